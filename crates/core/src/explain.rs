@@ -1,0 +1,132 @@
+//! What an algorithm tells about itself. Nothing here is ever used to run it.
+
+use std::fmt::Display;
+
+use crate::{Algorithm, Node, NodeId, NodeSet, Phase};
+
+/// How an algorithm explains its state to people: tables, the wait-for graph, the ribbon of the studio, and the
+/// invariants that a checker can test in every state.
+pub trait Explain: Algorithm {
+    /// The state in the textbook's words.
+    fn fields(&self) -> Vec<Field>;
+
+    /// While its node waits: the nodes from which something is missing. Otherwise nobody.
+    fn waits_for(&self) -> NodeSet;
+
+    /// To whom this node has given its vote, or whether it has the token.
+    fn permission(&self) -> Permission {
+        Permission::None
+    }
+
+    /// The rules of the algorithm: every name that it gives to [`crate::Out::rule`], with what it means.
+    fn rules() -> &'static [Rule];
+
+    /// Predicates over all nodes and the messages in flight that hold in every reachable state.
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[]
+    }
+
+    /// Sets the logical clock, for textbook examples that start at a given time. `false` if there is none.
+    fn set_clock(&mut self, _count: u64) -> bool {
+        false
+    }
+}
+
+/// One line of a node's state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What the textbook calls it.
+    pub name: &'static str,
+    /// What it is now.
+    pub value: String,
+}
+
+impl Field {
+    /// A field with anything that can be printed.
+    pub fn new(name: &'static str, value: impl Display) -> Self {
+        Self { name, value: value.to_string() }
+    }
+
+    /// A field that may be empty, shown as a dash.
+    pub fn optional(name: &'static str, value: Option<impl Display>) -> Self {
+        Self { name, value: value.map_or_else(|| "–".to_owned(), |value| value.to_string()) }
+    }
+
+    /// A field with several values.
+    pub fn list<T: Display>(name: &'static str, values: impl IntoIterator<Item = T>) -> Self {
+        let values: Vec<String> = values.into_iter().map(|value| value.to_string()).collect();
+        Self { name, value: if values.is_empty() { "–".to_owned() } else { values.join(" ") } }
+    }
+}
+
+/// What a node has to give: its vote, or the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// The algorithm has neither, or this node plays no part in it now.
+    None,
+    /// The vote is here and free.
+    Free,
+    /// The vote was given to this node.
+    GivenTo(NodeId),
+    /// The token is here.
+    Token,
+}
+
+/// A rule by its name, with one sentence that says what it does and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The name given to [`crate::Out::rule`].
+    pub name: &'static str,
+    /// What it does, as a sentence.
+    pub text: &'static str,
+}
+
+/// A predicate that holds in every reachable state of a correct algorithm.
+pub struct Invariant<A: Algorithm> {
+    /// What it says, as a sentence.
+    pub name: &'static str,
+    /// Whether it holds in a given state.
+    pub holds: fn(&Cut<'_, A>) -> bool,
+}
+
+/// A global state: all nodes, and what is in flight between them.
+pub struct Cut<'a, A: Algorithm> {
+    /// The nodes in order.
+    pub nodes: Vec<&'a Node<A>>,
+    /// Every message sent and not yet delivered.
+    pub in_flight: Vec<Letter<'a, A::Msg>>,
+}
+
+/// A message on its way.
+pub struct Letter<'a, M> {
+    /// Who sent it.
+    pub from: NodeId,
+    /// For whom it is.
+    pub to: NodeId,
+    /// What it says.
+    pub msg: &'a M,
+}
+
+impl<'a, A: Algorithm> Cut<'a, A> {
+    /// Each node's number with its algorithm's state.
+    pub fn states(&self) -> impl Iterator<Item = (NodeId, &'a A)> + '_ {
+        self.nodes.iter().enumerate().map(|(index, node)| (NodeId::new(index), node.algorithm()))
+    }
+
+    /// The state of one node.
+    #[must_use]
+    pub fn state(&self, node: NodeId) -> &'a A {
+        self.nodes[node.index()].algorithm()
+    }
+
+    /// Where one node stands.
+    #[must_use]
+    pub fn phase(&self, node: NodeId) -> Phase {
+        self.nodes[node.index()].phase()
+    }
+
+    /// How many messages in flight satisfy `matches`.
+    pub fn flying(&self, matches: impl Fn(&Letter<'a, A::Msg>) -> bool) -> usize {
+        self.in_flight.iter().filter(|letter| matches(letter)).count()
+    }
+}

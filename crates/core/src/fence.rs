@@ -1,0 +1,133 @@
+//! The fence: a number handed out with each entry that strictly increases from entry to entry.
+//!
+//! Whoever enters a section next does so causally after the previous release; otherwise the exclusion would rest on
+//! luck. So a counter that is merged on every receipt and ticks on every entry strictly increases from entry to
+//! entry, with every correct algorithm. It costs one number on each message, and a store behind the lock can refuse a
+//! writer whose fence is older than one that it has seen.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+
+use crate::{
+    Algorithm, Ask, Effects, Entered, Event, Input, Machine, Never, Node, NodeId, Out, Phase, Plan, Start,
+    Ticks,
+};
+
+/// A fence. In JSON it is a string, because not every reader of JSON keeps 64 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fence(pub u64);
+
+impl fmt::Display for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Fence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if serializer.is_human_readable() {
+            serializer.collect_str(&self.0)
+        } else {
+            serializer.serialize_u64(self.0)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Fence {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            let digits = String::deserialize(deserializer)?;
+            digits.parse().map(Fence).map_err(|_| D::Error::custom(format!("{digits:?} is not a fence")))
+        } else {
+            u64::deserialize(deserializer).map(Fence)
+        }
+    }
+}
+
+/// A node whose entries are fenced, whatever its algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+pub struct Fenced<A> {
+    node: Node<A>,
+    /// The largest fence that this node has handed out or heard of.
+    highest: Fence,
+}
+
+impl<A> Fenced<A> {
+    /// A node that has not heard of any fence yet.
+    #[must_use]
+    pub fn new(node: Node<A>) -> Self {
+        Self { node, highest: Fence::default() }
+    }
+
+    /// A node that goes on from a fence: the one that it holds if it starts inside, the last one issued otherwise.
+    #[must_use]
+    pub fn from_fence(node: Node<A>, highest: Fence) -> Self {
+        Self { node, highest }
+    }
+
+    /// The node within.
+    #[must_use]
+    pub fn node(&self) -> &Node<A> {
+        &self.node
+    }
+
+    /// The node within, to prepare a textbook example.
+    pub fn node_mut(&mut self) -> &mut Node<A> {
+        &mut self.node
+    }
+
+    /// The largest fence that this node has handed out or heard of: after an entry, the fence of that entry.
+    #[must_use]
+    pub fn fence(&self) -> Fence {
+        self.highest
+    }
+}
+
+impl<A: Algorithm> Fenced<A> {
+    /// A fenced node from a plan.
+    #[must_use]
+    pub fn from_plan(plan: &Plan<A>, me: NodeId, start: Start) -> Self {
+        Self::new(plan.node(me, start))
+    }
+
+    /// One step of the node. `heard` is the fence that came with the message, if the input is one. Everything sent
+    /// in this step must carry [`Fenced::fence`] as it is afterwards; the result tells whether the node entered.
+    #[inline]
+    pub fn step(&mut self, input: Input<A::Msg>, heard: Fence, out: &mut Out<A::Msg>) -> bool {
+        self.highest = self.highest.max(heard);
+        let before = self.node.phase();
+        self.node.step(input, out);
+        let entered = before != Phase::Inside && self.node.phase() == Phase::Inside;
+        if entered {
+            self.highest.0 += 1;
+        }
+        entered
+    }
+}
+
+impl<A: Algorithm> Machine for Fenced<A> {
+    type Header = Fence;
+    type Msg = A::Msg;
+    type Command = Ask;
+    type Notice = Entered;
+    type Timer = Never;
+    type Write = Never;
+
+    #[inline]
+    fn step(&mut self, _now: Ticks, event: Event<Self>, effects: &mut Effects<Self>) {
+        let (input, heard) = match event {
+            Event::Start => (Input::Start, Fence::default()),
+            Event::Command(Ask::Request) => (Input::Request, Fence::default()),
+            Event::Command(Ask::Release) => (Input::Release, Fence::default()),
+            Event::Message { from, header, msg } => (Input::Message { from, msg }, header),
+            Event::Timer(never) => match never {},
+            Event::Written(never) => match never {},
+        };
+        if Fenced::step(self, input, heard, &mut effects.out) {
+            effects.notices.push(Entered(self.highest));
+        }
+        effects.header = self.highest;
+    }
+}

@@ -1,0 +1,74 @@
+//! The contract of Doorway: what an algorithm for mutual exclusion is, and what its drivers may rely on.
+//!
+//! An [`Algorithm`] is a pure state machine. It is told what happened (a request of its application, a message, a
+//! release) and answers through [`Out`] with what to send and whether its node may now enter. It has no socket, no
+//! thread, no clock and no chance of its own, so the simulator, the checker and the real node run the very same code.
+//!
+//! The path of the data is one line: [`Input`] → [`Node::step`] → the algorithm's handler → [`Out`] → driver.
+//!
+//! ```
+//! use doorway_core::{Algorithm, Input, Node, NodeId, Out, Phase};
+//! use serde::{Deserialize, Serialize};
+//!
+//! /// Two nodes that take turns: node 1 first, and whoever leaves hands over.
+//! #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+//! struct Turns { peer: NodeId, my_turn: bool, wants: bool }
+//!
+//! #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+//! enum Msg { YourTurn }
+//!
+//! impl Algorithm for Turns {
+//!     type Msg = Msg;
+//!     fn on_request(&mut self, out: &mut Out<Msg>) {
+//!         self.wants = true;
+//!         if self.my_turn { out.enter(); }
+//!     }
+//!     fn on_message(&mut self, _from: NodeId, Msg::YourTurn: Msg, out: &mut Out<Msg>) {
+//!         self.my_turn = true;
+//!         if self.wants { out.enter(); }
+//!     }
+//!     fn on_release(&mut self, out: &mut Out<Msg>) {
+//!         (self.wants, self.my_turn) = (false, false);
+//!         out.send(self.peer, Msg::YourTurn);
+//!     }
+//! }
+//!
+//! let mut node = Node::new(Turns { peer: NodeId::new(1), my_turn: true, wants: false });
+//! let mut out = Out::default();
+//! node.step(Input::Request, &mut out);
+//! assert_eq!(node.phase(), Phase::Inside);
+//! ```
+
+mod algorithm;
+mod catalog;
+pub mod clocks;
+mod explain;
+mod factory;
+mod fence;
+mod hints;
+mod id;
+mod kind;
+mod machine;
+mod node;
+mod out;
+mod queues;
+mod set;
+mod table;
+
+pub use algorithm::{Algorithm, Data, Input, Message};
+pub use catalog::{
+    About, Catalog, Channels, Choice, Empty, Entry, Family, Options, Parameter, Specimen, Visitor, With,
+};
+pub use clocks::{LamportClock, Stamp, VectorClock};
+pub use explain::{Cut, Explain, Field, Invariant, Letter, Permission, Rule};
+pub use factory::{Factory, Members, Plan, Refusal, Start};
+pub use fence::{Fence, Fenced};
+pub use hints::Hints;
+pub use id::NodeId;
+pub use kind::{Kind, kind};
+pub use machine::{Ask, Effects, Entered, Event, Machine, Never, Ticks};
+pub use node::{Node, Phase};
+pub use out::{Out, Sent, To};
+pub use queues::{NodeQueue, RequestQueue};
+pub use set::NodeSet;
+pub use table::PerNode;

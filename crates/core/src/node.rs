@@ -1,0 +1,147 @@
+//! An algorithm inside its contract.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Algorithm, Input, Out};
+
+/// Where a node stands towards its section.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// It does not want in.
+    #[default]
+    Outside,
+    /// It has asked and was not let in yet.
+    Waiting,
+    /// It is in the critical section.
+    Inside,
+}
+
+/// An algorithm inside its contract. Drivers step nodes, never algorithms: the node keeps outside / waiting / inside
+/// by itself, so that safety never asks the algorithm's opinion.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Node<A> {
+    algorithm: A,
+    phase: Phase,
+}
+
+impl<A> Node<A> {
+    /// A node that starts outside.
+    #[must_use]
+    pub fn new(algorithm: A) -> Self {
+        Self { algorithm, phase: Phase::Outside }
+    }
+
+    /// A node that starts inside.
+    #[must_use]
+    pub fn inside(algorithm: A) -> Self {
+        Self { algorithm, phase: Phase::Inside }
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The algorithm's state, to look at.
+    #[must_use]
+    pub fn algorithm(&self) -> &A {
+        &self.algorithm
+    }
+
+    /// The algorithm's state, to prepare a textbook example (`clock 1 = 41` in a script). No driver changes it.
+    pub fn algorithm_mut(&mut self) -> &mut A {
+        &mut self.algorithm
+    }
+}
+
+impl<A: Algorithm> Node<A> {
+    /// One atomic step. Afterwards `out` holds what to send; the node has entered if [`Node::phase`] became
+    /// [`Phase::Inside`]; and [`Out::breach`] tells if the algorithm broke its contract.
+    ///
+    /// # Panics
+    /// If the driver breaks its half of the contract: a request when not outside, a release when not inside.
+    #[inline]
+    pub fn step(&mut self, input: Input<A::Msg>, out: &mut Out<A::Msg>) {
+        match input {
+            Input::Start => self.algorithm.on_start(out),
+            Input::Message { from, msg } => self.algorithm.on_message(from, msg, out),
+            Input::Request => {
+                assert!(self.phase == Phase::Outside, "a node asks only when it is outside");
+                self.phase = Phase::Waiting;
+                self.algorithm.on_request(out);
+            }
+            Input::Release => {
+                assert!(self.phase == Phase::Inside, "a node leaves only when it is inside");
+                self.phase = Phase::Outside;
+                self.algorithm.on_release(out);
+            }
+        }
+        match (out.entries(), self.phase) {
+            (0, _) => {}
+            (1, Phase::Waiting) => self.phase = Phase::Inside,
+            (1, _) => out.broken("the algorithm let a node in that was not waiting"),
+            (_, _) => out.broken("the algorithm let a node in twice in one step"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NodeId;
+
+    /// Lets its node in as often as a message says.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+    struct Careless;
+
+    impl Algorithm for Careless {
+        type Msg = u32;
+        fn on_request(&mut self, _: &mut Out<u32>) {}
+        fn on_message(&mut self, _: NodeId, times: u32, out: &mut Out<u32>) {
+            (0..times).for_each(|_| out.enter());
+        }
+        fn on_release(&mut self, _: &mut Out<u32>) {}
+    }
+
+    fn deliver(node: &mut Node<Careless>, times: u32) -> Option<&'static str> {
+        let mut out = Out::default();
+        node.step(Input::Message { from: NodeId::new(1), msg: times }, &mut out);
+        out.breach()
+    }
+
+    #[test]
+    fn a_node_goes_from_outside_to_waiting_to_inside_and_out() {
+        let mut node = Node::new(Careless);
+        let mut out = Out::default();
+        node.step(Input::Request, &mut out);
+        assert_eq!(node.phase(), Phase::Waiting);
+        assert_eq!(deliver(&mut node, 1), None);
+        assert_eq!(node.phase(), Phase::Inside);
+        node.step(Input::Release, &mut out);
+        assert_eq!(node.phase(), Phase::Outside);
+    }
+
+    #[test]
+    fn letting_in_who_does_not_wait_is_a_breach_and_changes_nothing() {
+        let mut node = Node::new(Careless);
+        assert_eq!(deliver(&mut node, 1), Some("the algorithm let a node in that was not waiting"));
+        assert_eq!(node.phase(), Phase::Outside);
+    }
+
+    #[test]
+    fn letting_in_twice_is_a_breach() {
+        let mut node = Node::new(Careless);
+        node.step(Input::Request, &mut Out::default());
+        assert_eq!(deliver(&mut node, 2), Some("the algorithm let a node in twice in one step"));
+    }
+
+    #[test]
+    #[should_panic(expected = "a node asks only when it is outside")]
+    fn asking_twice_is_the_drivers_mistake() {
+        let mut node = Node::new(Careless);
+        node.step(Input::Request, &mut Out::default());
+        node.step(Input::Request, &mut Out::default());
+    }
+}

@@ -1,0 +1,249 @@
+//! The two queues that algorithms keep: nodes in order of arrival, and requests by age.
+
+use std::collections::VecDeque;
+use std::hash::{Hash, Hasher};
+
+use serde::ser::{Serialize, Serializer};
+
+use crate::{NodeId, Stamp};
+
+/// Nodes in order of arrival. Up to three cost no allocation and 16 bytes, so that a million nodes can have one.
+#[derive(Clone, Debug)]
+pub struct NodeQueue(Places);
+
+#[derive(Clone, Debug)]
+enum Places {
+    Few([Option<NodeId>; 3]),
+    Many(Box<VecDeque<NodeId>>),
+}
+
+impl NodeQueue {
+    /// An empty queue.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Places::Few([None; 3]))
+    }
+
+    /// Puts a node behind the others.
+    pub fn push(&mut self, node: NodeId) {
+        match &mut self.0 {
+            Places::Few(places) => match places.iter_mut().find(|place| place.is_none()) {
+                Some(free) => *free = Some(node),
+                None => {
+                    let all = places.iter().flatten().copied().chain([node]).collect();
+                    self.0 = Places::Many(Box::new(all));
+                }
+            },
+            Places::Many(all) => all.push_back(node),
+        }
+    }
+
+    /// Takes the first node out.
+    pub fn pop(&mut self) -> Option<NodeId> {
+        match &mut self.0 {
+            Places::Few(places) => {
+                let first = places[0].take();
+                places.rotate_left(1);
+                first
+            }
+            Places::Many(all) => {
+                let first = all.pop_front();
+                if all.is_empty() {
+                    *self = Self::new();
+                }
+                first
+            }
+        }
+    }
+
+    /// Whether nobody is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    /// How many are in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.iter().count()
+    }
+
+    /// Whether `node` is in it.
+    #[must_use]
+    pub fn contains(&self, node: NodeId) -> bool {
+        self.iter().any(|queued| queued == node)
+    }
+
+    /// The nodes, first to last.
+    pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
+        let (few, many) = match &self.0 {
+            Places::Few(places) => (Some(places.iter().flatten()), None),
+            Places::Many(all) => (None, Some(all.iter())),
+        };
+        few.into_iter().flatten().chain(many.into_iter().flatten()).copied()
+    }
+}
+
+impl Default for NodeQueue {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Equal when the same nodes stand in the same order, however they are stored.
+impl PartialEq for NodeQueue {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for NodeQueue {}
+
+impl PartialOrd for NodeQueue {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for NodeQueue {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.iter().cmp(other.iter())
+    }
+}
+
+impl Hash for NodeQueue {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.len().hash(state);
+        self.iter().for_each(|node| node.hash(state));
+    }
+}
+
+impl FromIterator<NodeId> for NodeQueue {
+    fn from_iter<I: IntoIterator<Item = NodeId>>(nodes: I) -> Self {
+        let mut queue = Self::new();
+        nodes.into_iter().for_each(|node| queue.push(node));
+        queue
+    }
+}
+
+impl Serialize for NodeQueue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for NodeQueue {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Vec::<NodeId>::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+/// Requests by age, oldest first, however they arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(transparent)]
+pub struct RequestQueue(VecDeque<Stamp>);
+
+impl RequestQueue {
+    /// An empty queue.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(VecDeque::new())
+    }
+
+    /// Puts a request at the place that its age gives it.
+    pub fn insert(&mut self, request: Stamp) {
+        match self.0.back() {
+            Some(youngest) if request < *youngest => {
+                let place = self.0.partition_point(|queued| *queued < request);
+                self.0.insert(place, request);
+            }
+            _ => self.0.push_back(request),
+        }
+    }
+
+    /// The oldest request.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Stamp> {
+        self.0.front().copied()
+    }
+
+    /// Takes the oldest request out.
+    pub fn pop_oldest(&mut self) -> Option<Stamp> {
+        self.0.pop_front()
+    }
+
+    /// Takes a given request out; tells whether it was there.
+    pub fn remove(&mut self, request: Stamp) -> bool {
+        match self.0.binary_search(&request) {
+            Ok(place) => self.0.remove(place).is_some(),
+            Err(_) => false,
+        }
+    }
+
+    /// Takes all requests out, oldest first, and keeps the room.
+    pub fn drain(&mut self) -> impl Iterator<Item = Stamp> + '_ {
+        self.0.drain(..)
+    }
+
+    /// Whether `request` is in it.
+    #[must_use]
+    pub fn contains(&self, request: Stamp) -> bool {
+        self.0.binary_search(&request).is_ok()
+    }
+
+    /// Whether nobody is in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many are in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The requests, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = Stamp> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_queue_is_first_in_first_out_at_every_length() {
+        assert_eq!(size_of::<NodeQueue>(), 16);
+        for length in 0..8 {
+            let mut queue = NodeQueue::new();
+            NodeId::first(length).for_each(|node| queue.push(node));
+            assert_eq!(queue.len(), length);
+            for node in NodeId::first(length) {
+                assert!(queue.contains(node));
+                assert_eq!(queue.pop(), Some(node));
+            }
+            assert_eq!((queue.pop(), queue.is_empty()), (None, true));
+        }
+    }
+
+    #[test]
+    fn node_queues_compare_by_what_is_in_them() {
+        let mut long: NodeQueue = NodeId::first(4).collect();
+        long.pop();
+        assert_eq!(long, NodeId::first(4).skip(1).collect());
+    }
+
+    #[test]
+    fn a_request_queue_is_sorted_by_age() {
+        let stamp = |counter, index| Stamp { counter, node: NodeId::new(index) };
+        let mut queue = RequestQueue::new();
+        for request in [stamp(3, 0), stamp(1, 2), stamp(1, 1), stamp(9, 0)] {
+            queue.insert(request);
+        }
+        assert_eq!(queue.oldest(), Some(stamp(1, 1)));
+        assert!(queue.remove(stamp(3, 0)) && !queue.remove(stamp(3, 0)));
+        assert_eq!(queue.drain().collect::<Vec<_>>(), [stamp(1, 1), stamp(1, 2), stamp(9, 0)]);
+    }
+}

@@ -1,0 +1,326 @@
+//! Sets of nodes: one machine word for up to 64 nodes, a boxed slice of words beyond.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+
+use crate::NodeId;
+
+/// A set of nodes. It grows by itself; iteration is in the order of the nodes.
+///
+/// Two sets are equal when they have the same members, whatever room they once needed: that is why equality and
+/// hash are written by hand here and derived everywhere else.
+#[derive(Clone)]
+pub struct NodeSet(Words);
+
+#[derive(Clone)]
+enum Words {
+    One(u64),
+    Many(Box<[u64]>),
+}
+
+impl NodeSet {
+    /// The largest index that a set read from outside may hold, so that one number cannot claim gigabytes.
+    const LARGEST_INDEX_FROM_OUTSIDE: usize = 1 << 20;
+
+    /// The empty set.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Words::One(0))
+    }
+
+    /// All of the nodes with index 0 to `n` − 1.
+    #[must_use]
+    pub fn first(n: usize) -> Self {
+        if n <= 64 {
+            return Self(Words::One(low_bits(n)));
+        }
+        let words = (0..n.div_ceil(64)).map(|word| low_bits((n - word * 64).min(64)));
+        Self(Words::Many(words.collect()))
+    }
+
+    /// Adds a node; tells whether it was missing.
+    pub fn insert(&mut self, node: NodeId) -> bool {
+        let (word, bit) = place(node);
+        if word >= self.words().len() {
+            let mut grown = vec![0; word + 1];
+            grown[..self.words().len()].copy_from_slice(self.words());
+            self.0 = Words::Many(grown.into_boxed_slice());
+        }
+        let slot = &mut self.words_mut()[word];
+        let missing = *slot & bit == 0;
+        *slot |= bit;
+        missing
+    }
+
+    /// Takes a node out; tells whether it was there.
+    pub fn remove(&mut self, node: NodeId) -> bool {
+        let (word, bit) = place(node);
+        let Some(slot) = self.words_mut().get_mut(word) else { return false };
+        let there = *slot & bit != 0;
+        *slot &= !bit;
+        there
+    }
+
+    /// The same set without `node`.
+    #[must_use]
+    pub fn without(mut self, node: NodeId) -> Self {
+        self.remove(node);
+        self
+    }
+
+    /// Takes everybody out and keeps the room.
+    pub fn clear(&mut self) {
+        self.words_mut().fill(0);
+    }
+
+    /// Whether `node` is in.
+    #[must_use]
+    pub fn contains(&self, node: NodeId) -> bool {
+        let (word, bit) = place(node);
+        self.words().get(word).is_some_and(|&slot| slot & bit != 0)
+    }
+
+    /// Whether nobody is in.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words().iter().all(|&word| word == 0)
+    }
+
+    /// How many are in.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words().iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// Whether some node is in both.
+    #[must_use]
+    pub fn intersects(&self, other: &Self) -> bool {
+        self.words().iter().zip(other.words()).any(|(a, b)| a & b != 0)
+    }
+
+    /// How many nodes are in both.
+    #[must_use]
+    pub fn common(&self, other: &Self) -> usize {
+        self.words().iter().zip(other.words()).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    }
+
+    /// Whether every node of this set is in `other`.
+    #[must_use]
+    pub fn is_subset(&self, other: &Self) -> bool {
+        let theirs = other.words();
+        self.words().iter().enumerate().all(|(i, &word)| word & !theirs.get(i).copied().unwrap_or(0) == 0)
+    }
+
+    /// The member with the smallest number.
+    #[must_use]
+    pub fn least(&self) -> Option<NodeId> {
+        self.iter().next()
+    }
+
+    /// The members in order.
+    #[must_use]
+    pub fn iter(&self) -> Iter<'_> {
+        let words = self.words();
+        Iter { words, word: 0, rest: words[0] }
+    }
+
+    fn words(&self) -> &[u64] {
+        match &self.0 {
+            Words::One(word) => std::slice::from_ref(word),
+            Words::Many(words) => words,
+        }
+    }
+
+    fn words_mut(&mut self) -> &mut [u64] {
+        match &mut self.0 {
+            Words::One(word) => std::slice::from_mut(word),
+            Words::Many(words) => words,
+        }
+    }
+
+    fn trimmed(&self) -> &[u64] {
+        let words = self.words();
+        let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        &words[..used]
+    }
+}
+
+fn low_bits(n: usize) -> u64 {
+    if n == 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+fn place(node: NodeId) -> (usize, u64) {
+    (node.index() / 64, 1 << (node.index() % 64))
+}
+
+/// The members of a [`NodeSet`] in order.
+#[derive(Clone, Debug)]
+pub struct Iter<'a> {
+    words: &'a [u64],
+    word: usize,
+    rest: u64,
+}
+
+impl Iterator for Iter<'_> {
+    type Item = NodeId;
+
+    fn next(&mut self) -> Option<NodeId> {
+        while self.rest == 0 {
+            self.word += 1;
+            self.rest = *self.words.get(self.word)?;
+        }
+        let bit = self.rest.trailing_zeros() as usize;
+        self.rest &= self.rest - 1;
+        Some(NodeId::new(self.word * 64 + bit))
+    }
+}
+
+impl<'a> IntoIterator for &'a NodeSet {
+    type Item = NodeId;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+impl FromIterator<NodeId> for NodeSet {
+    fn from_iter<I: IntoIterator<Item = NodeId>>(nodes: I) -> Self {
+        let mut set = Self::new();
+        set.extend(nodes);
+        set
+    }
+}
+
+impl Extend<NodeId> for NodeSet {
+    fn extend<I: IntoIterator<Item = NodeId>>(&mut self, nodes: I) {
+        for node in nodes {
+            self.insert(node);
+        }
+    }
+}
+
+impl Default for NodeSet {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for NodeSet {
+    fn eq(&self, other: &Self) -> bool {
+        self.trimmed() == other.trimmed()
+    }
+}
+
+impl Eq for NodeSet {}
+
+impl Hash for NodeSet {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.trimmed().hash(state);
+    }
+}
+
+impl PartialOrd for NodeSet {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for NodeSet {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.iter().cmp(other.iter())
+    }
+}
+
+impl fmt::Debug for NodeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self).finish()
+    }
+}
+
+/// `{1, 3, 4}`, as the literature writes it.
+impl fmt::Display for NodeSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<String> = self.iter().map(|node| node.to_string()).collect();
+        write!(f, "{{{}}}", numbers.join(", "))
+    }
+}
+
+impl Serialize for NodeSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for NodeSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let nodes = Vec::<NodeId>::deserialize(deserializer)?;
+        match nodes.iter().find(|node| node.index() > Self::LARGEST_INDEX_FROM_OUTSIDE) {
+            Some(node) => Err(D::Error::custom(format!("node {node} is too large for a set"))),
+            None => Ok(nodes.into_iter().collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(indices: &[usize]) -> NodeSet {
+        indices.iter().copied().map(NodeId::new).collect()
+    }
+
+    #[test]
+    fn it_is_two_words_small() {
+        assert_eq!(size_of::<NodeSet>(), 16);
+    }
+
+    #[test]
+    fn it_holds_members_on_both_sides_of_every_word_border() {
+        for index in [0, 1, 63, 64, 65, 127, 128, 4095] {
+            let node = NodeId::new(index);
+            let mut nodes = NodeSet::new();
+            assert!(nodes.insert(node) && !nodes.insert(node));
+            assert!(nodes.contains(node) && nodes.len() == 1);
+            assert_eq!(nodes.iter().collect::<Vec<_>>(), [node]);
+            assert!(nodes.remove(node) && !nodes.remove(node));
+            assert!(nodes.is_empty());
+        }
+    }
+
+    #[test]
+    fn first_has_exactly_the_first_n() {
+        for n in [0, 1, 3, 63, 64, 65, 128, 200, 4096] {
+            let all = NodeSet::first(n);
+            assert_eq!(all.len(), n);
+            assert!(all.iter().map(NodeId::index).eq(0..n));
+            assert_eq!(all, NodeId::first(n).collect());
+        }
+    }
+
+    #[test]
+    fn equality_does_not_see_the_room_a_set_once_needed() {
+        let mut grown = set(&[1, 4000]);
+        grown.remove(NodeId::new(4000));
+        assert_eq!(grown, set(&[1]));
+        let hash = |set: &NodeSet| {
+            let mut hasher = std::hash::DefaultHasher::new();
+            set.hash(&mut hasher);
+            hasher.finish()
+        };
+        assert_eq!(hash(&grown), hash(&set(&[1])));
+    }
+
+    #[test]
+    fn relations_agree_with_their_definitions_across_sizes() {
+        let (small, large) = (set(&[1, 5]), set(&[5, 700]));
+        assert!(small.intersects(&large) && large.intersects(&small));
+        assert_eq!(small.common(&large), 1);
+        assert!(set(&[5]).is_subset(&large) && set(&[700]).is_subset(&large));
+        assert!(!large.is_subset(&small) && !small.is_subset(&large));
+        assert_eq!(large.to_string(), "{6, 701}");
+    }
+}
