@@ -1,0 +1,11 @@
+//! G. Ricart, A. K. Agrawala: "An optimal algorithm for mutual exclusion in computer networks", Communications of the
+//! ACM 24(1), 1981.
+//!
+//! Everybody is asked, so one crash stops all. The largest quorum there is, and the measure for the others.
+
+use doorway_core::{NodeSet, PerNode};
+
+/// All `n` nodes for each of them.
+pub(crate) fn assignment(n: usize) -> PerNode<NodeSet> {
+    PerNode::same(n, NodeSet::first(n))
+}

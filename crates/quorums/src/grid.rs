@@ -1,0 +1,62 @@
+//! M. Maekawa: "A √N algorithm for mutual exclusion in decentralized systems", ACM Transactions on Computer Systems
+//! 3(2), 1985; S. Y. Cheung, M. H. Ammar, M. Ahamad: "The grid protocol", IEEE Transactions on Knowledge and Data
+//! Engineering 4(6), 1992.
+//!
+//! The nodes stand in rows of ⌈√N⌉, and a quorum is one row and one column: the row of the one crosses the column of
+//! the other. The last row may be short, for of the two crossings at least one is always there, unless both rows are
+//! the last one. Node i is assigned its own row and column; after crashes any live row will do with any live column.
+//!
+//! A row with one node of each other row would do as well, and would survive more; the ratings in the literature are
+//! those of row and column, and so are ours.
+
+use doorway_core::{NodeId, NodeSet, PerNode};
+
+use crate::coterie;
+
+/// A square of nodes whose last row may be short.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    n: usize,
+    width: usize,
+}
+
+impl Grid {
+    pub(crate) fn new(n: usize) -> Self {
+        let root = n.isqrt();
+        Self { n, width: if root * root == n { root } else { root + 1 } }
+    }
+
+    /// For each node its row and its column.
+    pub(crate) fn assignment(self) -> PerNode<NodeSet> {
+        PerNode::from_fn(self.n, |node| self.cross(node.index() / self.width, node.index() % self.width))
+    }
+
+    /// The first live row with the first live column.
+    pub(crate) fn choose(self, alive: &NodeSet) -> Option<NodeSet> {
+        let row = (0..self.height()).find(|&row| self.row(row).all(|node| alive.contains(node)))?;
+        let column = (0..self.width).find(|&column| self.column(column).all(|node| alive.contains(node)))?;
+        Some(self.cross(row, column))
+    }
+
+    /// Every row with every column, without the sets that contain another: there are such where the last row is short.
+    pub(crate) fn quorums(self) -> Vec<NodeSet> {
+        let rows = 0..self.height();
+        coterie(rows.flat_map(|row| (0..self.width).map(move |column| self.cross(row, column))).collect())
+    }
+
+    fn height(self) -> usize {
+        self.n.div_ceil(self.width)
+    }
+
+    fn cross(self, row: usize, column: usize) -> NodeSet {
+        self.row(row).chain(self.column(column)).collect()
+    }
+
+    fn row(self, row: usize) -> impl Iterator<Item = NodeId> {
+        (row * self.width..self.n.min((row + 1) * self.width)).map(NodeId::new)
+    }
+
+    fn column(self, column: usize) -> impl Iterator<Item = NodeId> {
+        (column..self.n).step_by(self.width).map(NodeId::new)
+    }
+}

@@ -1,0 +1,206 @@
+//! A quorum system that has been built.
+
+use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
+
+use crate::coterie::{Disjoint, coterie, first_disjoint};
+use crate::grid::Grid;
+use crate::tree::Tree;
+use crate::wall::Wall;
+use crate::weighted::Votes;
+use crate::{Construction, all, cwlog, cyclic, file, majority, plane, singleton, triangle, truncated};
+
+/// The quorums of N nodes, every two of which meet.
+#[derive(Clone, Debug)]
+pub struct System {
+    construction: Construction,
+    /// The quorum that each node asks as long as nobody has crashed.
+    assignment: PerNode<NodeSet>,
+    rule: Rule,
+}
+
+/// Which other quorums there are.
+#[derive(Clone, Debug)]
+enum Rule {
+    /// None but the assigned ones.
+    Assigned,
+    Votes(Votes),
+    Grid(Grid),
+    Tree(Tree),
+    Wall(Wall),
+}
+
+/// The least, the mean and the most of a number over all nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The least.
+    pub least: usize,
+    /// The mean.
+    pub mean: f64,
+    /// The most.
+    pub most: usize,
+}
+
+impl System {
+    /// A system of more nodes is refused.
+    pub const MOST_NODES: usize = 4096;
+
+    /// More quorums than these are not listed by [`System::quorums`].
+    pub const MOST_QUORUMS: usize = 1 << 16;
+
+    /// Builds the quorums of `n` nodes and makes sure that every two meet.
+    ///
+    /// # Errors
+    /// Where the construction does not exist for so many nodes, and where what somebody wrote down is wrong.
+    pub fn build(construction: &Construction, n: usize) -> Result<Self, Refusal> {
+        match n {
+            0 => return Err(Refusal::new("a quorum system needs at least one node")),
+            1..=Self::MOST_NODES => (),
+            _ => {
+                return Err(Refusal::new(format!(
+                    "a quorum system has at most {} nodes, not {n}",
+                    Self::MOST_NODES
+                )));
+            }
+        }
+        let (assignment, rule) = assignment_and_rule(construction, n)?;
+        let system = Self { construction: construction.clone(), assignment, rule };
+        if !meets_by_arithmetic(construction) {
+            system.verify()?;
+        }
+        Ok(system)
+    }
+
+    /// How it was made.
+    #[must_use]
+    pub fn construction(&self) -> &Construction {
+        &self.construction
+    }
+
+    /// How many nodes it has: N.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.assignment.len()
+    }
+
+    /// The quorum that is assigned to `node`.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    #[must_use]
+    pub fn quorum_of(&self, node: NodeId) -> &NodeSet {
+        &self.assignment[node]
+    }
+
+    /// The quorum that is assigned to each node.
+    #[must_use]
+    pub fn assignment(&self) -> &PerNode<NodeSet> {
+        &self.assignment
+    }
+
+    /// Compares every two assigned quorums.
+    ///
+    /// # Errors
+    /// The first two nodes whose quorums do not meet. A system that was built has none.
+    pub fn verify(&self) -> Result<(), Disjoint> {
+        first_disjoint(&self.assignment).map_or(Ok(()), Err)
+    }
+
+    /// How many nodes the assigned quorums have.
+    #[must_use]
+    pub fn sizes(&self) -> Spread {
+        Spread::of(self.assignment.values().iter().map(NodeSet::len))
+    }
+
+    /// In how many of the assigned quorums each node is.
+    #[must_use]
+    pub fn responsibilities(&self) -> PerNode<usize> {
+        let mut responsibilities = PerNode::same(self.n(), 0);
+        for node in self.assignment.values().iter().flatten() {
+            responsibilities[node] += 1;
+        }
+        responsibilities
+    }
+
+    /// In how many of the assigned quorums the nodes are.
+    #[must_use]
+    pub fn responsibility(&self) -> Spread {
+        Spread::of(self.responsibilities().values().iter().copied())
+    }
+
+    /// A quorum of live nodes by the construction's own rule, or `None` if the crashes leave none. It meets every
+    /// assigned quorum and everything else that is chosen.
+    #[must_use]
+    pub fn choose(&self, alive: &NodeSet) -> Option<NodeSet> {
+        match &self.rule {
+            Rule::Assigned => self.assignment.values().iter().find(|quorum| quorum.is_subset(alive)).cloned(),
+            Rule::Votes(votes) => votes.choose(alive),
+            Rule::Grid(grid) => grid.choose(alive),
+            Rule::Tree(tree) => tree.choose(alive),
+            Rule::Wall(wall) => wall.choose(alive),
+        }
+    }
+
+    /// All quorums that contain no other, or `None` if there are more than [`System::MOST_QUORUMS`].
+    ///
+    /// These are all that [`System::choose`] can come to, up to needless nodes: it finds a quorum exactly if one of
+    /// these is alive.
+    #[must_use]
+    pub fn quorums(&self) -> Option<Vec<NodeSet>> {
+        match &self.rule {
+            Rule::Assigned => Some(coterie(self.assignment.values().to_vec())),
+            Rule::Votes(votes) => votes.quorums(Self::MOST_QUORUMS),
+            Rule::Grid(grid) => Some(grid.quorums()),
+            Rule::Tree(tree) => tree.quorums(Self::MOST_QUORUMS),
+            Rule::Wall(wall) => wall.quorums(Self::MOST_QUORUMS),
+        }
+    }
+}
+
+fn assignment_and_rule(construction: &Construction, n: usize) -> Result<(PerNode<NodeSet>, Rule), Refusal> {
+    Ok(match construction {
+        Construction::Singleton(keeper) => (singleton::assignment(n, *keeper)?, Rule::Assigned),
+        Construction::All => (all::assignment(n), Rule::Assigned),
+        Construction::Majority => by_votes(majority::votes(n)?),
+        Construction::Weighted(weights) => by_votes(Votes::new(weights, n)?),
+        Construction::Grid => (Grid::new(n).assignment(), Rule::Grid(Grid::new(n))),
+        Construction::Plane => (plane::assignment(n)?, Rule::Assigned),
+        Construction::Truncated => (truncated::assignment(n)?, Rule::Assigned),
+        Construction::Cyclic => (cyclic::assignment(n), Rule::Assigned),
+        Construction::Tree => (Tree::new(n).assignment(), Rule::Tree(Tree::new(n))),
+        Construction::Wall(widths) => by_wall(Wall::new(widths, n)?),
+        Construction::Triangle => by_wall(triangle::wall(n)),
+        Construction::Cwlog => by_wall(cwlog::wall(n)),
+        Construction::File(text) => (file::assignment(text, n)?, Rule::Assigned),
+    })
+}
+
+fn by_votes(votes: Votes) -> (PerNode<NodeSet>, Rule) {
+    (votes.assignment(), Rule::Votes(votes))
+}
+
+fn by_wall(wall: Wall) -> (PerNode<NodeSet>, Rule) {
+    (wall.assignment(), Rule::Wall(wall))
+}
+
+/// Whether one line of arithmetic shows that every two quorums meet, so that comparing millions of pairs of large
+/// sets would only cost time: they are all the same set, or have more than half of the votes each, or were checked
+/// to have every distance as a difference.
+fn meets_by_arithmetic(construction: &Construction) -> bool {
+    match construction {
+        Construction::Singleton(_) | Construction::All => true,
+        Construction::Majority | Construction::Weighted(_) | Construction::Cyclic => true,
+        Construction::Grid | Construction::Plane | Construction::Truncated | Construction::Tree => false,
+        Construction::Wall(_) | Construction::Triangle | Construction::Cwlog | Construction::File(_) => false,
+    }
+}
+
+impl Spread {
+    fn of(numbers: impl ExactSizeIterator<Item = usize> + Clone) -> Self {
+        let sum: usize = numbers.clone().sum();
+        Self {
+            least: numbers.clone().min().unwrap_or(0),
+            mean: sum as f64 / numbers.len().max(1) as f64,
+            most: numbers.max().unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Why a chore stopped, and the exit code that says so.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// Why a chore stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// What was asked does not hold: exit 1.
+    Failed(String),
+    /// What was asked makes no sense: exit 2.
+    Usage(String),
+}
+
+impl Stop {
+    /// What the shell is told.
+    pub fn code(&self) -> ExitCode {
+        match self {
+            Stop::Failed(_) => ExitCode::from(1),
+            Stop::Usage(_) => ExitCode::from(2),
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Failed(sentence) | Stop::Usage(sentence) => f.write_str(sentence),
+        }
+    }
+}

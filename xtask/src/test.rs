@@ -1,0 +1,205 @@
+//! `cargo xtask test`: all that a change must pass, part by part, with the time that each takes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::cargo::{cargo, root, target_directory};
+use crate::stop::Stop;
+use crate::{tidy, toml};
+
+/// What `--help` prints.
+pub const HELP: &str = "\
+Runs all checks and tests in order, stops at the first part that fails, and says how long each part took.
+
+  cargo xtask test                 all parts: fmt, tidy, clippy, tests, doctests, docs, examples
+  cargo xtask test --only clippy   one part";
+
+/// One part of the whole.
+struct Part {
+    name: &'static str,
+    run: fn() -> Result<(), Stop>,
+}
+
+/// All parts, the quickest to fail first. Clippy and the documents share the checked dependencies of profile `dev`;
+/// tests, their documents' examples and the crates outside share the optimised ones of profile `test`.
+const PARTS: [Part; 7] = [
+    Part { name: "fmt", run: || cargo(&["fmt", "--all", "--check"], &[]) },
+    Part { name: "tidy", run: || tidy::run(&[]) },
+    Part { name: "clippy", run: clippy },
+    Part { name: "tests", run: tests_of_workspace },
+    Part { name: "doctests", run: || cargo(&["test", "--workspace", "--locked", "--doc"], &[]) },
+    Part { name: "docs", run: docs },
+    Part { name: "examples", run: examples },
+];
+
+/// Runs the parts that were asked for.
+pub fn run(words: &[String]) -> Result<(), Stop> {
+    let parts = parts_asked(words)?;
+    let (times, outcome) = run_in_order(parts);
+    print!("\n{}", table(parts, &times, outcome.is_ok()));
+    outcome
+}
+
+fn parts_asked(words: &[String]) -> Result<&'static [Part], Stop> {
+    let words: Vec<&str> = words.iter().flat_map(|word| word.split('=')).collect();
+    match words[..] {
+        [] => Ok(&PARTS),
+        ["--only", name] => match PARTS.iter().position(|part| part.name == name) {
+            Some(at) => Ok(&PARTS[at..=at]),
+            None => Err(Stop::Usage(format!("There is no part {name}; there are {}.", names()))),
+        },
+        ["--only"] => Err(Stop::Usage(format!("`--only` needs the name of a part: {}.", names()))),
+        _ => Err(Stop::Usage("`cargo xtask test` takes nothing but `--only PART`.".to_owned())),
+    }
+}
+
+fn names() -> String {
+    PARTS.map(|part| part.name).join(", ")
+}
+
+/// The times of the parts that ran, the last of which may have failed.
+fn run_in_order(parts: &[Part]) -> (Vec<Duration>, Result<(), Stop>) {
+    let mut times = Vec::new();
+    for part in parts {
+        let begun = Instant::now();
+        let outcome = (part.run)();
+        times.push(begun.elapsed());
+        if let Err(stop) = outcome {
+            return (times, Err(failure(part, &stop)));
+        }
+    }
+    (times, Ok(()))
+}
+
+fn failure(part: &Part, stop: &Stop) -> Stop {
+    let name = part.name;
+    let why = stop.to_string();
+    let why = why.trim_end_matches('.');
+    Stop::Failed(format!("The part {name} failed ({why}); repeat it with `cargo xtask test --only {name}`."))
+}
+
+/// A line for each part, and the total.
+fn table(parts: &[Part], times: &[Duration], passed: bool) -> String {
+    let minutes = |time: &Duration| format!("{:.1} min", time.as_secs_f64() / 60.0);
+    let line = |(index, part): (usize, &Part)| match times.get(index) {
+        None => format!("{:<9} not run\n", part.name),
+        Some(time) if passed || index + 1 < times.len() => {
+            format!("{:<9} {:>8}\n", part.name, minutes(time))
+        }
+        Some(time) => format!("{:<9} {:>8}  failed\n", part.name, minutes(time)),
+    };
+    let lines: String = parts.iter().enumerate().map(line).collect();
+    format!("{lines}{:<9} {:>8}\n", "total", minutes(&times.iter().sum()))
+}
+
+fn clippy() -> Result<(), Stop> {
+    cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[])
+}
+
+fn tests_of_workspace() -> Result<(), Stop> {
+    cargo(&["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"], &[])
+}
+
+fn docs() -> Result<(), Stop> {
+    cargo(&["doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+/// The crates under `examples/` that are no members of the workspace, as a stranger's would be.
+fn examples() -> Result<(), Stop> {
+    let manifests = manifests_under(&root().join("examples"));
+    if manifests.is_empty() {
+        println!("\nexamples: there is no examples/*/Cargo.toml, so there is nothing to run.");
+    }
+    manifests.iter().try_for_each(|manifest| example(manifest))
+}
+
+/// Tests one of them, in our target directory and our profile of tests so that dependencies are not built again.
+fn example(manifest: &Path) -> Result<(), Stop> {
+    let path = manifest.strip_prefix(root()).unwrap_or(manifest).to_string_lossy().into_owned();
+    let profile = fs::read_to_string(root().join("Cargo.toml")).map(|text| profile_of_tests(&text));
+    let profile = profile.map_err(|error| Stop::Failed(format!("Cargo.toml cannot be read: {error}.")))?;
+    let mut arguments = vec!["test", "--manifest-path", &path];
+    if manifest.with_file_name("Cargo.lock").is_file() {
+        arguments.push("--locked");
+    }
+    arguments.extend(profile.iter().flat_map(|setting| ["--config", setting]));
+    cargo(&arguments, &[("CARGO_TARGET_DIR", &target_directory().to_string_lossy())])
+}
+
+/// The settings of the workspace's profile `test`, as cargo's `--config` takes them.
+fn profile_of_tests(manifest: &str) -> Vec<String> {
+    let pairs = toml::pairs(manifest).into_iter();
+    let ours = pairs.filter(|pair| pair.path.starts_with("profile.test."));
+    ours.map(|pair| format!("{}={}", pair.path, pair.value)).collect()
+}
+
+fn manifests_under(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let manifests = entries.map(|entry| entry.path().join("Cargo.toml"));
+    let mut found: Vec<PathBuf> = manifests.filter(|manifest| manifest.is_file()).collect();
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Part = Part { name: "good", run: || Ok(()) };
+    const BAD: Part = Part { name: "bad", run: || Err(Stop::Failed("`cargo x` failed.".to_owned())) };
+
+    fn words(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn all_parts_or_one_can_be_asked_for() {
+        assert_eq!(parts_asked(&[]).map(<[Part]>::len), Ok(PARTS.len()));
+        for line in ["--only clippy", "--only=clippy"] {
+            let asked = parts_asked(&words(line)).map(|parts| parts[0].name);
+            assert_eq!(asked, Ok("clippy"));
+        }
+    }
+
+    #[test]
+    fn anything_else_is_bad_usage() {
+        for line in ["--only", "--only lint", "clippy", "--only fmt tidy"] {
+            assert!(matches!(parts_asked(&words(line)), Err(Stop::Usage(_))), "{line} was accepted");
+        }
+    }
+
+    #[test]
+    fn the_first_failure_stops_the_run_and_says_how_to_repeat_it() {
+        let (times, outcome) = run_in_order(&[GOOD, BAD, GOOD]);
+        assert_eq!(times.len(), 2);
+        let sentence =
+            "The part bad failed (`cargo x` failed); repeat it with `cargo xtask test --only bad`.";
+        assert_eq!(outcome, Err(Stop::Failed(sentence.to_owned())));
+    }
+
+    #[test]
+    fn the_table_tells_what_passed_failed_and_did_not_run() {
+        let times = [Duration::from_secs(24), Duration::from_secs(60)];
+        let shown = table(&[GOOD, BAD, GOOD], &times, false);
+        let expected = "\
+good       0.4 min
+bad        1.0 min  failed
+good      not run
+total      1.4 min
+";
+        assert_eq!(shown, expected);
+        assert!(!table(&[GOOD, GOOD], &times, true).contains("failed"));
+    }
+
+    #[test]
+    fn the_help_names_every_part() {
+        assert!(HELP.contains(&names()));
+    }
+
+    #[test]
+    fn examples_are_built_with_the_profile_of_our_tests() {
+        let manifest = "[profile.test]\nopt-level = 3\n[profile.dev]\nopt-level = 0\n";
+        assert_eq!(profile_of_tests(manifest), ["profile.test.opt-level=3"]);
+    }
+}

@@ -1,0 +1,181 @@
+//! What the manifests promise: one list of dependencies, lints for all, and a core that stands on nothing but serde.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use super::files::File;
+use crate::toml::{Pair, pairs};
+
+const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+
+/// Checks the manifests of the workspace and its members; what is elsewhere is a stranger's.
+pub fn check(files: &[File]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for file in files {
+        let pairs = pairs(&file.text);
+        match file.path.as_str() {
+            "Cargo.toml" => found.extend(root(&pairs)),
+            path if is_member(path) => found.extend(member(path, &pairs)),
+            _ => {}
+        }
+        if file.path == "crates/core/Cargo.toml" {
+            found.extend(core(&file.path, &pairs));
+        }
+    }
+    found
+}
+
+fn is_member(path: &str) -> bool {
+    let name = path.strip_prefix("crates/").and_then(|rest| rest.strip_suffix("/Cargo.toml"));
+    path == "xtask/Cargo.toml" || name.is_some_and(|name| !name.contains('/'))
+}
+
+fn root(pairs: &[Pair]) -> Vec<Finding> {
+    let find = |path: &str| pairs.iter().find(|pair| pair.path == path);
+    let mut found = Vec::new();
+    let default = find("workspace.default-members");
+    if default.is_none_or(|pair| pair.value.replace(",]", "]") != "[\"crates/cli\"]") {
+        let line = default.map_or(1, |pair| pair.line);
+        let sentence = "The manifest of the workspace says `default-members = [\"crates/cli\"]`.";
+        found.push(Finding::new("Cargo.toml", line, sentence));
+    }
+    for lint in ["unsafe_code", "missing_docs"] {
+        if find(&format!("workspace.lints.rust.{lint}")).is_none() {
+            let sentence = format!("The manifest of the workspace sets {lint} in [workspace.lints.rust].");
+            found.push(Finding::new("Cargo.toml", 1, sentence));
+        }
+    }
+    found
+}
+
+fn member(path: &str, pairs: &[Pair]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    if !pairs.iter().any(|pair| pair.path == "lints.workspace" && pair.value == "true") {
+        let sentence = "The manifest inherits the lints: `[lints]`, `workspace = true`.";
+        found.push(Finding::new(path, 1, sentence));
+    }
+    for dependency in dependencies(pairs).into_iter().filter(|dependency| !dependency.inherits) {
+        let name = dependency.name;
+        let sentence = format!(
+            "`{name}` is taken as `{name}.workspace = true`, with its version in [workspace.dependencies]."
+        );
+        found.push(Finding::new(path, dependency.line, sentence));
+    }
+    found
+}
+
+fn core(path: &str, pairs: &[Pair]) -> Vec<Finding> {
+    let is_wrong = |dependency: &Dependency<'_>| match dependency.table {
+        "dev-dependencies" => false,
+        "dependencies" => dependency.name != "serde",
+        _ => true,
+    };
+    let wrong = dependencies(pairs).into_iter().filter(is_wrong);
+    let sentence = |name| format!("The core depends on serde and nothing else, so not on `{name}`.");
+    wrong.map(|dependency| Finding::new(path, dependency.line, sentence(dependency.name))).collect()
+}
+
+/// One dependency, however many lines it is told on.
+struct Dependency<'a> {
+    /// The table with all that stands before it: `dependencies`, `target.'cfg(unix)'.dependencies`.
+    table: &'a str,
+    name: &'a str,
+    line: usize,
+    /// Whether it is taken from the list of the workspace.
+    inherits: bool,
+}
+
+fn dependencies(pairs: &[Pair]) -> Vec<Dependency<'_>> {
+    let mut found: BTreeMap<(&str, &str), Dependency<'_>> = BTreeMap::new();
+    for pair in pairs {
+        let Some((table, name, rest)) = split(&pair.path) else { continue };
+        let inherits = match rest {
+            "" => pair.value.contains("workspace=true"),
+            _ => rest == "workspace" && pair.value == "true",
+        };
+        let new = Dependency { table, name, line: pair.line, inherits: false };
+        found.entry((table, name)).or_insert(new).inherits |= inherits;
+    }
+    found.into_values().collect()
+}
+
+/// `dependencies.serde.workspace` as table, name and what is said of it.
+fn split(path: &str) -> Option<(&str, &str, &str)> {
+    let mut end = 0;
+    for part in path.split('.') {
+        end += part.len();
+        if TABLES.contains(&part) {
+            let (name, rest) = {
+                let after = path.get(end + 1..)?;
+                after.split_once('.').unwrap_or((after, ""))
+            };
+            return Some((&path[..end], name, rest));
+        }
+        end += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<usize> {
+        let file = File { path: path.to_owned(), text: text.to_owned() };
+        check(&[file]).into_iter().map(|finding| finding.line).collect()
+    }
+
+    const LINTS: &str = "[lints]\nworkspace = true\n";
+
+    #[test]
+    fn the_workspace_has_its_default_and_its_lints() {
+        let lints = "[workspace.lints.rust]\nunsafe_code = \"forbid\"\nmissing_docs = \"warn\"\n";
+        let good = format!("[workspace]\ndefault-members = [\n  \"crates/cli\",\n]\n{lints}");
+        assert!(found("Cargo.toml", &good).is_empty());
+        assert_eq!(found("Cargo.toml", &format!("[workspace]\ndefault-members = [\"xtask\"]\n{lints}")), [2]);
+        assert_eq!(found("Cargo.toml", "[workspace]\ndefault-members = [\"crates/cli\"]\n"), [1, 1]);
+    }
+
+    #[test]
+    fn a_member_inherits_the_lints() {
+        assert!(found("xtask/Cargo.toml", LINTS).is_empty());
+        assert!(found("crates/cli/Cargo.toml", "lints.workspace = true\n").is_empty());
+        assert_eq!(found("crates/cli/Cargo.toml", "[package]\nname = \"a\"\n"), [1]);
+    }
+
+    #[test]
+    fn a_member_takes_dependencies_from_the_one_list() {
+        for good in [
+            "[dependencies]\nserde.workspace = true\n",
+            "[dev-dependencies]\nserde = { workspace = true, features = [\"rc\"] }\n",
+            "[dependencies.serde]\nworkspace = true\noptional = true\n",
+            "[dependencies]\nserde.workspace = true\nserde.optional = true\n",
+        ] {
+            assert!(found("crates/cli/Cargo.toml", &format!("{LINTS}{good}")).is_empty(), "{good}");
+        }
+        for bad in [
+            "[dependencies]\nserde = \"1\"\n",
+            "[dev-dependencies]\nserde = { version = \"1\" }\n",
+            "[target.'cfg(unix)'.dependencies]\nlibc = \"1\"\n",
+            "[dependencies.serde]\nversion = \"1\"\n",
+        ] {
+            assert_eq!(found("crates/cli/Cargo.toml", &format!("{LINTS}{bad}")), [4], "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_core_stands_on_serde_alone() {
+        let path = "crates/core/Cargo.toml";
+        let good = "[dependencies]\nserde.workspace = true\n[dev-dependencies]\nproptest.workspace = true\n";
+        assert!(found(path, &format!("{LINTS}{good}")).is_empty());
+        for table in ["dependencies", "build-dependencies", "target.'cfg(unix)'.dependencies"] {
+            assert_eq!(found(path, &format!("{LINTS}[{table}]\nrand.workspace = true\n")), [4], "{table}");
+        }
+        assert_eq!(found(path, &format!("{LINTS}[build-dependencies]\nserde.workspace = true\n")), [4]);
+    }
+
+    #[test]
+    fn a_crate_outside_the_workspace_is_its_own_master() {
+        assert!(found("examples/own-algorithm/Cargo.toml", "[dependencies]\nserde = \"1\"\n").is_empty());
+    }
+}
