@@ -10,7 +10,7 @@ pub trait Explain: Algorithm {
     /// The state in the textbook's words.
     fn fields(&self) -> Vec<Field>;
 
-    /// While its node waits: the nodes from which something is missing. Otherwise nobody.
+    /// The nodes from which something is missing. Asked only while its own node waits.
     fn waits_for(&self) -> NodeSet;
 
     /// To whom this node has given its vote, or whether it has the token.

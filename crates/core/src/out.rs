@@ -32,6 +32,17 @@ pub enum To {
     Set(NodeSet),
 }
 
+impl To {
+    /// Whether `node` is among them.
+    #[must_use]
+    pub fn includes(&self, node: NodeId) -> bool {
+        match self {
+            To::One(one) => *one == node,
+            To::Set(nodes) => nodes.contains(node),
+        }
+    }
+}
+
 impl<M> Default for Out<M> {
     fn default() -> Self {
         Self { sends: Vec::new(), entries: 0, rule: "", broken: None }
@@ -72,11 +83,20 @@ impl<M> Out<M> {
     ///
     /// A node that is an arbiter for itself writes its rules as if it were two, and at the end of each handler
     /// answers itself with `while let Some(msg) = out.take_own(me)`: the step stays atomic.
-    pub fn take_own(&mut self, me: NodeId) -> Option<M> {
-        let place = self.sends.iter().position(|sent| sent.to == To::One(me))?;
-        let sent = self.sends.remove(place);
+    pub fn take_own(&mut self, me: NodeId) -> Option<M>
+    where
+        M: Clone,
+    {
+        let place = self.sends.iter().position(|sent| sent.to.includes(me))?;
+        let sent = &mut self.sends[place];
         self.rule = sent.rule;
-        Some(sent.msg)
+        if let To::Set(nodes) = &mut sent.to {
+            nodes.remove(me);
+            if !nodes.is_empty() {
+                return Some(sent.msg.clone());
+            }
+        }
+        Some(self.sends.remove(place).msg)
     }
 }
 
@@ -135,8 +155,11 @@ mod tests {
         out.send(me, 'c');
         assert_eq!(out.take_own(me), Some('a'));
         assert_eq!(out.last_rule(), "first");
-        assert_eq!((out.take_own(me), out.take_own(me)), (Some('c'), None));
-        assert_eq!(out.sends(), [Sent { to: To::One(peer), msg: 'b', rule: "second" }]);
+        out.multicast(&NodeSet::first(2), 'd');
+        assert_eq!((out.take_own(me), out.take_own(me), out.take_own(me)), (Some('c'), Some('d'), None));
+        let left: Vec<(bool, char)> =
+            out.sends().iter().map(|sent| (sent.to.includes(peer), sent.msg)).collect();
+        assert_eq!(left, [(true, 'b'), (true, 'd')]);
     }
 
     #[test]

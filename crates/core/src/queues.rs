@@ -161,6 +161,12 @@ impl RequestQueue {
         }
     }
 
+    /// Puts a request at its place and forgets an earlier one of the same node.
+    pub fn insert_newest(&mut self, request: Stamp) {
+        self.0.retain(|queued| queued.node != request.node);
+        self.insert(request);
+    }
+
     /// The oldest request.
     #[must_use]
     pub fn oldest(&self) -> Option<Stamp> {

@@ -120,6 +120,14 @@ impl NodeSet {
         self.iter().next()
     }
 
+    /// Takes the member with the smallest number out.
+    pub fn pop_least(&mut self) -> Option<NodeId> {
+        let (word, slot) = self.words_mut().iter_mut().enumerate().find(|(_, slot)| **slot != 0)?;
+        let bit = slot.trailing_zeros() as usize;
+        *slot &= *slot - 1;
+        Some(NodeId::new(word * 64 + bit))
+    }
+
     /// The members in order.
     #[must_use]
     pub fn iter(&self) -> Iter<'_> {
@@ -286,6 +294,7 @@ mod tests {
             assert!(nodes.insert(node) && !nodes.insert(node));
             assert!(nodes.contains(node) && nodes.len() == 1);
             assert_eq!(nodes.iter().collect::<Vec<_>>(), [node]);
+            assert_eq!((nodes.clone().pop_least(), NodeSet::new().pop_least()), (Some(node), None));
             assert!(nodes.remove(node) && !nodes.remove(node));
             assert!(nodes.is_empty());
         }

@@ -1,1 +1,57 @@
-//! To come.
+//! Runs algorithms in virtual time: deterministic, with faults, workloads and metrics. A run is a seed.
+//!
+//! [`simulate`] runs an algorithm of the catalog under [`Settings`] and answers with an [`Outcome`]; a [`Script`] runs
+//! it step by step instead. Both stand on one [`Engine`], which steps any [`doorway_core::Machine`].
+//!
+//! **The order of things.** Time is a whole number of ticks. Within a tick, first what was scheduled to fail fails, then
+//! applications act in the order of their nodes' numbers, then messages arrive in the order in which they were sent.
+//! So the same settings give the same run on every machine.
+//!
+//! ```
+//! use doorway_core::{Catalog, Options, About, Explain, Factory, Hints, Visitor};
+//! use doorway_simulator::{Outcome, Settings, simulate};
+//!
+//! struct Run(Settings);
+//!
+//! impl Visitor for Run {
+//!     type Output = Outcome;
+//!     fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Outcome {
+//!         simulate(&factory, &self.0).expect("these settings fit together")
+//!     }
+//! }
+//!
+//! let settings = Settings { nodes: 4, entries: 100, ..Settings::default() };
+//! let catalog = doorway_algorithms::catalog();
+//! let outcome = catalog.visit("ricart-agrawala", &Options::none(), Run(settings)).expect("it is in the catalog");
+//! assert_eq!(outcome?.report("ricart-agrawala", 4, 1).messages_per_entry, Some(6.0));
+//! # Ok::<(), doorway_core::Refusal>(())
+//! ```
+
+mod agenda;
+mod application;
+mod election;
+mod engine;
+mod measures;
+mod network;
+mod random;
+mod recorder;
+mod report;
+mod script;
+
+mod settings;
+mod simulation;
+mod stall;
+mod traffic;
+mod watch;
+
+pub use election::elect_tree;
+pub use engine::Engine;
+pub use measures::{Measures, Samples};
+pub use network::Wire;
+pub use report::{Fairness, LoadSpread, Report, Retransmission, Summary, SyncDelay};
+
+pub use script::{Heading, Script, ScriptError};
+pub use settings::{Crash, Faults, Latency, Load, Partition, Probability, Settings, Span};
+pub use simulation::{Outcome, simulate};
+pub use stall::{Stall, Waiting};
+pub use traffic::Traffic;

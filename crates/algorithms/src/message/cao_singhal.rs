@@ -1,0 +1,461 @@
+//! Cao and Singhal's delay-optimal quorum algorithm.
+//!
+//! G. Cao, M. Singhal, "A delay-optimal quorum-based mutual exclusion algorithm for distributed systems", IEEE
+//! Transactions on Parallel and Distributed Systems 12(12), 2001.
+//!
+//! Maekawa's algorithm with one hop less between an exit and the next entry: the arbiter tells the node that has its
+//! vote who comes next, and that node, when it leaves, passes the vote on directly instead of by way of the arbiter.
+//!
+//! Messages: 3(K − 1) per entry without conflict, K the size of a quorum; up to 6(K − 1) with it. Delay: T where the
+//! successor was announced before the exit, else 2T. Needs: channels of any order. Nobody starves.
+//!
+//! This is a formulation of our own. Each vote is counted by an epoch, one per change of hands, and every message
+//! names the epoch that it is about: so a RELEASE may overtake its predecessor's, and a TRANSFER its REPLY.
+
+use doorway_core::*;
+use serde::{Deserialize, Serialize};
+
+/// One node: it asks, and it votes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct CaoSinghal {
+    me: NodeId,
+    clock: LamportClock,
+    /// Its quorum: whom it asks.
+    quorum: NodeSet,
+    /// Its request, from the asking to the leaving.
+    request: Option<Stamp>,
+    inside: bool,
+    /// How it stands with each member of its quorum, in their order.
+    votes: Box<[Vote]>,
+    arbiter: Arbiter,
+}
+
+/// How a node stands with one arbiter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+struct Vote {
+    arbiter: NodeId,
+    status: Status,
+    /// The epoch of the grant that is or was last held here.
+    grant: u64,
+    /// The latest epoch that this node has given up or passed on.
+    done: u64,
+    /// The latest word on who comes next.
+    transfer: Transfer,
+    /// The latest epoch whose vote the arbiter would like back.
+    inquired: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+enum Status {
+    Pending,
+    Failed,
+    Locked,
+}
+
+/// Who gets a vote next: the later word in the later epoch counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+struct Transfer {
+    epoch: u64,
+    word: u64,
+    target: Option<Stamp>,
+}
+
+/// The half of a node that votes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+struct Arbiter {
+    /// The request that has the vote.
+    lock: Option<Stamp>,
+    /// How often the vote has changed hands.
+    epoch: u64,
+    /// Whether the vote was asked back in this epoch.
+    inquired: bool,
+    /// How many words on the successor were sent in this epoch.
+    words: u64,
+    /// The requests that wait for the vote.
+    queue: RequestQueue,
+    /// Releases of later epochs than this one, which came too early.
+    early: Vec<Release>,
+}
+
+/// What a node says to the arbiter when it leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Release {
+    epoch: u64,
+    request: Stamp,
+    /// To whom the vote was passed on.
+    forwarded: Option<Stamp>,
+}
+
+/// Each message names the request, and where it matters the epoch, that it is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+#[allow(missing_docs)] // The fields are those of Vote and Arbiter.
+pub enum Msg {
+    /// The sender wants in.
+    Request(Stamp),
+    /// The arbiter's vote, from itself or from the one who had it before.
+    Reply { arbiter: NodeId, request: Stamp, epoch: u64, next: Option<Stamp> },
+    /// An older request goes first at the sender.
+    Failed(Stamp),
+    /// Who is to have the vote next, and whether the arbiter would like it back for them at once.
+    Transfer { holder: Stamp, epoch: u64, word: u64, target: Stamp, inquire: bool },
+    /// Here is your vote back, for now.
+    Yield { request: Stamp, epoch: u64 },
+    /// The sender has left.
+    Release(Release),
+}
+
+impl CaoSinghal {
+    /// Node `me` with its quorum, among nodes of which some may count on its vote.
+    pub fn new(me: NodeId, quorums: &PerNode<NodeSet>, start: Start) -> Self {
+        let inside = start.is_inside(me);
+        let (status, grant) = if inside { (Status::Locked, 1) } else { (Status::Pending, 0) };
+        let vote =
+            |arbiter| Vote { arbiter, status, grant, done: 0, transfer: Transfer::default(), inquired: 0 };
+        let voted_for = start.holder().filter(|&holder| quorums[holder].contains(me));
+        let at_start = |node| Stamp { counter: 0, node };
+        Self {
+            me,
+            clock: LamportClock::default(),
+            quorum: quorums[me].clone(),
+            request: inside.then_some(at_start(me)),
+            inside,
+            votes: quorums[me].iter().map(vote).collect(),
+            arbiter: Arbiter {
+                lock: voted_for.map(at_start),
+                epoch: u64::from(voted_for.is_some()),
+                inquired: false,
+                words: 0,
+                queue: RequestQueue::new(),
+                early: Vec::new(),
+            },
+        }
+    }
+
+    fn vote_of(&mut self, arbiter: NodeId) -> Option<&mut Vote> {
+        self.votes.iter_mut().find(|vote| vote.arbiter == arbiter)
+    }
+
+    fn waits_with(&self, request: Stamp) -> bool {
+        self.request == Some(request) && !self.inside
+    }
+
+    fn on_reply(
+        &mut self,
+        arbiter: NodeId,
+        request: Stamp,
+        epoch: u64,
+        next: Option<Stamp>,
+        out: &mut Out<Msg>,
+    ) {
+        let waits = self.waits_with(request);
+        let Some(vote) = self.vote_of(arbiter).filter(|vote| waits && epoch > vote.done) else {
+            return out.broken("REPLY for a request that does not wait");
+        };
+        vote.status = Status::Locked;
+        vote.grant = epoch;
+        if next.is_some() {
+            vote.transfer.hear(Transfer { epoch, word: 0, target: next });
+        }
+        if self.votes.iter().all(|vote| vote.status == Status::Locked) {
+            self.inside = true;
+            out.enter();
+        } else {
+            self.yield_votes(out);
+        }
+    }
+
+    /// A FAILED that comes after the vote of the same arbiter was overtaken by it and says nothing any more.
+    fn on_failed(&mut self, arbiter: NodeId, request: Stamp, out: &mut Out<Msg>) {
+        if !self.waits_with(request) {
+            return;
+        }
+        if let Some(vote) = self.vote_of(arbiter).filter(|vote| vote.status == Status::Pending) {
+            vote.status = Status::Failed;
+            self.yield_votes(out);
+        }
+    }
+
+    fn on_transfer(
+        &mut self,
+        arbiter: NodeId,
+        holder: Stamp,
+        heard: Transfer,
+        inquire: bool,
+        out: &mut Out<Msg>,
+    ) {
+        let concerned = self.request == Some(holder);
+        let Some(vote) = self.vote_of(arbiter).filter(|vote| concerned && heard.epoch > vote.done) else {
+            return;
+        };
+        vote.transfer.hear(heard);
+        if inquire {
+            vote.inquired = vote.inquired.max(heard.epoch);
+            self.yield_votes(out);
+        }
+    }
+
+    /// Who cannot enter yet anyway gives every vote back that was asked for and has come.
+    fn yield_votes(&mut self, out: &mut Out<Msg>) {
+        let Some(request) = self.request.filter(|_| !self.inside) else { return };
+        if !self.votes.iter().any(|vote| vote.status == Status::Failed) {
+            return;
+        }
+        out.rule("yield");
+        for vote in &mut self.votes {
+            if vote.status == Status::Locked && vote.inquired == vote.grant {
+                vote.status = Status::Failed;
+                vote.done = vote.grant;
+                out.send(vote.arbiter, Msg::Yield { request, epoch: vote.grant });
+            }
+        }
+    }
+
+    fn handle(&mut self, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
+        match msg {
+            Msg::Request(request) => {
+                self.clock.merge(request.counter);
+                self.arbiter.on_request(self.me, request, out);
+            }
+            Msg::Reply { arbiter, request, epoch, next } => self.on_reply(arbiter, request, epoch, next, out),
+            Msg::Failed(request) => self.on_failed(from, request, out),
+            Msg::Transfer { holder, epoch, word, target, inquire } => {
+                let heard = Transfer { epoch, word, target: Some(target) };
+                self.on_transfer(from, holder, heard, inquire, out);
+            }
+            Msg::Yield { request, epoch } => self.arbiter.on_yield(self.me, request, epoch, out),
+            Msg::Release(release) => self.arbiter.on_release(self.me, release, out),
+        }
+    }
+
+    fn answer_self(&mut self, out: &mut Out<Msg>) {
+        while let Some(msg) = out.take_own(self.me) {
+            self.handle(self.me, msg, out);
+        }
+    }
+}
+
+impl Algorithm for CaoSinghal {
+    type Msg = Msg;
+
+    fn on_request(&mut self, out: &mut Out<Msg>) {
+        let request = self.clock.stamp(self.me);
+        self.request = Some(request);
+        self.votes.iter_mut().for_each(|vote| vote.status = Status::Pending);
+        out.rule("ask");
+        out.multicast(&self.quorum, Msg::Request(request));
+        self.answer_self(out);
+    }
+
+    fn on_message(&mut self, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
+        self.handle(from, msg, out);
+        self.answer_self(out);
+    }
+
+    fn on_release(&mut self, out: &mut Out<Msg>) {
+        self.inside = false;
+        let Some(request) = self.request.take() else { return out.broken("left without a request") };
+        for vote in &mut self.votes {
+            let (arbiter, epoch) = (vote.arbiter, vote.grant);
+            vote.done = epoch;
+            let forwarded = vote.transfer.target.filter(|_| vote.transfer.epoch == epoch);
+            if let Some(successor) = forwarded {
+                out.rule("pass on");
+                let epoch = epoch + 1;
+                out.send(successor.node, Msg::Reply { arbiter, request: successor, epoch, next: None });
+            }
+            out.rule("leave");
+            out.send(arbiter, Msg::Release(Release { epoch, request, forwarded }));
+        }
+        self.answer_self(out);
+    }
+}
+
+impl Transfer {
+    fn hear(&mut self, heard: Transfer) {
+        if (heard.epoch, heard.word) >= (self.epoch, self.word) {
+            *self = heard;
+        }
+    }
+}
+
+impl Arbiter {
+    fn on_request(&mut self, me: NodeId, request: Stamp, out: &mut Out<Msg>) {
+        let oldest = self.queue.oldest();
+        self.queue.insert(request);
+        let Some(held) = self.lock else { return self.grant(me, out) };
+        if self.queue.oldest() != Some(request) || request > held {
+            out.rule("refuse");
+            out.send(request.node, Msg::Failed(request));
+        } else if let Some(overtaken) = oldest.filter(|oldest| *oldest < held) {
+            out.rule("overtake");
+            out.send(overtaken.node, Msg::Failed(overtaken));
+        }
+        if self.queue.oldest() == Some(request) {
+            self.announce_successor(out);
+        }
+    }
+
+    fn grant(&mut self, me: NodeId, out: &mut Out<Msg>) {
+        let Some(request) = self.queue.pop_oldest() else { return };
+        self.change_hands(request);
+        let next = self.queue.oldest();
+        out.rule("grant");
+        out.send(request.node, Msg::Reply { arbiter: me, request, epoch: self.epoch, next });
+    }
+
+    fn change_hands(&mut self, to: Stamp) {
+        self.lock = Some(to);
+        self.epoch += 1;
+        self.inquired = false;
+        self.words = 0;
+    }
+
+    fn announce_successor(&mut self, out: &mut Out<Msg>) {
+        let Some((holder, target)) = self.lock.zip(self.queue.oldest()) else { return };
+        let inquire = target < holder && !self.inquired;
+        self.inquired |= inquire;
+        self.words += 1;
+        out.rule("announce");
+        let (epoch, word) = (self.epoch, self.words);
+        out.send(holder.node, Msg::Transfer { holder, epoch, word, target, inquire });
+    }
+
+    fn on_yield(&mut self, me: NodeId, request: Stamp, epoch: u64, out: &mut Out<Msg>) {
+        if (self.lock, self.epoch) != (Some(request), epoch) {
+            return out.broken("YIELD of a vote that was not given");
+        }
+        self.lock = None;
+        self.queue.insert(request);
+        self.grant(me, out);
+    }
+
+    fn on_release(&mut self, me: NodeId, release: Release, out: &mut Out<Msg>) {
+        if release.epoch > self.epoch {
+            return self.early.push(release);
+        }
+        if (self.lock, self.epoch) != (Some(release.request), release.epoch) {
+            return out.broken("RELEASE of a vote that was not given");
+        }
+        match release.forwarded {
+            None => {
+                self.lock = None;
+                self.grant(me, out);
+            }
+            Some(successor) => {
+                self.queue.remove(successor);
+                self.change_hands(successor);
+                self.announce_successor(out);
+            }
+        }
+        if let Some(place) = self.early.iter().position(|early| early.epoch == self.epoch) {
+            let due = self.early.swap_remove(place);
+            self.on_release(me, due, out);
+        }
+    }
+}
+
+impl Explain for CaoSinghal {
+    fn fields(&self) -> Vec<Field> {
+        let with =
+            |status| self.votes.iter().filter(move |vote| vote.status == status).map(|vote| vote.arbiter);
+        vec![
+            Field::new("clock", self.clock.count()),
+            Field::optional("request", self.request),
+            Field::list("locked", with(Status::Locked)),
+            Field::list("failed", with(Status::Failed)),
+            Field::optional("vote given to", self.arbiter.lock),
+            Field::new("epoch", self.arbiter.epoch),
+            Field::list("queue", self.arbiter.queue.iter()),
+        ]
+    }
+
+    fn waits_for(&self) -> NodeSet {
+        self.votes.iter().filter(|vote| vote.status != Status::Locked).map(|vote| vote.arbiter).collect()
+    }
+
+    fn permission(&self) -> Permission {
+        self.arbiter.lock.map_or(Permission::Free, |lock| Permission::GivenTo(lock.node))
+    }
+
+    fn rules() -> &'static [Rule] {
+        &[
+            Rule { name: "ask", text: "A node that wants in stamps its request and sends it to its quorum." },
+            Rule {
+                name: "grant",
+                text: "An arbiter whose vote is free gives it to the oldest request in its queue.",
+            },
+            Rule { name: "refuse", text: "A request that is not the oldest here is told FAILED." },
+            Rule {
+                name: "overtake",
+                text: "A request that was the oldest in the queue and no longer is, is told FAILED.",
+            },
+            Rule {
+                name: "announce",
+                text: "An arbiter tells the node that has its vote who comes next, and asks for it back if that one is older.",
+            },
+            Rule {
+                name: "yield",
+                text: "A node that failed somewhere gives back every vote that it was asked for.",
+            },
+            Rule {
+                name: "pass on",
+                text: "A node that leaves passes a vote directly to the successor that was announced.",
+            },
+            Rule { name: "leave", text: "A node that leaves tells each arbiter to whom the vote has gone." },
+        ]
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[Invariant {
+            name: "at most one node has, or is being sent, the vote of an arbiter's current epoch",
+            holds: |cut| {
+                cut.states().all(|(arbiter, CaoSinghal { arbiter: state, .. })| {
+                    let holds_it = |vote: &Vote| {
+                        vote.arbiter == arbiter
+                            && vote.status == Status::Locked
+                            && vote.grant == state.epoch
+                            && vote.done < vote.grant
+                    };
+                    let held = cut.states().filter(|(_, node)| node.votes.iter().any(holds_it)).count();
+                    let flying = cut.flying(|letter| {
+                        matches!(letter.msg, Msg::Reply { arbiter: of, epoch, .. }
+                            if *of == arbiter && *epoch == state.epoch)
+                    });
+                    held + flying <= 1
+                })
+            },
+        }]
+    }
+
+    fn set_clock(&mut self, count: u64) -> bool {
+        self.clock = LamportClock::at(count);
+        true
+    }
+}
+
+impl Hints for CaoSinghal {}
+
+/// Its place in the catalog.
+pub fn entry() -> Entry<CaoSinghal> {
+    Entry {
+        about: About {
+            name: "cao-singhal",
+            title: "Cao–Singhal 2001",
+            family: Family::Permission,
+            needs: Channels::Any,
+            messages: "3(K−1) … 6(K−1)",
+            delay: "T … 2T",
+            parameters: &[crate::structures::QUORUM],
+            source: include_str!("cao_singhal.rs"),
+            specimen: None,
+        },
+        bind: |options| {
+            let quorums = crate::structures::quorums(options)?;
+            Ok(Factory::new(move |members| {
+                let assignment = quorums(members)?;
+                Ok(Plan::new(move |me, start| CaoSinghal::new(me, &assignment, start)))
+            }))
+        },
+    }
+}

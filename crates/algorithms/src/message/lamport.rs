@@ -1,0 +1,181 @@
+//! Lamport's algorithm.
+//!
+//! L. Lamport, "Time, clocks, and the ordering of events in a distributed system", Communications of the ACM 21(7),
+//! 1978.
+//!
+//! Every node keeps the queue of all requests, ordered by their stamps. A node enters when its own request is the
+//! oldest and it has heard something younger from everybody: then, channels being first-in first-out, nothing older
+//! can still be on its way.
+//!
+//! Messages: 3(N − 1) per entry (REQUEST, REPLY, RELEASE). Delay: T. Needs: fifo channels.
+//! Entries are in the order of the stamps, so a request that happened before another is served before it.
+//!
+//! All copies of a REQUEST carry one stamp, taken in the step that also queues the request and sends it.
+
+use doorway_core::*;
+use serde::{Deserialize, Serialize};
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Lamport {
+    me: NodeId,
+    /// Everybody else.
+    others: NodeSet,
+    clock: LamportClock,
+    /// The queue: each node's request, as far as it is known here.
+    requests: PerNode<Option<Stamp>>,
+    /// The youngest stamp heard from each node.
+    last: PerNode<Stamp>,
+    inside: bool,
+}
+
+/// Each message carries the stamp of its sending.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Msg {
+    /// The sender wants in.
+    Request(Stamp),
+    /// The sender has seen the request.
+    Reply(Stamp),
+    /// The sender has left.
+    Release(Stamp),
+}
+
+impl Lamport {
+    /// Node `me` among these members.
+    pub fn new(me: NodeId, members: &Members, start: Start) -> Self {
+        let n = members.n();
+        let request_at_start = |node| start.is_inside(node).then_some(Stamp { counter: 0, node });
+        Self {
+            me,
+            others: members.others(me),
+            clock: LamportClock::default(),
+            requests: PerNode::from_fn(n, request_at_start),
+            last: PerNode::from_fn(n, |node| Stamp { counter: 0, node }),
+            inside: start.is_inside(me),
+        }
+    }
+
+    fn hear(&mut self, from: NodeId, stamp: Stamp) {
+        self.clock.merge(stamp.counter);
+        self.last[from] = self.last[from].max(stamp);
+    }
+
+    fn enter_if_oldest(&mut self, out: &mut Out<Msg>) {
+        let Some(mine) = self.requests[self.me].filter(|_| !self.inside) else { return };
+        let is_behind =
+            |node| self.last[node] > mine && self.requests[node].is_none_or(|theirs| theirs > mine);
+        if self.others.iter().all(is_behind) {
+            self.inside = true;
+            out.enter();
+        }
+    }
+}
+
+impl Algorithm for Lamport {
+    type Msg = Msg;
+
+    fn on_request(&mut self, out: &mut Out<Msg>) {
+        let stamp = self.clock.stamp(self.me);
+        self.requests[self.me] = Some(stamp);
+        out.rule("ask");
+        out.multicast(&self.others, Msg::Request(stamp));
+        self.enter_if_oldest(out);
+    }
+
+    fn on_message(&mut self, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
+        match msg {
+            Msg::Request(stamp) => {
+                self.hear(from, stamp);
+                self.clock.tick();
+                self.requests[from] = Some(stamp);
+                out.rule("reply");
+                out.send(from, Msg::Reply(self.clock.stamp(self.me)));
+            }
+            Msg::Reply(stamp) => self.hear(from, stamp),
+            Msg::Release(stamp) => {
+                self.hear(from, stamp);
+                self.requests[from] = None;
+            }
+        }
+        self.enter_if_oldest(out);
+    }
+
+    fn on_release(&mut self, out: &mut Out<Msg>) {
+        self.inside = false;
+        self.requests[self.me] = None;
+        out.rule("leave");
+        out.multicast(&self.others, Msg::Release(self.clock.stamp(self.me)));
+    }
+}
+
+impl Explain for Lamport {
+    fn fields(&self) -> Vec<Field> {
+        let mut queue: Vec<Stamp> = self.requests.values().iter().flatten().copied().collect();
+        queue.sort();
+        vec![
+            Field::new("clock", self.clock.count()),
+            Field::list("queue", queue),
+            Field::list("last heard", self.others.iter().map(|node| self.last[node])),
+        ]
+    }
+
+    fn waits_for(&self) -> NodeSet {
+        let Some(mine) = self.requests[self.me] else { return NodeSet::new() };
+        let is_ahead = |node: &NodeId| {
+            self.last[*node] < mine || self.requests[*node].is_some_and(|theirs| theirs < mine)
+        };
+        self.others.iter().filter(is_ahead).collect()
+    }
+
+    fn rules() -> &'static [Rule] {
+        &[
+            Rule {
+                name: "ask",
+                text: "A node that wants in queues its stamped request and sends it to everybody.",
+            },
+            Rule {
+                name: "reply",
+                text: "Every REQUEST is queued and answered at once with a younger stamp.",
+            },
+            Rule { name: "leave", text: "A node that leaves takes its request from every queue." },
+        ]
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[Invariant {
+            name: "whoever is inside has the oldest of all live requests",
+            holds: |cut| {
+                let live = || cut.states().filter_map(|(me, node)| node.requests[me]);
+                cut.states()
+                    .filter(|(_, node)| node.inside)
+                    .all(|(me, node)| node.requests[me] == live().min())
+            },
+        }]
+    }
+
+    fn set_clock(&mut self, count: u64) -> bool {
+        self.clock = LamportClock::at(count);
+        true
+    }
+}
+
+impl Hints for Lamport {}
+
+/// What people are told about it.
+pub const ABOUT: About = About {
+    name: "lamport",
+    title: "Lamport 1978",
+    family: Family::Permission,
+    needs: Channels::Fifo,
+    messages: "3(N−1)",
+    delay: "T",
+    parameters: &[],
+    source: include_str!("lamport.rs"),
+    specimen: None,
+};
+
+/// Its place in the catalog.
+pub fn entry() -> Entry<Lamport> {
+    Entry { about: ABOUT, bind: |_| Ok(Factory::simple(Lamport::new)) }
+}

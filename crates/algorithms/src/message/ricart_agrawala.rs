@@ -1,0 +1,211 @@
+//! Ricart and Agrawala's algorithm.
+//!
+//! G. Ricart, A. K. Agrawala, "An optimal algorithm for mutual exclusion in computer networks", Communications of the
+//! ACM 24(1), 1981.
+//!
+//! Whoever wants in asks everybody and enters when all have replied. A node that is inside, or whose own request is
+//! older, holds its reply back until it leaves; so a reply says at once "I have seen it" and "after you".
+//!
+//! Messages: 2(N − 1) per entry (REQUEST, REPLY). Delay: T. Needs: channels of any order.
+//! Entries are in the order of the stamps, so a request that happened before another is served before it.
+//!
+//! Unlike the paper it keeps the set of missing replies instead of counting them, and each REPLY names its request.
+
+use doorway_core::*;
+use serde::{Deserialize, Serialize};
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct RicartAgrawala {
+    me: NodeId,
+    /// Everybody else.
+    others: NodeSet,
+    clock: LamportClock,
+    state: State,
+    /// The peers whose reply to our request has not come yet.
+    missing: NodeSet,
+    /// The requests whose reply we hold back until we leave.
+    deferred: RequestQueue,
+}
+
+/// What the node is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub(super) enum State {
+    Released,
+    Wanted(Stamp),
+    Held,
+}
+
+/// Each message names the request that it is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Msg {
+    /// The sender wants in.
+    Request(Stamp),
+    /// The sender lets that request go first.
+    Reply(Stamp),
+}
+
+impl State {
+    pub(super) fn goes_before(self, request: Stamp) -> bool {
+        match self {
+            State::Released => false,
+            State::Wanted(mine) => mine < request,
+            State::Held => true,
+        }
+    }
+}
+
+impl RicartAgrawala {
+    /// Node `me` among these members.
+    pub fn new(me: NodeId, members: &Members, start: Start) -> Self {
+        Self {
+            me,
+            others: members.others(me),
+            clock: LamportClock::default(),
+            state: if start.is_inside(me) { State::Held } else { State::Released },
+            missing: NodeSet::new(),
+            deferred: RequestQueue::new(),
+        }
+    }
+
+    fn enter_if_all_replied(&mut self, out: &mut Out<Msg>) {
+        if self.missing.is_empty() {
+            self.state = State::Held;
+            out.enter();
+        }
+    }
+}
+
+impl Algorithm for RicartAgrawala {
+    type Msg = Msg;
+
+    fn on_request(&mut self, out: &mut Out<Msg>) {
+        let stamp = self.clock.stamp(self.me);
+        self.state = State::Wanted(stamp);
+        self.missing.clone_from(&self.others);
+        out.rule("ask");
+        out.multicast(&self.others, Msg::Request(stamp));
+        self.enter_if_all_replied(out);
+    }
+
+    fn on_message(&mut self, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
+        match msg {
+            Msg::Request(request) => {
+                self.clock.merge(request.counter);
+                if self.state.goes_before(request) {
+                    self.deferred.insert(request);
+                } else {
+                    out.rule("reply");
+                    out.send(from, Msg::Reply(request));
+                }
+            }
+            Msg::Reply(request) => {
+                if self.state == State::Wanted(request) && self.missing.remove(from) {
+                    self.enter_if_all_replied(out);
+                } else {
+                    out.broken("REPLY that answers no open request");
+                }
+            }
+        }
+    }
+
+    fn on_release(&mut self, out: &mut Out<Msg>) {
+        self.state = State::Released;
+        out.rule("leave");
+        for request in self.deferred.drain() {
+            out.send(request.node, Msg::Reply(request));
+        }
+    }
+}
+
+impl Explain for RicartAgrawala {
+    fn fields(&self) -> Vec<Field> {
+        vec![
+            Field::new("clock", self.clock.count()),
+            Field::new("state", self.state),
+            Field::list("missing", &self.missing),
+            Field::list("deferred", self.deferred.iter()),
+        ]
+    }
+
+    fn waits_for(&self) -> NodeSet {
+        self.missing.clone()
+    }
+
+    fn rules() -> &'static [Rule] {
+        &[
+            Rule { name: "ask", text: "A node that wants in stamps its request and sends it to everybody." },
+            Rule {
+                name: "reply",
+                text: "A node that does not want in, or wants in with a younger request, replies at once.",
+            },
+            Rule { name: "leave", text: "A node that leaves replies to every request that it had deferred." },
+        ]
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[
+            Invariant {
+                name: "nothing is deferred by a node that is RELEASED",
+                holds: |cut| {
+                    cut.states().all(|(_, node)| node.state != State::Released || node.deferred.is_empty())
+                },
+            },
+            Invariant {
+                name: "who is HELD has deferred every other WANTED request or will see it arrive",
+                holds: |cut| {
+                    let wanted = || {
+                        cut.states().filter_map(|(me, node)| match node.state {
+                            State::Wanted(stamp) => Some((me, stamp)),
+                            State::Released | State::Held => None,
+                        })
+                    };
+                    let accounted = |holder: NodeId, node: &Self, (from, stamp): (NodeId, Stamp)| {
+                        let flying = cut.flying(|letter| {
+                            (letter.from, letter.to) == (from, holder) && *letter.msg == Msg::Request(stamp)
+                        });
+                        node.deferred.contains(stamp) || flying > 0
+                    };
+                    let held = cut.states().filter(|(_, node)| node.state == State::Held);
+                    held.into_iter().all(|(me, node)| wanted().all(|request| accounted(me, node, request)))
+                },
+            },
+        ]
+    }
+
+    fn set_clock(&mut self, count: u64) -> bool {
+        self.clock = LamportClock::at(count);
+        true
+    }
+}
+
+impl std::fmt::Display for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            State::Released => f.write_str("RELEASED"),
+            State::Wanted(stamp) => write!(f, "WANTED {stamp}"),
+            State::Held => f.write_str("HELD"),
+        }
+    }
+}
+
+impl Hints for RicartAgrawala {}
+
+/// Its place in the catalog.
+pub fn entry() -> Entry<RicartAgrawala> {
+    Entry {
+        about: About {
+            name: "ricart-agrawala",
+            title: "Ricart–Agrawala 1981",
+            family: Family::Permission,
+            needs: Channels::Any,
+            messages: "2(N−1)",
+            delay: "T",
+            parameters: &[],
+            source: include_str!("ricart_agrawala.rs"),
+            specimen: None,
+        },
+        bind: |_| Ok(Factory::simple(RicartAgrawala::new)),
+    }
+}

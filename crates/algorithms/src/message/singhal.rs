@@ -1,0 +1,315 @@
+//! Singhal's heuristically aided algorithm, repaired.
+//!
+//! M. Singhal, "A heuristically-aided algorithm for mutual exclusion in distributed systems", IEEE Transactions on
+//! Computers 38(5), 1989.
+//!
+//! A token algorithm in which a node asks only those who, for all it knows, have the token or will soon have it: the
+//! ones that are requesting. What each node knows of the others it learns from their requests and from the token,
+//! which carries the news from holder to holder. At the start node i takes every node before it for requesting, so of
+//! any two nodes one asks the other.
+//!
+//! Messages: about N/2 at light load, N when saturated, and about 2 for the chase. Delay: T. Needs: channels of any
+//! order. Nobody starves with the arbitration round-robin, the default, or smallest-number.
+//!
+//! As printed it can deadlock unless delivery is causal: a node forgets a peer while its own request to it is still
+//! under way. The chase repairs that: one copy of each request also goes to where its sender last passed the token,
+//! and is handed on from there along the token's track until it meets somebody who waits or is inside. And a node
+//! that enters with the idle token is then executing, so that a request cannot take the token away from it.
+
+use doorway_core::*;
+use serde::{Deserialize, Serialize};
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Singhal {
+    me: NodeId,
+    arbitration: Arbitration,
+    /// P: what this node knows of each node, itself included.
+    known: PerNode<Known>,
+    /// Where it last passed the token, or else where the token started.
+    to: NodeId,
+    /// T, if the token is here: what the token knows of each node.
+    token: Option<PerNode<Known>>,
+}
+
+/// What is known of a node: its state, and the number of its latest request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Known {
+    state: State,
+    number: u64,
+}
+
+/// The states of the paper; a node knows E and H only of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+enum State {
+    /// Requesting.
+    R,
+    /// Executing: inside.
+    E,
+    /// Holding the idle token.
+    H,
+    /// None of these.
+    N,
+}
+
+/// Who gets the token of those that ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum Arbitration {
+    /// The first after the one that leaves.
+    RoundRobin,
+    /// The one that has asked the least often.
+    SmallestNumber,
+}
+
+/// The messages.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Msg {
+    /// A node's request of this number; a chasing one is handed on along the token's track.
+    Request {
+        /// Who asks.
+        node: NodeId,
+        /// Which of its requests.
+        number: u64,
+        /// Whether it is handed on.
+        chase: bool,
+    },
+    /// The token itself.
+    Token(PerNode<Known>),
+}
+
+impl Singhal {
+    /// Node `me`; in the order of the ring that begins with the first holder, it takes all before it for requesting.
+    pub fn new(me: NodeId, members: &Members, start: Start, arbitration: Arbitration) -> Self {
+        let (n, first) = (members.n(), start.holder_or_first());
+        let rank = |node: NodeId| (node.index() + n - first.index()) % n;
+        let state_at_start = |node: NodeId| match start {
+            Start::Inside(_) if node == me && me == first => State::E,
+            Start::Empty if node == me && me == first => State::H,
+            _ if rank(node) < rank(me) => State::R,
+            _ => State::N,
+        };
+        Self {
+            me,
+            arbitration,
+            known: PerNode::from_fn(n, |node| Known { state: state_at_start(node), number: 0 }),
+            to: first,
+            token: (me == first).then(|| PerNode::same(n, Known { state: State::N, number: 0 })),
+        }
+    }
+
+    fn requesting(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.me.around(self.known.len()).filter(|&node| self.known[node].state == State::R)
+    }
+
+    fn my_request(&self, chase: bool) -> Msg {
+        Msg::Request { node: self.me, number: self.known[self.me].number, chase }
+    }
+
+    fn on_peer_request(&mut self, node: NodeId, number: u64, chase: bool, out: &mut Out<Msg>) {
+        let asked = Known { state: State::R, number };
+        let is_news = self.known[node].number < number;
+        let my_state = self.known[self.me].state;
+        if chase
+            && my_state == State::N
+            && (is_news || self.known[node] == asked)
+            && self.to != self.me
+            && self.to != node
+        {
+            out.rule("chase");
+            out.send(self.to, Msg::Request { node, number, chase });
+        }
+        match my_state {
+            _ if !is_news => {}
+            State::N | State::E => self.known[node] = asked,
+            State::R => {
+                if self.known[node].state != State::R {
+                    out.rule("ask in turn");
+                    out.send(node, self.my_request(false));
+                }
+                self.known[node] = asked;
+            }
+            State::H => {
+                self.known[node] = asked;
+                if let Some(token) = &mut self.token {
+                    token[node] = asked;
+                }
+                out.rule("give");
+                self.pass_token(node, out);
+            }
+        }
+    }
+
+    fn pass_token(&mut self, to: NodeId, out: &mut Out<Msg>) {
+        self.known[self.me].state = State::N;
+        self.to = to;
+        match self.token.take() {
+            Some(token) => out.send(to, Msg::Token(token)),
+            None => out.broken("passed on a token that was not here"),
+        }
+    }
+
+    /// The larger number is the later news, for the node and for the token alike.
+    fn exchange_news(&mut self) {
+        let Some(token) = &mut self.token else { return };
+        token[self.me] = Known { state: State::N, ..self.known[self.me] };
+        for (node, known) in self.known.iter_mut() {
+            if known.number > token[node].number {
+                token[node] = *known;
+            } else {
+                *known = token[node];
+            }
+        }
+    }
+}
+
+impl Algorithm for Singhal {
+    type Msg = Msg;
+
+    fn on_request(&mut self, out: &mut Out<Msg>) {
+        self.known[self.me].number += 1;
+        if self.known[self.me].state == State::H {
+            self.known[self.me].state = State::E;
+            return out.enter();
+        }
+        self.known[self.me].state = State::R;
+        let likely: NodeSet = self.requesting().filter(|&node| node != self.to).collect();
+        out.rule("ask");
+        out.multicast(&likely, self.my_request(false));
+        if self.to != self.me {
+            out.rule("ask and chase");
+            out.send(self.to, self.my_request(true));
+        }
+    }
+
+    fn on_message(&mut self, _: NodeId, msg: Msg, out: &mut Out<Msg>) {
+        match msg {
+            Msg::Request { node, number, chase } => self.on_peer_request(node, number, chase, out),
+            Msg::Token(token) => {
+                self.token = Some(token);
+                self.known[self.me].state = State::E;
+                out.enter();
+            }
+        }
+    }
+
+    fn on_release(&mut self, out: &mut Out<Msg>) {
+        self.known[self.me].state = State::N;
+        self.exchange_news();
+        self.known[self.me].state = State::H;
+        let next = match self.arbitration {
+            Arbitration::RoundRobin => self.requesting().next(),
+            Arbitration::SmallestNumber => self.requesting().min_by_key(|&node| self.known[node].number),
+        };
+        if let Some(next) = next {
+            out.rule("pass on");
+            self.pass_token(next, out);
+        }
+    }
+}
+
+impl Explain for Singhal {
+    fn fields(&self) -> Vec<Field> {
+        vec![
+            Field::list("P", self.known.values()),
+            Field::list("T", self.token.iter().flat_map(|token| token.values())),
+            Field::new("token last passed to", self.to),
+        ]
+    }
+
+    fn waits_for(&self) -> NodeSet {
+        self.requesting().chain([self.to]).filter(|&node| node != self.me).collect()
+    }
+
+    fn permission(&self) -> Permission {
+        if self.token.is_some() { Permission::Token } else { Permission::None }
+    }
+
+    fn rules() -> &'static [Rule] {
+        &[
+            Rule { name: "ask", text: "A node that wants in asks those it takes for requesting." },
+            Rule {
+                name: "ask and chase",
+                text: "It also asks where it last passed the token, to be handed on from there.",
+            },
+            Rule {
+                name: "chase",
+                text: "Who neither waits nor has the token hands a chasing request on along the token's track.",
+            },
+            Rule { name: "ask in turn", text: "Who waits and hears of a new rival asks it as well." },
+            Rule { name: "give", text: "Who holds the idle token gives it to the first who asks." },
+            Rule {
+                name: "pass on",
+                text: "Who leaves exchanges news with the token and passes it to one that asks.",
+            },
+        ]
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[
+            Invariant {
+                name: "there is exactly one token",
+                holds: |cut| {
+                    let held = cut.states().filter(|(_, node)| node.token.is_some()).count();
+                    held + cut.flying(|letter| matches!(letter.msg, Msg::Token(_))) == 1
+                },
+            },
+            Invariant {
+                name: "whom the token takes for requesting waits or is inside",
+                holds: |cut| {
+                    let token = cut.states().find_map(|(_, node)| node.token.as_ref());
+                    let is_true = |(node, known): (NodeId, &Known)| {
+                        known.state != State::R
+                            || matches!(cut.state(node).known[node].state, State::R | State::E)
+                    };
+                    token.is_none_or(|token| token.iter().all(is_true))
+                },
+            },
+        ]
+    }
+}
+
+impl std::fmt::Display for Known {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}{}", self.state, self.number)
+    }
+}
+
+impl Hints for Singhal {}
+
+/// Who of those that ask gets the token.
+const ARBITRATION: Parameter = Parameter {
+    name: "arbitration",
+    default: "round-robin",
+    help: "who gets the token of those that ask: round-robin or smallest-number",
+};
+
+/// Its place in the catalog.
+pub fn entry() -> Entry<Singhal> {
+    Entry {
+        about: About {
+            name: "singhal",
+            title: "Singhal 1989, repaired",
+            family: Family::Token,
+            needs: Channels::Any,
+            messages: "≈ N/2 … N, + 2",
+            delay: "T",
+            parameters: &[ARBITRATION],
+            source: include_str!("singhal.rs"),
+            specimen: None,
+        },
+        bind: |options| {
+            let arbitration = match options.choice(&ARBITRATION).word.as_str() {
+                "round-robin" => Arbitration::RoundRobin,
+                "smallest-number" => Arbitration::SmallestNumber,
+                word => {
+                    let sentence = format!("{word:?} is not an arbitration: round-robin or smallest-number");
+                    return Err(Refusal::new(sentence));
+                }
+            };
+            Ok(Factory::new(move |&members| {
+                Ok(Plan::new(move |me, start| Singhal::new(me, &members, start, arbitration)))
+            }))
+        },
+    }
+}

@@ -1,0 +1,202 @@
+//! Suzuki and Kasami's algorithm.
+//!
+//! I. Suzuki, T. Kasami, "A distributed mutual exclusion algorithm", ACM Transactions on Computer Systems 3(4), 1985.
+//!
+//! Who has the token may enter. Whoever lacks it asks everybody for it, with a number that counts its requests; the
+//! token remembers which request of each node was served last, so its holder knows which of the requests that it has
+//! heard of are still open, and a queue of these travels with it.
+//!
+//! Messages: N per entry (N − 1 REQUEST, 1 TOKEN); 0 if the token is here. Delay: T. Needs: channels of any order.
+//! Nobody starves: who leaves queues all open requests, beginning after itself, behind those that wait already.
+
+use doorway_core::*;
+use serde::{Deserialize, Serialize};
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct SuzukiKasami {
+    me: NodeId,
+    /// Everybody else.
+    others: NodeSet,
+    phase: Phase,
+    /// RN: the number of the latest request heard from each node.
+    requested: PerNode<u64>,
+    /// The token, if it is here.
+    token: Option<Token>,
+}
+
+/// The right to enter, and what must be known to pass it on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Token {
+    /// LN: the number of the latest request of each node that was served.
+    served: PerNode<u64>,
+    /// Who gets the token next.
+    queue: NodeQueue,
+}
+
+/// The messages.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Msg {
+    /// The sender's request of this number.
+    Request(u64),
+    /// The token itself.
+    Token(Token),
+}
+
+impl SuzukiKasami {
+    /// Node `me` among these members; the token starts at the first node, or at the one inside.
+    pub fn new(me: NodeId, members: &Members, start: Start) -> Self {
+        let n = members.n();
+        let fresh = || Token { served: PerNode::same(n, 0), queue: NodeQueue::new() };
+        Self {
+            me,
+            others: members.others(me),
+            phase: if start.is_inside(me) { Phase::Inside } else { Phase::Outside },
+            requested: PerNode::from_fn(n, |node| u64::from(node == me && start.is_inside(me))),
+            token: (me == start.holder_or_first()).then(fresh),
+        }
+    }
+
+    fn enter(&mut self, out: &mut Out<Msg>) {
+        self.phase = Phase::Inside;
+        out.enter();
+    }
+}
+
+impl Algorithm for SuzukiKasami {
+    type Msg = Msg;
+
+    fn on_request(&mut self, out: &mut Out<Msg>) {
+        self.requested[self.me] += 1;
+        self.phase = Phase::Waiting;
+        if self.token.is_some() {
+            return self.enter(out);
+        }
+        out.rule("ask");
+        out.multicast(&self.others, Msg::Request(self.requested[self.me]));
+    }
+
+    fn on_message(&mut self, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
+        match msg {
+            Msg::Request(number) => {
+                self.requested[from] = self.requested[from].max(number);
+                let idle = self.phase == Phase::Outside;
+                let open = |token: &mut Token| self.requested[from] == token.served[from] + 1;
+                if let Some(token) = self.token.take_if(|token| idle && open(token)) {
+                    out.rule("give");
+                    out.send(from, Msg::Token(token));
+                }
+            }
+            Msg::Token(token) => {
+                self.token = Some(token);
+                self.enter(out);
+            }
+        }
+    }
+
+    fn on_release(&mut self, out: &mut Out<Msg>) {
+        self.phase = Phase::Outside;
+        let Some(token) = &mut self.token else { return out.broken("left without the token") };
+        token.served[self.me] = self.requested[self.me];
+        for node in self.me.around(self.requested.len()) {
+            if !token.queue.contains(node) && self.requested[node] == token.served[node] + 1 {
+                token.queue.push(node);
+            }
+        }
+        let next = token.queue.pop();
+        if let Some((next, token)) = next.zip(self.token.take_if(|_| next.is_some())) {
+            out.rule("pass on");
+            out.send(next, Msg::Token(token));
+        }
+    }
+}
+
+impl Explain for SuzukiKasami {
+    fn fields(&self) -> Vec<Field> {
+        let token = self.token.as_ref();
+        vec![
+            Field::list("RN", self.requested.values()),
+            Field::list("LN", token.iter().flat_map(|token| token.served.values())),
+            Field::list("queue", token.iter().flat_map(|token| token.queue.iter())),
+        ]
+    }
+
+    fn waits_for(&self) -> NodeSet {
+        self.others.clone()
+    }
+
+    fn permission(&self) -> Permission {
+        if self.token.is_some() { Permission::Token } else { Permission::None }
+    }
+
+    fn rules() -> &'static [Rule] {
+        &[
+            Rule { name: "ask", text: "A node that wants in and has not the token asks everybody for it." },
+            Rule {
+                name: "give",
+                text: "Who has the token and does not need it gives it to the first who asks.",
+            },
+            Rule {
+                name: "pass on",
+                text: "Who leaves queues all open requests and sends the token to the first in the queue.",
+            },
+        ]
+    }
+
+    fn invariants() -> &'static [Invariant<Self>] {
+        &[
+            Invariant {
+                name: "there is exactly one token",
+                holds: |cut| {
+                    let held = cut.states().filter(|(_, node)| node.token.is_some()).count();
+                    held + cut.flying(|letter| matches!(letter.msg, Msg::Token(_))) == 1
+                },
+            },
+            Invariant {
+                name: "nobody has heard of a request that was not made: RN_i[j] ≤ RN_j[j]",
+                holds: |cut| {
+                    cut.states().all(|(_, node)| {
+                        node.requested.iter().all(|(j, &number)| number <= cut.state(j).requested[j])
+                    })
+                },
+            },
+            Invariant {
+                name: "the token is at most one request behind: LN[j] ≤ RN_j[j] ≤ LN[j] + 1",
+                holds: |cut| {
+                    let here = cut.states().filter_map(|(_, node)| node.token.as_ref());
+                    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
+                        Msg::Token(token) => Some(token),
+                        Msg::Request(_) => None,
+                    });
+                    here.chain(flying).all(|token| {
+                        token.served.iter().all(|(j, &served)| {
+                            let made = cut.state(j).requested[j];
+                            served <= made && made <= served + 1
+                        })
+                    })
+                },
+            },
+        ]
+    }
+}
+
+impl Hints for SuzukiKasami {}
+
+/// Its place in the catalog.
+pub fn entry() -> Entry<SuzukiKasami> {
+    Entry {
+        about: About {
+            name: "suzuki-kasami",
+            title: "Suzuki–Kasami 1985",
+            family: Family::Token,
+            needs: Channels::Any,
+            messages: "0 or N",
+            delay: "T",
+            parameters: &[],
+            source: include_str!("suzuki_kasami.rs"),
+            specimen: None,
+        },
+        bind: |_| Ok(Factory::simple(SuzukiKasami::new)),
+    }
+}

@@ -1,0 +1,176 @@
+//! The agenda: what is due when, in the order in which it was put down.
+//!
+//! A timing wheel (G. Varghese, A. Lauck, "Hashed and hierarchical timing wheels", 1987) for the near future and a
+//! sorted map for the rest. What is due at the same tick comes in the order of scheduling, always: when a tick of the
+//! far future comes within the wheel's reach, all that was put down for it so far moves to the wheel at once.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use doorway_core::Ticks;
+
+/// How many ticks the wheel reaches; a power of two.
+const REACH: u64 = 1_024;
+const WORDS: usize = (REACH / 64) as usize;
+
+/// What is due when.
+pub struct Agenda<T> {
+    now: u64,
+    /// What is due now and was not taken yet.
+    current: VecDeque<T>,
+    /// What is due at each of the next ticks, by the tick's remainder.
+    wheel: Vec<Vec<T>>,
+    /// A bit for each slot of the wheel that is not empty.
+    filled: [u64; WORDS],
+    /// What is due later.
+    far: BTreeMap<u64, Vec<T>>,
+    /// Emptied slots with their room, so that a burst costs its memory once, not once per tick.
+    spare: Vec<Vec<T>>,
+}
+
+impl<T> Agenda<T> {
+    /// An empty agenda at tick 0.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            now: 0,
+            current: VecDeque::new(),
+            wheel: (0..REACH).map(|_| Vec::new()).collect(),
+            filled: [0; WORDS],
+            far: BTreeMap::new(),
+            spare: Vec::new(),
+        }
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn now(&self) -> Ticks {
+        Ticks(self.now)
+    }
+
+    /// Puts something down for the tick `at`; what is over is due now.
+    #[inline]
+    pub fn put(&mut self, at: Ticks, what: T) {
+        match at.0.saturating_sub(self.now) {
+            0 => self.current.push_back(what),
+            1..REACH => {
+                let slot = (at.0 % REACH) as usize;
+                let list = &mut self.wheel[slot];
+                if list.is_empty() {
+                    self.filled[slot / 64] |= 1 << (slot % 64);
+                    if list.capacity() == 0 {
+                        *list = self.spare.pop().unwrap_or_default();
+                    }
+                }
+                list.push(what);
+            }
+            _ => self.far.entry(at.0).or_default().push(what),
+        }
+    }
+
+    /// When the next thing is due.
+    #[inline]
+    #[must_use]
+    pub fn next_time(&self) -> Option<Ticks> {
+        if !self.current.is_empty() {
+            return Some(Ticks(self.now));
+        }
+        let near =
+            self.next_filled().map(|slot| self.now + 1 + (slot + REACH - (self.now + 1) % REACH) % REACH);
+        near.or_else(|| self.far.keys().next().copied()).map(Ticks)
+    }
+
+    /// The first filled slot after the current one, going round.
+    fn next_filled(&self) -> Option<u64> {
+        let start = (self.now + 1) % REACH;
+        let (word, bit) = ((start / 64) as usize, start % 64);
+        let slot_in = |word: usize, bits: u64| (word * 64) as u64 + u64::from(bits.trailing_zeros());
+        let rest = self.filled[word] & (u64::MAX << bit);
+        if rest != 0 {
+            return Some(slot_in(word, rest));
+        }
+        let words = (1..=WORDS).map(|step| (word + step) % WORDS);
+        words
+            .map(|word| (word, self.filled[word]))
+            .find(|(_, bits)| *bits != 0)
+            .map(|(w, bits)| slot_in(w, bits))
+    }
+
+    /// The next thing that is due; its time is now the present.
+    #[inline]
+    pub fn take(&mut self) -> Option<T> {
+        if self.current.is_empty() {
+            let next = self.next_time()?;
+            self.advance(next);
+        }
+        self.current.pop_front()
+    }
+
+    /// Moves the present to `to`; nothing may be due before.
+    pub fn advance(&mut self, to: Ticks) {
+        if to.0 <= self.now {
+            return;
+        }
+        debug_assert!(self.current.is_empty(), "something is still due at {}", self.now);
+        self.now = to.0;
+        while let Some(entry) = self.far.first_entry()
+            && *entry.key() - self.now < REACH
+        {
+            let (at, list) = entry.remove_entry();
+            let slot = (at % REACH) as usize;
+            self.filled[slot / 64] |= 1 << (slot % 64);
+            self.wheel[slot] = list;
+        }
+        let slot = (self.now % REACH) as usize;
+        self.filled[slot / 64] &= !(1 << (slot % 64));
+        let due = std::mem::take(&mut self.wheel[slot]);
+        let room = Vec::from(std::mem::replace(&mut self.current, due.into()));
+        if room.capacity() > 0 {
+            self.spare.push(room);
+        }
+    }
+
+    /// All that is due, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.current.iter().chain(self.wheel.iter().flatten()).chain(self.far.values().flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn it_agrees_with_a_sorted_list_whatever_is_put_down_when() {
+        let mut random = Random::new(3, 0);
+        let (mut agenda, mut list) = (Agenda::new(), Vec::new());
+        let mut number = 0_u64;
+        for _ in 0..20_000 {
+            for _ in 0..random.below(4) {
+                let ahead = [0, 3, 100, 1_023, 1_024, 5_000][random.below(6) as usize];
+                let at = agenda.now() + Ticks(random.below(ahead + 1));
+                agenda.put(at, number);
+                list.push((at, number));
+                number += 1;
+            }
+            list.sort_unstable();
+            assert_eq!(agenda.next_time(), list.first().map(|due| due.0));
+            let taken = agenda.take();
+            assert_eq!(taken, (!list.is_empty()).then(|| list.remove(0).1));
+            assert_eq!(agenda.iter().count(), list.len());
+        }
+    }
+
+    #[test]
+    fn things_of_one_tick_come_in_the_order_in_which_they_were_put_down_from_near_or_far() {
+        let mut agenda = Agenda::new();
+        agenda.put(Ticks(3_000), "from afar");
+        agenda.put(Ticks(2_500), "a step closer");
+        assert_eq!(agenda.take(), Some("a step closer"));
+        agenda.put(Ticks(3_000), "from near");
+        assert_eq!(
+            (agenda.take(), agenda.take(), agenda.take()),
+            (Some("from afar"), Some("from near"), None)
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! An election, run in the simulator, that leaves a spanning tree behind.
+//!
+//! Echo with extinction (E. J. H. Chang, "Echo algorithms: depth parallel operations on general graphs", IEEE
+//! Transactions on Software Engineering 8(4), 1982): every node starts a wave with its own number; a wave that meets a
+//! larger one dies. The largest number's wave reaches everybody, and the neighbour from which it came first is the
+//! parent. Which tree that is depends on how long the messages were under way.
+
+use doorway_core::{Effects, Event, Machine, Members, Never, NodeId, NodeSet, Refusal, Ticks};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::random::Random;
+use crate::settings::{Latency, Settings};
+
+/// The most nodes among which an election is held: each sends to its neighbours once per larger wave it meets.
+const MOST_NODES: usize = 10_000;
+
+/// Runs an election among `nodes` nodes on a connected graph drawn from the seed and answers with the edges of the
+/// tree that the winner's wave has left, one a line.
+///
+/// # Errors
+/// If there are too many nodes, or none.
+pub fn elect_tree(nodes: usize, seed: u64, latency: &Latency) -> Result<String, Refusal> {
+    let members = Members::new(nodes)?;
+    if nodes > MOST_NODES {
+        return Err(Refusal::new(format!(
+            "an election is held among at most {MOST_NODES} nodes, not {nodes}"
+        )));
+    }
+    let settings = Settings { nodes, seed, latency: latency.clone(), ..Settings::default() };
+    settings.check()?;
+    let machines =
+        graph(nodes, seed).into_iter().zip(members.iter()).map(|(n, me)| Elector::new(me, n)).collect();
+    let mut engine = Engine::new(machines, &settings);
+    members.iter().for_each(|node| engine.start(node));
+    while engine.next_time().is_some() {
+        engine.advance();
+    }
+    let edge = |elector: &Elector| elector.parent.map(|parent| format!("{parent} {}\n", elector.me));
+    Ok(engine.machines().iter().filter_map(edge).collect())
+}
+
+/// A ring with chords: each node's neighbours.
+fn graph(n: usize, seed: u64) -> Vec<NodeSet> {
+    let mut random = Random::new(seed, 3);
+    let mut neighbours = vec![NodeSet::new(); n];
+    let mut join = |a: usize, b: usize| {
+        if a != b {
+            neighbours[a].insert(NodeId::new(b));
+            neighbours[b].insert(NodeId::new(a));
+        }
+    };
+    for a in 0..n {
+        join(a, (a + 1) % n);
+        join(a, random.below(n as u64) as usize);
+    }
+    neighbours
+}
+
+/// One node of the election.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+struct Elector {
+    me: NodeId,
+    neighbours: NodeSet,
+    /// The largest number heard of so far, whose wave this node belongs to.
+    leader: NodeId,
+    /// Whence that wave came first.
+    parent: Option<NodeId>,
+    /// The neighbours from which the wave has not come back.
+    missing: NodeSet,
+}
+
+/// A wave, or its echo, with its leader's number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+struct Wave(NodeId);
+
+impl Elector {
+    fn new(me: NodeId, neighbours: NodeSet) -> Self {
+        Self { me, leader: me, parent: None, missing: neighbours.clone(), neighbours }
+    }
+}
+
+impl Machine for Elector {
+    type Header = ();
+    type Msg = Wave;
+    type Command = Never;
+    type Notice = Never;
+    type Timer = Never;
+    type Write = Never;
+
+    fn step(&mut self, _now: Ticks, event: Event<Self>, effects: &mut Effects<Self>) {
+        match event {
+            Event::Start => effects.out.multicast(&self.neighbours, Wave(self.me)),
+            Event::Message { from, msg: Wave(leader), .. } => {
+                if leader > self.leader {
+                    (self.leader, self.parent) = (leader, Some(from));
+                    self.missing = self.neighbours.clone();
+                    let on = self.neighbours.clone().without(from);
+                    effects.out.multicast(&on, Wave(leader));
+                }
+                if leader == self.leader && self.missing.remove(from) && self.missing.is_empty() {
+                    self.parent.into_iter().for_each(|parent| effects.out.send(parent, Wave(leader)));
+                }
+            }
+            Event::Command(never) => match never {},
+            Event::Timer(never) => match never {},
+            Event::Written(never) => match never {},
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Span;
+
+    #[test]
+    fn the_winners_wave_leaves_a_spanning_tree() {
+        for (n, seed) in [1, 2, 3, 13, 200].into_iter().flat_map(|n| [1, 2, 3].map(|seed| (n, seed))) {
+            let text = elect_tree(n, seed, &Latency::Span(Span::Uniform(1, 50))).expect("few enough");
+            assert_eq!(text.lines().count(), n - 1, "a tree of {n} nodes");
+            let options = doorway_core::Options::none().with_file("tree", &text);
+            let kind = doorway_algorithms::trees::TreeKind::chosen(&options).expect("a tree from a file");
+            kind.build(&Members::new(n).expect("at least one")).expect("its edges are a tree");
+        }
+    }
+
+    #[test]
+    fn different_delays_elect_different_trees() {
+        let tree = |seed| elect_tree(13, seed, &Latency::Span(Span::Uniform(1, 50))).expect("few enough");
+        assert_ne!(tree(1), tree(2));
+        assert_eq!(tree(1), tree(1));
+    }
+}

@@ -1,0 +1,505 @@
+//! The engine: virtual time for machines of any kind.
+
+use doorway_core::{
+    Channels, Effects, Event, Kind, Machine, NodeId, NodeSet, Sent, Ticks, To, VectorClock, kind,
+};
+use doorway_trace::What;
+
+use crate::agenda::Agenda;
+use crate::network::{Fate, Wire};
+use crate::recorder::Recorder;
+use crate::settings::{Crash, Settings};
+use crate::traffic::Traffic;
+
+/// Machines, the network between them, and what is due when.
+///
+/// The engine steps machines and schedules what comes of it. What machines tell their applications it leaves in
+/// [`Engine::effects`], for whoever plays the applications.
+pub struct Engine<M: Machine> {
+    machines: Vec<M>,
+    agenda: Agenda<Due<M>>,
+    wire: Wire,
+    /// The latency of everything, if nothing can go wrong and nobody looks closely.
+    plain_latency: Option<Ticks>,
+    disk_latency: Ticks,
+    effects: Effects<M>,
+    /// A multicast that is being delivered, one recipient at a time.
+    fanout: Option<Fanout<M>>,
+    /// In a script: what was sent and waits to be delivered by hand.
+    held: Option<Vec<Letter<M>>>,
+    /// Crashes to come, latest first.
+    crashes: Vec<Crash>,
+    crashed: NodeSet,
+    just_crashed: Vec<NodeId>,
+    past: Past,
+    traffic: Traffic,
+    recorder: Option<Recorder>,
+    lost: Vec<Loss>,
+}
+
+/// Something on the agenda.
+enum Due<M: Machine> {
+    Letter(Letter<M>),
+    Fanout(Box<Fanout<M>>),
+    Timer(NodeId, M::Timer),
+    Written(NodeId, M::Write),
+}
+
+/// A message for one recipient.
+pub(crate) struct Letter<M: Machine> {
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    header: M::Header,
+    pub(crate) msg: M::Msg,
+    /// What only some runs need to know of it.
+    note: Option<Box<Note>>,
+}
+
+/// A message for several recipients that reaches all of them at once.
+struct Fanout<M: Machine> {
+    from: NodeId,
+    to: NodeSet,
+    header: M::Header,
+    msg: M::Msg,
+}
+
+/// What a message carries that is not part of it.
+#[derive(Clone)]
+struct Note {
+    /// The event of its sending in the trace.
+    sent: Option<u64>,
+    /// What had happened before its sending.
+    clock: Option<VectorClock>,
+    /// On causal channels: when the latest message to each node, of those sent before it, arrives.
+    horizon: Option<Box<[Ticks]>>,
+}
+
+/// What is known of each node's past, where it matters.
+struct Past {
+    clocks: Option<Vec<VectorClock>>,
+    horizons: Option<Vec<Box<[Ticks]>>>,
+}
+
+/// A message that never arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Loss {
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+    pub(crate) kind: &'static str,
+    pub(crate) why: &'static str,
+}
+
+impl<M: Machine> Engine<M> {
+    /// How many lost messages are remembered for a diagnosis.
+    const LOSSES_KEPT: usize = 16;
+
+    /// An engine for these machines, at time 0. Nothing is stepped yet.
+    #[must_use]
+    pub fn new(machines: Vec<M>, settings: &Settings) -> Self {
+        let n = machines.len();
+        let wire = Wire::new(settings);
+        let causal = settings.channels == Channels::Causal;
+        let past = Past {
+            clocks: settings.order.then(|| vec![VectorClock::new(n); n]),
+            horizons: (causal && wire.plain_latency().is_none())
+                .then(|| vec![vec![Ticks(0); n].into_boxed_slice(); n]),
+        };
+        let looks_closely = settings.trace || past.clocks.is_some();
+        let mut crashes = settings.faults.crashes.clone();
+        crashes.sort_by_key(|crash| (std::cmp::Reverse(crash.at), std::cmp::Reverse(crash.node)));
+        Self {
+            plain_latency: wire.plain_latency().filter(|_| !looks_closely),
+            disk_latency: settings.disk_latency,
+            traffic: Traffic::new(n),
+            recorder: settings.trace.then(Recorder::default),
+            machines,
+            agenda: Agenda::new(),
+            wire,
+            effects: Effects::default(),
+            fanout: None,
+            held: None,
+            crashes,
+            crashed: NodeSet::new(),
+            just_crashed: Vec::new(),
+            past,
+            lost: Vec::new(),
+        }
+    }
+
+    /// The present.
+    #[must_use]
+    pub fn now(&self) -> Ticks {
+        self.agenda.now()
+    }
+
+    /// The machines in the order of their nodes.
+    #[must_use]
+    pub fn machines(&self) -> &[M] {
+        &self.machines
+    }
+
+    /// One machine, to prepare a textbook example.
+    pub fn machine_mut(&mut self, node: NodeId) -> &mut M {
+        &mut self.machines[node.index()]
+    }
+
+    /// What came of the last step; what was to be sent is on its way already.
+    #[must_use]
+    pub fn effects(&self) -> &Effects<M> {
+        &self.effects
+    }
+
+    /// What the network has carried.
+    #[must_use]
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// Forgets what the network has carried so far.
+    pub fn restart_traffic(&mut self) {
+        self.traffic.restart();
+    }
+
+    /// Whether a node has stopped for good.
+    #[must_use]
+    pub fn is_crashed(&self, node: NodeId) -> bool {
+        self.crashed.contains(node)
+    }
+
+    /// Who has stopped for good.
+    #[must_use]
+    pub fn crashed(&self) -> &NodeSet {
+        &self.crashed
+    }
+
+    /// When the next thing is due.
+    #[inline]
+    #[must_use]
+    pub fn next_time(&self) -> Option<Ticks> {
+        if self.fanout.is_some() { Some(self.now()) } else { self.agenda.next_time() }
+    }
+
+    /// Moves the present to `to`; nothing may be due before.
+    pub fn advance_to(&mut self, to: Ticks) {
+        self.agenda.advance(to);
+        self.crash_who_is_due();
+    }
+
+    /// An application speaks to its machine.
+    pub fn command(&mut self, node: NodeId, command: M::Command) {
+        self.step(node, Event::Command(command));
+    }
+
+    /// Brings a machine to life.
+    pub fn start(&mut self, node: NodeId) {
+        self.step(node, Event::Start);
+    }
+
+    /// Makes the next thing happen that is due; tells which node made a step, if one did: what was meant for a node
+    /// that has crashed is lost.
+    #[inline]
+    pub fn advance(&mut self) -> Option<NodeId> {
+        if let Some((from, to, header, msg)) = self.next_of_fanout() {
+            return self.accepts(from, to, &msg).then(|| self.step(to, Event::Message { from, header, msg }));
+        }
+        let due = self.agenda.take()?;
+        self.crash_who_is_due();
+        match due {
+            Due::Letter(letter) => self.deliver(letter),
+            Due::Fanout(fanout) => {
+                self.fanout = Some(*fanout);
+                self.advance()
+            }
+            Due::Timer(node, timer) => (!self.is_crashed(node)).then(|| self.step(node, Event::Timer(timer))),
+            Due::Written(node, write) => {
+                (!self.is_crashed(node)).then(|| self.step(node, Event::Written(write)))
+            }
+        }
+    }
+
+    #[inline]
+    fn next_of_fanout(&mut self) -> Option<(NodeId, NodeId, M::Header, M::Msg)> {
+        let fanout = self.fanout.as_mut()?;
+        let to = fanout.to.pop_least()?;
+        if fanout.to.is_empty() {
+            return self.fanout.take().map(|fanout| (fanout.from, to, fanout.header, fanout.msg));
+        }
+        Some((fanout.from, to, fanout.header, fanout.msg.clone()))
+    }
+
+    /// Whether a message can be received, which is then counted; otherwise it is lost.
+    #[inline]
+    fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg) -> bool {
+        if self.is_crashed(to) {
+            self.lose(Loss { from, to, kind: kind(msg).name, why: "its receiver had crashed" }, None);
+            return false;
+        }
+        self.traffic.count_received(to);
+        true
+    }
+
+    #[inline]
+    fn deliver(&mut self, letter: Letter<M>) -> Option<NodeId> {
+        let Letter { from, to, header, msg, note } = letter;
+        if !self.accepts(from, to, &msg) {
+            return None;
+        }
+        if let Some(note) = note {
+            self.past.hear(to, &note);
+            if let Some(recorder) = &mut self.recorder {
+                let what = What::Deliver { from, kind: kind(&msg).name.into(), message: as_json(&msg) };
+                recorder.step(self.agenda.now(), to, what, note.sent);
+            }
+        }
+        Some(self.step(to, Event::Message { from, header, msg }))
+    }
+
+    #[inline]
+    fn step(&mut self, node: NodeId, event: Event<M>) -> NodeId {
+        self.effects.clear();
+        if let Some(clocks) = &mut self.past.clocks {
+            clocks[node.index()].tick(node);
+        }
+        self.machines[node.index()].step(self.agenda.now(), event, &mut self.effects);
+        self.send_all(node);
+        let now = self.agenda.now();
+        for (after, timer) in self.effects.timers.drain(..) {
+            self.agenda.put(now + after, Due::Timer(node, timer));
+        }
+        for write in self.effects.writes.drain(..) {
+            self.agenda.put(now + self.disk_latency, Due::Written(node, write));
+        }
+        node
+    }
+
+    #[inline]
+    fn send_all(&mut self, from: NodeId) {
+        let mut out = std::mem::take(&mut self.effects.out);
+        for Sent { to, msg, rule } in out.drain() {
+            let kind = kind(&msg);
+            let copies = match &to {
+                To::One(_) => 1,
+                To::Set(nodes) => nodes.len() as u64,
+            };
+            let bytes = wire_size(&self.effects.header, &msg);
+            self.traffic.count_sent(from, kind, bytes, copies);
+            match (self.plain_latency, to) {
+                (Some(latency), to) if self.held.is_none() => self.send_plainly(from, to, msg, latency),
+                (_, To::One(to)) => self.send_with_care(from, to, msg, kind, rule),
+                (_, To::Set(nodes)) => {
+                    for to in &nodes {
+                        self.send_with_care(from, to, msg.clone(), kind, rule);
+                    }
+                }
+            }
+        }
+        self.effects.out = out;
+    }
+
+    #[inline]
+    fn send_plainly(&mut self, from: NodeId, to: To, msg: M::Msg, latency: Ticks) {
+        let header = self.effects.header;
+        let due = match to {
+            To::One(to) => Due::Letter(Letter { from, to, header, msg, note: None }),
+            To::Set(to) => Due::Fanout(Box::new(Fanout { from, to, header, msg })),
+        };
+        self.agenda.put(self.agenda.now() + latency, due);
+    }
+
+    fn send_with_care(&mut self, from: NodeId, to: NodeId, msg: M::Msg, kind: Kind, rule: &'static str) {
+        let now = self.agenda.now();
+        let header = self.effects.header;
+        let sent = self.recorder.as_mut().map(|recorder| {
+            let what = What::Send { to, kind: kind.name.into(), message: as_json(&msg) };
+            recorder.effect(now, from, what, rule)
+        });
+        if let Some(held) = &mut self.held {
+            let note = Some(Box::new(self.past.note(from, sent)));
+            return held.push(Letter { from, to, header, msg, note });
+        }
+        let fate = self.wire.fate(from, to, now, self.past.horizon(from, to));
+        self.count_fate(&fate);
+        if let Some(arrival) = fate.arrival {
+            self.past.extend_horizon(from, to, arrival.max(fate.duplicate.unwrap_or_default()));
+            let note = Some(Box::new(self.past.note(from, sent)));
+            if let Some(again) = fate.duplicate {
+                let copy = Letter { from, to, header, msg: msg.clone(), note: note.clone() };
+                self.agenda.put(again, Due::Letter(copy));
+            }
+            self.agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note }));
+        } else {
+            self.lose(Loss { from, to, kind: kind.name, why: fate.lost }, sent);
+        }
+    }
+
+    fn count_fate(&mut self, fate: &Fate) {
+        self.traffic.resent += fate.resent;
+        self.traffic.acknowledgements += fate.acknowledgements;
+        self.traffic.duplicated += u64::from(fate.duplicate.is_some());
+    }
+
+    fn lose(&mut self, loss: Loss, sent: Option<u64>) {
+        self.traffic.lost += 1;
+        if let Some(recorder) = &mut self.recorder {
+            let what = What::Lost { to: loss.to, kind: loss.kind.into(), why: loss.why.into() };
+            recorder.incident(self.agenda.now(), loss.from, what, sent);
+        }
+        if self.lost.len() < Self::LOSSES_KEPT {
+            self.lost.push(loss);
+        }
+    }
+
+    fn crash_who_is_due(&mut self) {
+        while let Some(crash) = self.crashes.pop_if(|crash| crash.at <= self.agenda.now()) {
+            self.crash(crash.node);
+        }
+    }
+
+    /// Stops a node for good.
+    pub fn crash(&mut self, node: NodeId) {
+        if !self.crashed.insert(node) {
+            return;
+        }
+        self.just_crashed.push(node);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.incident(self.agenda.now(), node, What::Crash, None);
+        }
+    }
+
+    /// A node that has crashed since this was asked last.
+    #[inline]
+    pub fn take_crashed(&mut self) -> Option<NodeId> {
+        self.just_crashed.pop()
+    }
+
+    /// The first messages that never arrived.
+    pub(crate) fn losses(&self) -> &[Loss] {
+        &self.lost
+    }
+
+    /// What had happened before the present, as node `node` knows it, if that is tracked.
+    pub(crate) fn clock(&self, node: NodeId) -> Option<&VectorClock> {
+        self.past.clocks.as_ref().map(|clocks| &clocks[node.index()])
+    }
+
+    /// The recorder, if there is one.
+    pub(crate) fn recorder(&mut self) -> Option<&mut Recorder> {
+        self.recorder.as_mut()
+    }
+
+    /// The recorder, at the end of a run.
+    pub(crate) fn take_recorder(&mut self) -> Option<Recorder> {
+        self.recorder.take()
+    }
+
+    /// What is on its way, in no particular order.
+    pub fn in_flight(&self) -> Vec<doorway_core::Letter<'_, M::Msg>> {
+        let mut letters = Vec::new();
+        let mut add = |from, to, msg| letters.push(doorway_core::Letter { from, to, msg });
+        for due in self.agenda.iter() {
+            match due {
+                Due::Letter(letter) => add(letter.from, letter.to, &letter.msg),
+                Due::Fanout(fanout) => fanout.to.iter().for_each(|to| add(fanout.from, to, &fanout.msg)),
+                Due::Timer(..) | Due::Written(..) => {}
+            }
+        }
+        if let Some(fanout) = &self.fanout {
+            fanout.to.iter().for_each(|to| add(fanout.from, to, &fanout.msg));
+        }
+        for letter in self.held.iter().flatten() {
+            add(letter.from, letter.to, &letter.msg);
+        }
+        letters
+    }
+}
+
+/// Delivery by hand, for scripts.
+impl<M: Machine> Engine<M> {
+    /// From now on whatever is sent waits to be delivered by hand.
+    pub(crate) fn hold_messages(&mut self) {
+        self.held = Some(Vec::new());
+        let n = self.machines.len();
+        self.past.clocks.get_or_insert_with(|| vec![VectorClock::new(n); n]);
+    }
+
+    /// What waits to be delivered by hand, in the order of sending.
+    pub(crate) fn held(&self) -> &[Letter<M>] {
+        self.held.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the message at one place happened before the one at another.
+    pub(crate) fn held_before(&self, earlier: usize, later: usize) -> bool {
+        let clock = |place: usize| self.held().get(place)?.note.as_ref()?.clock.as_ref();
+        clock(earlier).zip(clock(later)).is_some_and(|(earlier, later)| earlier <= later)
+    }
+
+    /// Delivers one of them; tells who made a step, if its receiver could.
+    pub(crate) fn deliver_held(&mut self, place: usize) -> Option<NodeId> {
+        let letter = self.held.as_mut().map(|held| held.remove(place))?;
+        self.deliver(letter)
+    }
+
+    /// Loses one of them.
+    pub(crate) fn lose_held(&mut self, place: usize) {
+        let Some(letter) = self.held.as_mut().map(|held| held.remove(place)) else { return };
+        let Letter { from, to, msg, note, .. } = letter;
+        let sent = note.and_then(|note| note.sent);
+        self.lose(Loss { from, to, kind: kind(&msg).name, why: "lost by the script" }, sent);
+    }
+
+    /// Adds a copy of one of them behind it.
+    pub(crate) fn double_held(&mut self, place: usize) {
+        if let Some(held) = &mut self.held {
+            let Letter { from, to, header, ref msg, ref note } = held[place];
+            let copy = Letter { from, to, header, msg: msg.clone(), note: note.clone() };
+            held.insert(place + 1, copy);
+            self.traffic.duplicated += 1;
+        }
+    }
+}
+
+impl Past {
+    fn note(&self, from: NodeId, sent: Option<u64>) -> Note {
+        let at = from.index();
+        Note {
+            sent,
+            clock: self.clocks.as_ref().map(|clocks| clocks[at].clone()),
+            horizon: self.horizons.as_ref().map(|horizons| horizons[at].clone()),
+        }
+    }
+
+    fn hear(&mut self, node: NodeId, note: &Note) {
+        if let Some((clocks, heard)) = self.clocks.as_mut().zip(note.clock.as_ref()) {
+            clocks[node.index()].merge(heard);
+        }
+        if let Some((horizons, heard)) = self.horizons.as_mut().zip(note.horizon.as_ref()) {
+            for (mine, theirs) in horizons[node.index()].iter_mut().zip(heard) {
+                *mine = (*mine).max(*theirs);
+            }
+        }
+    }
+
+    /// When the latest message to `to` arrives that was sent before anything `from` sends now.
+    fn horizon(&self, from: NodeId, to: NodeId) -> Ticks {
+        self.horizons.as_ref().map_or(Ticks(0), |horizons| horizons[from.index()][to.index()])
+    }
+
+    fn extend_horizon(&mut self, from: NodeId, to: NodeId, arrival: Ticks) {
+        if let Some(horizons) = &mut self.horizons {
+            let horizon = &mut horizons[from.index()][to.index()];
+            *horizon = (*horizon).max(arrival);
+        }
+    }
+}
+
+/// How many bytes a message and its envelope take on the wire.
+#[inline]
+fn wire_size<M: serde::Serialize>(header: &impl serde::Serialize, msg: &M) -> u64 {
+    let size = postcard::experimental::serialized_size(header).unwrap_or(0)
+        + postcard::experimental::serialized_size(msg).unwrap_or(0);
+    size as u64
+}
+
+fn as_json<M: serde::Serialize>(msg: &M) -> serde_json::Value {
+    serde_json::to_value(msg).unwrap_or(serde_json::Value::Null)
+}

@@ -1,0 +1,182 @@
+//! What is measured at the section: times, fairness, throughput.
+
+use std::collections::BTreeMap;
+
+use crate::traffic::Traffic;
+
+/// All that is measured in a run. Measures of several runs add up.
+#[derive(Clone, Debug, Default)]
+pub struct Measures {
+    /// How many entries were measured.
+    pub entries: u64,
+    /// From request to release, in ticks.
+    pub response_time: Samples,
+    /// From request to entry, in ticks.
+    pub waiting_time: Samples,
+    /// From a release to the next entry while somebody waited, in ticks.
+    pub sync_delay: Samples,
+    /// How often others that asked later went first, over all waits.
+    pub bypasses: Samples,
+    /// How often each node entered; nodes that never asked are left out.
+    pub entries_by_node: Vec<u64>,
+    /// How many entries came before a request that had happened before theirs, if that was counted.
+    pub out_of_order: Option<u64>,
+    /// Entries that began after another one, and the ticks between the first and the last of them.
+    pub throughput: (u64, u64),
+    /// What the network carried.
+    pub traffic: Traffic,
+    /// The time at which the run ended, in ticks; of several runs the sum.
+    pub time: u64,
+}
+
+impl Measures {
+    /// Adds the measures of another run.
+    pub fn merge(&mut self, other: &Measures) {
+        self.entries += other.entries;
+        self.response_time.merge(&other.response_time);
+        self.waiting_time.merge(&other.waiting_time);
+        self.sync_delay.merge(&other.sync_delay);
+        self.bypasses.merge(&other.bypasses);
+        self.entries_by_node.extend(&other.entries_by_node);
+        self.out_of_order = self.out_of_order.zip(other.out_of_order).map(|(mine, theirs)| mine + theirs);
+        self.throughput.0 += other.throughput.0;
+        self.throughput.1 += other.throughput.1;
+        self.traffic.merge(&other.traffic);
+        self.time += other.time;
+    }
+
+    /// Jain's index of how evenly entries fell on those who asked: 1 if evenly, 1/n if all fell on one.
+    /// (R. Jain, D. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination", 1984.)
+    #[must_use]
+    pub fn jain(&self) -> Option<f64> {
+        let sum: u64 = self.entries_by_node.iter().sum();
+        let squares: f64 = self.entries_by_node.iter().map(|&x| x as f64 * x as f64).sum();
+        (sum > 0).then(|| (sum as f64 * sum as f64) / (self.entries_by_node.len() as f64 * squares))
+    }
+}
+
+/// A collection of whole numbers of which only mean, quantiles and maximum matter. It is exact and costs memory by
+/// the number of different values, not by how many there are.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// How often each small value occurred.
+    small: Vec<u64>,
+    /// How often each other value occurred.
+    large: BTreeMap<u64, u64>,
+    count: u64,
+    sum: u128,
+}
+
+impl Samples {
+    /// Values below this are counted in a plain table.
+    const SMALL: u64 = 4_096;
+
+    /// Adds one value.
+    #[inline]
+    pub fn add(&mut self, value: u64) {
+        self.add_times(value, 1);
+    }
+
+    #[inline]
+    fn add_times(&mut self, value: u64, times: u64) {
+        self.count += times;
+        self.sum += u128::from(value) * u128::from(times);
+        if value >= Self::SMALL {
+            *self.large.entry(value).or_default() += times;
+            return;
+        }
+        let place = value as usize;
+        if place >= self.small.len() {
+            self.small.resize(place + 1, 0);
+        }
+        self.small[place] += times;
+    }
+
+    /// Adds all values of another collection.
+    pub fn merge(&mut self, other: &Samples) {
+        other.values().for_each(|(value, times)| self.add_times(value, times));
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The smallest value that at least this share of all values do not exceed.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        let rank = ((share * self.count as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        self.values()
+            .find(|(_, times)| {
+                seen += times;
+                seen >= rank
+            })
+            .map(|(value, _)| value)
+    }
+
+    /// The largest value.
+    #[must_use]
+    pub fn max(&self) -> Option<u64> {
+        self.large
+            .keys()
+            .next_back()
+            .copied()
+            .or_else(|| self.small.iter().rposition(|&times| times > 0).map(|place| place as u64))
+    }
+
+    /// Each value with how often it occurred, smallest first.
+    fn values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let small = (0..).zip(self.small.iter().copied()).filter(|(_, times)| *times > 0);
+        small.chain(self.large.iter().map(|(&value, &times)| (value, times)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_exact_below_and_above_the_table() {
+        let mut samples = Samples::default();
+        for value in (1..=99).chain([1_000_000]) {
+            samples.add(value);
+        }
+        assert_eq!(samples.count(), 100);
+        assert_eq!(samples.mean(), Some((4_950 + 1_000_000) as f64 / 100.0));
+        assert_eq!((samples.quantile(0.5), samples.quantile(0.99)), (Some(50), Some(99)));
+        assert_eq!((samples.quantile(1.0), samples.max()), (Some(1_000_000), Some(1_000_000)));
+        assert_eq!((Samples::default().quantile(0.5), Samples::default().mean()), (None, None));
+    }
+
+    #[test]
+    fn merged_samples_are_the_samples_of_both() {
+        let (mut low, mut high, mut all) = (Samples::default(), Samples::default(), Samples::default());
+        for value in 0..10_000 {
+            if value % 3 == 0 {
+                low.add(value)
+            } else {
+                high.add(value)
+            }
+            all.add(value);
+        }
+        low.merge(&high);
+        assert_eq!((low.count(), low.mean(), low.max()), (all.count(), all.mean(), all.max()));
+        assert_eq!(low.quantile(0.37), all.quantile(0.37));
+    }
+
+    #[test]
+    fn jain_is_one_for_equals_and_one_nth_for_a_single_winner() {
+        let with = |entries_by_node| Measures { entries_by_node, ..Measures::default() }.jain();
+        assert_eq!(with(vec![5, 5, 5, 5]), Some(1.0));
+        assert_eq!(with(vec![20, 0, 0, 0]), Some(0.25));
+        assert_eq!(with(vec![]), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! Scripts: a textbook example as a file, one action per line.
+//!
+//! ```text
+//! # Two nodes ask at once; the older request goes first.
+//! algorithm ricart-agrawala
+//! nodes 2
+//!
+//! clock 1 = 41
+//! request 1
+//! request 2
+//! deliver 2->1 REQUEST
+//! deliver 1->2 REQUEST
+//! deliver 1->2 REPLY
+//! expect inside 2
+//! release 2
+//! ```
+//!
+//! Heading, before the first action: `algorithm NAME`, `nodes N`, `channels fifo|any|causal`, `start-inside NODE`,
+//! `quorum`, `structure`, `tree` and `arbitration` with what one would type on the command line, `set NAME VALUE` for
+//! any other parameter. A path in `file:PATH` is relative to the script.
+//!
+//! Actions: `request NODE`, `release NODE`, `deliver FROM->TO [KIND]`, `deliver all`, `lose FROM->TO [KIND]`,
+//! `duplicate FROM->TO [KIND]`, `crash NODE`, `clock NODE = COUNT`. Without a kind the message sent first is meant. Each
+//! action takes one tick.
+//!
+//! Expectations: `expect inside NODE…|nobody`, `expect waiting NODE…|nobody` (these and no others), `expect deadlock
+//! NODE…` (nothing is in flight, nobody is inside, and just these wait), `expect cycle NODE…` (they wait for each other
+//! in this order), `expect entries NODE…` (who entered so far, in order), `expect messages COUNT`, `expect in-flight
+//! COUNT`, `expect state NODE FIELD = VALUE` (a field of [`doorway_core::Explain::fields`]), `expect violation`.
+
+mod parse;
+mod run;
+
+use std::fmt;
+
+use doorway_core::{Channels, NodeId};
+
+/// A script, read and ready to run.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// What it says about the system that it is for.
+    pub heading: Heading,
+    actions: Vec<(usize, Action)>,
+}
+
+/// The system that a script is for, as far as it says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heading {
+    /// The algorithm.
+    pub algorithm: Option<String>,
+    /// How many nodes.
+    pub nodes: Option<usize>,
+    /// The order of the channels.
+    pub channels: Option<Channels>,
+    /// Who is inside at the start.
+    pub start_inside: Option<NodeId>,
+    /// What is chosen for the algorithm, as one would type it.
+    pub options: Vec<(String, String)>,
+}
+
+/// One line of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Action {
+    Request(NodeId),
+    Release(NodeId),
+    Deliver(Pick),
+    DeliverAll,
+    Lose(Pick),
+    Duplicate(Pick),
+    Crash(NodeId),
+    Clock(NodeId, u64),
+    Expect(Expectation),
+}
+
+/// Which message is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pick {
+    from: NodeId,
+    to: NodeId,
+    kind: Option<String>,
+}
+
+/// What a script expects to be so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Expectation {
+    Inside(Vec<NodeId>),
+    Waiting(Vec<NodeId>),
+    Deadlock(Vec<NodeId>),
+    Cycle(Vec<NodeId>),
+    Entries(Vec<NodeId>),
+    Messages(u64),
+    InFlight(u64),
+    State { node: NodeId, field: String, value: String },
+    Violation,
+}
+
+/// Why a script could not be read or did not come out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptError {
+    /// A line that says nothing known, or that cannot be done.
+    Impossible {
+        /// The line, counted from 1; 0 if it is not about a line.
+        line: usize,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+    /// What a line expects is not so.
+    Unmet {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is expected, and what is.
+        what: String,
+    },
+}
+
+impl ScriptError {
+    /// Whether the script was sound and only its expectation did not come true.
+    #[must_use]
+    pub fn is_unmet(&self) -> bool {
+        matches!(self, ScriptError::Unmet { .. })
+    }
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScriptError::Impossible { line: 0, what } => f.write_str(what),
+            ScriptError::Impossible { line, what } | ScriptError::Unmet { line, what } => {
+                write!(f, "line {line} of the script: {what}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ScriptError {}

@@ -1,0 +1,161 @@
+//! Reading a script.
+
+use doorway_core::NodeId;
+
+use super::{Action, Expectation, Heading, Pick, Script, ScriptError};
+
+impl Script {
+    /// Reads a script.
+    ///
+    /// # Errors
+    /// With the line that cannot be read and what could stand there.
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        let mut script = Script { heading: Heading::default(), actions: Vec::new() };
+        for (line, written) in (1..).zip(text.lines()) {
+            let written =
+                written.split('#').next().unwrap_or_default().replace("->", " -> ").replace('→', " -> ");
+            let words: Vec<&str> = written.split_whitespace().collect();
+            if words.is_empty() {
+                continue;
+            }
+            let fail = |what: String| ScriptError::Impossible { line, what };
+            if script.heading.read(&words).map_err(fail)? {
+                if !script.actions.is_empty() {
+                    return Err(fail(format!(
+                        "`{}` belongs into the heading, before the first action",
+                        words[0]
+                    )));
+                }
+            } else {
+                script.actions.push((line, action(&words).map_err(fail)?));
+            }
+        }
+        Ok(script)
+    }
+}
+
+impl Heading {
+    /// Reads a line of the heading; tells whether it was one.
+    fn read(&mut self, words: &[&str]) -> Result<bool, String> {
+        match *words {
+            ["algorithm", name] => self.algorithm = Some(name.to_owned()),
+            ["nodes", n] => {
+                self.nodes = Some(n.parse().map_err(|_| format!("{n:?} is not a number of nodes"))?);
+            }
+            ["channels", word] => self.channels = Some(word.parse().map_err(|refusal| format!("{refusal}"))?),
+            ["start-inside", word] => self.start_inside = Some(node(word)?),
+            ["set", name, value] | [name @ ("quorum" | "structure" | "tree" | "arbitration"), value] => {
+                self.options.push((name.to_owned(), value.to_owned()));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+fn action(words: &[&str]) -> Result<Action, String> {
+    match *words {
+        ["request", word] => Ok(Action::Request(node(word)?)),
+        ["release", word] => Ok(Action::Release(node(word)?)),
+        ["crash", word] => Ok(Action::Crash(node(word)?)),
+        ["deliver", "all"] => Ok(Action::DeliverAll),
+        ["deliver", ref which @ ..] => pick(which).map(Action::Deliver),
+        ["lose", ref which @ ..] => pick(which).map(Action::Lose),
+        ["duplicate", ref which @ ..] => pick(which).map(Action::Duplicate),
+        ["clock", word, "=", count] => Ok(Action::Clock(node(word)?, number(count)?)),
+        ["expect", ref what @ ..] => expectation(what).map(Action::Expect),
+        _ => Err(format!(
+            "`{}` is no action: request, release, deliver, lose, duplicate, crash, clock or expect",
+            words.join(" ")
+        )),
+    }
+}
+
+fn expectation(words: &[&str]) -> Result<Expectation, String> {
+    match *words {
+        ["inside", ref who @ ..] => nodes(who).map(Expectation::Inside),
+        ["waiting", ref who @ ..] => nodes(who).map(Expectation::Waiting),
+        ["deadlock", ref who @ ..] => nodes(who).map(Expectation::Deadlock),
+        ["cycle", ref who @ ..] => nodes(who).map(Expectation::Cycle),
+        ["entries", ref who @ ..] => nodes(who).map(Expectation::Entries),
+        ["messages", count] => number(count).map(Expectation::Messages),
+        ["in-flight", count] => number(count).map(Expectation::InFlight),
+        ["violation"] => Ok(Expectation::Violation),
+        ["state", at, ref rest @ ..] => {
+            let rest = rest.join(" ");
+            let (field, value) = rest.split_once('=').ok_or("`expect state` needs NODE FIELD = VALUE")?;
+            Ok(Expectation::State {
+                node: node(at)?,
+                field: field.trim().to_owned(),
+                value: value.trim().to_owned(),
+            })
+        }
+        _ => Err(format!(
+            "`expect {}` is no expectation: inside, waiting, deadlock, cycle, entries, messages, in-flight, state or \
+             violation",
+            words.join(" ")
+        )),
+    }
+}
+
+fn pick(words: &[&str]) -> Result<Pick, String> {
+    match *words {
+        [from, "->", to] => Ok(Pick { from: node(from)?, to: node(to)?, kind: None }),
+        [from, "->", to, kind] => Ok(Pick { from: node(from)?, to: node(to)?, kind: Some(kind.to_owned()) }),
+        _ => Err(format!("`{}` does not name a message: FROM->TO or FROM->TO KIND do", words.join(" "))),
+    }
+}
+
+fn nodes(words: &[&str]) -> Result<Vec<NodeId>, String> {
+    match words {
+        [] => Err("the nodes are missing: numbers, or `nobody`".to_owned()),
+        ["nobody"] => Ok(Vec::new()),
+        _ => words.iter().map(|word| node(word)).collect(),
+    }
+}
+
+fn node(word: &str) -> Result<NodeId, String> {
+    let number = word.parse().ok().and_then(NodeId::from_number);
+    number.ok_or_else(|| format!("{word:?} is not a node: nodes are numbers from 1"))
+}
+
+fn number(word: &str) -> Result<u64, String> {
+    word.parse().map_err(|_| format!("{word:?} is not a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        Script::parse(text).expect_err("it cannot be read").to_string()
+    }
+
+    #[test]
+    fn a_line_that_cannot_be_read_is_refused_with_its_number() {
+        assert_eq!(
+            refusal("request 1\n\nrequets 2"),
+            "line 3 of the script: `requets 2` is no action: request, release, deliver, lose, duplicate, crash, clock \
+             or expect"
+        );
+        assert_eq!(
+            refusal("request 0"),
+            "line 1 of the script: \"0\" is not a node: nodes are numbers from 1"
+        );
+        assert_eq!(
+            refusal("deliver 1 2"),
+            "line 1 of the script: `1 2` does not name a message: FROM->TO or FROM->TO KIND do"
+        );
+        assert!(refusal("expect peace").contains("is no expectation"));
+        assert!(refusal("expect inside").contains("the nodes are missing"));
+        assert!(refusal("channels quick").contains("is not an order of channels"));
+        assert!(refusal("request 1\nnodes 3").contains("belongs into the heading"));
+    }
+
+    #[test]
+    fn arrows_can_be_written_in_three_ways() {
+        let lines = "deliver 3->1 REQUEST\ndeliver 3 -> 1 REQUEST\ndeliver 3→1 REQUEST # the same";
+        let script = Script::parse(lines).expect("three deliveries");
+        assert!(script.actions.iter().all(|(_, action)| *action == script.actions[0].1));
+    }
+}

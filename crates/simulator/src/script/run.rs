@@ -1,0 +1,303 @@
+//! Running a script.
+
+use doorway_core::{Channels, Explain, Factory, NodeId, NodeSet, Phase, Ticks, kind};
+
+use super::{Action, Expectation, Pick, Script, ScriptError};
+use crate::settings::{Load, Settings};
+use crate::simulation::{Outcome, Simulation};
+
+impl Script {
+    /// Runs the script. Of the settings it uses nodes, channels, start, seed, invariants and trace: messages arrive when
+    /// the script delivers them.
+    ///
+    /// # Errors
+    /// If a line asks for something impossible, or expects what is not so.
+    pub fn run<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Outcome, ScriptError> {
+        let settings = Settings { load: Load::Isolated, entries: u64::MAX, ..settings.clone() };
+        let refused =
+            |refusal: doorway_core::Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
+        let mut simulation = Simulation::new(factory, &settings).map_err(refused)?;
+        simulation.engine.hold_messages();
+        simulation.start();
+        let mut stage =
+            Stage { simulation, channels: settings.channels, entries: Vec::new(), expected_trouble: false };
+        for (line, action) in &self.actions {
+            stage.act(action).map_err(|trouble| trouble.at(*line))?;
+        }
+        let expected_trouble = stage.expected_trouble;
+        let mut outcome = stage.simulation.finish();
+        outcome.as_expected |= expected_trouble;
+        Ok(outcome)
+    }
+}
+
+/// A script on its way.
+struct Stage<A: Explain> {
+    simulation: Simulation<A>,
+    channels: Channels,
+    /// Who has entered so far.
+    entries: Vec<NodeId>,
+    /// Whether a deadlock or a violation was expected, and came.
+    expected_trouble: bool,
+}
+
+/// What is wrong with a line.
+enum Trouble {
+    Impossible(String),
+    Unmet(String),
+}
+
+impl Trouble {
+    fn at(self, line: usize) -> ScriptError {
+        match self {
+            Trouble::Impossible(what) => ScriptError::Impossible { line, what },
+            Trouble::Unmet(what) => ScriptError::Unmet { line, what },
+        }
+    }
+}
+
+impl<A: Explain> Stage<A> {
+    /// No script needs more deliveries than this in one `deliver all`.
+    const MOST_DELIVERIES: usize = 1_000_000;
+    /// So many messages are listed when the one that is wanted is not there.
+    const SHOWN: usize = 12;
+
+    fn act(&mut self, action: &Action) -> Result<(), Trouble> {
+        if let Action::Expect(expectation) = action {
+            return self.expect(expectation);
+        }
+        let now = self.simulation.engine.now() + Ticks(1);
+        self.simulation.engine.advance_to(now);
+        let inside_before = self.simulation.watch().inside().to_vec();
+        match action {
+            Action::Request(node) => {
+                self.demand(*node, Phase::Outside, "ask")?;
+                self.simulation.ask(*node, now);
+            }
+            Action::Release(node) => {
+                self.demand(*node, Phase::Inside, "leave")?;
+                self.simulation.leave(*node, now);
+            }
+            Action::Deliver(pick) => self.deliver(pick)?,
+            Action::DeliverAll => self.deliver_all()?,
+            Action::Lose(pick) => {
+                let place = self.find(pick)?;
+                self.simulation.engine.lose_held(place);
+            }
+            Action::Duplicate(pick) => {
+                let place = self.find(pick)?;
+                self.simulation.engine.double_held(place);
+            }
+            Action::Crash(node) => {
+                self.exists(*node)?;
+                self.simulation.engine.crash(*node);
+                self.simulation.bury(*node);
+            }
+            Action::Clock(node, count) => self.set_clock(*node, *count)?,
+            Action::Expect(_) => {}
+        }
+        self.note_entries(&inside_before);
+        Ok(())
+    }
+
+    fn note_entries(&mut self, inside_before: &[NodeId]) {
+        let inside = self.simulation.watch().inside();
+        self.entries.extend(inside.iter().filter(|node| !inside_before.contains(node)));
+    }
+
+    fn exists(&self, node: NodeId) -> Result<(), Trouble> {
+        let n = self.simulation.engine.machines().len();
+        if node.index() < n {
+            return Ok(());
+        }
+        Err(Trouble::Impossible(format!("there is no node {node}: nodes are 1 to {n}")))
+    }
+
+    fn demand(&self, node: NodeId, wanted: Phase, to: &str) -> Result<(), Trouble> {
+        self.exists(node)?;
+        if self.simulation.engine.is_crashed(node) {
+            return Err(Trouble::Impossible(format!("node {node} has crashed and cannot {to}")));
+        }
+        let words = |phase| match phase {
+            Phase::Outside => "outside",
+            Phase::Waiting => "waiting",
+            Phase::Inside => "inside",
+        };
+        match self.phase(node) {
+            phase if phase == wanted => Ok(()),
+            phase => {
+                let (is, must) = (words(phase), words(wanted));
+                Err(Trouble::Impossible(format!("node {node} is {is} and cannot {to}: it must be {must}")))
+            }
+        }
+    }
+
+    fn phase(&self, node: NodeId) -> Phase {
+        self.simulation.engine.machines()[node.index()].node().phase()
+    }
+
+    fn deliver(&mut self, pick: &Pick) -> Result<(), Trouble> {
+        let place = self.find(pick)?;
+        self.check_order(place)?;
+        self.deliver_at(place);
+        Ok(())
+    }
+
+    fn deliver_at(&mut self, place: usize) {
+        if let Some(node) = self.simulation.engine.deliver_held(place) {
+            self.simulation.after_step(node);
+        }
+    }
+
+    fn deliver_all(&mut self) -> Result<(), Trouble> {
+        for _ in 0..Self::MOST_DELIVERIES {
+            if self.simulation.engine.held().is_empty() {
+                return Ok(());
+            }
+            let inside_before = self.simulation.watch().inside().to_vec();
+            self.deliver_at(0);
+            self.note_entries(&inside_before);
+        }
+        Err(Trouble::Impossible("`deliver all` does not come to an end: this system never rests".to_owned()))
+    }
+
+    /// The place of the message that is meant, of those in flight.
+    fn find(&self, pick: &Pick) -> Result<usize, Trouble> {
+        self.exists(pick.from)?;
+        self.exists(pick.to)?;
+        let is_kind = |name: &str| pick.kind.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case(name));
+        let held = self.simulation.engine.held();
+        let found = held.iter().position(|letter| {
+            (letter.from, letter.to) == (pick.from, pick.to) && is_kind(kind(&letter.msg).name)
+        });
+        found.ok_or_else(|| {
+            let Pick { from, to, kind } = pick;
+            let wanted = kind.as_deref().unwrap_or("message");
+            Trouble::Impossible(format!("there is no {wanted} {from}->{to} in flight; {}", self.in_flight()))
+        })
+    }
+
+    fn in_flight(&self) -> String {
+        let held = self.simulation.engine.held();
+        let mut listed: Vec<String> = held
+            .iter()
+            .take(Self::SHOWN)
+            .map(|letter| format!("{}->{} {}", letter.from, letter.to, kind(&letter.msg).name))
+            .collect();
+        if held.len() > Self::SHOWN {
+            listed.push(format!("{} more", held.len() - Self::SHOWN));
+        }
+        if listed.is_empty() { "nothing is".to_owned() } else { format!("in flight: {}", listed.join(", ")) }
+    }
+
+    /// Whether the channels allow this message to arrive next.
+    fn check_order(&self, place: usize) -> Result<(), Trouble> {
+        let engine = &self.simulation.engine;
+        let held = engine.held();
+        let letter = &held[place];
+        let first = match self.channels {
+            Channels::Any => None,
+            Channels::Fifo => {
+                held[..place].iter().position(|other| (other.from, other.to) == (letter.from, letter.to))
+            }
+            Channels::Causal => {
+                (0..place).find(|&other| held[other].to == letter.to && engine.held_before(other, place))
+            }
+        };
+        let Some(first) = first.map(|first| &held[first]) else { return Ok(()) };
+        let name = |letter: &crate::engine::Letter<_>| {
+            format!("{} {}->{}", kind(&letter.msg).name, letter.from, letter.to)
+        };
+        Err(Trouble::Impossible(format!(
+            "{} cannot arrive on {} channels before {}, which was sent first",
+            name(letter),
+            self.channels.name(),
+            name(first)
+        )))
+    }
+
+    fn set_clock(&mut self, node: NodeId, count: u64) -> Result<(), Trouble> {
+        self.exists(node)?;
+        let algorithm = self.simulation.engine.machine_mut(node).node_mut().algorithm_mut();
+        if algorithm.set_clock(count) {
+            return Ok(());
+        }
+        Err(Trouble::Impossible("this algorithm has no logical clock to set".to_owned()))
+    }
+
+    fn expect(&mut self, expectation: &Expectation) -> Result<(), Trouble> {
+        match expectation {
+            Expectation::Inside(nodes) => self.expect_phase(nodes, Phase::Inside, "inside"),
+            Expectation::Waiting(nodes) => self.expect_phase(nodes, Phase::Waiting, "waiting"),
+            Expectation::Deadlock(nodes) => self.expect_deadlock(nodes),
+            Expectation::Cycle(nodes) => {
+                let cycle = self.simulation.stall().map(|stall| stall.cycle).unwrap_or_default();
+                compare("the cycle", &listed(nodes), &listed(&cycle))
+            }
+            Expectation::Entries(nodes) => {
+                compare("the order of entries", &listed(nodes), &listed(&self.entries))
+            }
+            Expectation::Messages(count) => {
+                compare("the number of messages", count, &self.simulation.engine.traffic().messages)
+            }
+            Expectation::InFlight(count) => compare(
+                "the number of messages in flight",
+                count,
+                &(self.simulation.engine.held().len() as u64),
+            ),
+            Expectation::State { node, field, value } => self.expect_state(*node, field, value),
+            Expectation::Violation if self.simulation.violations().is_empty() => {
+                Err(Trouble::Unmet("a violation is expected, but all went well so far".to_owned()))
+            }
+            Expectation::Violation => {
+                self.expected_trouble = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn expect_phase(&self, nodes: &[NodeId], phase: Phase, word: &str) -> Result<(), Trouble> {
+        let n = self.simulation.engine.machines().len();
+        let found: NodeSet = NodeId::first(n).filter(|&node| self.phase(node) == phase).collect();
+        compare(&format!("who is {word}"), &nodes.iter().copied().collect::<NodeSet>(), &found)
+    }
+
+    fn expect_deadlock(&mut self, nodes: &[NodeId]) -> Result<(), Trouble> {
+        let Some(stall) = self.simulation.stall() else {
+            let what =
+                format!("a deadlock is expected, but something can still happen; {}", self.in_flight());
+            return Err(Trouble::Unmet(what));
+        };
+        let waiting: NodeSet = stall.waiting.iter().map(|waiting| waiting.node).collect();
+        compare("who waits for ever", &nodes.iter().copied().collect::<NodeSet>(), &waiting)?;
+        self.expected_trouble = true;
+        Ok(())
+    }
+
+    fn expect_state(&self, node: NodeId, field: &str, value: &str) -> Result<(), Trouble> {
+        self.exists(node)?;
+        let fields = self.simulation.engine.machines()[node.index()].node().algorithm().fields();
+        match fields.iter().find(|candidate| candidate.name == field) {
+            Some(found) => compare(&format!("{field} of node {node}"), &value.to_owned(), &found.value),
+            None => {
+                let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+                Err(Trouble::Impossible(format!(
+                    "node {node} has no field {field:?}, only {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+}
+
+fn compare<T: PartialEq + std::fmt::Display>(what: &str, expected: &T, found: &T) -> Result<(), Trouble> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(Trouble::Unmet(format!("{what} is expected to be {expected} and is {found}")))
+}
+
+fn listed(nodes: &[NodeId]) -> String {
+    let numbers: Vec<String> = nodes.iter().map(NodeId::to_string).collect();
+    if numbers.is_empty() { "nobody".to_owned() } else { numbers.join(" ") }
+}

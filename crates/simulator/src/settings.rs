@@ -1,0 +1,431 @@
+//! What a run is made of: nodes, work, network and faults, each as a person would type it.
+
+use std::str::FromStr;
+
+use doorway_core::{Channels, NodeId, NodeSet, PerNode, Refusal, Start, Ticks};
+
+/// Everything that decides a run, besides the algorithm. The same settings give the same run on every machine.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many nodes there are: N.
+    pub nodes: usize,
+    /// How many requests are issued.
+    pub entries: u64,
+    /// When nodes ask.
+    pub load: Load,
+    /// How long a node stays inside.
+    pub hold: Span,
+    /// How long a message is under way.
+    pub latency: Latency,
+    /// How long a word between an application and its node is under way.
+    pub local_latency: Ticks,
+    /// How long a write to a node's disk takes, for machines that have one.
+    pub disk_latency: Ticks,
+    /// In what order channels deliver.
+    pub channels: Channels,
+    /// What goes wrong.
+    pub faults: Faults,
+    /// Whether somebody is inside at the start.
+    pub start: Start,
+    /// How many entries pass before measuring begins.
+    pub warmup: u64,
+    /// What chance is drawn from.
+    pub seed: u64,
+    /// Whether the algorithm's own invariants are tested after every step.
+    pub invariants: bool,
+    /// Whether entries out of happened-before order are counted.
+    pub order: bool,
+    /// Whether what happens is recorded.
+    pub trace: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            nodes: 5,
+            entries: 1_000,
+            load: Load::Saturated,
+            hold: Span::Constant(5),
+            latency: Latency::Span(Span::Constant(10)),
+            local_latency: Ticks(0),
+            disk_latency: Ticks(1),
+            channels: Channels::Fifo,
+            faults: Faults::default(),
+            start: Start::Empty,
+            warmup: 0,
+            seed: 1,
+            invariants: false,
+            order: false,
+            trace: false,
+        }
+    }
+}
+
+impl Settings {
+    /// The largest number of nodes for which happened-before order is counted: it needs a vector clock per message.
+    pub const MOST_NODES_IN_ORDER: usize = 64;
+    /// The largest number of nodes on causal channels: each message remembers a time for every node.
+    pub const MOST_NODES_CAUSAL: usize = 1_024;
+
+    /// # Errors
+    /// One sentence about what does not fit together.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let n = self.nodes;
+        let exists = |node: NodeId| node.index() < n;
+        let stranger = self.named_nodes().into_iter().find(|&node| !exists(node));
+        let refuse = |sentence: String| Err(Refusal::new(sentence));
+        match () {
+            () if n == 0 => refuse("a system needs at least one node".to_owned()),
+            () if stranger.is_some() => {
+                let stranger = stranger.map_or(0, NodeId::number);
+                refuse(format!("there is no node {stranger}: nodes are 1 to {n}"))
+            }
+            () if self.order && n > Self::MOST_NODES_IN_ORDER => refuse(format!(
+                "happened-before order is counted for at most {} nodes, not {n}",
+                Self::MOST_NODES_IN_ORDER
+            )),
+            () if self.channels == Channels::Causal && n > Self::MOST_NODES_CAUSAL => refuse(format!(
+                "causal channels are made for at most {} nodes, not {n}",
+                Self::MOST_NODES_CAUSAL
+            )),
+            () if self.warmup > 0 && self.warmup >= self.entries => refuse(format!(
+                "a warm-up of {} entries leaves none of {} to measure",
+                self.warmup, self.entries
+            )),
+            () => self.load.check(n).and_then(|()| self.latency.check(n)),
+        }
+    }
+
+    fn named_nodes(&self) -> Vec<NodeId> {
+        let crashes = self.faults.crashes.iter().map(|crash| crash.node);
+        let groups = self.faults.partitions.iter().flat_map(|partition| &partition.groups);
+        crashes.chain(groups.flat_map(NodeSet::iter)).chain(self.start.holder()).collect()
+    }
+}
+
+/// When nodes ask.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Load {
+    /// Each node asks again as soon as it has left.
+    Saturated,
+    /// One request at a time, by a node drawn by lot, the next when the system is quiet.
+    Isolated,
+    /// Each node thinks for an exponentially distributed time before it asks.
+    Light(u64),
+    /// Only the first so many nodes ask, again as soon as they have left.
+    Active(usize),
+}
+
+impl Load {
+    fn check(&self, n: usize) -> Result<(), Refusal> {
+        match *self {
+            Load::Active(0) => Err(Refusal::new("a load of active:0 has nobody who asks: give 1 or more")),
+            Load::Active(k) if k > n => Err(Refusal::new(format!("only {n} nodes can be active, not {k}"))),
+            Load::Active(_) | Load::Saturated | Load::Isolated | Load::Light(_) => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Load {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        let refusal = || {
+            Refusal::new(format!(
+                "{word:?} is not a load: saturated, isolated, light:MEAN or active:K, as in light:500"
+            ))
+        };
+        match word.split_once(':') {
+            None if word == "saturated" => Ok(Load::Saturated),
+            None if word == "isolated" => Ok(Load::Isolated),
+            Some(("light", mean)) => mean.parse().map(Load::Light).map_err(|_| refusal()),
+            Some(("active", k)) => k.parse().map(Load::Active).map_err(|_| refusal()),
+            _ => Err(refusal()),
+        }
+    }
+}
+
+/// A span of time, fixed or drawn by lot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// Always so long.
+    Constant(u64),
+    /// Anything from the first to the second, both included.
+    Uniform(u64, u64),
+    /// Exponentially distributed with this mean.
+    Exponential(u64),
+}
+
+impl Span {
+    /// The longest span: runs of more than 2⁴⁰ ticks between two events are nobody's intention.
+    const LONGEST: u64 = 1 << 40;
+
+    /// Its mean.
+    #[must_use]
+    pub fn mean(self) -> u64 {
+        match self {
+            Span::Constant(ticks) | Span::Exponential(ticks) => ticks,
+            Span::Uniform(from, to) => from + (to - from) / 2,
+        }
+    }
+}
+
+impl FromStr for Span {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        let refusal = || {
+            Refusal::new(format!(
+                "{word:?} is not a span of time: TICKS, uniform:FROM:TO or exponential:MEAN, as in uniform:5:15"
+            ))
+        };
+        let ticks = |digits: &str| match digits.parse() {
+            Ok(ticks) if ticks <= Self::LONGEST => Ok(ticks),
+            _ => Err(refusal()),
+        };
+        let parts: Vec<&str> = word.split(':').collect();
+        match parts[..] {
+            [digits] | ["constant", digits] => ticks(digits).map(Span::Constant),
+            ["exponential", mean] => ticks(mean).map(Span::Exponential),
+            ["uniform", from, to] => {
+                let (from, to) = (ticks(from)?, ticks(to)?);
+                if from <= to { Ok(Span::Uniform(from, to)) } else { Err(refusal()) }
+            }
+            _ => Err(refusal()),
+        }
+    }
+}
+
+/// How long messages are under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Latency {
+    /// The same for all pairs of nodes.
+    Span(Span),
+    /// From each node to each other: fixed, given row by row.
+    Matrix(PerNode<PerNode<u64>>),
+}
+
+impl Latency {
+    /// Reads a matrix: a line per sending node, a number per receiving node; `#` begins a comment.
+    ///
+    /// # Errors
+    /// With the line that cannot be read.
+    pub fn matrix(text: &str) -> Result<Self, Refusal> {
+        let mut rows = Vec::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.split('#').next().unwrap_or_default();
+            let words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+            let row: Result<Vec<u64>, _> = words.map(str::parse).collect();
+            match row {
+                Ok(row) if row.is_empty() => {}
+                Ok(row) if row.iter().all(|&ticks| ticks <= Span::LONGEST) => rows.push(PerNode::from(row)),
+                _ => {
+                    return Err(Refusal::new(format!(
+                        "line {number} of the latency matrix is not a row of ticks"
+                    )));
+                }
+            }
+        }
+        Ok(Latency::Matrix(rows.into()))
+    }
+
+    /// Its mean.
+    #[must_use]
+    pub fn mean(&self) -> u64 {
+        match self {
+            Latency::Span(span) => span.mean(),
+            Latency::Matrix(rows) => {
+                let all: Vec<u64> = rows.values().iter().flat_map(|row| row.values()).copied().collect();
+                all.iter().sum::<u64>() / (all.len() as u64).max(1)
+            }
+        }
+    }
+
+    fn check(&self, n: usize) -> Result<(), Refusal> {
+        let Latency::Matrix(rows) = self else { return Ok(()) };
+        if rows.len() != n {
+            return Err(Refusal::new(format!("the latency matrix has {} rows for {n} nodes", rows.len())));
+        }
+        match rows.iter().find(|(_, row)| row.len() != n) {
+            Some((node, row)) => Err(Refusal::new(format!(
+                "row {node} of the latency matrix has {} numbers for {n} nodes",
+                row.len()
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What goes wrong in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    /// The share of messages that are lost.
+    pub loss: Probability,
+    /// The share of messages that arrive twice.
+    pub duplicate: Probability,
+    /// Whether a layer below the algorithm resends what is lost and removes what is doubled.
+    pub retransmit: bool,
+    /// Nodes that stop for good.
+    pub crashes: Vec<Crash>,
+    /// Times during which groups of nodes cannot reach each other.
+    pub partitions: Vec<Partition>,
+}
+
+/// A number from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Probability(f64);
+
+impl Probability {
+    /// The probability as a number.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+impl FromStr for Probability {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        match word.parse::<f64>() {
+            Ok(value) if (0.0..=1.0).contains(&value) => Ok(Self(value)),
+            _ => {
+                Err(Refusal::new(format!("{word:?} is not a probability: a number from 0 to 1, as in 0.05")))
+            }
+        }
+    }
+}
+
+/// A node that stops for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crash {
+    /// Which node.
+    pub node: NodeId,
+    /// When.
+    pub at: Ticks,
+}
+
+impl FromStr for Crash {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        let parsed = word.split_once('@').and_then(|(node, at)| {
+            Some(Crash {
+                node: NodeId::from_number(node.trim().parse().ok()?)?,
+                at: Ticks(at.trim().parse().ok()?),
+            })
+        });
+        parsed.ok_or_else(|| Refusal::new(format!("{word:?} is not a crash: NODE@TIME, as in 3@500")))
+    }
+}
+
+/// A time during which groups of nodes cannot reach each other; nodes in no group reach everybody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Who can still reach whom.
+    pub groups: Vec<NodeSet>,
+    /// When it begins.
+    pub from: Ticks,
+    /// When it is healed; never, if there is no such time.
+    pub until: Option<Ticks>,
+}
+
+impl Partition {
+    /// Whether it keeps the two apart at this moment.
+    #[must_use]
+    pub fn cuts(&self, a: NodeId, b: NodeId, now: Ticks) -> bool {
+        let group = |node| self.groups.iter().position(|group| group.contains(node));
+        let lasts = self.from <= now && self.until.is_none_or(|until| now < until);
+        lasts && matches!((group(a), group(b)), (Some(a), Some(b)) if a != b)
+    }
+}
+
+impl FromStr for Partition {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        let refusal = || {
+            Refusal::new(format!(
+                "{word:?} is not a partition: GROUP|GROUP@FROM..UNTIL, as in \"1,2|3,4,5@100..200\""
+            ))
+        };
+        let node =
+            |digits: &str| digits.trim().parse().ok().and_then(NodeId::from_number).ok_or_else(refusal);
+        let (groups, times) = word.split_once('@').ok_or_else(refusal)?;
+        let (from, until) = times.split_once("..").ok_or_else(refusal)?;
+        let groups: Result<Vec<NodeSet>, _> =
+            groups.split('|').map(|group| group.split(',').map(node).collect()).collect();
+        let groups = groups?;
+        let time = |digits: &str| digits.trim().parse().map(Ticks).map_err(|_| refusal());
+        let (from, until) = (time(from)?, if until.trim().is_empty() { None } else { Some(time(until)?) });
+        let twice = groups.iter().enumerate().any(|(i, a)| groups[..i].iter().any(|b| a.intersects(b)));
+        if groups.len() < 2 || twice || until.is_some_and(|until| until <= from) {
+            return Err(refusal());
+        }
+        Ok(Self { groups, from, until })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_type_is_read_as_they_mean_it() {
+        assert_eq!("light:500".parse(), Ok(Load::Light(500)));
+        assert_eq!("active:3".parse(), Ok(Load::Active(3)));
+        assert_eq!("10".parse(), Ok(Span::Constant(10)));
+        assert_eq!("uniform:5:15".parse(), Ok(Span::Uniform(5, 15)));
+        assert_eq!("exponential:10".parse(), Ok(Span::Exponential(10)));
+        let crash: Crash = "3@500".parse().expect("a crash");
+        assert_eq!((crash.node.number(), crash.at), (3, Ticks(500)));
+        let partition: Partition = "1,2|3,4,5@100..200".parse().expect("a partition");
+        let [one, two, three, six] = [0, 1, 2, 5].map(NodeId::new);
+        assert!(partition.cuts(one, three, Ticks(100)) && partition.cuts(three, one, Ticks(199)));
+        assert!(!partition.cuts(one, three, Ticks(200)) && !partition.cuts(one, three, Ticks(99)));
+        assert!(!partition.cuts(one, two, Ticks(150)) && !partition.cuts(one, six, Ticks(150)));
+    }
+
+    #[test]
+    fn nonsense_is_refused_in_one_sentence_that_shows_what_is_right() {
+        for word in ["", "light", "light:", "light:x", "active:-1", "heavy"] {
+            let sentence = word.parse::<Load>().expect_err("nonsense").to_string();
+            assert!(sentence.contains("as in light:500"), "{sentence}");
+        }
+        for word in
+            ["", "uniform:9:5", "uniform:5", "exponential", "-3", "99999999999999999999", "1099511627777"]
+        {
+            let sentence = word.parse::<Span>().expect_err("nonsense").to_string();
+            assert!(sentence.contains("as in uniform:5:15"), "{sentence}");
+        }
+        for word in ["", "1,2@1..2", "1|1@1..2", "1|2@5..5", "1|0@1..2", "1|2", "1|x@1..2"] {
+            let sentence = word.parse::<Partition>().expect_err("nonsense").to_string();
+            assert!(sentence.contains("as in \"1,2|3,4,5@100..200\""), "{sentence}");
+        }
+        for word in ["1.5", "-0.1", "NaN", "x"] {
+            word.parse::<Probability>().expect_err("nonsense");
+        }
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_together_are_refused() {
+        let refusal = |change: fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            settings.check().expect_err("it does not fit").to_string()
+        };
+        assert_eq!(refusal(|s| s.nodes = 0), "a system needs at least one node");
+        assert_eq!(
+            refusal(|s| s.start = Start::Inside(NodeId::new(5))),
+            "there is no node 6: nodes are 1 to 5"
+        );
+        assert_eq!(refusal(|s| s.load = Load::Active(6)), "only 5 nodes can be active, not 6");
+        assert_eq!(refusal(|s| s.warmup = 1_000), "a warm-up of 1000 entries leaves none of 1000 to measure");
+        assert!(refusal(|s| (s.order, s.nodes) = (true, 65)).contains("at most 64 nodes"));
+        let matrix = Latency::matrix("1 2\n3 4").expect("two rows");
+        assert_eq!(
+            matrix.check(3).expect_err("too few").to_string(),
+            "the latency matrix has 2 rows for 3 nodes"
+        );
+    }
+}

@@ -1,0 +1,421 @@
+//! A run of one algorithm: engine, applications, watch and measures together.
+
+use doorway_core::{
+    Ask, Cut, Entered, Explain, Factory, Fence, Fenced, Members, Node, NodeId, Phase, Refusal, Ticks,
+};
+use doorway_trace::{Event, What};
+
+use crate::application::{Applications, Stage};
+use crate::engine::{Engine, Loss};
+use crate::measures::Measures;
+use crate::report::Report;
+use crate::settings::Settings;
+use crate::stall::Stall;
+use crate::watch::{Line, Order, Watch};
+
+/// Runs an algorithm until every request is served and nothing is in flight, or until it cannot go on.
+///
+/// # Errors
+/// If the settings do not fit together, or the algorithm cannot run among so many nodes.
+pub fn simulate<A: Explain>(factory: &Factory<A>, settings: &Settings) -> Result<Outcome, Refusal> {
+    let mut simulation = Simulation::new(factory, settings)?;
+    simulation.run();
+    Ok(simulation.finish())
+}
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was measured.
+    pub measures: Measures,
+    /// Who waits for ever, if somebody does.
+    pub stall: Option<Stall>,
+    /// What must never happen and did, as sentences.
+    pub violations: Vec<String>,
+    /// What happened, if it was recorded.
+    pub events: Vec<Event>,
+    /// Whether all came as it should: no stall and no violation; in a script, all that it expects.
+    pub as_expected: bool,
+}
+
+impl Outcome {
+    /// The numbers as people and programs read them.
+    #[must_use]
+    pub fn report(&self, algorithm: &str, nodes: usize, seed: u64) -> Report {
+        Report::new(self, algorithm, nodes, seed)
+    }
+
+    /// Adds the outcome of another run of the same algorithm.
+    pub fn merge(&mut self, other: Outcome) {
+        self.measures.merge(&other.measures);
+        self.stall = self.stall.take().or(other.stall);
+        self.violations.extend(other.violations);
+        self.events.extend(other.events);
+        self.as_expected &= other.as_expected;
+    }
+}
+
+/// A run under way.
+pub(crate) struct Simulation<A: Explain> {
+    pub(crate) engine: Engine<Fenced<A>>,
+    applications: Applications,
+    watch: Watch,
+    line: Line,
+    /// The place in line of each node's request, as far as 32 bits go.
+    place_in_line: Vec<u32>,
+    order: Option<Order>,
+    measures: Measures,
+    entries_by_node: Vec<u32>,
+    warmup: u64,
+    /// All entries so far, those of the warm-up included.
+    entries: u64,
+    /// Applications that have asked and were not let in yet.
+    waiting: usize,
+    /// When somebody left last, if somebody else waited then.
+    left_to_others: Option<Ticks>,
+    first_and_last_entry: Option<(Ticks, Ticks)>,
+    /// Steps since somebody entered, while somebody waits.
+    steps_without_entry: u64,
+    patience: u64,
+    livelock: bool,
+    check_invariants: bool,
+    violations: Vec<String>,
+}
+
+impl<A: Explain> Simulation<A> {
+    /// After so many violations a run has made its point.
+    const MOST_VIOLATIONS: usize = 10;
+
+    pub(crate) fn new(factory: &Factory<A>, settings: &Settings) -> Result<Self, Refusal> {
+        settings.check()?;
+        let n = settings.nodes;
+        let nodes = {
+            let plan = factory.plan(&Members::new(n)?)?;
+            let mut nodes = Vec::with_capacity(n);
+            nodes.extend(NodeId::first(n).map(|node| Fenced::from_plan(&plan, node, settings.start)));
+            nodes
+        };
+        let mut simulation = Self {
+            engine: Engine::new(nodes, settings),
+            applications: Applications::new(settings),
+            watch: Watch::default(),
+            line: Line::default(),
+            place_in_line: vec![0; n],
+            order: settings.order.then(|| Order::new(n)),
+            measures: Measures::default(),
+            entries_by_node: vec![0; n],
+            warmup: settings.warmup,
+            entries: 0,
+            waiting: 0,
+            left_to_others: None,
+            first_and_last_entry: None,
+            steps_without_entry: 0,
+            patience: 1_000_000 + (n as u64).saturating_mul(n as u64).saturating_mul(8),
+            livelock: false,
+            check_invariants: settings.invariants,
+            violations: Vec::new(),
+        };
+        if let Some(holder) = settings.start.holder() {
+            simulation.watch.begin_inside(holder, Fence::default());
+            simulation.applications.begin_inside(holder);
+        }
+        Ok(simulation)
+    }
+
+    /// Brings every node to life.
+    pub(crate) fn start(&mut self) {
+        for node in NodeId::first(self.engine.machines().len()) {
+            self.record_step(node, What::Start);
+            self.engine.start(node);
+            self.after_step(node);
+        }
+    }
+
+    fn run(&mut self) {
+        self.start();
+        self.applications.begin();
+        while self.violations.len() < Self::MOST_VIOLATIONS && !self.livelock {
+            match (self.engine.next_time(), self.applications.next_alarm()) {
+                (due, Some(alarm)) if due.is_none_or(|due| alarm <= due) => self.ring(alarm),
+                (Some(_), _) => {
+                    if let Some(node) = self.engine.advance() {
+                        self.after_step(node);
+                    }
+                }
+                (None, None) => {
+                    if !self.go_on_when_quiet() {
+                        break;
+                    }
+                }
+                (None, Some(_)) => {
+                    unreachable!("the first arm takes every alarm before which nothing is due")
+                }
+            }
+            while let Some(node) = self.engine.take_crashed() {
+                self.bury(node);
+            }
+            if A::PERPETUAL && self.applications.is_idle() && !self.go_on_when_quiet() {
+                break;
+            }
+        }
+    }
+
+    /// Lets the next one ask, or tells that there is nobody who ever will.
+    fn go_on_when_quiet(&mut self) -> bool {
+        if !self.applications.is_idle() {
+            return false;
+        }
+        let engine = &self.engine;
+        if let Some(node) = self.applications.draw_next(|node| !engine.is_crashed(node)) {
+            self.ask(node, self.engine.now());
+            return true;
+        }
+        !self.applications.has_issued_all() && self.applications.next_alarm().is_some()
+    }
+
+    /// An alarm rings: an application goes on to its next stage.
+    fn ring(&mut self, at: Ticks) {
+        self.engine.advance_to(at);
+        let Some((node, stage)) = self.applications.ring() else { return };
+        if self.engine.is_crashed(node) {
+            return;
+        }
+        match stage {
+            Stage::Thinking => self.ask(node, at),
+            Stage::Asking => self.node_hears_request(node),
+            Stage::Admitted => self.go_inside(node, at),
+            Stage::Inside => self.leave(node, at),
+            Stage::Leaving => self.node_hears_release(node, at - self.applications.local_latency()),
+            Stage::Idle | Stage::Waiting => unreachable!("no alarm ends this stage"),
+        }
+    }
+
+    /// An application ends with its node.
+    pub(crate) fn bury(&mut self, node: NodeId) {
+        if matches!(self.applications.stage(node), Stage::Asking | Stage::Waiting | Stage::Admitted) {
+            self.waiting -= 1;
+        }
+        self.applications.bury(node);
+    }
+
+    /// An application asks, if there are requests left to issue.
+    pub(crate) fn ask(&mut self, node: NodeId, at: Ticks) {
+        if !self.applications.ask(node, at) {
+            return;
+        }
+        self.waiting += 1;
+        self.place_in_line[node.index()] = self.line.join() as u32;
+        let local_latency = self.applications.local_latency();
+        if local_latency == Ticks(0) {
+            self.node_hears_request(node);
+        } else {
+            self.applications.go_until(node, Stage::Asking, at + local_latency);
+        }
+    }
+
+    /// The node hears the request: this is the step that stamps it.
+    fn node_hears_request(&mut self, node: NodeId) {
+        self.applications.go(node, Stage::Waiting);
+        self.record_step(node, What::Request);
+        if let Some((order, clock)) = self.order.as_mut().zip(self.engine.clock(node)) {
+            let mut clock = clock.clone();
+            clock.tick(node);
+            order.ask(node, &clock);
+        }
+        self.engine.command(node, Ask::Request);
+        self.after_step(node);
+    }
+
+    /// Looks at what came of a step.
+    #[inline]
+    pub(crate) fn after_step(&mut self, node: NodeId) {
+        self.steps_without_entry += u64::from(self.waiting > 0);
+        if self.steps_without_entry > self.patience {
+            self.livelock = true;
+        }
+        if let Some(breach) = self.engine.effects().out.breach() {
+            self.violate(node, format!("node {node}: {breach}"));
+        }
+        if let Some(&Entered(fence)) = self.engine.effects().notices.first() {
+            self.node_enters(node, fence);
+        }
+        if self.check_invariants {
+            self.test_invariants(node);
+        }
+    }
+
+    fn node_enters(&mut self, node: NodeId, fence: Fence) {
+        let now = self.engine.now();
+        let rule = self.engine.effects().out.last_rule();
+        if let Some(recorder) = self.engine.recorder() {
+            recorder.effect(now, node, What::Enter { fence }, rule);
+        }
+        if let Some(wrong) = self.watch.enter(node, fence) {
+            self.violate(node, wrong);
+        }
+        if let Some(order) = &mut self.order {
+            order.enter(node);
+        }
+        self.steps_without_entry = 0;
+        self.count_entry(node);
+        let local_latency = self.applications.local_latency();
+        if local_latency == Ticks(0) {
+            self.go_inside(node, now);
+        } else {
+            self.applications.go_until(node, Stage::Admitted, now + local_latency);
+        }
+    }
+
+    fn count_entry(&mut self, node: NodeId) {
+        self.entries += 1;
+        let bypasses = self.line.enter_wrapped(self.place_in_line[node.index()]);
+        if self.is_measuring() {
+            self.measures.bypasses.add(bypasses);
+            self.entries_by_node[node.index()] += 1;
+        }
+        if self.entries == self.warmup {
+            self.engine.restart_traffic();
+        }
+    }
+
+    fn is_measuring(&self) -> bool {
+        self.entries > self.warmup
+    }
+
+    fn go_inside(&mut self, node: NodeId, now: Ticks) {
+        self.waiting -= 1;
+        if self.is_measuring() {
+            self.measures.entries += 1;
+            self.measures.waiting_time.add((now - self.applications.asked_at(node)).0);
+            if let Some(left) = self.left_to_others {
+                self.measures.sync_delay.add((now - left).0);
+            }
+            let first = self.first_and_last_entry.map_or(now, |(first, _)| first);
+            self.first_and_last_entry = Some((first, now));
+        }
+        self.left_to_others = None;
+        self.applications.go_inside(node, now);
+    }
+
+    /// An application leaves.
+    pub(crate) fn leave(&mut self, node: NodeId, now: Ticks) {
+        let asked_at = self.applications.asked_at(node);
+        if self.is_measuring() && asked_at != Applications::NEVER {
+            self.measures.response_time.add((now - asked_at).0);
+        }
+        self.left_to_others = (self.waiting > 0).then_some(now);
+        let local_latency = self.applications.local_latency();
+        if local_latency == Ticks(0) {
+            self.node_hears_release(node, now);
+        } else {
+            self.applications.go_until(node, Stage::Leaving, now + local_latency);
+        }
+    }
+
+    /// The node hears that its application has left, at the moment `left`.
+    fn node_hears_release(&mut self, node: NodeId, left: Ticks) {
+        self.watch.leave(node);
+        self.record_step(node, What::Release);
+        self.engine.command(node, Ask::Release);
+        self.after_step(node);
+        if self.applications.leave(node, left) {
+            self.ask_again(node, left);
+        }
+    }
+
+    /// Under a saturated load an application asks in the breath in which it leaves, so both words arrive together.
+    fn ask_again(&mut self, node: NodeId, left: Ticks) {
+        if self.applications.ask(node, left) {
+            self.waiting += 1;
+            self.place_in_line[node.index()] = self.line.join() as u32;
+            self.node_hears_request(node);
+        }
+    }
+
+    fn test_invariants(&mut self, node: NodeId) {
+        let cut = self.cut();
+        let broken =
+            A::invariants().iter().find(|invariant| !(invariant.holds)(&cut)).map(|invariant| invariant.name);
+        if let Some(name) = broken {
+            self.violate(node, format!("after a step of node {node} it does not hold that {name}"));
+        }
+    }
+
+    fn violate(&mut self, node: NodeId, what: String) {
+        let now = self.engine.now();
+        if let Some(recorder) = self.engine.recorder() {
+            recorder.effect(now, node, What::Violation { what: what.clone() }, "");
+        }
+        self.violations.push(format!("time {now}: {what}"));
+    }
+
+    fn record_step(&mut self, node: NodeId, what: What) {
+        let now = self.engine.now();
+        if let Some(recorder) = self.engine.recorder() {
+            recorder.step(now, node, what, None);
+        }
+    }
+
+    /// The global state: all nodes and what is in flight.
+    pub(crate) fn cut(&self) -> Cut<'_, A> {
+        let nodes: Vec<&Node<A>> = self.engine.machines().iter().map(Fenced::node).collect();
+        Cut { nodes, in_flight: self.engine.in_flight() }
+    }
+
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    pub(crate) fn violations(&self) -> &[String] {
+        &self.violations
+    }
+
+    /// Who waits for ever: somebody waits, nobody inside can still leave, and nothing is on its way, or it does not
+    /// help.
+    pub(crate) fn stall(&self) -> Option<Stall> {
+        let lives = |node: NodeId| !self.engine.is_crashed(node);
+        let is_any = |phase| {
+            let mut nodes = NodeId::first(self.engine.machines().len()).zip(self.engine.machines());
+            nodes.any(|(node, fenced)| fenced.node().phase() == phase && lives(node))
+        };
+        let moves = !self.livelock && self.engine.in_flight().iter().any(|letter| lives(letter.to));
+        if moves || !is_any(Phase::Waiting) || is_any(Phase::Inside) {
+            return None;
+        }
+        let mut stall = Stall::diagnose(&self.cut());
+        stall.waiting.retain(|waiting| lives(waiting.node));
+        stall.crashed = self.engine.crashed().iter().collect();
+        stall.livelock = self.livelock;
+        stall.lost = self.engine.losses().iter().map(describe_loss).collect();
+        Some(stall)
+    }
+
+    pub(crate) fn finish(mut self) -> Outcome {
+        let stall = if self.violations.len() < Self::MOST_VIOLATIONS { self.stall() } else { None };
+        let mut measures = self.measures;
+        measures.time = self.engine.now().0;
+        measures.traffic = self.engine.traffic().clone();
+        measures.out_of_order = self.order.as_ref().map(Order::violated);
+        measures.throughput = match self.first_and_last_entry {
+            Some((first, last)) => (measures.entries - 1, (last - first).0),
+            None => (0, 0),
+        };
+        let machines = self.engine.machines().iter();
+        let asked = machines
+            .zip(&self.entries_by_node)
+            .filter(|(fenced, entries)| **entries > 0 || fenced.node().phase() == Phase::Waiting);
+        measures.entries_by_node = asked.map(|(_, entries)| u64::from(*entries)).collect();
+        Outcome {
+            as_expected: stall.is_none() && self.violations.is_empty(),
+            events: self.engine.take_recorder().map(|recorder| recorder.into_events()).unwrap_or_default(),
+            measures,
+            stall,
+            violations: self.violations,
+        }
+    }
+}
+
+fn describe_loss(loss: &Loss) -> String {
+    let Loss { from, to, kind, why } = loss;
+    format!("{kind} {from}->{to} ({why})")
+}

@@ -1,0 +1,139 @@
+//! A run that cannot go on: who waits for whom, and the ring in which they wait if there is one.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use doorway_core::{Cut, Explain, NodeId, NodeSet, Permission, Phase};
+use serde::Serialize;
+
+/// A run in which somebody waits for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stall {
+    /// Everybody who waits.
+    pub waiting: Vec<Waiting>,
+    /// Nodes that wait for each other, each for the next and the last for the first.
+    pub cycle: Vec<NodeId>,
+    /// Messages that might have helped and never arrived, as sentences.
+    pub lost: Vec<String>,
+    /// Who has crashed.
+    pub crashed: Vec<NodeId>,
+    /// Whether messages still move although nobody enters any more.
+    pub livelock: bool,
+}
+
+/// A node that waits, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Waiting {
+    /// Who waits.
+    pub node: NodeId,
+    /// From whom something is missing.
+    #[serde(rename = "for")]
+    pub missing: NodeSet,
+}
+
+impl Stall {
+    /// Finds out who waits for whom in a state in which nothing moves.
+    pub fn diagnose<A: Explain>(cut: &Cut<'_, A>) -> Self {
+        let waiting: Vec<Waiting> = cut
+            .states()
+            .filter(|(node, _)| cut.phase(*node) == Phase::Waiting)
+            .map(|(node, state)| Waiting { node, missing: state.waits_for() })
+            .collect();
+        let cycle = find_cycle(&blockers(cut, &waiting));
+        Self { waiting, cycle, lost: Vec::new(), crashed: Vec::new(), livelock: false }
+    }
+}
+
+/// Who keeps each waiting node from entering: whoever has the vote that is missing, or else the node that should give
+/// it.
+fn blockers<A: Explain>(cut: &Cut<'_, A>, waiting: &[Waiting]) -> BTreeMap<NodeId, NodeSet> {
+    let blocker = |node: NodeId, member: NodeId| match cut.state(member).permission() {
+        Permission::GivenTo(other) if other != node => other,
+        Permission::GivenTo(_) | Permission::Free | Permission::Token | Permission::None => member,
+    };
+    let edges = |Waiting { node, missing }: &Waiting| {
+        let to = missing.iter().map(|member| blocker(*node, member)).filter(|other| other != node);
+        (*node, to.collect())
+    };
+    waiting.iter().map(edges).collect()
+}
+
+/// The nodes of some ring of the graph, beginning with the smallest that is in one; empty if there is none.
+fn find_cycle(edges: &BTreeMap<NodeId, NodeSet>) -> Vec<NodeId> {
+    edges.keys().find_map(|&start| shortest_way_back(edges, start)).unwrap_or_default()
+}
+
+/// The shortest ring through `start`, by breadth-first search.
+fn shortest_way_back(edges: &BTreeMap<NodeId, NodeSet>, start: NodeId) -> Option<Vec<NodeId>> {
+    let mut came_from = BTreeMap::new();
+    let mut reached = vec![start];
+    let mut next = 0;
+    while let Some(&node) = reached.get(next) {
+        next += 1;
+        for to in edges.get(&node).into_iter().flatten() {
+            if to == start {
+                let mut ring: Vec<NodeId> =
+                    std::iter::successors(Some(node), |node| came_from.get(node).copied()).collect();
+                ring.reverse();
+                return Some(ring);
+            }
+            if !came_from.contains_key(&to) {
+                came_from.insert(to, node);
+                reached.push(to);
+            }
+        }
+    }
+    None
+}
+
+/// `node 7 waits for {10}; node 8 waits for {1}; they wait for each other: 7 → 8 → 11 → 7`.
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 8;
+        let mut parts: Vec<String> = self
+            .waiting
+            .iter()
+            .take(SHOWN)
+            .map(|Waiting { node, missing }| format!("node {node} waits for {missing}"))
+            .collect();
+        if self.waiting.len() > SHOWN {
+            parts.push(format!("{} more wait", self.waiting.len() - SHOWN));
+        }
+        if !self.cycle.is_empty() {
+            let ring: Vec<String> =
+                self.cycle.iter().chain(self.cycle.first()).map(NodeId::to_string).collect();
+            parts.push(format!("they wait for each other: {}", ring.join(" → ")));
+        }
+        if !self.crashed.is_empty() {
+            let crashed: Vec<String> = self.crashed.iter().map(NodeId::to_string).collect();
+            parts.push(format!("crashed: {}", crashed.join(", ")));
+        }
+        parts.extend(self.lost.iter().map(|message| format!("lost: {message}")));
+        if self.livelock {
+            parts.push("messages still move, but nobody has entered for a long time".to_owned());
+        }
+        f.write_str(&parts.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(edges: &[(u32, &[u32])]) -> BTreeMap<NodeId, NodeSet> {
+        let node = |&number: &u32| NodeId::from_number(number).expect("numbers count from 1");
+        edges.iter().map(|(from, to)| (node(from), to.iter().map(node).collect())).collect()
+    }
+
+    fn numbers(cycle: &[NodeId]) -> Vec<u32> {
+        cycle.iter().map(|node| node.number()).collect()
+    }
+
+    #[test]
+    fn a_ring_is_found_and_told_from_a_chain() {
+        assert_eq!(numbers(&find_cycle(&graph(&[(7, &[8]), (8, &[11]), (11, &[7])]))), [7, 8, 11]);
+        assert_eq!(numbers(&find_cycle(&graph(&[(1, &[2]), (2, &[3]), (3, &[2])]))), [2, 3]);
+        assert!(find_cycle(&graph(&[(1, &[2]), (2, &[3])])).is_empty());
+        assert!(find_cycle(&graph(&[])).is_empty());
+    }
+}

@@ -1,0 +1,93 @@
+//! What the network carried, counted.
+
+use doorway_core::{Kind, NodeId};
+
+/// Counts of messages. A message counts when its algorithm sends it, once for each recipient.
+#[derive(Clone, Debug, Default)]
+pub struct Traffic {
+    /// All messages.
+    pub messages: u64,
+    /// Their size on the wire, in bytes: the message and its fence, as `postcard` writes them.
+    pub bytes: u64,
+    /// How many of each kind, in the order of the algorithm's messages.
+    by_kind: Vec<(&'static str, u64)>,
+    /// How many each node has sent and received.
+    by_node: Vec<[u32; 2]>,
+    /// Messages that never arrived.
+    pub lost: u64,
+    /// Messages that arrived once more than they were sent.
+    pub duplicated: u64,
+    /// What the retransmission layer sent again.
+    pub resent: u64,
+    /// What the retransmission layer sent in acknowledgement.
+    pub acknowledgements: u64,
+}
+
+impl Traffic {
+    /// Nothing yet, among `n` nodes.
+    #[must_use]
+    pub fn new(n: usize) -> Self {
+        Self { by_node: vec![[0, 0]; n], ..Self::default() }
+    }
+
+    #[inline]
+    pub(crate) fn count_sent(&mut self, from: NodeId, kind: Kind, bytes: u64, copies: u64) {
+        self.messages += copies;
+        self.bytes += bytes * copies;
+        let place = kind.index as usize;
+        if place >= self.by_kind.len() {
+            self.by_kind.resize(place + 1, ("", 0));
+        }
+        let (name, count) = &mut self.by_kind[place];
+        *name = kind.name;
+        *count += copies;
+        let sent = &mut self.by_node[from.index()][0];
+        *sent = sent.saturating_add(u32::try_from(copies).unwrap_or(u32::MAX));
+    }
+
+    #[inline]
+    pub(crate) fn count_received(&mut self, to: NodeId) {
+        let received = &mut self.by_node[to.index()][1];
+        *received = received.saturating_add(1);
+    }
+
+    /// Forgets what was counted so far.
+    pub(crate) fn restart(&mut self) {
+        let n = self.by_node.len();
+        self.by_node.fill([0, 0]);
+        *self = Self { by_node: std::mem::take(&mut self.by_node), ..Self::default() };
+        debug_assert_eq!(self.by_node.len(), n);
+    }
+
+    /// The kinds of messages that were sent, with how many.
+    pub fn kinds(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.by_kind.iter().copied().filter(|(_, count)| *count > 0)
+    }
+
+    /// How many messages each node has handled, sent or received.
+    pub fn load(&self) -> impl Iterator<Item = u64> + '_ {
+        self.by_node.iter().map(|&[sent, received]| u64::from(sent) + u64::from(received))
+    }
+
+    /// Adds the counts of another run of the same algorithm; nodes are counted side by side.
+    pub(crate) fn merge(&mut self, other: &Traffic) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.resent += other.resent;
+        self.acknowledgements += other.acknowledgements;
+        self.by_node.extend(&other.by_node);
+        for (place, &(name, count)) in other.by_kind.iter().enumerate() {
+            match self.by_kind.get_mut(place) {
+                Some(mine) => {
+                    mine.1 += count;
+                    if count > 0 {
+                        mine.0 = name;
+                    }
+                }
+                None => self.by_kind.push((name, count)),
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The watch: what must hold at every step of every algorithm, kept by somebody who trusts none of them.
+
+use std::collections::VecDeque;
+
+use doorway_core::{Fence, NodeId, PerNode, VectorClock};
+
+/// Who is inside, and which fence was handed out last.
+#[derive(Debug, Default)]
+pub struct Watch {
+    inside: Vec<NodeId>,
+    last_fence: Fence,
+}
+
+impl Watch {
+    /// A node is inside from the start.
+    pub fn begin_inside(&mut self, node: NodeId, fence: Fence) {
+        self.inside.push(node);
+        self.last_fence = fence;
+    }
+
+    /// A node enters; answers with what is wrong with that.
+    pub fn enter(&mut self, node: NodeId, fence: Fence) -> Option<String> {
+        let already = self.inside.first().copied();
+        self.inside.push(node);
+        let before = std::mem::replace(&mut self.last_fence, fence);
+        match already {
+            Some(other) => Some(format!("nodes {other} and {node} are inside together")),
+            None if fence <= before => {
+                Some(format!("node {node} entered with fence {fence} after fence {before} was handed out"))
+            }
+            None => None,
+        }
+    }
+
+    /// A node leaves.
+    pub fn leave(&mut self, node: NodeId) {
+        self.inside.retain(|&other| other != node);
+    }
+
+    /// Who is inside.
+    pub fn inside(&self) -> &[NodeId] {
+        &self.inside
+    }
+}
+
+/// The requests in the order in which they were made, to tell how often each was passed over.
+///
+/// A request that is the r-th of all (from 0) and enters after E others was passed over by those of the E that were
+/// made after it. Of the r before it, all have entered but those that still wait; so it was passed over
+/// E − (r − still waiting) times, and nothing but a bit per request must be kept.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// The number of the request that the first bit stands for.
+    base: u64,
+    /// A bit for each request from there on that still waits.
+    waiting: VecDeque<u64>,
+    made: u64,
+    entered: u64,
+}
+
+impl Line {
+    /// A request is made; answers with its number.
+    pub fn join(&mut self) -> u64 {
+        let number = self.made;
+        self.made += 1;
+        let place = number - self.base;
+        if place / 64 >= self.waiting.len() as u64 {
+            self.waiting.push_back(0);
+        }
+        if let Some(word) = self.waiting.back_mut() {
+            *word |= 1 << (place % 64);
+        }
+        number
+    }
+
+    /// How many requests still wait that were made before this one.
+    fn ahead(&self, number: u64) -> u64 {
+        let place = number - self.base;
+        let (whole, rest) = ((place / 64) as usize, place % 64);
+        let in_front: u64 = self.waiting.iter().take(whole).map(|word| u64::from(word.count_ones())).sum();
+        let last = self.waiting.get(whole).map_or(0, |word| word & ((1 << rest) - 1));
+        in_front + u64::from(last.count_ones())
+    }
+
+    /// As [`Line::enter`], for a number of which only the lower 32 bits were kept.
+    pub fn enter_wrapped(&mut self, low: u32) -> u64 {
+        self.enter(self.base + u64::from(low.wrapping_sub(self.base as u32)))
+    }
+
+    /// The request of this number enters; answers with how often it was passed over.
+    pub fn enter(&mut self, number: u64) -> u64 {
+        let bypasses = self.entered + self.ahead(number) - number;
+        self.entered += 1;
+        let place = number - self.base;
+        if let Some(word) = self.waiting.get_mut((place / 64) as usize) {
+            *word &= !(1 << (place % 64));
+        }
+        while self.waiting.len() > 1 && self.waiting.front() == Some(&0) {
+            self.waiting.pop_front();
+            self.base += 64;
+        }
+        bypasses
+    }
+}
+
+/// Entries before which somebody waited whose request had happened before theirs.
+#[derive(Debug)]
+pub struct Order {
+    requests: PerNode<Option<VectorClock>>,
+    violated: u64,
+}
+
+impl Order {
+    /// Nobody waits yet.
+    #[must_use]
+    pub fn new(n: usize) -> Self {
+        Self { requests: PerNode::same(n, None), violated: 0 }
+    }
+
+    /// A node asks at this point of its past.
+    pub fn ask(&mut self, node: NodeId, clock: &VectorClock) {
+        self.requests[node] = Some(clock.clone());
+    }
+
+    /// A node enters.
+    pub fn enter(&mut self, node: NodeId) {
+        let Some(mine) = self.requests[node].take() else { return };
+        let passed_over =
+            |theirs: &Option<VectorClock>| theirs.as_ref().is_some_and(|t| t.happened_before(&mine));
+        self.violated += u64::from(self.requests.values().iter().any(passed_over));
+    }
+
+    /// How many entries were out of order.
+    pub fn violated(&self) -> u64 {
+        self.violated
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn two_inside_and_a_fence_that_does_not_rise_are_seen() {
+        let (one, two) = (NodeId::new(0), NodeId::new(1));
+        let mut watch = Watch::default();
+        assert_eq!(watch.enter(one, Fence(1)), None);
+        assert_eq!(watch.enter(two, Fence(2)).as_deref(), Some("nodes 1 and 2 are inside together"));
+        watch.leave(one);
+        watch.leave(two);
+        assert_eq!(
+            watch.enter(one, Fence(2)).as_deref(),
+            Some("node 1 entered with fence 2 after fence 2 was handed out")
+        );
+    }
+
+    #[test]
+    fn bypasses_agree_with_their_definition() {
+        let mut random = Random::new(5, 0);
+        let (mut line, mut waiting) = (Line::default(), Vec::new());
+        for _ in 0..5_000 {
+            if random.below(2) == 0 || waiting.is_empty() {
+                waiting.push((line.join(), 0_u64));
+            } else {
+                let place = random.below(waiting.len().min(100) as u64) as usize;
+                let (number, bypasses) = waiting.remove(place);
+                assert_eq!(line.enter(number), bypasses);
+                waiting.iter_mut().filter(|(other, _)| *other < number).for_each(|(_, count)| *count += 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The events of a run.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use doorway_core::{Channels, Fence, NodeId, Ticks};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// What run it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// The version of the format: [`VERSION`].
+    pub version: u32,
+    /// The algorithm's name.
+    pub algorithm: String,
+    /// How many nodes there were.
+    pub nodes: usize,
+    /// The seed.
+    pub seed: u64,
+    /// The order of the channels.
+    pub channels: Channels,
+    /// Who was inside at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_inside: Option<NodeId>,
+    /// What was chosen for the algorithm.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
+}
+
+impl Header {
+    /// The header of a plain run.
+    #[must_use]
+    pub fn new(algorithm: &str, nodes: usize, seed: u64) -> Self {
+        Self {
+            version: VERSION,
+            algorithm: algorithm.to_owned(),
+            nodes,
+            seed,
+            channels: Channels::Fifo,
+            start_inside: None,
+            options: BTreeMap::new(),
+        }
+    }
+}
+
+/// One thing that happened at one node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its number, counted from 1 in the order in which things happened.
+    pub id: u64,
+    /// When.
+    pub time: Ticks,
+    /// Where.
+    pub node: NodeId,
+    /// What.
+    #[serde(flatten)]
+    pub what: What,
+    /// The rule of the algorithm that made it happen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Cow<'static, str>>,
+    /// The event without which it would not have happened: for a delivery the sending, for a sending or an entry the
+    /// step in which the node made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<u64>,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum What {
+    /// The node comes to life.
+    Start,
+    /// Its application asks.
+    Request,
+    /// It is let in.
+    Enter {
+        /// The fence of this entry.
+        fence: Fence,
+    },
+    /// Its application has left.
+    Release,
+    /// It sends a message.
+    Send {
+        /// To whom.
+        to: NodeId,
+        /// The kind of message.
+        kind: Cow<'static, str>,
+        /// The whole message.
+        message: Value,
+    },
+    /// A message reaches it.
+    Deliver {
+        /// From whom.
+        from: NodeId,
+        /// The kind of message.
+        kind: Cow<'static, str>,
+        /// The whole message.
+        message: Value,
+    },
+    /// A message that it sent will never arrive.
+    Lost {
+        /// Who should have got it.
+        to: NodeId,
+        /// The kind of message.
+        kind: Cow<'static, str>,
+        /// Why not.
+        why: Cow<'static, str>,
+    },
+    /// It stops for good.
+    Crash,
+    /// Something that must never happen.
+    Violation {
+        /// What it was, as a sentence.
+        what: String,
+    },
+}
