@@ -1,1 +1,148 @@
-//! To come.
+//! The command `doorway`, one file per verb.
+//!
+//! A verb is a function from the catalog and what was typed to an `Answer` or a refusal; only this file prints. So a
+//! verb never leaves half of a table behind, and every error is one sentence on stderr.
+//!
+//! A program outside this workspace has the whole command with its own algorithm in it:
+//!
+//! ```no_run
+//! # use std::process::ExitCode;
+//! fn main() -> ExitCode {
+//!     // doorway_cli::run(doorway_algorithms::catalog().with(my_algorithm::entry()))
+//!     doorway_cli::run(doorway_algorithms::catalog())
+//! }
+//! ```
+
+mod algorithms;
+mod completions;
+mod exit;
+mod explain;
+mod files;
+mod man;
+mod names;
+mod quorum;
+mod simulate;
+mod table;
+mod text;
+mod usage;
+
+use std::ffi::OsString;
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use doorway_core::{Catalog, Refusal};
+
+pub use exit::Exit;
+
+/// Runs the command with what was typed and this catalog.
+pub fn run(catalog: impl Catalog + Sync) -> ExitCode {
+    run_from(catalog, std::env::args_os(), &mut io::stdout().lock(), &mut io::stderr()).into()
+}
+
+/// The same with other arguments (the first is the program's name) and other places to print to.
+pub fn run_from(
+    catalog: impl Catalog + Sync,
+    arguments: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Exit {
+    let typed: Vec<OsString> = arguments.into_iter().collect();
+    match answer(&catalog, &typed) {
+        Ok(answer) => print(&answer, out, err),
+        Err(refusal) => {
+            tell(err, &refusal.to_string());
+            Exit::BadUsage
+        }
+    }
+}
+
+/// What a verb has to say, complete before any of it is printed.
+struct Answer {
+    /// For stdout.
+    text: String,
+    /// Sentences for stderr.
+    notes: Vec<String>,
+    exit: Exit,
+}
+
+impl Answer {
+    fn holds(text: String) -> Self {
+        Self { text, notes: Vec::new(), exit: Exit::Holds }
+    }
+}
+
+/// Mutual exclusion for programs that do not share a machine, and the laboratory in which to see why it works
+#[derive(Parser)]
+#[command(
+    name = "doorway",
+    version,
+    after_help = "Examples:
+  doorway algorithms                       the list
+  doorway explain ricart-agrawala          one page of the textbook
+  doorway simulate maekawa --nodes 13      run it and count its messages
+  doorway quorum plane --nodes 13          build a quorum system and verify it
+
+Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Algorithms(algorithms::Arguments),
+    Explain(explain::Arguments),
+    Simulate(Box<simulate::Arguments>),
+    Quorum(quorum::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+}
+
+fn answer(catalog: &(impl Catalog + Sync), typed: &[OsString]) -> Result<Answer, Refusal> {
+    let mut command = Arguments::command();
+    let parsed = command.try_get_matches_from_mut(typed);
+    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
+        Ok(arguments) => arguments,
+        Err(error) => return usage::answer(&error),
+    };
+    match arguments.verb {
+        None => Ok(Answer::holds(command.render_help().to_string())),
+        Some(Verb::Algorithms(arguments)) => algorithms::answer(catalog, &arguments),
+        Some(Verb::Explain(arguments)) => explain::answer(catalog, &arguments),
+        Some(Verb::Simulate(arguments)) => simulate::answer(catalog, &arguments, typed),
+        Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
+        Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments),
+        Some(Verb::Man(arguments)) => man::answer(catalog, &arguments),
+    }
+}
+
+/// The definitions from which completions and manual pages are made: what is parsed, and the names of the catalog.
+fn described(catalog: &impl Catalog) -> clap::Command {
+    let names: Vec<&'static str> = catalog.list().iter().map(|about| about.name).collect();
+    ["explain", "simulate"].into_iter().fold(Arguments::command(), |command, verb| {
+        let names = names.clone();
+        command
+            .mut_subcommand(verb, |verb| verb.mut_arg("algorithm", |argument| argument.value_parser(names)))
+    })
+}
+
+/// Prints an answer. A reader that has seen enough, such as `head`, is no error.
+fn print(answer: &Answer, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
+    for note in &answer.notes {
+        tell(err, note);
+    }
+    match out.write_all(answer.text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            tell(err, &format!("the output cannot be written: {error}"));
+            Exit::BadUsage
+        }
+        Ok(()) | Err(_) => answer.exit,
+    }
+}
+
+/// One sentence on stderr. There is nobody left to tell if that fails.
+fn tell(err: &mut dyn Write, sentence: &str) {
+    let _ = writeln!(err, "doorway: {sentence}");
+}

@@ -94,7 +94,7 @@ impl<A: Algorithm> Fenced<A> {
 
     /// One step of the node. `heard` is the fence that came with the message, if the input is one. Everything sent
     /// in this step must carry [`Fenced::fence`] as it is afterwards; the result tells whether the node entered.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, input: Input<A::Msg>, heard: Fence, out: &mut Out<A::Msg>) -> bool {
         self.highest = self.highest.max(heard);
         let before = self.node.phase();
@@ -115,7 +115,7 @@ impl<A: Algorithm> Machine for Fenced<A> {
     type Timer = Never;
     type Write = Never;
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, _now: Ticks, event: Event<Self>, effects: &mut Effects<Self>) {
         let (input, heard) = match event {
             Event::Start => (Input::Start, Fence::default()),

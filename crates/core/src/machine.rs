@@ -105,6 +105,7 @@ impl<M: Machine> Default for Effects<M> {
 
 impl<M: Machine> Effects<M> {
     /// Empties it for the next step.
+    #[inline]
     pub fn clear(&mut self) {
         self.header = M::Header::default();
         self.out.clear();

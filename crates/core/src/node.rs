@@ -62,7 +62,7 @@ impl<A: Algorithm> Node<A> {
     ///
     /// # Panics
     /// If the driver breaks its half of the contract: a request when not outside, a release when not inside.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, input: Input<A::Msg>, out: &mut Out<A::Msg>) {
         match input {
             Input::Start => self.algorithm.on_start(out),

@@ -52,6 +52,7 @@ impl<M> Default for Out<M> {
 /// What an algorithm says.
 impl<M> Out<M> {
     /// Sends `msg` to one node.
+    #[inline]
     pub fn send(&mut self, to: NodeId, msg: M) {
         self.sends.push(Sent { to: To::One(to), msg, rule: self.rule });
     }
@@ -109,6 +110,7 @@ impl<M> Out<M> {
     }
 
     /// Takes out what is to be sent, in order.
+    #[inline]
     pub fn drain(&mut self) -> impl Iterator<Item = Sent<M>> + '_ {
         self.sends.drain(..)
     }
@@ -132,6 +134,7 @@ impl<M> Out<M> {
     }
 
     /// Empties it for the next step.
+    #[inline]
     pub fn clear(&mut self) {
         self.sends.clear();
         self.entries = 0;

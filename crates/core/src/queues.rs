@@ -128,7 +128,7 @@ impl FromIterator<NodeId> for NodeQueue {
 
 impl Serialize for NodeQueue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
+        crate::set::serialize_nodes(self.len(), self.iter(), serializer)
     }
 }
 

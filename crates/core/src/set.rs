@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use serde::de::{Deserialize, Deserializer, Error};
-use serde::ser::{Serialize, Serializer};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::NodeId;
 
@@ -42,12 +42,11 @@ impl NodeSet {
     }
 
     /// Adds a node; tells whether it was missing.
+    #[inline]
     pub fn insert(&mut self, node: NodeId) -> bool {
         let (word, bit) = place(node);
         if word >= self.words().len() {
-            let mut grown = vec![0; word + 1];
-            grown[..self.words().len()].copy_from_slice(self.words());
-            self.0 = Words::Many(grown.into_boxed_slice());
+            self.grow(word + 1);
         }
         let slot = &mut self.words_mut()[word];
         let missing = *slot & bit == 0;
@@ -55,7 +54,15 @@ impl NodeSet {
         missing
     }
 
+    #[cold]
+    fn grow(&mut self, words: usize) {
+        let mut grown = vec![0; words];
+        grown[..self.words().len()].copy_from_slice(self.words());
+        self.0 = Words::Many(grown.into_boxed_slice());
+    }
+
     /// Takes a node out; tells whether it was there.
+    #[inline]
     pub fn remove(&mut self, node: NodeId) -> bool {
         let (word, bit) = place(node);
         let Some(slot) = self.words_mut().get_mut(word) else { return false };
@@ -77,6 +84,7 @@ impl NodeSet {
     }
 
     /// Whether `node` is in.
+    #[inline]
     #[must_use]
     pub fn contains(&self, node: NodeId) -> bool {
         let (word, bit) = place(node);
@@ -84,15 +92,23 @@ impl NodeSet {
     }
 
     /// Whether nobody is in.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.words().iter().all(|&word| word == 0)
+        match &self.0 {
+            Words::One(word) => *word == 0,
+            Words::Many(words) => words.iter().all(|&word| word == 0),
+        }
     }
 
     /// How many are in.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.words().iter().map(|word| word.count_ones() as usize).sum()
+        match &self.0 {
+            Words::One(word) => word.count_ones() as usize,
+            Words::Many(words) => words.iter().map(|word| word.count_ones() as usize).sum(),
+        }
     }
 
     /// Whether some node is in both.
@@ -121,9 +137,16 @@ impl NodeSet {
     }
 
     /// Takes the member with the smallest number out.
+    #[inline]
     pub fn pop_least(&mut self) -> Option<NodeId> {
-        let (word, slot) = self.words_mut().iter_mut().enumerate().find(|(_, slot)| **slot != 0)?;
+        let (word, slot) = match &mut self.0 {
+            Words::One(slot) => (0, slot),
+            Words::Many(words) => words.iter_mut().enumerate().find(|(_, slot)| **slot != 0)?,
+        };
         let bit = slot.trailing_zeros() as usize;
+        if bit == 64 {
+            return None;
+        }
         *slot &= *slot - 1;
         Some(NodeId::new(word * 64 + bit))
     }
@@ -135,6 +158,7 @@ impl NodeSet {
         Iter { words, word: 0, rest: words[0] }
     }
 
+    #[inline]
     fn words(&self) -> &[u64] {
         match &self.0 {
             Words::One(word) => std::slice::from_ref(word),
@@ -142,6 +166,7 @@ impl NodeSet {
         }
     }
 
+    #[inline]
     fn words_mut(&mut self) -> &mut [u64] {
         match &mut self.0 {
             Words::One(word) => std::slice::from_mut(word),
@@ -160,6 +185,7 @@ fn low_bits(n: usize) -> u64 {
     if n == 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
+#[inline]
 fn place(node: NodeId) -> (usize, u64) {
     (node.index() / 64, 1 << (node.index() % 64))
 }
@@ -259,8 +285,21 @@ impl fmt::Display for NodeSet {
 
 impl Serialize for NodeSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self)
+        serialize_nodes(self.len(), self.iter(), serializer)
     }
+}
+
+/// Writes nodes as a list whose length comes first, as formats need it that do not describe themselves.
+pub(crate) fn serialize_nodes<S: Serializer>(
+    length: usize,
+    nodes: impl Iterator<Item = NodeId>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_seq(Some(length))?;
+    for node in nodes {
+        list.serialize_element(&node)?;
+    }
+    list.end()
 }
 
 impl<'de> Deserialize<'de> for NodeSet {

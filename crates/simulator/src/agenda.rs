@@ -4,7 +4,7 @@
 //! sorted map for the rest. What is due at the same tick comes in the order of scheduling, always: when a tick of the
 //! far future comes within the wheel's reach, all that was put down for it so far moves to the wheel at once.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use doorway_core::Ticks;
 
@@ -15,8 +15,10 @@ const WORDS: usize = (REACH / 64) as usize;
 /// What is due when.
 pub struct Agenda<T> {
     now: u64,
-    /// What is due now and was not taken yet.
-    current: VecDeque<T>,
+    /// What is due now and was not taken yet, the next one last.
+    current: Vec<T>,
+    /// What was put down for now since then.
+    added: Vec<T>,
     /// What is due at each of the next ticks, by the tick's remainder.
     wheel: Vec<Vec<T>>,
     /// A bit for each slot of the wheel that is not empty.
@@ -33,7 +35,8 @@ impl<T> Agenda<T> {
     pub fn new() -> Self {
         Self {
             now: 0,
-            current: VecDeque::new(),
+            current: Vec::new(),
+            added: Vec::new(),
             wheel: (0..REACH).map(|_| Vec::new()).collect(),
             filled: [0; WORDS],
             far: BTreeMap::new(),
@@ -51,7 +54,7 @@ impl<T> Agenda<T> {
     #[inline]
     pub fn put(&mut self, at: Ticks, what: T) {
         match at.0.saturating_sub(self.now) {
-            0 => self.current.push_back(what),
+            0 => self.added.push(what),
             1..REACH => {
                 let slot = (at.0 % REACH) as usize;
                 let list = &mut self.wheel[slot];
@@ -71,9 +74,20 @@ impl<T> Agenda<T> {
     #[inline]
     #[must_use]
     pub fn next_time(&self) -> Option<Ticks> {
-        if !self.current.is_empty() {
+        if self.is_something_due_now() {
             return Some(Ticks(self.now));
         }
+        self.later_time()
+    }
+
+    /// Whether something is due at the present tick.
+    #[inline]
+    #[must_use]
+    pub fn is_something_due_now(&self) -> bool {
+        !self.current.is_empty() || !self.added.is_empty()
+    }
+
+    fn later_time(&self) -> Option<Ticks> {
         let near =
             self.next_filled().map(|slot| self.now + 1 + (slot + REACH - (self.now + 1) % REACH) % REACH);
         near.or_else(|| self.far.keys().next().copied()).map(Ticks)
@@ -98,11 +112,19 @@ impl<T> Agenda<T> {
     /// The next thing that is due; its time is now the present.
     #[inline]
     pub fn take(&mut self) -> Option<T> {
-        if self.current.is_empty() {
-            let next = self.next_time()?;
+        let next = self.current.pop();
+        if next.is_some() { next } else { self.take_later() }
+    }
+
+    fn take_later(&mut self) -> Option<T> {
+        if self.added.is_empty() {
+            let next = self.later_time()?;
             self.advance(next);
+        } else {
+            std::mem::swap(&mut self.current, &mut self.added);
+            self.current.reverse();
         }
-        self.current.pop_front()
+        self.current.pop()
     }
 
     /// Moves the present to `to`; nothing may be due before.
@@ -110,7 +132,7 @@ impl<T> Agenda<T> {
         if to.0 <= self.now {
             return;
         }
-        debug_assert!(self.current.is_empty(), "something is still due at {}", self.now);
+        debug_assert!(!self.is_something_due_now(), "something is still due at {}", self.now);
         self.now = to.0;
         while let Some(entry) = self.far.first_entry()
             && *entry.key() - self.now < REACH
@@ -123,7 +145,8 @@ impl<T> Agenda<T> {
         let slot = (self.now % REACH) as usize;
         self.filled[slot / 64] &= !(1 << (slot % 64));
         let due = std::mem::take(&mut self.wheel[slot]);
-        let room = Vec::from(std::mem::replace(&mut self.current, due.into()));
+        let room = std::mem::replace(&mut self.current, due);
+        self.current.reverse();
         if room.capacity() > 0 {
             self.spare.push(room);
         }
@@ -131,7 +154,7 @@ impl<T> Agenda<T> {
 
     /// All that is due, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.current.iter().chain(self.wheel.iter().flatten()).chain(self.far.values().flatten())
+        self.current.iter().chain(&self.added).chain(self.wheel.iter().flatten()).chain(self.far.values().flatten())
     }
 }
 

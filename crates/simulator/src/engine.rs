@@ -9,6 +9,7 @@ use crate::agenda::Agenda;
 use crate::network::{Fate, Wire};
 use crate::recorder::Recorder;
 use crate::settings::{Crash, Settings};
+use crate::size::measure;
 use crate::traffic::Traffic;
 
 /// Machines, the network between them, and what is due when.
@@ -179,6 +180,13 @@ impl<M: Machine> Engine<M> {
         if self.fanout.is_some() { Some(self.now()) } else { self.agenda.next_time() }
     }
 
+    /// Whether something is due at the present tick.
+    #[inline]
+    #[must_use]
+    pub fn is_something_due_now(&self) -> bool {
+        self.fanout.is_some() || self.agenda.is_something_due_now()
+    }
+
     /// Moves the present to `to`; nothing may be due before.
     pub fn advance_to(&mut self, to: Ticks) {
         self.agenda.advance(to);
@@ -203,7 +211,9 @@ impl<M: Machine> Engine<M> {
             return self.accepts(from, to, &msg).then(|| self.step(to, Event::Message { from, header, msg }));
         }
         let due = self.agenda.take()?;
-        self.crash_who_is_due();
+        if !self.crashes.is_empty() {
+            self.crash_who_is_due();
+        }
         match due {
             Due::Letter(letter) => self.deliver(letter),
             Due::Fanout(fanout) => {
@@ -254,14 +264,26 @@ impl<M: Machine> Engine<M> {
         Some(self.step(to, Event::Message { from, header, msg }))
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, node: NodeId, event: Event<M>) -> NodeId {
         self.effects.clear();
         if let Some(clocks) = &mut self.past.clocks {
             clocks[node.index()].tick(node);
         }
         self.machines[node.index()].step(self.agenda.now(), event, &mut self.effects);
-        self.send_all(node);
+        if !self.effects.out.sends().is_empty() {
+            match self.plain_latency {
+                Some(latency) => self.send_plainly(node, latency),
+                None => self.send_with_care(node),
+            }
+        }
+        if !self.effects.timers.is_empty() || !self.effects.writes.is_empty() {
+            self.schedule(node);
+        }
+        node
+    }
+
+    fn schedule(&mut self, node: NodeId) {
         let now = self.agenda.now();
         for (after, timer) in self.effects.timers.drain(..) {
             self.agenda.put(now + after, Due::Timer(node, timer));
@@ -269,44 +291,49 @@ impl<M: Machine> Engine<M> {
         for write in self.effects.writes.drain(..) {
             self.agenda.put(now + self.disk_latency, Due::Written(node, write));
         }
-        node
     }
 
+    /// Sends what takes the same time to everybody and always arrives: a multicast is one thing on the agenda.
     #[inline]
-    fn send_all(&mut self, from: NodeId) {
+    fn send_plainly(&mut self, from: NodeId, latency: Ticks) {
+        let Self { agenda, effects, traffic, .. } = self;
+        let header = effects.header;
+        let arrival = agenda.now() + latency;
+        for Sent { to, msg, .. } in effects.out.drain() {
+            let (kind, bytes) = measure(&header, &msg);
+            match to {
+                To::One(to) => {
+                    traffic.count_sent(from, kind, bytes, 1);
+                    agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note: None }));
+                }
+                To::Set(to) => {
+                    traffic.count_sent(from, kind, bytes, to.len() as u64);
+                    agenda.put(arrival, Due::Fanout(Box::new(Fanout { from, to, header, msg })));
+                }
+            }
+        }
+    }
+
+    /// Sends what may take its time, get lost or be looked at, each copy on its own.
+    fn send_with_care(&mut self, from: NodeId) {
         let mut out = std::mem::take(&mut self.effects.out);
         for Sent { to, msg, rule } in out.drain() {
-            let kind = kind(&msg);
-            let copies = match &to {
-                To::One(_) => 1,
-                To::Set(nodes) => nodes.len() as u64,
-            };
-            let bytes = wire_size(&self.effects.header, &msg);
-            self.traffic.count_sent(from, kind, bytes, copies);
-            match (self.plain_latency, to) {
-                (Some(latency), to) if self.held.is_none() => self.send_plainly(from, to, msg, latency),
-                (_, To::One(to)) => self.send_with_care(from, to, msg, kind, rule),
-                (_, To::Set(nodes)) => {
-                    for to in &nodes {
-                        self.send_with_care(from, to, msg.clone(), kind, rule);
-                    }
+            let (kind, bytes) = measure(&self.effects.header, &msg);
+            match to {
+                To::One(to) => {
+                    self.traffic.count_sent(from, kind, bytes, 1);
+                    self.send_one(from, to, msg, kind, rule);
+                }
+                To::Set(nodes) => {
+                    self.traffic.count_sent(from, kind, bytes, nodes.len() as u64);
+                    nodes.iter().for_each(|to| self.send_one(from, to, msg.clone(), kind, rule));
                 }
             }
         }
         self.effects.out = out;
     }
 
-    #[inline]
-    fn send_plainly(&mut self, from: NodeId, to: To, msg: M::Msg, latency: Ticks) {
-        let header = self.effects.header;
-        let due = match to {
-            To::One(to) => Due::Letter(Letter { from, to, header, msg, note: None }),
-            To::Set(to) => Due::Fanout(Box::new(Fanout { from, to, header, msg })),
-        };
-        self.agenda.put(self.agenda.now() + latency, due);
-    }
-
-    fn send_with_care(&mut self, from: NodeId, to: NodeId, msg: M::Msg, kind: Kind, rule: &'static str) {
+    fn send_one(&mut self, from: NodeId, to: NodeId, msg: M::Msg, kind: Kind, rule: &'static str) {
         let now = self.agenda.now();
         let header = self.effects.header;
         let sent = self.recorder.as_mut().map(|recorder| {
@@ -418,6 +445,7 @@ impl<M: Machine> Engine<M> {
     /// From now on whatever is sent waits to be delivered by hand.
     pub(crate) fn hold_messages(&mut self) {
         self.held = Some(Vec::new());
+        self.plain_latency = None;
         let n = self.machines.len();
         self.past.clocks.get_or_insert_with(|| vec![VectorClock::new(n); n]);
     }
@@ -490,14 +518,6 @@ impl Past {
             *horizon = (*horizon).max(arrival);
         }
     }
-}
-
-/// How many bytes a message and its envelope take on the wire.
-#[inline]
-fn wire_size<M: serde::Serialize>(header: &impl serde::Serialize, msg: &M) -> u64 {
-    let size = postcard::experimental::serialized_size(header).unwrap_or(0)
-        + postcard::experimental::serialized_size(msg).unwrap_or(0);
-    size as u64
 }
 
 fn as_json<M: serde::Serialize>(msg: &M) -> serde_json::Value {

@@ -40,6 +40,7 @@ mod script;
 
 mod settings;
 mod simulation;
+mod size;
 mod stall;
 mod traffic;
 mod watch;

@@ -103,6 +103,13 @@ impl Samples {
         self.count
     }
 
+    /// How often this value occurred.
+    #[must_use]
+    pub fn occurrences(&self, value: u64) -> u64 {
+        let table = self.small.get(value as usize).filter(|_| value < Self::SMALL);
+        table.or_else(|| self.large.get(&value)).copied().unwrap_or(0)
+    }
+
     /// Their mean.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
@@ -150,6 +157,7 @@ mod tests {
             samples.add(value);
         }
         assert_eq!(samples.count(), 100);
+        assert_eq!([0, 7, 5_000, 1_000_000].map(|value| samples.occurrences(value)), [0, 1, 0, 1]);
         assert_eq!(samples.mean(), Some((4_950 + 1_000_000) as f64 / 100.0));
         assert_eq!((samples.quantile(0.5), samples.quantile(0.99)), (Some(50), Some(99)));
         assert_eq!((samples.quantile(1.0), samples.max()), (Some(1_000_000), Some(1_000_000)));

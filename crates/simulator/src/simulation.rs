@@ -160,6 +160,19 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
+    /// Delivers the next message, and all others of its tick until somebody enters, since that may set an alarm.
+    #[inline]
+    fn deliver_what_is_due(&mut self) {
+        loop {
+            let Some(node) = self.engine.advance() else { return };
+            self.after_step(node);
+            let acted = !self.engine.effects().notices.is_empty();
+            if A::PERPETUAL || acted || !self.violations.is_empty() || !self.engine.is_something_due_now() {
+                return;
+            }
+        }
+    }
+
     /// Lets the next one ask, or tells that there is nobody who ever will.
     fn go_on_when_quiet(&mut self) -> bool {
         if !self.applications.is_idle() {
@@ -229,9 +242,9 @@ impl<A: Explain> Simulation<A> {
     /// Looks at what came of a step.
     #[inline]
     pub(crate) fn after_step(&mut self, node: NodeId) {
-        self.steps_without_entry += u64::from(self.waiting > 0);
-        if self.steps_without_entry > self.patience {
-            self.livelock = true;
+        if self.waiting > 0 {
+            self.steps_without_entry += 1;
+            self.livelock = self.steps_without_entry > self.patience;
         }
         if let Some(breach) = self.engine.effects().out.breach() {
             self.violate(node, format!("node {node}: {breach}"));
@@ -360,10 +373,6 @@ impl<A: Explain> Simulation<A> {
     pub(crate) fn cut(&self) -> Cut<'_, A> {
         let nodes: Vec<&Node<A>> = self.engine.machines().iter().map(Fenced::node).collect();
         Cut { nodes, in_flight: self.engine.in_flight() }
-    }
-
-    pub(crate) fn watch(&self) -> &Watch {
-        &self.watch
     }
 
     pub(crate) fn violations(&self) -> &[String] {

@@ -36,11 +36,6 @@ impl Watch {
     pub fn leave(&mut self, node: NodeId) {
         self.inside.retain(|&other| other != node);
     }
-
-    /// Who is inside.
-    pub fn inside(&self) -> &[NodeId] {
-        &self.inside
-    }
 }
 
 /// The requests in the order in which they were made, to tell how often each was passed over.

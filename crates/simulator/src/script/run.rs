@@ -68,11 +68,11 @@ impl<A: Explain> Stage<A> {
         }
         let now = self.simulation.engine.now() + Ticks(1);
         self.simulation.engine.advance_to(now);
-        let inside_before = self.simulation.watch().inside().to_vec();
         match action {
             Action::Request(node) => {
                 self.demand(*node, Phase::Outside, "ask")?;
                 self.simulation.ask(*node, now);
+                self.note_entry(*node);
             }
             Action::Release(node) => {
                 self.demand(*node, Phase::Inside, "leave")?;
@@ -96,13 +96,14 @@ impl<A: Explain> Stage<A> {
             Action::Clock(node, count) => self.set_clock(*node, *count)?,
             Action::Expect(_) => {}
         }
-        self.note_entries(&inside_before);
         Ok(())
     }
 
-    fn note_entries(&mut self, inside_before: &[NodeId]) {
-        let inside = self.simulation.watch().inside();
-        self.entries.extend(inside.iter().filter(|node| !inside_before.contains(node)));
+    /// Remembers that this node has entered, if its step let it in.
+    fn note_entry(&mut self, node: NodeId) {
+        if !self.simulation.engine.effects().notices.is_empty() {
+            self.entries.push(node);
+        }
     }
 
     fn exists(&self, node: NodeId) -> Result<(), Trouble> {
@@ -146,6 +147,7 @@ impl<A: Explain> Stage<A> {
     fn deliver_at(&mut self, place: usize) {
         if let Some(node) = self.simulation.engine.deliver_held(place) {
             self.simulation.after_step(node);
+            self.note_entry(node);
         }
     }
 
@@ -154,9 +156,7 @@ impl<A: Explain> Stage<A> {
             if self.simulation.engine.held().is_empty() {
                 return Ok(());
             }
-            let inside_before = self.simulation.watch().inside().to_vec();
             self.deliver_at(0);
-            self.note_entries(&inside_before);
         }
         Err(Trouble::Impossible("`deliver all` does not come to an end: this system never rests".to_owned()))
     }

@@ -1,0 +1,187 @@
+//! `doorway explain`: one page of the textbook.
+
+use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Rule, Visitor};
+use serde_json::{Value, json};
+
+use crate::{Answer, algorithms, names, text};
+
+/// Explain one algorithm
+///
+/// Prints one page of the textbook: where the algorithm comes from, its idea, what it claims, its rules and invariants,
+/// what can be chosen for it, and a command to try.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway explain ricart-agrawala
+  doorway explain maekawa/basic        a specimen: what is wrong with it
+  doorway explain raymond --json")]
+pub(crate) struct Arguments {
+    /// The algorithm, as `doorway algorithms` lists it
+    algorithm: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+    let about = names::find(catalog, &arguments.algorithm)?;
+    let laws = catalog.visit(about.name, &Options::none(), AskForLaws).transpose()?.unwrap_or_default();
+    let page = if arguments.json { as_json(about, &laws).to_string() + "\n" } else { page(about, &laws) };
+    Ok(Answer::holds(page))
+}
+
+/// What an algorithm tells about its type.
+#[derive(Default)]
+struct Laws {
+    rules: &'static [Rule],
+    invariants: Vec<&'static str>,
+}
+
+struct AskForLaws;
+
+impl Visitor for AskForLaws {
+    type Output = Laws;
+
+    fn visit<A: Explain + Hints>(self, _: &About, _: Factory<A>) -> Laws {
+        Laws {
+            rules: A::rules(),
+            invariants: A::invariants().iter().map(|invariant| invariant.name).collect(),
+        }
+    }
+}
+
+fn as_json(about: &About, laws: &Laws) -> Value {
+    let mut told = algorithms::described(about);
+    let rules: Vec<Value> =
+        laws.rules.iter().map(|rule| json!({"name": rule.name, "text": rule.text})).collect();
+    told["page"] = json!(about.page());
+    told["rules"] = json!(rules);
+    told["invariants"] = json!(laws.invariants);
+    told["try"] = json!(command_to_try(about));
+    let mut answer = json!({"version": 1});
+    if let (Value::Object(answer), Value::Object(told)) = (&mut answer, told) {
+        answer.extend(told);
+    }
+    answer
+}
+
+fn page(about: &About, laws: &Laws) -> String {
+    let title = format!("{}  ({})", about.title, about.name);
+    let mut parts = vec![format!("{title}\n{}", "═".repeat(title.chars().count()))];
+    parts.extend(about.specimen.map(|specimen| {
+        let sentence = format!(
+            "Specimen {} of {}, wrong on purpose: {}. What comes of it: {}.",
+            specimen.id, specimen.of, specimen.wrong, specimen.verdict
+        );
+        text::wrap(&sentence, text::prose_width(), 0)
+    }));
+    parts.push(rewrapped(&about.page()));
+    parts.push(claims(about));
+    let rules: Vec<(&str, &str)> = laws.rules.iter().map(|rule| (rule.name, rule.text)).collect();
+    parts.extend(items("Rules", &rules));
+    parts.extend(bullets("Invariants, tested by --invariants", &laws.invariants));
+    parts.extend(items("Parameters", &parameters(about)));
+    parts.push(format!("Try\n  {}", command_to_try(about)));
+    parts.join("\n\n") + "\n"
+}
+
+fn claims(about: &About) -> String {
+    let lines = [
+        ("excludes by", about.family.name()),
+        ("messages per entry", about.messages),
+        ("delay", about.delay),
+        ("channels", about.needs.name()),
+    ];
+    items("Claims", &lines).unwrap_or_default()
+}
+
+fn parameters(about: &About) -> Vec<(String, String)> {
+    let told = |parameter: &doorway_core::Parameter| {
+        let help = parameter.help.trim_end_matches('.');
+        (format!("--{}", parameter.name), format!("{help}; {} unless chosen.", parameter.default))
+    };
+    about.parameters.iter().map(told).collect()
+}
+
+/// A command that shows what is special: for a specimen, many runs in which something should go wrong.
+fn command_to_try(about: &About) -> String {
+    let name = about.name;
+    match about.specimen {
+        Some(_) => {
+            format!(
+                "doorway simulate {name} --channels {} --latency uniform:1:50 --runs 100",
+                about.needs.name()
+            )
+        }
+        None => {
+            let choice = about.parameters.first();
+            let choice =
+                choice.map(|chosen| format!(" --{} {}", chosen.name, chosen.default)).unwrap_or_default();
+            format!("doorway simulate {name} --nodes 13{choice}")
+        }
+    }
+}
+
+/// Terms with their meanings under a heading; nothing if there are none.
+fn items<T: AsRef<str>, M: AsRef<str>>(heading: &str, items: &[(T, M)]) -> Option<String> {
+    let longest = items.iter().map(|(term, _)| term.as_ref().chars().count()).max()?;
+    let column = longest.min(24) + 4;
+    let lines = items
+        .iter()
+        .map(|(term, text)| text::item(term.as_ref(), text.as_ref(), column, text::prose_width()));
+    Some(format!("{heading}\n{}", lines.collect::<Vec<_>>().join("\n")))
+}
+
+fn bullets(heading: &str, sentences: &[&str]) -> Option<String> {
+    let lines: Vec<String> =
+        sentences.iter().map(|sentence| text::item("·", sentence, 4, text::prose_width())).collect();
+    (!lines.is_empty()).then(|| format!("{heading}\n{}", lines.join("\n")))
+}
+
+/// The header of an algorithm's file for a terminal: paragraphs are broken anew, and a line that begins with a label
+/// (`Messages: …`), a list or an indented line stays where it is.
+fn rewrapped(page: &str) -> String {
+    let mut paragraphs: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for line in page.lines().map(without_links) {
+        let stands_alone = line.starts_with(' ') || line.starts_with('|');
+        let begins = line.starts_with("- ") || has_label(&line);
+        match paragraphs.last_mut() {
+            Some(paragraph) if is_open && !begins && !stands_alone && !line.is_empty() => {
+                paragraph.push(' ');
+                paragraph.push_str(&line);
+            }
+            _ => paragraphs.push(line.clone()),
+        }
+        is_open = !line.is_empty() && !stands_alone;
+    }
+    let wrapped = paragraphs.iter().map(|paragraph| match paragraph.starts_with([' ', '|']) {
+        true => paragraph.clone(),
+        false => text::wrap(paragraph, text::prose_width(), if paragraph.starts_with("- ") { 2 } else { 0 }),
+    });
+    wrapped.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+/// `Messages: …`, but not a sentence that has a colon somewhere.
+fn has_label(line: &str) -> bool {
+    line.split(' ').next().is_some_and(|word| word.ends_with(':') && word.starts_with(char::is_uppercase))
+}
+
+/// Links into the documentation lead nowhere on a terminal: [`Name`] becomes `Name`.
+fn without_links(line: &str) -> String {
+    line.replace("[`", "`").replace("`]", "`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_joined_and_labels_begin_a_line() {
+        let page =
+            "An idea\nin two lines.\n\nMessages: 3 of\nthem.\nDelay: T.\n  as it is\n- one\n- two\n  more";
+        let lines =
+            "An idea in two lines.\n\nMessages: 3 of them.\nDelay: T.\n  as it is\n- one\n- two\n  more";
+        assert_eq!(rewrapped(page), lines);
+        assert_eq!(rewrapped("see [`Name`]"), "see `Name`");
+    }
+}

@@ -1,0 +1,32 @@
+//! `doorway man`: the manual pages.
+
+use std::fs;
+use std::path::PathBuf;
+
+use doorway_core::{Catalog, Refusal};
+
+use crate::Answer;
+
+/// Write the manual pages
+///
+/// Writes a manual page for the command and one for each verb into a folder, made from the same definitions as --help.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway man ~/.local/share/man/man1
+  doorway man pages && man ./pages/doorway-simulate.1")]
+pub(crate) struct Arguments {
+    /// The folder; it is made if there is none
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+}
+
+pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+    let folder = &arguments.folder;
+    let written =
+        fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(crate::described(catalog), folder));
+    let name = folder.display();
+    match written {
+        Ok(()) => Ok(Answer::holds(format!("The pages are in {name}: try `man {name}/doorway.1`.\n"))),
+        Err(error) => Err(Refusal::new(format!("the pages cannot be written to {name}: {error}"))),
+    }
+}

@@ -1,0 +1,224 @@
+//! `doorway simulate`: run an algorithm in virtual time and print what came of it.
+
+mod plan;
+mod progress;
+mod replay;
+mod runs;
+mod summary;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use doorway_core::{Catalog, Channels, NodeId, Refusal};
+use doorway_simulator::{Crash, Outcome, Partition, Probability, Report};
+use doorway_trace::TraceError;
+use serde::Serialize;
+
+use crate::files::Destination;
+use crate::usage::{named, node, whole};
+use crate::{Answer, Exit};
+use plan::Plan;
+use runs::{Pool, Stopped};
+
+/// Run an algorithm in virtual time and measure it
+///
+/// Runs an algorithm among N nodes in virtual time, counted in ticks, and prints its messages, delays and fairness. A
+/// run is a seed: the same command gives the same run on every machine. At every step it is checked that at most one node
+/// is inside, that the algorithm keeps its contract, and that the fence increases.
+///
+/// Exits 0 if all is well, 1 if the run stalls, violates something or does not come as its script expects.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway simulate ricart-agrawala --nodes 16
+  doorway simulate maekawa --nodes 13 --quorum plane --latency uniform:5:15
+  doorway simulate raymond --nodes 1000 --tree star --load isolated --json
+  doorway simulate suzuki-kasami --loss 0.05 --retransmit --runs 100
+  doorway simulate central --crash 1@500
+  doorway simulate lamport --partition \"1,2|3,4,5@100..200\" --trace run.jsonl
+  doorway simulate --script scenario.script")]
+pub(crate) struct Arguments {
+    /// The algorithm, as `doorway algorithms` lists it; may be left out if the script names it
+    algorithm: Option<String>,
+
+    /// How many nodes there are, 5 unless the script says otherwise
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    nodes: Option<usize>,
+    /// How many requests are issued
+    #[arg(long, value_name = "E", default_value = "1000", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    entries: u64,
+    /// When nodes ask
+    ///
+    /// saturated: each node asks again as soon as it has left. isolated: one request at a time, the next when the system is
+    /// quiet. light:MEAN: each node thinks for an exponentially distributed time. active:K: only K nodes ask, saturated.
+    #[arg(long, value_name = "saturated|isolated|light:MEAN|active:K", default_value = "saturated")]
+    load: String,
+    /// How many ticks a node stays inside: TICKS, uniform:FROM:TO or exponential:MEAN
+    #[arg(long, value_name = "TICKS", default_value = "5", allow_negative_numbers = true)]
+    hold: String,
+    /// Start with this node inside instead of nobody
+    #[arg(long, value_name = "NODE", value_parser = node, allow_negative_numbers = true)]
+    start_inside: Option<NodeId>,
+    /// How many entries pass before measuring begins
+    #[arg(long, value_name = "W", default_value = "0", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    warmup: u64,
+    /// Run the actions of a file instead of a load; its heading gives defaults for the other options
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+
+    /// How many ticks a message is under way
+    ///
+    /// A fixed number, drawn by lot with uniform:FROM:TO or exponential:MEAN, or matrix:FILE with a line per sending and a
+    /// number per receiving node.
+    #[arg(
+        long,
+        value_name = "TICKS|uniform:FROM:TO|exponential:MEAN|matrix:FILE",
+        default_value = "10",
+        allow_negative_numbers = true,
+        help_heading = NETWORK
+    )]
+    latency: String,
+    /// How many ticks a word between an application and its node is under way
+    #[arg(
+        long,
+        value_name = "TICKS",
+        default_value = "0",
+        value_parser = whole::<u64>,
+        allow_negative_numbers = true,
+        help_heading = NETWORK
+    )]
+    local_latency: u64,
+    /// In what order channels deliver, fifo unless the script says otherwise
+    #[arg(long, value_name = "fifo|any|causal", help_heading = NETWORK)]
+    channels: Option<Channels>,
+    /// The share of messages that are lost, from 0 to 1
+    #[arg(long, value_name = "P", default_value = "0", allow_negative_numbers = true, help_heading = NETWORK)]
+    loss: Probability,
+    /// The share of messages that arrive twice, from 0 to 1
+    #[arg(long, value_name = "P", default_value = "0", allow_negative_numbers = true, help_heading = NETWORK)]
+    duplicate: Probability,
+    /// Put a layer below the algorithm that resends what is lost and removes what is doubled
+    #[arg(long, help_heading = NETWORK)]
+    retransmit: bool,
+    /// Stop a node for good at a time; may be given again
+    #[arg(long, value_name = "NODE@TIME", help_heading = NETWORK)]
+    crash: Vec<Crash>,
+    /// Keep groups of nodes apart for a time; may be given again
+    #[arg(long, value_name = "1,2|3,4,5@FROM..UNTIL", help_heading = NETWORK)]
+    partition: Vec<Partition>,
+
+    /// Whom a node asks, a kind of `doorway quorum` or file:PATH
+    #[arg(long, value_name = "KIND|file:PATH", help_heading = CHOICES)]
+    quorum: Option<String>,
+    /// Whom a node asks and informs, as `doorway explain sanders` tells
+    #[arg(long, value_name = "KIND|file:PATH", help_heading = CHOICES)]
+    structure: Option<String>,
+    /// Who is whose neighbour, as `doorway explain raymond` tells
+    #[arg(long, value_name = "KIND|elected|file:PATH", help_heading = CHOICES)]
+    tree: Option<String>,
+    /// Who gets the token of those that ask, as `doorway explain singhal` tells
+    #[arg(long, value_name = "KIND", help_heading = CHOICES)]
+    arbitration: Option<String>,
+    /// Choose any parameter by its name, as `doorway explain` tells; may be given again
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named, help_heading = CHOICES)]
+    set: Vec<(String, String)>,
+
+    /// What chance is drawn from
+    #[arg(
+        long,
+        value_name = "S",
+        default_value = "1",
+        value_parser = whole::<u64>,
+        allow_negative_numbers = true,
+        help_heading = RUNS
+    )]
+    seed: u64,
+    /// How many runs, with the seeds S, S + 1, …
+    #[arg(
+        long,
+        value_name = "R",
+        default_value = "1",
+        value_parser = whole::<u64>,
+        allow_negative_numbers = true,
+        help_heading = RUNS
+    )]
+    runs: u64,
+    /// How many threads share the runs, one per processor unless given; the output is the same
+    #[arg(
+        long,
+        value_name = "T",
+        value_parser = whole::<usize>,
+        allow_negative_numbers = true,
+        help_heading = RUNS
+    )]
+    threads: Option<usize>,
+    /// Test the algorithm's own invariants after every step
+    #[arg(long, help_heading = RUNS)]
+    invariants: bool,
+    /// Count entries out of happened-before order, for at most 64 nodes
+    #[arg(long, help_heading = RUNS)]
+    order: bool,
+
+    /// Write what happened to a file, as JSON lines
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    trace: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
+    json: bool,
+}
+
+const NETWORK: &str = "Network and faults";
+const CHOICES: &str = "Choices for the algorithm";
+const RUNS: &str = "Runs and checks";
+const OUTPUT: &str = "Output";
+
+pub(crate) fn answer(
+    catalog: &(impl Catalog + Sync),
+    arguments: &Arguments,
+    typed: &[OsString],
+) -> Result<Answer, Refusal> {
+    let plan = Plan::new(catalog, arguments)?;
+    let destination = arguments.trace.as_deref().map(Destination::new).transpose()?;
+    let notes = plan.notes();
+    let pool = match runs::all(catalog, &plan) {
+        Ok(pool) => pool,
+        Err(Stopped::BadInput(refusal)) => return Err(refusal),
+        Err(Stopped::Unmet(sentence)) => {
+            let notes = notes.into_iter().chain([sentence]).collect();
+            return Ok(Answer { text: String::new(), notes, exit: Exit::Fails });
+        }
+    };
+    if let Some(destination) = destination {
+        write_trace(&destination, &plan, &pool.outcome)?;
+    }
+    let exit = if pool.failures.is_empty() { Exit::Holds } else { Exit::Fails };
+    let text =
+        if arguments.json { as_json(&plan, pool) } else { summary::page(&plan, arguments, &pool, typed) };
+    Ok(Answer { text, notes, exit })
+}
+
+fn write_trace(destination: &Destination, plan: &Plan<'_>, outcome: &Outcome) -> Result<(), Refusal> {
+    destination.write(|file| {
+        doorway_trace::write(file, &plan.trace_header(), &outcome.events).map_err(|error| match error {
+            TraceError::Io(error) => error,
+            TraceError::Line { .. } => io::Error::other(error.to_string()),
+        })
+    })
+}
+
+/// The numbers of several runs together, and of each.
+#[derive(Serialize)]
+struct Pooled {
+    #[serde(flatten)]
+    together: Report,
+    runs: Vec<Report>,
+}
+
+fn as_json(plan: &Plan<'_>, pool: Pool) -> String {
+    let together = plan.report(&pool.outcome, *plan.seeds.start());
+    let text = match pool.reports {
+        Some(runs) => serde_json::to_string(&Pooled { together, runs }),
+        None => serde_json::to_string(&together),
+    };
+    text.expect("a report has nothing that JSON cannot say") + "\n"
+}

@@ -1,0 +1,244 @@
+//! From what was typed, and the heading of a script, to what is run.
+
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use doorway_core::{About, Catalog, Channels, Choice, Members, NodeId, Options, Refusal, Start, Ticks};
+use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Settings, elect_tree};
+use doorway_trace::Header;
+
+use super::Arguments;
+use crate::{files, names};
+
+/// Everything that is decided before the first run.
+pub(super) struct Plan<'a> {
+    pub(super) about: &'a About,
+    pub(super) settings: Settings,
+    /// The first and the last.
+    pub(super) seeds: RangeInclusive<u64>,
+    pub(super) threads: usize,
+    pub(super) script: Option<(PathBuf, Script)>,
+    /// Whether the report of each run is wanted.
+    pub(super) keeps_reports: bool,
+    options: Options,
+}
+
+/// More threads are refused: no machine has so many processors.
+const MOST_THREADS: usize = 1_024;
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(catalog: &'a impl Catalog, arguments: &Arguments) -> Result<Self, Refusal> {
+        let script = arguments.script.as_deref().map(read_script).transpose()?;
+        let none = Heading::default();
+        let heading = script.as_ref().map_or(&none, |(_, script)| &script.heading);
+        let name = arguments.algorithm.as_deref().or(heading.algorithm.as_deref()).ok_or_else(nameless)?;
+        let about = names::find(catalog, name)?;
+        let settings = settings(arguments, heading)?;
+        let folder = arguments.script.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let options = options(arguments, heading, folder)?;
+        let seeds = seeds(arguments)?;
+        let keeps_reports = arguments.json && arguments.runs > 1;
+        Ok(Self { about, settings, seeds, threads: threads(arguments)?, script, keeps_reports, options })
+    }
+
+    /// The settings of the run with this seed.
+    pub(super) fn settings_of(&self, seed: u64) -> Settings {
+        Settings { seed, ..self.settings.clone() }
+    }
+
+    /// The choices of the run with this seed: an elected tree is another one in each run.
+    ///
+    /// # Errors
+    /// If the election cannot be held among so many.
+    pub(super) fn options_of(&self, seed: u64) -> Result<Options, Refusal> {
+        let mut options = self.options.clone();
+        let elected =
+            self.options.iter().filter(|(name, choice)| *name == "tree" && choice.word == "elected");
+        for (name, choice) in elected {
+            let tree = elect_tree(self.settings.nodes, seed, &self.settings.latency)?;
+            options.set(name, Choice { word: choice.word.clone(), file: Some(tree) });
+        }
+        Ok(options)
+    }
+
+    pub(super) fn report(&self, outcome: &Outcome, seed: u64) -> Report {
+        outcome.report(self.about.name, self.settings.nodes, seed)
+    }
+
+    /// What was chosen for the algorithm, as it was typed.
+    pub(super) fn choices(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.options.iter().map(|(name, choice)| (name, choice.word.as_str()))
+    }
+
+    pub(super) fn trace_header(&self) -> Header {
+        Header {
+            channels: self.settings.channels,
+            start_inside: self.settings.start.holder(),
+            options: self.choices().map(|(name, word)| (name.to_owned(), word.to_owned())).collect(),
+            ..Header::new(self.about.name, self.settings.nodes, *self.seeds.start())
+        }
+    }
+
+    /// What should be said although it is no error.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let (name, needs, given) = (self.about.name, self.about.needs, self.settings.channels);
+        let weaker = given < needs;
+        let note =
+            || format!("{name} needs {} channels and runs on {}: it may fail", needs.name(), given.name());
+        weaker.then(note).into_iter().collect()
+    }
+}
+
+fn nameless() -> Refusal {
+    Refusal::new("which algorithm? name one, or a script that does: `doorway algorithms` lists them")
+}
+
+fn read_script(path: &Path) -> Result<(PathBuf, Script), Refusal> {
+    let script = Script::parse(&files::read(path)?)
+        .map_err(|error| Refusal::new(format!("{}: {error}", path.display())))?;
+    Ok((path.to_owned(), script))
+}
+
+/// The settings without a seed, which each run has its own of.
+fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusal> {
+    let default = Settings::default();
+    let nodes = arguments.nodes.or(heading.nodes).unwrap_or(default.nodes);
+    let start_inside: Option<NodeId> = arguments.start_inside.or(heading.start_inside);
+    let channels: Option<Channels> = arguments.channels.or(heading.channels);
+    let settings = Settings {
+        nodes: Members::new(nodes)?.n(),
+        entries: arguments.entries,
+        load: arguments.load.parse()?,
+        hold: arguments.hold.parse()?,
+        latency: latency(&arguments.latency)?,
+        local_latency: Ticks(arguments.local_latency),
+        channels: channels.unwrap_or(default.channels),
+        faults: Faults {
+            loss: arguments.loss,
+            duplicate: arguments.duplicate,
+            retransmit: arguments.retransmit,
+            crashes: arguments.crash.clone(),
+            partitions: arguments.partition.clone(),
+        },
+        start: start_inside.map_or(default.start, Start::Inside),
+        warmup: arguments.warmup,
+        seed: arguments.seed,
+        invariants: arguments.invariants,
+        order: arguments.order,
+        trace: arguments.trace.is_some(),
+        ..default
+    };
+    settings.check()?;
+    Ok(settings)
+}
+
+fn latency(word: &str) -> Result<Latency, Refusal> {
+    match word.strip_prefix("matrix:") {
+        Some(path) => Latency::matrix(&files::read(Path::new(path))?)
+            .map_err(|refusal| Refusal::new(format!("{path}: {refusal}"))),
+        None => word.parse().map(Latency::Span),
+    }
+}
+
+/// What was chosen: by the heading of the script, whose files are beside it, and over that by what was typed.
+fn options(arguments: &Arguments, heading: &Heading, folder: &Path) -> Result<Options, Refusal> {
+    let flags = [
+        ("quorum", &arguments.quorum),
+        ("structure", &arguments.structure),
+        ("tree", &arguments.tree),
+        ("arbitration", &arguments.arbitration),
+    ];
+    let flags = flags.into_iter().filter_map(|(name, word)| Some((name, word.as_deref()?)));
+    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
+    let typed: Vec<(&str, &str)> = flags.chain(set).collect();
+    let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
+    let mut options = Options::none();
+    for (name, word) in heading.options.iter().filter(|(name, _)| !is_typed(name)) {
+        options.set(name, files::choice(word, folder)?);
+    }
+    for (name, word) in &typed {
+        options.set(name, files::choice(word, Path::new(""))?);
+    }
+    Ok(options)
+}
+
+fn seeds(arguments: &Arguments) -> Result<RangeInclusive<u64>, Refusal> {
+    let (first, runs) = (arguments.seed, arguments.runs);
+    match first.checked_add(runs.saturating_sub(1)) {
+        _ if runs == 0 => Err(Refusal::new("--runs 0 runs nothing: give 1 or more")),
+        _ if runs > 1 && arguments.trace.is_some() => {
+            Err(Refusal::new("a trace is of one run: leave --runs out, or --trace"))
+        }
+        None => {
+            Err(Refusal::new(format!("there are no {runs} seeds from {first} on: begin with a smaller one")))
+        }
+        Some(last) => Ok(first..=last),
+    }
+}
+
+fn threads(arguments: &Arguments) -> Result<usize, Refusal> {
+    let wanted = match arguments.threads {
+        Some(0) => return Err(Refusal::new("--threads 0 has nobody who works: give 1 or more")),
+        Some(threads) if threads > MOST_THREADS => {
+            return Err(Refusal::new(format!("{threads} threads are too many: give at most {MOST_THREADS}")));
+        }
+        Some(threads) => threads,
+        None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+    };
+    Ok(wanted.min(usize::try_from(arguments.runs).unwrap_or(usize::MAX)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Typed {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    fn typed(words: &[&str]) -> Arguments {
+        let words = std::iter::once("doorway").chain(words.iter().copied());
+        Typed::try_parse_from(words).expect("these can be parsed").arguments
+    }
+
+    #[test]
+    fn what_is_not_typed_is_as_the_simulator_has_it() {
+        let settings = settings(&typed(&[]), &Heading::default()).expect("the defaults fit together");
+        assert_eq!(format!("{settings:?}"), format!("{:?}", Settings::default()));
+    }
+
+    #[test]
+    fn what_is_typed_overrides_the_heading_of_the_script() {
+        let heading = Heading {
+            nodes: Some(13),
+            channels: Some(Channels::Any),
+            options: vec![("tree".to_owned(), "star".to_owned()), ("quorum".to_owned(), "grid".to_owned())],
+            ..Heading::default()
+        };
+        let arguments = typed(&["--nodes", "7", "--tree", "chain"]);
+        let settings = settings(&arguments, &heading).expect("these fit together");
+        assert_eq!((settings.nodes, settings.channels), (7, Channels::Any));
+        let options = options(&arguments, &heading, Path::new("")).expect("no file is named");
+        let words: Vec<&str> = options.iter().map(|(_, choice)| choice.word.as_str()).collect();
+        assert_eq!(words, ["grid", "chain"]);
+    }
+
+    #[test]
+    fn seeds_and_threads_have_limits() {
+        let refused = |words: &[&str]| {
+            let arguments = typed(words);
+            seeds(&arguments).and(threads(&arguments)).expect_err("out of the limits").to_string()
+        };
+        assert_eq!(refused(&["--runs", "0"]), "--runs 0 runs nothing: give 1 or more");
+        assert_eq!(refused(&["--threads", "0"]), "--threads 0 has nobody who works: give 1 or more");
+        assert!(refused(&["--threads", "1025"]).contains("at most 1024"));
+        assert!(refused(&["--seed", &u64::MAX.to_string(), "--runs", "2"]).contains("smaller"));
+        assert!(refused(&["--runs", "2", "--trace", "x"]).contains("--trace"));
+        assert_eq!(seeds(&typed(&["--seed", "5", "--runs", "3"])), Ok(5..=7));
+    }
+}

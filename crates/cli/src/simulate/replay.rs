@@ -1,0 +1,51 @@
+//! The one command that replays a run.
+
+use std::ffi::OsString;
+
+/// What was typed, with this seed and one run only; words with blanks or bars are quoted for the shell.
+pub(super) fn command(typed: &[OsString], seed: u64) -> String {
+    let mut words = vec!["doorway".to_owned()];
+    let mut rest = typed.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = rest.next() {
+        let flag = word.split('=').next().unwrap_or_default();
+        match flag {
+            "--seed" | "--runs" | "--threads" | "--trace" => {
+                if flag == word {
+                    rest.next();
+                }
+            }
+            "--json" => {}
+            _ => words.push(quoted(&word)),
+        }
+    }
+    words.extend(["--seed".to_owned(), seed.to_string()]);
+    words.join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,@=+%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seed_and_number_of_runs_are_replaced_and_all_else_stays() {
+        let typed = "/bin/doorway simulate lamport --runs 100 --seed=3 --threads 2 --json --channels any";
+        let typed: Vec<OsString> = typed.split(' ').map(OsString::from).collect();
+        assert_eq!(command(&typed, 17), "doorway simulate lamport --channels any --seed 17");
+    }
+
+    #[test]
+    fn what_a_shell_would_take_apart_is_quoted() {
+        assert_eq!(quoted("1,2|3@1..2"), "'1,2|3@1..2'");
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("--latency=uniform:5:15"), "--latency=uniform:5:15");
+    }
+}

@@ -1,0 +1,170 @@
+//! What came of the runs, for people.
+
+use std::ffi::OsString;
+
+use doorway_simulator::{Outcome, Report, Stall, Summary};
+
+use super::plan::Plan;
+use super::runs::{Failure, Pool};
+use super::{Arguments, replay};
+use crate::table;
+use crate::text::{counted, decimal, item, prose_width, wrap};
+
+/// Where the meanings of all lines begin.
+const COLUMN: usize = 14;
+
+pub(super) fn page(plan: &Plan<'_>, arguments: &Arguments, pool: &Pool, typed: &[OsString]) -> String {
+    let report = plan.report(&pool.outcome, *plan.seeds.start());
+    let mut parts = vec![
+        heading(plan, arguments),
+        traffic(plan, &report).join("\n"),
+        times(&report),
+        behaviour(&report).join("\n"),
+    ];
+    match pool.failures.first() {
+        Some(first) => parts.push(failure(first, pool.failures.len(), arguments.runs, typed)),
+        None => parts.extend(expected(&pool.outcome)),
+    }
+    parts.join("\n\n") + "\n"
+}
+
+/// What was run, so that nobody has to scroll back to the command.
+fn heading(plan: &Plan<'_>, arguments: &Arguments) -> String {
+    let settings = &plan.settings;
+    let mut facts = vec![plan.about.name.to_owned(), counted(settings.nodes as u64, "node")];
+    match &plan.script {
+        Some((path, _)) => facts.push(format!("script {}", path.display())),
+        None => facts.extend([
+            arguments.load.clone(),
+            format!("hold {}", arguments.hold),
+            format!("latency {}", arguments.latency),
+        ]),
+    }
+    facts.push(format!("{} channels", settings.channels.name()));
+    facts.extend(plan.choices().map(|(name, word)| format!("{name} {word}")));
+    facts.extend(settings.start.holder().map(|node| format!("node {node} inside at the start")));
+    facts.push(match arguments.runs {
+        1 => format!("seed {}", plan.seeds.start()),
+        runs => format!("{runs} runs with seeds {} to {}", plan.seeds.start(), plan.seeds.end()),
+    });
+    let mut lines = wrap(&facts.join(", "), prose_width(), 2);
+    if let Some(specimen) = plan.about.specimen {
+        let sentence = format!("specimen {}, wrong on purpose: {}", specimen.id, specimen.wrong);
+        lines.push('\n');
+        lines.push_str(&wrap(&sentence, prose_width(), 2));
+    }
+    lines
+}
+
+fn line(name: &str, told: &str) -> String {
+    item(name, told, COLUMN, prose_width())
+}
+
+fn traffic(plan: &Plan<'_>, report: &Report) -> Vec<String> {
+    let per_entry = report.messages_per_entry.map_or_else(|| "–".to_owned(), decimal);
+    let claim = plan.about.messages;
+    let kinds: Vec<String> =
+        report.messages_by_kind.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    let mut lines = vec![
+        line("entries", &format!("{} in {}", report.entries, counted(report.time, "tick"))),
+        line("messages", &format!("{} in total, {per_entry} per entry (textbook: {claim})", report.messages)),
+    ];
+    if !kinds.is_empty() {
+        lines.push(line("", &kinds.join(", ")));
+    }
+    lines.push(line("bytes", &report.bytes.to_string()));
+    let retransmission = &report.retransmission;
+    let (resent, acknowledged) = (retransmission.resent, retransmission.acknowledgements);
+    if report.lost > 0 {
+        lines.push(line("lost", &counted(report.lost, "message")));
+    }
+    if report.duplicated > 0 {
+        lines.push(line("doubled", &counted(report.duplicated, "message")));
+    }
+    if resent + acknowledged > 0 {
+        let told = format!("{}, {}", counted(resent, "message"), counted(acknowledged, "acknowledgement"));
+        lines.push(line("resent", &told));
+    }
+    lines
+}
+
+fn times(report: &Report) -> String {
+    let rows = [
+        ("response time", &report.response_time),
+        ("waiting time", &report.waiting_time),
+        ("sync delay", &report.sync_delay.summary),
+    ];
+    let rows = rows.map(|(name, summary)| [vec![name.to_owned()], cells(summary)].concat());
+    let table = table::of_numbers(&["times in ticks", "mean", "p50", "p99", "max"], &rows);
+    table.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn cells(summary: &Summary) -> Vec<String> {
+    let shown = |ticks: Option<u64>| ticks.map_or_else(|| "–".to_owned(), |ticks| ticks.to_string());
+    let mean = summary.mean.map_or_else(|| "–".to_owned(), decimal);
+    vec![mean, shown(summary.p50), shown(summary.p99), shown(summary.max)]
+}
+
+fn behaviour(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(throughput) = report.throughput.filter(|throughput| *throughput > 0.0) {
+        let told = format!("{throughput:.4} entries per tick, one every {} ticks", decimal(1.0 / throughput));
+        lines.push(line("throughput", &told));
+    }
+    let fairness = &report.fairness;
+    if let (Some(jain), Some(bypasses)) = (fairness.jain, fairness.max_bypass) {
+        let told = format!("Jain's index {}, {}", decimal(jain), passed_over(bypasses));
+        lines.push(line("fairness", &told));
+    }
+    if let Some(out_of_order) = report.out_of_order {
+        let told = format!("{out_of_order} entries out of happened-before order");
+        lines.push(line("order", &told));
+    }
+    let load = &report.load;
+    if let (Some(min), Some(mean), Some(max)) = (load.min, load.mean, load.max) {
+        lines.push(line(
+            "load",
+            &match min == max {
+                true => format!("each node sent or received {min} messages"),
+                false => {
+                    format!("a node sent or received {min} to {max} messages, {} on average", decimal(mean))
+                }
+            },
+        ));
+    }
+    lines
+}
+
+fn passed_over(bypasses: u64) -> String {
+    match bypasses {
+        0 => "no request was bypassed".to_owned(),
+        1 => "no request was bypassed twice".to_owned(),
+        _ => format!("a request was bypassed up to {bypasses} times"),
+    }
+}
+
+/// What went wrong as it should, because a script says so.
+fn expected(outcome: &Outcome) -> Option<String> {
+    let told = trouble(outcome.stall.as_ref(), &outcome.violations);
+    (!told.is_empty()).then(|| format!("as the script expects:\n{}", told.join("\n")))
+}
+
+/// What went wrong in the first run that failed, and how to see it again.
+fn failure(first: &Failure, failures: usize, runs: u64, typed: &[OsString]) -> String {
+    let mut lines = Vec::new();
+    if runs > 1 {
+        lines.push(format!("{failures} of {runs} runs failed, the first with seed {}", first.seed));
+    }
+    lines.extend(trouble(first.stall.as_ref(), &first.violations));
+    lines.push(format!("replay: {}", replay::command(typed, first.seed)));
+    lines.join("\n")
+}
+
+fn trouble(stall: Option<&Stall>, violations: &[String]) -> Vec<String> {
+    const SHOWN: usize = 10;
+    let stall = stall.map(|stall| format!("stalled: {stall}"));
+    let shown = violations.iter().take(SHOWN).map(|what| format!("violation: {what}"));
+    let hidden = violations.len().saturating_sub(SHOWN);
+    let more = (hidden > 0).then(|| format!("… {}", counted(hidden as u64, "more violation")));
+    stall.into_iter().chain(shown).chain(more).map(|told| wrap(&told, prose_width(), 2)).collect()
+}

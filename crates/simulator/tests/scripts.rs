@@ -1,0 +1,174 @@
+//! The scripts that ship with Doorway come out as they say, and wrong ones are refused with their line.
+
+use std::fs;
+use std::path::PathBuf;
+
+use doorway_core::{About, Catalog, Choice, Explain, Factory, Hints, Options, Start, Visitor};
+use doorway_simulator::{Heading, Outcome, Script, ScriptError, Settings};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scripts")
+}
+
+struct Play<'a>(&'a Script, &'a Settings);
+
+impl Visitor for Play<'_> {
+    type Output = Result<Outcome, ScriptError>;
+
+    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
+        self.0.run(&factory, self.1)
+    }
+}
+
+fn options(heading: &Heading) -> Options {
+    let mut options = Options::none();
+    for (name, word) in &heading.options {
+        let file = word.strip_prefix("file:").map(|path| {
+            fs::read_to_string(folder().join(path)).expect("the script's file is beside it")
+        });
+        options.set(name, Choice { word: word.clone(), file });
+    }
+    options
+}
+
+fn play(text: &str) -> Result<Outcome, ScriptError> {
+    let script = Script::parse(text)?;
+    let heading = &script.heading;
+    let defaults = Settings::default();
+    let settings = Settings {
+        nodes: heading.nodes.expect("a script of ours says how many nodes it has"),
+        channels: heading.channels.unwrap_or(defaults.channels),
+        start: heading.start_inside.map_or(Start::Empty, Start::Inside),
+        invariants: true,
+        ..defaults
+    };
+    let name = heading.algorithm.as_deref().expect("a script of ours names its algorithm");
+    let played = doorway_algorithms::catalog().visit(name, &options(heading), Play(&script, &settings));
+    played.expect("it is in the catalog").expect("its options are right")
+}
+
+fn shipped(name: &str) -> String {
+    fs::read_to_string(folder().join(name)).expect("the script is there")
+}
+
+fn refusal(text: &str) -> String {
+    play(text).expect_err("it cannot be done").to_string()
+}
+
+#[test]
+fn every_script_that_ships_comes_out_as_it_says() {
+    let mut played = 0;
+    for entry in fs::read_dir(folder()).expect("the folder is there") {
+        let path = entry.expect("it can be listed").path();
+        if path.extension().is_some_and(|extension| extension == "script") {
+            let text = fs::read_to_string(&path).expect("it can be read");
+            let outcome = play(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            assert!(outcome.as_expected, "{}: {outcome:?}", path.display());
+            played += 1;
+        }
+    }
+    assert_eq!(played, 6);
+}
+
+#[test]
+fn the_thirteen_nodes_end_in_a_deadlock_without_remedies() {
+    let outcome = play(&shipped("thirteen-nodes-deadlock.script")).expect("it can be played");
+    let stall = outcome.stall.expect("nobody can go on");
+    assert_eq!(stall.cycle.iter().map(|node| node.number()).collect::<Vec<_>>(), [7, 8, 11]);
+    assert_eq!(
+        stall.to_string(),
+        "node 7 waits for {10}; node 8 waits for {1}; node 11 waits for {13}; they wait for each other: 7 → 8 → 11 → 7"
+    );
+}
+
+#[test]
+fn the_thirteen_nodes_are_resolved_by_the_full_algorithm_in_32_messages() {
+    let outcome = play(&shipped("thirteen-nodes-resolved.script")).expect("it can be played");
+    let kinds: Vec<(&str, u64)> = outcome.measures.traffic.kinds().collect();
+    let expected =
+        [("REQUEST", 9), ("LOCKED", 10), ("FAILED", 1), ("INQUIRE", 2), ("RELINQUISH", 1), ("RELEASE", 9)];
+    assert_eq!(kinds, expected);
+    assert_eq!((outcome.measures.entries, outcome.stall), (3, None));
+}
+
+#[test]
+fn maekawa_as_printed_ends_in_the_overtaking_deadlock_and_corrected_does_not() {
+    let printed = shipped("maekawa-overtaken.script");
+    assert_eq!(play(&printed).expect("it can be played").stall.expect("a deadlock").waiting.len(), 3);
+    let corrected = printed.replace("maekawa/no-failed-when-overtaken", "maekawa");
+    let corrected = corrected.split("expect deadlock").next().expect("the actions").to_owned();
+    let outcome = play(&format!("{corrected}expect in-flight 1\ndeliver 4->3 FAILED\ndeliver all")).expect("it plays");
+    assert_eq!(outcome.stall, None);
+}
+
+#[test]
+fn lamport_lets_two_in_when_channels_are_not_fifo_and_fifo_channels_forbid_that_run() {
+    let script = shipped("lamport-without-fifo.script");
+    let outcome = play(&script).expect("it can be played");
+    assert_eq!(outcome.violations[0], "time 8: nodes 1 and 2 are inside together");
+    assert_eq!(
+        refusal(&script.replace("channels any", "channels fifo")),
+        "line 17 of the script: REPLY 1->2 cannot arrive on fifo channels before REQUEST 1->2, which was sent first"
+    );
+}
+
+#[test]
+fn an_impossible_delivery_is_refused_with_its_line_and_what_is_in_flight() {
+    let start = "algorithm central\nnodes 3\nrequest 2\n";
+    assert_eq!(
+        refusal(&format!("{start}deliver 1->2 GRANT")),
+        "line 4 of the script: there is no GRANT 1->2 in flight; in flight: 2->1 REQUEST"
+    );
+    assert_eq!(
+        refusal(&format!("{start}deliver 2->1\ndeliver 1->2\ndeliver 2->1")),
+        "line 6 of the script: there is no message 2->1 in flight; nothing is"
+    );
+}
+
+#[test]
+fn what_a_node_cannot_do_is_refused_with_its_line() {
+    let start = "algorithm central\nnodes 3\n";
+    let said = |line: &str| refusal(&format!("{start}{line}"));
+    assert_eq!(said("request 4"), "line 3 of the script: there is no node 4: nodes are 1 to 3");
+    assert_eq!(said("release 2"), "line 3 of the script: node 2 is outside and cannot leave: it must be inside");
+    assert_eq!(
+        said("request 2\nrequest 2"),
+        "line 4 of the script: node 2 is waiting and cannot ask: it must be outside"
+    );
+    assert_eq!(said("crash 2\nrequest 2"), "line 4 of the script: node 2 has crashed and cannot ask");
+    assert_eq!(said("clock 1 = 3"), "line 3 of the script: this algorithm has no logical clock to set");
+    assert_eq!(
+        said("expect state 1 mood = good"),
+        "line 3 of the script: node 1 has no field \"mood\", only busy with, queue"
+    );
+    assert!(refusal("algorithm token-ring\nnodes 3\ndeliver all").contains("does not come to an end"));
+}
+
+#[test]
+fn an_expectation_that_is_not_met_says_what_is_so_instead() {
+    let error = play("algorithm central\nnodes 3\nrequest 1\nexpect inside 2").expect_err("1 is inside, not 2");
+    assert!(error.is_unmet());
+    assert_eq!(error.to_string(), "line 4 of the script: who is inside is expected to be {2} and is {1}");
+    let error = play("algorithm central\nnodes 3\nrequest 2\nexpect deadlock 2").expect_err("it can go on");
+    assert!(error.to_string().ends_with("something can still happen; in flight: 2->1 REQUEST"), "{error}");
+}
+
+#[test]
+fn messages_can_be_lost_and_doubled_by_hand() {
+    let lost = play("algorithm central\nnodes 3\nrequest 2\nlose 2->1\nexpect deadlock 2").expect("it can be played");
+    assert_eq!(lost.stall.expect("a stall").lost, ["REQUEST 2->1 (lost by the script)"]);
+    let doubled = "algorithm central\nnodes 3\nrequest 2\nduplicate 2->1\nexpect in-flight 2\ndeliver all\nrelease 2\n\
+                   deliver all\nexpect violation";
+    play(doubled).expect("a doubled REQUEST lets node 2 in again when it does not wait");
+}
+
+#[test]
+fn causal_channels_forbid_what_fifo_channels_allow() {
+    let relayed = "algorithm ricart-agrawala\nnodes 3\nrequest 1\ndeliver 1->2 REQUEST\nrequest 2\n";
+    play(&format!("{relayed}channels fifo\n")).expect_err("the heading comes first");
+    play(&format!("{relayed}deliver 2->3 REQUEST")).expect("fifo looks at one channel at a time");
+    assert_eq!(
+        refusal(&format!("channels causal\n{relayed}deliver 2->3 REQUEST")),
+        "line 7 of the script: REQUEST 2->3 cannot arrive on causal channels before REQUEST 1->3, which was sent first"
+    );
+}
