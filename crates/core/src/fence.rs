@@ -11,8 +11,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
 use crate::{
-    Algorithm, Ask, Effects, Entered, Event, Input, Machine, Never, Node, NodeId, Out, Phase, Plan, Start,
-    Ticks,
+    Algorithm, Ask, Effects, Entered, Input, Machine, Never, Node, NodeId, Out, Phase, Plan, Start, Ticks,
 };
 
 /// A fence. In JSON it is a string, because not every reader of JSON keeps 64 bits.
@@ -94,16 +93,29 @@ impl<A: Algorithm> Fenced<A> {
 
     /// One step of the node. `heard` is the fence that came with the message, if the input is one. Everything sent
     /// in this step must carry [`Fenced::fence`] as it is afterwards; the result tells whether the node entered.
-    #[inline(always)]
     pub fn step(&mut self, input: Input<A::Msg>, heard: Fence, out: &mut Out<A::Msg>) -> bool {
         self.highest = self.highest.max(heard);
         let before = self.node.phase();
         self.node.step(input, out);
+        self.tick_if_entered(before)
+    }
+
+    /// After the merge of the message that caused it, an entry ticks: that count is its fence.
+    #[inline]
+    fn tick_if_entered(&mut self, before: Phase) -> bool {
         let entered = before != Phase::Inside && self.node.phase() == Phase::Inside;
         if entered {
             self.highest.0 += 1;
         }
         entered
+    }
+
+    #[inline]
+    fn tell(&mut self, before: Phase, effects: &mut Effects<Self>) {
+        if self.tick_if_entered(before) {
+            effects.notices.push(Entered(self.highest));
+        }
+        effects.header = self.highest;
     }
 }
 
@@ -115,19 +127,34 @@ impl<A: Algorithm> Machine for Fenced<A> {
     type Timer = Never;
     type Write = Never;
 
-    #[inline(always)]
-    fn step(&mut self, _now: Ticks, event: Event<Self>, effects: &mut Effects<Self>) {
-        let (input, heard) = match event {
-            Event::Start => (Input::Start, Fence::default()),
-            Event::Command(Ask::Request) => (Input::Request, Fence::default()),
-            Event::Command(Ask::Release) => (Input::Release, Fence::default()),
-            Event::Message { from, header, msg } => (Input::Message { from, msg }, header),
-            Event::Timer(never) => match never {},
-            Event::Written(never) => match never {},
-        };
-        if Fenced::step(self, input, heard, &mut effects.out) {
-            effects.notices.push(Entered(self.highest));
+    fn on_start(&mut self, _: Ticks, effects: &mut Effects<Self>) {
+        let before = self.node.phase();
+        self.node.start(&mut effects.out);
+        self.tell(before, effects);
+    }
+
+    fn on_command(&mut self, _: Ticks, command: Ask, effects: &mut Effects<Self>) {
+        let before = self.node.phase();
+        match command {
+            Ask::Request => self.node.request(&mut effects.out),
+            Ask::Release => self.node.release(&mut effects.out),
         }
-        effects.header = self.highest;
+        self.tell(before, effects);
+    }
+
+    #[inline]
+    fn on_message(&mut self, _: Ticks, from: NodeId, heard: Fence, msg: A::Msg, effects: &mut Effects<Self>) {
+        self.highest = self.highest.max(heard);
+        let before = self.node.phase();
+        self.node.message(from, msg, &mut effects.out);
+        self.tell(before, effects);
+    }
+
+    fn on_timer(&mut self, _: Ticks, never: Never, _: &mut Effects<Self>) {
+        match never {}
+    }
+
+    fn on_written(&mut self, _: Ticks, never: Never, _: &mut Effects<Self>) {
+        match never {}
     }
 }

@@ -66,7 +66,7 @@ pub use fence::{Fence, Fenced};
 pub use hints::Hints;
 pub use id::NodeId;
 pub use kind::{Kind, kind};
-pub use machine::{Ask, Effects, Entered, Event, Machine, Never, Ticks};
+pub use machine::{Ask, Effects, Entered, Machine, Never, Ticks};
 pub use node::{Node, Phase};
 pub use out::{Out, Sent, To};
 pub use queues::{NodeQueue, RequestQueue};

@@ -34,8 +34,8 @@ impl std::fmt::Display for Ticks {
     }
 }
 
-/// A deterministic machine among others of its kind: it is stepped with events and answers with effects. The same
-/// state and the same event give the same effects.
+/// A deterministic machine among others of its kind: it is told what happens at the moment `now` and answers with
+/// effects. Each call is one atomic step; the same state and the same call give the same effects.
 pub trait Machine: Data {
     /// What it writes on the envelope of every message of a step, besides the message.
     type Header: Data + Copy + Default;
@@ -50,35 +50,32 @@ pub trait Machine: Data {
     /// What it writes to its disk.
     type Write: Data;
 
-    /// One atomic step at the moment `now`.
-    fn step(&mut self, now: Ticks, event: Event<Self>, effects: &mut Effects<Self>);
-}
-
-/// What can happen to a machine.
-#[derive(Clone, Debug)]
-pub enum Event<M: Machine + ?Sized> {
     /// It comes to life.
-    Start,
+    fn on_start(&mut self, now: Ticks, effects: &mut Effects<Self>);
+
     /// Its application speaks.
-    Command(M::Command),
-    /// A message has arrived.
-    Message {
-        /// Who sent it.
+    fn on_command(&mut self, now: Ticks, command: Self::Command, effects: &mut Effects<Self>);
+
+    /// A message has arrived, with what its sender wrote on the envelope.
+    fn on_message(
+        &mut self,
+        now: Ticks,
         from: NodeId,
-        /// What the sender wrote on the envelope.
-        header: M::Header,
-        /// What it says.
-        msg: M::Msg,
-    },
+        header: Self::Header,
+        msg: Self::Msg,
+        effects: &mut Effects<Self>,
+    );
+
     /// A reminder is due.
-    Timer(M::Timer),
+    fn on_timer(&mut self, now: Ticks, timer: Self::Timer, effects: &mut Effects<Self>);
+
     /// A write has reached the disk.
-    Written(M::Write),
+    fn on_written(&mut self, now: Ticks, write: Self::Write, effects: &mut Effects<Self>);
 }
 
 /// What one step of a machine asks of its driver, which owns it and uses it again.
 #[derive(Debug)]
-pub struct Effects<M: Machine + ?Sized> {
+pub struct Effects<M: Machine> {
     /// What to write on the envelope of everything sent in this step.
     pub header: M::Header,
     /// What to send, which rule ran, and what was found broken.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Algorithm, Input, Out};
+use crate::{Algorithm, Input, NodeId, Out};
 
 /// Where a node stands towards its section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -62,22 +62,52 @@ impl<A: Algorithm> Node<A> {
     ///
     /// # Panics
     /// If the driver breaks its half of the contract: a request when not outside, a release when not inside.
-    #[inline(always)]
     pub fn step(&mut self, input: Input<A::Msg>, out: &mut Out<A::Msg>) {
         match input {
-            Input::Start => self.algorithm.on_start(out),
-            Input::Message { from, msg } => self.algorithm.on_message(from, msg, out),
-            Input::Request => {
-                assert!(self.phase == Phase::Outside, "a node asks only when it is outside");
-                self.phase = Phase::Waiting;
-                self.algorithm.on_request(out);
-            }
-            Input::Release => {
-                assert!(self.phase == Phase::Inside, "a node leaves only when it is inside");
-                self.phase = Phase::Outside;
-                self.algorithm.on_release(out);
-            }
+            Input::Start => self.start(out),
+            Input::Request => self.request(out),
+            Input::Message { from, msg } => self.message(from, msg, out),
+            Input::Release => self.release(out),
         }
+    }
+
+    /// [`Node::step`] with [`Input::Start`].
+    pub fn start(&mut self, out: &mut Out<A::Msg>) {
+        self.algorithm.on_start(out);
+        self.keep_contract(out);
+    }
+
+    /// [`Node::step`] with [`Input::Request`].
+    ///
+    /// # Panics
+    /// If the node is not outside.
+    pub fn request(&mut self, out: &mut Out<A::Msg>) {
+        assert!(self.phase == Phase::Outside, "a node asks only when it is outside");
+        self.phase = Phase::Waiting;
+        self.algorithm.on_request(out);
+        self.keep_contract(out);
+    }
+
+    /// [`Node::step`] with [`Input::Message`].
+    #[inline]
+    pub fn message(&mut self, from: NodeId, msg: A::Msg, out: &mut Out<A::Msg>) {
+        self.algorithm.on_message(from, msg, out);
+        self.keep_contract(out);
+    }
+
+    /// [`Node::step`] with [`Input::Release`].
+    ///
+    /// # Panics
+    /// If the node is not inside.
+    pub fn release(&mut self, out: &mut Out<A::Msg>) {
+        assert!(self.phase == Phase::Inside, "a node leaves only when it is inside");
+        self.phase = Phase::Outside;
+        self.algorithm.on_release(out);
+        self.keep_contract(out);
+    }
+
+    #[inline]
+    fn keep_contract(&mut self, out: &mut Out<A::Msg>) {
         match (out.entries(), self.phase) {
             (0, _) => {}
             (1, Phase::Waiting) => self.phase = Phase::Inside,
@@ -90,7 +120,6 @@ impl<A: Algorithm> Node<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::NodeId;
 
     /// Lets its node in as often as a message says.
     #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

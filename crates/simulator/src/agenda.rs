@@ -154,7 +154,11 @@ impl<T> Agenda<T> {
 
     /// All that is due, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.current.iter().chain(&self.added).chain(self.wheel.iter().flatten()).chain(self.far.values().flatten())
+        self.current
+            .iter()
+            .chain(&self.added)
+            .chain(self.wheel.iter().flatten())
+            .chain(self.far.values().flatten())
     }
 }
 

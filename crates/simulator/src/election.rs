@@ -5,7 +5,7 @@
 //! larger one dies. The largest number's wave reaches everybody, and the neighbour from which it came first is the
 //! parent. Which tree that is depends on how long the messages were under way.
 
-use doorway_core::{Effects, Event, Machine, Members, Never, NodeId, NodeSet, Refusal, Ticks};
+use doorway_core::{Effects, Machine, Members, Never, NodeId, NodeSet, Refusal, Ticks};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
@@ -88,24 +88,39 @@ impl Machine for Elector {
     type Timer = Never;
     type Write = Never;
 
-    fn step(&mut self, _now: Ticks, event: Event<Self>, effects: &mut Effects<Self>) {
-        match event {
-            Event::Start => effects.out.multicast(&self.neighbours, Wave(self.me)),
-            Event::Message { from, msg: Wave(leader), .. } => {
-                if leader > self.leader {
-                    (self.leader, self.parent) = (leader, Some(from));
-                    self.missing = self.neighbours.clone();
-                    let on = self.neighbours.clone().without(from);
-                    effects.out.multicast(&on, Wave(leader));
-                }
-                if leader == self.leader && self.missing.remove(from) && self.missing.is_empty() {
-                    self.parent.into_iter().for_each(|parent| effects.out.send(parent, Wave(leader)));
-                }
-            }
-            Event::Command(never) => match never {},
-            Event::Timer(never) => match never {},
-            Event::Written(never) => match never {},
+    fn on_start(&mut self, _: Ticks, effects: &mut Effects<Self>) {
+        effects.out.multicast(&self.neighbours, Wave(self.me));
+    }
+
+    fn on_message(
+        &mut self,
+        _: Ticks,
+        from: NodeId,
+        (): (),
+        Wave(leader): Wave,
+        effects: &mut Effects<Self>,
+    ) {
+        if leader > self.leader {
+            (self.leader, self.parent) = (leader, Some(from));
+            self.missing = self.neighbours.clone();
+            let on = self.neighbours.clone().without(from);
+            effects.out.multicast(&on, Wave(leader));
         }
+        if leader == self.leader && self.missing.remove(from) && self.missing.is_empty() {
+            self.parent.into_iter().for_each(|parent| effects.out.send(parent, Wave(leader)));
+        }
+    }
+
+    fn on_command(&mut self, _: Ticks, never: Never, _: &mut Effects<Self>) {
+        match never {}
+    }
+
+    fn on_timer(&mut self, _: Ticks, never: Never, _: &mut Effects<Self>) {
+        match never {}
+    }
+
+    fn on_written(&mut self, _: Ticks, never: Never, _: &mut Effects<Self>) {
+        match never {}
     }
 }
 

@@ -1,8 +1,6 @@
 //! The engine: virtual time for machines of any kind.
 
-use doorway_core::{
-    Channels, Effects, Event, Kind, Machine, NodeId, NodeSet, Sent, Ticks, To, VectorClock, kind,
-};
+use doorway_core::{Channels, Effects, Kind, Machine, NodeId, NodeSet, Sent, Ticks, To, VectorClock, kind};
 use doorway_trace::What;
 
 use crate::agenda::Agenda;
@@ -30,6 +28,8 @@ pub struct Engine<M: Machine> {
     held: Option<Vec<Letter<M>>>,
     /// Crashes to come, latest first.
     crashes: Vec<Crash>,
+    /// Whether anybody has crashed or will.
+    can_crash: bool,
     crashed: NodeSet,
     just_crashed: Vec<NodeId>,
     past: Past,
@@ -119,6 +119,7 @@ impl<M: Machine> Engine<M> {
             effects: Effects::default(),
             fanout: None,
             held: None,
+            can_crash: !crashes.is_empty(),
             crashes,
             crashed: NodeSet::new(),
             just_crashed: Vec::new(),
@@ -195,65 +196,80 @@ impl<M: Machine> Engine<M> {
 
     /// An application speaks to its machine.
     pub fn command(&mut self, node: NodeId, command: M::Command) {
-        self.step(node, Event::Command(command));
+        self.step(node, |machine, now, effects| machine.on_command(now, command, effects));
     }
 
     /// Brings a machine to life.
     pub fn start(&mut self, node: NodeId) {
-        self.step(node, Event::Start);
+        self.step(node, |machine, now, effects| machine.on_start(now, effects));
     }
 
     /// Makes the next thing happen that is due; tells which node made a step, if one did: what was meant for a node
     /// that has crashed is lost.
     #[inline]
     pub fn advance(&mut self) -> Option<NodeId> {
-        if let Some((from, to, header, msg)) = self.next_of_fanout() {
-            return self.accepts(from, to, &msg).then(|| self.step(to, Event::Message { from, header, msg }));
+        let (from, to, header, msg) = match &mut self.fanout {
+            Some(fanout) => {
+                let to = fanout.to.pop_least()?;
+                let (from, header, msg) = (fanout.from, fanout.header, fanout.msg.clone());
+                if fanout.to.is_empty() {
+                    self.fanout = None;
+                }
+                (from, to, header, msg)
+            }
+            None => match self.agenda.take()? {
+                Due::Letter(Letter { from, to, header, msg, note: None }) => (from, to, header, msg),
+                rare => return self.advance_rarely(rare),
+            },
+        };
+        if self.can_crash && !self.accepts(from, to, &msg) {
+            return None;
         }
-        let due = self.agenda.take()?;
-        if !self.crashes.is_empty() {
-            self.crash_who_is_due();
-        }
+        self.traffic.count_received(to);
+        self.step(to, |machine, now, effects| machine.on_message(now, from, header, msg, effects));
+        Some(to)
+    }
+
+    /// The things that are due more seldom than a plain message.
+    #[inline(never)]
+    fn advance_rarely(&mut self, due: Due<M>) -> Option<NodeId> {
+        self.crash_who_is_due();
         match due {
             Due::Letter(letter) => self.deliver(letter),
             Due::Fanout(fanout) => {
                 self.fanout = Some(*fanout);
                 self.advance()
             }
-            Due::Timer(node, timer) => (!self.is_crashed(node)).then(|| self.step(node, Event::Timer(timer))),
+            Due::Timer(node, _) | Due::Written(node, _) if self.is_crashed(node) => None,
+            Due::Timer(node, timer) => {
+                self.step(node, |machine, now, effects| machine.on_timer(now, timer, effects));
+                Some(node)
+            }
             Due::Written(node, write) => {
-                (!self.is_crashed(node)).then(|| self.step(node, Event::Written(write)))
+                self.step(node, |machine, now, effects| machine.on_written(now, write, effects));
+                Some(node)
             }
         }
     }
 
-    #[inline]
-    fn next_of_fanout(&mut self) -> Option<(NodeId, NodeId, M::Header, M::Msg)> {
-        let fanout = self.fanout.as_mut()?;
-        let to = fanout.to.pop_least()?;
-        if fanout.to.is_empty() {
-            return self.fanout.take().map(|fanout| (fanout.from, to, fanout.header, fanout.msg));
-        }
-        Some((fanout.from, to, fanout.header, fanout.msg.clone()))
-    }
-
-    /// Whether a message can be received, which is then counted; otherwise it is lost.
-    #[inline]
+    /// Whether a message can be received; otherwise it is lost.
+    #[inline(never)]
     fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg) -> bool {
-        if self.is_crashed(to) {
+        self.crash_who_is_due();
+        let crashed = self.is_crashed(to);
+        if crashed {
             self.lose(Loss { from, to, kind: kind(msg).name, why: "its receiver had crashed" }, None);
-            return false;
         }
-        self.traffic.count_received(to);
-        true
+        !crashed
     }
 
-    #[inline]
+    /// Delivers a message that has a note.
     fn deliver(&mut self, letter: Letter<M>) -> Option<NodeId> {
         let Letter { from, to, header, msg, note } = letter;
         if !self.accepts(from, to, &msg) {
             return None;
         }
+        self.traffic.count_received(to);
         if let Some(note) = note {
             self.past.hear(to, &note);
             if let Some(recorder) = &mut self.recorder {
@@ -261,16 +277,17 @@ impl<M: Machine> Engine<M> {
                 recorder.step(self.agenda.now(), to, what, note.sent);
             }
         }
-        Some(self.step(to, Event::Message { from, header, msg }))
+        self.step(to, |machine, now, effects| machine.on_message(now, from, header, msg, effects));
+        Some(to)
     }
 
-    #[inline(always)]
-    fn step(&mut self, node: NodeId, event: Event<M>) -> NodeId {
+    #[inline]
+    fn step(&mut self, node: NodeId, tell: impl FnOnce(&mut M, Ticks, &mut Effects<M>)) {
         self.effects.clear();
         if let Some(clocks) = &mut self.past.clocks {
             clocks[node.index()].tick(node);
         }
-        self.machines[node.index()].step(self.agenda.now(), event, &mut self.effects);
+        tell(&mut self.machines[node.index()], self.agenda.now(), &mut self.effects);
         if !self.effects.out.sends().is_empty() {
             match self.plain_latency {
                 Some(latency) => self.send_plainly(node, latency),
@@ -280,9 +297,9 @@ impl<M: Machine> Engine<M> {
         if !self.effects.timers.is_empty() || !self.effects.writes.is_empty() {
             self.schedule(node);
         }
-        node
     }
 
+    #[inline(never)]
     fn schedule(&mut self, node: NodeId) {
         let now = self.agenda.now();
         for (after, timer) in self.effects.timers.drain(..) {
@@ -387,6 +404,7 @@ impl<M: Machine> Engine<M> {
         if !self.crashed.insert(node) {
             return;
         }
+        self.can_crash = true;
         self.just_crashed.push(node);
         if let Some(recorder) = &mut self.recorder {
             recorder.incident(self.agenda.now(), node, What::Crash, None);

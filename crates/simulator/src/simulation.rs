@@ -74,7 +74,7 @@ pub(crate) struct Simulation<A: Explain> {
     /// When somebody left last, if somebody else waited then.
     left_to_others: Option<Ticks>,
     first_and_last_entry: Option<(Ticks, Ticks)>,
-    /// Steps since somebody entered, while somebody waits.
+    /// Steps since somebody entered, or since it was last seen that nobody waits.
     steps_without_entry: u64,
     patience: u64,
     livelock: bool,
@@ -137,18 +137,11 @@ impl<A: Explain> Simulation<A> {
         while self.violations.len() < Self::MOST_VIOLATIONS && !self.livelock {
             match (self.engine.next_time(), self.applications.next_alarm()) {
                 (due, Some(alarm)) if due.is_none_or(|due| alarm <= due) => self.ring(alarm),
-                (Some(_), _) => {
-                    if let Some(node) = self.engine.advance() {
-                        self.after_step(node);
-                    }
-                }
-                (None, None) => {
+                (Some(_), _) => self.deliver_what_is_due(),
+                (None, _) => {
                     if !self.go_on_when_quiet() {
                         break;
                     }
-                }
-                (None, Some(_)) => {
-                    unreachable!("the first arm takes every alarm before which nothing is due")
                 }
             }
             while let Some(node) = self.engine.take_crashed() {
@@ -167,7 +160,7 @@ impl<A: Explain> Simulation<A> {
             let Some(node) = self.engine.advance() else { return };
             self.after_step(node);
             let acted = !self.engine.effects().notices.is_empty();
-            if A::PERPETUAL || acted || !self.violations.is_empty() || !self.engine.is_something_due_now() {
+            if A::PERPETUAL || acted || !self.engine.is_something_due_now() {
                 return;
             }
         }
@@ -242,10 +235,16 @@ impl<A: Explain> Simulation<A> {
     /// Looks at what came of a step.
     #[inline]
     pub(crate) fn after_step(&mut self, node: NodeId) {
-        if self.waiting > 0 {
-            self.steps_without_entry += 1;
-            self.livelock = self.steps_without_entry > self.patience;
+        self.steps_without_entry += 1;
+        let effects = self.engine.effects();
+        let calm = effects.notices.is_empty() && effects.out.breach().is_none();
+        if !calm || self.check_invariants || self.steps_without_entry > self.patience {
+            self.look_closer(node);
         }
+    }
+
+    #[inline(never)]
+    fn look_closer(&mut self, node: NodeId) {
         if let Some(breach) = self.engine.effects().out.breach() {
             self.violate(node, format!("node {node}: {breach}"));
         }
@@ -254,6 +253,10 @@ impl<A: Explain> Simulation<A> {
         }
         if self.check_invariants {
             self.test_invariants(node);
+        }
+        if self.steps_without_entry > self.patience {
+            self.livelock = self.waiting > 0;
+            self.steps_without_entry = 0;
         }
     }
 

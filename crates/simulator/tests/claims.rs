@@ -54,13 +54,21 @@ fn c8_ricart_agrawala_needs_twice_n_minus_one_messages_per_entry_at_every_load()
 }
 
 #[test]
-fn c10_carvalho_roucairol_costs_a_lone_user_nothing_after_its_first_entry_and_nobody_more_than_twice_n_minus_one() {
+fn c10_carvalho_roucairol_costs_a_lone_user_nothing_after_its_first_entry_and_nobody_more_than_twice_n_minus_one()
+ {
     for n in 1..=13 {
-        assert_eq!(messages("carvalho-roucairol", &settings(n, Load::Active(1))), 2 * (n as u64 - 1), "N = {n}");
+        assert_eq!(
+            messages("carvalho-roucairol", &settings(n, Load::Active(1))),
+            2 * (n as u64 - 1),
+            "N = {n}"
+        );
         let warm = Settings { warmup: 1, ..settings(n, Load::Active(1)) };
         assert_eq!(messages("carvalho-roucairol", &warm), 0, "N = {n}");
         for load in all_loads(n) {
-            assert!(messages("carvalho-roucairol", &settings(n, load)) <= ENTRIES * 2 * (n as u64 - 1), "N = {n}");
+            assert!(
+                messages("carvalho-roucairol", &settings(n, load)) <= ENTRIES * 2 * (n as u64 - 1),
+                "N = {n}"
+            );
         }
     }
 }
@@ -78,7 +86,11 @@ fn c12_central_needs_three_messages_per_entry_of_a_client_and_none_of_the_server
     for n in 3..=13 {
         let delay = with("central", &Options::none(), &settings(n, Load::Saturated)).measures.sync_delay;
         let by_parties = [0, T, 2 * T].map(|ticks| delay.occurrences(ticks));
-        assert_eq!(by_parties.iter().sum::<u64>(), delay.count(), "N = {n}: T less for each of the two that is the server");
+        assert_eq!(
+            by_parties.iter().sum::<u64>(),
+            delay.count(),
+            "N = {n}: T less for each of the two that is the server"
+        );
         assert!(by_parties[2] > 0, "N = {n}: from client to client it is 2T");
     }
 }
@@ -92,7 +104,11 @@ fn c25_maekawa_needs_three_times_k_minus_one_messages_without_conflict() {
         let system = doorway_quorums::System::build(&construction, n).expect("for every N");
         let (least, most) = (system.sizes().least, system.sizes().most);
         assert_eq!(least, most, "cyclic quorums are all of one size");
-        assert_eq!(outcome.measures.traffic.messages, ENTRIES * 3 * (least as u64 - 1), "N = {n}, K = {least}");
+        assert_eq!(
+            outcome.measures.traffic.messages,
+            ENTRIES * 3 * (least as u64 - 1),
+            "N = {n}, K = {least}"
+        );
     }
     for (n, quorum, k) in [(7, "plane", 3), (13, "plane", 4), (9, "grid", 5), (5, "all", 5)] {
         let outcome = with("maekawa", &Options::none().with("quorum", quorum), &settings(n, Load::Isolated));
@@ -103,7 +119,11 @@ fn c25_maekawa_needs_three_times_k_minus_one_messages_without_conflict() {
 #[test]
 fn c39_suzuki_kasami_needs_n_messages_unless_the_requester_has_the_idle_token() {
     for n in 1..=13 {
-        assert_eq!(messages("suzuki-kasami", &settings(n, Load::Active(1))), 0, "the token starts at the first node");
+        assert_eq!(
+            messages("suzuki-kasami", &settings(n, Load::Active(1))),
+            0,
+            "the token starts at the first node"
+        );
         for load in all_loads(n) {
             let measures = with("suzuki-kasami", &Options::none(), &settings(n, load)).measures;
             let with_the_token = measures.waiting_time.occurrences(0);
@@ -129,10 +149,15 @@ fn c46_raymond_needs_four_times_n_minus_one_messages_per_saturated_round_after_t
 fn c3_response_time_is_2t_plus_e_when_nobody_else_wants_in() {
     for (n, name) in (2..=13).flat_map(|n| ["lamport", "ricart-agrawala", "maekawa"].map(|name| (n, name))) {
         let response = with(name, &Options::none(), &settings(n, Load::Isolated)).measures.response_time;
-        assert_eq!((response.quantile(0.0), response.max()), (Some(2 * T + E), Some(2 * T + E)), "{name}, N = {n}");
+        assert_eq!(
+            (response.quantile(0.0), response.max()),
+            (Some(2 * T + E), Some(2 * T + E)),
+            "{name}, N = {n}"
+        );
     }
     for n in 2..=13 {
-        let response = with("suzuki-kasami", &Options::none(), &settings(n, Load::Isolated)).measures.response_time;
+        let response =
+            with("suzuki-kasami", &Options::none(), &settings(n, Load::Isolated)).measures.response_time;
         assert_eq!(response.max(), Some(2 * T + E), "N = {n}: the token is elsewhere");
         assert_eq!(response.quantile(0.0), Some(E), "N = {n}: the token is here");
     }
@@ -144,7 +169,9 @@ fn c3_response_time_is_2t_plus_e_when_nobody_else_wants_in() {
 
 #[test]
 fn c4_synchronisation_delay_is_t_when_the_next_node_already_waits() {
-    for (n, name) in (2..=13).flat_map(|n| ["lamport", "ricart-agrawala", "suzuki-kasami"].map(|name| (n, name))) {
+    for (n, name) in
+        (2..=13).flat_map(|n| ["lamport", "ricart-agrawala", "suzuki-kasami"].map(|name| (n, name)))
+    {
         // Under a hold longer than 2T every request has arrived everywhere when its predecessor leaves.
         let settings = Settings { hold: Span::Constant(3 * T), ..settings(n, Load::Saturated) };
         let delay = with(name, &Options::none(), &settings).measures.sync_delay;

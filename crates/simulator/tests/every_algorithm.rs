@@ -32,7 +32,8 @@ fn subjects() -> Vec<(&'static str, Channels, Options)> {
             subjects.push((about.name, about.needs, Options::none()));
         }
         for (_, choices) in of_it {
-            let options = choices.iter().fold(Options::none(), |options, (name, word)| options.with(name, word));
+            let options =
+                choices.iter().fold(Options::none(), |options, (name, word)| options.with(name, word));
             subjects.push((about.name, about.needs, options));
         }
     }
@@ -78,12 +79,14 @@ fn run_all(inside: bool) {
 }
 
 #[test]
-fn from_the_empty_start_no_violation_no_stall_and_rising_fences_for_every_channel_order_load_and_a_thousand_seeds() {
+fn from_the_empty_start_no_violation_no_stall_and_rising_fences_for_every_channel_order_load_and_a_thousand_seeds()
+ {
     run_all(false);
 }
 
 #[test]
-fn with_a_node_inside_no_violation_no_stall_and_rising_fences_for_every_channel_order_load_and_a_thousand_seeds() {
+fn with_a_node_inside_no_violation_no_stall_and_rising_fences_for_every_channel_order_load_and_a_thousand_seeds()
+ {
     run_all(true);
 }
 

@@ -23,9 +23,9 @@ impl Visitor for Play<'_> {
 fn options(heading: &Heading) -> Options {
     let mut options = Options::none();
     for (name, word) in &heading.options {
-        let file = word.strip_prefix("file:").map(|path| {
-            fs::read_to_string(folder().join(path)).expect("the script's file is beside it")
-        });
+        let file = word
+            .strip_prefix("file:")
+            .map(|path| fs::read_to_string(folder().join(path)).expect("the script's file is beside it"));
         options.set(name, Choice { word: word.clone(), file });
     }
     options
@@ -97,7 +97,8 @@ fn maekawa_as_printed_ends_in_the_overtaking_deadlock_and_corrected_does_not() {
     assert_eq!(play(&printed).expect("it can be played").stall.expect("a deadlock").waiting.len(), 3);
     let corrected = printed.replace("maekawa/no-failed-when-overtaken", "maekawa");
     let corrected = corrected.split("expect deadlock").next().expect("the actions").to_owned();
-    let outcome = play(&format!("{corrected}expect in-flight 1\ndeliver 4->3 FAILED\ndeliver all")).expect("it plays");
+    let outcome =
+        play(&format!("{corrected}expect in-flight 1\ndeliver 4->3 FAILED\ndeliver all")).expect("it plays");
     assert_eq!(outcome.stall, None);
 }
 
@@ -130,7 +131,10 @@ fn what_a_node_cannot_do_is_refused_with_its_line() {
     let start = "algorithm central\nnodes 3\n";
     let said = |line: &str| refusal(&format!("{start}{line}"));
     assert_eq!(said("request 4"), "line 3 of the script: there is no node 4: nodes are 1 to 3");
-    assert_eq!(said("release 2"), "line 3 of the script: node 2 is outside and cannot leave: it must be inside");
+    assert_eq!(
+        said("release 2"),
+        "line 3 of the script: node 2 is outside and cannot leave: it must be inside"
+    );
     assert_eq!(
         said("request 2\nrequest 2"),
         "line 4 of the script: node 2 is waiting and cannot ask: it must be outside"
@@ -146,7 +150,8 @@ fn what_a_node_cannot_do_is_refused_with_its_line() {
 
 #[test]
 fn an_expectation_that_is_not_met_says_what_is_so_instead() {
-    let error = play("algorithm central\nnodes 3\nrequest 1\nexpect inside 2").expect_err("1 is inside, not 2");
+    let error =
+        play("algorithm central\nnodes 3\nrequest 1\nexpect inside 2").expect_err("1 is inside, not 2");
     assert!(error.is_unmet());
     assert_eq!(error.to_string(), "line 4 of the script: who is inside is expected to be {2} and is {1}");
     let error = play("algorithm central\nnodes 3\nrequest 2\nexpect deadlock 2").expect_err("it can go on");
@@ -155,7 +160,8 @@ fn an_expectation_that_is_not_met_says_what_is_so_instead() {
 
 #[test]
 fn messages_can_be_lost_and_doubled_by_hand() {
-    let lost = play("algorithm central\nnodes 3\nrequest 2\nlose 2->1\nexpect deadlock 2").expect("it can be played");
+    let lost = play("algorithm central\nnodes 3\nrequest 2\nlose 2->1\nexpect deadlock 2")
+        .expect("it can be played");
     assert_eq!(lost.stall.expect("a stall").lost, ["REQUEST 2->1 (lost by the script)"]);
     let doubled = "algorithm central\nnodes 3\nrequest 2\nduplicate 2->1\nexpect in-flight 2\ndeliver all\nrelease 2\n\
                    deliver all\nexpect violation";

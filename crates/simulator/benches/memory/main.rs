@@ -59,7 +59,13 @@ fn main() {
     let base = measure("nothing");
     println!("an empty run: {:.1} MB, taken off below", base as f64 / 1e6);
     let raymond = measure("raymond") - base;
-    println!("Raymond, 1,000,000 nodes, light load: {:.1} bytes a node at the peak (must 96)", raymond as f64 / 1e6);
+    println!(
+        "Raymond, 1,000,000 nodes, light load: {:.1} bytes a node at the peak (must 96)",
+        raymond as f64 / 1e6
+    );
     let saturated = measure("ricart-agrawala");
-    println!("Ricart–Agrawala, 1,000 nodes saturated: {:.1} MB at the peak, nothing taken off (must 120)", saturated as f64 / 1e6);
+    println!(
+        "Ricart–Agrawala, 1,000 nodes saturated: {:.1} MB at the peak, nothing taken off (must 120)",
+        saturated as f64 / 1e6
+    );
 }

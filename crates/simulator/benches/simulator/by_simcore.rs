@@ -121,9 +121,15 @@ impl Process {
 impl EventHandler for Process {
     fn on(&mut self, event: Event) {
         cast!(match event.data {
-            Request { stamp } => { self.on_request(event.src, stamp) }
-            Reply {} => { self.on_reply() }
-            Leave {} => { self.on_leave() }
+            Request { stamp } => {
+                self.on_request(event.src, stamp)
+            }
+            Reply {} => {
+                self.on_reply()
+            }
+            Leave {} => {
+                self.on_leave()
+            }
         })
     }
 }

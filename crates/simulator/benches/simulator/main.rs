@@ -37,11 +37,13 @@ pub struct Done {
 
 type Contestant = (&'static str, fn(u64) -> Done);
 
-const CONTESTANTS: [Contestant; 3] = [("ours", ours), ("by-hand", by_hand::run), ("simcore", by_simcore::run)];
+const CONTESTANTS: [Contestant; 3] =
+    [("ours", ours), ("by-hand", by_hand::run), ("simcore", by_simcore::run)];
 
 fn ours(entries: u64) -> Done {
     let settings = Settings { nodes: NODES, entries, ..Settings::default() };
-    let outcome = simulate(&Factory::simple(RicartAgrawala::new), &settings).expect("these settings are right");
+    let outcome =
+        simulate(&Factory::simple(RicartAgrawala::new), &settings).expect("these settings are right");
     assert!(outcome.as_expected, "{outcome:?}");
     let measures = outcome.measures;
     Done { entries: measures.entries, messages: measures.traffic.messages, time: measures.time }
@@ -50,7 +52,8 @@ fn ours(entries: u64) -> Done {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let [name, entries] = &arguments[..] {
-        let (_, run) = CONTESTANTS.into_iter().find(|(known, _)| known == name).expect("ours, by-hand or simcore");
+        let (_, run) =
+            CONTESTANTS.into_iter().find(|(known, _)| known == name).expect("ours, by-hand or simcore");
         println!("{:?}", run(entries.parse().expect("a number of entries")));
         return;
     }
@@ -65,7 +68,9 @@ fn main() {
         assert!(results.iter().all(|done| *done == results[0]), "they did different work: {results:?}");
     }
     let messages = ours(ENTRIES).messages;
-    println!("Ricart–Agrawala, {NODES} nodes, saturated, {ENTRIES} entries, {messages} messages; best of {ROUNDS}:");
+    println!(
+        "Ricart–Agrawala, {NODES} nodes, saturated, {ENTRIES} entries, {messages} messages; best of {ROUNDS}:"
+    );
     for ((name, _), seconds) in CONTESTANTS.iter().zip(best) {
         println!("  {name:8} {:7.1} million messages a second", messages as f64 / seconds / 1e6);
     }
