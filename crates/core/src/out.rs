@@ -41,6 +41,16 @@ impl To {
             To::Set(nodes) => nodes.contains(node),
         }
     }
+
+    /// How many they are.
+    #[inline]
+    #[must_use]
+    pub fn count(&self) -> usize {
+        match self {
+            To::One(_) => 1,
+            To::Set(nodes) => nodes.len(),
+        }
+    }
 }
 
 impl<M> Default for Out<M> {
@@ -113,6 +123,13 @@ impl<M> Out<M> {
     #[inline]
     pub fn drain(&mut self) -> impl Iterator<Item = Sent<M>> + '_ {
         self.sends.drain(..)
+    }
+
+    /// Takes out all that is to be sent at once, in order, and goes on with the room of `spare`, which must be empty.
+    #[inline]
+    pub fn take_sends(&mut self, spare: Vec<Sent<M>>) -> Vec<Sent<M>> {
+        debug_assert!(spare.is_empty(), "what is not sent would be sent by the next step");
+        std::mem::replace(&mut self.sends, spare)
     }
 
     /// How often the step let its node in: 0, or 1 if all is well.

@@ -51,10 +51,15 @@ impl<T> Agenda<T> {
     }
 
     /// Puts something down for the tick `at`; what is over is due now.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, at: Ticks, what: T) {
+        self.list_for(at).push(what);
+    }
+
+    #[inline]
+    fn list_for(&mut self, at: Ticks) -> &mut Vec<T> {
         match at.0.saturating_sub(self.now) {
-            0 => self.added.push(what),
+            0 => &mut self.added,
             1..REACH => {
                 let slot = (at.0 % REACH) as usize;
                 let list = &mut self.wheel[slot];
@@ -64,9 +69,9 @@ impl<T> Agenda<T> {
                         *list = self.spare.pop().unwrap_or_default();
                     }
                 }
-                list.push(what);
+                list
             }
-            _ => self.far.entry(at.0).or_default().push(what),
+            _ => self.far.entry(at.0).or_default(),
         }
     }
 

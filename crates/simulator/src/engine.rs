@@ -1,8 +1,12 @@
 //! The engine: virtual time for machines of any kind.
 
+mod by_hand;
+mod past;
+
 use doorway_core::{Channels, Effects, Kind, Machine, NodeId, NodeSet, Sent, Ticks, To, VectorClock, kind};
 use doorway_trace::What;
 
+use self::past::{Note, Past};
 use crate::agenda::Agenda;
 use crate::network::{Fate, Wire};
 use crate::recorder::Recorder;
@@ -22,8 +26,10 @@ pub struct Engine<M: Machine> {
     plain_latency: Option<Ticks>,
     disk_latency: Ticks,
     effects: Effects<M>,
-    /// A multicast that is being delivered, one recipient at a time.
-    fanout: Option<Fanout<M>>,
+    /// What is being delivered, one recipient at a time.
+    batch: Option<Batch<M>>,
+    /// Emptied batches with their room.
+    spare: Vec<Vec<Sent<M::Msg>>>,
     /// In a script: what was sent and waits to be delivered by hand.
     held: Option<Vec<Letter<M>>>,
     /// Crashes to come, latest first.
@@ -41,7 +47,7 @@ pub struct Engine<M: Machine> {
 /// Something on the agenda.
 enum Due<M: Machine> {
     Letter(Letter<M>),
-    Fanout(Box<Fanout<M>>),
+    Batch(Batch<M>),
     Timer(NodeId, M::Timer),
     Written(NodeId, M::Write),
 }
@@ -56,29 +62,12 @@ pub(crate) struct Letter<M: Machine> {
     note: Option<Box<Note>>,
 }
 
-/// A message for several recipients that reaches all of them at once.
-struct Fanout<M: Machine> {
+/// All that one step has sent, where all of it arrives at the same time.
+struct Batch<M: Machine> {
     from: NodeId,
-    to: NodeSet,
     header: M::Header,
-    msg: M::Msg,
-}
-
-/// What a message carries that is not part of it.
-#[derive(Clone)]
-struct Note {
-    /// The event of its sending in the trace.
-    sent: Option<u64>,
-    /// What had happened before its sending.
-    clock: Option<VectorClock>,
-    /// On causal channels: when the latest message to each node, of those sent before it, arrives.
-    horizon: Option<Box<[Ticks]>>,
-}
-
-/// What is known of each node's past, where it matters.
-struct Past {
-    clocks: Option<Vec<VectorClock>>,
-    horizons: Option<Vec<Box<[Ticks]>>>,
+    /// What is still to be delivered, the next one last.
+    sends: Vec<Sent<M::Msg>>,
 }
 
 /// A message that never arrived.
@@ -117,7 +106,8 @@ impl<M: Machine> Engine<M> {
             agenda: Agenda::new(),
             wire,
             effects: Effects::default(),
-            fanout: None,
+            batch: None,
+            spare: Vec::new(),
             held: None,
             can_crash: !crashes.is_empty(),
             crashes,
@@ -178,14 +168,14 @@ impl<M: Machine> Engine<M> {
     #[inline]
     #[must_use]
     pub fn next_time(&self) -> Option<Ticks> {
-        if self.fanout.is_some() { Some(self.now()) } else { self.agenda.next_time() }
+        if self.batch.is_some() { Some(self.now()) } else { self.agenda.next_time() }
     }
 
     /// Whether something is due at the present tick.
     #[inline]
     #[must_use]
     pub fn is_something_due_now(&self) -> bool {
-        self.fanout.is_some() || self.agenda.is_something_due_now()
+        self.batch.is_some() || self.agenda.is_something_due_now()
     }
 
     /// Moves the present to `to`; nothing may be due before.
@@ -196,37 +186,57 @@ impl<M: Machine> Engine<M> {
 
     /// An application speaks to its machine.
     pub fn command(&mut self, node: NodeId, command: M::Command) {
-        self.step(node, |machine, now, effects| machine.on_command(now, command, effects));
+        let (machine, now, effects) = self.begin_step(node);
+        machine.on_command(now, command, effects);
+        self.end_step(node);
     }
 
     /// Brings a machine to life.
     pub fn start(&mut self, node: NodeId) {
-        self.step(node, |machine, now, effects| machine.on_start(now, effects));
+        let (machine, now, effects) = self.begin_step(node);
+        machine.on_start(now, effects);
+        self.end_step(node);
     }
 
     /// Makes the next thing happen that is due; tells which node made a step, if one did: what was meant for a node
     /// that has crashed is lost.
     #[inline]
     pub fn advance(&mut self) -> Option<NodeId> {
-        let (from, to, header, msg) = match &mut self.fanout {
-            Some(fanout) => {
-                let to = fanout.to.pop_least()?;
-                let (from, header, msg) = (fanout.from, fanout.header, fanout.msg.clone());
-                if fanout.to.is_empty() {
-                    self.fanout = None;
+        let Some(batch) = &mut self.batch else {
+            return match self.agenda.take()? {
+                Due::Letter(Letter { from, to, header, msg, note: None }) => {
+                    self.receive(from, to, header, msg)
                 }
-                (from, to, header, msg)
-            }
-            None => match self.agenda.take()? {
-                Due::Letter(Letter { from, to, header, msg, note: None }) => (from, to, header, msg),
-                rare => return self.advance_rarely(rare),
-            },
+                rare => self.advance_rarely(rare),
+            };
         };
+        let Batch { from, header, ref mut sends } = *batch;
+        let next = sends.last_mut()?;
+        let (to, is_last) = match &mut next.to {
+            To::One(to) => (*to, true),
+            To::Set(nodes) => (nodes.pop_least()?, nodes.is_empty()),
+        };
+        if !is_last {
+            let msg = next.msg.clone();
+            return self.receive(from, to, header, msg);
+        }
+        let Sent { msg, .. } = sends.pop()?;
+        if sends.is_empty() {
+            self.spare.extend(self.batch.take().map(|batch| batch.sends));
+        }
+        self.receive(from, to, header, msg)
+    }
+
+    /// A message arrives. Inlined, so that it goes from the agenda to the algorithm without being copied in between.
+    #[inline(always)]
+    fn receive(&mut self, from: NodeId, to: NodeId, header: M::Header, msg: M::Msg) -> Option<NodeId> {
         if self.can_crash && !self.accepts(from, to, &msg) {
             return None;
         }
         self.traffic.count_received(to);
-        self.step(to, |machine, now, effects| machine.on_message(now, from, header, msg, effects));
+        let (machine, now, effects) = self.begin_step(to);
+        machine.on_message(now, from, header, msg, effects);
+        self.end_step(to);
         Some(to)
     }
 
@@ -236,17 +246,21 @@ impl<M: Machine> Engine<M> {
         self.crash_who_is_due();
         match due {
             Due::Letter(letter) => self.deliver(letter),
-            Due::Fanout(fanout) => {
-                self.fanout = Some(*fanout);
+            Due::Batch(batch) => {
+                self.batch = Some(batch);
                 self.advance()
             }
             Due::Timer(node, _) | Due::Written(node, _) if self.is_crashed(node) => None,
             Due::Timer(node, timer) => {
-                self.step(node, |machine, now, effects| machine.on_timer(now, timer, effects));
+                let (machine, now, effects) = self.begin_step(node);
+                machine.on_timer(now, timer, effects);
+                self.end_step(node);
                 Some(node)
             }
             Due::Written(node, write) => {
-                self.step(node, |machine, now, effects| machine.on_written(now, write, effects));
+                let (machine, now, effects) = self.begin_step(node);
+                machine.on_written(now, write, effects);
+                self.end_step(node);
                 Some(node)
             }
         }
@@ -277,17 +291,25 @@ impl<M: Machine> Engine<M> {
                 recorder.step(self.agenda.now(), to, what, note.sent);
             }
         }
-        self.step(to, |machine, now, effects| machine.on_message(now, from, header, msg, effects));
+        let (machine, now, effects) = self.begin_step(to);
+        machine.on_message(now, from, header, msg, effects);
+        self.end_step(to);
         Some(to)
     }
 
-    #[inline]
-    fn step(&mut self, node: NodeId, tell: impl FnOnce(&mut M, Ticks, &mut Effects<M>)) {
+    /// What a machine is told what happens with.
+    #[inline(always)]
+    fn begin_step(&mut self, node: NodeId) -> (&mut M, Ticks, &mut Effects<M>) {
         self.effects.clear();
         if let Some(clocks) = &mut self.past.clocks {
             clocks[node.index()].tick(node);
         }
-        tell(&mut self.machines[node.index()], self.agenda.now(), &mut self.effects);
+        (&mut self.machines[node.index()], self.agenda.now(), &mut self.effects)
+    }
+
+    /// Carries out what the machine asked for.
+    #[inline(always)]
+    fn end_step(&mut self, node: NodeId) {
         if !self.effects.out.sends().is_empty() {
             match self.plain_latency {
                 Some(latency) => self.send_plainly(node, latency),
@@ -310,24 +332,24 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Sends what takes the same time to everybody and always arrives: a multicast is one thing on the agenda.
-    #[inline]
+    /// Sends what takes the same time to everybody and always arrives: all of it is one thing on the agenda.
+    #[inline(never)]
     fn send_plainly(&mut self, from: NodeId, latency: Ticks) {
-        let Self { agenda, effects, traffic, .. } = self;
+        let Self { agenda, effects, traffic, spare, .. } = self;
         let header = effects.header;
+        for Sent { to, msg, .. } in effects.out.sends() {
+            let (kind, bytes) = measure(&header, msg);
+            traffic.count_sent(from, kind, bytes, to.count() as u64);
+        }
         let arrival = agenda.now() + latency;
-        for Sent { to, msg, .. } in effects.out.drain() {
-            let (kind, bytes) = measure(&header, &msg);
-            match to {
-                To::One(to) => {
-                    traffic.count_sent(from, kind, bytes, 1);
-                    agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note: None }));
-                }
-                To::Set(to) => {
-                    traffic.count_sent(from, kind, bytes, to.len() as u64);
-                    agenda.put(arrival, Due::Fanout(Box::new(Fanout { from, to, header, msg })));
-                }
+        if let [Sent { to: To::One(to), .. }] = *effects.out.sends() {
+            for Sent { msg, .. } in effects.out.drain() {
+                agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note: None }));
             }
+        } else {
+            let mut sends = effects.out.take_sends(spare.pop().unwrap_or_default());
+            sends.reverse();
+            agenda.put(arrival, Due::Batch(Batch { from, header, sends }));
         }
     }
 
@@ -336,14 +358,11 @@ impl<M: Machine> Engine<M> {
         let mut out = std::mem::take(&mut self.effects.out);
         for Sent { to, msg, rule } in out.drain() {
             let (kind, bytes) = measure(&self.effects.header, &msg);
+            self.traffic.count_sent(from, kind, bytes, to.count() as u64);
             match to {
-                To::One(to) => {
-                    self.traffic.count_sent(from, kind, bytes, 1);
-                    self.send_one(from, to, msg, kind, rule);
-                }
+                To::One(to) => self.send_one(from, to, msg, kind, rule),
                 To::Set(nodes) => {
-                    self.traffic.count_sent(from, kind, bytes, nodes.len() as u64);
-                    nodes.iter().for_each(|to| self.send_one(from, to, msg.clone(), kind, rule));
+                    nodes.iter().for_each(|to| self.send_one(from, to, msg.clone(), kind, rule))
                 }
             }
         }
@@ -432,109 +451,40 @@ impl<M: Machine> Engine<M> {
         self.recorder.as_mut()
     }
 
-    /// The recorder, at the end of a run.
-    pub(crate) fn take_recorder(&mut self) -> Option<Recorder> {
-        self.recorder.take()
+    /// What was recorded and counted, at the end of a run.
+    pub(crate) fn into_records(self) -> (Option<Recorder>, Traffic) {
+        (self.recorder, self.traffic)
     }
 
     /// What is on its way, in no particular order.
     pub fn in_flight(&self) -> Vec<doorway_core::Letter<'_, M::Msg>> {
+        let due = self.agenda.iter().flat_map(|due| match due {
+            Due::Letter(letter) => vec![letter.outline()],
+            Due::Batch(batch) => batch.outlines(),
+            Due::Timer(..) | Due::Written(..) => Vec::new(),
+        });
+        let held = self.held.iter().flatten().map(Letter::outline);
+        self.batch.iter().flat_map(Batch::outlines).chain(due).chain(held).collect()
+    }
+}
+
+impl<M: Machine> Letter<M> {
+    fn outline(&self) -> doorway_core::Letter<'_, M::Msg> {
+        doorway_core::Letter { from: self.from, to: self.to, msg: &self.msg }
+    }
+}
+
+impl<M: Machine> Batch<M> {
+    fn outlines(&self) -> Vec<doorway_core::Letter<'_, M::Msg>> {
         let mut letters = Vec::new();
-        let mut add = |from, to, msg| letters.push(doorway_core::Letter { from, to, msg });
-        for due in self.agenda.iter() {
-            match due {
-                Due::Letter(letter) => add(letter.from, letter.to, &letter.msg),
-                Due::Fanout(fanout) => fanout.to.iter().for_each(|to| add(fanout.from, to, &fanout.msg)),
-                Due::Timer(..) | Due::Written(..) => {}
+        for Sent { to, msg, .. } in &self.sends {
+            let mut add = |to| letters.push(doorway_core::Letter { from: self.from, to, msg });
+            match to {
+                To::One(to) => add(*to),
+                To::Set(nodes) => nodes.iter().for_each(add),
             }
-        }
-        if let Some(fanout) = &self.fanout {
-            fanout.to.iter().for_each(|to| add(fanout.from, to, &fanout.msg));
-        }
-        for letter in self.held.iter().flatten() {
-            add(letter.from, letter.to, &letter.msg);
         }
         letters
-    }
-}
-
-/// Delivery by hand, for scripts.
-impl<M: Machine> Engine<M> {
-    /// From now on whatever is sent waits to be delivered by hand.
-    pub(crate) fn hold_messages(&mut self) {
-        self.held = Some(Vec::new());
-        self.plain_latency = None;
-        let n = self.machines.len();
-        self.past.clocks.get_or_insert_with(|| vec![VectorClock::new(n); n]);
-    }
-
-    /// What waits to be delivered by hand, in the order of sending.
-    pub(crate) fn held(&self) -> &[Letter<M>] {
-        self.held.as_deref().unwrap_or_default()
-    }
-
-    /// Whether the message at one place happened before the one at another.
-    pub(crate) fn held_before(&self, earlier: usize, later: usize) -> bool {
-        let clock = |place: usize| self.held().get(place)?.note.as_ref()?.clock.as_ref();
-        clock(earlier).zip(clock(later)).is_some_and(|(earlier, later)| earlier <= later)
-    }
-
-    /// Delivers one of them; tells who made a step, if its receiver could.
-    pub(crate) fn deliver_held(&mut self, place: usize) -> Option<NodeId> {
-        let letter = self.held.as_mut().map(|held| held.remove(place))?;
-        self.deliver(letter)
-    }
-
-    /// Loses one of them.
-    pub(crate) fn lose_held(&mut self, place: usize) {
-        let Some(letter) = self.held.as_mut().map(|held| held.remove(place)) else { return };
-        let Letter { from, to, msg, note, .. } = letter;
-        let sent = note.and_then(|note| note.sent);
-        self.lose(Loss { from, to, kind: kind(&msg).name, why: "lost by the script" }, sent);
-    }
-
-    /// Adds a copy of one of them behind it.
-    pub(crate) fn double_held(&mut self, place: usize) {
-        if let Some(held) = &mut self.held {
-            let Letter { from, to, header, ref msg, ref note } = held[place];
-            let copy = Letter { from, to, header, msg: msg.clone(), note: note.clone() };
-            held.insert(place + 1, copy);
-            self.traffic.duplicated += 1;
-        }
-    }
-}
-
-impl Past {
-    fn note(&self, from: NodeId, sent: Option<u64>) -> Note {
-        let at = from.index();
-        Note {
-            sent,
-            clock: self.clocks.as_ref().map(|clocks| clocks[at].clone()),
-            horizon: self.horizons.as_ref().map(|horizons| horizons[at].clone()),
-        }
-    }
-
-    fn hear(&mut self, node: NodeId, note: &Note) {
-        if let Some((clocks, heard)) = self.clocks.as_mut().zip(note.clock.as_ref()) {
-            clocks[node.index()].merge(heard);
-        }
-        if let Some((horizons, heard)) = self.horizons.as_mut().zip(note.horizon.as_ref()) {
-            for (mine, theirs) in horizons[node.index()].iter_mut().zip(heard) {
-                *mine = (*mine).max(*theirs);
-            }
-        }
-    }
-
-    /// When the latest message to `to` arrives that was sent before anything `from` sends now.
-    fn horizon(&self, from: NodeId, to: NodeId) -> Ticks {
-        self.horizons.as_ref().map_or(Ticks(0), |horizons| horizons[from.index()][to.index()])
-    }
-
-    fn extend_horizon(&mut self, from: NodeId, to: NodeId, arrival: Ticks) {
-        if let Some(horizons) = &mut self.horizons {
-            let horizon = &mut horizons[from.index()][to.index()];
-            *horizon = (*horizon).max(arrival);
-        }
     }
 }
 

@@ -62,6 +62,8 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The largest number of nodes in a simulation.
+    pub const MOST_NODES: usize = 10_000_000;
     /// The largest number of nodes for which happened-before order is counted: it needs a vector clock per message.
     pub const MOST_NODES_IN_ORDER: usize = 64;
     /// The largest number of nodes on causal channels: each message remembers a time for every node.
@@ -76,6 +78,9 @@ impl Settings {
         let refuse = |sentence: String| Err(Refusal::new(sentence));
         match () {
             () if n == 0 => refuse("a system needs at least one node".to_owned()),
+            () if n > Self::MOST_NODES => {
+                refuse(format!("a simulation has at most {} nodes, not {n}", Self::MOST_NODES))
+            }
             () if stranger.is_some() => {
                 let stranger = stranger.map_or(0, NodeId::number);
                 refuse(format!("there is no node {stranger}: nodes are 1 to {n}"))
@@ -227,6 +232,18 @@ impl Latency {
             }
         }
         Ok(Latency::Matrix(rows.into()))
+    }
+
+    /// Whether no message ever takes any time.
+    #[must_use]
+    pub fn is_always_zero(&self) -> bool {
+        match self {
+            Latency::Span(Span::Constant(0) | Span::Uniform(_, 0) | Span::Exponential(0)) => true,
+            Latency::Span(_) => false,
+            Latency::Matrix(rows) => {
+                rows.values().iter().all(|row| row.values().iter().all(|&ticks| ticks == 0))
+            }
+        }
     }
 
     /// Its mean.
@@ -415,6 +432,10 @@ mod tests {
             settings.check().expect_err("it does not fit").to_string()
         };
         assert_eq!(refusal(|s| s.nodes = 0), "a system needs at least one node");
+        assert_eq!(
+            refusal(|s| s.nodes = 10_000_001),
+            "a simulation has at most 10000000 nodes, not 10000001"
+        );
         assert_eq!(
             refusal(|s| s.start = Start::Inside(NodeId::new(5))),
             "there is no node 6: nodes are 1 to 5"

@@ -8,8 +8,10 @@ use doorway_trace::{Event, What};
 use crate::application::{Applications, Stage};
 use crate::engine::{Engine, Loss};
 use crate::measures::Measures;
+use crate::recorder::Recorder;
 use crate::report::Report;
 use crate::settings::Settings;
+use crate::size::measure;
 use crate::stall::Stall;
 use crate::watch::{Line, Order, Watch};
 
@@ -89,12 +91,12 @@ impl<A: Explain> Simulation<A> {
     pub(crate) fn new(factory: &Factory<A>, settings: &Settings) -> Result<Self, Refusal> {
         settings.check()?;
         let n = settings.nodes;
-        let nodes = {
-            let plan = factory.plan(&Members::new(n)?)?;
-            let mut nodes = Vec::with_capacity(n);
-            nodes.extend(NodeId::first(n).map(|node| Fenced::from_plan(&plan, node, settings.start)));
-            nodes
-        };
+        if A::PERPETUAL && n > 1 && settings.latency.is_always_zero() {
+            let sentence =
+                "messages of this algorithm travel for ever, so that time would stand still without latency";
+            return Err(Refusal::new(sentence));
+        }
+        let nodes = make_nodes(factory, settings)?;
         let mut simulation = Self {
             engine: Engine::new(nodes, settings),
             applications: Applications::new(settings),
@@ -402,29 +404,54 @@ impl<A: Explain> Simulation<A> {
         Some(stall)
     }
 
-    pub(crate) fn finish(mut self) -> Outcome {
+    pub(crate) fn finish(self) -> Outcome {
         let stall = if self.violations.len() < Self::MOST_VIOLATIONS { self.stall() } else { None };
         let mut measures = self.measures;
         measures.time = self.engine.now().0;
-        measures.traffic = self.engine.traffic().clone();
         measures.out_of_order = self.order.as_ref().map(Order::violated);
         measures.throughput = match self.first_and_last_entry {
             Some((first, last)) => (measures.entries - 1, (last - first).0),
             None => (0, 0),
         };
-        let machines = self.engine.machines().iter();
-        let asked = machines
-            .zip(&self.entries_by_node)
-            .filter(|(fenced, entries)| **entries > 0 || fenced.node().phase() == Phase::Waiting);
-        measures.entries_by_node = asked.map(|(_, entries)| u64::from(*entries)).collect();
+        let has_asked =
+            |fenced: &Fenced<A>, entries: u32| entries > 0 || fenced.node().phase() == Phase::Waiting;
+        let nodes = self.engine.machines().iter().zip(self.entries_by_node);
+        let entries_by_node = nodes.filter(|(fenced, entries)| has_asked(fenced, *entries));
+        measures.entries_by_node = entries_by_node.map(|(_, entries)| u64::from(entries)).collect();
+        let (recorder, traffic) = self.engine.into_records();
+        measures.traffic = traffic;
         Outcome {
             as_expected: stall.is_none() && self.violations.is_empty(),
-            events: self.engine.take_recorder().map(|recorder| recorder.into_events()).unwrap_or_default(),
+            events: recorder.map(Recorder::into_events).unwrap_or_default(),
             measures,
             stall,
             violations: self.violations,
         }
     }
+}
+
+/// The memory that a simulation may take, in bytes, as far as it can be foreseen.
+const MOST_MEMORY: u64 = 16 << 30;
+
+/// All nodes at the start, unless they would not fit: most algorithms keep something about every node at every node.
+fn make_nodes<A: Explain>(factory: &Factory<A>, settings: &Settings) -> Result<Vec<Fenced<A>>, Refusal> {
+    /// A state takes so many times the memory that it takes on the wire, roughly.
+    const MEMORY_PER_WIRE_BYTE: u64 = 8;
+    let n = settings.nodes;
+    let plan = factory.plan(&Members::new(n)?)?;
+    let (_, bytes) = measure(&(), &plan.make(NodeId::new(0), settings.start));
+    let needed = (bytes * MEMORY_PER_WIRE_BYTE).saturating_mul(n as u64);
+    if needed > MOST_MEMORY {
+        return Err(Refusal::new(format!(
+            "{n} nodes of this algorithm would need about {} GiB of memory, more than the {} GiB that a simulation \
+             may take: take fewer nodes, or an algorithm whose nodes know only their neighbours",
+            needed >> 30,
+            MOST_MEMORY >> 30
+        )));
+    }
+    let mut nodes = Vec::with_capacity(n);
+    nodes.extend(NodeId::first(n).map(|node| Fenced::from_plan(&plan, node, settings.start)));
+    Ok(nodes)
 }
 
 fn describe_loss(loss: &Loss) -> String {

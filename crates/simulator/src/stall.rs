@@ -1,6 +1,7 @@
 //! A run that cannot go on: who waits for whom, and the ring in which they wait if there is one.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 
 use doorway_core::{Cut, Explain, NodeId, NodeSet, Permission, Phase};
@@ -58,9 +59,34 @@ fn blockers<A: Explain>(cut: &Cut<'_, A>, waiting: &[Waiting]) -> BTreeMap<NodeI
     waiting.iter().map(edges).collect()
 }
 
-/// The nodes of some ring of the graph, beginning with the smallest that is in one; empty if there is none.
+/// The nodes of a short ring of the graph; empty if there is none. It takes a time that grows with the edges alone, so
+/// that a system of a million nodes can be diagnosed.
 fn find_cycle(edges: &BTreeMap<NodeId, NodeSet>) -> Vec<NodeId> {
-    edges.keys().find_map(|&start| shortest_way_back(edges, start)).unwrap_or_default()
+    node_on_a_cycle(edges).and_then(|start| shortest_way_back(edges, start)).unwrap_or_default()
+}
+
+/// Goes along the edges, depth first, until it comes to a node that is still on the way.
+fn node_on_a_cycle(edges: &BTreeMap<NodeId, NodeSet>) -> Option<NodeId> {
+    let successors = |node: NodeId| edges.get(&node).into_iter().flatten();
+    let (mut on_the_way, mut done) = (NodeSet::new(), NodeSet::new());
+    for &start in edges.keys() {
+        let mut way = vec![(start, successors(start))];
+        while let Some((node, rest)) = way.last_mut() {
+            let node = *node;
+            on_the_way.insert(node);
+            match rest.next() {
+                Some(next) if on_the_way.contains(next) => return Some(next),
+                Some(next) if done.contains(next) => {}
+                Some(next) => way.push((next, successors(next))),
+                None => {
+                    on_the_way.remove(node);
+                    done.insert(node);
+                    way.pop();
+                }
+            }
+        }
+    }
+    None
 }
 
 /// The shortest ring through `start`, by breadth-first search.
@@ -72,13 +98,13 @@ fn shortest_way_back(edges: &BTreeMap<NodeId, NodeSet>, start: NodeId) -> Option
         next += 1;
         for to in edges.get(&node).into_iter().flatten() {
             if to == start {
-                let mut ring: Vec<NodeId> =
-                    std::iter::successors(Some(node), |node| came_from.get(node).copied()).collect();
+                let way = std::iter::successors(Some(node), |node| came_from.get(node).copied());
+                let mut ring: Vec<NodeId> = way.collect();
                 ring.reverse();
                 return Some(ring);
             }
-            if !came_from.contains_key(&to) {
-                came_from.insert(to, node);
+            if let Entry::Vacant(place) = came_from.entry(to) {
+                place.insert(node);
                 reached.push(to);
             }
         }
@@ -135,5 +161,20 @@ mod tests {
         assert_eq!(numbers(&find_cycle(&graph(&[(1, &[2]), (2, &[3]), (3, &[2])]))), [2, 3]);
         assert!(find_cycle(&graph(&[(1, &[2]), (2, &[3])])).is_empty());
         assert!(find_cycle(&graph(&[])).is_empty());
+    }
+
+    #[test]
+    fn of_several_rings_through_a_node_the_shortest_is_told() {
+        let edges = graph(&[(1, &[2, 4]), (2, &[3]), (3, &[4]), (4, &[1])]);
+        assert_eq!(numbers(&find_cycle(&edges)), [1, 4]);
+    }
+
+    #[test]
+    fn a_chain_of_a_hundred_thousand_is_searched_at_once() {
+        let node = |index| NodeId::new(index);
+        let chain: BTreeMap<NodeId, NodeSet> = (0..100_000)
+            .map(|index| (node(index), [node(index + 1)].into_iter().collect::<NodeSet>()))
+            .collect();
+        assert!(find_cycle(&chain).is_empty());
     }
 }

@@ -11,8 +11,8 @@ pub struct Traffic {
     pub bytes: u64,
     /// How many of each kind, in the order of the algorithm's messages.
     by_kind: Vec<(&'static str, u64)>,
-    /// How many each node has sent and received.
-    by_node: Vec<[u32; 2]>,
+    /// How many each node has handled, sent or received.
+    by_node: Vec<u32>,
     /// Messages that never arrived.
     pub lost: u64,
     /// Messages that arrived once more than they were sent.
@@ -27,36 +27,41 @@ impl Traffic {
     /// Nothing yet, among `n` nodes.
     #[must_use]
     pub fn new(n: usize) -> Self {
-        Self { by_node: vec![[0, 0]; n], ..Self::default() }
+        Self { by_node: vec![0; n], ..Self::default() }
     }
 
     #[inline]
     pub(crate) fn count_sent(&mut self, from: NodeId, kind: Kind, bytes: u64, copies: u64) {
         self.messages += copies;
         self.bytes += bytes * copies;
+        match self.by_kind.get_mut(kind.index as usize) {
+            Some((_, count)) if *count > 0 => *count += copies,
+            _ => self.count_first(kind, copies),
+        }
+        let handled = &mut self.by_node[from.index()];
+        *handled = handled.saturating_add(u32::try_from(copies).unwrap_or(u32::MAX));
+    }
+
+    /// The first message of a kind.
+    #[inline(never)]
+    fn count_first(&mut self, kind: Kind, copies: u64) {
         let place = kind.index as usize;
         if place >= self.by_kind.len() {
             self.by_kind.resize(place + 1, ("", 0));
         }
-        let (name, count) = &mut self.by_kind[place];
-        *name = kind.name;
-        *count += copies;
-        let sent = &mut self.by_node[from.index()][0];
-        *sent = sent.saturating_add(u32::try_from(copies).unwrap_or(u32::MAX));
+        self.by_kind[place] = (kind.name, copies);
     }
 
     #[inline]
     pub(crate) fn count_received(&mut self, to: NodeId) {
-        let received = &mut self.by_node[to.index()][1];
-        *received = received.saturating_add(1);
+        let handled = &mut self.by_node[to.index()];
+        *handled = handled.saturating_add(1);
     }
 
     /// Forgets what was counted so far.
     pub(crate) fn restart(&mut self) {
-        let n = self.by_node.len();
-        self.by_node.fill([0, 0]);
+        self.by_node.fill(0);
         *self = Self { by_node: std::mem::take(&mut self.by_node), ..Self::default() };
-        debug_assert_eq!(self.by_node.len(), n);
     }
 
     /// The kinds of messages that were sent, with how many.
@@ -66,7 +71,7 @@ impl Traffic {
 
     /// How many messages each node has handled, sent or received.
     pub fn load(&self) -> impl Iterator<Item = u64> + '_ {
-        self.by_node.iter().map(|&[sent, received]| u64::from(sent) + u64::from(received))
+        self.by_node.iter().map(|&handled| u64::from(handled))
     }
 
     /// Adds the counts of another run of the same algorithm; nodes are counted side by side.

@@ -55,7 +55,7 @@ fn settings(seed: u64, channels: Channels, load: usize, inside: bool) -> Setting
         hold: Span::Uniform(0, 10),
         channels,
         seed,
-        invariants: seed % 10 == 0,
+        invariants: seed.is_multiple_of(10),
         ..Settings::default()
     }
 }

@@ -109,7 +109,7 @@ fn lamport_lets_two_in_when_channels_are_not_fifo_and_fifo_channels_forbid_that_
     assert_eq!(outcome.violations[0], "time 8: nodes 1 and 2 are inside together");
     assert_eq!(
         refusal(&script.replace("channels any", "channels fifo")),
-        "line 17 of the script: REPLY 1->2 cannot arrive on fifo channels before REQUEST 1->2, which was sent first"
+        "line 12 of the script: REPLY 3->1 cannot arrive on fifo channels before REQUEST 3->1, which was sent first"
     );
 }
 

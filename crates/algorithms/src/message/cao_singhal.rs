@@ -12,6 +12,8 @@
 //! This is a formulation of our own. Each vote is counted by an epoch, one per change of hands, and every message
 //! names the epoch that it is about: so a RELEASE may overtake its predecessor's, and a TRANSFER its REPLY.
 
+// tidy: allow length, because this formulation has no page in the literature and is told here in full.
+
 use doorway_core::*;
 use serde::{Deserialize, Serialize};
 

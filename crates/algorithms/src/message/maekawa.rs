@@ -17,6 +17,8 @@
 //! that comes before its LOCKED is kept until then, a FAILED answers every INQUIRE so far, and each message names its
 //! request. A node that is in its own quorum votes for itself in the same step.
 
+// tidy: allow length, because both halves of a node are told here for Sanders' algorithm as well.
+
 use doorway_core::*;
 use serde::{Deserialize, Serialize};
 

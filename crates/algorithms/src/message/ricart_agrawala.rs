@@ -4,12 +4,12 @@
 //! ACM 24(1), 1981.
 //!
 //! Whoever wants in asks everybody and enters when all have replied. A node that is inside, or whose own request is
-//! older, holds its reply back until it leaves; so a reply says at once "I have seen it" and "after you".
+//! older, holds its reply back until it leaves.
 //!
-//! Messages: 2(N − 1) per entry (REQUEST, REPLY). Delay: T. Needs: channels of any order.
-//! Entries are in the order of the stamps, so a request that happened before another is served before it.
+//! Messages: 2(N − 1) per entry (REQUEST, REPLY). Delay: T. Needs: channels of any order. Entries are in the order of
+//! the stamps, so a request that happened before another is served before it.
 //!
-//! Unlike the paper it keeps the set of missing replies instead of counting them, and each REPLY names its request.
+//! Unlike in the paper, missing replies are a set instead of a count, and each REPLY names its request.
 
 use doorway_core::*;
 use serde::{Deserialize, Serialize};
@@ -101,11 +101,10 @@ impl Algorithm for RicartAgrawala {
                 }
             }
             Msg::Reply(request) => {
-                if self.state == State::Wanted(request) && self.missing.remove(from) {
-                    self.enter_if_all_replied(out);
-                } else {
-                    out.broken("REPLY that answers no open request");
+                if self.state != State::Wanted(request) || !self.missing.remove(from) {
+                    return out.broken("REPLY that answers no open request");
                 }
+                self.enter_if_all_replied(out);
             }
         }
     }

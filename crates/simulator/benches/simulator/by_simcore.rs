@@ -66,8 +66,7 @@ pub fn run(entries: u64) -> Done {
     }
     processes.iter().for_each(|process| process.borrow_mut().ask());
     simulation.step_until_no_events();
-    let result = *done.borrow();
-    result
+    done.take()
 }
 
 impl Process {

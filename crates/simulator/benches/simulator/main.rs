@@ -25,7 +25,7 @@ const ENTRIES: u64 = 100_000;
 const ROUNDS: usize = 7;
 
 /// What the work came to: all contestants must agree on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Entries served.
     pub entries: u64,

@@ -1,0 +1,50 @@
+//! Delivery by hand, for scripts: whatever is sent waits until the script says what becomes of it.
+
+use doorway_core::{Machine, NodeId, VectorClock, kind};
+
+use super::{Engine, Letter, Loss};
+
+impl<M: Machine> Engine<M> {
+    /// From now on whatever is sent waits to be delivered by hand.
+    pub(crate) fn hold_messages(&mut self) {
+        self.held = Some(Vec::new());
+        self.plain_latency = None;
+        let n = self.machines.len();
+        self.past.clocks.get_or_insert_with(|| vec![VectorClock::new(n); n]);
+    }
+
+    /// What waits to be delivered by hand, in the order of sending.
+    pub(crate) fn held(&self) -> &[Letter<M>] {
+        self.held.as_deref().unwrap_or_default()
+    }
+
+    /// Whether the message at one place happened before the one at another.
+    pub(crate) fn held_before(&self, earlier: usize, later: usize) -> bool {
+        let clock = |place: usize| self.held().get(place)?.note.as_ref()?.clock.as_ref();
+        clock(earlier).zip(clock(later)).is_some_and(|(earlier, later)| earlier <= later)
+    }
+
+    /// Delivers one of them; tells who made a step, if its receiver could.
+    pub(crate) fn deliver_held(&mut self, place: usize) -> Option<NodeId> {
+        let letter = self.held.as_mut().map(|held| held.remove(place))?;
+        self.deliver(letter)
+    }
+
+    /// Loses one of them.
+    pub(crate) fn lose_held(&mut self, place: usize) {
+        let Some(letter) = self.held.as_mut().map(|held| held.remove(place)) else { return };
+        let Letter { from, to, msg, note, .. } = letter;
+        let sent = note.and_then(|note| note.sent);
+        self.lose(Loss { from, to, kind: kind(&msg).name, why: "lost by the script" }, sent);
+    }
+
+    /// Adds a copy of one of them behind it.
+    pub(crate) fn double_held(&mut self, place: usize) {
+        if let Some(held) = &mut self.held {
+            let Letter { from, to, header, ref msg, ref note } = held[place];
+            let copy = Letter { from, to, header, msg: msg.clone(), note: note.clone() };
+            held.insert(place + 1, copy);
+            self.traffic.duplicated += 1;
+        }
+    }
+}

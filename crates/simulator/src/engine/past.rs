@@ -1,0 +1,54 @@
+//! What a message carries of its sender's past, where a run needs to know it.
+
+use doorway_core::{NodeId, Ticks, VectorClock};
+
+/// What a message carries that is not part of it.
+#[derive(Clone)]
+pub(super) struct Note {
+    /// The event of its sending in the trace.
+    pub(super) sent: Option<u64>,
+    /// What had happened before its sending.
+    pub(super) clock: Option<VectorClock>,
+    /// On causal channels: when the latest message to each node, of those sent before it, arrives.
+    pub(super) horizon: Option<Box<[Ticks]>>,
+}
+
+/// What is known of each node's past, where it matters.
+pub(super) struct Past {
+    pub(super) clocks: Option<Vec<VectorClock>>,
+    pub(super) horizons: Option<Vec<Box<[Ticks]>>>,
+}
+
+impl Past {
+    pub(super) fn note(&self, from: NodeId, sent: Option<u64>) -> Note {
+        let at = from.index();
+        Note {
+            sent,
+            clock: self.clocks.as_ref().map(|clocks| clocks[at].clone()),
+            horizon: self.horizons.as_ref().map(|horizons| horizons[at].clone()),
+        }
+    }
+
+    pub(super) fn hear(&mut self, node: NodeId, note: &Note) {
+        if let Some((clocks, heard)) = self.clocks.as_mut().zip(note.clock.as_ref()) {
+            clocks[node.index()].merge(heard);
+        }
+        if let Some((horizons, heard)) = self.horizons.as_mut().zip(note.horizon.as_ref()) {
+            for (mine, theirs) in horizons[node.index()].iter_mut().zip(heard) {
+                *mine = (*mine).max(*theirs);
+            }
+        }
+    }
+
+    /// When the latest message to `to` arrives that was sent before anything `from` sends now.
+    pub(super) fn horizon(&self, from: NodeId, to: NodeId) -> Ticks {
+        self.horizons.as_ref().map_or(Ticks(0), |horizons| horizons[from.index()][to.index()])
+    }
+
+    pub(super) fn extend_horizon(&mut self, from: NodeId, to: NodeId, arrival: Ticks) {
+        if let Some(horizons) = &mut self.horizons {
+            let horizon = &mut horizons[from.index()][to.index()];
+            *horizon = (*horizon).max(arrival);
+        }
+    }
+}
