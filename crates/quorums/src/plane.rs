@@ -122,7 +122,7 @@ fn refusal(n: usize) -> Refusal {
         Some(order) => format!("no projective plane of order {order}, with {n} nodes, is known"),
         None => format!("no projective plane has {n} nodes"),
     };
-    Refusal::new(format!("{reason}: {nearest}; `truncated` works for every N"))
+    Refusal::new(format!("{reason}: {nearest}; `truncated` works for every N up to 1057"))
 }
 
 #[cfg(test)]
@@ -213,16 +213,16 @@ mod tests {
         let refusal = |n| assignment(n).unwrap_err().to_string();
         assert_eq!(
             refusal(10),
-            "no projective plane has 10 nodes: the nearest sizes are 7 and 13; `truncated` works for every N"
+            "no projective plane has 10 nodes: the nearest sizes are 7 and 13; `truncated` works for every N up to 1057"
         );
         assert_eq!(
             refusal(3),
-            "no projective plane has 3 nodes: the nearest size is 7; `truncated` works for every N"
+            "no projective plane has 3 nodes: the nearest size is 7; `truncated` works for every N up to 1057"
         );
         assert_eq!(
             refusal(43),
             "no projective plane of order 6, with 43 nodes, is known: the nearest sizes are 31 and 57; \
-             `truncated` works for every N"
+             `truncated` works for every N up to 1057"
         );
         assert!(refusal(931).contains("order 30") && refusal(931).contains("871 and 993"));
         assert_eq!(

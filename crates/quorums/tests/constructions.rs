@@ -294,7 +294,7 @@ fn what_does_not_fit_the_number_of_nodes_is_refused_in_one_sentence() {
     assert_eq!(refusal("wall:0,4", 4), "row 1 of the wall is empty: each row needs a node");
     assert_eq!(
         refusal("plane", 10),
-        "no projective plane has 10 nodes: the nearest sizes are 7 and 13; `truncated` works for every N"
+        "no projective plane has 10 nodes: the nearest sizes are 7 and 13; `truncated` works for every N up to 1057"
     );
     assert!(refusal("plane", 2000).starts_with("planes are built for at most 1057 nodes, not 2000"));
     assert!(refusal("truncated", 2000).starts_with("planes are cut for at most 1057 nodes, not 2000"));

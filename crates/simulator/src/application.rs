@@ -199,8 +199,8 @@ impl Applications {
         if self.load != Load::Isolated || self.quota == 0 {
             return None;
         }
-        let alive: Vec<NodeId> = NodeId::first(self.stages.len()).filter(|&node| lives(node)).collect();
-        let place = (!alive.is_empty()).then(|| self.random.below(alive.len() as u64) as usize);
-        place.map(|place| alive[place])
+        let n = self.stages.len();
+        let drawn = NodeId::new(self.random.below(n as u64) as usize);
+        std::iter::once(drawn).chain(drawn.around(n)).find(|&node| lives(node))
     }
 }

@@ -186,7 +186,10 @@ impl FromStr for Span {
         };
         let ticks = |digits: &str| match digits.parse() {
             Ok(ticks) if ticks <= Self::LONGEST => Ok(ticks),
-            _ => Err(refusal()),
+            Ok(_) => {
+                Err(Refusal::new(format!("{word:?} is too long: a span is at most {} ticks", Self::LONGEST)))
+            }
+            Err(_) => Err(refusal()),
         };
         let parts: Vec<&str> = word.split(':').collect();
         match parts[..] {
@@ -194,7 +197,12 @@ impl FromStr for Span {
             ["exponential", mean] => ticks(mean).map(Span::Exponential),
             ["uniform", from, to] => {
                 let (from, to) = (ticks(from)?, ticks(to)?);
-                if from <= to { Ok(Span::Uniform(from, to)) } else { Err(refusal()) }
+                if from <= to {
+                    return Ok(Span::Uniform(from, to));
+                }
+                Err(Refusal::new(format!(
+                    "{word:?} ends before it begins: uniform:{to}:{from} would be right"
+                )))
             }
             _ => Err(refusal()),
         }
@@ -409,12 +417,17 @@ mod tests {
             let sentence = word.parse::<Load>().expect_err("nonsense").to_string();
             assert!(sentence.contains("as in light:500"), "{sentence}");
         }
-        for word in
-            ["", "uniform:9:5", "uniform:5", "exponential", "-3", "99999999999999999999", "1099511627777"]
-        {
+        for word in ["", "uniform:5", "exponential", "-3", "99999999999999999999", "x"] {
             let sentence = word.parse::<Span>().expect_err("nonsense").to_string();
             assert!(sentence.contains("as in uniform:5:15"), "{sentence}");
         }
+        let refused = |word: &str| word.parse::<Span>().expect_err("it cannot be").to_string();
+        assert_eq!(
+            refused("uniform:9:5"),
+            "\"uniform:9:5\" ends before it begins: uniform:5:9 would be right"
+        );
+        let too_long = "\"1099511627777\" is too long: a span is at most 1099511627776 ticks";
+        assert_eq!(refused("1099511627777"), too_long);
         for word in ["", "1,2@1..2", "1|1@1..2", "1|2@5..5", "1|0@1..2", "1|2", "1|x@1..2"] {
             let sentence = word.parse::<Partition>().expect_err("nonsense").to_string();
             assert!(sentence.contains("as in \"1,2|3,4,5@100..200\""), "{sentence}");

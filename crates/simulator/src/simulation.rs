@@ -396,9 +396,7 @@ impl<A: Explain> Simulation<A> {
         if moves || !is_any(Phase::Waiting) || is_any(Phase::Inside) {
             return None;
         }
-        let mut stall = Stall::diagnose(&self.cut());
-        stall.waiting.retain(|waiting| lives(waiting.node));
-        stall.crashed = self.engine.crashed().iter().collect();
+        let mut stall = Stall::diagnose(&self.cut(), self.engine.crashed());
         stall.livelock = self.livelock;
         stall.lost = self.engine.losses().iter().map(describe_loss).collect();
         Some(stall)

@@ -34,14 +34,14 @@ pub struct Waiting {
 
 impl Stall {
     /// Finds out who waits for whom in a state in which nothing moves.
-    pub fn diagnose<A: Explain>(cut: &Cut<'_, A>) -> Self {
+    pub fn diagnose<A: Explain>(cut: &Cut<'_, A>, crashed: &NodeSet) -> Self {
         let waiting: Vec<Waiting> = cut
             .states()
-            .filter(|(node, _)| cut.phase(*node) == Phase::Waiting)
+            .filter(|(node, _)| cut.phase(*node) == Phase::Waiting && !crashed.contains(*node))
             .map(|(node, state)| Waiting { node, missing: state.waits_for() })
             .collect();
         let cycle = find_cycle(&blockers(cut, &waiting));
-        Self { waiting, cycle, lost: Vec::new(), crashed: Vec::new(), livelock: false }
+        Self { waiting, cycle, lost: Vec::new(), crashed: crashed.iter().collect(), livelock: false }
     }
 }
 
@@ -59,10 +59,14 @@ fn blockers<A: Explain>(cut: &Cut<'_, A>, waiting: &[Waiting]) -> BTreeMap<NodeI
     waiting.iter().map(edges).collect()
 }
 
-/// The nodes of a short ring of the graph; empty if there is none. It takes a time that grows with the edges alone, so
+/// The nodes of a short ring of the graph, smallest first; empty if there is none. It takes a time that grows with the edges alone, so
 /// that a system of a million nodes can be diagnosed.
 fn find_cycle(edges: &BTreeMap<NodeId, NodeSet>) -> Vec<NodeId> {
-    node_on_a_cycle(edges).and_then(|start| shortest_way_back(edges, start)).unwrap_or_default()
+    let mut cycle =
+        node_on_a_cycle(edges).and_then(|start| shortest_way_back(edges, start)).unwrap_or_default();
+    let first = cycle.iter().min().and_then(|least| cycle.iter().position(|node| node == least));
+    cycle.rotate_left(first.unwrap_or(0));
+    cycle
 }
 
 /// Goes along the edges, depth first, until it comes to a node that is still on the way.
@@ -112,7 +116,7 @@ fn shortest_way_back(edges: &BTreeMap<NodeId, NodeSet>, start: NodeId) -> Option
     None
 }
 
-/// `node 7 waits for {10}; node 8 waits for {1}; they wait for each other: 7 → 8 → 11 → 7`.
+/// `node 7 waits for {10}; node 8 waits for {1}; wait-for cycle: 7 → 8 → 11 → 7`.
 impl fmt::Display for Stall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 8;
@@ -125,16 +129,16 @@ impl fmt::Display for Stall {
         if self.waiting.len() > SHOWN {
             parts.push(format!("{} more wait", self.waiting.len() - SHOWN));
         }
-        if !self.cycle.is_empty() {
-            let ring: Vec<String> =
-                self.cycle.iter().chain(self.cycle.first()).map(NodeId::to_string).collect();
-            parts.push(format!("they wait for each other: {}", ring.join(" → ")));
-        }
         if !self.crashed.is_empty() {
             let crashed: Vec<String> = self.crashed.iter().map(NodeId::to_string).collect();
             parts.push(format!("crashed: {}", crashed.join(", ")));
         }
         parts.extend(self.lost.iter().map(|message| format!("lost: {message}")));
+        if !self.cycle.is_empty() {
+            let ring: Vec<String> =
+                self.cycle.iter().chain(self.cycle.first()).map(NodeId::to_string).collect();
+            parts.push(format!("wait-for cycle: {}", ring.join(" → ")));
+        }
         if self.livelock {
             parts.push("messages still move, but nobody has entered for a long time".to_owned());
         }

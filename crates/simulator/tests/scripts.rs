@@ -77,7 +77,7 @@ fn the_thirteen_nodes_end_in_a_deadlock_without_remedies() {
     assert_eq!(stall.cycle.iter().map(|node| node.number()).collect::<Vec<_>>(), [7, 8, 11]);
     assert_eq!(
         stall.to_string(),
-        "node 7 waits for {10}; node 8 waits for {1}; node 11 waits for {13}; they wait for each other: 7 → 8 → 11 → 7"
+        "node 7 waits for {10}; node 8 waits for {1}; node 11 waits for {13}; wait-for cycle: 7 → 8 → 11 → 7"
     );
 }
 

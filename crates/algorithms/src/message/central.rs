@@ -162,7 +162,7 @@ pub fn entry() -> Entry<Central> {
             title: "Central coordinator",
             family: Family::Central,
             needs: Channels::Any,
-            messages: "3",
+            messages: "3, 0 for the server",
             delay: "2T",
             parameters: &[],
             source: include_str!("central.rs"),

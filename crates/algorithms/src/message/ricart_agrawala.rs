@@ -1,7 +1,6 @@
 //! Ricart and Agrawala's algorithm.
 //!
-//! G. Ricart, A. K. Agrawala, "An optimal algorithm for mutual exclusion in computer networks", Communications of the
-//! ACM 24(1), 1981.
+//! G. Ricart, A. K. Agrawala, "An optimal algorithm for mutual exclusion in computer networks", CACM 24(1), 1981.
 //!
 //! Whoever wants in asks everybody and enters when all have replied. A node that is inside, or whose own request is
 //! older, holds its reply back until it leaves.
@@ -9,7 +8,8 @@
 //! Messages: 2(N − 1) per entry (REQUEST, REPLY). Delay: T. Needs: channels of any order. Entries are in the order of
 //! the stamps, so a request that happened before another is served before it.
 //!
-//! Unlike in the paper, missing replies are a set instead of a count, and each REPLY names its request.
+//! Beyond the paper, a REPLY names its request and tells its sender's clock. Without the clock a node can learn of a
+//! request by way of a REPLY alone, ask after it with an older stamp, and be served before it.
 
 use doorway_core::*;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct RicartAgrawala {
     me: NodeId,
-    /// Everybody else.
     others: NodeSet,
     clock: LamportClock,
     state: State,
@@ -42,8 +41,8 @@ pub(super) enum State {
 pub enum Msg {
     /// The sender wants in.
     Request(Stamp),
-    /// The sender lets that request go first.
-    Reply(Stamp),
+    /// The sender lets the receiver's request of this counter go first, and tells its clock.
+    Reply(u64, LamportClock),
 }
 
 impl State {
@@ -94,14 +93,15 @@ impl Algorithm for RicartAgrawala {
             Msg::Request(request) => {
                 self.clock.merge(request.counter);
                 if self.state.goes_before(request) {
-                    self.deferred.insert(request);
-                } else {
-                    out.rule("reply");
-                    out.send(from, Msg::Reply(request));
+                    return self.deferred.insert(request);
                 }
+                out.rule("reply");
+                out.send(from, Msg::Reply(request.counter, self.clock));
             }
-            Msg::Reply(request) => {
-                if self.state != State::Wanted(request) || !self.missing.remove(from) {
+            Msg::Reply(counter, clock) => {
+                self.clock.merge(clock.count());
+                if self.state != State::Wanted(Stamp { counter, node: self.me }) || !self.missing.remove(from)
+                {
                     return out.broken("REPLY that answers no open request");
                 }
                 self.enter_if_all_replied(out);
@@ -113,7 +113,7 @@ impl Algorithm for RicartAgrawala {
         self.state = State::Released;
         out.rule("leave");
         for request in self.deferred.drain() {
-            out.send(request.node, Msg::Reply(request));
+            out.send(request.node, Msg::Reply(request.counter, self.clock));
         }
     }
 }

@@ -7,13 +7,16 @@ use crate::settings::{Load, Settings};
 use crate::simulation::{Outcome, Simulation};
 
 impl Script {
-    /// Runs the script. Of the settings it uses nodes, channels, start, seed, invariants and trace: messages arrive when
-    /// the script delivers them.
+    /// Runs the script. Of the settings it uses nodes, channels, start, seed, invariants, order and trace; load, times
+    /// and faults are what the script says.
     ///
     /// # Errors
     /// If a line asks for something impossible, or expects what is not so.
     pub fn run<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Outcome, ScriptError> {
-        let settings = Settings { load: Load::Isolated, entries: u64::MAX, ..settings.clone() };
+        let &Settings { nodes, channels, start, seed, invariants, order, trace, .. } = settings;
+        let (load, entries) = (Load::Isolated, u64::MAX);
+        let by_hand = Settings { load, entries, ..Settings::default() };
+        let settings = Settings { nodes, channels, start, seed, invariants, order, trace, ..by_hand };
         let refused =
             |refusal: doorway_core::Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
         let mut simulation = Simulation::new(factory, &settings).map_err(refused)?;

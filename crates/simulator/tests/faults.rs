@@ -1,0 +1,184 @@
+//! What goes wrong, goes wrong as it should: loss, duplication, crashes, partitions, and the layer that hides them.
+
+mod laboratory;
+
+use doorway_core::{Channels, NodeId, Start, Ticks};
+use doorway_simulator::{Latency, Load, Settings, Span};
+use laboratory::{correct, run_plain, typed};
+
+fn settings(seed: u64) -> Settings {
+    let latency = Latency::Span(typed("uniform:1:30"));
+    Settings { nodes: 5, entries: 40, latency, seed, invariants: true, ..Settings::default() }
+}
+
+#[test]
+fn under_the_retransmission_layer_every_algorithm_survives_loss_duplication_and_a_partition_that_heals() {
+    for (name, seed) in correct().into_iter().flat_map(|name| (1..=50).map(move |seed| (name, seed))) {
+        let mut settings = settings(seed);
+        settings.faults.loss = typed("0.3");
+        settings.faults.duplicate = typed("0.2");
+        settings.faults.retransmit = true;
+        settings.faults.partitions = vec![typed("1,2|3,4,5@100..2000")];
+        let outcome = run_plain(name, &settings);
+        assert!(outcome.as_expected, "{name}, seed {seed}: {:?} {:?}", outcome.stall, outcome.violations);
+        let traffic = outcome.measures.traffic;
+        assert_eq!((outcome.measures.entries, traffic.lost), (40, 0), "{name}, seed {seed}");
+        assert!(traffic.resent > 0 && traffic.acknowledgements >= traffic.messages, "{name}, seed {seed}");
+    }
+}
+
+#[test]
+fn without_it_every_algorithm_stalls_when_messages_are_lost_and_the_report_says_what_was_lost() {
+    for name in correct() {
+        let stall = (1..=20).find_map(|seed| {
+            let mut settings = settings(seed);
+            settings.faults.loss = typed("0.2");
+            settings.invariants = false;
+            run_plain(name, &settings).stall
+        });
+        let stall = stall.unwrap_or_else(|| panic!("{name} survives the loss of its messages"));
+        assert!(!stall.waiting.is_empty() && stall.lost[0].ends_with("(drawn by lot)"), "{name}: {stall}");
+        assert!(stall.waiting.iter().all(|waiting| !waiting.missing.is_empty()), "{name}: {stall}");
+    }
+}
+
+#[test]
+fn a_crash_of_a_needed_node_stalls_the_others_and_the_report_names_it() {
+    for name in correct() {
+        let mut settings = Settings { nodes: 5, entries: 100, ..Settings::default() };
+        settings.start = Start::Inside(NodeId::new(2));
+        settings.faults.crashes = vec![typed("3@2")];
+        let stall =
+            run_plain(name, &settings).stall.unwrap_or_else(|| panic!("{name} survives the holder's crash"));
+        assert_eq!(stall.crashed.iter().map(|node| node.number()).collect::<Vec<_>>(), [3], "{name}");
+        assert!(stall.waiting.iter().all(|waiting| waiting.node.number() != 3), "{name}: {stall}");
+    }
+}
+
+#[test]
+fn a_node_that_is_not_needed_may_crash() {
+    let mut settings = Settings { nodes: 5, entries: 100, load: Load::Active(2), ..Settings::default() };
+    settings.faults.crashes = vec![typed("5@50")];
+    let central = run_plain("central", &settings);
+    assert!(central.as_expected, "{:?}", central.stall);
+    assert_eq!(central.measures.entries, 100);
+}
+
+#[test]
+fn raw_duplicates_are_noticed_by_an_algorithm_that_names_its_requests() {
+    let found = (1..=20).any(|seed| {
+        let mut settings = settings(seed);
+        settings.faults.duplicate = typed("0.2");
+        let outcome = run_plain("ricart-agrawala", &settings);
+        outcome.violations.iter().any(|what| what.ends_with("REPLY that answers no open request"))
+    });
+    assert!(found);
+}
+
+#[test]
+fn a_partition_that_heals_loses_what_was_sent_across_it_without_the_layer() {
+    let mut settings = Settings { nodes: 4, entries: 100, ..Settings::default() };
+    settings.faults.partitions = vec![typed("1,2|3,4@100..200")];
+    let outcome = run_plain("ricart-agrawala", &settings);
+    let stall = outcome.stall.expect("a REQUEST or REPLY is gone for good");
+    assert!(stall.lost.iter().all(|message| message.ends_with("(the link was cut)")), "{stall}");
+}
+
+#[test]
+fn causal_delivery_is_kept_whatever_the_latency() {
+    for (name, seed) in correct().into_iter().flat_map(|name| (1..=20).map(move |seed| (name, seed))) {
+        let latency = Latency::Span(typed("exponential:40"));
+        let (channels, trace) = (Channels::Causal, true);
+        let settings =
+            Settings { nodes: 4, entries: 30, latency, channels, trace, seed, ..Settings::default() };
+        laboratory_causality::check(&run_plain(name, &settings).events, 4);
+    }
+}
+
+/// Checks causal delivery from a trace alone, by vector clocks of its own.
+mod laboratory_causality {
+    use std::collections::BTreeMap;
+
+    use doorway_core::VectorClock;
+    use doorway_trace::{Event, What};
+
+    /// No node gets a message before another one to it that was sent causally earlier.
+    pub fn check(events: &[Event], n: usize) {
+        let mut clocks = vec![VectorClock::new(n); n];
+        let mut sent = BTreeMap::new();
+        let mut undelivered: BTreeMap<u64, (VectorClock, usize)> = BTreeMap::new();
+        for event in events {
+            let clock = &mut clocks[event.node.index()];
+            match &event.what {
+                What::Send { to, .. } => {
+                    clock.tick(event.node);
+                    sent.insert(event.id, clock.clone());
+                    undelivered.insert(event.id, (clock.clone(), to.index()));
+                }
+                What::Deliver { .. } => {
+                    let id = event.cause.expect("a delivery names its sending");
+                    let (mine, to) = undelivered.remove(&id).expect("it is delivered once");
+                    let overtaken =
+                        undelivered.values().find(|(other, at)| *at == to && other.happened_before(&mine));
+                    assert_eq!(overtaken, None, "{event:?} arrives too early");
+                    clock.merge(&mine);
+                    clock.tick(event.node);
+                }
+                _ => {}
+            }
+        }
+        assert!(undelivered.len() <= 1, "only a perpetual token may be left over");
+    }
+}
+
+#[test]
+fn entries_are_in_happened_before_order_with_lamport_and_ricart_agrawala_and_not_with_carvalho_roucairol() {
+    let out_of_order = |name: &str| -> u64 {
+        (1..=200)
+            .map(|seed| {
+                let settings = Settings { order: true, invariants: false, entries: 100, ..settings(seed) };
+                run_plain(name, &settings).measures.out_of_order.expect("it was asked for")
+            })
+            .sum()
+    };
+    assert_eq!((out_of_order("lamport"), out_of_order("ricart-agrawala")), (0, 0));
+    assert!(out_of_order("carvalho-roucairol") > 0);
+}
+
+#[test]
+fn the_application_is_a_party_of_its_own_and_its_words_take_their_time() {
+    const L: u64 = 3;
+    let isolated =
+        Settings { local_latency: Ticks(L), load: Load::Isolated, entries: 50, ..Settings::default() };
+    let measures = run_plain("ricart-agrawala", &isolated).measures;
+    assert_eq!(measures.waiting_time.max(), Some(L + 20 + L));
+    assert_eq!(measures.response_time.max(), Some(L + 20 + L + 5));
+    let hold = Span::Constant(50);
+    let saturated = Settings { local_latency: Ticks(L), hold, entries: 50, ..Settings::default() };
+    let measures = run_plain("ricart-agrawala", &saturated).measures;
+    assert_eq!(
+        (measures.sync_delay.quantile(0.0), measures.sync_delay.max()),
+        (Some(L + 10 + L), Some(L + 10 + L))
+    );
+}
+
+#[test]
+fn a_latency_matrix_gives_each_pair_its_own_delay() {
+    let latency = Latency::matrix("0 5 50 # from node 1\n5 0 50\n50 50 0").expect("three rows");
+    let settings = Settings { nodes: 3, entries: 20, load: Load::Active(1), latency, ..Settings::default() };
+    let measures = run_plain("ricart-agrawala", &settings).measures;
+    assert_eq!((measures.waiting_time.quantile(0.0), measures.waiting_time.max()), (Some(100), Some(100)));
+}
+
+#[test]
+fn warm_up_leaves_out_exactly_the_first_entries() {
+    let all = Settings { nodes: 4, entries: 100, ..Settings::default() };
+    let measured = run_plain("suzuki-kasami", &Settings { warmup: 30, ..all.clone() }).measures;
+    assert_eq!(
+        (measured.entries, measured.waiting_time.count(), measured.response_time.count()),
+        (70, 70, 70)
+    );
+    let whole = run_plain("suzuki-kasami", &all).measures;
+    assert!(measured.traffic.messages < whole.traffic.messages);
+    assert_eq!(measured.time, whole.time, "the run itself is the same");
+}
