@@ -10,7 +10,7 @@ pub const HELP: &str = "\
 Runs the benchmarks of all crates in release, or the one that is named.
 
   cargo xtask bench             all of them
-  cargo xtask bench simulator   only crates/*/benches/simulator.rs";
+  cargo xtask bench simulator   only crates/*/benches/simulator/main.rs";
 
 /// Runs them and says how long it took.
 pub fn run(words: &[String]) -> Result<(), Stop> {

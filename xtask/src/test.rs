@@ -114,17 +114,21 @@ fn examples() -> Result<(), Stop> {
     manifests.iter().try_for_each(|manifest| example(manifest))
 }
 
-/// Tests one of them, in our target directory and our profile of tests so that dependencies are not built again.
+/// Checks and tests one of them, in our target directory and our profile of tests so that dependencies are not built
+/// again.
 fn example(manifest: &Path) -> Result<(), Stop> {
     let path = manifest.strip_prefix(root()).unwrap_or(manifest).to_string_lossy().into_owned();
     let profile = fs::read_to_string(root().join("Cargo.toml")).map(|text| profile_of_tests(&text));
     let profile = profile.map_err(|error| Stop::Failed(format!("Cargo.toml cannot be read: {error}.")))?;
-    let mut arguments = vec!["test", "--manifest-path", &path];
-    if manifest.with_file_name("Cargo.lock").is_file() {
-        arguments.push("--locked");
-    }
-    arguments.extend(profile.iter().flat_map(|setting| ["--config", setting]));
-    cargo(&arguments, &[("CARGO_TARGET_DIR", &target_directory().to_string_lossy())])
+    let is_locked = manifest.with_file_name("Cargo.lock").is_file();
+    let locked: &[&str] = if is_locked { &["--locked"] } else { &[] };
+    let target = target_directory().to_string_lossy().into_owned();
+    let cargo = |arguments: &[&[&str]]| cargo(&arguments.concat(), &[("CARGO_TARGET_DIR", &target)]);
+    let profile: Vec<&str> = profile.iter().flat_map(|setting| ["--config", setting]).collect();
+    let manifest: &[&str] = &["--manifest-path", &path];
+    cargo(&[&["fmt", "--check"], manifest])?;
+    cargo(&[&["clippy", "--all-targets", "--no-deps"], manifest, locked, &["--", "-D", "warnings"]])?;
+    cargo(&[&["test"], manifest, locked, &profile])
 }
 
 /// The settings of the workspace's profile `test`, as cargo's `--config` takes them.

@@ -3,6 +3,7 @@
 use doorway_core::{About, Catalog, Refusal};
 use serde_json::{Value, json};
 
+use crate::typed::Typed;
 use crate::{Answer, table, text};
 
 /// List the algorithms
@@ -24,7 +25,11 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+pub(crate) fn answer(
+    catalog: &impl Catalog,
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
     let list = catalog.list();
     if arguments.json {
         let algorithms: Vec<Value> = list.iter().map(|about| described(about)).collect();
@@ -37,7 +42,8 @@ pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<An
         page.push_str("\nSpecimens, wrong on purpose:");
         page.push_str(&if arguments.all { with_faults(&specimens) } else { names(&specimens) });
     }
-    page.push_str("\n`doorway explain NAME` tells more, `doorway simulate NAME` runs it.\n");
+    let program = &typed.program;
+    page.push_str(&format!("\n`{program} explain NAME` tells more, `{program} simulate NAME` runs it.\n"));
     Ok(Answer::holds(page))
 }
 

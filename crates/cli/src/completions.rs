@@ -4,6 +4,7 @@ use clap_complete::Shell;
 use doorway_core::{Catalog, Refusal};
 
 use crate::Answer;
+use crate::typed::Typed;
 
 /// Print completions for a shell
 ///
@@ -19,8 +20,13 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+pub(crate) fn answer(
+    catalog: &impl Catalog,
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::described(catalog), "doorway", &mut script);
+    let mut command = crate::described(catalog, typed);
+    clap_complete::generate(arguments.shell, &mut command, &typed.program, &mut script);
     Ok(Answer::holds(String::from_utf8_lossy(&script).into_owned()))
 }

@@ -3,6 +3,7 @@
 use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Rule, Visitor};
 use serde_json::{Value, json};
 
+use crate::typed::Typed;
 use crate::{Answer, algorithms, names, text};
 
 /// Explain one algorithm
@@ -22,11 +23,18 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
-    let about = names::find(catalog, &arguments.algorithm)?;
+pub(crate) fn answer(
+    catalog: &impl Catalog,
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
+    let about = names::find(catalog, typed, &arguments.algorithm)?;
     let laws = catalog.visit(about.name, &Options::none(), AskForLaws).transpose()?.unwrap_or_default();
-    let page = if arguments.json { as_json(about, &laws).to_string() + "\n" } else { page(about, &laws) };
-    Ok(Answer::holds(page))
+    let to_try = command_to_try(about, &typed.program);
+    Ok(Answer::holds(match arguments.json {
+        true => as_json(about, &laws, &to_try).to_string() + "\n",
+        false => page(about, &laws, &to_try),
+    }))
 }
 
 /// What an algorithm tells about its type.
@@ -49,14 +57,14 @@ impl Visitor for AskForLaws {
     }
 }
 
-fn as_json(about: &About, laws: &Laws) -> Value {
+fn as_json(about: &About, laws: &Laws, to_try: &str) -> Value {
     let mut told = algorithms::described(about);
     let rules: Vec<Value> =
         laws.rules.iter().map(|rule| json!({"name": rule.name, "text": rule.text})).collect();
     told["page"] = json!(about.page());
     told["rules"] = json!(rules);
     told["invariants"] = json!(laws.invariants);
-    told["try"] = json!(command_to_try(about));
+    told["try"] = json!(to_try);
     let mut answer = json!({"version": 1});
     if let (Value::Object(answer), Value::Object(told)) = (&mut answer, told) {
         answer.extend(told);
@@ -64,7 +72,7 @@ fn as_json(about: &About, laws: &Laws) -> Value {
     answer
 }
 
-fn page(about: &About, laws: &Laws) -> String {
+fn page(about: &About, laws: &Laws, to_try: &str) -> String {
     let title = format!("{}  ({})", about.title, about.name);
     let mut parts = vec![format!("{title}\n{}", "═".repeat(title.chars().count()))];
     parts.extend(about.specimen.map(|specimen| {
@@ -74,14 +82,30 @@ fn page(about: &About, laws: &Laws) -> String {
         );
         text::wrap(&sentence, text::prose_width(), 0)
     }));
-    parts.push(rewrapped(&about.page()));
+    parts.push(rewrapped(without_title(&about.page(), about.title)));
     parts.push(claims(about));
     let rules: Vec<(&str, &str)> = laws.rules.iter().map(|rule| (rule.name, rule.text)).collect();
-    parts.extend(items("Rules", &rules));
+    parts.extend(items(&heading_of_rules(about), &rules));
     parts.extend(bullets("Invariants, tested by --invariants", &laws.invariants));
     parts.extend(items("Parameters", &parameters(about)));
-    parts.push(format!("Try\n  {}", command_to_try(about)));
+    parts.push(format!("Try\n  {to_try}"));
     parts.join("\n\n") + "\n"
+}
+
+/// The page without its first line, where that only says the title again.
+fn without_title<'a>(page: &'a str, title: &str) -> &'a str {
+    match page.split_once('\n') {
+        Some((first, rest)) if first.trim_end_matches('.') == title => rest.trim_start_matches('\n'),
+        _ => page,
+    }
+}
+
+/// A specimen shares the rules of the algorithm that it spoils, and may not have all of them.
+fn heading_of_rules(about: &About) -> String {
+    match about.specimen {
+        Some(specimen) => format!("Rules of {}, which this variant spoils", specimen.of),
+        None => "Rules".to_owned(),
+    }
 }
 
 fn claims(about: &About) -> String {
@@ -89,7 +113,7 @@ fn claims(about: &About) -> String {
         ("excludes by", about.family.name()),
         ("messages per entry", about.messages),
         ("delay", about.delay),
-        ("channels", about.needs.name()),
+        ("needs", &text::channels(about.needs)),
     ];
     items("Claims", &lines).unwrap_or_default()
 }
@@ -103,12 +127,12 @@ fn parameters(about: &About) -> Vec<(String, String)> {
 }
 
 /// A command that shows what is special: for a specimen, many runs in which something should go wrong.
-fn command_to_try(about: &About) -> String {
+fn command_to_try(about: &About, program: &str) -> String {
     let name = about.name;
     match about.specimen {
         Some(_) => {
             format!(
-                "doorway simulate {name} --channels {} --latency uniform:1:50 --runs 100",
+                "{program} simulate {name} --channels {} --latency uniform:1:50 --runs 100",
                 about.needs.name()
             )
         }
@@ -116,7 +140,7 @@ fn command_to_try(about: &About) -> String {
             let choice = about.parameters.first();
             let choice =
                 choice.map(|chosen| format!(" --{} {}", chosen.name, chosen.default)).unwrap_or_default();
-            format!("doorway simulate {name} --nodes 13{choice}")
+            format!("{program} simulate {name} --nodes 13{choice}")
         }
     }
 }
@@ -183,5 +207,11 @@ mod tests {
             "An idea in two lines.\n\nMessages: 3 of them.\nDelay: T.\n  as it is\n- one\n- two\n  more";
         assert_eq!(rewrapped(page), lines);
         assert_eq!(rewrapped("see [`Name`]"), "see `Name`");
+    }
+
+    #[test]
+    fn a_title_is_not_said_twice() {
+        assert_eq!(without_title("Token ring.\n\nAn idea.", "Token ring"), "An idea.");
+        assert_eq!(without_title("A ring.\n\nAn idea.", "Token ring"), "A ring.\n\nAn idea.");
     }
 }

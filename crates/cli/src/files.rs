@@ -34,11 +34,13 @@ pub(crate) fn read(path: &Path) -> Result<String, Refusal> {
 /// # Errors
 /// If the file cannot be read.
 pub(crate) fn choice(word: &str, folder: &Path) -> Result<Choice, Refusal> {
-    let file = match word.strip_prefix("file:") {
-        Some(path) => Some(read(&folder.join(path))?),
-        None => None,
-    };
+    let file = named(word, folder).map(|path| read(&path)).transpose()?;
     Ok(Choice { word: word.to_owned(), file })
+}
+
+/// The file that `file:PATH` names.
+pub(crate) fn named(word: &str, folder: &Path) -> Option<PathBuf> {
+    word.strip_prefix("file:").map(|path| folder.join(path))
 }
 
 /// A file to be written: checked before the work begins, there only when all of it is.

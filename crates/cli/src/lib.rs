@@ -24,6 +24,7 @@ mod quorum;
 mod simulate;
 mod table;
 mod text;
+mod typed;
 mod usage;
 
 use std::ffi::OsString;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use doorway_core::{Catalog, Refusal};
+use typed::Typed;
 
 pub use exit::Exit;
 
@@ -47,11 +49,13 @@ pub fn run_from(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Exit {
-    let typed: Vec<OsString> = arguments.into_iter().collect();
-    match answer(&catalog, &typed) {
-        Ok(answer) => print(&answer, out, err),
+    let mut typed = Typed::new(arguments);
+    let answer = answer(&catalog, &mut typed);
+    let mut tell = |sentence: &str| tell(err, &typed.program, sentence);
+    match answer {
+        Ok(answer) => print(&answer, out, tell),
         Err(refusal) => {
-            tell(err, &refusal.to_string());
+            tell(&refusal.to_string());
             Exit::BadUsage
         }
     }
@@ -75,7 +79,7 @@ impl Answer {
 /// Mutual exclusion for programs that do not share a machine, and the laboratory in which to see why it works
 #[derive(Parser)]
 #[command(
-    name = "doorway",
+    name = typed::USUAL_NAME,
     version,
     after_help = "Examples:
   doorway algorithms                       the list
@@ -100,28 +104,36 @@ enum Verb {
     Man(man::Arguments),
 }
 
-fn answer(catalog: &(impl Catalog + Sync), typed: &[OsString]) -> Result<Answer, Refusal> {
-    let mut command = Arguments::command();
-    let parsed = command.try_get_matches_from_mut(typed);
-    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
+fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, Refusal> {
+    let mut command = definitions(typed);
+    let parsed = command.try_get_matches_from_mut(&typed.words).and_then(|matches| {
+        typed.note_options(&matches);
+        Arguments::from_arg_matches(&matches)
+    });
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => return usage::answer(&error),
     };
     match arguments.verb {
         None => Ok(Answer::holds(command.render_help().to_string())),
-        Some(Verb::Algorithms(arguments)) => algorithms::answer(catalog, &arguments),
-        Some(Verb::Explain(arguments)) => explain::answer(catalog, &arguments),
+        Some(Verb::Algorithms(arguments)) => algorithms::answer(catalog, &arguments, typed),
+        Some(Verb::Explain(arguments)) => explain::answer(catalog, &arguments, typed),
         Some(Verb::Simulate(arguments)) => simulate::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
-        Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments),
-        Some(Verb::Man(arguments)) => man::answer(catalog, &arguments),
+        Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
+        Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }
 }
 
+/// The definitions of all verbs, under the name of this program.
+fn definitions(typed: &Typed) -> clap::Command {
+    typed.renamed(Arguments::command())
+}
+
 /// The definitions from which completions and manual pages are made: what is parsed, and the names of the catalog.
-fn described(catalog: &impl Catalog) -> clap::Command {
+fn described(catalog: &impl Catalog, typed: &Typed) -> clap::Command {
     let names: Vec<&'static str> = catalog.list().iter().map(|about| about.name).collect();
-    ["explain", "simulate"].into_iter().fold(Arguments::command(), |command, verb| {
+    ["explain", "simulate"].into_iter().fold(definitions(typed), |command, verb| {
         let names = names.clone();
         command
             .mut_subcommand(verb, |verb| verb.mut_arg("algorithm", |argument| argument.value_parser(names)))
@@ -129,13 +141,13 @@ fn described(catalog: &impl Catalog) -> clap::Command {
 }
 
 /// Prints an answer. A reader that has seen enough, such as `head`, is no error.
-fn print(answer: &Answer, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
+fn print(answer: &Answer, out: &mut dyn Write, mut tell: impl FnMut(&str)) -> Exit {
     for note in &answer.notes {
-        tell(err, note);
+        tell(note);
     }
     match out.write_all(answer.text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            tell(err, &format!("the output cannot be written: {error}"));
+            tell(&format!("the output cannot be written: {error}"));
             Exit::BadUsage
         }
         Ok(()) | Err(_) => answer.exit,
@@ -143,6 +155,6 @@ fn print(answer: &Answer, out: &mut dyn Write, err: &mut dyn Write) -> Exit {
 }
 
 /// One sentence on stderr. There is nobody left to tell if that fails.
-fn tell(err: &mut dyn Write, sentence: &str) {
-    let _ = writeln!(err, "doorway: {sentence}");
+fn tell(err: &mut dyn Write, program: &str, sentence: &str) {
+    let _ = writeln!(err, "{program}: {sentence}");
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use doorway_core::{Catalog, Refusal};
 
 use crate::Answer;
+use crate::typed::Typed;
 
 /// Write the manual pages
 ///
@@ -20,13 +21,17 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+pub(crate) fn answer(
+    catalog: &impl Catalog,
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
     let folder = &arguments.folder;
-    let written =
-        fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(crate::described(catalog), folder));
-    let name = folder.display();
+    let command = crate::described(catalog, typed);
+    let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));
+    let (name, program) = (folder.display(), &typed.program);
     match written {
-        Ok(()) => Ok(Answer::holds(format!("The pages are in {name}: try `man {name}/doorway.1`.\n"))),
+        Ok(()) => Ok(Answer::holds(format!("The pages are in {name}: try `man {name}/{program}.1`.\n"))),
         Err(error) => Err(Refusal::new(format!("the pages cannot be written to {name}: {error}"))),
     }
 }

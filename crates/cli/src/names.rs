@@ -2,43 +2,50 @@
 
 use doorway_core::{About, Catalog, Refusal};
 
+use crate::typed::Typed;
+
 /// What is told about the algorithm of this name.
 ///
 /// # Errors
 /// If there is none, with the names that are nearest.
-pub(crate) fn find<'a>(catalog: &'a impl Catalog, name: &str) -> Result<&'a About, Refusal> {
-    catalog.about(name).ok_or_else(|| unknown(catalog, name))
+pub(crate) fn find<'a>(catalog: &'a impl Catalog, typed: &Typed, name: &str) -> Result<&'a About, Refusal> {
+    catalog.about(name).ok_or_else(|| unknown(catalog, &typed.program, name))
 }
 
-fn unknown(catalog: &impl Catalog, name: &str) -> Refusal {
+fn unknown(catalog: &impl Catalog, program: &str, name: &str) -> Refusal {
     let names: Vec<&str> = catalog.list().iter().map(|about| about.name).collect();
     let guess = match nearest(name, &names)[..] {
         [] => String::new(),
         [one] => format!(" did you mean {one}?"),
         [ref most @ .., last] => format!(" did you mean {} or {last}?", most.join(", ")),
     };
-    Refusal::new(format!("there is no algorithm {name:?}:{guess} `doorway algorithms` lists them"))
+    Refusal::new(format!("there is no algorithm {name:?}:{guess} `{program} algorithms` lists them"))
 }
 
 /// At most three names that somebody may have meant, the likeliest first.
-fn nearest<'a>(typed: &str, names: &[&'a str]) -> Vec<&'a str> {
+fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     const SHOWN: usize = 3;
-    const LIKELY: f64 = 0.8;
-    let typed = typed.to_lowercase();
-    let mut likely: Vec<(f64, &str)> = names
-        .iter()
-        .map(|&name| (likeness(&typed, name), name))
-        .filter(|(likeness, _)| *likeness > LIKELY)
-        .collect();
-    likely.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    likely.into_iter().take(SHOWN).map(|(_, name)| name).collect()
+    let wanted = wanted.to_lowercase();
+    let mut near: Vec<(usize, &str)> =
+        names.iter().filter_map(|&name| Some((distance(&wanted, name)?, name))).collect();
+    near.sort_by_key(|(distance, _)| *distance);
+    near.into_iter().take(SHOWN).map(|(_, name)| name).collect()
 }
 
-/// How much a name is like what was typed, or one of its parts is: `agrawala` is a part of `ricart-agrawala`.
-fn likeness(typed: &str, name: &str) -> f64 {
-    let whole = strsim::jaro_winkler(typed, name);
-    let parts = name.split(['-', '/']).map(|part| 0.99 * strsim::jaro_winkler(typed, part));
-    parts.fold(whole, f64::max)
+/// How far a name is from what was wanted; none if nobody can have meant it. Whoever typed at least three letters may have
+/// meant what has them, and of every three letters one may be wrong, in the name or in one of its parts.
+fn distance(wanted: &str, name: &str) -> Option<usize> {
+    const PART: usize = 3;
+    let letters = wanted.chars().count();
+    if letters < PART {
+        return None;
+    }
+    if name.contains(wanted) {
+        return Some(0);
+    }
+    let wrong_letters = |word| Some(strsim::osa_distance(wanted, word)).filter(|wrong| 3 * wrong <= letters);
+    let parts = name.split(['-', '/']).filter_map(wrong_letters).map(|wrong| wrong + 1);
+    parts.chain(wrong_letters(name)).min()
 }
 
 #[cfg(test)]
@@ -48,7 +55,7 @@ mod tests {
     #[test]
     fn a_misspelt_name_is_answered_with_the_near_ones() {
         let catalog = doorway_algorithms::catalog();
-        let sentence = |name| unknown(&catalog, name).to_string();
+        let sentence = |name| unknown(&catalog, "doorway", name).to_string();
         assert_eq!(
             sentence("ricart"),
             "there is no algorithm \"ricart\": did you mean ricart-agrawala? `doorway algorithms` lists them"
@@ -56,7 +63,16 @@ mod tests {
         assert!(sentence("raimond").contains("raymond"), "{}", sentence("raimond"));
         assert!(sentence("trehel").contains("naimi-trehel"));
         assert!(sentence("maekawa/basics").contains("did you mean maekawa/basic"));
-        assert_eq!(sentence("zzz"), "there is no algorithm \"zzz\": `doorway algorithms` lists them");
-        assert_eq!(sentence(""), "there is no algorithm \"\": `doorway algorithms` lists them");
+        assert!(sentence("Tréhel").contains("naimi-trehel"));
+        assert!(sentence("centarl").contains("did you mean central?"));
+    }
+
+    #[test]
+    fn a_name_that_is_like_none_is_answered_with_none() {
+        let catalog = doorway_algorithms::catalog();
+        for name in ["nothing", "zzz", "no", "a", "", "lock", "mutex", "paxos", "something-else-entirely"] {
+            let sentence = format!("there is no algorithm {name:?}: `doorway algorithms` lists them");
+            assert_eq!(unknown(&catalog, "doorway", name).to_string(), sentence);
+        }
     }
 }

@@ -55,7 +55,10 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
         _ => refusal,
     })?;
     let intersecting = system.verify().is_ok();
-    let text = if arguments.json { as_json(&system, intersecting) } else { as_text(&system, intersecting) };
+    let text = match arguments.json {
+        true => as_json(&system, intersecting),
+        false => as_text(&system, &name(arguments, &construction), intersecting),
+    };
     let exit = if intersecting { Exit::Holds } else { Exit::Fails };
     Ok(Answer { text, notes: Vec::new(), exit })
 }
@@ -81,6 +84,14 @@ fn construction(arguments: &Arguments) -> Result<Construction, Refusal> {
     Construction::parse(&choice.word, choice.file.as_deref())
 }
 
+/// As people type it.
+fn name(arguments: &Arguments, construction: &Construction) -> String {
+    match construction {
+        Construction::File(_) => arguments.kind.clone(),
+        _ => construction.to_string(),
+    }
+}
+
 fn file_name(arguments: &Arguments) -> &str {
     arguments.kind.strip_prefix("file:").unwrap_or(&arguments.kind)
 }
@@ -99,7 +110,7 @@ fn as_json(system: &System, intersecting: bool) -> String {
     format!("{answer}\n")
 }
 
-fn as_text(system: &System, intersecting: bool) -> String {
+fn as_text(system: &System, name: &str, intersecting: bool) -> String {
     const SHOWN: usize = 32;
     let verdict = if intersecting { "every two quorums meet" } else { "NOT every two quorums meet" };
     let nodes = text::counted(system.n() as u64, "node");
@@ -115,7 +126,6 @@ fn as_text(system: &System, intersecting: bool) -> String {
     let quorums: String = system.assignment().iter().take(SHOWN).map(line).collect();
     let hidden = system.n().saturating_sub(SHOWN);
     let more = if hidden > 0 { format!("… {hidden} more (--json has them all)\n") } else { String::new() };
-    let name = system.construction().to_string();
     format!("{name}, {nodes}: {verdict}\n\n{numbers}\nThe quorum of each node\n{quorums}{more}")
 }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use doorway_core::Channels;
 use terminal_size::{Width, terminal_size_of};
 
 /// The columns that tables may use: those of the terminal, or of `COLUMNS`, or 100.
@@ -56,6 +57,24 @@ pub(crate) fn decimal(number: f64) -> String {
     digits.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// A number with three digits that count, if it is less than one; else as above.
+pub(crate) fn rate(number: f64) -> String {
+    if number <= 0.0 || number >= 1.0 {
+        return decimal(number);
+    }
+    let zeros = (-number.log10()).floor() as usize;
+    let digits = format!("{number:.*}", zeros + 3);
+    digits.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Channels that deliver in this order.
+pub(crate) fn channels(order: Channels) -> String {
+    match order {
+        Channels::Any => "channels of any order".to_owned(),
+        Channels::Fifo | Channels::Causal => format!("{} channels", order.name()),
+    }
+}
+
 /// A count and its noun: `1 node`, `2 nodes`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
@@ -82,6 +101,10 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         assert_eq!([8.0, 2.5, 0.066_666, 0.0].map(decimal), ["8", "2.5", "0.067", "0"]);
+        assert_eq!(
+            [0.1, 0.066_666, 0.000_04, 1.0, 0.999_9].map(rate),
+            ["0.1", "0.0667", "0.00004", "1", "1"]
+        );
         assert_eq!((counted(1, "node"), counted(0, "node")), ("1 node".to_owned(), "0 nodes".to_owned()));
     }
 }

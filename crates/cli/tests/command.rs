@@ -67,32 +67,28 @@ fn file(folder: &Path, name: &str, content: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-const ALGORITHMS: [&str; 12] = [
-    "central",
-    "token-ring",
-    "lamport",
-    "ricart-agrawala",
-    "carvalho-roucairol",
-    "maekawa",
-    "sanders",
-    "suzuki-kasami",
-    "singhal",
-    "raymond",
-    "naimi-trehel",
-    "cao-singhal",
-];
+/// The names in the catalog: of the algorithms that are right, and of the specimens.
+fn names() -> (Vec<&'static str>, Vec<&'static str>) {
+    let catalog = doorway_algorithms::catalog();
+    let (specimens, right): (Vec<_>, Vec<_>) =
+        catalog.list().into_iter().partition(|about| about.specimen.is_some());
+    let names = |list: Vec<&doorway_core::About>| list.iter().map(|about| about.name).collect();
+    (names(right), names(specimens))
+}
 
 #[test]
-fn algorithms_lists_all_twelve_and_the_specimens_apart() {
+fn algorithms_lists_all_twelve_and_the_three_specimens_apart() {
+    let (algorithms, specimens) = names();
+    assert_eq!((algorithms.len(), specimens.len()), (12, 3), "none is lost, and a new one is counted here");
     let page = prints("algorithms");
     let (right, wrong) = page.split_once("Specimens").expect("specimens stand apart");
-    for name in ALGORITHMS {
-        assert!(
-            right.lines().any(|line| line.starts_with(&format!("{name} "))),
-            "{name} is missing in\n{page}"
-        );
+    for name in algorithms {
+        let is_listed = right.lines().any(|line| line.starts_with(&format!("{name} ")));
+        assert!(is_listed, "{name} is missing in\n{page}");
     }
-    assert!(wrong.contains("maekawa/basic") && !right.contains("maekawa/basic"));
+    for name in specimens {
+        assert!(wrong.contains(name) && !right.contains(name), "{page}");
+    }
     assert!(prints("algorithms --all").contains("B0 of maekawa: there is no remedy"));
 }
 
@@ -106,7 +102,7 @@ fn algorithms_as_json_tells_what_the_table_tells() {
         assert_eq!(keys(entry), expected);
     }
     let right: Vec<&Value> = list.iter().filter(|entry| entry["specimen"].is_null()).collect();
-    assert_eq!(right.iter().map(|entry| &entry["name"]).collect::<Vec<_>>(), ALGORITHMS);
+    assert_eq!(right.iter().map(|entry| &entry["name"]).collect::<Vec<_>>(), names().0);
     let raymond = right.iter().find(|entry| entry["name"] == "raymond").expect("it is listed");
     assert_eq!(keys(&raymond["parameters"][0]), ["name", "default", "help"]);
     let specimen = list.iter().find(|entry| entry["name"] == "maekawa/basic").expect("it is listed");
@@ -118,9 +114,14 @@ fn explain_has_a_page_for_everything_in_the_catalog() {
     for about in doorway_algorithms::catalog().list() {
         let page = prints(&format!("explain {}", about.name));
         let first = about.page().split_whitespace().take(2).collect::<Vec<_>>().join(" ");
-        for part in [about.title, &first, "\nRules\n", "\nTry\n  doorway simulate "] {
+        let rules = match about.specimen {
+            Some(specimen) => format!("\nRules of {}, which this variant spoils\n", specimen.of),
+            None => "\nRules\n".to_owned(),
+        };
+        for part in [about.title, first.trim_end_matches('.'), &rules, "\nTry\n  doorway simulate "] {
             assert!(page.contains(part), "{part:?} is missing in\n{page}");
         }
+        assert!(!page.contains(&format!("\n{}.\n", about.title)), "the title stands there twice\n{page}");
         assert_eq!(page.contains("wrong on purpose"), about.specimen.is_some());
         let answer = json(&format!("explain {} --json", about.name));
         assert_eq!((&answer["version"], &answer["name"]), (&Value::from(1), &Value::from(about.name)));
@@ -130,7 +131,7 @@ fn explain_has_a_page_for_everything_in_the_catalog() {
 
 #[test]
 fn the_command_that_explain_says_to_try_works() {
-    for name in ALGORITHMS {
+    for name in names().0 {
         let answer = json(&format!("explain {name} --json"));
         let command =
             answer["try"].as_str().and_then(|command| command.strip_prefix("doorway ")).expect("a command");
@@ -239,12 +240,61 @@ fn a_summary_says_what_was_run_and_what_the_textbook_claims() {
 }
 
 #[test]
+fn a_summary_says_all_that_differs_from_the_default() {
+    let line = "simulate raymond --entries 20 --local-latency 2 --channels any --loss 0.05 --duplicate 0.1 \
+                --retransmit --crash 5@900000 --partition 1,2|3,4@100..200 --set tree=star --start-inside 2 \
+                --warmup 3 --invariants";
+    let page = text(&doorway(line).stdout);
+    let (heading, _) = page.split_once("\n\n").expect("a heading");
+    assert_eq!(
+        heading.replace("\n  ", " "),
+        "raymond, 5 nodes, saturated, hold 5, latency 10, local latency 2, channels of any order, loss 0.05, \
+         duplicate 0.1, retransmit, crash 5@900000, partition 1,2|3,4@100..200, tree star, node 2 inside at the \
+         start, warm-up 3, invariants tested, seed 1"
+    );
+    assert!(heading.lines().all(|line| line.chars().count() <= 100), "{heading}");
+}
+
+#[test]
+fn a_run_that_ends_early_says_so() {
+    let line = "simulate lamport --channels any --latency uniform:1:50 --invariants --entries 3000";
+    let output = doorway(line);
+    let page = text(&output.stdout);
+    assert_eq!((output.status.code(), page.matches("violation: ").count()), (Some(1), 10), "{page}");
+    let entries = page.lines().find_map(|line| line.trim().strip_prefix("entries ")).expect("a count");
+    let entries = entries.split_whitespace().next().expect("a number");
+    assert!(page.contains(&format!("\nstopped after 10 violations, {entries} of 3000 entries\n")), "{page}");
+    let warm = text(&doorway(&format!("{line} --warmup 2000")).stdout);
+    assert!(warm.contains("\nstopped after 10 violations, 0 of 1000 entries after the warm-up\n"), "{warm}");
+    let to_the_end =
+        text(&doorway("simulate lamport --channels any --latency uniform:1:50 --entries 9").stdout);
+    assert!(!to_the_end.contains("stopped"), "{to_the_end}");
+}
+
+#[test]
+fn a_summary_tells_how_often_a_request_was_bypassed_and_numbers_without_needless_zeros() {
+    for (line, part) in [
+        ("simulate ricart-agrawala", "no request was bypassed\n"),
+        ("simulate token-ring --load light:300", "a request was bypassed up to "),
+        ("simulate central --load active:1 --hold 10", "  0.1 entries per tick, one every 10 ticks\n"),
+    ] {
+        assert!(prints(line).contains(part), "{part:?} is missing in\n{}", prints(line));
+    }
+    let bypassed = |line: &str| json(&format!("{line} --json"))["fairness"]["max_bypass"].as_u64();
+    let once = (1..100)
+        .map(|seed| format!("simulate lamport --nodes 3 --entries 20 --latency uniform:1:20 --seed {seed}"))
+        .find(|line| bypassed(line) == Some(1))
+        .expect("a run in which a request is bypassed once");
+    assert!(prints(&once).contains("a request was bypassed at most once\n"));
+}
+
+#[test]
 fn a_stall_exits_1_and_says_how_to_replay_it() {
     let output = doorway("simulate maekawa/basic --nodes 13 --quorum plane --runs 3 --seed 8");
     let page = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{page}");
     assert!(page.contains("3 of 3 runs failed, the first with seed 8"), "{page}");
-    assert!(page.contains("they wait for each other: "), "{page}");
+    assert!(page.contains("wait-for cycle: "), "{page}");
     let (_, command) = page.trim_end().rsplit_once("replay: doorway ").expect("a command");
     assert_eq!(command, "simulate maekawa/basic --nodes 13 --quorum plane --seed 8");
     let again = doorway(command);
@@ -258,7 +308,10 @@ fn a_stall_exits_1_and_says_how_to_replay_it() {
 #[test]
 fn channels_that_are_too_weak_are_noted_and_no_error() {
     let output = doorway("simulate lamport --entries 5 --channels any");
-    assert_eq!(text(&output.stderr), "doorway: lamport needs fifo channels and runs on any: it may fail\n");
+    assert_eq!(
+        text(&output.stderr),
+        "doorway: lamport needs fifo channels and runs on channels of any order: it may fail\n"
+    );
     assert_eq!(output.status.code(), Some(0));
 }
 
@@ -278,13 +331,27 @@ fn a_trace_is_written_whole_with_its_header() {
 
 #[test]
 fn a_refused_run_leaves_no_trace_and_keeps_an_old_one() {
+    let elsewhere = folder;
     let folder = folder("refused");
     let path = folder.join("run.jsonl");
     let trace = path.to_string_lossy();
-    refusal(&["simulate", "maekawa", "--nodes", "10", "--quorum", "plane", "--trace", &trace]);
-    refusal(&["simulate", "lamport", "--start-inside", "9", "--trace", &trace]);
-    refusal(&["simulate", "lamport", "--runs", "2", "--trace", &trace]);
-    assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0);
+    let apart = format!("file:{}", file(&elsewhere("refused-input"), "apart.quorums", "1: 1\n2: 2\n"));
+    let impossible = SCRIPT.replace("2->1 REQUEST", "3->1 REQUEST");
+    let impossible = file(&elsewhere("refused-script"), "wrong.script", &impossible);
+    for words in [
+        &["maekawa", "--nodes", "10", "--quorum", "plane"][..],
+        &["lamport", "--nodes", "5", "--crash", "9@1"],
+        &["lamport", "--nodes", "5", "--partition", "1|9@1..2"],
+        &["lamport", "--nodes", "5", "--start-inside", "9"],
+        &["lamport", "--nodes", "0"],
+        &["lamport", "--runs", "2"],
+        &["maekawa", "--nodes", "2", "--quorum", &apart],
+        &["--script", &impossible],
+        &["--script", &impossible, "--json"],
+    ] {
+        refusal(&[&["simulate"], words, &["--trace", &trace]].concat());
+        assert_eq!(fs::read_dir(&folder).expect("the folder").count(), 0, "{words:?}");
+    }
     fs::write(&path, "old").expect("an old trace");
     refusal(&["simulate", "maekawa", "--nodes", "10", "--quorum", "plane", "--trace", &trace]);
     assert_eq!(fs::read_to_string(&path).expect("it is still there"), "old");
@@ -313,6 +380,46 @@ fn a_script_whose_expectation_does_not_come_true_exits_1() {
     let sentence = text(&output.stderr);
     assert_eq!((output.status.code(), sentence.lines().count()), (Some(1), 1), "{sentence}");
     assert!(sentence.contains("line 6"), "{sentence}");
+    assert!(output.stdout.is_empty());
+    let told = doorway(&format!("simulate --script {script} --json"));
+    assert_eq!((told.status.code(), text(&told.stderr)), (Some(1), sentence));
+    let answer: Value = serde_json::from_slice(&told.stdout).expect("it prints JSON");
+    assert_eq!(
+        answer,
+        serde_json::json!({
+            "version": 1,
+            "script": script,
+            "line": 6,
+            "unmet": "who is inside is expected to be {3} and is {2}",
+        })
+    );
+}
+
+#[test]
+fn what_a_script_decides_itself_does_not_go_with_it() {
+    let folder = folder("decided");
+    let script = file(&folder, "good.script", SCRIPT);
+    for (given, reason) in [
+        ("--load saturated", "a script says itself who asks and when"),
+        ("--entries 1000", "a script says itself who asks and when"),
+        ("--hold 5", "a script says itself who asks and when"),
+        ("--warmup 0", "a script says itself who asks and when"),
+        ("--latency 10", "a script delivers each message itself"),
+        ("--local-latency 3", "a script delivers each message itself"),
+        ("--loss 0.1", "a script says itself what goes wrong"),
+        ("--duplicate 0.1", "a script says itself what goes wrong"),
+        ("--retransmit", "a script says itself what goes wrong"),
+        ("--crash 1@5", "a script says itself what goes wrong"),
+        ("--partition 1|2@1..2", "a script says itself what goes wrong"),
+        ("--runs 1", "a script is one run"),
+        ("--threads 1", "a script is one run"),
+    ] {
+        let flag = given.split(' ').next().expect("a flag");
+        let sentence = format!("{flag} does not go with --script: {reason}");
+        assert_eq!(refused(&format!("simulate --script {script} {given}")), sentence);
+        assert_eq!(refused(&format!("simulate {given} --script {script}")), sentence);
+    }
+    prints(&format!("simulate --script {script} --channels any --seed 7 --invariants --order --nodes 4"));
 }
 
 #[test]
@@ -369,6 +476,7 @@ fn bad_input_is_refused_in_one_sentence() {
         ("simulate ricart", "did you mean ricart-agrawala?"),
         ("simulate", "which algorithm?"),
         ("explain mekawa", "did you mean maekawa"),
+        ("explain nothing", "\"nothing\": `doorway algorithms` lists them"),
         ("explain", "ALGORITHM"),
         ("quorum plane --nodes 10", "7 and 13"),
         ("quorum grid", "--nodes N"),
@@ -394,6 +502,33 @@ fn bad_input_is_refused_in_one_sentence() {
 }
 
 #[test]
+fn what_is_wrong_in_a_file_is_told_with_its_name() {
+    let folder = folder("blamed");
+    let wrong = file(&folder, "wrong.txt", "1: 1\n2: 2\n");
+    let small = file(&folder, "small.txt", "1 1\n2 2\n");
+    for (words, part) in [
+        (format!("simulate maekawa --nodes 2 --quorum file:{wrong}"), "nodes 1 and 2 do not meet"),
+        (format!("simulate maekawa --nodes 3 --quorum file:{wrong}"), "3"),
+        (format!("simulate sanders --nodes 2 --structure file:{wrong}"), "line 1 of the structure"),
+        (format!("simulate raymond --nodes 2 --tree file:{wrong}"), "line 1 of the tree"),
+        (format!("simulate raymond --nodes 2 --set tree=file:{wrong}"), "line 1 of the tree"),
+        (format!("simulate lamport --nodes 2 --latency matrix:{wrong}"), "line 1 of the latency matrix"),
+    ] {
+        let sentence = refused(&words);
+        assert!(sentence.starts_with(&format!("{wrong}: ")) && sentence.contains(part), "{sentence}");
+    }
+    assert_eq!(
+        refused(&format!("simulate lamport --latency matrix:{small}")),
+        format!("{small}: the latency matrix has 2 rows for 5 nodes")
+    );
+    let script = "algorithm maekawa\nnodes 2\nquorum file:wrong.txt\nrequest 1\n";
+    let script = file(&folder, "two.script", script);
+    assert!(refused(&format!("simulate --script {script}")).starts_with(&format!("{wrong}: ")));
+    let sentence = refused(&format!("simulate lamport --quorum file:{wrong}"));
+    assert_eq!(sentence, "lamport has no quorum to choose", "the file is not to blame");
+}
+
+#[test]
 fn a_quorum_system_as_json_has_the_keys_of_the_issue() {
     let answer = json("quorum plane --nodes 7 --json");
     let expected = ["version", "kind", "nodes", "assignment", "intersecting", "size", "responsibility"];
@@ -415,6 +550,8 @@ fn weights_widths_and_files_imply_the_number_of_nodes() {
     assert_eq!(json("quorum weighted --weights 3,1,1 --json")["nodes"], 3);
     assert_eq!(json("quorum wall --widths 1,2,3 --json")["nodes"], 6);
     assert_eq!(json(&format!("quorum file:{own} --json"))["assignment"][2], serde_json::json!([1, 3]));
+    let page = prints(&format!("quorum file:{own}"));
+    assert!(page.starts_with(&format!("file:{own}, 3 nodes: every two quorums meet\n")), "{page}");
     assert!(prints("quorum majority --nodes 40").contains("… 8 more"));
 }
 
@@ -430,6 +567,52 @@ fn every_verb_has_help_that_teaches() {
     }
     for kind in doorway_quorums::Construction::LIST {
         assert!(prints("quorum --help").contains(kind.name));
+    }
+}
+
+/// The examples of a verb's help, each as words, without what follows for the shell or the reader.
+fn examples(verb: &str) -> Vec<Vec<String>> {
+    let help = prints(&format!("{verb} --help"));
+    let (_, examples) = help.split_once("Examples:\n").expect("examples");
+    let command = |line: &str| {
+        let line = line.trim().strip_prefix("doorway ").expect("a command");
+        let end = ["  ", " > ", " && "].iter().filter_map(|mark| line.find(mark)).min();
+        line[..end.unwrap_or(line.len())].replace('"', "").split(' ').map(str::to_owned).collect()
+    };
+    examples.lines().map(command).collect()
+}
+
+#[test]
+fn every_example_of_the_help_runs() {
+    let folder = folder("examples");
+    file(&folder, "scenario.script", SCRIPT);
+    file(&folder, "mine.quorums", "1: 1 2\n2: 2 3\n3: 1 3\n");
+    for verb in ["algorithms", "explain", "simulate", "quorum", "completions", "man"] {
+        for words in examples(verb) {
+            let output = Command::new(env!("CARGO_BIN_EXE_doorway"))
+                .args(&words)
+                .current_dir(&folder)
+                .output()
+                .expect("the command starts");
+            // A coordinator that crashes stalls everybody, and that is what the example shows.
+            let expected = if words.contains(&"--crash".to_owned()) { 1 } else { 0 };
+            assert_eq!(output.status.code(), Some(expected), "{words:?}: {}", text(&output.stderr));
+            assert!(!output.stdout.is_empty(), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn help_fits_eighty_columns() {
+    for verb in ["", "algorithms", "explain", "simulate", "quorum", "man"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_doorway"))
+            .args(verb.split_whitespace().chain(["--help"]))
+            .env("COLUMNS", "80")
+            .output()
+            .expect("the command starts");
+        let help = text(&output.stdout);
+        let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{verb}: {long:#?}");
     }
 }
 
@@ -484,4 +667,37 @@ fn a_catalog_from_outside_is_run_as_it_is() {
     let exit = doorway_cli::run_from(doorway_core::Empty, words, &mut out, &mut err);
     assert_eq!(exit.code(), 2);
     assert_eq!(text(&err), "doorway: there is no algorithm \"lamport\": `doorway algorithms` lists them\n");
+}
+
+#[test]
+fn a_program_that_extends_the_catalog_speaks_under_its_own_name() {
+    let folder = folder("own-name");
+    let ask = |line: &str| {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let words = std::iter::once("target/release/laboratory").chain(line.split(' '));
+        let catalog = doorway_algorithms::catalog();
+        let exit = doorway_cli::run_from(catalog, words.map(Into::into), &mut out, &mut err);
+        (exit.code(), text(&out), text(&err))
+    };
+    let man = format!("man {}", folder.display());
+    for (line, code, part) in [
+        ("--help", 0, "Usage: laboratory"),
+        ("simulate --help", 0, "\n  laboratory simulate ricart-agrawala --nodes 16\n"),
+        ("--version", 0, "laboratory with doorway "),
+        ("algorithms", 0, "`laboratory explain NAME` tells more"),
+        ("explain raymond", 0, "Try\n  laboratory simulate raymond"),
+        ("explain raymund", 2, "laboratory: there is no algorithm \"raymund\""),
+        ("simulate", 2, "`laboratory algorithms` lists them"),
+        ("simulate central --crash 1@50", 1, "replay: laboratory simulate central --crash 1@50 --seed 1"),
+        ("completions bash", 0, "_laboratory()"),
+        (&man, 0, "/laboratory.1`"),
+    ] {
+        let (exit, out, err) = ask(line);
+        assert!(exit == code && format!("{out}{err}").contains(part), "{line}: {exit}\n{out}{err}");
+        assert!(
+            !format!("{out}{err}").replace("with doorway", "").contains("doorway "),
+            "{line}: {out}{err}"
+        );
+    }
+    assert!(folder.join("laboratory-simulate.1").is_file());
 }

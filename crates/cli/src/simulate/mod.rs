@@ -6,7 +6,6 @@ mod replay;
 mod runs;
 mod summary;
 
-use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
@@ -14,12 +13,14 @@ use doorway_core::{Catalog, Channels, NodeId, Refusal};
 use doorway_simulator::{Crash, Outcome, Partition, Probability, Report};
 use doorway_trace::TraceError;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::files::Destination;
+use crate::typed::Typed;
 use crate::usage::{named, node, whole};
 use crate::{Answer, Exit};
 use plan::Plan;
-use runs::{Pool, Stopped};
+use runs::{Pool, Stopped, Unmet};
 
 /// Run an algorithm in virtual time and measure it
 ///
@@ -62,7 +63,10 @@ pub(crate) struct Arguments {
     /// How many entries pass before measuring begins
     #[arg(long, value_name = "W", default_value = "0", value_parser = whole::<u64>, allow_negative_numbers = true)]
     warmup: u64,
-    /// Run the actions of a file instead of a load; its heading gives defaults for the other options
+    /// Run the actions of a file, whose heading gives defaults for nodes, channels, start and choices
+    ///
+    /// A script says itself who asks, which message arrives and what goes wrong, so that load, times, faults, --warmup and
+    /// --runs do not go with it.
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
@@ -175,17 +179,18 @@ const OUTPUT: &str = "Output";
 pub(crate) fn answer(
     catalog: &(impl Catalog + Sync),
     arguments: &Arguments,
-    typed: &[OsString],
+    typed: &Typed,
 ) -> Result<Answer, Refusal> {
-    let plan = Plan::new(catalog, arguments)?;
+    let plan = Plan::new(catalog, arguments, typed)?;
     let destination = arguments.trace.as_deref().map(Destination::new).transpose()?;
     let notes = plan.notes();
     let pool = match runs::all(catalog, &plan) {
         Ok(pool) => pool,
         Err(Stopped::BadInput(refusal)) => return Err(refusal),
-        Err(Stopped::Unmet(sentence)) => {
-            let notes = notes.into_iter().chain([sentence]).collect();
-            return Ok(Answer { text: String::new(), notes, exit: Exit::Fails });
+        Err(Stopped::Unmet(unmet)) => {
+            let text = if arguments.json { unmet.as_json() } else { String::new() };
+            let notes = notes.into_iter().chain([unmet.to_string()]).collect();
+            return Ok(Answer { text, notes, exit: Exit::Fails });
         }
     };
     if let Some(destination) = destination {
@@ -204,6 +209,13 @@ fn write_trace(destination: &Destination, plan: &Plan<'_>, outcome: &Outcome) ->
             TraceError::Line { .. } => io::Error::other(error.to_string()),
         })
     })
+}
+
+impl Unmet {
+    fn as_json(&self) -> String {
+        let Self { script, line, what } = self;
+        format!("{}\n", json!({"version": 1, "script": script, "line": line, "unmet": what}))
+    }
 }
 
 /// The numbers of several runs together, and of each.

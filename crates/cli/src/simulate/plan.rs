@@ -9,7 +9,8 @@ use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Setti
 use doorway_trace::Header;
 
 use super::Arguments;
-use crate::{files, names};
+use crate::typed::Typed;
+use crate::{files, names, text};
 
 /// Everything that is decided before the first run.
 pub(super) struct Plan<'a> {
@@ -19,6 +20,8 @@ pub(super) struct Plan<'a> {
     pub(super) seeds: RangeInclusive<u64>,
     pub(super) threads: usize,
     pub(super) script: Option<(PathBuf, Script)>,
+    /// The files that were chosen for the algorithm.
+    pub(super) files: Vec<String>,
     /// Whether the report of each run is wanted.
     pub(super) keeps_reports: bool,
     options: Options,
@@ -28,18 +31,29 @@ pub(super) struct Plan<'a> {
 const MOST_THREADS: usize = 1_024;
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(catalog: &'a impl Catalog, arguments: &Arguments) -> Result<Self, Refusal> {
+    pub(super) fn new(
+        catalog: &'a impl Catalog,
+        arguments: &Arguments,
+        typed: &Typed,
+    ) -> Result<Self, Refusal> {
+        if arguments.script.is_some() {
+            refuse_what_a_script_decides(typed)?;
+        }
         let script = arguments.script.as_deref().map(read_script).transpose()?;
         let none = Heading::default();
         let heading = script.as_ref().map_or(&none, |(_, script)| &script.heading);
-        let name = arguments.algorithm.as_deref().or(heading.algorithm.as_deref()).ok_or_else(nameless)?;
-        let about = names::find(catalog, name)?;
+        let name =
+            arguments.algorithm.as_deref().or(heading.algorithm.as_deref()).ok_or_else(|| nameless(typed))?;
+        let about = names::find(catalog, typed, name)?;
         let settings = settings(arguments, heading)?;
         let folder = arguments.script.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-        let options = options(arguments, heading, folder)?;
-        let seeds = seeds(arguments)?;
+        let choices = choices(arguments, heading, folder);
+        let known = choices.iter().filter(|choice| about.parameter(choice.name).is_some());
+        let files = known.filter_map(|choice| Some(choice.file()?.display().to_string())).collect();
+        let options = options(&choices)?;
+        let (seeds, threads) = (seeds(arguments)?, threads(arguments)?);
         let keeps_reports = arguments.json && arguments.runs > 1;
-        Ok(Self { about, settings, seeds, threads: threads(arguments)?, script, keeps_reports, options })
+        Ok(Self { about, settings, seeds, threads, script, files, keeps_reports, options })
     }
 
     /// The settings of the run with this seed.
@@ -83,15 +97,35 @@ impl<'a> Plan<'a> {
     /// What should be said although it is no error.
     pub(super) fn notes(&self) -> Vec<String> {
         let (name, needs, given) = (self.about.name, self.about.needs, self.settings.channels);
-        let weaker = given < needs;
-        let note =
-            || format!("{name} needs {} channels and runs on {}: it may fail", needs.name(), given.name());
-        weaker.then(note).into_iter().collect()
+        let (needed, given_ones) = (text::channels(needs), text::channels(given));
+        let note = || format!("{name} needs {needed} and runs on {given_ones}: it may fail");
+        (given < needs).then(note).into_iter().collect()
     }
 }
 
-fn nameless() -> Refusal {
-    Refusal::new("which algorithm? name one, or a script that does: `doorway algorithms` lists them")
+fn nameless(typed: &Typed) -> Refusal {
+    let program = &typed.program;
+    Refusal::new(format!(
+        "which algorithm? name one, or a script that does: `{program} algorithms` lists them"
+    ))
+}
+
+/// The options that a script has no use for, with the reason that is told to whoever gives them.
+const DECIDED_BY_SCRIPT: [(&[&str], &str); 4] = [
+    (&["load", "entries", "hold", "warmup"], "a script says itself who asks and when"),
+    (&["latency", "local_latency"], "a script delivers each message itself"),
+    (&["loss", "duplicate", "retransmit", "crash", "partition"], "a script says itself what goes wrong"),
+    (&["runs", "threads"], "a script is one run"),
+];
+
+fn refuse_what_a_script_decides(typed: &Typed) -> Result<(), Refusal> {
+    for (options, reason) in DECIDED_BY_SCRIPT {
+        if let Some(option) = options.iter().find(|option| typed.has(option)) {
+            let flag = option.replace('_', "-");
+            return Err(Refusal::new(format!("--{flag} does not go with --script: {reason}")));
+        }
+    }
+    Ok(())
 }
 
 fn read_script(path: &Path) -> Result<(PathBuf, Script), Refusal> {
@@ -106,12 +140,11 @@ fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusa
     let nodes = arguments.nodes.or(heading.nodes).unwrap_or(default.nodes);
     let start_inside: Option<NodeId> = arguments.start_inside.or(heading.start_inside);
     let channels: Option<Channels> = arguments.channels.or(heading.channels);
-    let settings = Settings {
+    let but_latency = Settings {
         nodes: Members::new(nodes)?.n(),
         entries: arguments.entries,
         load: arguments.load.parse()?,
         hold: arguments.hold.parse()?,
-        latency: latency(&arguments.latency)?,
         local_latency: Ticks(arguments.local_latency),
         channels: channels.unwrap_or(default.channels),
         faults: Faults {
@@ -129,20 +162,38 @@ fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusa
         trace: arguments.trace.is_some(),
         ..default
     };
-    settings.check()?;
+    but_latency.check()?;
+    with_latency(but_latency, &arguments.latency)
+}
+
+/// The settings, which fit together, with this latency; if that does not fit, its file is to blame.
+fn with_latency(settings: Settings, word: &str) -> Result<Settings, Refusal> {
+    let Some(path) = word.strip_prefix("matrix:") else {
+        return Ok(Settings { latency: Latency::Span(word.parse()?), ..settings });
+    };
+    let blame = |refusal: Refusal| Refusal::new(format!("{path}: {refusal}"));
+    let latency = Latency::matrix(&files::read(Path::new(path))?).map_err(blame)?;
+    let settings = Settings { latency, ..settings };
+    settings.check().map_err(blame)?;
     Ok(settings)
 }
 
-fn latency(word: &str) -> Result<Latency, Refusal> {
-    match word.strip_prefix("matrix:") {
-        Some(path) => Latency::matrix(&files::read(Path::new(path))?)
-            .map_err(|refusal| Refusal::new(format!("{path}: {refusal}"))),
-        None => word.parse().map(Latency::Span),
+/// One choice for the algorithm.
+struct Chosen<'a> {
+    name: &'a str,
+    word: &'a str,
+    /// Where a relative path begins.
+    folder: &'a Path,
+}
+
+impl Chosen<'_> {
+    fn file(&self) -> Option<PathBuf> {
+        files::named(self.word, self.folder)
     }
 }
 
 /// What was chosen: by the heading of the script, whose files are beside it, and over that by what was typed.
-fn options(arguments: &Arguments, heading: &Heading, folder: &Path) -> Result<Options, Refusal> {
+fn choices<'a>(arguments: &'a Arguments, heading: &'a Heading, folder: &'a Path) -> Vec<Chosen<'a>> {
     let flags = [
         ("quorum", &arguments.quorum),
         ("structure", &arguments.structure),
@@ -153,12 +204,16 @@ fn options(arguments: &Arguments, heading: &Heading, folder: &Path) -> Result<Op
     let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
     let typed: Vec<(&str, &str)> = flags.chain(set).collect();
     let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
+    let of_heading = heading.options.iter().filter(|(name, _)| !is_typed(name));
+    let of_heading = of_heading.map(|(name, word)| Chosen { name, word, folder });
+    let typed = typed.iter().map(|&(name, word)| Chosen { name, word, folder: Path::new("") });
+    of_heading.chain(typed).collect()
+}
+
+fn options(choices: &[Chosen<'_>]) -> Result<Options, Refusal> {
     let mut options = Options::none();
-    for (name, word) in heading.options.iter().filter(|(name, _)| !is_typed(name)) {
+    for Chosen { name, word, folder } in choices {
         options.set(name, files::choice(word, folder)?);
-    }
-    for (name, word) in &typed {
-        options.set(name, files::choice(word, Path::new(""))?);
     }
     Ok(options)
 }
@@ -191,19 +246,19 @@ fn threads(arguments: &Arguments) -> Result<usize, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use super::*;
 
     #[derive(Parser)]
-    struct Typed {
+    struct Parsed {
         #[command(flatten)]
         arguments: Arguments,
     }
 
     fn typed(words: &[&str]) -> Arguments {
         let words = std::iter::once("doorway").chain(words.iter().copied());
-        Typed::try_parse_from(words).expect("these can be parsed").arguments
+        Parsed::try_parse_from(words).expect("these can be parsed").arguments
     }
 
     #[test]
@@ -223,9 +278,17 @@ mod tests {
         let arguments = typed(&["--nodes", "7", "--tree", "chain"]);
         let settings = settings(&arguments, &heading).expect("these fit together");
         assert_eq!((settings.nodes, settings.channels), (7, Channels::Any));
-        let options = options(&arguments, &heading, Path::new("")).expect("no file is named");
+        let options = options(&choices(&arguments, &heading, Path::new(""))).expect("no file is named");
         let words: Vec<&str> = options.iter().map(|(_, choice)| choice.word.as_str()).collect();
         assert_eq!(words, ["grid", "chain"]);
+    }
+
+    #[test]
+    fn what_a_script_decides_is_known_to_the_definitions() {
+        let command = Parsed::command();
+        for option in DECIDED_BY_SCRIPT.iter().flat_map(|(options, _)| *options) {
+            assert!(command.get_arguments().any(|argument| argument.get_id() == option), "{option}");
+        }
     }
 
     #[test]

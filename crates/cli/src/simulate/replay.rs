@@ -1,11 +1,11 @@
 //! The one command that replays a run.
 
-use std::ffi::OsString;
+use crate::typed::Typed;
 
 /// What was typed, with this seed and one run only; words with blanks or bars are quoted for the shell.
-pub(super) fn command(typed: &[OsString], seed: u64) -> String {
-    let mut words = vec!["doorway".to_owned()];
-    let mut rest = typed.iter().skip(1).map(|word| word.to_string_lossy());
+pub(super) fn command(typed: &Typed, seed: u64) -> String {
+    let mut words = vec![quoted(&typed.program)];
+    let mut rest = typed.words.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = rest.next() {
         let flag = word.split('=').next().unwrap_or_default();
         match flag {
@@ -32,13 +32,21 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
 
     #[test]
     fn seed_and_number_of_runs_are_replaced_and_all_else_stays() {
         let typed = "/bin/doorway simulate lamport --runs 100 --seed=3 --threads 2 --json --channels any";
-        let typed: Vec<OsString> = typed.split(' ').map(OsString::from).collect();
+        let typed = Typed::new(typed.split(' ').map(OsString::from));
         assert_eq!(command(&typed, 17), "doorway simulate lamport --channels any --seed 17");
+    }
+
+    #[test]
+    fn a_program_that_extends_the_catalog_is_called_by_its_own_name() {
+        let typed = Typed::new(["target/own-algorithm", "simulate", "martin"].map(OsString::from));
+        assert_eq!(command(&typed, 3), "own-algorithm simulate martin --seed 3");
     }
 
     #[test]

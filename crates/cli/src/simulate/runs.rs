@@ -1,12 +1,13 @@
 //! Many runs on several threads, merged in the order of their seeds, so that the number of threads changes nothing.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Refusal, Visitor};
+use doorway_core::{About, Catalog, Explain, Factory, Hints, Members, Refusal, Visitor};
 use doorway_simulator::{Outcome, Report, ScriptError, Settings, Stall, simulate};
 
 use super::plan::Plan;
@@ -25,6 +26,8 @@ pub(super) struct Pool {
 /// A run in which something went wrong.
 pub(super) struct Failure {
     pub(super) seed: u64,
+    /// Entries that were measured.
+    pub(super) entries: u64,
     pub(super) stall: Option<Stall>,
     pub(super) violations: Vec<String>,
 }
@@ -34,7 +37,23 @@ pub(super) enum Stopped {
     /// It cannot be run as asked.
     BadInput(Refusal),
     /// An expectation of the script did not come true.
-    Unmet(String),
+    Unmet(Unmet),
+}
+
+/// An expectation of a script that did not come true.
+pub(super) struct Unmet {
+    pub(super) script: String,
+    pub(super) line: usize,
+    /// What is expected, and what is.
+    pub(super) what: String,
+}
+
+/// The same sentence as that of the script's other errors.
+impl fmt::Display for Unmet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, line, what } = self;
+        write!(f, "{script}: {}", ScriptError::Unmet { line: *line, what: what.clone() })
+    }
 }
 
 impl From<Refusal> for Stopped {
@@ -48,6 +67,7 @@ impl From<Refusal> for Stopped {
 /// # Errors
 /// What stopped the first run that was stopped.
 pub(super) fn all(catalog: &(impl Catalog + Sync), plan: &Plan<'_>) -> Result<Pool, Stopped> {
+    try_files(catalog, plan)?;
     let mut pool: Option<Pool> = None;
     let add = |seed, outcome: Result<Outcome, Stopped>| -> Result<(), Stopped> {
         let outcome = outcome?;
@@ -59,6 +79,27 @@ pub(super) fn all(catalog: &(impl Catalog + Sync), plan: &Plan<'_>) -> Result<Po
     };
     in_order(plan.seeds.clone(), plan.threads, |seed| one(catalog, plan, seed), add)?;
     pool.ok_or_else(|| Stopped::BadInput(Refusal::new("there was nothing to run")))
+}
+
+/// Makes what the files of a plan describe, so that whoever wrote them is told which one is wrong.
+fn try_files(catalog: &impl Catalog, plan: &Plan<'_>) -> Result<(), Refusal> {
+    if plan.files.is_empty() {
+        return Ok(());
+    }
+    let (options, members) = (plan.options_of(*plan.seeds.start())?, Members::new(plan.settings.nodes)?);
+    let made = catalog.visit(plan.about.name, &options, MakePlan(members)).transpose();
+    let refused = made.and_then(|made| made.unwrap_or(Ok(())));
+    refused.map_err(|refusal| Refusal::new(format!("{}: {refusal}", plan.files.join(", "))))
+}
+
+struct MakePlan(Members);
+
+impl Visitor for MakePlan {
+    type Output = Result<(), Refusal>;
+
+    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
+        factory.plan(&self.0).map(drop)
+    }
 }
 
 fn one(catalog: &impl Catalog, plan: &Plan<'_>, seed: u64) -> Result<Outcome, Stopped> {
@@ -78,11 +119,13 @@ impl Visitor for Run<'_> {
     fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
         match &self.plan.script {
             None => Ok(simulate(&factory, self.settings)?),
-            Some((path, script)) => script.run(&factory, self.settings).map_err(|error: ScriptError| {
-                let sentence = format!("{}: {error}", path.display());
-                match error.is_unmet() {
-                    true => Stopped::Unmet(sentence),
-                    false => Stopped::BadInput(Refusal::new(sentence)),
+            Some((path, script)) => script.run(&factory, self.settings).map_err(|error| {
+                let script = path.display().to_string();
+                match error {
+                    ScriptError::Unmet { line, what } => Stopped::Unmet(Unmet { script, line, what }),
+                    ScriptError::Impossible { .. } => {
+                        Stopped::BadInput(Refusal::new(format!("{script}: {error}")))
+                    }
                 }
             }),
         }
@@ -106,7 +149,12 @@ impl Pool {
 
 impl Failure {
     fn of(seed: u64, outcome: &Outcome) -> Option<Self> {
-        let failure = || Self { seed, stall: outcome.stall.clone(), violations: outcome.violations.clone() };
+        let failure = || Self {
+            seed,
+            entries: outcome.measures.entries,
+            stall: outcome.stall.clone(),
+            violations: outcome.violations.clone(),
+        };
         (!outcome.as_expected).then(failure)
     }
 }

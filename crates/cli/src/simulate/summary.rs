@@ -1,19 +1,19 @@
 //! What came of the runs, for people.
 
-use std::ffi::OsString;
-
-use doorway_simulator::{Outcome, Report, Stall, Summary};
+use doorway_core::{NodeId, NodeSet, Ticks};
+use doorway_simulator::{Crash, Outcome, Partition, Report, Settings, Stall, Summary};
 
 use super::plan::Plan;
 use super::runs::{Failure, Pool};
 use super::{Arguments, replay};
 use crate::table;
-use crate::text::{counted, decimal, item, prose_width, wrap};
+use crate::text::{channels, counted, decimal, item, prose_width, rate, wrap};
+use crate::typed::Typed;
 
 /// Where the meanings of all lines begin.
 const COLUMN: usize = 14;
 
-pub(super) fn page(plan: &Plan<'_>, arguments: &Arguments, pool: &Pool, typed: &[OsString]) -> String {
+pub(super) fn page(plan: &Plan<'_>, arguments: &Arguments, pool: &Pool, typed: &Typed) -> String {
     let report = plan.report(&pool.outcome, *plan.seeds.start());
     let mut parts = vec![
         heading(plan, arguments),
@@ -22,7 +22,7 @@ pub(super) fn page(plan: &Plan<'_>, arguments: &Arguments, pool: &Pool, typed: &
         behaviour(&report).join("\n"),
     ];
     match pool.failures.first() {
-        Some(first) => parts.push(failure(first, pool.failures.len(), arguments.runs, typed)),
+        Some(first) => parts.push(failure(plan, first, pool.failures.len(), typed)),
         None => parts.extend(expected(&pool.outcome)),
     }
     parts.join("\n\n") + "\n"
@@ -40,9 +40,19 @@ fn heading(plan: &Plan<'_>, arguments: &Arguments) -> String {
             format!("latency {}", arguments.latency),
         ]),
     }
-    facts.push(format!("{} channels", settings.channels.name()));
+    if settings.local_latency > Ticks(0) {
+        facts.push(format!("local latency {}", settings.local_latency));
+    }
+    facts.push(channels(settings.channels));
+    facts.extend(faults(settings));
     facts.extend(plan.choices().map(|(name, word)| format!("{name} {word}")));
     facts.extend(settings.start.holder().map(|node| format!("node {node} inside at the start")));
+    if settings.warmup > 0 {
+        facts.push(format!("warm-up {}", settings.warmup));
+    }
+    if settings.invariants {
+        facts.push("invariants tested".to_owned());
+    }
     facts.push(match arguments.runs {
         1 => format!("seed {}", plan.seeds.start()),
         runs => format!("{runs} runs with seeds {} to {}", plan.seeds.start(), plan.seeds.end()),
@@ -54,6 +64,29 @@ fn heading(plan: &Plan<'_>, arguments: &Arguments) -> String {
         lines.push_str(&wrap(&sentence, prose_width(), 2));
     }
     lines
+}
+
+/// What goes wrong, as one types it.
+fn faults(settings: &Settings) -> Vec<String> {
+    let faults = &settings.faults;
+    let share = |name, share: f64| (share > 0.0).then(|| format!("{name} {share}"));
+    let mut told: Vec<String> =
+        [share("loss", faults.loss.value()), share("duplicate", faults.duplicate.value())]
+            .into_iter()
+            .flatten()
+            .collect();
+    told.extend(faults.retransmit.then(|| "retransmit".to_owned()));
+    told.extend(faults.crashes.iter().map(|Crash { node, at }| format!("crash {node}@{at}")));
+    told.extend(faults.partitions.iter().map(partition));
+    told
+}
+
+fn partition(partition: &Partition) -> String {
+    let group =
+        |group: &NodeSet| group.iter().map(|node: NodeId| node.to_string()).collect::<Vec<_>>().join(",");
+    let groups: Vec<String> = partition.groups.iter().map(group).collect();
+    let until = partition.until.map(|until| until.to_string()).unwrap_or_default();
+    format!("partition {}@{}..{until}", groups.join("|"), partition.from)
 }
 
 fn line(name: &str, told: &str) -> String {
@@ -108,7 +141,8 @@ fn cells(summary: &Summary) -> Vec<String> {
 fn behaviour(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(throughput) = report.throughput.filter(|throughput| *throughput > 0.0) {
-        let told = format!("{throughput:.4} entries per tick, one every {} ticks", decimal(1.0 / throughput));
+        let told =
+            format!("{} entries per tick, one every {} ticks", rate(throughput), decimal(1.0 / throughput));
         lines.push(line("throughput", &told));
     }
     let fairness = &report.fairness;
@@ -138,7 +172,7 @@ fn behaviour(report: &Report) -> Vec<String> {
 fn passed_over(bypasses: u64) -> String {
     match bypasses {
         0 => "no request was bypassed".to_owned(),
-        1 => "no request was bypassed twice".to_owned(),
+        1 => "a request was bypassed at most once".to_owned(),
         _ => format!("a request was bypassed up to {bypasses} times"),
     }
 }
@@ -150,14 +184,27 @@ fn expected(outcome: &Outcome) -> Option<String> {
 }
 
 /// What went wrong in the first run that failed, and how to see it again.
-fn failure(first: &Failure, failures: usize, runs: u64, typed: &[OsString]) -> String {
+fn failure(plan: &Plan<'_>, first: &Failure, failures: usize, typed: &Typed) -> String {
     let mut lines = Vec::new();
+    let runs = (plan.seeds.end() - plan.seeds.start()).saturating_add(1);
     if runs > 1 {
         lines.push(format!("{failures} of {runs} runs failed, the first with seed {}", first.seed));
     }
     lines.extend(trouble(first.stall.as_ref(), &first.violations));
+    lines.extend(stopped(plan, first));
     lines.push(format!("replay: {}", replay::command(typed, first.seed)));
     lines.join("\n")
+}
+
+/// That a run did not come to its end because too much was wrong.
+fn stopped(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
+    /// After so many the simulator ends a run; a script is always run to its end.
+    const MOST_VIOLATIONS: usize = 10;
+    let (violations, entries) = (failure.violations.len(), failure.entries);
+    let wanted = plan.settings.entries - plan.settings.warmup;
+    let is_early = plan.script.is_none() && violations >= MOST_VIOLATIONS && entries < wanted;
+    let after = if plan.settings.warmup > 0 { " after the warm-up" } else { "" };
+    is_early.then(|| format!("stopped after {violations} violations, {entries} of {wanted} entries{after}"))
 }
 
 fn trouble(stall: Option<&Stall>, violations: &[String]) -> Vec<String> {
