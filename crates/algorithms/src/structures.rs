@@ -2,7 +2,9 @@
 //!
 //! A structure in a file is one line per node, `3: ask 1 2 3 inform 3`; `#` begins a comment.
 
-use doorway_core::{Members, NodeId, NodeSet, Options, Parameter, PerNode, Refusal};
+use doorway_core::{
+    Algorithm, Factory, Members, NodeId, NodeSet, Options, Parameter, PerNode, Plan, Refusal, Start,
+};
 use doorway_quorums::{Construction, System};
 
 use crate::message::sanders::Structure;
@@ -27,12 +29,27 @@ pub const STRUCTURE: Parameter = Parameter {
 ///
 /// # Errors
 /// If there is no such quorum system.
-pub fn quorums(
+fn quorums(
     options: &Options,
 ) -> Result<impl Fn(&Members) -> Result<PerNode<NodeSet>, Refusal> + use<>, Refusal> {
     let choice = options.choice(&QUORUM);
     let construction = Construction::parse(&choice.word, choice.file.as_deref())?;
     Ok(move |members: &Members| Ok(System::build(&construction, members.n())?.assignment().clone()))
+}
+
+/// A factory for an algorithm whose nodes need nothing but their quorums.
+///
+/// # Errors
+/// If there is no such quorum system.
+pub fn with_quorums<A: Algorithm>(
+    options: &Options,
+    make: impl Fn(NodeId, &PerNode<NodeSet>, Start) -> A + Copy + Send + Sync + 'static,
+) -> Result<Factory<A>, Refusal> {
+    let quorums = quorums(options)?;
+    Ok(Factory::new(move |members| {
+        let assignment = quorums(members)?;
+        Ok(Plan::new(move |me, start| make(me, &assignment, start)))
+    }))
 }
 
 /// How the structure is found, once the members are known.

@@ -125,6 +125,12 @@ impl<'a, A: Algorithm> Cut<'a, A> {
         self.nodes[node.index()].phase()
     }
 
+    /// How many tokens there are: at nodes that have one, and in flight.
+    pub fn tokens(&self, has_one: impl Fn(NodeId, &A) -> bool, is_one: impl Fn(&A::Msg) -> bool) -> usize {
+        let held = self.states().filter(|(node, state)| has_one(*node, state)).count();
+        held + self.flying(|letter| is_one(letter.msg))
+    }
+
     /// How many messages in flight satisfy `matches`.
     pub fn flying(&self, matches: impl Fn(&Letter<'a, A::Msg>) -> bool) -> usize {
         self.in_flight.iter().filter(|letter| matches(letter)).count()

@@ -452,12 +452,6 @@ pub fn entry() -> Entry<CaoSinghal> {
             source: include_str!("cao_singhal.rs"),
             specimen: None,
         },
-        bind: |options| {
-            let quorums = crate::structures::quorums(options)?;
-            Ok(Factory::new(move |members| {
-                let assignment = quorums(members)?;
-                Ok(Plan::new(move |me, start| CaoSinghal::new(me, &assignment, start)))
-            }))
-        },
+        bind: |options| crate::structures::with_quorums(options, CaoSinghal::new),
     }
 }

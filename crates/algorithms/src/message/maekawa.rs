@@ -389,12 +389,6 @@ pub fn entry() -> Entry<Maekawa> {
             source: include_str!("maekawa.rs"),
             specimen: None,
         },
-        bind: |options| {
-            let quorums = crate::structures::quorums(options)?;
-            Ok(Factory::new(move |members| {
-                let assignment = quorums(members)?;
-                Ok(Plan::new(move |me, start| Maekawa::new(me, &assignment, start)))
-            }))
-        },
+        bind: |options| crate::structures::with_quorums(options, Maekawa::new),
     }
 }

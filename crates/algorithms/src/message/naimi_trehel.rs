@@ -145,10 +145,7 @@ impl Explain for NaimiTrehel {
         &[
             Invariant {
                 name: "there is exactly one token",
-                holds: |cut| {
-                    let held = cut.states().filter(|(_, node)| node.token).count();
-                    held + cut.flying(|letter| *letter.msg == Msg::Token) == 1
-                },
+                holds: |cut| cut.tokens(|_, node| node.token, |msg| *msg == Msg::Token) == 1,
             },
             Invariant {
                 name: "following the fathers from anywhere ends",

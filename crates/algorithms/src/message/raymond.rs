@@ -135,10 +135,7 @@ impl Explain for Raymond {
         &[
             Invariant {
                 name: "there is exactly one token",
-                holds: |cut| {
-                    let held = cut.states().filter(|(me, node)| node.holder == *me).count();
-                    held + cut.flying(|letter| *letter.msg == Msg::Token) == 1
-                },
+                holds: |cut| cut.tokens(|me, node| node.holder == me, |msg| *msg == Msg::Token) == 1,
             },
             Invariant {
                 name: "no queue has the same neighbour twice",

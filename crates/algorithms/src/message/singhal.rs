@@ -250,8 +250,7 @@ impl Explain for Singhal {
             Invariant {
                 name: "there is exactly one token",
                 holds: |cut| {
-                    let held = cut.states().filter(|(_, node)| node.token.is_some()).count();
-                    held + cut.flying(|letter| matches!(letter.msg, Msg::Token(_))) == 1
+                    cut.tokens(|_, node| node.token.is_some(), |msg| matches!(msg, Msg::Token(_))) == 1
                 },
             },
             Invariant {

@@ -117,7 +117,7 @@ impl Explain for TokenRing {
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {
             name: "there is exactly one token",
-            holds: |cut| cut.states().filter(|(_, node)| node.token).count() + cut.in_flight.len() == 1,
+            holds: |cut| cut.tokens(|_, node| node.token, |msg| *msg == Msg::Token) == 1,
         }]
     }
 }

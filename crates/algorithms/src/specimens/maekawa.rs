@@ -222,11 +222,9 @@ fn about(name: &'static str, title: &'static str, specimen: Specimen) -> About {
 }
 
 fn factory(options: &Options, fault: Fault) -> Result<Factory<FaultyMaekawa>, Refusal> {
-    let quorums = crate::structures::quorums(options)?;
-    Ok(Factory::new(move |members| {
-        let assignment = quorums(members)?;
-        Ok(Plan::new(move |me, start| FaultyMaekawa::new(me, &assignment, start, fault)))
-    }))
+    crate::structures::with_quorums(options, move |me, quorums, start| {
+        FaultyMaekawa::new(me, quorums, start, fault)
+    })
 }
 
 /// Its place in the catalog, without any remedy.
