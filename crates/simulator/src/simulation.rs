@@ -41,6 +41,9 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// After so many violations a run has made its point and is stopped.
+    pub const MOST_VIOLATIONS: usize = 10;
+
     /// The numbers as people and programs read them.
     #[must_use]
     pub fn report(&self, algorithm: &str, nodes: usize, seed: u64) -> Report {
@@ -85,9 +88,6 @@ pub(crate) struct Simulation<A: Explain> {
 }
 
 impl<A: Explain> Simulation<A> {
-    /// After so many violations a run has made its point.
-    const MOST_VIOLATIONS: usize = 10;
-
     pub(crate) fn new(factory: &Factory<A>, settings: &Settings) -> Result<Self, Refusal> {
         settings.check()?;
         let n = settings.nodes;
@@ -136,7 +136,7 @@ impl<A: Explain> Simulation<A> {
     fn run(&mut self) {
         self.start();
         self.applications.begin();
-        while self.violations.len() < Self::MOST_VIOLATIONS && !self.livelock {
+        while self.violations.len() < Outcome::MOST_VIOLATIONS && !self.livelock {
             match (self.engine.next_time(), self.applications.next_alarm()) {
                 (due, Some(alarm)) if due.is_none_or(|due| alarm <= due) => self.ring(alarm),
                 (Some(_), _) => self.deliver_what_is_due(),
@@ -403,7 +403,7 @@ impl<A: Explain> Simulation<A> {
     }
 
     pub(crate) fn finish(self) -> Outcome {
-        let stall = if self.violations.len() < Self::MOST_VIOLATIONS { self.stall() } else { None };
+        let stall = if self.violations.len() < Outcome::MOST_VIOLATIONS { self.stall() } else { None };
         let mut measures = self.measures;
         measures.time = self.engine.now().0;
         measures.out_of_order = self.order.as_ref().map(Order::violated);

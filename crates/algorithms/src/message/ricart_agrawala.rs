@@ -42,7 +42,8 @@ pub enum Msg {
     /// The sender wants in.
     Request(Stamp),
     /// The sender lets the receiver's request of this counter go first, and tells its clock.
-    Reply(u64, LamportClock),
+    #[allow(missing_docs)]
+    Reply { counter: u64, clock: LamportClock },
 }
 
 impl State {
@@ -96,9 +97,9 @@ impl Algorithm for RicartAgrawala {
                     return self.deferred.insert(request);
                 }
                 out.rule("reply");
-                out.send(from, Msg::Reply(request.counter, self.clock));
+                out.send(from, Msg::Reply { counter: request.counter, clock: self.clock });
             }
-            Msg::Reply(counter, clock) => {
+            Msg::Reply { counter, clock } => {
                 self.clock.merge(clock.count());
                 if self.state != State::Wanted(Stamp { counter, node: self.me }) || !self.missing.remove(from)
                 {
@@ -113,7 +114,7 @@ impl Algorithm for RicartAgrawala {
         self.state = State::Released;
         out.rule("leave");
         for request in self.deferred.drain() {
-            out.send(request.node, Msg::Reply(request.counter, self.clock));
+            out.send(request.node, Msg::Reply { counter: request.counter, clock: self.clock });
         }
     }
 }

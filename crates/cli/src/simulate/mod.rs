@@ -36,7 +36,8 @@ use runs::{Pool, Stopped, Unmet};
   doorway simulate raymond --nodes 1000 --tree star --load isolated --json
   doorway simulate suzuki-kasami --loss 0.05 --retransmit --runs 100
   doorway simulate central --crash 1@500
-  doorway simulate lamport --partition \"1,2|3,4,5@100..200\" --trace run.jsonl
+  doorway simulate lamport --partition \"1,2|3,4,5@100..200\" --retransmit
+  doorway simulate naimi-trehel --entries 20 --trace run.jsonl
   doorway simulate --script scenario.script")]
 pub(crate) struct Arguments {
     /// The algorithm, as `doorway algorithms` lists it; may be left out if the script names it
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
     /// How many entries pass before measuring begins
     #[arg(long, value_name = "W", default_value = "0", value_parser = whole::<u64>, allow_negative_numbers = true)]
     warmup: u64,
-    /// Run the actions of a file, whose heading gives defaults for nodes, channels, start and choices
+    /// Run the actions of a file, whose heading gives defaults for algorithm, nodes, channels, start and choices
     ///
     /// A script says itself who asks, which message arrives and what goes wrong, so that load, times, faults, --warmup and
     /// --runs do not go with it.

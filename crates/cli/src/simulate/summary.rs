@@ -198,11 +198,9 @@ fn failure(plan: &Plan<'_>, first: &Failure, failures: usize, typed: &Typed) -> 
 
 /// That a run did not come to its end because too much was wrong.
 fn stopped(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
-    /// After so many the simulator ends a run; a script is always run to its end.
-    const MOST_VIOLATIONS: usize = 10;
     let (violations, entries) = (failure.violations.len(), failure.entries);
     let wanted = plan.settings.entries - plan.settings.warmup;
-    let is_early = plan.script.is_none() && violations >= MOST_VIOLATIONS && entries < wanted;
+    let is_early = plan.script.is_none() && violations >= Outcome::MOST_VIOLATIONS && entries < wanted;
     let after = if plan.settings.warmup > 0 { " after the warm-up" } else { "" };
     is_early.then(|| format!("stopped after {violations} violations, {entries} of {wanted} entries{after}"))
 }
