@@ -48,11 +48,7 @@ pub enum Msg {
 
 impl State {
     pub(super) fn goes_before(self, request: Stamp) -> bool {
-        match self {
-            State::Released => false,
-            State::Wanted(mine) => mine < request,
-            State::Held => true,
-        }
+        self == State::Held || matches!(self, State::Wanted(mine) if mine < request)
     }
 }
 
