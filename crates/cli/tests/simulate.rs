@@ -242,3 +242,14 @@ fn files_named_in_a_script_are_beside_it() {
         file(&folder, "two.script", "algorithm maekawa\nnodes 2\nquorum file:two.quorums\nrequest 1\n");
     assert!(!text(&doorway(&format!("simulate --script {script}")).stderr).contains("cannot be read"));
 }
+
+#[test]
+fn requests_that_nobody_is_left_to_make_are_told_and_fail_the_run() {
+    let ended = doorway("simulate ricart-agrawala --nodes 3 --entries 100 --load active:1 --crash 1@100");
+    assert_eq!(ended.status.code(), Some(1));
+    let told = text(&ended.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("96 of 100 requests were never made: the nodes that would have made them crashed"),
+        "{told}"
+    );
+}

@@ -10,6 +10,10 @@ pub trait Explain: Algorithm {
     /// The state in the textbook's words.
     fn fields(&self) -> Vec<Field>;
 
+    /// Whether a node that waits needs something from all of those it waits for. With a token that is somewhere, any
+    /// one of them will do, so a ring of nodes that wait for each other means nothing.
+    const WAITS_FOR_ALL: bool = true;
+
     /// The nodes from which something is missing. Asked only while its own node waits.
     fn waits_for(&self) -> NodeSet;
 

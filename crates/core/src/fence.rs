@@ -10,9 +10,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
-use crate::{
-    Algorithm, Ask, Effects, Entered, Input, Machine, Never, Node, NodeId, Out, Phase, Plan, Start, Ticks,
-};
+use crate::{Algorithm, Ask, Effects, Entered, Machine, Never, Node, NodeId, Phase, Plan, Start, Ticks};
 
 /// A fence. In JSON it is a string, because not every reader of JSON keeps 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,15 +87,6 @@ impl<A: Algorithm> Fenced<A> {
     #[must_use]
     pub fn from_plan(plan: &Plan<A>, me: NodeId, start: Start) -> Self {
         Self::new(plan.node(me, start))
-    }
-
-    /// One step of the node. `heard` is the fence that came with the message, if the input is one. Everything sent
-    /// in this step must carry [`Fenced::fence`] as it is afterwards; the result tells whether the node entered.
-    pub fn step(&mut self, input: Input<A::Msg>, heard: Fence, out: &mut Out<A::Msg>) -> bool {
-        self.highest = self.highest.max(heard);
-        let before = self.node.phase();
-        self.node.step(input, out);
-        self.tick_if_entered(before)
     }
 
     /// After the merge of the message that caused it, an entry ticks: that count is its fence.

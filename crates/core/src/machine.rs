@@ -76,7 +76,7 @@ pub trait Machine: Data {
 /// What one step of a machine asks of its driver, which owns it and uses it again.
 #[derive(Debug)]
 pub struct Effects<M: Machine> {
-    /// What to write on the envelope of everything sent in this step; every step sets it.
+    /// What to write on the envelope of everything sent in this step.
     pub header: M::Header,
     /// What to send, which rule ran, and what was found broken.
     pub out: Out<M::Msg>,
@@ -104,6 +104,7 @@ impl<M: Machine> Effects<M> {
     /// Empties it for the next step.
     #[inline]
     pub fn clear(&mut self) {
+        self.header = M::Header::default();
         self.out.clear();
         self.notices.clear();
         self.timers.clear();

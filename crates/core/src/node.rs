@@ -57,12 +57,13 @@ impl<A> Node<A> {
 }
 
 impl<A: Algorithm> Node<A> {
-    /// One atomic step. Afterwards `out` holds what to send; the node has entered if [`Node::phase`] became
-    /// [`Phase::Inside`]; and [`Out::breach`] tells if the algorithm broke its contract.
+    /// One atomic step. Afterwards `out`, emptied before, holds what to send; the node has entered if
+    /// [`Node::phase`] became [`Phase::Inside`]; and [`Out::breach`] tells if the algorithm broke its contract.
     ///
     /// # Panics
     /// If the driver breaks its half of the contract: a request when not outside, a release when not inside.
     pub fn step(&mut self, input: Input<A::Msg>, out: &mut Out<A::Msg>) {
+        out.clear();
         match input {
             Input::Start => self.start(out),
             Input::Request => self.request(out),
@@ -71,7 +72,7 @@ impl<A: Algorithm> Node<A> {
         }
     }
 
-    /// [`Node::step`] with [`Input::Start`].
+    /// [`Node::step`] with [`Input::Start`], for a driver that has emptied `out` itself; so the three below.
     pub fn start(&mut self, out: &mut Out<A::Msg>) {
         self.algorithm.on_start(out);
         self.keep_contract(out);

@@ -163,8 +163,11 @@ impl RequestQueue {
         }
     }
 
-    /// Puts a request at its place and forgets an earlier one of the same node.
+    /// Puts a request at its place, unless a younger one of the same node is there; an older one is forgotten.
     pub fn insert_newest(&mut self, request: Stamp) {
+        if self.0.iter().any(|queued| queued.node == request.node && *queued > request) {
+            return;
+        }
         self.0.retain(|queued| queued.node != request.node);
         self.insert(request);
     }

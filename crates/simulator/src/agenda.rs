@@ -93,14 +93,19 @@ impl<T> Agenda<T> {
     }
 
     fn later_time(&self) -> Option<Ticks> {
-        let near =
-            self.next_filled().map(|slot| self.now + 1 + (slot + REACH - (self.now + 1) % REACH) % REACH);
+        let near = self
+            .next_filled()
+            .map(|slot| self.next_tick() + (slot + REACH - self.next_tick() % REACH) % REACH);
         near.or_else(|| self.far.keys().next().copied()).map(Ticks)
+    }
+
+    fn next_tick(&self) -> u64 {
+        self.now.saturating_add(1)
     }
 
     /// The first filled slot after the current one, going round.
     fn next_filled(&self) -> Option<u64> {
-        let start = (self.now + 1) % REACH;
+        let start = self.next_tick() % REACH;
         let (word, bit) = ((start / 64) as usize, start % 64);
         let slot_in = |word: usize, bits: u64| (word * 64) as u64 + u64::from(bits.trailing_zeros());
         let rest = self.filled[word] & (u64::MAX << bit);

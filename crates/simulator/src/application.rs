@@ -39,8 +39,11 @@ pub enum Stage {
     Admitted,
     /// It is inside, and leaves when the alarm rings.
     Inside,
-    /// It has left; its node hears it when the alarm rings.
-    Leaving,
+    /// It has left; its node hears it when the alarm rings, and with it the next request if there is one.
+    Leaving {
+        /// Whether it has asked again in the same breath.
+        asks_again: bool,
+    },
 }
 
 impl Applications {
@@ -123,10 +126,10 @@ impl Applications {
         self.local_latency
     }
 
-    /// Whether all requests were issued.
+    /// How many requests were not issued yet.
     #[must_use]
-    pub fn has_issued_all(&self) -> bool {
-        self.quota == 0
+    pub fn unissued(&self) -> u64 {
+        self.quota
     }
 
     /// Whether nobody is between asking and leaving.
@@ -168,28 +171,34 @@ impl Applications {
         self.go_until(node, Stage::Inside, now + hold);
     }
 
-    /// An application has left at the moment `left`. Tells whether it wants in again at once; if it will later, its
-    /// alarm is set.
-    pub fn leave(&mut self, node: NodeId, left: Ticks) -> bool {
+    /// An application leaves; tells whether it wants in again at once.
+    pub fn leave(&mut self, node: NodeId) -> bool {
         self.busy -= 1;
+        self.go(node, Stage::Idle);
         match self.load {
             Load::Saturated => true,
             Load::Active(k) => node.index() < k,
-            Load::Light(mean) if self.quota > 0 => {
-                let think = Ticks(self.random.ticks(Span::Exponential(mean)));
-                self.go_until(node, Stage::Thinking, left + think);
-                false
-            }
-            Load::Light(_) | Load::Isolated => {
-                self.go(node, Stage::Idle);
-                false
-            }
+            Load::Light(_) | Load::Isolated => false,
+        }
+    }
+
+    /// The node of an application that left at the moment `left`, and did not ask again, knows it: the application
+    /// thinks before it asks again, if it ever does.
+    pub fn rest(&mut self, node: NodeId, left: Ticks) {
+        self.go(node, Stage::Idle);
+        if let Load::Light(mean) = self.load
+            && self.quota > 0
+        {
+            let think = Ticks(self.random.ticks(Span::Exponential(mean)));
+            self.go_until(node, Stage::Thinking, left + think);
         }
     }
 
     /// An application is gone with its node.
     pub fn bury(&mut self, node: NodeId) {
-        let was_busy = !matches!(self.stage(node), Stage::Idle | Stage::Thinking);
+        let is_at_rest =
+            |stage| matches!(stage, Stage::Idle | Stage::Thinking | Stage::Leaving { asks_again: false });
+        let was_busy = !is_at_rest(self.stage(node));
         self.busy -= usize::from(was_busy);
         self.go(node, Stage::Idle);
     }

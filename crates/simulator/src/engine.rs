@@ -1,12 +1,15 @@
 //! The engine: virtual time for machines of any kind.
 
 mod by_hand;
+mod letters;
 mod past;
 
 use doorway_core::{Channels, Effects, Kind, Machine, NodeId, NodeSet, Sent, Ticks, To, VectorClock, kind};
 use doorway_trace::What;
 
-use self::past::{Note, Past};
+use self::letters::Batch;
+pub(crate) use self::letters::{Letter, Loss};
+use self::past::Past;
 use crate::agenda::Agenda;
 use crate::network::{Fate, Wire};
 use crate::recorder::Recorder;
@@ -50,33 +53,6 @@ enum Due<M: Machine> {
     Batch(Batch<M>),
     Timer(NodeId, M::Timer),
     Written(NodeId, M::Write),
-}
-
-/// A message for one recipient.
-pub(crate) struct Letter<M: Machine> {
-    pub(crate) from: NodeId,
-    pub(crate) to: NodeId,
-    header: M::Header,
-    pub(crate) msg: M::Msg,
-    /// What only some runs need to know of it.
-    note: Option<Box<Note>>,
-}
-
-/// All that one step has sent, where all of it arrives at the same time.
-struct Batch<M: Machine> {
-    from: NodeId,
-    header: M::Header,
-    /// What is still to be delivered, the next one last.
-    sends: Vec<Sent<M::Msg>>,
-}
-
-/// A message that never arrived.
-#[derive(Clone, Debug)]
-pub(crate) struct Loss {
-    pub(crate) from: NodeId,
-    pub(crate) to: NodeId,
-    pub(crate) kind: &'static str,
-    pub(crate) why: &'static str,
 }
 
 impl<M: Machine> Engine<M> {
@@ -178,10 +154,19 @@ impl<M: Machine> Engine<M> {
         self.batch.is_some() || self.agenda.is_something_due_now()
     }
 
-    /// Moves the present to `to`; nothing may be due before.
+    /// When the next node crashes. Whoever moves the time must come to that time first.
+    #[inline]
+    #[must_use]
+    pub fn next_crash(&self) -> Option<Ticks> {
+        self.crashes.last().map(|crash| crash.at)
+    }
+
+    /// Moves the present to `to`, where nothing may be due before, and lets those crash who must.
     pub fn advance_to(&mut self, to: Ticks) {
         self.agenda.advance(to);
-        self.crash_who_is_due();
+        while let Some(crash) = self.crashes.pop_if(|crash| crash.at <= to) {
+            self.crash(crash.node);
+        }
     }
 
     /// An application speaks to its machine.
@@ -202,6 +187,9 @@ impl<M: Machine> Engine<M> {
     /// that has crashed is lost.
     #[inline]
     pub fn advance(&mut self) -> Option<NodeId> {
+        if self.can_crash && self.crashes_first() {
+            return None;
+        }
         let Some(batch) = &mut self.batch else {
             return match self.agenda.take()? {
                 Due::Letter(Letter { from, to, header, msg, note: None }) => {
@@ -230,7 +218,7 @@ impl<M: Machine> Engine<M> {
     /// A message arrives. Inlined, so that it goes from the agenda to the algorithm without being copied in between.
     #[inline(always)]
     fn receive(&mut self, from: NodeId, to: NodeId, header: M::Header, msg: M::Msg) -> Option<NodeId> {
-        if self.can_crash && !self.accepts(from, to, &msg) {
+        if self.can_crash && !self.accepts(from, to, &msg, None) {
             return None;
         }
         self.traffic.count_received(to);
@@ -240,10 +228,17 @@ impl<M: Machine> Engine<M> {
         Some(to)
     }
 
+    /// Lets those crash who must before the next thing that is due, or with it; tells whether somebody did.
+    #[inline(never)]
+    fn crashes_first(&mut self) -> bool {
+        let crash = self.next_crash().filter(|crash| self.next_time().is_some_and(|due| *crash <= due));
+        crash.into_iter().for_each(|crash| self.advance_to(crash));
+        crash.is_some()
+    }
+
     /// The things that are due more seldom than a plain message.
     #[inline(never)]
     fn advance_rarely(&mut self, due: Due<M>) -> Option<NodeId> {
-        self.crash_who_is_due();
         match due {
             Due::Letter(letter) => self.deliver(letter),
             Due::Batch(batch) => {
@@ -268,11 +263,10 @@ impl<M: Machine> Engine<M> {
 
     /// Whether a message can be received; otherwise it is lost.
     #[inline(never)]
-    fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg) -> bool {
-        self.crash_who_is_due();
+    fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> bool {
         let crashed = self.is_crashed(to);
         if crashed {
-            self.lose(Loss { from, to, kind: kind(msg).name, why: "its receiver had crashed" }, None);
+            self.lose(Loss { from, to, kind: kind(msg).name, why: "its receiver had crashed" }, sent);
         }
         !crashed
     }
@@ -280,7 +274,7 @@ impl<M: Machine> Engine<M> {
     /// Delivers a message that has a note.
     fn deliver(&mut self, letter: Letter<M>) -> Option<NodeId> {
         let Letter { from, to, header, msg, note } = letter;
-        if !self.accepts(from, to, &msg) {
+        if !self.accepts(from, to, &msg, note.as_ref().and_then(|note| note.sent)) {
             return None;
         }
         self.traffic.count_received(to);
@@ -398,7 +392,7 @@ impl<M: Machine> Engine<M> {
     fn count_fate(&mut self, fate: &Fate) {
         self.traffic.resent += fate.resent;
         self.traffic.acknowledgements += fate.acknowledgements;
-        self.traffic.duplicated += u64::from(fate.duplicate.is_some());
+        self.traffic.duplicated += u64::from(fate.duplicate.is_some()) + fate.removed;
     }
 
     fn lose(&mut self, loss: Loss, sent: Option<u64>) {
@@ -409,12 +403,6 @@ impl<M: Machine> Engine<M> {
         }
         if self.lost.len() < Self::LOSSES_KEPT {
             self.lost.push(loss);
-        }
-    }
-
-    fn crash_who_is_due(&mut self) {
-        while let Some(crash) = self.crashes.pop_if(|crash| crash.at <= self.agenda.now()) {
-            self.crash(crash.node);
         }
     }
 
@@ -465,26 +453,6 @@ impl<M: Machine> Engine<M> {
         });
         let held = self.held.iter().flatten().map(Letter::outline);
         self.batch.iter().flat_map(Batch::outlines).chain(due).chain(held).collect()
-    }
-}
-
-impl<M: Machine> Letter<M> {
-    fn outline(&self) -> doorway_core::Letter<'_, M::Msg> {
-        doorway_core::Letter { from: self.from, to: self.to, msg: &self.msg }
-    }
-}
-
-impl<M: Machine> Batch<M> {
-    fn outlines(&self) -> Vec<doorway_core::Letter<'_, M::Msg>> {
-        let mut letters = Vec::new();
-        for Sent { to, msg, .. } in &self.sends {
-            let mut add = |to| letters.push(doorway_core::Letter { from: self.from, to, msg });
-            match to {
-                To::One(to) => add(*to),
-                To::Set(nodes) => nodes.iter().for_each(add),
-            }
-        }
-        letters
     }
 }
 

@@ -3,9 +3,10 @@
 //! [`simulate`] runs an algorithm of the catalog under [`Settings`] and answers with an [`Outcome`]; a [`Script`] runs
 //! it step by step instead. Both stand on one [`Engine`], which steps any [`doorway_core::Machine`].
 //!
-//! **The order of things.** Time is a whole number of ticks. Within a tick, first what was scheduled to fail fails, then
-//! applications act in the order of their nodes' numbers, then messages arrive in the order in which they were sent.
-//! So the same settings give the same run on every machine.
+//! **The order of things.** Time is a whole number of ticks. Within a tick, first those crash who must, then applications
+//! act in the order of their nodes' numbers, then messages arrive in the order in which they were sent; an application
+//! that must act in the same tick because of a message does so before the next one arrives. So the same settings give
+//! the same run on every machine.
 //!
 //! ```
 //! use doorway_core::{Catalog, Options, About, Explain, Factory, Hints, Visitor};
@@ -33,11 +34,11 @@ mod election;
 mod engine;
 mod measures;
 mod network;
+mod outcome;
 mod random;
 mod recorder;
 mod report;
 mod script;
-
 mod settings;
 mod simulation;
 mod size;
@@ -49,10 +50,10 @@ pub use election::elect_tree;
 pub use engine::Engine;
 pub use measures::{Measures, Samples};
 pub use network::Wire;
+pub use outcome::Outcome;
 pub use report::{Fairness, LoadSpread, Report, Retransmission, Summary, SyncDelay};
-
 pub use script::{Heading, Script, ScriptError};
 pub use settings::{Crash, Faults, Latency, Load, Partition, Probability, Settings, Span};
-pub use simulation::{Outcome, simulate};
+pub use simulation::simulate;
 pub use stall::{Stall, Waiting};
 pub use traffic::Traffic;

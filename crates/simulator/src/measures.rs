@@ -17,8 +17,8 @@ pub struct Measures {
     pub sync_delay: Samples,
     /// How often others that asked later went first, over all waits.
     pub bypasses: Samples,
-    /// How often each node entered; nodes that never asked are left out.
-    pub entries_by_node: Vec<u64>,
+    /// How often each node entered, or [`Measures::NEVER_ASKED`].
+    pub entries_by_node: Vec<u32>,
     /// How many entries came before a request that had happened before theirs, if that was counted.
     pub out_of_order: Option<u64>,
     /// Entries that began after another one, and the ticks between the first and the last of them.
@@ -30,6 +30,9 @@ pub struct Measures {
 }
 
 impl Measures {
+    /// What is counted for a node that never asked.
+    pub const NEVER_ASKED: u32 = u32::MAX;
+
     /// Adds the measures of another run.
     pub fn merge(&mut self, other: &Measures) {
         self.entries += other.entries;
@@ -37,7 +40,7 @@ impl Measures {
         self.waiting_time.merge(&other.waiting_time);
         self.sync_delay.merge(&other.sync_delay);
         self.bypasses.merge(&other.bypasses);
-        self.entries_by_node.extend(&other.entries_by_node);
+        self.merge_entries_by_node(&other.entries_by_node);
         self.out_of_order = self.out_of_order.zip(other.out_of_order).map(|(mine, theirs)| mine + theirs);
         self.throughput.0 += other.throughput.0;
         self.throughput.1 += other.throughput.1;
@@ -45,13 +48,33 @@ impl Measures {
         self.time += other.time;
     }
 
-    /// Jain's index of how evenly entries fell on those who asked: 1 if evenly, 1/n if all fell on one.
-    /// (R. Jain, D. Chiu, W. Hawe, "A quantitative measure of fairness and discrimination", 1984.)
+    fn merge_entries_by_node(&mut self, other: &[u32]) {
+        self.entries_by_node.resize(self.entries_by_node.len().max(other.len()), Self::NEVER_ASKED);
+        for (mine, &theirs) in self.entries_by_node.iter_mut().zip(other) {
+            *mine = match (*mine, theirs) {
+                (Self::NEVER_ASKED, only) | (only, Self::NEVER_ASKED) => only,
+                (mine, theirs) => mine.saturating_add(theirs).min(Self::NEVER_ASKED - 1),
+            };
+        }
+    }
+
+    /// How often each of those entered that asked at all.
+    pub fn entries_of_those_who_asked(&self) -> impl Iterator<Item = u64> + '_ {
+        self.entries_by_node
+            .iter()
+            .filter(|&&entries| entries != Self::NEVER_ASKED)
+            .map(|&entries| entries.into())
+    }
+
+    /// Jain's index of how evenly entries fell on those who asked: 1 if evenly, 1/n if all fell on one. Of several runs
+    /// the entries of each node are added up. (R. Jain, D. Chiu, W. Hawe, "A quantitative measure of fairness and
+    /// discrimination", 1984.)
     #[must_use]
     pub fn jain(&self) -> Option<f64> {
-        let sum: u64 = self.entries_by_node.iter().sum();
-        let squares: f64 = self.entries_by_node.iter().map(|&x| x as f64 * x as f64).sum();
-        (sum > 0).then(|| (sum as f64 * sum as f64) / (self.entries_by_node.len() as f64 * squares))
+        let entries = || self.entries_of_those_who_asked();
+        let (sum, asked) = (entries().sum::<u64>() as f64, entries().count() as f64);
+        let squares: f64 = entries().map(|x| x as f64 * x as f64).sum();
+        (squares > 0.0).then(|| (sum * sum) / (asked * squares))
     }
 }
 
@@ -185,6 +208,17 @@ mod tests {
         let with = |entries_by_node| Measures { entries_by_node, ..Measures::default() }.jain();
         assert_eq!(with(vec![5, 5, 5, 5]), Some(1.0));
         assert_eq!(with(vec![20, 0, 0, 0]), Some(0.25));
+        assert_eq!(with(vec![7, Measures::NEVER_ASKED, 7]), Some(1.0));
         assert_eq!(with(vec![]), None);
+    }
+
+    #[test]
+    fn the_entries_of_several_runs_are_added_up_node_by_node() {
+        let with = |entries_by_node| Measures { entries_by_node, ..Measures::default() };
+        let mut pooled = Measures::default();
+        pooled.merge(&with(vec![10, 0, Measures::NEVER_ASKED]));
+        pooled.merge(&with(vec![0, 10, Measures::NEVER_ASKED]));
+        assert_eq!(pooled.entries_by_node, [10, 10, Measures::NEVER_ASKED]);
+        assert_eq!(pooled.jain(), Some(1.0));
     }
 }

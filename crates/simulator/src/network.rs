@@ -34,6 +34,8 @@ pub struct Fate {
     pub resent: u64,
     /// What the retransmission layer sent in acknowledgement.
     pub acknowledgements: u64,
+    /// Copies that the network made and the retransmission layer removed.
+    pub removed: u64,
 }
 
 impl Wire {
@@ -108,6 +110,10 @@ impl Wire {
             if let Ok(arrival) = self.attempt(from, to, at) {
                 fate.arrival = Some(fate.arrival.map_or(arrival, |first| first.min(arrival)));
                 fate.acknowledgements += 1;
+                if self.random.happens(self.faults.duplicate.value()) {
+                    fate.removed += 1;
+                    fate.acknowledgements += 1;
+                }
                 if let Ok(heard) = self.attempt(to, from, arrival) {
                     acknowledged = acknowledged.min(heard);
                 }
@@ -222,16 +228,19 @@ mod tests {
     fn the_retransmission_layer_brings_everything_through_heavy_loss_and_a_healed_partition() {
         let mut wire = wire(|settings| {
             settings.faults.loss = parsed("0.5");
+            settings.faults.duplicate = parsed("0.2");
             settings.faults.retransmit = true;
             settings.faults.partitions = vec![parsed("1|2@0..100000")];
         });
-        let mut resent = 0;
+        let (mut resent, mut removed) = (0, 0);
         for t in 0..1_000 {
             let fate = wire.fate(ONE, TWO, Ticks(t), Ticks(0));
             assert!(fate.arrival.is_some_and(|arrival| arrival >= Ticks(100_000)), "{fate:?}");
+            assert_eq!(fate.duplicate, None, "copies are removed");
             resent += fate.resent;
+            removed += fate.removed;
         }
-        assert!(resent > 1_000);
+        assert!(resent > 1_000 && removed > 200, "{resent} resent, {removed} removed");
     }
 
     #[test]

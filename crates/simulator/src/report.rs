@@ -4,7 +4,7 @@ use doorway_core::NodeId;
 use serde::{Serialize, Serializer};
 
 use crate::measures::Samples;
-use crate::simulation::Outcome;
+use crate::outcome::Outcome;
 use crate::stall::Waiting;
 
 /// The numbers of a run, or of several runs together. Times are in ticks, sizes in bytes.
@@ -57,6 +57,8 @@ pub struct Report {
     pub waiting: Vec<Waiting>,
     /// Nodes that wait for each other in a ring, if stalled by that.
     pub wait_cycle: Vec<NodeId>,
+    /// Requests that nobody was left to make: the nodes that would have made them had crashed.
+    pub unissued: u64,
     /// What must never happen and did.
     pub violations: Vec<String>,
 }
@@ -148,6 +150,7 @@ impl Report {
             stalled: stall.is_some(),
             waiting: stall.map(|stall| stall.waiting.clone()).unwrap_or_default(),
             wait_cycle: stall.map(|stall| stall.cycle.clone()).unwrap_or_default(),
+            unissued: outcome.unissued,
             violations: outcome.violations.clone(),
         }
     }

@@ -97,8 +97,21 @@ impl Settings {
                 "a warm-up of {} entries leaves none of {} to measure",
                 self.warmup, self.entries
             )),
-            () => self.load.check(n).and_then(|()| self.latency.check(n)),
+            () => self.check_times().and_then(|()| self.load.check(n)).and_then(|()| self.latency.check(n)),
         }
+    }
+
+    fn check_times(&self) -> Result<(), Refusal> {
+        let crashes = self.faults.crashes.iter().map(|crash| crash.at);
+        let cuts = self.faults.partitions.iter().flat_map(|cut| [Some(cut.from), cut.until]).flatten();
+        let times = crashes.chain(cuts).chain([self.local_latency, self.disk_latency]);
+        if let Some(ticks) = times.into_iter().find(|ticks| ticks.0 > Span::LONGEST) {
+            return Err(Refusal::new(format!(
+                "{ticks} ticks are too long: times are at most {}",
+                Span::LONGEST
+            )));
+        }
+        self.hold.check()
     }
 
     fn named_nodes(&self) -> Vec<NodeId> {
@@ -125,8 +138,9 @@ impl Load {
     fn check(&self, n: usize) -> Result<(), Refusal> {
         match *self {
             Load::Active(0) => Err(Refusal::new("a load of active:0 has nobody who asks: give 1 or more")),
+            Load::Light(mean) => Span::Exponential(mean).check(),
             Load::Active(k) if k > n => Err(Refusal::new(format!("only {n} nodes can be active, not {k}"))),
-            Load::Active(_) | Load::Saturated | Load::Isolated | Load::Light(_) => Ok(()),
+            Load::Active(_) | Load::Saturated | Load::Isolated => Ok(()),
         }
     }
 }
@@ -164,6 +178,20 @@ pub enum Span {
 impl Span {
     /// The longest span: runs of more than 2⁴⁰ ticks between two events are nobody's intention.
     const LONGEST: u64 = 1 << 40;
+
+    fn check(self) -> Result<(), Refusal> {
+        match self {
+            Span::Uniform(from, to) if from > to => {
+                Err(Refusal::new(format!("a span cannot end before it begins: uniform:{from}:{to}")))
+            }
+            Span::Constant(ticks) | Span::Exponential(ticks) | Span::Uniform(_, ticks)
+                if ticks > Self::LONGEST =>
+            {
+                Err(Refusal::new(format!("{ticks} ticks are too long: times are at most {}", Self::LONGEST)))
+            }
+            Span::Constant(_) | Span::Exponential(_) | Span::Uniform(..) => Ok(()),
+        }
+    }
 
     /// Its mean.
     #[must_use]
@@ -260,14 +288,18 @@ impl Latency {
         match self {
             Latency::Span(span) => span.mean(),
             Latency::Matrix(rows) => {
-                let all: Vec<u64> = rows.values().iter().flat_map(|row| row.values()).copied().collect();
-                all.iter().sum::<u64>() / (all.len() as u64).max(1)
+                let all = || rows.values().iter().flat_map(|row| row.values());
+                let sum: u128 = all().map(|&ticks| u128::from(ticks)).sum();
+                (sum / (all().count() as u128).max(1)) as u64
             }
         }
     }
 
     fn check(&self, n: usize) -> Result<(), Refusal> {
-        let Latency::Matrix(rows) = self else { return Ok(()) };
+        let rows = match self {
+            Latency::Span(span) => return span.check(),
+            Latency::Matrix(rows) => rows,
+        };
         if rows.len() != n {
             return Err(Refusal::new(format!("the latency matrix has {} rows for {n} nodes", rows.len())));
         }
@@ -454,6 +486,13 @@ mod tests {
             "there is no node 6: nodes are 1 to 5"
         );
         assert_eq!(refusal(|s| s.load = Load::Active(6)), "only 5 nodes can be active, not 6");
+        let too_long = "18446744073709551615 ticks are too long: times are at most 1099511627776";
+        assert_eq!(refusal(|s| s.local_latency = Ticks(u64::MAX)), too_long);
+        assert_eq!(refusal(|s| s.load = Load::Light(u64::MAX)), too_long);
+        assert_eq!(
+            refusal(|s| s.hold = Span::Uniform(9, 5)),
+            "a span cannot end before it begins: uniform:9:5"
+        );
         assert_eq!(refusal(|s| s.warmup = 1_000), "a warm-up of 1000 entries leaves none of 1000 to measure");
         assert!(refusal(|s| (s.order, s.nodes) = (true, 65)).contains("at most 64 nodes"));
         let matrix = Latency::matrix("1 2\n3 4").expect("two rows");

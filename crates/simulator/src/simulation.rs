@@ -3,13 +3,13 @@
 use doorway_core::{
     Ask, Cut, Entered, Explain, Factory, Fence, Fenced, Members, Node, NodeId, Phase, Refusal, Ticks,
 };
-use doorway_trace::{Event, What};
+use doorway_trace::What;
 
 use crate::application::{Applications, Stage};
 use crate::engine::{Engine, Loss};
 use crate::measures::Measures;
+use crate::outcome::Outcome;
 use crate::recorder::Recorder;
-use crate::report::Report;
 use crate::settings::Settings;
 use crate::size::measure;
 use crate::stall::Stall;
@@ -23,41 +23,6 @@ pub fn simulate<A: Explain>(factory: &Factory<A>, settings: &Settings) -> Result
     let mut simulation = Simulation::new(factory, settings)?;
     simulation.run();
     Ok(simulation.finish())
-}
-
-/// What a run came to.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// What was measured.
-    pub measures: Measures,
-    /// Who waits for ever, if somebody does.
-    pub stall: Option<Stall>,
-    /// What must never happen and did, as sentences.
-    pub violations: Vec<String>,
-    /// What happened, if it was recorded.
-    pub events: Vec<Event>,
-    /// Whether all came as it should: no stall and no violation; in a script, all that it expects.
-    pub as_expected: bool,
-}
-
-impl Outcome {
-    /// After so many violations a run has made its point and is stopped.
-    pub const MOST_VIOLATIONS: usize = 10;
-
-    /// The numbers as people and programs read them.
-    #[must_use]
-    pub fn report(&self, algorithm: &str, nodes: usize, seed: u64) -> Report {
-        Report::new(self, algorithm, nodes, seed)
-    }
-
-    /// Adds the outcome of another run of the same algorithm.
-    pub fn merge(&mut self, other: Outcome) {
-        self.measures.merge(&other.measures);
-        self.stall = self.stall.take().or(other.stall);
-        self.violations.extend(other.violations);
-        self.events.extend(other.events);
-        self.as_expected &= other.as_expected;
-    }
 }
 
 /// A run under way.
@@ -76,13 +41,19 @@ pub(crate) struct Simulation<A: Explain> {
     entries: u64,
     /// Applications that have asked and were not let in yet.
     waiting: usize,
-    /// When somebody left last, if somebody else waited then.
-    left_to_others: Option<Ticks>,
+    /// Who left last and when, if somebody else waited then.
+    left_to_others: Option<(NodeId, Ticks)>,
     first_and_last_entry: Option<(Ticks, Ticks)>,
     /// Steps since somebody entered, or since it was last seen that nobody waits.
     steps_without_entry: u64,
+    /// So many steps without an entry are worth a closer look.
     patience: u64,
+    /// When that look was taken last.
+    looked_at: Option<Ticks>,
+    /// Whether messages move but nobody will ever enter again.
     livelock: bool,
+    /// Whether the run makes no sense any more.
+    is_senseless: bool,
     check_invariants: bool,
     violations: Vec<String>,
 }
@@ -113,7 +84,9 @@ impl<A: Explain> Simulation<A> {
             first_and_last_entry: None,
             steps_without_entry: 0,
             patience: 1_000_000 + (n as u64).saturating_mul(n as u64).saturating_mul(8),
+            looked_at: None,
             livelock: false,
+            is_senseless: false,
             check_invariants: settings.invariants,
             violations: Vec::new(),
         };
@@ -124,9 +97,11 @@ impl<A: Explain> Simulation<A> {
         Ok(simulation)
     }
 
-    /// Brings every node to life.
+    /// Brings every node to life that does not crash before.
     pub(crate) fn start(&mut self) {
-        for node in NodeId::first(self.engine.machines().len()) {
+        self.engine.advance_to(Ticks(0));
+        let nodes = NodeId::first(self.engine.machines().len());
+        for node in nodes.filter(|&node| !self.engine.is_crashed(node)).collect::<Vec<_>>() {
             self.record_step(node, What::Start);
             self.engine.start(node);
             self.after_step(node);
@@ -136,21 +111,25 @@ impl<A: Explain> Simulation<A> {
     fn run(&mut self) {
         self.start();
         self.applications.begin();
-        while self.violations.len() < Outcome::MOST_VIOLATIONS && !self.livelock {
-            match (self.engine.next_time(), self.applications.next_alarm()) {
-                (due, Some(alarm)) if due.is_none_or(|due| alarm <= due) => self.ring(alarm),
-                (Some(_), _) => self.deliver_what_is_due(),
-                (None, _) => {
-                    if !self.go_on_when_quiet() {
-                        break;
-                    }
-                }
-            }
+        while self.violations.len() < Outcome::MOST_VIOLATIONS && !self.livelock && !self.is_senseless {
             while let Some(node) = self.engine.take_crashed() {
                 self.bury(node);
             }
             if A::PERPETUAL && self.applications.is_idle() && !self.go_on_when_quiet() {
                 break;
+            }
+            let (due, alarm) = (self.engine.next_time(), self.applications.next_alarm());
+            match due.into_iter().chain(alarm).min() {
+                Some(next) if self.engine.next_crash().is_some_and(|crash| crash <= next) => {
+                    self.engine.advance_to(self.engine.next_crash().unwrap_or(next));
+                }
+                Some(next) if alarm == Some(next) => self.ring(next),
+                Some(_) => self.deliver_what_is_due(),
+                None => {
+                    if !self.go_on_when_quiet() {
+                        break;
+                    }
+                }
             }
         }
     }
@@ -178,7 +157,7 @@ impl<A: Explain> Simulation<A> {
             self.ask(node, self.engine.now());
             return true;
         }
-        !self.applications.has_issued_all() && self.applications.next_alarm().is_some()
+        self.applications.unissued() > 0 && self.applications.next_alarm().is_some()
     }
 
     /// An alarm rings: an application goes on to its next stage.
@@ -193,32 +172,48 @@ impl<A: Explain> Simulation<A> {
             Stage::Asking => self.node_hears_request(node),
             Stage::Admitted => self.go_inside(node, at),
             Stage::Inside => self.leave(node, at),
-            Stage::Leaving => self.node_hears_release(node, at - self.applications.local_latency()),
+            Stage::Leaving { asks_again } => {
+                self.node_hears_release(node, at - self.applications.local_latency(), asks_again);
+            }
             Stage::Idle | Stage::Waiting => unreachable!("no alarm ends this stage"),
         }
     }
 
     /// An application ends with its node.
     pub(crate) fn bury(&mut self, node: NodeId) {
-        if matches!(self.applications.stage(node), Stage::Asking | Stage::Waiting | Stage::Admitted) {
-            self.waiting -= 1;
+        match self.applications.stage(node) {
+            Stage::Asking | Stage::Waiting | Stage::Leaving { asks_again: true } => {
+                self.waiting -= 1;
+                let number = self.line.number(self.place_in_line[node.index()]);
+                self.line.withdraw(number);
+            }
+            Stage::Admitted => self.waiting -= 1,
+            Stage::Idle | Stage::Thinking | Stage::Inside | Stage::Leaving { asks_again: false } => {}
         }
         self.applications.bury(node);
     }
 
     /// An application asks, if there are requests left to issue.
     pub(crate) fn ask(&mut self, node: NodeId, at: Ticks) {
-        if !self.applications.ask(node, at) {
+        if !self.issue(node, at) {
             return;
         }
-        self.waiting += 1;
-        self.place_in_line[node.index()] = self.line.join() as u32;
         let local_latency = self.applications.local_latency();
         if local_latency == Ticks(0) {
             self.node_hears_request(node);
         } else {
             self.applications.go_until(node, Stage::Asking, at + local_latency);
         }
+    }
+
+    /// Issues a request, if there are any left; tells whether it did.
+    fn issue(&mut self, node: NodeId, at: Ticks) -> bool {
+        let issued = self.applications.ask(node, at);
+        if issued {
+            self.waiting += 1;
+            self.place_in_line[node.index()] = self.line.join() as u32;
+        }
+        issued
     }
 
     /// The node hears the request: this is the step that stamps it.
@@ -257,8 +252,25 @@ impl<A: Explain> Simulation<A> {
             self.test_invariants(node);
         }
         if self.steps_without_entry > self.patience {
-            self.livelock = self.waiting > 0;
             self.steps_without_entry = 0;
+            self.judge_progress(node);
+        }
+    }
+
+    /// Messages have moved for long and nobody has entered: what is one to think of it?
+    fn judge_progress(&mut self, node: NodeId) {
+        let now = self.engine.now();
+        let stands_still = self.looked_at.replace(now) == Some(now);
+        let somebody_waits =
+            self.engine.machines().iter().any(|fenced| fenced.node().phase() == Phase::Waiting);
+        if somebody_waits {
+            self.livelock = true;
+        } else if stands_still {
+            self.is_senseless = true;
+            self.violate(node, "time stands still: messages travel for ever within one tick".to_owned());
+        } else if !A::PERPETUAL && self.applications.next_alarm().is_none() {
+            self.is_senseless = true;
+            self.violate(node, "messages travel for ever although nobody wants in".to_owned());
         }
     }
 
@@ -286,13 +298,15 @@ impl<A: Explain> Simulation<A> {
 
     fn count_entry(&mut self, node: NodeId) {
         self.entries += 1;
-        let bypasses = self.line.enter_wrapped(self.place_in_line[node.index()]);
+        let number = self.line.number(self.place_in_line[node.index()]);
+        let bypasses = self.line.enter(number);
         if self.is_measuring() {
             self.measures.bypasses.add(bypasses);
             self.entries_by_node[node.index()] += 1;
         }
         if self.entries == self.warmup {
             self.engine.restart_traffic();
+            self.order.iter_mut().for_each(Order::restart);
         }
     }
 
@@ -305,7 +319,7 @@ impl<A: Explain> Simulation<A> {
         if self.is_measuring() {
             self.measures.entries += 1;
             self.measures.waiting_time.add((now - self.applications.asked_at(node)).0);
-            if let Some(left) = self.left_to_others {
+            if let Some((_, left)) = self.left_to_others.filter(|(who, _)| *who != node) {
                 self.measures.sync_delay.add((now - left).0);
             }
             let first = self.first_and_last_entry.map_or(now, |(first, _)| first);
@@ -321,32 +335,27 @@ impl<A: Explain> Simulation<A> {
         if self.is_measuring() && asked_at != Applications::NEVER {
             self.measures.response_time.add((now - asked_at).0);
         }
-        self.left_to_others = (self.waiting > 0).then_some(now);
+        self.left_to_others = (self.waiting > 0).then_some((node, now));
+        let asks_again = self.applications.leave(node) && self.issue(node, now);
         let local_latency = self.applications.local_latency();
         if local_latency == Ticks(0) {
-            self.node_hears_release(node, now);
+            self.node_hears_release(node, now, asks_again);
         } else {
-            self.applications.go_until(node, Stage::Leaving, now + local_latency);
+            self.applications.go_until(node, Stage::Leaving { asks_again }, now + local_latency);
         }
     }
 
-    /// The node hears that its application has left, at the moment `left`.
-    fn node_hears_release(&mut self, node: NodeId, left: Ticks) {
+    /// The node hears that its application has left, at the moment `left`. Under a saturated load the application asks
+    /// again in the same breath, so both words arrive together.
+    fn node_hears_release(&mut self, node: NodeId, left: Ticks, asks_again: bool) {
         self.watch.leave(node);
         self.record_step(node, What::Release);
         self.engine.command(node, Ask::Release);
         self.after_step(node);
-        if self.applications.leave(node, left) {
-            self.ask_again(node, left);
-        }
-    }
-
-    /// Under a saturated load an application asks in the breath in which it leaves, so both words arrive together.
-    fn ask_again(&mut self, node: NodeId, left: Ticks) {
-        if self.applications.ask(node, left) {
-            self.waiting += 1;
-            self.place_in_line[node.index()] = self.line.join() as u32;
+        if asks_again {
             self.node_hears_request(node);
+        } else {
+            self.applications.rest(node, left);
         }
     }
 
@@ -392,8 +401,9 @@ impl<A: Explain> Simulation<A> {
             let mut nodes = NodeId::first(self.engine.machines().len()).zip(self.engine.machines());
             nodes.any(|(node, fenced)| fenced.node().phase() == phase && lives(node))
         };
-        let moves = !self.livelock && self.engine.in_flight().iter().any(|letter| lives(letter.to));
-        if moves || !is_any(Phase::Waiting) || is_any(Phase::Inside) {
+        let moves = || self.engine.in_flight().iter().any(|letter| lives(letter.to));
+        let can_go_on = !is_any(Phase::Waiting) || is_any(Phase::Inside) || moves();
+        if !self.livelock && can_go_on {
             return None;
         }
         let mut stall = Stall::diagnose(&self.cut(), self.engine.crashed());
@@ -402,29 +412,41 @@ impl<A: Explain> Simulation<A> {
         Some(stall)
     }
 
-    pub(crate) fn finish(self) -> Outcome {
-        let stall = if self.violations.len() < Outcome::MOST_VIOLATIONS { self.stall() } else { None };
-        let mut measures = self.measures;
-        measures.time = self.engine.now().0;
-        measures.out_of_order = self.order.as_ref().map(Order::violated);
-        measures.throughput = match self.first_and_last_entry {
-            Some((first, last)) => (measures.entries - 1, (last - first).0),
-            None => (0, 0),
-        };
-        let has_asked =
-            |fenced: &Fenced<A>, entries: u32| entries > 0 || fenced.node().phase() == Phase::Waiting;
-        let nodes = self.engine.machines().iter().zip(self.entries_by_node);
-        let entries_by_node = nodes.filter(|(fenced, entries)| has_asked(fenced, *entries));
-        measures.entries_by_node = entries_by_node.map(|(_, entries)| u64::from(entries)).collect();
+    pub(crate) fn finish(mut self) -> Outcome {
+        let was_stopped = self.violations.len() >= Outcome::MOST_VIOLATIONS || self.is_senseless;
+        let stall = if was_stopped { None } else { self.stall() };
+        let unissued = if was_stopped || stall.is_some() { 0 } else { self.applications.unissued() };
+        self.close_measures();
         let (recorder, traffic) = self.engine.into_records();
-        measures.traffic = traffic;
         Outcome {
-            as_expected: stall.is_none() && self.violations.is_empty(),
+            as_expected: stall.is_none() && self.violations.is_empty() && unissued == 0,
             events: recorder.map(Recorder::into_events).unwrap_or_default(),
-            measures,
+            measures: Measures { traffic, ..self.measures },
             stall,
+            unissued,
             violations: self.violations,
         }
+    }
+
+    fn close_measures(&mut self) {
+        for (node, fenced) in NodeId::first(self.entries_by_node.len()).zip(self.engine.machines()) {
+            let entries = &mut self.entries_by_node[node.index()];
+            if fenced.node().phase() == Phase::Waiting {
+                let number = self.line.number(self.place_in_line[node.index()]);
+                if !self.engine.is_crashed(node) {
+                    self.measures.bypasses.add(self.line.bypasses(number));
+                }
+            } else if *entries == 0 {
+                *entries = Measures::NEVER_ASKED;
+            }
+        }
+        self.measures.entries_by_node = std::mem::take(&mut self.entries_by_node);
+        self.measures.time = self.engine.now().0;
+        self.measures.out_of_order = self.order.as_ref().map(Order::violated);
+        self.measures.throughput = match self.first_and_last_entry {
+            Some((first, last)) => (self.measures.entries - 1, (last - first).0),
+            None => (0, 0),
+        };
     }
 }
 

@@ -40,7 +40,7 @@ impl Stall {
             .filter(|(node, _)| cut.phase(*node) == Phase::Waiting && !crashed.contains(*node))
             .map(|(node, state)| Waiting { node, missing: state.waits_for() })
             .collect();
-        let cycle = find_cycle(&blockers(cut, &waiting));
+        let cycle = if A::WAITS_FOR_ALL { find_cycle(&blockers(cut, &waiting)) } else { Vec::new() };
         Self { waiting, cycle, lost: Vec::new(), crashed: crashed.iter().collect(), livelock: false }
     }
 }

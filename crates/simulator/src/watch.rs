@@ -51,6 +51,8 @@ pub struct Line {
     waiting: VecDeque<u64>,
     made: u64,
     entered: u64,
+    /// Requests that ended with their nodes, sorted.
+    withdrawn: Vec<u64>,
 }
 
 impl Line {
@@ -77,15 +79,35 @@ impl Line {
         in_front + u64::from(last.count_ones())
     }
 
-    /// As [`Line::enter`], for a number of which only the lower 32 bits were kept.
-    pub fn enter_wrapped(&mut self, low: u32) -> u64 {
-        self.enter(self.base + u64::from(low.wrapping_sub(self.base as u32)))
+    /// How often the request of this number was passed over so far.
+    #[must_use]
+    pub fn bypasses(&self, number: u64) -> u64 {
+        let withdrawn = self.withdrawn.partition_point(|&other| other < number) as u64;
+        self.entered + self.ahead(number) + withdrawn - number
     }
 
     /// The request of this number enters; answers with how often it was passed over.
     pub fn enter(&mut self, number: u64) -> u64 {
-        let bypasses = self.entered + self.ahead(number) - number;
+        let bypasses = self.bypasses(number);
         self.entered += 1;
+        self.leave(number);
+        bypasses
+    }
+
+    /// The request of this number ends with its node.
+    pub fn withdraw(&mut self, number: u64) {
+        let place = self.withdrawn.partition_point(|&other| other < number);
+        self.withdrawn.insert(place, number);
+        self.leave(number);
+    }
+
+    /// The number of a request of which only the lower 32 bits were kept.
+    #[must_use]
+    pub fn number(&self, low: u32) -> u64 {
+        self.base + u64::from(low.wrapping_sub(self.base as u32))
+    }
+
+    fn leave(&mut self, number: u64) {
         let place = number - self.base;
         if let Some(word) = self.waiting.get_mut((place / 64) as usize) {
             *word &= !(1 << (place % 64));
@@ -94,7 +116,6 @@ impl Line {
             self.waiting.pop_front();
             self.base += 64;
         }
-        bypasses
     }
 }
 
@@ -123,6 +144,11 @@ impl Order {
         let passed_over =
             |theirs: &Option<VectorClock>| theirs.as_ref().is_some_and(|t| t.happened_before(&mine));
         self.violated += u64::from(self.requests.values().iter().any(passed_over));
+    }
+
+    /// Forgets what was counted so far.
+    pub fn restart(&mut self) {
+        self.violated = 0;
     }
 
     /// How many entries were out of order.
@@ -157,9 +183,13 @@ mod tests {
         for _ in 0..5_000 {
             if random.below(2) == 0 || waiting.is_empty() {
                 waiting.push((line.join(), 0_u64));
+            } else if random.below(50) == 0 {
+                let (number, _) = waiting.remove(random.below(waiting.len() as u64) as usize);
+                line.withdraw(number);
             } else {
                 let place = random.below(waiting.len().min(100) as u64) as usize;
                 let (number, bypasses) = waiting.remove(place);
+                assert_eq!(line.number(number as u32), number);
                 assert_eq!(line.enter(number), bypasses);
                 waiting.iter_mut().filter(|(other, _)| *other < number).for_each(|(_, count)| *count += 1);
             }

@@ -78,7 +78,7 @@ fn c12_central_needs_three_messages_per_entry_of_a_client_and_none_of_the_server
     for n in 1..=13 {
         for load in [Load::Saturated, Load::Light(100)] {
             let measures = with("central", &Options::none(), &settings(n, load)).measures;
-            let by_server = measures.entries_by_node[0];
+            let by_server = u64::from(measures.entries_by_node[0]);
             assert_eq!(measures.traffic.messages, 3 * (ENTRIES - by_server), "N = {n}");
         }
         assert_eq!(messages("central", &settings(n, Load::Active(1))), 0, "the server is the first node");

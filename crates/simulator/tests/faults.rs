@@ -4,6 +4,7 @@ mod laboratory;
 
 use doorway_core::{Channels, NodeId, Start, Ticks};
 use doorway_simulator::{Latency, Load, Settings, Span};
+use doorway_trace::{Event, What};
 use laboratory::{correct, run_plain, typed};
 
 fn settings(seed: u64) -> Settings {
@@ -181,4 +182,110 @@ fn warm_up_leaves_out_exactly_the_first_entries() {
     let whole = run_plain("suzuki-kasami", &all).measures;
     assert!(measured.traffic.messages < whole.traffic.messages);
     assert_eq!(measured.time, whole.time, "the run itself is the same");
+}
+
+#[test]
+fn a_request_that_its_node_has_not_heard_of_yet_is_no_livelock() {
+    let settings =
+        Settings { nodes: 3, entries: 10, local_latency: Ticks(100_000_000), ..Settings::default() };
+    let outcome = run_plain("token-ring", &settings);
+    assert!(outcome.as_expected, "{:?} {:?}", outcome.stall, outcome.violations);
+    assert_eq!(outcome.measures.entries, 10);
+}
+
+#[test]
+fn requests_that_nobody_is_left_to_make_are_reported() {
+    let mut settings = Settings { nodes: 3, entries: 100, load: Load::Active(1), ..Settings::default() };
+    settings.faults.crashes = vec![typed("1@100")];
+    let outcome = run_plain("ricart-agrawala", &settings);
+    assert_eq!((outcome.measures.entries, outcome.unissued, outcome.as_expected), (4, 96, false));
+}
+
+#[test]
+fn a_holder_that_was_inside_at_the_start_may_crash_after_it_has_left() {
+    for (name, entries) in correct().into_iter().flat_map(|name| [1, 100].map(|entries| (name, entries))) {
+        let start = Start::Inside(NodeId::new(2));
+        let mut settings =
+            Settings { nodes: 3, entries, load: Load::Active(1), start, ..Settings::default() };
+        settings.faults.crashes = vec![typed("3@20")];
+        let outcome = run_plain(name, &settings);
+        assert_eq!(
+            outcome.as_expected,
+            outcome.stall.is_none() && outcome.measures.entries == entries,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn nodes_crash_when_they_must_and_first_of_all() {
+    let crashes_at = |hold: &str, crash: &str| {
+        let mut settings =
+            Settings { nodes: 4, entries: 8, hold: typed(hold), trace: true, ..Settings::default() };
+        settings.faults.crashes = vec![typed(crash)];
+        let events = run_plain("central", &settings).events;
+        let crash = events.iter().position(|event| event.what == What::Crash).expect("it crashes");
+        let node = events[crash].node;
+        assert!(
+            events[crash..].iter().skip(1).all(|event| event.node != node || is_lost(event)),
+            "{crash:?}"
+        );
+        (crash == 0, events[crash].time.0)
+    };
+    fn is_lost(event: &Event) -> bool {
+        matches!(event.what, What::Lost { .. })
+    }
+    assert_eq!(crashes_at("1000", "3@50"), (false, 50));
+    assert_eq!(crashes_at("5", "3@13"), (false, 13));
+    assert_eq!(crashes_at("5", "3@0"), (true, 0));
+}
+
+#[test]
+fn a_message_lost_to_a_crash_names_its_sending() {
+    let mut settings = Settings { nodes: 3, entries: 20, trace: true, ..Settings::default() };
+    settings.faults.crashes = vec![typed("3@25")];
+    let events = run_plain("lamport", &settings).events;
+    let lost: Vec<&Event> = events.iter().filter(|event| matches!(event.what, What::Lost { .. })).collect();
+    assert!(!lost.is_empty() && lost.iter().all(|event| event.cause.is_some()), "{lost:?}");
+}
+
+#[test]
+fn a_ring_whose_own_channels_take_no_time_is_stopped() {
+    let latency = Latency::matrix("0 0 5\n5 0 0\n0 5 0").expect("three rows");
+    let settings = Settings { nodes: 3, entries: 10, load: Load::Light(100), latency, ..Settings::default() };
+    let violations = run_plain("token-ring", &settings).violations;
+    assert!(
+        violations[0].ends_with("time stands still: messages travel for ever within one tick"),
+        "{violations:?}"
+    );
+}
+
+#[test]
+fn entries_out_of_order_during_the_warm_up_are_left_out() {
+    let settings = Settings { order: true, invariants: false, entries: 1_000, ..settings(1) };
+    let all = run_plain("raymond", &settings).measures.out_of_order.expect("it was asked for");
+    let last = run_plain("raymond", &Settings { warmup: 999, ..settings }).measures.out_of_order;
+    assert!(all > 1 && last.is_some_and(|last| last <= 1), "{all} in all, {last:?} in the last");
+}
+
+#[test]
+fn the_synchronisation_delay_is_to_the_next_node_and_not_to_the_same_one_again() {
+    let latency = Latency::Span(typed("50"));
+    let settings =
+        Settings { nodes: 3, entries: 500, latency, hold: Span::Constant(1), ..Settings::default() };
+    let delay = run_plain("suzuki-kasami", &settings).measures.sync_delay;
+    assert_eq!((delay.quantile(0.0), delay.max()), (Some(50), Some(50)));
+}
+
+#[test]
+fn a_token_that_is_lost_is_no_cycle_of_waiting_nodes() {
+    for name in ["suzuki-kasami", "singhal", "token-ring"] {
+        let stall = (1..=20).find_map(|seed| {
+            let mut settings = Settings { invariants: false, ..settings(seed) };
+            settings.faults.loss = typed("0.2");
+            run_plain(name, &settings).stall
+        });
+        let stall = stall.expect("a token is lost");
+        assert!(stall.cycle.is_empty() && stall.waiting.len() > 1, "{name}: {stall}");
+    }
 }

@@ -243,7 +243,6 @@ impl Algorithm for CaoSinghal {
     fn on_request(&mut self, out: &mut Out<Msg>) {
         let request = self.clock.stamp(self.me);
         self.request = Some(request);
-        self.votes.iter_mut().for_each(|vote| vote.status = Status::Pending);
         out.rule("ask");
         out.multicast(&self.quorum, Msg::Request(request));
         self.answer_self(out);
@@ -260,6 +259,7 @@ impl Algorithm for CaoSinghal {
         for vote in &mut self.votes {
             let (arbiter, epoch) = (vote.arbiter, vote.grant);
             vote.done = epoch;
+            vote.status = Status::Pending;
             let forwarded = vote.transfer.target.filter(|_| vote.transfer.epoch == epoch);
             if let Some(successor) = forwarded {
                 out.rule("pass on");
@@ -345,7 +345,9 @@ impl Arbiter {
                 self.grant(me, out);
             }
             Some(successor) => {
-                self.queue.remove(successor);
+                if !self.queue.remove(successor) {
+                    return out.broken("a vote was passed on to a node that did not ask for it");
+                }
                 self.change_hands(successor);
                 self.announce_successor(out);
             }

@@ -67,6 +67,9 @@ impl Central {
 
     fn handle(&mut self, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
         match msg {
+            Msg::Request(_) | Msg::Release(_) if self.me != self.server => {
+                out.broken("REQUEST or RELEASE to a node that is not the server");
+            }
             Msg::Request(number) => {
                 self.queue.push_back(Ticket { client: from, number });
                 self.serve(out);

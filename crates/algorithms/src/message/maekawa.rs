@@ -153,15 +153,15 @@ impl Requester {
 
     pub(super) fn ask(&mut self, request: Stamp, out: &mut Out<Msg>) {
         self.request = Some(request);
-        self.locked.clear();
-        self.failed.clear();
-        self.inquiries.clear();
         out.rule("ask");
         out.multicast(&self.quorum, Msg::Request(request));
     }
 
     pub(super) fn leave(&mut self) -> Option<Stamp> {
         self.inside = false;
+        self.locked.clear();
+        self.failed.clear();
+        self.inquiries.clear();
         self.request.take()
     }
 
@@ -170,8 +170,8 @@ impl Requester {
     }
 
     pub(super) fn on_locked(&mut self, from: NodeId, request: Stamp, out: &mut Out<Msg>) {
-        if !self.waits_with(request) {
-            return out.broken("LOCKED for a request that does not wait");
+        if !self.waits_with(request) || !self.quorum.contains(from) {
+            return out.broken("LOCKED that was not asked for");
         }
         self.failed.remove(from);
         self.locked.insert(from);
@@ -243,7 +243,6 @@ impl Arbiter {
             && let Some(request) = self.queue.pop_oldest()
         {
             self.lock = Some(request);
-            self.inquired = false;
             out.rule("grant");
             out.send(request.node, Msg::Locked(request));
         }
@@ -253,13 +252,15 @@ impl Arbiter {
         if self.lock.take_if(|lock| *lock == request).is_none() {
             return out.broken("RELINQUISH of a vote that was not given");
         }
+        self.inquired = false;
         self.queue.insert(request);
     }
 
     pub(super) fn on_release(&mut self, request: Stamp, out: &mut Out<Msg>) {
         if self.lock.take_if(|lock| *lock == request).is_none() {
-            out.broken("RELEASE of a vote that was not given");
+            return out.broken("RELEASE of a vote that was not given");
         }
+        self.inquired = false;
     }
 }
 
@@ -296,6 +297,10 @@ impl Explain for Maekawa {
                 holds: |cut| cut.states().all(|(me, node)| vote_is_accounted_for(cut, me, &node.arbiter)),
             },
             Invariant {
+                name: "a request that waits behind another one was told so or will be",
+                holds: |cut| cut.states().all(|(me, node)| queue_knows_it_waits(cut, me, &node.arbiter)),
+            },
+            Invariant {
                 name: "an older request at the head of a queue has made its arbiter inquire",
                 holds: |cut| {
                     cut.states().all(|(_, Maekawa { arbiter, .. })| {
@@ -323,6 +328,18 @@ fn vote_is_accounted_for(cut: &Cut<'_, Maekawa>, arbiter: NodeId, state: &Arbite
         Msg::Request(_) | Msg::Failed(_) | Msg::Inquire(_) => false,
     });
     usize::from(held) + flying == 1
+}
+
+/// All that is queued has failed at this arbiter, but for a head that is older than the request with the vote.
+fn queue_knows_it_waits(cut: &Cut<'_, Maekawa>, arbiter: NodeId, state: &Arbiter) -> bool {
+    let is_overtaking = |request: Stamp| {
+        state.queue.oldest() == Some(request) && state.lock.is_none_or(|lock| request < lock)
+    };
+    let was_told = |request: Stamp| {
+        let told = cut.flying(|letter| letter.from == arbiter && *letter.msg == Msg::Failed(request));
+        told > 0 || cut.state(request.node).requester.failed.contains(arbiter)
+    };
+    state.queue.iter().all(|request| is_overtaking(request) || was_told(request))
 }
 
 /// The state of a node that asks and votes, in the textbook's words.

@@ -82,6 +82,9 @@ impl Algorithm for NaimiTrehel {
                         out.rule("forward");
                         out.send(father, Msg::Request(asker));
                     }
+                    None if !self.requesting && !self.token => {
+                        out.broken("the last one that asked has no token")
+                    }
                     None if !self.requesting => {
                         out.rule("give");
                         self.give_token(asker, out);

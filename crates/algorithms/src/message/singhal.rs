@@ -209,6 +209,8 @@ impl Algorithm for Singhal {
 }
 
 impl Explain for Singhal {
+    const WAITS_FOR_ALL: bool = false;
+
     fn fields(&self) -> Vec<Field> {
         vec![
             Field::list("P", self.known.values()),

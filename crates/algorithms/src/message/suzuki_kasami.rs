@@ -113,6 +113,8 @@ impl Algorithm for SuzukiKasami {
 }
 
 impl Explain for SuzukiKasami {
+    const WAITS_FOR_ALL: bool = false;
+
     fn fields(&self) -> Vec<Field> {
         let token = self.token.as_ref();
         vec![

@@ -73,7 +73,9 @@ impl Algorithm for TokenRing {
     }
 
     fn on_message(&mut self, _: NodeId, Msg::Token: Msg, out: &mut Out<Msg>) {
-        self.token = true;
+        if std::mem::replace(&mut self.token, true) {
+            return out.broken("a second TOKEN");
+        }
         if self.want {
             out.enter();
         } else {
@@ -90,6 +92,8 @@ impl Algorithm for TokenRing {
 }
 
 impl Explain for TokenRing {
+    const WAITS_FOR_ALL: bool = false;
+
     fn fields(&self) -> Vec<Field> {
         vec![
             Field::new("want", self.want),

@@ -2,7 +2,8 @@
 //!
 //! The algorithm is the correct one; its channels are not what it needs. A node enters when it has heard something
 //! younger from everybody, because then nothing older can still be on its way; if messages may overtake each other, it
-//! can be. With three nodes eight steps suffice to have two inside.
+//! can be. With two nodes four steps suffice to have both inside: both ask, the one's REQUEST arrives and lets the other
+//! in, and the REPLY to it overtakes the other's REQUEST.
 
 use doorway_core::{About, Channels, Entry, Factory, Specimen};
 

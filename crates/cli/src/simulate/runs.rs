@@ -30,6 +30,8 @@ pub(super) struct Failure {
     pub(super) entries: u64,
     pub(super) stall: Option<Stall>,
     pub(super) violations: Vec<String>,
+    /// Requests that nobody was left to make.
+    pub(super) unissued: u64,
 }
 
 /// Why there is no outcome.
@@ -154,6 +156,7 @@ impl Failure {
             entries: outcome.measures.entries,
             stall: outcome.stall.clone(),
             violations: outcome.violations.clone(),
+            unissued: outcome.unissued,
         };
         (!outcome.as_expected).then(failure)
     }

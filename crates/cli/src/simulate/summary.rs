@@ -192,6 +192,7 @@ fn failure(plan: &Plan<'_>, first: &Failure, failures: usize, typed: &Typed) -> 
     }
     lines.extend(trouble(first.stall.as_ref(), &first.violations));
     lines.extend(stopped(plan, first));
+    lines.extend(unissued(plan, first));
     lines.push(format!("replay: {}", replay::command(typed, first.seed)));
     lines.join("\n")
 }
@@ -203,6 +204,15 @@ fn stopped(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
     let is_early = plan.script.is_none() && violations >= Outcome::MOST_VIOLATIONS && entries < wanted;
     let after = if plan.settings.warmup > 0 { " after the warm-up" } else { "" };
     is_early.then(|| format!("stopped after {violations} violations, {entries} of {wanted} entries{after}"))
+}
+
+/// That requests are missing because nobody was left to make them.
+fn unissued(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
+    let (missing, wanted) = (failure.unissued, plan.settings.entries);
+    let told = || {
+        format!("{missing} of {wanted} requests were never made: the nodes that would have made them crashed")
+    };
+    (missing > 0).then(|| wrap(&told(), prose_width(), 2))
 }
 
 fn trouble(stall: Option<&Stall>, violations: &[String]) -> Vec<String> {

@@ -9,6 +9,10 @@ impl<M: Machine> Engine<M> {
     pub(crate) fn hold_messages(&mut self) {
         self.held = Some(Vec::new());
         self.plain_latency = None;
+    }
+
+    /// From now on it is known of each message what had happened before it.
+    pub(crate) fn track_causality(&mut self) {
         let n = self.machines.len();
         self.past.clocks.get_or_insert_with(|| vec![VectorClock::new(n); n]);
     }

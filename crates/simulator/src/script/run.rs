@@ -3,8 +3,9 @@
 use doorway_core::{Channels, Explain, Factory, NodeId, NodeSet, Phase, Ticks, kind};
 
 use super::{Action, Expectation, Pick, Script, ScriptError};
+use crate::outcome::Outcome;
 use crate::settings::{Load, Settings};
-use crate::simulation::{Outcome, Simulation};
+use crate::simulation::Simulation;
 
 impl Script {
     /// Runs the script. Of the settings it uses nodes, channels, start, seed, invariants, order and trace; load, times
@@ -21,15 +22,24 @@ impl Script {
             |refusal: doorway_core::Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
         let mut simulation = Simulation::new(factory, &settings).map_err(refused)?;
         simulation.engine.hold_messages();
+        if channels == Channels::Causal {
+            simulation.engine.track_causality();
+        }
         simulation.start();
-        let mut stage =
-            Stage { simulation, channels: settings.channels, entries: Vec::new(), expected_trouble: false };
+        let mut stage = Stage {
+            simulation,
+            channels: settings.channels,
+            entries: Vec::new(),
+            foreseen: Foreseen::default(),
+        };
         for (line, action) in &self.actions {
             stage.act(action).map_err(|trouble| trouble.at(*line))?;
         }
-        let expected_trouble = stage.expected_trouble;
+        let Foreseen { deadlock, violation } = stage.foreseen;
         let mut outcome = stage.simulation.finish();
-        outcome.as_expected |= expected_trouble;
+        outcome.unissued = 0;
+        outcome.as_expected =
+            (deadlock || outcome.stall.is_none()) && (violation || outcome.violations.is_empty());
         Ok(outcome)
     }
 }
@@ -40,8 +50,14 @@ struct Stage<A: Explain> {
     channels: Channels,
     /// Who has entered so far.
     entries: Vec<NodeId>,
-    /// Whether a deadlock or a violation was expected, and came.
-    expected_trouble: bool,
+    foreseen: Foreseen,
+}
+
+/// Which trouble was expected, and came.
+#[derive(Default)]
+struct Foreseen {
+    deadlock: bool,
+    violation: bool,
 }
 
 /// What is wrong with a line.
@@ -253,7 +269,7 @@ impl<A: Explain> Stage<A> {
                 Err(Trouble::Unmet("a violation is expected, but all went well so far".to_owned()))
             }
             Expectation::Violation => {
-                self.expected_trouble = true;
+                self.foreseen.violation = true;
                 Ok(())
             }
         }
@@ -273,7 +289,7 @@ impl<A: Explain> Stage<A> {
         };
         let waiting: NodeSet = stall.waiting.iter().map(|waiting| waiting.node).collect();
         compare("who waits for ever", &nodes.iter().copied().collect::<NodeSet>(), &waiting)?;
-        self.expected_trouble = true;
+        self.foreseen.deadlock = true;
         Ok(())
     }
 

@@ -1,0 +1,45 @@
+//! What a run came to.
+
+use doorway_trace::Event;
+
+use crate::measures::Measures;
+use crate::report::Report;
+use crate::stall::Stall;
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was measured.
+    pub measures: Measures,
+    /// Who waits for ever, if somebody does.
+    pub stall: Option<Stall>,
+    /// What must never happen and did, as sentences.
+    pub violations: Vec<String>,
+    /// What happened, if it was recorded.
+    pub events: Vec<Event>,
+    /// Requests that nobody was left to make, because the nodes that would have made them had crashed.
+    pub unissued: u64,
+    /// Whether all came as it should: every request made and served, no violation; in a script, all that it expects.
+    pub as_expected: bool,
+}
+
+impl Outcome {
+    /// After so many violations a run has made its point and is stopped.
+    pub const MOST_VIOLATIONS: usize = 10;
+
+    /// The numbers as people and programs read them.
+    #[must_use]
+    pub fn report(&self, algorithm: &str, nodes: usize, seed: u64) -> Report {
+        Report::new(self, algorithm, nodes, seed)
+    }
+
+    /// Adds the outcome of another run of the same algorithm.
+    pub fn merge(&mut self, other: Outcome) {
+        self.measures.merge(&other.measures);
+        self.stall = self.stall.take().or(other.stall);
+        self.violations.extend(other.violations);
+        self.events.extend(other.events);
+        self.unissued += other.unissued;
+        self.as_expected &= other.as_expected;
+    }
+}
