@@ -162,6 +162,13 @@ impl<T> Agenda<T> {
         }
     }
 
+    /// How many things are due, now or later.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let lists = self.wheel.iter().chain(self.far.values());
+        self.current.len() + self.added.len() + lists.map(Vec::len).sum::<usize>()
+    }
+
     /// All that is due, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.current
@@ -194,7 +201,7 @@ mod tests {
             assert_eq!(agenda.next_time(), list.first().map(|due| due.0));
             let taken = agenda.take();
             assert_eq!(taken, (!list.is_empty()).then(|| list.remove(0).1));
-            assert_eq!(agenda.iter().count(), list.len());
+            assert_eq!((agenda.iter().count(), agenda.len()), (list.len(), list.len()));
         }
     }
 

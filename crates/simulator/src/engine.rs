@@ -154,6 +154,12 @@ impl<M: Machine> Engine<M> {
         self.batch.is_some() || self.agenda.is_something_due_now()
     }
 
+    /// How many things are on the agenda; all that one step sent may be one of them.
+    #[must_use]
+    pub fn due(&self) -> usize {
+        self.agenda.len()
+    }
+
     /// When the next node crashes. Whoever moves the time must come to that time first.
     #[inline]
     #[must_use]

@@ -107,7 +107,8 @@ impl Wire {
                 break;
             }
             fate.resent += u64::from(attempt > 0);
-            if let Ok(arrival) = self.attempt(from, to, at) {
+            let attempt = self.attempt(from, to, at).ok();
+            if let Some(arrival) = attempt.filter(|&arrival| !self.is_crashed(to, arrival)) {
                 fate.arrival = Some(fate.arrival.map_or(arrival, |first| first.min(arrival)));
                 fate.acknowledgements += 1;
                 if self.random.happens(self.faults.duplicate.value()) {

@@ -136,14 +136,13 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// Delivers the next message, and all others of its tick until somebody enters, since that may set an alarm.
+    /// Delivers the next message, and all others of its tick until something comes of one.
     #[inline]
     fn deliver_what_is_due(&mut self) {
         loop {
             let Some(node) = self.engine.advance() else { return };
-            self.after_step(node);
-            let acted = !self.engine.effects().notices.is_empty();
-            if A::PERPETUAL || acted || !self.engine.is_something_due_now() {
+            let calm = self.after_step(node);
+            if A::PERPETUAL || !calm || !self.engine.is_something_due_now() {
                 return;
             }
         }
@@ -231,15 +230,19 @@ impl<A: Explain> Simulation<A> {
         self.after_step(node);
     }
 
-    /// Looks at what came of a step.
+    /// Looks at what came of a step; tells whether it was nothing to speak of.
     #[inline]
-    pub(crate) fn after_step(&mut self, node: NodeId) {
+    pub(crate) fn after_step(&mut self, node: NodeId) -> bool {
         self.steps_without_entry += 1;
         let effects = self.engine.effects();
-        let calm = effects.notices.is_empty() && effects.out.breach().is_none();
-        if !calm || self.check_invariants || self.steps_without_entry > self.patience {
+        let calm = effects.notices.is_empty()
+            && effects.out.breach().is_none()
+            && !self.check_invariants
+            && self.steps_without_entry <= self.patience;
+        if !calm {
             self.look_closer(node);
         }
+        calm
     }
 
     #[inline(never)]
@@ -265,7 +268,10 @@ impl<A: Explain> Simulation<A> {
         let stands_still = self.looked_at.replace(now) == Some(now);
         let somebody_waits =
             self.engine.machines().iter().any(|fenced| fenced.node().phase() == Phase::Waiting);
-        if somebody_waits {
+        if self.engine.due() as u64 > self.patience {
+            self.is_senseless = true;
+            self.violate(node, "messages multiply without end and nobody enters".to_owned());
+        } else if somebody_waits {
             self.livelock = true;
         } else if stands_still {
             self.is_senseless = true;

@@ -3,7 +3,7 @@
 mod laboratory;
 
 use doorway_core::Options;
-use doorway_simulator::{Latency, Load, Outcome, Settings, Span};
+use doorway_simulator::{Latency, Load, Outcome, Settings, Span, elect_tree};
 use laboratory::run;
 
 /// The delay of a message.
@@ -134,8 +134,13 @@ fn c39_suzuki_kasami_needs_n_messages_unless_the_requester_has_the_idle_token() 
 
 #[test]
 fn c46_raymond_needs_four_times_n_minus_one_messages_per_saturated_round_after_the_first() {
-    for (n, tree) in (1..=13_u64).flat_map(|n| ["star", "chain", "binary", "random"].map(|tree| (n, tree))) {
-        let options = Options::none().with("tree", tree);
+    let trees = ["star", "chain", "binary", "random", "elected"];
+    for (n, tree) in (1..=13_u64).flat_map(|n| trees.map(|tree| (n, tree))) {
+        let elected = || elect_tree(n as usize, 1, &Latency::Span(Span::Uniform(1, 50))).expect("few enough");
+        let options = match tree {
+            "elected" => Options::none().with_file("tree", &elected()),
+            _ => Options::none().with("tree", tree),
+        };
         let rounds = |rounds: u64| {
             let settings = Settings { entries: rounds * n, ..settings(n as usize, Load::Saturated) };
             with("raymond", &options, &settings).measures.traffic.messages

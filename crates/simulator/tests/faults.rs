@@ -289,3 +289,24 @@ fn a_token_that_is_lost_is_no_cycle_of_waiting_nodes() {
         assert!(stall.cycle.is_empty() && stall.waiting.len() > 1, "{name}: {stall}");
     }
 }
+
+#[test]
+fn messages_that_multiply_are_stopped() {
+    for (name, latency) in
+        [("naimi-trehel", "0"), ("naimi-trehel", "1"), ("raymond", "0"), ("token-ring", "1")]
+    {
+        let (load, latency) = (Load::Light(1_000), Latency::Span(typed(latency)));
+        let mut settings = Settings { nodes: 5, entries: 1_000, load, latency, ..Settings::default() };
+        settings.faults.duplicate = typed("1");
+        assert!(!run_plain(name, &settings).as_expected, "{name}");
+    }
+}
+
+#[test]
+fn a_crashed_node_acknowledges_nothing() {
+    let mut settings = Settings { nodes: 3, entries: 10, ..Settings::default() };
+    settings.faults.crashes = vec![typed("1@0")];
+    settings.faults.retransmit = true;
+    let traffic = run_plain("central", &settings).measures.traffic;
+    assert_eq!((traffic.messages, traffic.lost, traffic.acknowledgements), (2, 2, 0));
+}

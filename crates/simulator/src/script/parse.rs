@@ -66,7 +66,7 @@ fn action(words: &[&str]) -> Result<Action, String> {
         ["expect", ref what @ ..] => expectation(what).map(Action::Expect),
         _ => Err(format!(
             "`{}` is no action: request, release, deliver, lose, duplicate, crash, clock or expect",
-            words.join(" ")
+            shown(words)
         )),
     }
 }
@@ -93,7 +93,7 @@ fn expectation(words: &[&str]) -> Result<Expectation, String> {
         _ => Err(format!(
             "`expect {}` is no expectation: inside, waiting, deadlock, cycle, entries, messages, in-flight, state or \
              violation",
-            words.join(" ")
+            shown(words)
         )),
     }
 }
@@ -102,8 +102,15 @@ fn pick(words: &[&str]) -> Result<Pick, String> {
     match *words {
         [from, "->", to] => Ok(Pick { from: node(from)?, to: node(to)?, kind: None }),
         [from, "->", to, kind] => Ok(Pick { from: node(from)?, to: node(to)?, kind: Some(kind.to_owned()) }),
-        _ => Err(format!("`{}` does not name a message: FROM->TO or FROM->TO KIND do", words.join(" "))),
+        _ => Err(format!("`{}` does not name a message: FROM->TO or FROM->TO KIND do", shown(words))),
     }
+}
+
+/// A line as it can be told: short, and without anything that a terminal would obey.
+fn shown(words: &[&str]) -> String {
+    const MOST: usize = 60;
+    let line: String = words.join(" ").chars().take(MOST).flat_map(char::escape_debug).collect();
+    if words.iter().map(|word| word.len() + 1).sum::<usize>() > MOST { format!("{line}…") } else { line }
 }
 
 fn nodes(words: &[&str]) -> Result<Vec<NodeId>, String> {
@@ -146,6 +153,8 @@ mod tests {
             refusal("deliver 1 2"),
             "line 1 of the script: `1 2` does not name a message: FROM->TO or FROM->TO KIND do"
         );
+        let long = refusal(&format!("\u{1b}[31m{}", "x".repeat(1_000_000)));
+        assert!(long.len() < 300 && !long.contains('\u{1b}'), "{long}");
         assert!(refusal("expect peace").contains("is no expectation"));
         assert!(refusal("expect inside").contains("the nodes are missing"));
         assert!(refusal("channels quick").contains("is not an order of channels"));

@@ -236,7 +236,12 @@ impl<A: Explain> Stage<A> {
     }
 
     fn set_clock(&mut self, node: NodeId, count: u64) -> Result<(), Trouble> {
+        /// Later counts would leave no room to go on counting.
+        const LATEST: u64 = 1 << 62;
         self.exists(node)?;
+        if count > LATEST {
+            return Err(Trouble::Impossible(format!("a clock can be set to at most {LATEST}")));
+        }
         let algorithm = self.simulation.engine.machine_mut(node).node_mut().algorithm_mut();
         if algorithm.set_clock(count) {
             return Ok(());
@@ -283,8 +288,12 @@ impl<A: Explain> Stage<A> {
 
     fn expect_deadlock(&mut self, nodes: &[NodeId]) -> Result<(), Trouble> {
         let Some(stall) = self.simulation.stall() else {
-            let what =
-                format!("a deadlock is expected, but something can still happen; {}", self.in_flight());
+            let what = match self.simulation.engine.held() {
+                [] => {
+                    "a deadlock is expected, but nobody waits, or somebody inside can still leave".to_owned()
+                }
+                _ => format!("a deadlock is expected, but something can still happen; {}", self.in_flight()),
+            };
             return Err(Trouble::Unmet(what));
         };
         let waiting: NodeSet = stall.waiting.iter().map(|waiting| waiting.node).collect();
