@@ -79,7 +79,7 @@ fn failure(part: &Part, stop: &Stop) -> Stop {
     Stop::Failed(format!("The part {name} failed ({why}); repeat it with `cargo xtask test --only {name}`."))
 }
 
-/// A line for each part, and the total.
+/// A line for each part, the total, and how many parts passed and failed.
 fn table(parts: &[Part], times: &[Duration], passed: bool) -> String {
     let minutes = |time: &Duration| format!("{:.1} min", time.as_secs_f64() / 60.0);
     let line = |(index, part): (usize, &Part)| match times.get(index) {
@@ -90,7 +90,10 @@ fn table(parts: &[Part], times: &[Duration], passed: bool) -> String {
         Some(time) => format!("{:<9} {:>8}  failed\n", part.name, minutes(time)),
     };
     let lines: String = parts.iter().enumerate().map(line).collect();
-    format!("{lines}{:<9} {:>8}\n", "total", minutes(&times.iter().sum()))
+    let failed = usize::from(!passed);
+    let passed = times.len() - failed;
+    let total = minutes(&times.iter().sum());
+    format!("{lines}{:<9} {total:>8}\nparts: {passed} passed, {failed} failed\n", "total")
 }
 
 fn clippy() -> Result<(), Stop> {
@@ -191,9 +194,10 @@ good       0.4 min
 bad        1.0 min  failed
 good      not run
 total      1.4 min
+parts: 1 passed, 1 failed
 ";
         assert_eq!(shown, expected);
-        assert!(!table(&[GOOD, GOOD], &times, true).contains("failed"));
+        assert!(table(&[GOOD, GOOD], &times, true).ends_with("parts: 2 passed, 0 failed\n"));
     }
 
     #[test]
