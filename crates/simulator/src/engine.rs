@@ -11,9 +11,10 @@ use self::letters::Batch;
 pub(crate) use self::letters::{Letter, Loss};
 use self::past::Past;
 use crate::agenda::Agenda;
+use crate::faults::Crash;
 use crate::network::{Fate, Wire};
 use crate::recorder::Recorder;
-use crate::settings::{Crash, Settings};
+use crate::settings::Settings;
 use crate::size::measure;
 use crate::traffic::Traffic;
 

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use doorway_core::{Channels, NodeId, Ticks};
 
+use crate::faults::{Crash, Faults};
 use crate::random::Random;
-use crate::settings::{Crash, Faults, Latency, Settings, Span};
+use crate::settings::{Latency, Settings, Span};
 
 /// The network: it gives every message its time of arrival, or loses it.
 ///

@@ -100,8 +100,10 @@ impl<A: Explain> Simulation<A> {
     /// Brings every node to life that does not crash before.
     pub(crate) fn start(&mut self) {
         self.engine.advance_to(Ticks(0));
-        let nodes = NodeId::first(self.engine.machines().len());
-        for node in nodes.filter(|&node| !self.engine.is_crashed(node)).collect::<Vec<_>>() {
+        for node in NodeId::first(self.engine.machines().len()) {
+            if self.engine.is_crashed(node) {
+                continue;
+            }
             self.record_step(node, What::Start);
             self.engine.start(node);
             self.after_step(node);
@@ -121,13 +123,13 @@ impl<A: Explain> Simulation<A> {
                 break;
             }
             let (due, alarm) = (self.engine.next_time(), self.applications.next_alarm());
-            match due.into_iter().chain(alarm).min() {
-                Some(next) if self.engine.next_crash().is_some_and(|crash| crash <= next) => {
-                    self.engine.advance_to(self.engine.next_crash().unwrap_or(next));
-                }
-                Some(next) if alarm == Some(next) => self.ring(next),
-                Some(_) => self.deliver_what_is_due(),
-                None => {
+            let next = due.into_iter().chain(alarm).min();
+            let crash = self.engine.next_crash().filter(|crash| next.is_some_and(|next| *crash <= next));
+            match (crash, next) {
+                (Some(crash), _) => self.engine.advance_to(crash),
+                (None, Some(next)) if alarm == Some(next) => self.ring(next),
+                (None, Some(_)) => self.deliver_what_is_due(),
+                (None, None) => {
                     if !self.go_on_when_quiet() {
                         break;
                     }

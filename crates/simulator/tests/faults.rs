@@ -92,12 +92,12 @@ fn causal_delivery_is_kept_whatever_the_latency() {
         let (channels, trace) = (Channels::Causal, true);
         let settings =
             Settings { nodes: 4, entries: 30, latency, channels, trace, seed, ..Settings::default() };
-        laboratory_causality::check(&run_plain(name, &settings).events, 4);
+        causality::check(&run_plain(name, &settings).events, 4);
     }
 }
 
 /// Checks causal delivery from a trace alone, by vector clocks of its own.
-mod laboratory_causality {
+mod causality {
     use std::collections::BTreeMap;
 
     use doorway_core::VectorClock;

@@ -1,0 +1,142 @@
+//! What goes wrong in a run, as a person would type it.
+
+use std::str::FromStr;
+
+use doorway_core::{NodeId, NodeSet, Refusal, Ticks};
+
+/// What goes wrong in a run.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    /// The share of messages that are lost.
+    pub loss: Probability,
+    /// The share of messages that arrive twice.
+    pub duplicate: Probability,
+    /// Whether a layer below the algorithm resends what is lost and removes what is doubled.
+    pub retransmit: bool,
+    /// Nodes that stop for good.
+    pub crashes: Vec<Crash>,
+    /// Times during which groups of nodes cannot reach each other.
+    pub partitions: Vec<Partition>,
+}
+
+/// A number from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Probability(f64);
+
+impl Probability {
+    /// The probability as a number.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        self.0
+    }
+}
+
+impl FromStr for Probability {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        match word.parse::<f64>() {
+            Ok(value) if (0.0..=1.0).contains(&value) => Ok(Self(value)),
+            _ => {
+                Err(Refusal::new(format!("{word:?} is not a probability: a number from 0 to 1, as in 0.05")))
+            }
+        }
+    }
+}
+
+/// A node that stops for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crash {
+    /// Which node.
+    pub node: NodeId,
+    /// When.
+    pub at: Ticks,
+}
+
+impl FromStr for Crash {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        let parsed = word.split_once('@').and_then(|(node, at)| {
+            Some(Crash {
+                node: NodeId::from_number(node.trim().parse().ok()?)?,
+                at: Ticks(at.trim().parse().ok()?),
+            })
+        });
+        parsed.ok_or_else(|| Refusal::new(format!("{word:?} is not a crash: NODE@TIME, as in 3@500")))
+    }
+}
+
+/// A time during which groups of nodes cannot reach each other; nodes in no group reach everybody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Who can still reach whom.
+    pub groups: Vec<NodeSet>,
+    /// When it begins.
+    pub from: Ticks,
+    /// When it is healed; never, if there is no such time.
+    pub until: Option<Ticks>,
+}
+
+impl Partition {
+    /// Whether it keeps the two apart at this moment.
+    #[must_use]
+    pub fn cuts(&self, a: NodeId, b: NodeId, now: Ticks) -> bool {
+        let group = |node| self.groups.iter().position(|group| group.contains(node));
+        let lasts = self.from <= now && self.until.is_none_or(|until| now < until);
+        lasts && matches!((group(a), group(b)), (Some(a), Some(b)) if a != b)
+    }
+}
+
+impl FromStr for Partition {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        let refusal = || {
+            Refusal::new(format!(
+                "{word:?} is not a partition: GROUP|GROUP@FROM..UNTIL, as in \"1,2|3,4,5@100..200\""
+            ))
+        };
+        let node =
+            |digits: &str| digits.trim().parse().ok().and_then(NodeId::from_number).ok_or_else(refusal);
+        let (groups, times) = word.split_once('@').ok_or_else(refusal)?;
+        let (from, until) = times.split_once("..").ok_or_else(refusal)?;
+        let groups: Result<Vec<NodeSet>, _> =
+            groups.split('|').map(|group| group.split(',').map(node).collect()).collect();
+        let groups = groups?;
+        let time = |digits: &str| digits.trim().parse().map(Ticks).map_err(|_| refusal());
+        let (from, until) = (time(from)?, if until.trim().is_empty() { None } else { Some(time(until)?) });
+        let twice = groups.iter().enumerate().any(|(i, a)| groups[..i].iter().any(|b| a.intersects(b)));
+        if groups.len() < 2 || twice || until.is_some_and(|until| until <= from) {
+            return Err(refusal());
+        }
+        Ok(Self { groups, from, until })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_type_is_read_as_they_mean_it() {
+        let crash: Crash = "3@500".parse().expect("a crash");
+        assert_eq!((crash.node.number(), crash.at), (3, Ticks(500)));
+        let partition: Partition = "1,2|3,4,5@100..200".parse().expect("a partition");
+        let [one, two, three, six] = [0, 1, 2, 5].map(NodeId::new);
+        assert!(partition.cuts(one, three, Ticks(100)) && partition.cuts(three, one, Ticks(199)));
+        assert!(!partition.cuts(one, three, Ticks(200)) && !partition.cuts(one, three, Ticks(99)));
+        assert!(!partition.cuts(one, two, Ticks(150)) && !partition.cuts(one, six, Ticks(150)));
+    }
+
+    #[test]
+    fn nonsense_is_refused_in_one_sentence_that_shows_what_is_right() {
+        for word in ["", "1,2@1..2", "1|1@1..2", "1|2@5..5", "1|0@1..2", "1|2", "1|x@1..2"] {
+            let sentence = word.parse::<Partition>().expect_err("nonsense").to_string();
+            assert!(sentence.contains("as in \"1,2|3,4,5@100..200\""), "{sentence}");
+        }
+        for word in ["1.5", "-0.1", "NaN", "x"] {
+            word.parse::<Probability>().expect_err("nonsense");
+        }
+    }
+}
