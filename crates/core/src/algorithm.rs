@@ -6,7 +6,7 @@ use std::hash::Hash;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{NodeId, Out};
+use crate::{LamportClock, NodeId, Out};
 
 /// What every state must be, so that every driver can copy, compare, hash, print and send it to a thread.
 pub trait Data: Clone + Debug + Eq + Hash + Serialize + Send + 'static {}
@@ -45,6 +45,13 @@ pub trait Algorithm: Data {
 
     /// The application has left.
     fn on_release(&mut self, out: &mut Out<Self::Msg>);
+
+    /// Its logical clock, if it has one. A process has one clock for all that it takes part in, so whoever runs several
+    /// sections in one process, or lets applications talk to each other, keeps this clock up with what the process has
+    /// heard elsewhere. It may only be moved forward.
+    fn clock(&mut self) -> Option<&mut LamportClock> {
+        None
+    }
 }
 
 /// The same events as data, for traces, replays and the wire.

@@ -23,6 +23,8 @@ pub struct About {
     pub needs: Channels,
     /// Messages per entry, as a formula.
     pub messages: &'static str,
+    /// The same as numbers: the least and the most that an entry costs in a system of this size.
+    pub cost: fn(Scale) -> [f64; 2],
     /// Synchronisation delay, as a formula; T is the delay of one message.
     pub delay: &'static str,
     /// What can be chosen.
@@ -46,6 +48,15 @@ impl About {
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
+}
+
+/// How large a system is, for formulas.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// How many nodes there are: N.
+    pub n: f64,
+    /// How many nodes a quorum has, at least and at most: K. It is N where there are no quorums.
+    pub k: [f64; 2],
 }
 
 /// How an algorithm excludes.

@@ -29,11 +29,6 @@ pub trait Explain: Algorithm {
     fn invariants() -> &'static [Invariant<Self>] {
         &[]
     }
-
-    /// Sets the logical clock, for textbook examples that start at a given time. `false` if there is none.
-    fn set_clock(&mut self, _count: u64) -> bool {
-        false
-    }
 }
 
 /// One line of a node's state.

@@ -57,7 +57,8 @@ mod table;
 
 pub use algorithm::{Algorithm, Data, Input, Message};
 pub use catalog::{
-    About, Catalog, Channels, Choice, Empty, Entry, Family, Options, Parameter, Specimen, Visitor, With,
+    About, Catalog, Channels, Choice, Empty, Entry, Family, Options, Parameter, Scale, Specimen, Visitor,
+    With,
 };
 pub use clocks::{LamportClock, Stamp, VectorClock};
 pub use explain::{Cut, Explain, Field, Invariant, Letter, Permission, Rule};

@@ -1,5 +1,6 @@
 //! What goes wrong in a run, as a person would type it.
 
+use std::fmt;
 use std::str::FromStr;
 
 use doorway_core::{NodeId, NodeSet, Refusal, Ticks};
@@ -44,6 +45,13 @@ impl FromStr for Probability {
     }
 }
 
+/// As people type it.
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// A node that stops for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crash {
@@ -67,6 +75,13 @@ impl FromStr for Crash {
     }
 }
 
+/// As people type it.
+impl fmt::Display for Crash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.node, self.at)
+    }
+}
+
 /// A time during which groups of nodes cannot reach each other; nodes in no group reach everybody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
@@ -85,6 +100,18 @@ impl Partition {
         let group = |node| self.groups.iter().position(|group| group.contains(node));
         let lasts = self.from <= now && self.until.is_none_or(|until| now < until);
         lasts && matches!((group(a), group(b)), (Some(a), Some(b)) if a != b)
+    }
+}
+
+/// As people type it.
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, group) in self.groups.iter().enumerate() {
+            let numbers: Vec<String> = group.iter().map(|node| node.to_string()).collect();
+            write!(f, "{}{}", if place > 0 { "|" } else { "" }, numbers.join(","))?;
+        }
+        write!(f, "@{}..", self.from)?;
+        self.until.map_or(Ok(()), |until| until.fmt(f))
     }
 }
 
@@ -127,6 +154,15 @@ mod tests {
         assert!(partition.cuts(one, three, Ticks(100)) && partition.cuts(three, one, Ticks(199)));
         assert!(!partition.cuts(one, three, Ticks(200)) && !partition.cuts(one, three, Ticks(99)));
         assert!(!partition.cuts(one, two, Ticks(150)) && !partition.cuts(one, six, Ticks(150)));
+    }
+
+    #[test]
+    fn what_is_printed_can_be_typed_again() {
+        assert_eq!("3@500".parse::<Crash>().expect("a crash").to_string(), "3@500");
+        assert_eq!("0.05".parse::<Probability>().expect("a share").to_string(), "0.05");
+        for word in ["1,2|3,4,5@100..200", "1|2@5.."] {
+            assert_eq!(word.parse::<Partition>().expect(word).to_string(), word);
+        }
     }
 
     #[test]

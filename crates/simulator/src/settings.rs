@@ -1,5 +1,6 @@
 //! What a run is made of: nodes, work, network, each as a person would type it.
 
+use std::fmt;
 use std::str::FromStr;
 
 use doorway_core::{Channels, NodeId, NodeSet, PerNode, Refusal, Start, Ticks};
@@ -166,6 +167,18 @@ impl FromStr for Load {
     }
 }
 
+/// As people type it.
+impl fmt::Display for Load {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Load::Saturated => f.write_str("saturated"),
+            Load::Isolated => f.write_str("isolated"),
+            Load::Light(mean) => write!(f, "light:{mean}"),
+            Load::Active(k) => write!(f, "active:{k}"),
+        }
+    }
+}
+
 /// A span of time, fixed or drawn by lot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Span {
@@ -235,6 +248,17 @@ impl FromStr for Span {
                 )))
             }
             _ => Err(refusal()),
+        }
+    }
+}
+
+/// As people type it.
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Span::Constant(ticks) => write!(f, "{ticks}"),
+            Span::Uniform(from, to) => write!(f, "uniform:{from}:{to}"),
+            Span::Exponential(mean) => write!(f, "exponential:{mean}"),
         }
     }
 }
@@ -315,6 +339,16 @@ impl Latency {
     }
 }
 
+/// As people type it; a matrix, which comes from a file, is only called so.
+impl fmt::Display for Latency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Latency::Span(span) => span.fmt(f),
+            Latency::Matrix(_) => f.write_str("matrix"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -326,6 +360,16 @@ mod tests {
         assert_eq!("10".parse(), Ok(Span::Constant(10)));
         assert_eq!("uniform:5:15".parse(), Ok(Span::Uniform(5, 15)));
         assert_eq!("exponential:10".parse(), Ok(Span::Exponential(10)));
+    }
+
+    #[test]
+    fn what_is_printed_can_be_typed_again() {
+        for word in ["saturated", "isolated", "light:500", "active:3"] {
+            assert_eq!(word.parse::<Load>().expect(word).to_string(), word);
+        }
+        for word in ["10", "uniform:5:15", "exponential:10"] {
+            assert_eq!(word.parse::<Span>().expect(word).to_string(), word);
+        }
     }
 
     #[test]

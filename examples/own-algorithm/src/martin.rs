@@ -190,6 +190,7 @@ pub fn entry() -> Entry<Martin> {
             family: Family::Token,
             needs: Channels::Any,
             messages: "0 … 2(N−1)",
+            cost: |scale| [0.0, 2.0 * (scale.n - 1.0)],
             delay: "T … (N−1)T",
             parameters: &[],
             source: include_str!("martin.rs"),

@@ -271,6 +271,10 @@ impl Algorithm for CaoSinghal {
         }
         self.answer_self(out);
     }
+
+    fn clock(&mut self) -> Option<&mut LamportClock> {
+        Some(&mut self.clock)
+    }
 }
 
 impl Transfer {
@@ -431,11 +435,6 @@ impl Explain for CaoSinghal {
             },
         }]
     }
-
-    fn set_clock(&mut self, count: u64) -> bool {
-        self.clock = LamportClock::at(count);
-        true
-    }
 }
 
 impl Hints for CaoSinghal {}
@@ -449,6 +448,7 @@ pub fn entry() -> Entry<CaoSinghal> {
             family: Family::Permission,
             needs: Channels::Any,
             messages: "3(K−1) … 6(K−1)",
+            cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 6.0 * (k[1] - 1.0)],
             delay: "T … 2T",
             parameters: &[crate::structures::QUORUM],
             source: include_str!("cao_singhal.rs"),

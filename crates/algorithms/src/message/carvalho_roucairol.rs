@@ -111,6 +111,10 @@ impl Algorithm for CarvalhoRoucairol {
             out.send(request.node, Msg::Reply(request));
         }
     }
+
+    fn clock(&mut self) -> Option<&mut LamportClock> {
+        Some(&mut self.clock)
+    }
 }
 
 impl Explain for CarvalhoRoucairol {
@@ -161,11 +165,6 @@ impl Explain for CarvalhoRoucairol {
             },
         }]
     }
-
-    fn set_clock(&mut self, count: u64) -> bool {
-        self.clock = LamportClock::at(count);
-        true
-    }
 }
 
 impl Hints for CarvalhoRoucairol {}
@@ -179,6 +178,7 @@ pub fn entry() -> Entry<CarvalhoRoucairol> {
             family: Family::Permission,
             needs: Channels::Any,
             messages: "0 … 2(N−1)",
+            cost: |Scale { n, .. }| [0.0, 2.0 * (n - 1.0)],
             delay: "T",
             parameters: &[],
             source: include_str!("carvalho_roucairol.rs"),

@@ -166,6 +166,7 @@ pub fn entry() -> Entry<Central> {
             family: Family::Central,
             needs: Channels::Any,
             messages: "3, 0 for the server",
+            cost: |_| [0.0, 3.0],
             delay: "2T",
             parameters: &[],
             source: include_str!("central.rs"),

@@ -107,6 +107,10 @@ impl Algorithm for Lamport {
         out.rule("leave");
         out.multicast(&self.others, Msg::Release(self.clock.stamp(self.me)));
     }
+
+    fn clock(&mut self) -> Option<&mut LamportClock> {
+        Some(&mut self.clock)
+    }
 }
 
 impl Explain for Lamport {
@@ -153,11 +157,6 @@ impl Explain for Lamport {
             },
         }]
     }
-
-    fn set_clock(&mut self, count: u64) -> bool {
-        self.clock = LamportClock::at(count);
-        true
-    }
 }
 
 impl Hints for Lamport {}
@@ -169,6 +168,7 @@ pub const ABOUT: About = About {
     family: Family::Permission,
     needs: Channels::Fifo,
     messages: "3(N−1)",
+    cost: |Scale { n, .. }| [3.0 * (n - 1.0); 2],
     delay: "T",
     parameters: &[],
     source: include_str!("lamport.rs"),

@@ -137,6 +137,10 @@ impl Algorithm for Maekawa {
         }
         self.answer_self(out);
     }
+
+    fn clock(&mut self) -> Option<&mut LamportClock> {
+        Some(&mut self.clock)
+    }
 }
 
 impl Requester {
@@ -311,11 +315,6 @@ impl Explain for Maekawa {
             },
         ]
     }
-
-    fn set_clock(&mut self, count: u64) -> bool {
-        self.clock = LamportClock::at(count);
-        true
-    }
 }
 
 fn vote_is_accounted_for(cut: &Cut<'_, Maekawa>, arbiter: NodeId, state: &Arbiter) -> bool {
@@ -401,6 +400,7 @@ pub fn entry() -> Entry<Maekawa> {
             family: Family::Permission,
             needs: Channels::Any,
             messages: "3(K−1) … 7(K−1)",
+            cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 7.0 * (k[1] - 1.0)],
             delay: "T … 2T",
             parameters: &[crate::structures::QUORUM],
             source: include_str!("maekawa.rs"),

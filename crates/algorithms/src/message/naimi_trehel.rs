@@ -175,6 +175,7 @@ pub fn entry() -> Entry<NaimiTrehel> {
             family: Family::Token,
             needs: Channels::Any,
             messages: "0 … N, O(log N) mean",
+            cost: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
             delay: "T",
             parameters: &[],
             source: include_str!("naimi_trehel.rs"),

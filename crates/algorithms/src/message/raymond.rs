@@ -172,6 +172,7 @@ pub fn entry() -> Entry<Raymond> {
             family: Family::Token,
             needs: Channels::Any,
             messages: "0 … 2d, ≈ 4 saturated",
+            cost: |Scale { n, .. }| [0.0, 4.0 * n.log2().floor()],
             delay: "T … dT",
             parameters: &[crate::trees::TREE],
             source: include_str!("raymond.rs"),

@@ -8,8 +8,7 @@
 //! Messages: 2(N − 1) per entry (REQUEST, REPLY). Delay: T. Needs: channels of any order. Entries are in the order of
 //! the stamps, so a request that happened before another is served before it.
 //!
-//! Beyond the paper, a REPLY names its request and tells its sender's clock. Without the clock a node can learn of a
-//! request by way of a REPLY alone, ask after it with an older stamp, and be served before it.
+//! Beyond the paper a REPLY tells its sender's clock: else a request heard of by a REPLY alone could be passed over.
 
 use doorway_core::*;
 use serde::{Deserialize, Serialize};
@@ -97,8 +96,8 @@ impl Algorithm for RicartAgrawala {
             }
             Msg::Reply { counter, clock } => {
                 self.clock.merge(clock.count());
-                if self.state != State::Wanted(Stamp { counter, node: self.me }) || !self.missing.remove(from)
-                {
+                let answered = State::Wanted(Stamp { counter, node: self.me });
+                if self.state != answered || !self.missing.remove(from) {
                     return out.broken("REPLY that answers no open request");
                 }
                 self.enter_if_all_replied(out);
@@ -112,6 +111,10 @@ impl Algorithm for RicartAgrawala {
         for request in self.deferred.drain() {
             out.send(request.node, Msg::Reply { counter: request.counter, clock: self.clock });
         }
+    }
+
+    fn clock(&mut self) -> Option<&mut LamportClock> {
+        Some(&mut self.clock)
     }
 }
 
@@ -169,11 +172,6 @@ impl Explain for RicartAgrawala {
             },
         ]
     }
-
-    fn set_clock(&mut self, count: u64) -> bool {
-        self.clock = LamportClock::at(count);
-        true
-    }
 }
 
 impl std::fmt::Display for State {
@@ -197,6 +195,7 @@ pub fn entry() -> Entry<RicartAgrawala> {
             family: Family::Permission,
             needs: Channels::Any,
             messages: "2(N−1)",
+            cost: |Scale { n, .. }| [2.0 * (n - 1.0); 2],
             delay: "T",
             parameters: &[],
             source: include_str!("ricart_agrawala.rs"),

@@ -153,6 +153,10 @@ impl Algorithm for Sanders {
         }
         self.answer_self(out);
     }
+
+    fn clock(&mut self) -> Option<&mut LamportClock> {
+        Some(&mut self.clock)
+    }
 }
 
 impl Explain for Sanders {
@@ -183,11 +187,6 @@ impl Explain for Sanders {
             },
         }]
     }
-
-    fn set_clock(&mut self, count: u64) -> bool {
-        self.clock = LamportClock::at(count);
-        true
-    }
 }
 
 impl Hints for Sanders {}
@@ -201,6 +200,7 @@ pub fn entry() -> Entry<Sanders> {
             family: Family::Permission,
             needs: Channels::Any,
             messages: "|I−{i}| + 2|R−{i}| …",
+            cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 3.0 * (k[1] - 1.0) + 4.0 * k[1]],
             delay: "T … 2T",
             parameters: &[crate::structures::STRUCTURE, crate::structures::QUORUM],
             source: include_str!("sanders.rs"),

@@ -294,6 +294,7 @@ pub fn entry() -> Entry<Singhal> {
             family: Family::Token,
             needs: Channels::Any,
             messages: "≈ N/2 … N, + 2",
+            cost: |Scale { n, .. }| if n > 1.0 { [0.0, n + 2.0] } else { [0.0; 2] },
             delay: "T",
             parameters: &[ARBITRATION],
             source: include_str!("singhal.rs"),

@@ -193,6 +193,7 @@ pub fn entry() -> Entry<SuzukiKasami> {
             family: Family::Token,
             needs: Channels::Any,
             messages: "0 or N",
+            cost: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
             delay: "T",
             parameters: &[],
             source: include_str!("suzuki_kasami.rs"),

@@ -137,6 +137,7 @@ pub fn entry() -> Entry<TokenRing> {
             family: Family::Token,
             needs: Channels::Any,
             messages: "1 … ∞",
+            cost: |Scale { n, .. }| [(n - 1.0).min(1.0), f64::INFINITY],
             delay: "T … (N−1)T",
             parameters: &[],
             source: include_str!("token_ring.rs"),

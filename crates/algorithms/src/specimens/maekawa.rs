@@ -172,6 +172,10 @@ impl Algorithm for FaultyMaekawa {
         }
         self.answer_self(out);
     }
+
+    fn clock(&mut self) -> Option<&mut LamportClock> {
+        Some(&mut self.clock)
+    }
 }
 
 impl Explain for FaultyMaekawa {
@@ -198,11 +202,6 @@ impl Explain for FaultyMaekawa {
     fn rules() -> &'static [Rule] {
         crate::message::maekawa::Maekawa::rules()
     }
-
-    fn set_clock(&mut self, count: u64) -> bool {
-        self.clock = LamportClock::at(count);
-        true
-    }
 }
 
 impl Hints for FaultyMaekawa {}
@@ -214,6 +213,7 @@ fn about(name: &'static str, title: &'static str, specimen: Specimen) -> About {
         family: Family::Permission,
         needs: Channels::Any,
         messages: "3(K−1) …",
+        cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), f64::INFINITY],
         delay: "–",
         parameters: &[crate::structures::QUORUM],
         source: include_str!("maekawa.rs"),

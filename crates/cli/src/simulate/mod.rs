@@ -1,7 +1,6 @@
 //! `doorway simulate`: run an algorithm in virtual time and print what came of it.
 
 mod plan;
-mod progress;
 mod replay;
 mod runs;
 mod summary;

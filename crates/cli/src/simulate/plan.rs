@@ -1,11 +1,11 @@
 //! From what was typed, and the heading of a script, to what is run.
 
-use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use doorway_core::{About, Catalog, Channels, Choice, Members, NodeId, Options, Refusal, Start, Ticks};
-use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Settings, elect_tree};
+use doorway_core::{About, Catalog, Channels, Members, NodeId, Options, Refusal, Start, Ticks};
+use doorway_lab::{Trial, processors};
+use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Settings};
 use doorway_trace::Header;
 
 use super::Arguments;
@@ -15,7 +15,8 @@ use crate::{files, names, text};
 /// Everything that is decided before the first run.
 pub(super) struct Plan<'a> {
     pub(super) about: &'a About,
-    pub(super) settings: Settings,
+    /// What is run with each seed.
+    pub(super) trial: Trial,
     /// The first and the last.
     pub(super) seeds: RangeInclusive<u64>,
     pub(super) threads: usize,
@@ -24,7 +25,6 @@ pub(super) struct Plan<'a> {
     pub(super) files: Vec<String>,
     /// Whether the report of each run is wanted.
     pub(super) keeps_reports: bool,
-    options: Options,
 }
 
 /// More threads are refused: no machine has so many processors.
@@ -53,50 +53,31 @@ impl<'a> Plan<'a> {
         let options = options(&choices)?;
         let (seeds, threads) = (seeds(arguments)?, threads(arguments)?);
         let keeps_reports = arguments.json && arguments.runs > 1;
-        Ok(Self { about, settings, seeds, threads, script, files, keeps_reports, options })
-    }
-
-    /// The settings of the run with this seed.
-    pub(super) fn settings_of(&self, seed: u64) -> Settings {
-        Settings { seed, ..self.settings.clone() }
-    }
-
-    /// The choices of the run with this seed: an elected tree is another one in each run.
-    ///
-    /// # Errors
-    /// If the election cannot be held among so many.
-    pub(super) fn options_of(&self, seed: u64) -> Result<Options, Refusal> {
-        let mut options = self.options.clone();
-        let elected =
-            self.options.iter().filter(|(name, choice)| *name == "tree" && choice.word == "elected");
-        for (name, choice) in elected {
-            let tree = elect_tree(self.settings.nodes, seed, &self.settings.latency)?;
-            options.set(name, Choice { word: choice.word.clone(), file: Some(tree) });
-        }
-        Ok(options)
+        let trial = Trial { algorithm: about.name.to_owned(), options, settings };
+        Ok(Self { about, trial, seeds, threads, script, files, keeps_reports })
     }
 
     pub(super) fn report(&self, outcome: &Outcome, seed: u64) -> Report {
-        outcome.report(self.about.name, self.settings.nodes, seed)
+        outcome.report(self.about.name, self.trial.settings.nodes, seed)
     }
 
     /// What was chosen for the algorithm, as it was typed.
     pub(super) fn choices(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.options.iter().map(|(name, choice)| (name, choice.word.as_str()))
+        self.trial.options.iter().map(|(name, choice)| (name, choice.word.as_str()))
     }
 
     pub(super) fn trace_header(&self) -> Header {
         Header {
-            channels: self.settings.channels,
-            start_inside: self.settings.start.holder(),
+            channels: self.trial.settings.channels,
+            start_inside: self.trial.settings.start.holder(),
             options: self.choices().map(|(name, word)| (name.to_owned(), word.to_owned())).collect(),
-            ..Header::new(self.about.name, self.settings.nodes, *self.seeds.start())
+            ..Header::new(self.about.name, self.trial.settings.nodes, *self.seeds.start())
         }
     }
 
     /// What should be said although it is no error.
     pub(super) fn notes(&self) -> Vec<String> {
-        let (name, needs, given) = (self.about.name, self.about.needs, self.settings.channels);
+        let (name, needs, given) = (self.about.name, self.about.needs, self.trial.settings.channels);
         let (needed, given_ones) = (text::channels(needs), text::channels(given));
         let note = || format!("{name} needs {needed} and runs on {given_ones}: it may fail");
         (given < needs).then(note).into_iter().collect()
@@ -239,7 +220,7 @@ fn threads(arguments: &Arguments) -> Result<usize, Refusal> {
             return Err(Refusal::new(format!("{threads} threads are too many: give at most {MOST_THREADS}")));
         }
         Some(threads) => threads,
-        None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        None => processors(),
     };
     Ok(wanted.min(usize::try_from(arguments.runs).unwrap_or(usize::MAX)))
 }

@@ -1,5 +1,7 @@
 //! The one command that replays a run.
 
+use doorway_lab::shell::quoted;
+
 use crate::typed::Typed;
 
 /// What was typed, with this seed and one run only; words with blanks or bars are quoted for the shell.
@@ -22,14 +24,6 @@ pub(super) fn command(typed: &Typed, seed: u64) -> String {
     words.join(" ")
 }
 
-fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,@=+%".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
@@ -47,13 +41,5 @@ mod tests {
     fn a_program_that_extends_the_catalog_is_called_by_its_own_name() {
         let typed = Typed::new(["target/own-algorithm", "simulate", "martin"].map(OsString::from));
         assert_eq!(command(&typed, 3), "own-algorithm simulate martin --seed 3");
-    }
-
-    #[test]
-    fn what_a_shell_would_take_apart_is_quoted() {
-        assert_eq!(quoted("1,2|3@1..2"), "'1,2|3@1..2'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("--latency=uniform:5:15"), "--latency=uniform:5:15");
     }
 }

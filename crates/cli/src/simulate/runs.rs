@@ -1,17 +1,13 @@
 //! Many runs on several threads, merged in the order of their seeds, so that the number of threads changes nothing.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 
 use doorway_core::{About, Catalog, Explain, Factory, Hints, Members, Refusal, Visitor};
-use doorway_simulator::{Outcome, Report, ScriptError, Settings, Stall, simulate};
+use doorway_lab::{Step, in_order};
+use doorway_simulator::{Outcome, Report, ScriptError, Stall};
 
 use super::plan::Plan;
-use super::progress::Progress;
+use crate::progress::Progress;
 
 /// What all runs came to.
 pub(super) struct Pool {
@@ -70,16 +66,26 @@ impl From<Refusal> for Stopped {
 /// What stopped the first run that was stopped.
 pub(super) fn all(catalog: &(impl Catalog + Sync), plan: &Plan<'_>) -> Result<Pool, Stopped> {
     try_files(catalog, plan)?;
+    let (first, runs) = (*plan.seeds.start(), (plan.seeds.end() - plan.seeds.start()).saturating_add(1));
+    let mut progress = Progress::new(runs, "runs");
     let mut pool: Option<Pool> = None;
-    let add = |seed, outcome: Result<Outcome, Stopped>| -> Result<(), Stopped> {
-        let outcome = outcome?;
+    let take = |step| -> Result<(), Stopped> {
+        let (run, outcome) = match step {
+            Step::Done(run, outcome) => (run, outcome?),
+            Step::Waiting(done) => {
+                progress.show(done);
+                return Ok(());
+            }
+        };
+        progress.show(run);
         match &mut pool {
-            Some(pool) => pool.add(plan, seed, outcome),
-            None => pool = Some(Pool::new(plan, seed, outcome)),
+            Some(pool) => pool.add(plan, first + run, outcome),
+            None => pool = Some(Pool::new(plan, first, outcome)),
         }
         Ok(())
     };
-    in_order(plan.seeds.clone(), plan.threads, |seed| one(catalog, plan, seed), add)?;
+    in_order(0..runs, plan.threads, |run| one(catalog, plan, first + run), take)?;
+    drop(progress);
     pool.ok_or_else(|| Stopped::BadInput(Refusal::new("there was nothing to run")))
 }
 
@@ -88,7 +94,8 @@ fn try_files(catalog: &impl Catalog, plan: &Plan<'_>) -> Result<(), Refusal> {
     if plan.files.is_empty() {
         return Ok(());
     }
-    let (options, members) = (plan.options_of(*plan.seeds.start())?, Members::new(plan.settings.nodes)?);
+    let trial = plan.trial.clone().seeded(*plan.seeds.start());
+    let (options, members) = (trial.resolved()?, Members::new(trial.settings.nodes)?);
     let made = catalog.visit(plan.about.name, &options, MakePlan(members)).transpose();
     let refused = made.and_then(|made| made.unwrap_or(Ok(())));
     refused.map_err(|refusal| Refusal::new(format!("{}: {refusal}", plan.files.join(", "))))
@@ -105,33 +112,15 @@ impl Visitor for MakePlan {
 }
 
 fn one(catalog: &impl Catalog, plan: &Plan<'_>, seed: u64) -> Result<Outcome, Stopped> {
-    let (options, settings) = (plan.options_of(seed)?, plan.settings_of(seed));
-    let ran = catalog.visit(plan.about.name, &options, Run { plan, settings: &settings });
-    ran.transpose()?.unwrap_or_else(|| Err(Refusal::new("the catalog does not hold what it lists").into()))
-}
-
-struct Run<'a> {
-    plan: &'a Plan<'a>,
-    settings: &'a Settings,
-}
-
-impl Visitor for Run<'_> {
-    type Output = Result<Outcome, Stopped>;
-
-    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
-        match &self.plan.script {
-            None => Ok(simulate(&factory, self.settings)?),
-            Some((path, script)) => script.run(&factory, self.settings).map_err(|error| {
-                let script = path.display().to_string();
-                match error {
-                    ScriptError::Unmet { line, what } => Stopped::Unmet(Unmet { script, line, what }),
-                    ScriptError::Impossible { .. } => {
-                        Stopped::BadInput(Refusal::new(format!("{script}: {error}")))
-                    }
-                }
-            }),
+    let trial = plan.trial.clone().seeded(seed);
+    let Some((path, script)) = &plan.script else { return Ok(trial.run(catalog)?) };
+    trial.run_script(catalog, script).map_err(|error| {
+        let script = path.display().to_string();
+        match error {
+            ScriptError::Unmet { line, what } => Stopped::Unmet(Unmet { script, line, what }),
+            ScriptError::Impossible { .. } => Stopped::BadInput(Refusal::new(format!("{script}: {error}"))),
         }
-    }
+    })
 }
 
 impl Pool {
@@ -159,73 +148,5 @@ impl Failure {
             unissued: outcome.unissued,
         };
         (!outcome.as_expected).then(failure)
-    }
-}
-
-/// Does `job` for every seed on so many threads and hands the results to `take` in the order of the seeds. The first
-/// error ends it: the threads notice when nobody takes what they have done.
-fn in_order<T: Send, E>(
-    seeds: RangeInclusive<u64>,
-    threads: usize,
-    job: impl Fn(u64) -> T + Sync,
-    mut take: impl FnMut(u64, T) -> Result<(), E>,
-) -> Result<(), E> {
-    let (first, runs) = (*seeds.start(), (seeds.end() - seeds.start()).saturating_add(1));
-    let next = AtomicU64::new(0);
-    thread::scope(|scope| {
-        let (done, results) = mpsc::sync_channel(2 * threads);
-        for _ in 0..threads {
-            let (done, next, job) = (done.clone(), &next, &job);
-            scope.spawn(move || {
-                let next_run = || Some(next.fetch_add(1, Ordering::Relaxed)).filter(|run| *run < runs);
-                while let Some(run) = next_run() {
-                    if done.send((run, job(first + run))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(done);
-        let mut progress = Progress::new(runs);
-        let mut early = BTreeMap::new();
-        let mut wanted = 0;
-        loop {
-            match results.recv_timeout(Progress::PATIENCE) {
-                Ok((run, result)) => early.insert(run, result),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            };
-            while let Some(result) = early.remove(&wanted) {
-                take(first + wanted, result)?;
-                wanted += 1;
-            }
-            progress.show(wanted);
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_come_in_the_order_of_the_seeds_whatever_the_number_of_threads() {
-        for threads in [1, 2, 5] {
-            let mut taken = Vec::new();
-            let slow_first =
-                |seed: u64| (0..(100 - seed) * 1_000).fold(seed, |sum, step| sum ^ (step * seed));
-            let ended = in_order(3..=99, threads, slow_first, |seed, _| {
-                taken.push(seed);
-                Ok::<(), ()>(())
-            });
-            assert_eq!((ended, taken), (Ok(()), (3..100).collect()));
-        }
-    }
-
-    #[test]
-    fn the_first_error_in_the_order_of_the_seeds_ends_it() {
-        let ended =
-            in_order(0..=u64::MAX, 2, |seed| seed, |seed, _| if seed == 7 { Err(seed) } else { Ok(()) });
-        assert_eq!(ended, Err(7));
     }
 }

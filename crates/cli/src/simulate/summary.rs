@@ -1,7 +1,7 @@
 //! What came of the runs, for people.
 
-use doorway_core::{NodeId, NodeSet, Ticks};
-use doorway_simulator::{Crash, Outcome, Partition, Report, Settings, Stall, Summary};
+use doorway_core::Ticks;
+use doorway_simulator::{Outcome, Probability, Report, Settings, Stall, Summary};
 
 use super::plan::Plan;
 use super::runs::{Failure, Pool};
@@ -30,7 +30,7 @@ pub(super) fn page(plan: &Plan<'_>, arguments: &Arguments, pool: &Pool, typed: &
 
 /// What was run, so that nobody has to scroll back to the command.
 fn heading(plan: &Plan<'_>, arguments: &Arguments) -> String {
-    let settings = &plan.settings;
+    let settings = &plan.trial.settings;
     let mut facts = vec![plan.about.name.to_owned(), counted(settings.nodes as u64, "node")];
     match &plan.script {
         Some((path, _)) => facts.push(format!("script {}", path.display())),
@@ -69,24 +69,13 @@ fn heading(plan: &Plan<'_>, arguments: &Arguments) -> String {
 /// What goes wrong, as one types it.
 fn faults(settings: &Settings) -> Vec<String> {
     let faults = &settings.faults;
-    let share = |name, share: f64| (share > 0.0).then(|| format!("{name} {share}"));
-    let mut told: Vec<String> =
-        [share("loss", faults.loss.value()), share("duplicate", faults.duplicate.value())]
-            .into_iter()
-            .flatten()
-            .collect();
+    let share = |name, share: Probability| (share.value() > 0.0).then(|| format!("{name} {share}"));
+    let shares = [share("loss", faults.loss), share("duplicate", faults.duplicate)];
+    let mut told: Vec<String> = shares.into_iter().flatten().collect();
     told.extend(faults.retransmit.then(|| "retransmit".to_owned()));
-    told.extend(faults.crashes.iter().map(|Crash { node, at }| format!("crash {node}@{at}")));
-    told.extend(faults.partitions.iter().map(partition));
+    told.extend(faults.crashes.iter().map(|crash| format!("crash {crash}")));
+    told.extend(faults.partitions.iter().map(|partition| format!("partition {partition}")));
     told
-}
-
-fn partition(partition: &Partition) -> String {
-    let group =
-        |group: &NodeSet| group.iter().map(|node: NodeId| node.to_string()).collect::<Vec<_>>().join(",");
-    let groups: Vec<String> = partition.groups.iter().map(group).collect();
-    let until = partition.until.map(|until| until.to_string()).unwrap_or_default();
-    format!("partition {}@{}..{until}", groups.join("|"), partition.from)
 }
 
 fn line(name: &str, told: &str) -> String {
@@ -200,15 +189,15 @@ fn failure(plan: &Plan<'_>, first: &Failure, failures: usize, typed: &Typed) -> 
 /// That a run did not come to its end because too much was wrong.
 fn stopped(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
     let (violations, entries) = (failure.violations.len(), failure.entries);
-    let wanted = plan.settings.entries - plan.settings.warmup;
+    let wanted = plan.trial.settings.entries - plan.trial.settings.warmup;
     let is_early = plan.script.is_none() && violations >= Outcome::MOST_VIOLATIONS && entries < wanted;
-    let after = if plan.settings.warmup > 0 { " after the warm-up" } else { "" };
+    let after = if plan.trial.settings.warmup > 0 { " after the warm-up" } else { "" };
     is_early.then(|| format!("stopped after {violations} violations, {entries} of {wanted} entries{after}"))
 }
 
 /// That requests are missing because nobody was left to make them.
 fn unissued(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
-    let (missing, wanted) = (failure.unissued, plan.settings.entries);
+    let (missing, wanted) = (failure.unissued, plan.trial.settings.entries);
     let told = || {
         format!("{missing} of {wanted} requests were never made: the nodes that would have made them crashed")
     };

@@ -4,27 +4,26 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How far the runs are. On anything but a terminal nothing is shown.
-pub(super) struct Progress {
+/// How far the work is. On anything but a terminal nothing is shown.
+pub(crate) struct Progress {
     began: Instant,
-    runs: u64,
+    jobs: u64,
+    /// What the jobs are called.
+    noun: &'static str,
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
-    /// How long to wait between two looks.
-    pub(super) const PATIENCE: Duration = Duration::from_millis(100);
-
     /// Nobody wants to see a bar for less.
     const SHORT: Duration = Duration::from_secs(1);
 
-    pub(super) fn new(runs: u64) -> Self {
-        Self { began: Instant::now(), runs, bar: None }
+    pub(crate) fn new(jobs: u64, noun: &'static str) -> Self {
+        Self { began: Instant::now(), jobs, noun, bar: None }
     }
 
-    pub(super) fn show(&mut self, done: u64) {
+    pub(crate) fn show(&mut self, done: u64) {
         if self.bar.is_none() && self.began.elapsed() > Self::SHORT {
-            self.bar = Some(if self.runs > 1 { bar(self.runs) } else { spinner() });
+            self.bar = Some(if self.jobs > 1 { bar(self.jobs, self.noun) } else { spinner() });
         }
         if let Some(bar) = &self.bar {
             bar.set_position(done);
@@ -40,9 +39,10 @@ impl Drop for Progress {
     }
 }
 
-fn bar(runs: u64) -> ProgressBar {
-    let bar = ProgressBar::new(runs);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs, {eta} left") {
+fn bar(jobs: u64, noun: &str) -> ProgressBar {
+    let bar = ProgressBar::new(jobs);
+    let template = format!("{{wide_bar}} {{pos}} of {{len}} {noun}, {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
     bar
@@ -53,6 +53,6 @@ fn spinner() -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template("{spinner} running for {elapsed}") {
         spinner.set_style(style);
     }
-    spinner.enable_steady_tick(Progress::PATIENCE);
+    spinner.enable_steady_tick(Duration::from_millis(100));
     spinner
 }

@@ -1,0 +1,203 @@
+//! One run of one algorithm, as a person would type it.
+
+use doorway_core::{About, Catalog, Choice, Explain, Factory, Hints, Options, Refusal, Visitor};
+use doorway_simulator::{Outcome, Report, Script, ScriptError, Settings, elect_tree, simulate};
+
+use crate::shell;
+
+/// An algorithm, what is chosen for it, and all that decides a run.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Its name in the catalog.
+    pub algorithm: String,
+    /// What is chosen for it.
+    pub options: Options,
+    /// Everything else.
+    pub settings: Settings,
+}
+
+impl Trial {
+    /// A trial of an algorithm with nothing chosen for it and the defaults of the simulator.
+    #[must_use]
+    pub fn new(algorithm: &str) -> Self {
+        Self { algorithm: algorithm.to_owned(), options: Options::none(), settings: Settings::default() }
+    }
+
+    /// The same with one choice more.
+    #[must_use]
+    pub fn with(mut self, name: &str, word: &str) -> Self {
+        self.options = self.options.with(name, word);
+        self
+    }
+
+    /// The same under other settings.
+    #[must_use]
+    pub fn under(self, settings: Settings) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// The same with another seed.
+    #[must_use]
+    pub fn seeded(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// If there is no such algorithm, or it cannot run so.
+    pub fn run(&self, catalog: &impl Catalog) -> Result<Outcome, Refusal> {
+        let ran = catalog.visit(&self.algorithm, &self.resolved()?, Run { settings: &self.settings });
+        ran.ok_or_else(|| self.unknown())??
+    }
+
+    /// Runs a script with it: of the settings those count that a script leaves open.
+    ///
+    /// # Errors
+    /// If it cannot be run, or does not come as the script expects.
+    pub fn run_script(&self, catalog: &impl Catalog, script: &Script) -> Result<Outcome, ScriptError> {
+        let refused = |refusal: Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
+        let options = self.resolved().map_err(refused)?;
+        let visitor = Play { settings: &self.settings, script };
+        let ran = catalog.visit(&self.algorithm, &options, visitor);
+        ran.ok_or_else(|| refused(self.unknown()))?.map_err(refused)?
+    }
+
+    /// The numbers of an outcome of this trial.
+    #[must_use]
+    pub fn report(&self, outcome: &Outcome) -> Report {
+        outcome.report(&self.algorithm, self.settings.nodes, self.settings.seed)
+    }
+
+    /// What to type to make this run, `program` being the name of the command. What is as by default is left out. A matrix of
+    /// latencies comes from a file that a trial does not know; it is only called so.
+    #[must_use]
+    pub fn command(&self, program: &str) -> String {
+        let mut words = vec![program.to_owned(), "simulate".to_owned(), self.algorithm.clone()];
+        let mut flag = |name: &str, value: String| words.extend([format!("--{name}"), value]);
+        for (name, value) in self.told() {
+            flag(name, value);
+        }
+        for (name, choice) in self.options.iter() {
+            match name {
+                "quorum" | "structure" | "tree" | "arbitration" => flag(name, choice.word.clone()),
+                _ => flag("set", format!("{name}={}", choice.word)),
+            }
+        }
+        flag("seed", self.settings.seed.to_string());
+        let switches = [
+            ("--retransmit", self.settings.faults.retransmit),
+            ("--invariants", self.settings.invariants),
+            ("--order", self.settings.order),
+        ];
+        words.extend(switches.iter().filter(|(_, on)| *on).map(|(word, _)| (*word).to_owned()));
+        shell::joined(&words)
+    }
+
+    /// The settings that differ from the defaults, or that everybody wants to see, each with the name of its flag.
+    fn told(&self) -> Vec<(&'static str, String)> {
+        let (is, usual) = (&self.settings, Settings::default());
+        let mut told = vec![("nodes", is.nodes.to_string())];
+        let mut tell = |name, value: String, usual: String| {
+            if value != usual {
+                told.push((name, value));
+            }
+        };
+        tell("entries", is.entries.to_string(), usual.entries.to_string());
+        tell("load", is.load.to_string(), usual.load.to_string());
+        tell("hold", is.hold.to_string(), usual.hold.to_string());
+        tell("latency", is.latency.to_string(), usual.latency.to_string());
+        tell("local-latency", is.local_latency.to_string(), usual.local_latency.to_string());
+        tell("channels", is.channels.name().to_owned(), usual.channels.name().to_owned());
+        tell("warmup", is.warmup.to_string(), usual.warmup.to_string());
+        tell("loss", is.faults.loss.to_string(), usual.faults.loss.to_string());
+        tell("duplicate", is.faults.duplicate.to_string(), usual.faults.duplicate.to_string());
+        told.extend(is.faults.crashes.iter().map(|crash| ("crash", crash.to_string())));
+        told.extend(is.faults.partitions.iter().map(|partition| ("partition", partition.to_string())));
+        told.extend(is.start.holder().map(|node| ("start-inside", node.to_string())));
+        told
+    }
+
+    /// The choices as algorithms understand them: an elected tree is another one with each seed.
+    ///
+    /// # Errors
+    /// If the election cannot be held among so many.
+    pub fn resolved(&self) -> Result<Options, Refusal> {
+        let mut options = self.options.clone();
+        let elected = |(name, choice): &(&str, &Choice)| *name == "tree" && choice.word == "elected";
+        if let Some((name, choice)) = self.options.iter().find(elected) {
+            let tree = elect_tree(self.settings.nodes, self.settings.seed, &self.settings.latency)?;
+            options.set(name, Choice { word: choice.word.clone(), file: Some(tree) });
+        }
+        Ok(options)
+    }
+
+    fn unknown(&self) -> Refusal {
+        Refusal::new(format!("there is no algorithm {:?}", self.algorithm))
+    }
+}
+
+struct Run<'a> {
+    settings: &'a Settings,
+}
+
+impl Visitor for Run<'_> {
+    type Output = Result<Outcome, Refusal>;
+
+    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
+        simulate(&factory, self.settings)
+    }
+}
+
+struct Play<'a> {
+    settings: &'a Settings,
+    script: &'a Script,
+}
+
+impl Visitor for Play<'_> {
+    type Output = Result<Outcome, ScriptError>;
+
+    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
+        self.script.run(&factory, self.settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_core::Channels;
+    use doorway_simulator::{Latency, Load, Span};
+
+    use super::*;
+
+    #[test]
+    fn a_command_tells_what_differs_from_the_defaults() {
+        assert_eq!(Trial::new("central").command("doorway"), "doorway simulate central --nodes 5 --seed 1");
+        let mut settings = Settings {
+            nodes: 3,
+            load: Load::Light(50),
+            latency: Latency::Span(Span::Uniform(1, 40)),
+            channels: Channels::Any,
+            order: true,
+            ..Settings::default()
+        };
+        settings.faults.partitions.push("1,2|3@5..9".parse().expect("a partition"));
+        let trial = Trial::new("maekawa").with("quorum", "wall:1,2").under(settings).seeded(7);
+        assert_eq!(
+            trial.command("doorway"),
+            "doorway simulate maekawa --nodes 3 --load light:50 --latency uniform:1:40 --channels any \
+             --partition '1,2|3@5..9' --quorum wall:1,2 --seed 7 --order"
+        );
+    }
+
+    #[test]
+    fn a_trial_is_the_run_of_its_seed() {
+        let catalog = doorway_algorithms::catalog();
+        let trial = Trial::new("raymond").with("tree", "elected");
+        let messages =
+            |seed| trial.clone().seeded(seed).run(&catalog).expect("it can be run").measures.traffic.messages;
+        assert_eq!(messages(4), messages(4));
+        let refusal = Trial::new("nothing").run(&catalog).expect_err("it is not there");
+        assert_eq!(refusal.to_string(), "there is no algorithm \"nothing\"");
+    }
+}
