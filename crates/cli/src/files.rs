@@ -6,6 +6,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use doorway_core::{Choice, Refusal};
+use doorway_lab::examples;
 
 /// A larger file is refused: nobody writes such a quorum system by hand.
 const LARGEST_BYTES: u64 = 16 << 20;
@@ -29,12 +30,16 @@ pub(crate) fn read(path: &Path) -> Result<String, Refusal> {
     String::from_utf8(bytes).map_err(|_| refuse(&"is not a text: it must be UTF-8"))
 }
 
-/// What was chosen, with the text of the file if it is `file:PATH`; a relative path begins at `folder`.
+/// What was chosen, with the text of the file if it is `file:PATH`, where a relative path begins at `folder`, or
+/// `example:NAME`.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// If the file cannot be read, or is none of those that ship.
 pub(crate) fn choice(word: &str, folder: &Path) -> Result<Choice, Refusal> {
-    let file = named(word, folder).map(|path| read(&path)).transpose()?;
+    let file = match word.strip_prefix(examples::PREFIX) {
+        Some(name) => Some(examples::file(name)?.to_owned()),
+        None => named(word, folder).map(|path| read(&path)).transpose()?,
+    };
     Ok(Choice { word: word.to_owned(), file })
 }
 

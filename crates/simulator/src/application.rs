@@ -73,6 +73,7 @@ impl Applications {
         let first_ask = |index: usize, random: &mut Random| match self.load {
             Load::Saturated => Some(Ticks(0)),
             Load::Active(k) => (index < k).then_some(Ticks(0)),
+            Load::Only(ref nodes) => nodes.contains(NodeId::new(index)).then_some(Ticks(0)),
             Load::Light(mean) => Some(Ticks(random.ticks(Span::Exponential(mean)))),
             Load::Isolated => None,
         };
@@ -178,6 +179,7 @@ impl Applications {
         match self.load {
             Load::Saturated => true,
             Load::Active(k) => node.index() < k,
+            Load::Only(ref nodes) => nodes.contains(node),
             Load::Light(_) | Load::Isolated => false,
         }
     }

@@ -140,6 +140,7 @@ impl Wire {
     fn draw_latency(&mut self, from: NodeId, to: NodeId, now: Ticks) -> Ticks {
         let ticks = match &self.latency {
             Latency::Span(span) => self.random.ticks(*span),
+            Latency::Senders(each) => each[from],
             Latency::Matrix(rows) => rows[from][to],
         };
         now + Ticks(ticks)

@@ -20,13 +20,15 @@
 //! any other parameter. A path in `file:PATH` is relative to the script.
 //!
 //! Actions: `request NODE`, `release NODE`, `deliver FROM->TO [KIND]`, `deliver all`, `lose FROM->TO [KIND]`,
-//! `duplicate FROM->TO [KIND]`, `crash NODE`, `clock NODE = COUNT`. Without a kind the message sent first is meant. Each
-//! action takes one tick.
+//! `duplicate FROM->TO [KIND]`, `crash NODE`, `clock NODE = COUNT`, `tell FROM->TO` (an application tells another one of all
+//! that its node knows, on a channel of their own). Without a kind the message sent first is meant. Each action takes one
+//! tick.
 //!
 //! Expectations: `expect inside NODE…|nobody`, `expect waiting NODE…|nobody` (these and no others), `expect deadlock
 //! NODE…` (nothing is in flight, nobody is inside, and just these wait), `expect cycle NODE…` (they wait for each other
 //! in this order), `expect entries NODE…` (who entered so far, in order), `expect messages COUNT`, `expect in-flight
-//! COUNT`, `expect state NODE FIELD = VALUE` (a field of [`doorway_core::Explain::fields`]), `expect violation`.
+//! COUNT`, `expect state NODE FIELD = VALUE` (a field of [`doorway_core::Explain::fields`]), `expect violation`, `expect
+//! out-of-order COUNT` (so many entries came before one whose request had happened before).
 
 mod parse;
 mod run;
@@ -69,6 +71,7 @@ enum Action {
     Duplicate(Pick),
     Crash(NodeId),
     Clock(NodeId, u64),
+    Tell(NodeId, NodeId),
     Expect(Expectation),
 }
 
@@ -91,6 +94,7 @@ enum Expectation {
     Messages(u64),
     InFlight(u64),
     State { node: NodeId, field: String, value: String },
+    OutOfOrder(u64),
     Violation,
 }
 

@@ -135,14 +135,22 @@ pub enum Load {
     Light(u64),
     /// Only the first so many nodes ask, again as soon as they have left.
     Active(usize),
+    /// Only these nodes ask, again as soon as they have left.
+    Only(NodeSet),
 }
 
 impl Load {
     fn check(&self, n: usize) -> Result<(), Refusal> {
-        match *self {
+        match self {
+            Load::Only(nodes) => match nodes.iter().find(|node| node.index() >= n) {
+                Some(stranger) => {
+                    Err(Refusal::new(format!("there is no node {stranger} to ask: nodes are 1 to {n}")))
+                }
+                None => Ok(()),
+            },
             Load::Active(0) => Err(Refusal::new("a load of active:0 has nobody who asks: give 1 or more")),
-            Load::Light(mean) => Span::Exponential(mean).check(),
-            Load::Active(k) if k > n => Err(Refusal::new(format!("only {n} nodes can be active, not {k}"))),
+            Load::Light(mean) => Span::Exponential(*mean).check(),
+            Load::Active(k) if *k > n => Err(Refusal::new(format!("only {n} nodes can be active, not {k}"))),
             Load::Active(_) | Load::Saturated | Load::Isolated => Ok(()),
         }
     }
@@ -154,7 +162,7 @@ impl FromStr for Load {
     fn from_str(word: &str) -> Result<Self, Refusal> {
         let refusal = || {
             Refusal::new(format!(
-                "{word:?} is not a load: saturated, isolated, light:MEAN or active:K, as in light:500"
+                "{word:?} is not a load: saturated, isolated, light:MEAN, active:K or only:NODE,…, as in light:500"
             ))
         };
         match word.split_once(':') {
@@ -162,6 +170,10 @@ impl FromStr for Load {
             None if word == "isolated" => Ok(Load::Isolated),
             Some(("light", mean)) => mean.parse().map(Load::Light).map_err(|_| refusal()),
             Some(("active", k)) => k.parse().map(Load::Active).map_err(|_| refusal()),
+            Some(("only", list)) => {
+                let node = |digits: &str| digits.trim().parse().ok().and_then(NodeId::from_number);
+                list.split(',').map(node).collect::<Option<NodeSet>>().map(Load::Only).ok_or_else(refusal)
+            }
             _ => Err(refusal()),
         }
     }
@@ -175,6 +187,10 @@ impl fmt::Display for Load {
             Load::Isolated => f.write_str("isolated"),
             Load::Light(mean) => write!(f, "light:{mean}"),
             Load::Active(k) => write!(f, "active:{k}"),
+            Load::Only(nodes) => {
+                let numbers: Vec<String> = nodes.iter().map(|node| node.to_string()).collect();
+                write!(f, "only:{}", numbers.join(","))
+            }
         }
     }
 }
@@ -268,6 +284,8 @@ impl fmt::Display for Span {
 pub enum Latency {
     /// The same for all pairs of nodes.
     Span(Span),
+    /// Fixed for all that one node sends, given node by node.
+    Senders(PerNode<u64>),
     /// From each node to each other: fixed, given row by row.
     Matrix(PerNode<PerNode<u64>>),
 }
@@ -302,6 +320,7 @@ impl Latency {
         match self {
             Latency::Span(Span::Constant(0) | Span::Uniform(_, 0) | Span::Exponential(0)) => true,
             Latency::Span(_) => false,
+            Latency::Senders(each) => each.values().iter().all(|&ticks| ticks == 0),
             Latency::Matrix(rows) => {
                 rows.values().iter().all(|row| row.values().iter().all(|&ticks| ticks == 0))
             }
@@ -313,6 +332,10 @@ impl Latency {
     pub fn mean(&self) -> u64 {
         match self {
             Latency::Span(span) => span.mean(),
+            Latency::Senders(each) => {
+                let sum: u128 = each.values().iter().map(|&ticks| u128::from(ticks)).sum();
+                (sum / (each.len() as u128).max(1)) as u64
+            }
             Latency::Matrix(rows) => {
                 let all = || rows.values().iter().flat_map(|row| row.values());
                 let sum: u128 = all().map(|&ticks| u128::from(ticks)).sum();
@@ -324,6 +347,10 @@ impl Latency {
     fn check(&self, n: usize) -> Result<(), Refusal> {
         let rows = match self {
             Latency::Span(span) => return span.check(),
+            Latency::Senders(each) if each.len() != n => {
+                return Err(Refusal::new(format!("senders: has {} latencies for {n} nodes", each.len())));
+            }
+            Latency::Senders(_) => return Ok(()),
             Latency::Matrix(rows) => rows,
         };
         if rows.len() != n {
@@ -339,11 +366,32 @@ impl Latency {
     }
 }
 
+impl FromStr for Latency {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        let Some(list) = word.strip_prefix("senders:") else { return word.parse().map(Latency::Span) };
+        let ticks = |digits: &str| match digits.trim().parse() {
+            Ok(ticks) if ticks <= Span::LONGEST => Ok(ticks),
+            _ => Err(Refusal::new(format!(
+                "{digits:?} is not the latency of a sender: whole ticks up to {}, as in senders:5,10,15",
+                Span::LONGEST
+            ))),
+        };
+        let each: Vec<u64> = list.split(',').map(ticks).collect::<Result<_, _>>()?;
+        Ok(Latency::Senders(each.into()))
+    }
+}
+
 /// As people type it; a matrix, which comes from a file, is only called so.
 impl fmt::Display for Latency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Latency::Span(span) => span.fmt(f),
+            Latency::Senders(each) => {
+                let ticks: Vec<String> = each.values().iter().map(u64::to_string).collect();
+                write!(f, "senders:{}", ticks.join(","))
+            }
             Latency::Matrix(_) => f.write_str("matrix"),
         }
     }
@@ -364,11 +412,14 @@ mod tests {
 
     #[test]
     fn what_is_printed_can_be_typed_again() {
-        for word in ["saturated", "isolated", "light:500", "active:3"] {
+        for word in ["saturated", "isolated", "light:500", "active:3", "only:2,3"] {
             assert_eq!(word.parse::<Load>().expect(word).to_string(), word);
         }
         for word in ["10", "uniform:5:15", "exponential:10"] {
             assert_eq!(word.parse::<Span>().expect(word).to_string(), word);
+        }
+        for word in ["10", "uniform:5:15", "senders:5,10,15"] {
+            assert_eq!(word.parse::<Latency>().expect(word).to_string(), word);
         }
     }
 

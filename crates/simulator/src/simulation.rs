@@ -399,6 +399,11 @@ impl<A: Explain> Simulation<A> {
         Cut { nodes, in_flight: self.engine.in_flight() }
     }
 
+    /// How many entries were out of happened-before order; 0 if nobody counts.
+    pub(crate) fn out_of_order(&self) -> u64 {
+        self.order.as_ref().map_or(0, Order::violated)
+    }
+
     pub(crate) fn violations(&self) -> &[String] {
         &self.violations
     }

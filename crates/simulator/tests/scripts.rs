@@ -67,7 +67,7 @@ fn every_script_that_ships_comes_out_as_it_says() {
             played += 1;
         }
     }
-    assert_eq!(played, 6);
+    assert_eq!(played, 10);
 }
 
 #[test]

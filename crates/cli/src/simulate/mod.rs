@@ -37,7 +37,8 @@ use runs::{Pool, Stopped, Unmet};
   doorway simulate central --crash 1@500
   doorway simulate lamport --partition \"1,2|3,4,5@100..200\" --retransmit
   doorway simulate naimi-trehel --entries 20 --trace run.jsonl
-  doorway simulate --script scenario.script")]
+  doorway simulate --script scenario.script
+  doorway simulate --script example:thirteen-nodes-deadlock")]
 pub(crate) struct Arguments {
     /// The algorithm, as `doorway algorithms` lists it; may be left out if the script names it
     algorithm: Option<String>,
@@ -51,8 +52,13 @@ pub(crate) struct Arguments {
     /// When nodes ask
     ///
     /// saturated: each node asks again as soon as it has left. isolated: one request at a time, the next when the system is
-    /// quiet. light:MEAN: each node thinks for an exponentially distributed time. active:K: only K nodes ask, saturated.
-    #[arg(long, value_name = "saturated|isolated|light:MEAN|active:K", default_value = "saturated")]
+    /// quiet. light:MEAN: each node thinks for an exponentially distributed time. active:K: only the first K nodes ask,
+    /// saturated. only:NODE,…: only these nodes ask, saturated.
+    #[arg(
+        long,
+        value_name = "saturated|isolated|light:MEAN|active:K|only:NODE,…",
+        default_value = "saturated"
+    )]
     load: String,
     /// How many ticks a node stays inside: TICKS, uniform:FROM:TO or exponential:MEAN
     #[arg(long, value_name = "TICKS", default_value = "5", allow_negative_numbers = true)]
@@ -65,18 +71,18 @@ pub(crate) struct Arguments {
     warmup: u64,
     /// Run the actions of a file, whose heading gives defaults for algorithm, nodes, channels, start and choices
     ///
-    /// A script says itself who asks, which message arrives and what goes wrong, so that load, times, faults, --warmup and
+    /// example:NAME runs one that ships with Doorway. A script says itself who asks, which message arrives and what goes wrong, so that load, times, faults, --warmup and
     /// --runs do not go with it.
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
     /// How many ticks a message is under way
     ///
-    /// A fixed number, drawn by lot with uniform:FROM:TO or exponential:MEAN, or matrix:FILE with a line per sending and a
-    /// number per receiving node.
+    /// A fixed number, drawn by lot with uniform:FROM:TO or exponential:MEAN, senders:TICKS,… with a number per sending node,
+    /// or matrix:FILE with a line per sending and a number per receiving node.
     #[arg(
         long,
-        value_name = "TICKS|uniform:FROM:TO|exponential:MEAN|matrix:FILE",
+        value_name = "TICKS|uniform:FROM:TO|exponential:MEAN|senders:TICKS,…|matrix:FILE",
         default_value = "10",
         allow_negative_numbers = true,
         help_heading = NETWORK

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use doorway_core::{About, Catalog, Channels, Members, NodeId, Options, Refusal, Start, Ticks};
-use doorway_lab::{Trial, processors};
+use doorway_lab::{Trial, examples, processors};
 use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Settings};
 use doorway_trace::Header;
 
@@ -110,8 +110,17 @@ fn refuse_what_a_script_decides(typed: &Typed) -> Result<(), Refusal> {
 }
 
 fn read_script(path: &Path) -> Result<(PathBuf, Script), Refusal> {
-    let script = Script::parse(&files::read(path)?)
-        .map_err(|error| Refusal::new(format!("{}: {error}", path.display())))?;
+    let example = path.to_str().and_then(|path| path.strip_prefix(examples::PREFIX));
+    let text = match example {
+        Some(name) => examples::script(name)?.to_owned(),
+        None => files::read(path)?,
+    };
+    let mut script =
+        Script::parse(&text).map_err(|error| Refusal::new(format!("{}: {error}", path.display())))?;
+    if example.is_some() {
+        let ship = |word: &str| word.replacen("file:", examples::PREFIX, 1);
+        script.heading.options.iter_mut().for_each(|(_, word)| *word = ship(word));
+    }
     Ok((path.to_owned(), script))
 }
 
@@ -150,7 +159,9 @@ fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusa
 /// The settings, which fit together, with this latency; if that does not fit, its file is to blame.
 fn with_latency(settings: Settings, word: &str) -> Result<Settings, Refusal> {
     let Some(path) = word.strip_prefix("matrix:") else {
-        return Ok(Settings { latency: Latency::Span(word.parse()?), ..settings });
+        let settings = Settings { latency: word.parse()?, ..settings };
+        settings.check()?;
+        return Ok(settings);
     };
     let blame = |refusal: Refusal| Refusal::new(format!("{path}: {refusal}"));
     let latency = Latency::matrix(&files::read(Path::new(path))?).map_err(blame)?;

@@ -17,6 +17,14 @@ impl<M: Machine> Engine<M> {
         self.past.clocks.get_or_insert_with(|| vec![VectorClock::new(n); n]);
     }
 
+    /// Takes all that has happened to one node into the past of another, where the past is known.
+    pub(crate) fn tell(&mut self, from: NodeId, to: NodeId) {
+        if let Some(clocks) = &mut self.past.clocks {
+            let heard = clocks[from.index()].clone();
+            clocks[to.index()].merge(&heard);
+        }
+    }
+
     /// What waits to be delivered by hand, in the order of sending.
     pub(crate) fn held(&self) -> &[Letter<M>] {
         self.held.as_deref().unwrap_or_default()

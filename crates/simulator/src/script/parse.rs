@@ -63,9 +63,10 @@ fn action(words: &[&str]) -> Result<Action, String> {
         ["lose", ref which @ ..] => pick(which).map(Action::Lose),
         ["duplicate", ref which @ ..] => pick(which).map(Action::Duplicate),
         ["clock", word, "=", count] => Ok(Action::Clock(node(word)?, number(count)?)),
+        ["tell", from, "->", to] => Ok(Action::Tell(node(from)?, node(to)?)),
         ["expect", ref what @ ..] => expectation(what).map(Action::Expect),
         _ => Err(format!(
-            "`{}` is no action: request, release, deliver, lose, duplicate, crash, clock or expect",
+            "`{}` is no action: request, release, deliver, lose, duplicate, crash, clock, tell or expect",
             shown(words)
         )),
     }
@@ -80,6 +81,7 @@ fn expectation(words: &[&str]) -> Result<Expectation, String> {
         ["entries", ref who @ ..] => nodes(who).map(Expectation::Entries),
         ["messages", count] => number(count).map(Expectation::Messages),
         ["in-flight", count] => number(count).map(Expectation::InFlight),
+        ["out-of-order", count] => number(count).map(Expectation::OutOfOrder),
         ["violation"] => Ok(Expectation::Violation),
         ["state", at, ref rest @ ..] => {
             let rest = rest.join(" ");
@@ -91,8 +93,8 @@ fn expectation(words: &[&str]) -> Result<Expectation, String> {
             })
         }
         _ => Err(format!(
-            "`expect {}` is no expectation: inside, waiting, deadlock, cycle, entries, messages, in-flight, state or \
-             violation",
+            "`expect {}` is no expectation: inside, waiting, deadlock, cycle, entries, messages, in-flight, state, \
+             out-of-order or violation",
             shown(words)
         )),
     }
@@ -142,8 +144,8 @@ mod tests {
     fn a_line_that_cannot_be_read_is_refused_with_its_number() {
         assert_eq!(
             refusal("request 1\n\nrequets 2"),
-            "line 3 of the script: `requets 2` is no action: request, release, deliver, lose, duplicate, crash, clock \
-             or expect"
+            "line 3 of the script: `requets 2` is no action: request, release, deliver, lose, duplicate, crash, clock, \
+             tell or expect"
         );
         assert_eq!(
             refusal("request 0"),

@@ -15,6 +15,7 @@ impl Script {
     /// If a line asks for something impossible, or expects what is not so.
     pub fn run<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Outcome, ScriptError> {
         let &Settings { nodes, channels, start, seed, invariants, order, trace, .. } = settings;
+        let order = order || self.asks_for_order();
         let (load, entries) = (Load::Isolated, u64::MAX);
         let by_hand = Settings { load, entries, ..Settings::default() };
         let settings = Settings { nodes, channels, start, seed, invariants, order, trace, ..by_hand };
@@ -41,6 +42,10 @@ impl Script {
         outcome.as_expected =
             (deadlock || outcome.stall.is_none()) && (violation || outcome.violations.is_empty());
         Ok(outcome)
+    }
+
+    fn asks_for_order(&self) -> bool {
+        self.actions.iter().any(|(_, action)| matches!(action, Action::Expect(Expectation::OutOfOrder(_))))
     }
 }
 
@@ -113,7 +118,29 @@ impl<A: Explain> Stage<A> {
                 self.simulation.bury(*node);
             }
             Action::Clock(node, count) => self.set_clock(*node, *count)?,
+            Action::Tell(from, to) => self.tell(*from, *to)?,
             Action::Expect(_) => {}
+        }
+        Ok(())
+    }
+
+    /// An application tells another one, on a channel that the algorithm knows nothing of; like every message between
+    /// two processes it carries the clock of its sender, where there is one.
+    fn tell(&mut self, from: NodeId, to: NodeId) -> Result<(), Trouble> {
+        for node in [from, to] {
+            self.exists(node)?;
+            if self.simulation.engine.is_crashed(node) {
+                return Err(Trouble::Impossible(format!(
+                    "node {node} has crashed: nobody tells it anything"
+                )));
+            }
+        }
+        let engine = &mut self.simulation.engine;
+        engine.tell(from, to);
+        let shown = engine.machine_mut(from).node_mut().algorithm_mut().clock().map(|clock| clock.count());
+        let heard = engine.machine_mut(to).node_mut().algorithm_mut().clock();
+        if let Some((clock, count)) = heard.zip(shown) {
+            clock.merge(count);
         }
         Ok(())
     }
@@ -271,6 +298,9 @@ impl<A: Explain> Stage<A> {
                 &(self.simulation.engine.held().len() as u64),
             ),
             Expectation::State { node, field, value } => self.expect_state(*node, field, value),
+            Expectation::OutOfOrder(count) => {
+                compare("the number of entries out of order", count, &self.simulation.out_of_order())
+            }
             Expectation::Violation if self.simulation.violations().is_empty() => {
                 Err(Trouble::Unmet("a violation is expected, but all went well so far".to_owned()))
             }

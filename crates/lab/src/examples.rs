@@ -1,0 +1,150 @@
+//! The textbook examples that ship with Doorway, so that they are at hand wherever the command is: `example:NAME`.
+
+use doorway_core::{Catalog, Choice, Options, Refusal, Start};
+use doorway_simulator::{Heading, Outcome, Script, ScriptError, Settings};
+
+use crate::Trial;
+
+/// What a word begins with that names an example instead of a file.
+pub const PREFIX: &str = "example:";
+
+/// A file that ships with Doorway.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// Its name, without the ending that all scripts have.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! scripts {
+    ($($name:literal),* $(,)?) => {
+        [$(Example { name: $name, text: include_str!(concat!("../../../scripts/", $name, ".script")) }),*]
+    };
+}
+
+/// The scripts.
+pub const SCRIPTS: &[Example] = &scripts![
+    "carvalho-roucairol-told",
+    "central-server",
+    "central-told",
+    "lamport-without-fifo",
+    "maekawa-overtaken",
+    "ricart-agrawala-told",
+    "ricart-agrawala-two-of-three",
+    "thirteen-nodes-deadlock",
+    "thirteen-nodes-resolved",
+    "token-ring-told",
+];
+
+/// The files that scripts and commands can name besides.
+pub const FILES: &[Example] = &[Example {
+    name: "thirteen-nodes.quorums",
+    text: include_str!("../../../scripts/thirteen-nodes.quorums"),
+}];
+
+/// The text of a file that ships, by its name.
+///
+/// # Errors
+/// If there is none of this name, with those that there are.
+pub fn file(name: &str) -> Result<&'static str, Refusal> {
+    find(FILES, name, "file")
+}
+
+/// The text of a script that ships, by its name.
+///
+/// # Errors
+/// If there is none of this name, with those that there are.
+pub fn script(name: &str) -> Result<&'static str, Refusal> {
+    find(SCRIPTS, name.strip_suffix(".script").unwrap_or(name), "script")
+}
+
+fn find(examples: &[Example], name: &str, what: &str) -> Result<&'static str, Refusal> {
+    let found = examples.iter().find(|example| example.name == name);
+    found.map(|example| example.text).ok_or_else(|| {
+        let names: Vec<&str> = examples.iter().map(|example| example.name).collect();
+        Refusal::new(format!("no {what} {name:?} ships with Doorway: there are {}", names.join(", ")))
+    })
+}
+
+/// The choices of a script's heading, whose files ship with it.
+///
+/// # Errors
+/// If it names a file that does not ship.
+pub fn choices(heading: &Heading) -> Result<Options, Refusal> {
+    let mut options = Options::none();
+    for (name, word) in &heading.options {
+        let text = word.strip_prefix("file:").map(file).transpose()?;
+        options.set(name, Choice { word: word.clone(), file: text.map(str::to_owned) });
+    }
+    Ok(options)
+}
+
+/// Plays a script that ships, with all invariants tested.
+///
+/// # Errors
+/// If there is none of this name, or it does not come as it says.
+pub fn play(name: &str, catalog: &impl Catalog) -> Result<Outcome, ScriptError> {
+    let refused = |refusal: Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
+    let script = Script::parse(script(name).map_err(refused)?)?;
+    let heading = &script.heading;
+    let usual = Settings::default();
+    let settings = Settings {
+        nodes: heading.nodes.unwrap_or(usual.nodes),
+        channels: heading.channels.unwrap_or(usual.channels),
+        start: heading.start_inside.map_or(Start::Empty, Start::Inside),
+        invariants: true,
+        trace: true,
+        ..usual
+    };
+    let algorithm = heading.algorithm.clone().unwrap_or_default();
+    let trial = Trial { algorithm, options: choices(heading).map_err(refused)?, settings };
+    trial.run_script(catalog, &script)
+}
+
+/// What to type to play it.
+#[must_use]
+pub fn command(program: &str, name: &str) -> String {
+    format!("{program} simulate --script {PREFIX}{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn everything_in_the_folder_of_scripts_is_at_hand() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
+        let files = fs::read_dir(folder).expect("the folder is there");
+        let names =
+            files.map(|file| file.expect("it can be listed").file_name().to_string_lossy().into_owned());
+        let there: BTreeSet<String> =
+            names.filter(|name| name.contains('.') && name != "README.md").collect();
+        let scripts = SCRIPTS.iter().map(|example| format!("{}.script", example.name));
+        let at_hand: BTreeSet<String> =
+            scripts.chain(FILES.iter().map(|file| file.name.to_owned())).collect();
+        assert_eq!(at_hand, there);
+    }
+
+    #[test]
+    fn every_example_comes_out_as_it_says() {
+        let catalog = doorway_algorithms::catalog();
+        for example in SCRIPTS {
+            let outcome = play(example.name, &catalog).expect(example.name);
+            assert!(outcome.as_expected, "{}", example.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_example_is_answered_with_the_known_ones() {
+        let refusal = script("nothing").expect_err("there is none").to_string();
+        assert!(
+            refusal.starts_with("no script \"nothing\" ships with Doorway: there are carvalho"),
+            "{refusal}"
+        );
+    }
+}
