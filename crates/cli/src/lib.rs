@@ -14,6 +14,7 @@
 //! ```
 
 mod algorithms;
+mod claims;
 mod completions;
 mod exit;
 mod explain;
@@ -86,6 +87,7 @@ impl Answer {
   doorway algorithms                       the list
   doorway explain ricart-agrawala          one page of the textbook
   doorway simulate maekawa --nodes 13      run it and count its messages
+  doorway claims                           every claim of the literature against runs
   doorway quorum plane --nodes 13          build a quorum system and verify it
 
 Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
@@ -100,6 +102,7 @@ enum Verb {
     Algorithms(algorithms::Arguments),
     Explain(explain::Arguments),
     Simulate(Box<simulate::Arguments>),
+    Claims(claims::Arguments),
     Quorum(quorum::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -120,6 +123,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Algorithms(arguments)) => algorithms::answer(catalog, &arguments, typed),
         Some(Verb::Explain(arguments)) => explain::answer(catalog, &arguments, typed),
         Some(Verb::Simulate(arguments)) => simulate::answer(catalog, &arguments, typed),
+        Some(Verb::Claims(arguments)) => claims::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),

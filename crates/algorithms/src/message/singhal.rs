@@ -9,7 +9,7 @@
 //! any two nodes one asks the other.
 //!
 //! Messages: about N/2 at light load, N when saturated, and about 2 for the chase. Delay: T. Needs: channels of any
-//! order. Nobody starves with the arbitration round-robin, the default, or smallest-number.
+//! order. Nobody starves with the arbitration round-robin, the default, or smallest-number; with nearest one can.
 //!
 //! As printed it can deadlock unless delivery is causal: a node forgets a peer while its own request to it is still
 //! under way. The chase repairs that: one copy of each request also goes to where its sender last passed the token,
@@ -59,6 +59,8 @@ pub enum Arbitration {
     RoundRobin,
     /// The one that has asked the least often.
     SmallestNumber,
+    /// The one whose number is nearest. Two neighbours that always want in starve everybody else.
+    Nearest,
 }
 
 /// The messages.
@@ -200,6 +202,9 @@ impl Algorithm for Singhal {
         let next = match self.arbitration {
             Arbitration::RoundRobin => self.requesting().next(),
             Arbitration::SmallestNumber => self.requesting().min_by_key(|&node| self.known[node].number),
+            Arbitration::Nearest => {
+                self.requesting().min_by_key(|node| (node.index().abs_diff(self.me.index()), *node))
+            }
         };
         if let Some(next) = next {
             out.rule("pass on");
@@ -282,7 +287,7 @@ impl Hints for Singhal {}
 const ARBITRATION: Parameter = Parameter {
     name: "arbitration",
     default: "round-robin",
-    help: "who gets the token of those that ask: round-robin or smallest-number",
+    help: "who gets the token of those that ask: round-robin, smallest-number, or nearest, with which one can starve",
 };
 
 /// Its place in the catalog.
@@ -304,8 +309,10 @@ pub fn entry() -> Entry<Singhal> {
             let arbitration = match options.choice(&ARBITRATION).word.as_str() {
                 "round-robin" => Arbitration::RoundRobin,
                 "smallest-number" => Arbitration::SmallestNumber,
+                "nearest" => Arbitration::Nearest,
                 word => {
-                    let sentence = format!("{word:?} is not an arbitration: round-robin or smallest-number");
+                    let sentence =
+                        format!("{word:?} is not an arbitration: round-robin, smallest-number or nearest");
                     return Err(Refusal::new(sentence));
                 }
             };

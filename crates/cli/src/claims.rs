@@ -1,0 +1,147 @@
+//! `doorway claims`: every claim of the literature that runs can decide, held against runs.
+
+use doorway_core::{Catalog, Refusal};
+use doorway_lab::claims::{Bench, Claim, Row, list, test_all};
+use doorway_lab::{Step, processors};
+
+use crate::progress::Progress;
+use crate::text::{counted, item, prose_width, wrap};
+use crate::typed::Typed;
+use crate::usage::whole;
+use crate::{Answer, Exit};
+
+/// Hold every claim of the literature against runs
+///
+/// The literature says how many messages an algorithm needs, how long it takes, and what it survives. Each of these claims is
+/// tested here by runs, or by building the quorum systems that it is about: what was measured, the verdict, and the command
+/// that shows it. A claim that holds under a condition is tried inside it and outside; one that is refuted comes with the run
+/// that contradicts it.
+///
+/// Exits 0 if every verdict is the one that is known to be right, 1 if one is not.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway claims                           all of them
+  doorway claims --only C2,C8,C27          some of them
+  doorway claims --only C2 --nodes 50,100  claims about every N, for these N
+  doorway claims --json                    for programs")]
+pub(crate) struct Arguments {
+    /// Which claims, by their numbers
+    #[arg(long, value_name = "C2,C8,…", value_delimiter = ',')]
+    only: Vec<String>,
+    /// For which N to try claims about every N, 2 to 13 unless given
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = whole::<usize>, allow_negative_numbers = true)]
+    nodes: Vec<usize>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Larger systems would take too long for claims that are tried many times.
+const MOST_NODES: usize = 1_000;
+
+pub(crate) fn answer(
+    catalog: &(impl Catalog + Sync),
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
+    let claims = chosen(&arguments.only, typed)?;
+    let sizes = sizes(&arguments.nodes)?;
+    let mut progress = Progress::new(claims.len() as u64, "claims");
+    let mut rows = Vec::new();
+    test_all(&claims, catalog, &sizes, &typed.program, processors(), |step| {
+        progress.show(rows.len() as u64);
+        if let Step::Done(_, row) = step {
+            rows.push(row);
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    let exit = if rows.iter().all(Row::is_as_expected) { Exit::Holds } else { Exit::Fails };
+    let text = if arguments.json { as_json(&rows)? } else { page(&rows) };
+    Ok(Answer { text, notes: Vec::new(), exit })
+}
+
+fn chosen(only: &[String], typed: &Typed) -> Result<Vec<Claim>, Refusal> {
+    let all = list();
+    if only.is_empty() {
+        return Ok(all);
+    }
+    let wanted: Vec<String> = only.iter().map(|id| id.trim().to_uppercase()).collect();
+    match wanted.iter().find(|id| all.iter().all(|claim| claim.id != *id)) {
+        Some(unknown) => Err(unknown_claim(unknown, &all, typed)),
+        None => Ok(all.into_iter().filter(|claim| wanted.iter().any(|id| id == claim.id)).collect()),
+    }
+}
+
+fn unknown_claim(id: &str, all: &[Claim], typed: &Typed) -> Refusal {
+    const SHOWN: usize = 4;
+    let number = |id: &str| id.trim_start_matches('C').parse::<i64>().ok();
+    let program = &typed.program;
+    let Some(wanted) = number(id) else {
+        let first = all.first().map_or("C1", |claim| claim.id);
+        return Refusal::new(format!(
+            "{id:?} is not the number of a claim, such as {first}: `{program} claims` lists them"
+        ));
+    };
+    let mut near: Vec<&str> = all.iter().map(|claim| claim.id).collect();
+    near.sort_by_key(|id| number(id).map_or(i64::MAX, |number| (number - wanted).abs()));
+    near.truncate(SHOWN);
+    near.sort_by_key(|id| number(id));
+    Refusal::new(format!("there is no claim {id} that runs decide; near it are {}", near.join(", ")))
+}
+
+fn sizes(nodes: &[usize]) -> Result<Vec<usize>, Refusal> {
+    match nodes.iter().find(|n| !(2..=MOST_NODES).contains(*n)) {
+        Some(n) => Err(Refusal::new(format!("claims are tried for 2 to {MOST_NODES} nodes, not for {n}"))),
+        None if nodes.is_empty() => Ok(Bench::USUAL_SIZES.to_vec()),
+        None => Ok(nodes.to_vec()),
+    }
+}
+
+fn as_json(rows: &[Row]) -> Result<String, Refusal> {
+    let text = serde_json::to_string_pretty(rows);
+    text.map(|text| text + "\n").map_err(|error| Refusal::new(format!("the rows cannot be written: {error}")))
+}
+
+/// Where what is told about a claim begins.
+const COLUMN: usize = 12;
+
+fn page(rows: &[Row]) -> String {
+    let mut text: String = rows.iter().map(paragraph).collect();
+    let (all, wrong): (usize, Vec<&Row>) =
+        (rows.len(), rows.iter().filter(|row| !row.is_as_expected()).collect());
+    text.push_str(&match wrong[..] {
+        [] => format!("{}, every verdict as expected\n", counted(all as u64, "claim")),
+        [ref some @ ..] => {
+            let ids: Vec<&str> = some.iter().map(|row| row.id).collect();
+            format!(
+                "{} of {}: NOT as expected: {}\n",
+                some.len(),
+                counted(all as u64, "claim"),
+                ids.join(", ")
+            )
+        }
+    });
+    text
+}
+
+fn paragraph(row: &Row) -> String {
+    let width = prose_width();
+    let verdict = match row.is_as_expected() {
+        true => row.verdict.clone(),
+        false => format!("{}, NOT AS EXPECTED: {}", row.verdict, row.expected),
+    };
+    let mut lines = vec![
+        wrap(&format!("{:<5}{}", row.id, row.claim), width, 5).replacen(
+            &format!("{} ", row.id),
+            &format!("{:<5}", row.id),
+            1,
+        ),
+        item("formula", row.formula, COLUMN, width),
+        item("measured", &row.measured, COLUMN, width),
+        item("verdict", &verdict, COLUMN, width),
+        format!("  try       {}", row.command),
+    ];
+    lines.extend(row.outside.as_ref().map(|command| format!("  outside   {command}")));
+    lines.join("\n") + "\n\n"
+}

@@ -1,0 +1,228 @@
+//! The bench on which claims are tested: an algorithm is known by its name here, and a run by what one types.
+
+use doorway_core::{About, Catalog, NodeId, NodeSet, Refusal};
+use doorway_simulator::{Latency, Load, Outcome, ScriptError, Settings, Span};
+
+use super::Check;
+use crate::{Trial, examples};
+
+/// Runs trials and remembers how to tell of them.
+pub struct Bench<'a> {
+    run: Box<dyn Fn(&Trial) -> Result<Outcome, Refusal> + 'a>,
+    play: Box<dyn Fn(&str) -> Result<Outcome, ScriptError> + 'a>,
+    abouts: Vec<&'a About>,
+    sizes: &'a [usize],
+    program: &'a str,
+}
+
+/// Whether a run was as the claim says, and what was seen.
+pub struct Seen {
+    /// Whether it was.
+    pub holds: bool,
+    /// What was seen.
+    pub told: String,
+}
+
+/// The usual delay of a message.
+pub const T: u64 = 10;
+/// The usual time inside.
+pub const E: u64 = 5;
+
+impl<'a> Bench<'a> {
+    /// The sizes of systems that are tried where a claim is about every N.
+    pub const USUAL_SIZES: [usize; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
+
+    /// A bench for the algorithms of a catalog. `program` is the name of the command in what to type.
+    pub fn new(catalog: &'a impl Catalog, sizes: &'a [usize], program: &'a str) -> Self {
+        Self {
+            run: Box::new(|trial| trial.run(catalog)),
+            play: Box::new(|name| examples::play(name, catalog)),
+            abouts: catalog.list(),
+            sizes,
+            program,
+        }
+    }
+
+    /// The sizes to try.
+    #[must_use]
+    pub fn sizes(&self) -> &[usize] {
+        self.sizes
+    }
+
+    /// The name of the command.
+    #[must_use]
+    pub fn program(&self) -> &str {
+        self.program
+    }
+
+    /// All algorithms that are right.
+    pub fn correct(&self) -> impl Iterator<Item = &'a About> + '_ {
+        self.abouts.iter().copied().filter(|about| about.specimen.is_none())
+    }
+
+    /// Runs a trial.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub fn run(&self, trial: &Trial) -> Result<Outcome, Refusal> {
+        (self.run)(trial)
+    }
+
+    /// One check: every run must be sound and as `judge` wants it. The first that is not speaks for all, else the last.
+    ///
+    /// # Errors
+    /// If a trial cannot be run.
+    pub fn all(
+        &self,
+        trials: impl IntoIterator<Item = Trial>,
+        judge: impl Fn(&Trial, &Outcome) -> Seen,
+    ) -> Result<Check, Refusal> {
+        let mut check = Check { holds: true, measured: "nothing was run".to_owned(), command: String::new() };
+        let mut runs = 0;
+        for trial in trials {
+            let outcome = self.run(&trial)?;
+            let Seen { holds, told } = match wrong(&outcome) {
+                Some(told) => Seen { holds: false, told },
+                None => judge(&trial, &outcome),
+            };
+            runs += 1;
+            let about = about(&trial);
+            let measured = if holds && runs > 1 {
+                format!("{told} ({about}; all {runs} runs)")
+            } else {
+                format!("{told} ({about})")
+            };
+            check = Check { holds, measured, command: trial.command(self.program) };
+            if !holds {
+                break;
+            }
+        }
+        Ok(check)
+    }
+
+    /// One check: a run as `judge` wants it, sound or not, is there to be found.
+    ///
+    /// # Errors
+    /// If a trial cannot be run.
+    pub fn any(
+        &self,
+        trials: impl IntoIterator<Item = Trial>,
+        judge: impl Fn(&Trial, &Outcome) -> Option<String>,
+    ) -> Result<Check, Refusal> {
+        let mut command = String::new();
+        let mut runs = 0;
+        for trial in trials {
+            let outcome = self.run(&trial)?;
+            command = trial.command(self.program);
+            runs += 1;
+            if let Some(told) = judge(&trial, &outcome) {
+                return Ok(Check { holds: true, measured: format!("{told} ({})", about(&trial)), command });
+            }
+        }
+        Ok(Check { holds: false, measured: format!("no such run among {runs}"), command })
+    }
+
+    /// One check: an example that ships comes out as it says.
+    #[must_use]
+    pub fn example(&self, name: &str, told: &str) -> Check {
+        let command = examples::command(self.program, name);
+        match (self.play)(name) {
+            Ok(outcome) if outcome.as_expected => Check { holds: true, measured: told.to_owned(), command },
+            Ok(_) => Check { holds: false, measured: format!("{name} does not end as it says"), command },
+            Err(error) => Check { holds: false, measured: format!("{name}: {error}"), command },
+        }
+    }
+
+    /// The outcome of an example that ships.
+    ///
+    /// # Errors
+    /// If it cannot be played.
+    pub fn play(&self, name: &str) -> Result<Outcome, Refusal> {
+        (self.play)(name).map_err(|error| Refusal::new(format!("{name}: {error}")))
+    }
+}
+
+impl Check {
+    /// The check that what this one looked for is *not* so.
+    #[must_use]
+    pub fn not(self) -> Self {
+        Self { holds: !self.holds, ..self }
+    }
+}
+
+/// What went wrong in a run.
+fn wrong(outcome: &Outcome) -> Option<String> {
+    let stalled = outcome.stall.as_ref().map(|stall| format!("it stalls: {stall}"));
+    stalled.or_else(|| outcome.violations.first().cloned())
+}
+
+/// A trial in few words.
+fn about(trial: &Trial) -> String {
+    format!("{}, N = {}", trial.algorithm, trial.settings.nodes)
+}
+
+/// A trial with constant latency and hold, a few dozen entries and all invariants on: what is counted in it is exact.
+#[must_use]
+pub fn exact(algorithm: &str, nodes: usize, load: Load) -> Trial {
+    let settings = Settings { nodes, entries: 60, load, invariants: true, ..Settings::default() };
+    Trial::new(algorithm).under(settings)
+}
+
+/// The same trial with another number of entries.
+#[must_use]
+pub fn longer(mut trial: Trial, entries: u64) -> Trial {
+    trial.settings.entries = entries;
+    trial
+}
+
+/// The same trial with another constant time inside.
+#[must_use]
+pub fn holding(mut trial: Trial, ticks: u64) -> Trial {
+    trial.settings.hold = Span::Constant(ticks);
+    trial
+}
+
+/// A trial in which messages take very different times, so that they overtake each other where the channels let them.
+#[must_use]
+pub fn shaken(algorithm: &str, nodes: usize, load: Load) -> Trial {
+    let mut trial = exact(algorithm, nodes, load);
+    trial.settings.latency = Latency::Span(Span::Uniform(1, 40));
+    trial
+}
+
+/// The same trial with so many seeds.
+pub fn seeds(trial: Trial, count: u64) -> impl Iterator<Item = Trial> {
+    (1..=count).map(move |seed| trial.clone().seeded(seed))
+}
+
+/// The loads under which a claim about every load is tested.
+#[must_use]
+pub fn all_loads(n: usize) -> [Load; 4] {
+    [Load::Saturated, Load::Isolated, Load::Light(100), Load::Active(n.div_ceil(2))]
+}
+
+/// Only this node asks.
+#[must_use]
+pub fn only(node: NodeId) -> Load {
+    Load::Only([node].into_iter().collect::<NodeSet>())
+}
+
+/// A comparison of two whole numbers.
+#[must_use]
+pub fn equals(what: &str, measured: u64, expected: u64) -> Seen {
+    let sign = if measured == expected { "=" } else { "≠" };
+    Seen { holds: measured == expected, told: format!("{what} {measured} {sign} {expected}") }
+}
+
+/// Messages divided by entries.
+#[must_use]
+pub fn per_entry(outcome: &Outcome) -> f64 {
+    outcome.measures.traffic.messages as f64 / outcome.measures.entries.max(1) as f64
+}
+
+/// A number with at most three decimals.
+#[must_use]
+pub fn short(number: f64) -> String {
+    let digits = format!("{number:.3}");
+    digits.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,171 @@
+//! Claims about logical clocks. A recorded run is stamped with scalar and vector clocks, and both are held against what
+//! happened before what, which is read off the run itself.
+
+use doorway_core::{Channels, LamportClock, Refusal, Stamp, Ticks, VectorClock};
+use doorway_simulator::Load;
+use doorway_trace::{Event, What};
+
+use super::bench::{Bench, Seen, longer, shaken};
+use super::{Check, Claim, Evidence, Verdict};
+use crate::Trial;
+
+pub(super) const CLAIMS: &[Claim] = &[Claim {
+    id: "C57",
+    claim: "Logical clocks detect violated causality; scalar ones give, with the node, a total order, but neither equal nor real \
+            time; vector clocks are larger, give a partial order, and decide whether one event can have caused another.",
+    formula: "e → f ⇒ C(e) < C(f); e → f ⇔ V(e) < V(f)",
+    expected: Verdict::Holds,
+    test: clocks,
+}];
+
+/// An event of a run with both of its stamps.
+struct Stamped {
+    time: Ticks,
+    scalar: Stamp,
+    vector: VectorClock,
+    /// The places of all events that happened before it.
+    past: Vec<bool>,
+}
+
+/// Stamps every event: after the one before it at the same node and, if it is a delivery, after its sending.
+fn stamped(events: &[Event], nodes: usize) -> Vec<Stamped> {
+    let mut latest: Vec<Option<usize>> = vec![None; nodes];
+    let mut stamped: Vec<Stamped> = Vec::with_capacity(events.len());
+    for (place, event) in events.iter().enumerate() {
+        let sending = event.cause.filter(|_| matches!(event.what, What::Deliver { .. }));
+        let sending = sending.and_then(|id| events[..place].iter().position(|other| other.id == id));
+        let (mut clock, mut vector) = (LamportClock::default(), VectorClock::new(nodes));
+        let mut past = vec![false; place];
+        for before in [latest[event.node.index()], sending].into_iter().flatten() {
+            clock.merge(stamped[before].scalar.counter);
+            vector.merge(&stamped[before].vector);
+            past[before] = true;
+            stamped[before].past.iter().enumerate().for_each(|(place, is_past)| past[place] |= is_past);
+        }
+        vector.tick(event.node);
+        latest[event.node.index()] = Some(place);
+        stamped.push(Stamped { time: event.time, scalar: clock.stamp(event.node), vector, past });
+    }
+    stamped
+}
+
+/// Every two events, the one that was recorded first first, and whether it happened before the other.
+fn pairs(events: &[Stamped]) -> impl Iterator<Item = (&Stamped, &Stamped, bool)> {
+    events.iter().flat_map(move |later| {
+        later.past.iter().zip(events).map(move |(&is_past, earlier)| (earlier, later, is_past))
+    })
+}
+
+fn recorded(channels: Channels) -> Trial {
+    let mut trial = longer(shaken("ricart-agrawala", 4, Load::Light(60)), 12);
+    trial.settings.channels = channels;
+    trial.settings.trace = true;
+    trial
+}
+
+fn clocks(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let nodes = recorded(Channels::Any).settings.nodes;
+    let mut evidence = Evidence::default();
+    for statement in STATEMENTS {
+        evidence = evidence.and(bench.all([recorded(Channels::Any)], |_, outcome| {
+            let events = stamped(&outcome.events, nodes);
+            Seen { holds: (statement.holds)(&events), told: statement.told.to_owned() }
+        })?);
+    }
+    Ok(evidence.and(detection(bench, nodes)?))
+}
+
+/// Something that is said about clocks, and whether it is so in a run.
+struct Statement {
+    told: &'static str,
+    holds: fn(&[Stamped]) -> bool,
+}
+
+const STATEMENTS: [Statement; 7] = [
+    Statement {
+        told: "cause before effect: the smaller scalar",
+        holds: |events| {
+            pairs(events).all(|(one, other, before)| !before || one.scalar.counter < other.scalar.counter)
+        },
+    },
+    Statement {
+        told: "with the node no two scalars are equal: a total order",
+        holds: |events| pairs(events).all(|(one, other, _)| one.scalar != other.scalar),
+    },
+    Statement {
+        told: "equal counters at different times",
+        holds: |events| {
+            pairs(events)
+                .any(|(one, other, _)| one.scalar.counter == other.scalar.counter && one.time != other.time)
+        },
+    },
+    Statement {
+        told: "a later event with a smaller scalar",
+        holds: |events| {
+            pairs(events).any(|(one, other, _)| one.time < other.time && one.scalar > other.scalar)
+        },
+    },
+    Statement {
+        told: "ordered scalars of events that have nothing to do with each other",
+        holds: |events| {
+            pairs(events).any(|(one, other, before)| !before && one.scalar.counter < other.scalar.counter)
+        },
+    },
+    Statement {
+        told: "vectors in order exactly if the one can have caused the other",
+        holds: |events| {
+            pairs(events).all(|(one, other, before)| one.vector.happened_before(&other.vector) == before)
+        },
+    },
+    Statement {
+        told: "vectors without order: it is partial",
+        holds: |events| pairs(events).any(|(one, other, _)| one.vector.is_concurrent_with(&other.vector)),
+    },
+];
+
+/// A message that arrives although its receiver has already heard of something sent after it has been overtaken: its vector
+/// shows it. On causal channels that never happens.
+fn detection(bench: &Bench<'_>, nodes: usize) -> Result<Check, Refusal> {
+    let overtaken = |trial: &Trial| -> Result<(usize, usize), Refusal> {
+        let outcome = bench.run(trial)?;
+        let stamps = stamped(&outcome.events, nodes);
+        Ok((detected(&outcome.events, &stamps), violated(&outcome.events, &stamps)))
+    };
+    let (trial, causal) = (recorded(Channels::Any), recorded(Channels::Causal));
+    let ((seen, real), (none, _)) = (overtaken(&trial)?, overtaken(&causal)?);
+    Ok(Check {
+        holds: seen == real && real > 0 && none == 0,
+        measured: format!(
+            "{seen} of {real} overtaken messages detected, {none} on causal channels; {nodes} numbers a stamp instead of one"
+        ),
+        command: trial.command(bench.program()),
+    })
+}
+
+/// The place of the sending of each delivery, with the place of the delivery.
+fn deliveries(events: &[Event]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let delivered = |event: &Event| matches!(event.what, What::Deliver { .. });
+    let places = events.iter().enumerate().filter(move |(_, event)| delivered(event));
+    places.filter_map(|(place, event)| {
+        Some((events.iter().position(|other| Some(other.id) == event.cause)?, place))
+    })
+}
+
+/// What the receivers notice: the message was sent before something of its sender that they know of already.
+fn detected(events: &[Event], stamps: &[Stamped]) -> usize {
+    let knows_more = |(sent, arrived): (usize, usize)| {
+        let before = events[..arrived].iter().rposition(|event| event.node == events[arrived].node);
+        let known = before.map_or(0, |before| stamps[before].vector.count(events[sent].node));
+        known >= stamps[sent].vector.count(events[sent].node)
+    };
+    deliveries(events).filter(|delivery| knows_more(*delivery)).count()
+}
+
+/// What really happened: the sending was in the past of its receiver before the message arrived.
+fn violated(events: &[Event], stamps: &[Stamped]) -> usize {
+    let is_past = |(sent, arrived): (usize, usize)| {
+        let before = events[..arrived].iter().rposition(|event| event.node == events[arrived].node);
+        before.is_some_and(|before| stamps[before].past.get(sent).copied().unwrap_or(false))
+    };
+    deliveries(events).filter(|delivery| is_past(*delivery)).count()
+}
