@@ -4,6 +4,7 @@
 //! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors.
 
 pub mod claims;
+pub mod compare;
 pub mod examples;
 mod parallel;
 pub mod shell;

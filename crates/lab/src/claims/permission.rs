@@ -194,7 +194,7 @@ fn ricart_agrawala_in_one_step(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
         equals("entries out of order", outcome.measures.out_of_order.unwrap_or(u64::MAX), 0)
     })?;
     let told = bench.example("ricart-agrawala-told", "a request that another heard of goes first");
-    let mut early = shaken("ricart-agrawala/stamped-early", 2, Load::Saturated);
+    let mut early = shaken("ricart-agrawala/stamped-early", 3, Load::Saturated);
     early.settings.invariants = false;
     let outside = bench.any(seeds(early, 200), |_, outcome| outcome.violations.first().cloned())?;
     Ok(Evidence::of(told).and(runs).but(outside.not()))

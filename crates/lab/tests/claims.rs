@@ -1,0 +1,89 @@
+//! Every claim comes out as it is known to, and the verdicts can come out otherwise.
+
+use doorway_core::{Catalog, Options, Refusal, Visitor};
+use doorway_lab::claims::{Bench, Row, list, test_all};
+use doorway_lab::{Step, processors};
+
+fn rows(catalog: &(impl Catalog + Sync), only: &[&str], sizes: &[usize]) -> Vec<Row> {
+    let claims: Vec<_> =
+        list().into_iter().filter(|claim| only.is_empty() || only.contains(&claim.id)).collect();
+    let mut rows = Vec::new();
+    let take = |step| {
+        if let Step::Done(_, row) = step {
+            rows.push(row);
+        }
+        Ok(())
+    };
+    test_all(&claims, catalog, sizes, "doorway", processors(), take).expect("every claim can be tested");
+    rows
+}
+
+#[test]
+fn all_verdicts_are_as_expected() {
+    let rows = rows(&doorway_algorithms::catalog(), &[], &Bench::USUAL_SIZES);
+    for row in &rows {
+        assert!(
+            row.is_as_expected(),
+            "{}: {} instead of {}: {}",
+            row.id,
+            row.verdict,
+            row.expected,
+            row.measured
+        );
+        assert!(row.command.starts_with("doorway "), "{}: {}", row.id, row.command);
+        assert_eq!(row.outside.is_some(), row.verdict.starts_with("holds if"), "{}", row.id);
+    }
+    let ids: Vec<&str> = rows.iter().map(|row| row.id).collect();
+    let decided_by_runs = [
+        "C2", "C3", "C4", "C5", "C8", "C10", "C11", "C12", "C14", "C15", "C16", "C17", "C19", "C20", "C21",
+        "C22", "C23", "C24", "C25", "C26", "C27", "C28", "C34", "C35", "C36", "C37", "C38", "C39", "C40",
+        "C43", "C46", "C47", "C57", "C58", "C60", "C61",
+    ];
+    for id in decided_by_runs {
+        assert!(ids.contains(&id), "{id} is missing");
+    }
+}
+
+/// The textbook with one algorithm under the name of another.
+struct Swapped<C> {
+    textbook: C,
+    name: &'static str,
+    instead: &'static str,
+}
+
+impl<C: Catalog> Catalog for Swapped<C> {
+    fn list(&self) -> Vec<&doorway_core::About> {
+        self.textbook.list()
+    }
+
+    fn visit<V: Visitor>(
+        &self,
+        name: &str,
+        options: &Options,
+        visitor: V,
+    ) -> Option<Result<V::Output, Refusal>> {
+        let name = if name == self.name { self.instead } else { name };
+        self.textbook.visit(name, options, visitor)
+    }
+}
+
+#[test]
+fn a_claim_about_an_algorithm_that_is_not_what_it_says_is_found_out() {
+    let textbook = doorway_algorithms::catalog();
+    let catalog = Swapped { textbook, name: "lamport", instead: "ricart-agrawala" };
+    let rows = rows(&catalog, &["C1", "C2", "C8"], &[2, 3]);
+    let verdicts: Vec<(&str, &str)> = rows.iter().map(|row| (row.id, row.verdict.as_str())).collect();
+    assert_eq!(verdicts, [("C1", "refuted"), ("C2", "refuted"), ("C8", "holds")]);
+    assert!(rows[1].measured.starts_with("2 ≠ 3 at every load"), "{}", rows[1].measured);
+}
+
+#[test]
+fn claims_about_every_n_are_tried_for_the_n_that_are_asked_for() {
+    let rows = rows(&doorway_algorithms::catalog(), &["C2", "C8"], &[50, 40]);
+    assert!(
+        rows[0].measured.contains("117 = 117") && rows[0].measured.contains("N = 40"),
+        "{}",
+        rows[0].measured
+    );
+    assert!(rows[1].command.contains("--nodes 40"), "{}", rows[1].command);
+}
