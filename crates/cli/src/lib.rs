@@ -15,6 +15,7 @@
 
 mod algorithms;
 mod claims;
+mod compare;
 mod completions;
 mod exit;
 mod explain;
@@ -87,6 +88,7 @@ impl Answer {
   doorway algorithms                       the list
   doorway explain ricart-agrawala          one page of the textbook
   doorway simulate maekawa --nodes 13      run it and count its messages
+  doorway compare                          all algorithms side by side
   doorway claims                           every claim of the literature against runs
   doorway quorum plane --nodes 13          build a quorum system and verify it
 
@@ -102,6 +104,7 @@ enum Verb {
     Algorithms(algorithms::Arguments),
     Explain(explain::Arguments),
     Simulate(Box<simulate::Arguments>),
+    Compare(Box<compare::Arguments>),
     Claims(claims::Arguments),
     Quorum(quorum::Arguments),
     Completions(completions::Arguments),
@@ -123,6 +126,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Algorithms(arguments)) => algorithms::answer(catalog, &arguments, typed),
         Some(Verb::Explain(arguments)) => explain::answer(catalog, &arguments, typed),
         Some(Verb::Simulate(arguments)) => simulate::answer(catalog, &arguments, typed),
+        Some(Verb::Compare(arguments)) => compare::answer(catalog, &arguments, typed),
         Some(Verb::Claims(arguments)) => claims::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),

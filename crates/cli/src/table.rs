@@ -14,15 +14,20 @@ const GAP: u16 = 2;
 
 /// A table of words.
 pub(crate) fn of_words(headings: &[&str], rows: &[Vec<String>]) -> String {
-    rendered(headings, rows, CellAlignment::Left)
+    rendered(headings, rows, usize::MAX)
 }
 
 /// A table in which only the first column is of words, and all others are of numbers.
 pub(crate) fn of_numbers(headings: &[&str], rows: &[Vec<String>]) -> String {
-    rendered(headings, rows, CellAlignment::Right)
+    of_words_and_numbers(headings, rows, 1)
 }
 
-fn rendered(headings: &[&str], rows: &[Vec<String>], alignment: CellAlignment) -> String {
+/// A table in which the first so many columns are of words, and all others are of numbers.
+pub(crate) fn of_words_and_numbers(headings: &[&str], rows: &[Vec<String>], words: usize) -> String {
+    rendered(headings, rows, words)
+}
+
+fn rendered(headings: &[&str], rows: &[Vec<String>], words: usize) -> String {
     let mut table = Table::new();
     table
         .load_style(STYLE)
@@ -34,8 +39,8 @@ fn rendered(headings: &[&str], rows: &[Vec<String>], alignment: CellAlignment) -
         let texts = rows.iter().filter_map(|row| row.get(place).map(String::as_str)).chain([headings[place]]);
         let least = Width::Fixed(longest_word(texts) + GAP);
         column.set_padding((0, GAP)).set_constraint(ColumnConstraint::LowerBoundary(least));
-        if place > 0 {
-            column.set_cell_alignment(alignment);
+        if place >= words {
+            column.set_cell_alignment(CellAlignment::Right);
         }
     }
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()

@@ -134,13 +134,18 @@ impl Metric {
         }
     }
 
-    /// The best of several values: the largest throughput and fairness, the smallest of all else.
+    /// The best of several values: the largest throughput and fairness, the smallest of all else. Where all are equal, none
+    /// is the best.
     #[must_use]
     pub fn best(self, values: impl Iterator<Item = f64>) -> Option<f64> {
+        let mut sorted: Vec<f64> = values.collect();
+        sorted.sort_by(f64::total_cmp);
+        sorted.dedup();
         match self {
-            Metric::Throughput | Metric::Fairness => values.max_by(f64::total_cmp),
+            _ if sorted.len() < 2 => None,
+            Metric::Throughput | Metric::Fairness => sorted.last().copied(),
             Metric::Messages | Metric::Bytes | Metric::Response | Metric::Delay | Metric::Bypass => {
-                values.min_by(f64::total_cmp)
+                sorted.first().copied()
             }
         }
     }
@@ -180,7 +185,7 @@ impl Comparison {
                 Step::Done(_, cell) => cells.push(cell?),
                 Step::Waiting(done) => watch(done),
             }
-            Ok(())
+            Ok::<(), Refusal>(())
         })?;
         Ok(cells)
     }

@@ -162,7 +162,7 @@ impl FromStr for Load {
     fn from_str(word: &str) -> Result<Self, Refusal> {
         let refusal = || {
             Refusal::new(format!(
-                "{word:?} is not a load: saturated, isolated, light:MEAN, active:K or only:NODE,…, as in light:500"
+                "{word:?} is not a load: saturated, isolated, light:MEAN, active:K or only:NODE+NODE+…, as in light:500"
             ))
         };
         match word.split_once(':') {
@@ -172,7 +172,7 @@ impl FromStr for Load {
             Some(("active", k)) => k.parse().map(Load::Active).map_err(|_| refusal()),
             Some(("only", list)) => {
                 let node = |digits: &str| digits.trim().parse().ok().and_then(NodeId::from_number);
-                list.split(',').map(node).collect::<Option<NodeSet>>().map(Load::Only).ok_or_else(refusal)
+                list.split('+').map(node).collect::<Option<NodeSet>>().map(Load::Only).ok_or_else(refusal)
             }
             _ => Err(refusal()),
         }
@@ -189,7 +189,7 @@ impl fmt::Display for Load {
             Load::Active(k) => write!(f, "active:{k}"),
             Load::Only(nodes) => {
                 let numbers: Vec<String> = nodes.iter().map(|node| node.to_string()).collect();
-                write!(f, "only:{}", numbers.join(","))
+                write!(f, "only:{}", numbers.join("+"))
             }
         }
     }
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn what_is_printed_can_be_typed_again() {
-        for word in ["saturated", "isolated", "light:500", "active:3", "only:2,3"] {
+        for word in ["saturated", "isolated", "light:500", "active:3", "only:2+3"] {
             assert_eq!(word.parse::<Load>().expect(word).to_string(), word);
         }
         for word in ["10", "uniform:5:15", "exponential:10"] {

@@ -53,10 +53,10 @@ pub(crate) struct Arguments {
     ///
     /// saturated: each node asks again as soon as it has left. isolated: one request at a time, the next when the system is
     /// quiet. light:MEAN: each node thinks for an exponentially distributed time. active:K: only the first K nodes ask,
-    /// saturated. only:NODE,…: only these nodes ask, saturated.
+    /// saturated. only:NODE+…: only these nodes ask, saturated.
     #[arg(
         long,
-        value_name = "saturated|isolated|light:MEAN|active:K|only:NODE,…",
+        value_name = "saturated|isolated|light:MEAN|active:K|only:NODE+…",
         default_value = "saturated"
     )]
     load: String,

@@ -1,0 +1,281 @@
+//! `doorway compare`: all algorithms on the same work, side by side.
+
+use std::path::Path;
+
+use doorway_core::{Catalog, Channels, Options, Refusal};
+use doorway_lab::compare::{Cell, Comparison, Metric};
+use doorway_lab::processors;
+use doorway_simulator::{Load, Settings};
+use serde_json::json;
+
+use crate::progress::Progress;
+use crate::text::{decimal, prose_width, rate, wrap};
+use crate::typed::Typed;
+use crate::usage::{named, whole};
+use crate::{Answer, Exit, files, names, table};
+
+/// Run all algorithms on the same work and compare them
+///
+/// Every algorithm is run at every size and every load, with the same seed, and what it costs is put beside the formula of the
+/// literature. The best value of each column is marked with *, what lies outside the formula with !. Each number is that of
+/// `doorway simulate` with the same seed.
+///
+/// Exits 0 if all runs went well, 1 if one stalled or violated something.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway compare                                        all algorithms, N = 4 to 25, three loads
+  doorway compare lamport ricart-agrawala --nodes 4,8,16
+  doorway compare --nodes 7,13,21 --quorum plane --loads saturated
+  doorway compare --csv > comparison.csv")]
+pub(crate) struct Arguments {
+    /// The algorithms, all that are right unless some are named
+    algorithms: Vec<String>,
+    /// The numbers of nodes
+    #[arg(
+        long,
+        value_name = "N,…",
+        value_delimiter = ',',
+        default_value = "4,9,16,25",
+        value_parser = whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    nodes: Vec<usize>,
+    /// The loads: saturated, isolated, light:MEAN, active:K, only:NODE+…
+    #[arg(
+        long,
+        value_name = "LOAD,…",
+        value_delimiter = ',',
+        default_value = "isolated,light:200,saturated"
+    )]
+    loads: Vec<String>,
+    /// How many requests are issued in each run
+    #[arg(long, value_name = "E", default_value = "1000", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    entries: u64,
+    /// How many ticks a node stays inside: TICKS, uniform:FROM:TO or exponential:MEAN
+    #[arg(long, value_name = "TICKS", default_value = "5", allow_negative_numbers = true)]
+    hold: String,
+    /// How many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
+    #[arg(long, value_name = "TICKS", default_value = "10", allow_negative_numbers = true)]
+    latency: String,
+    /// In what order channels deliver
+    #[arg(long, value_name = "fifo|any|causal", default_value = "fifo")]
+    channels: Channels,
+    /// Whom a node asks, for the algorithms with quorums
+    #[arg(long, value_name = "KIND|file:PATH")]
+    quorum: Option<String>,
+    /// Choose any parameter by its name, for the algorithms that have it; may be given again
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named)]
+    set: Vec<(String, String)>,
+    /// What chance is drawn from
+    #[arg(long, value_name = "S", default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    seed: u64,
+    /// Print CSV
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// More runs are refused: the table would be too long to read, and a sweep is the right tool.
+const MOST_RUNS: usize = 2_000;
+
+pub(crate) fn answer(
+    catalog: &(impl Catalog + Sync),
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
+    let comparison = comparison(catalog, arguments, typed)?;
+    let mut progress = Progress::new(comparison.runs() as u64, "runs");
+    let cells = comparison.run(catalog, &typed.program, processors(), |done| progress.show(done))?;
+    drop(progress);
+    let exit = if cells.iter().any(|cell| cell.failed) { Exit::Fails } else { Exit::Holds };
+    let text = match () {
+        () if arguments.json => as_json(&cells),
+        () if arguments.csv => as_csv(&cells)?,
+        () => page(&comparison, &cells),
+    };
+    Ok(Answer { text, notes: Vec::new(), exit })
+}
+
+fn comparison(catalog: &impl Catalog, arguments: &Arguments, typed: &Typed) -> Result<Comparison, Refusal> {
+    for name in &arguments.algorithms {
+        names::find(catalog, typed, name)?;
+    }
+    let flag = |name: &str, refusal: Refusal| Refusal::new(format!("--{name}: {refusal}"));
+    let loads: Result<Vec<Load>, Refusal> = arguments.loads.iter().map(|word| word.parse()).collect();
+    let settings = Settings {
+        entries: arguments.entries,
+        hold: arguments.hold.parse().map_err(|refusal| flag("hold", refusal))?,
+        latency: arguments.latency.parse().map_err(|refusal| flag("latency", refusal))?,
+        channels: arguments.channels,
+        seed: arguments.seed,
+        ..Settings::default()
+    };
+    let comparison = Comparison {
+        algorithms: match arguments.algorithms[..] {
+            [] => Comparison::everybody(catalog),
+            [..] => arguments.algorithms.clone(),
+        },
+        nodes: arguments.nodes.clone(),
+        loads: loads.map_err(|refusal| flag("loads", refusal))?,
+        options: options(catalog, arguments)?,
+        settings,
+    };
+    check(&comparison)?;
+    Ok(comparison)
+}
+
+fn check(comparison: &Comparison) -> Result<(), Refusal> {
+    if comparison.settings.entries == 0 {
+        return Err(Refusal::new("--entries 0 compares nothing: give 1 or more"));
+    }
+    let runs = comparison.runs();
+    if runs > MOST_RUNS {
+        return Err(Refusal::new(format!(
+            "{runs} runs are more than a comparison makes, {MOST_RUNS}: take fewer sizes and loads, or a sweep"
+        )));
+    }
+    for (&nodes, load) in
+        comparison.nodes.iter().flat_map(|n| comparison.loads.iter().map(move |load| (n, load)))
+    {
+        Settings { nodes, load: load.clone(), ..comparison.settings.clone() }.check()?;
+    }
+    Ok(())
+}
+
+/// What was chosen; something that no algorithm of the catalog has to choose is refused.
+fn options(catalog: &impl Catalog, arguments: &Arguments) -> Result<Options, Refusal> {
+    let quorum = arguments.quorum.iter().map(|word| ("quorum", word.as_str()));
+    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
+    let mut options = Options::none();
+    for (name, word) in quorum.chain(set) {
+        if catalog.list().iter().all(|about| about.parameter(name).is_none()) {
+            return Err(Refusal::new(format!("no algorithm has a {name:?} to choose")));
+        }
+        options.set(name, files::choice(word, Path::new(""))?);
+    }
+    Ok(options)
+}
+
+fn as_json(cells: &[Cell]) -> String {
+    format!("{}\n", json!({"version": 1, "cells": cells}))
+}
+
+/// The cells as rows of numbers; the columns are the keys of the JSON.
+fn as_csv(cells: &[Cell]) -> Result<String, Refusal> {
+    let failed = |error: serde_json::Error| Refusal::new(format!("the cells cannot be written: {error}"));
+    let mut text = String::new();
+    for cell in cells {
+        let serde_json::Value::Object(fields) = serde_json::to_value(cell).map_err(failed)? else { continue };
+        if text.is_empty() {
+            text = fields.keys().cloned().collect::<Vec<_>>().join(",") + "\n";
+        }
+        text.push_str(&(fields.values().map(field).collect::<Vec<_>>().join(",") + "\n"));
+    }
+    Ok(text)
+}
+
+fn field(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) if text.contains([',', '"', '\n']) => {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        }
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Two tables for each load: what an entry costs at every size, and all else at the largest.
+fn page(comparison: &Comparison, cells: &[Cell]) -> String {
+    let mut parts = vec![heading(comparison)];
+    for load in &comparison.loads {
+        let load = load.to_string();
+        let of_load: Vec<&Cell> = cells.iter().filter(|cell| cell.load == load).collect();
+        parts.push(format!("Messages per entry, {load}\n{}", costs(comparison, &of_load)));
+        let largest = comparison.nodes.iter().copied().max().unwrap_or(0);
+        let of_largest: Vec<&Cell> = of_load.into_iter().filter(|cell| cell.nodes == largest).collect();
+        parts.push(format!("All else at N = {largest}, {load}\n{}", behaviour(&of_largest)));
+    }
+    parts.extend(failures(cells));
+    parts.push("* is the best of its column, ! lies outside the formula; times in ticks\n".to_owned());
+    parts.join("\n")
+}
+
+fn heading(comparison: &Comparison) -> String {
+    let settings = &comparison.settings;
+    let told = format!(
+        "{} algorithms, {} entries each, hold {}, latency {}, {} channels, seed {}",
+        comparison.algorithms.len(),
+        settings.entries,
+        settings.hold,
+        settings.latency,
+        settings.channels.name(),
+        settings.seed
+    );
+    wrap(&told, prose_width(), 2) + "\n"
+}
+
+fn costs(comparison: &Comparison, cells: &[&Cell]) -> String {
+    let columns: Vec<String> = comparison.nodes.iter().map(|n| format!("N = {n} ")).collect();
+    let headings: Vec<&str> =
+        ["algorithm", "textbook"].into_iter().chain(columns.iter().map(String::as_str)).collect();
+    let best: Vec<Option<f64>> = comparison
+        .nodes
+        .iter()
+        .map(|&n| {
+            Metric::Messages
+                .best(cells.iter().filter(|cell| cell.nodes == n).filter_map(|cell| cell.messages_per_entry))
+        })
+        .collect();
+    let row = |name: &String| {
+        let mine = || cells.iter().filter(|cell| cell.algorithm == *name);
+        let formula = mine().next().map_or("", |cell| cell.formula);
+        let numbers = comparison.nodes.iter().zip(&best).map(|(&n, best)| {
+            let cell = mine().find(|cell| cell.nodes == n);
+            cell.map_or_else(String::new, |cell| {
+                let outside = if cell.is_outside_formula() == Some(true) { "!" } else { "" };
+                format!("{outside}{}", marked(cell.messages_per_entry, *best, decimal))
+            })
+        });
+        [name.clone(), formula.to_owned()].into_iter().chain(numbers).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = comparison.algorithms.iter().map(row).collect();
+    table::of_words_and_numbers(&headings, &rows, 2)
+}
+
+fn behaviour(cells: &[&Cell]) -> String {
+    const METRICS: [(Metric, &str); 6] = [
+        (Metric::Bytes, "bytes "),
+        (Metric::Response, "response "),
+        (Metric::Delay, "delay "),
+        (Metric::Throughput, "entries/tick "),
+        (Metric::Fairness, "fairness "),
+        (Metric::Bypass, "bypasses "),
+    ];
+    let headings: Vec<&str> =
+        std::iter::once("algorithm").chain(METRICS.map(|(_, heading)| heading)).collect();
+    let row = |cell: &&Cell| {
+        let numbers = METRICS.map(|(metric, _)| {
+            let best = metric.best(cells.iter().filter_map(|cell| metric.of(cell)));
+            marked(metric.of(cell), best, if metric == Metric::Throughput { rate } else { decimal })
+        });
+        std::iter::once(cell.algorithm.clone()).chain(numbers).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = cells.iter().map(row).collect();
+    table::of_numbers(&headings, &rows)
+}
+
+/// A number, with a star if it is as good as the best once both are rounded for people.
+fn marked(value: Option<f64>, best: Option<f64>, shown: fn(f64) -> String) -> String {
+    let Some(value) = value else { return "– ".to_owned() };
+    let is_best = best.is_some_and(|best| shown(best) == shown(value));
+    format!("{}{}", shown(value), if is_best { "*" } else { " " })
+}
+
+fn failures(cells: &[Cell]) -> Option<String> {
+    let failed: Vec<String> =
+        cells.iter().filter(|cell| cell.failed).map(|cell| format!("  {}", cell.command)).collect();
+    (!failed.is_empty()).then(|| format!("Runs that stalled or violated something:\n{}\n", failed.join("\n")))
+}
