@@ -142,10 +142,10 @@ fn definitions(typed: &Typed) -> clap::Command {
 /// The definitions from which completions and manual pages are made: what is parsed, and the names of the catalog.
 fn described(catalog: &impl Catalog, typed: &Typed) -> clap::Command {
     let names: Vec<&'static str> = catalog.list().iter().map(|about| about.name).collect();
-    ["explain", "simulate"].into_iter().fold(definitions(typed), |command, verb| {
+    let takers = [("explain", "algorithm"), ("simulate", "algorithm"), ("compare", "algorithms")];
+    takers.into_iter().fold(definitions(typed), |command, (verb, argument)| {
         let names = names.clone();
-        command
-            .mut_subcommand(verb, |verb| verb.mut_arg("algorithm", |argument| argument.value_parser(names)))
+        command.mut_subcommand(verb, |verb| verb.mut_arg(argument, |argument| argument.value_parser(names)))
     })
 }
 
