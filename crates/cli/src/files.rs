@@ -32,8 +32,11 @@ pub(crate) fn read(path: &Path) -> Result<String, Refusal> {
 /// What was chosen, with the text of the file if it is `file:PATH`; a relative path begins at `folder`.
 ///
 /// # Errors
-/// If the file cannot be read.
+/// If no file is named, and if it cannot be read.
 pub(crate) fn choice(word: &str, folder: &Path) -> Result<Choice, Refusal> {
+    if word == "file:" {
+        return Err(Refusal::new("file: needs the name of a file behind it, as in file:mine.quorums"));
+    }
     let file = named(word, folder).map(|path| read(&path)).transpose()?;
     Ok(Choice { word: word.to_owned(), file })
 }

@@ -281,29 +281,39 @@ fn consecutive_run_failure(n: u32, run: u32, crashed: f64) -> f64 {
 
 #[test]
 fn large_systems_have_bounds_that_hold() {
-    let truncated = load(&build("truncated", 1000));
+    let truncated = load(&build("truncated", 100));
     assert!(truncated.exact.is_none() && truncated.certificate.is_none());
     assert!(
-        truncated.least > 0.031 && truncated.least < truncated.most && truncated.most < 0.07,
+        truncated.least > 0.15 && truncated.least < truncated.most && truncated.most < 0.16,
         "{truncated:?}"
     );
-    let cyclic = resilience(&build("cyclic", 1000));
+    let cyclic = resilience(&build("cyclic", 300));
     assert!(cyclic.least < cyclic.most && cyclic.exact().is_none(), "{cyclic:?}");
-    let weights: Vec<String> = (0..500).map(|i: u64| (i * i % 997 + 1).to_string()).collect();
-    let weighted = build(&format!("weighted:{}", weights.join(",")), 500);
+    let weights: Vec<String> = (0..100).map(|i: u64| (i * i % 997 + 1).to_string()).collect();
+    let weighted = build(&format!("weighted:{}", weights.join(",")), 100);
     let load = load(&weighted);
-    assert!(load.least >= 0.25 && load.least < load.most && load.most < 0.7, "{load:?}");
+    assert!(load.least >= 0.5 && load.least < load.most && load.most < 0.51, "{load:?}");
     assert!(resilience(&weighted).exact().is_some());
 }
 
 #[test]
-fn the_bounds_of_a_system_hold_its_exact_load() {
-    // Votes of so many different sizes that only bounds are known, made of a system whose load is known.
-    for n in [65, 200] {
+fn votes_bound_the_load_by_a_half() {
+    // Votes of so many different sizes that only bounds are known, and so equal that the load is nearly a half.
+    for n in [65, 100] {
         let weights: Vec<String> = (0..n).map(|i| (1000 + i).to_string()).collect();
         let load = load(&build(&format!("weighted:{}", weights.join(",")), n));
-        assert!(load.least > 0.45 && load.least <= load.most && load.most < 0.53, "{n}: {load:?}");
+        assert!(load.least >= 0.5 && load.least < load.most && load.most < 0.52, "{n}: {load:?}");
     }
+}
+
+#[test]
+fn a_node_in_every_quorum_carries_all_of_the_load() {
+    let line = |i: usize| format!("{}: 1 {} {}\n", i + 1, i % 99 + 2, (i + 1) % 99 + 2);
+    let system = written(&(0..100).map(line).collect::<String>(), 100);
+    let load = load(&system);
+    let certificate = load.certificate.expect("it is plain");
+    assert_eq!(certificate.verify(&system.quorums().expect("few")), Some(fraction(1, 1)));
+    assert_eq!(resilience(&system).exact(), Some(0));
 }
 
 #[test]

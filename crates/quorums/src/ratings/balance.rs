@@ -5,7 +5,7 @@
 //! heavier, and so on. How often the busiest node was asked bounds the load from above. Where the quorum that is asked is
 //! the lightest of all, its weight bounds the load from below, in every round.
 
-use doorway_core::{NodeId, NodeSet};
+use doorway_core::NodeSet;
 
 use crate::System;
 
@@ -16,7 +16,7 @@ pub(super) struct Balanced {
 }
 
 /// Members of quorums that are looked at in all.
-const WORK: usize = 50_000_000;
+const WORK: usize = 200_000_000;
 
 /// More rounds gain little.
 const MOST_ROUNDS: usize = 20_000;
@@ -25,15 +25,17 @@ const MOST_ROUNDS: usize = 20_000;
 pub(super) fn balanced(system: &System) -> Balanced {
     let n = system.n();
     let rounds = (WORK / system.work_of_lightest()).clamp(2, MOST_ROUNDS);
-    let step = ((n as f64).ln().max(0.1) / rounds as f64).sqrt().min(0.5);
-    let mut game = Game { weights: vec![1.0; n], sums: vec![0.0; n], asked: vec![0_u32; n], least: 0.0 };
+    // The step for which the known bound on the error is least, if the load is about that of the smallest quorum.
+    let asked = rounds as f64 * system.smallest_quorum() as f64 / n as f64;
+    let step = ((n as f64).ln() / asked).sqrt().min(0.5);
+    let mut game = Game { weights: vec![1.0; n], sums: vec![0.0; n], asked: vec![0; n], least: 0.0 };
     for _ in 0..rounds {
         let lightest = system.lightest_quorum(&game.weights);
-        game.play(&lightest.quorum, lightest.is_lightest, step);
+        game.play(&lightest, step);
     }
     // The mean of all weights is better than each alone.
-    let lightest = system.lightest_quorum(&game.sums);
-    game.note(&lightest.quorum, lightest.is_lightest, &game.sums.clone());
+    let sums = std::mem::take(&mut game.sums);
+    game.note(&system.lightest_quorum(&sums), &sums);
     let busiest = game.asked.iter().max().copied().unwrap_or(0);
     Balanced { least: game.least, most: f64::from(busiest) / rounds as f64 }
 }
@@ -56,12 +58,12 @@ struct Game {
 }
 
 impl Game {
-    fn play(&mut self, quorum: &NodeSet, is_lightest: bool, step: f64) {
+    fn play(&mut self, lightest: &Lightest, step: f64) {
         let weights = std::mem::take(&mut self.weights);
-        self.note(quorum, is_lightest, &weights);
+        self.note(lightest, &weights);
         self.weights = weights;
         self.sums.iter_mut().zip(&self.weights).for_each(|(sum, weight)| *sum += weight);
-        for node in quorum {
+        for node in &lightest.quorum {
             self.asked[node.index()] += 1;
             self.weights[node.index()] *= 1.0 + step;
         }
@@ -70,10 +72,10 @@ impl Game {
     }
 
     /// Remembers what the lightest quorum weighs, less what adding numbers may have lost.
-    fn note(&mut self, quorum: &NodeSet, is_lightest: bool, weights: &[f64]) {
+    fn note(&mut self, lightest: &Lightest, weights: &[f64]) {
         const CAUTION: f64 = 1.0 - 1e-9;
-        if is_lightest {
-            let weight: f64 = quorum.iter().map(|node: NodeId| weights[node.index()]).sum();
+        if lightest.is_lightest {
+            let weight: f64 = lightest.quorum.iter().map(|node| weights[node.index()]).sum();
             self.least = self.least.max(weight / weights.iter().sum::<f64>() * CAUTION);
         }
     }

@@ -87,15 +87,18 @@ const MOST_DRAWS: usize = 100_000;
 /// each other.
 pub(super) fn drawn(system: &System, crashed: &[f64], random: &mut dyn FnMut() -> f64) -> Vec<Failure> {
     let n = system.n();
-    let work = n + crashed.len() * (n + n * n.div_ceil(64) / 4);
+    let work = n + crashed.len() * (n + n * n.div_ceil(64) / 8);
     let draws = (WORK / work).clamp(100, MOST_DRAWS);
     let mut failed = vec![0_u32; crashed.len()];
     let mut lots = vec![0.0; n];
+    let everybody = NodeSet::first(n);
+    let mut alive = everybody.clone();
     for _ in 0..draws {
         lots.iter_mut().for_each(|lot| *lot = random());
         for (failed, &crashed) in failed.iter_mut().zip(crashed) {
-            let is_alive = |node: &NodeId| lots[node.index()] >= crashed;
-            let alive: NodeSet = NodeId::first(n).filter(is_alive).collect();
+            alive.clone_from(&everybody);
+            let dead = NodeId::first(n).filter(|node| lots[node.index()] < crashed);
+            dead.for_each(|node| _ = alive.remove(node));
             *failed += u32::from(system.choose(&alive).is_none());
         }
     }

@@ -11,7 +11,7 @@ use doorway_core::{NodeSet, PerNode};
 
 use super::fraction::greatest_common_divisor;
 use super::program::{Program, Solution};
-use super::structure::Capacity;
+use super::structure::{Capacity, Structure};
 use super::{Fraction, balance};
 use crate::System;
 
@@ -103,6 +103,9 @@ impl Certificate {
         } else if load == Fraction::new(1, smallest as u128) {
             let quorum = quorums.iter().find(|quorum| quorum.len() == smallest)?;
             PerNode::from_fn(system.n(), |node| u128::from(quorum.contains(node)))
+        } else if load == Fraction::from(1) && system.structure().is_none() {
+            let responsibilities = system.responsibilities();
+            PerNode::from_fn(system.n(), |node| u128::from(responsibilities[node] == system.n()))
         } else {
             return None;
         };
@@ -182,6 +185,28 @@ fn bounds(system: &System, smallest: usize) -> Load {
     let (n, smallest) = (system.n() as f64, smallest as f64);
     let balanced = balance::balanced(system);
     let uniform = system.responsibility().most as f64 / n;
-    let least = (1.0 / smallest).max(smallest / n).max(balanced.least);
+    let by_votes = system.structure().map_or(0.0, Structure::least_load);
+    let least = (1.0 / smallest).max(smallest / n).max(balanced.least).max(by_votes);
     Load::between(least, uniform.min(balanced.most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Construction;
+
+    #[test]
+    fn bounds_hold_the_exact_load_and_are_close() {
+        let votes = |n: usize| Construction::Weighted((0..n).map(|i| (i * i % 97 + 1) as u64).collect());
+        let truncated = [10, 14, 26, 40].map(|n| System::build(&Construction::Truncated, n));
+        let weighted = [8, 12, 16].map(|n| System::build(&votes(n), n));
+        for system in truncated.into_iter().chain(weighted) {
+            let system = system.expect("there is such a system");
+            let (name, exact) =
+                (format!("{} of {}", system.construction(), system.n()), super::super::load(&system));
+            let bounds = bounds(&system, system.smallest_quorum());
+            assert!(exact.is_exact() && bounds.least <= exact.least && exact.most <= bounds.most, "{name}");
+            assert!(bounds.most - bounds.least < 0.1 * exact.most, "{name}: {bounds:?}, {exact:?}");
+        }
+    }
 }

@@ -83,14 +83,26 @@ impl Search {
                 all[number / 64] |= 1_u64 << (number % 64);
                 all
             });
-        for size in bounds.least..bounds.most {
+        let most = self.greedy(all.clone()).min(bounds.most);
+        for size in bounds.least..most {
             match self.exists(&all, size, &mut vec![false; self.meets.len()]) {
                 Some(true) => return Bounds::is(size),
                 Some(false) => (),
-                None => return Bounds { least: size, most: bounds.most },
+                None => return Bounds { least: size, most },
             }
         }
-        Bounds::is(bounds.most)
+        Bounds::is(most)
+    }
+
+    /// How many nodes meet all of the missed quorums if each is taken that meets the most.
+    fn greedy(&self, mut missed: Vec<u64>) -> usize {
+        let mut size = 0;
+        while ones(&missed) > 0 {
+            let Some(best) = self.meets.iter().max_by_key(|met| ones_in_common(met, &missed)) else { break };
+            missed.iter_mut().zip(best).for_each(|(missed, met)| *missed &= !met);
+            size += 1;
+        }
+        size
     }
 
     /// Whether `size` nodes, none of them `excluded`, meet all of the quorums that are still `missed`.

@@ -22,6 +22,11 @@ pub(crate) trait Structure {
     /// How many quorums fit beside each other if a node may be split between them, which is one divided by the load.
     fn capacity(&self) -> Option<Capacity>;
 
+    /// What the load is at least, if the capacity is not known.
+    fn least_load(&self) -> f64 {
+        0.0
+    }
+
     /// The probability that no quorum is alive if each node has crashed with probability `crashed`. Only sums and
     /// products of positive numbers, so that even the smallest probability has all its digits.
     fn failure_probability(&self, crashed: f64) -> Option<f64>;

@@ -36,6 +36,11 @@ impl Structure for Votes {
         Some(Fraction::new(solution.value.unsigned_abs(), solution.scale.unsigned_abs()).into())
     }
 
+    /// The votes are weights, by which every quorum is more than half of all.
+    fn least_load(&self) -> f64 {
+        (self.total() / 2 + 1) as f64 / self.total() as f64 * (1.0 - 1e-12)
+    }
+
     /// How likely each number of live votes is, node by node. A quorum is not counted any further.
     fn failure_probability(&self, crashed: f64) -> Option<f64> {
         let total = self.total();
