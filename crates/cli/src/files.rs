@@ -34,8 +34,11 @@ pub(crate) fn read(path: &Path) -> Result<String, Refusal> {
 /// `example:NAME`.
 ///
 /// # Errors
-/// If the file cannot be read, or is none of those that ship.
+/// If no file is named, it cannot be read, or is none of those that ship.
 pub(crate) fn choice(word: &str, folder: &Path) -> Result<Choice, Refusal> {
+    if word == "file:" {
+        return Err(Refusal::new("file: needs the name of a file behind it, as in file:mine.quorums"));
+    }
     let file = match word.strip_prefix(examples::PREFIX) {
         Some(name) => Some(examples::file(name)?.to_owned()),
         None => named(word, folder).map(|path| read(&path)).transpose()?,

@@ -1,18 +1,21 @@
-//! `doorway quorum`: a quorum system, built and verified.
+//! `doorway quorum`: a quorum system, built, verified and rated.
+
+mod ratings;
 
 use std::path::Path;
 
 use doorway_core::{NodeSet, Refusal};
 use doorway_quorums::{Construction, Spread, System};
-use serde_json::json;
+use ratings::{Crashes, Rated};
+use serde_json::{Map, Value, json};
 
 use crate::usage::whole;
 use crate::{Answer, Exit, files, table, text};
 
-/// Build and verify a quorum system
+/// Build, verify and rate a quorum system
 ///
 /// Builds the quorums of N nodes, checks that every two have a node in common, and prints the quorum that is assigned to
-/// each node, how large they are, and in how many of them a node is.
+/// each node, how large they are, in how many of them a node is, and how good the system is.
 #[derive(clap::Args)]
 #[command(after_help = more_help())]
 pub(crate) struct Arguments {
@@ -27,6 +30,18 @@ pub(crate) struct Arguments {
     /// The widths of the rows from the top, for `wall`
     #[arg(long, value_name = "W,W,…", allow_hyphen_values = true)]
     widths: Option<String>,
+    /// The probabilities that a node has crashed, for which to tell how likely no quorum is left
+    #[arg(
+        long,
+        value_name = "P,P,…",
+        default_value = "0.1,0.2",
+        value_parser = str::parse::<Crashes>,
+        allow_hyphen_values = true
+    )]
+    fail: Crashes,
+    /// The seed of the crashes that are drawn where there are too many sets of nodes to look at all
+    #[arg(long, default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    seed: u64,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -36,15 +51,43 @@ fn more_help() -> String {
     let usage = |name, usage| if name == "file" { "file:PATH" } else { usage };
     let width = text::prose_width();
     let kinds = Construction::LIST.map(|kind| text::item(usage(kind.name, kind.usage), kind.help, 20, width));
+    let ratings = RATINGS.map(|(term, meaning)| text::item(term, meaning, 20, width));
     format!(
-        "Kinds:\n{}\n\nExamples:\n  \
+        "Kinds:\n{}\n\nRatings:\n{}\n\nExamples:\n  \
          doorway quorum plane --nodes 13\n  \
+         doorway quorum majority --nodes 9 --fail 0.01,0.5\n  \
          doorway quorum weighted --weights 3,1,1\n  \
          doorway quorum wall:1,2,3 --json\n  \
          doorway quorum file:mine.quorums",
-        kinds.join("\n")
+        kinds.join("\n"),
+        ratings.join("\n")
     )
 }
+
+/// What the ratings mean, and what JSON has instead of a number.
+const RATINGS: [(&str, &str); 5] = [
+    (
+        "load",
+        "How often the busiest node is asked, if the quorums are asked so that this is least. JSON has a number where it \
+         is exact, else {\"least\",\"most\"}; a certificate proves it: the shares with which to ask the quorums, and \
+         weights of the nodes by which no quorum weighs less than the load.",
+    ),
+    ("capacity", "1/load: the requests that can be served in the time that a node needs for one."),
+    (
+        "resilience",
+        "How many crashes, of whatever nodes, always leave a quorum; {\"least\",\"most\"} if unknown.",
+    ),
+    (
+        "failure",
+        "The probability that no quorum is alive. Exact for up to 20 nodes, and for grids, trees, walls and all but huge \
+         votes of any number; else drawn, with an interval of 95 % confidence (\"failure_interval\").",
+    ),
+    (
+        "non-dominated",
+        "Whether no other system has a quorum alive whenever this one has, and more often. Looked at for up to 20 nodes, \
+         beyond only where the shape tells, else null.",
+    ),
+];
 
 pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     let construction = construction(arguments)?;
@@ -55,9 +98,10 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
         _ => refusal,
     })?;
     let intersecting = system.verify().is_ok();
+    let rated = Rated::new(&system, &arguments.fail, arguments.seed);
     let text = match arguments.json {
-        true => as_json(&system, intersecting),
-        false => as_text(&system, &name(arguments, &construction), intersecting),
+        true => as_json(&system, &rated, intersecting),
+        false => as_text(&system, &rated, &name(arguments, &construction), intersecting),
     };
     let exit = if intersecting { Exit::Holds } else { Exit::Fails };
     Ok(Answer { text, notes: Vec::new(), exit })
@@ -96,37 +140,52 @@ fn file_name(arguments: &Arguments) -> &str {
     arguments.kind.strip_prefix("file:").unwrap_or(&arguments.kind)
 }
 
-fn as_json(system: &System, intersecting: bool) -> String {
+fn as_json(system: &System, rated: &Rated<'_>, intersecting: bool) -> String {
     let (size, responsibility) = (system.sizes(), system.responsibility());
-    let answer = json!({
-        "version": 1,
-        "kind": system.construction().name(),
-        "nodes": system.n(),
-        "assignment": system.assignment().values(),
-        "intersecting": intersecting,
-        "size": {"min": size.least, "mean": size.mean, "max": size.most},
-        "responsibility": {"min": responsibility.least, "max": responsibility.most},
-    });
-    format!("{answer}\n")
+    let mut answer = Map::new();
+    let mut add = |key: &str, value: Value| answer.insert(key.to_owned(), value);
+    add("version", 1.into());
+    add("kind", system.construction().name().into());
+    add("nodes", system.n().into());
+    add("assignment", json!(system.assignment().values()));
+    add("intersecting", intersecting.into());
+    add("size", json!({"min": size.least, "mean": size.mean, "max": size.most}));
+    add("responsibility", json!({"min": responsibility.least, "max": responsibility.most}));
+    rated.add_to(&mut answer);
+    format!("{}\n", Value::from(answer))
 }
 
-fn as_text(system: &System, name: &str, intersecting: bool) -> String {
-    const SHOWN: usize = 32;
+fn as_text(system: &System, rated: &Rated<'_>, name: &str, intersecting: bool) -> String {
     let verdict = if intersecting { "every two quorums meet" } else { "NOT every two quorums meet" };
     let nodes = text::counted(system.n() as u64, "node");
-    let row = |name: &str, spread: Spread| {
-        vec![name.to_owned(), spread.least.to_string(), text::decimal(spread.mean), spread.most.to_string()]
+    let (numbers, ratings, quorums) = (numbers(system, rated), rated.as_text(), listed(system));
+    format!("{name}, {nodes}: {verdict}\n\n{numbers}\n{ratings}\nThe quorum of each node\n{quorums}")
+}
+
+fn numbers(system: &System, rated: &Rated<'_>) -> String {
+    let row = |name: &str, least: usize, mean: f64, most: usize| {
+        vec![name.to_owned(), least.to_string(), text::decimal(mean), most.to_string()]
     };
-    let rows =
-        [row("nodes in a quorum", system.sizes()), row("quorums that a node is in", system.responsibility())];
-    let numbers = table::of_numbers(&["", "least", "mean", "most"], &rows);
+    let spread = |name, spread: Spread| row(name, spread.least, spread.mean, spread.most);
+    let mut rows = vec![
+        spread("nodes in a quorum", system.sizes()),
+        spread("quorums that a node is in", system.responsibility()),
+    ];
+    rows.extend(
+        rated.overlap().map(|(least, mean, most)| row("nodes that two quorums share", least, mean, most)),
+    );
+    table::of_numbers(&["", "least", "mean", "most"], &rows)
+}
+
+fn listed(system: &System) -> String {
+    const SHOWN: usize = 32;
     let digits = system.n().to_string().len();
     let line =
         |(node, quorum): (doorway_core::NodeId, &NodeSet)| format!("{node:>digits$}: {}\n", members(quorum));
     let quorums: String = system.assignment().iter().take(SHOWN).map(line).collect();
     let hidden = system.n().saturating_sub(SHOWN);
     let more = if hidden > 0 { format!("… {hidden} more (--json has them all)\n") } else { String::new() };
-    format!("{name}, {nodes}: {verdict}\n\n{numbers}\nThe quorum of each node\n{quorums}{more}")
+    quorums + &more
 }
 
 /// The members as far as they fit a line.

@@ -76,7 +76,9 @@ fn the_command_that_explain_says_to_try_works() {
 fn a_quorum_system_as_json_has_the_keys_of_the_issue() {
     let answer = json("quorum plane --nodes 7 --json");
     let expected = ["version", "kind", "nodes", "assignment", "intersecting", "size", "responsibility"];
-    assert_eq!(keys(&answer), expected);
+    let ratings = ["load", "capacity", "resilience", "failure_probability", "nondominated"];
+    let more = ["minimal_quorums", "overlap", "load_fraction", "certificate"];
+    assert_eq!(keys(&answer), [&expected[..], &ratings, &more].concat());
     assert_eq!(
         (&answer["kind"], &answer["nodes"], &answer["intersecting"]),
         (&"plane".into(), &7.into(), &true.into())
@@ -85,6 +87,49 @@ fn a_quorum_system_as_json_has_the_keys_of_the_issue() {
     assert_eq!(answer["responsibility"], serde_json::json!({"min": 3, "max": 3}));
     let sets: Vec<Vec<u32>> = serde_json::from_value(answer["assignment"].clone()).expect("lists of numbers");
     assert!(sets.len() == 7 && sets.iter().flatten().all(|node| (1..=7).contains(node)));
+}
+
+#[test]
+fn ratings_are_numbers_where_they_are_exact_and_bounds_elsewhere() {
+    let plane = json("quorum plane --nodes 7 --fail 0.1,.2 --json");
+    assert_eq!((&plane["load"], &plane["load_fraction"]), (&(3.0 / 7.0).into(), &"3/7".into()));
+    assert_eq!((&plane["capacity"], &plane["resilience"]), (&(7.0 / 3.0).into(), &2.into()));
+    assert_eq!((&plane["nondominated"], &plane["minimal_quorums"]), (&true.into(), &7.into()));
+    assert_eq!(keys(&plane["failure_probability"]), ["0.1", ".2"]);
+    assert_eq!(format!("{:.4}", plane["failure_probability"][".2"].as_f64().expect("a number")), "0.0505");
+    assert_eq!(plane["certificate"]["weights"], serde_json::json!([1, 1, 1, 1, 1, 1, 1]));
+    let truncated = json("quorum truncated --nodes 200 --fail 0.2 --json");
+    assert_eq!((&truncated["nondominated"], &truncated["certificate"]), (&Value::Null, &Value::Null));
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let (load, drawn) = (&truncated["load"], &truncated["failure_interval"]["0.2"]);
+    assert!(0.0 < number(&load["least"]) && number(&load["least"]) < number(&load["most"]), "{load}");
+    let probability = number(&truncated["failure_probability"]["0.2"]);
+    assert!(number(&drawn["least"]) < probability && probability < number(&drawn["most"]), "{drawn}");
+    assert_eq!(
+        truncated,
+        json("quorum truncated --nodes 200 --fail 0.2 --json"),
+        "a seed gives the same again"
+    );
+    let other = json("quorum truncated --nodes 200 --fail 0.2 --json --seed 2");
+    assert_ne!(truncated["failure_probability"], other["failure_probability"]);
+}
+
+#[test]
+fn ratings_on_paper_say_how_they_are_known() {
+    let page = prints("quorum plane --nodes 7");
+    for line in [
+        "  load             3/7, about 0.4286 (exact; --json has a certificate)\n",
+        "  resilience       2 (any 2 nodes may crash)\n",
+        "  failure at 0.1   0.0068 (exact)\n",
+        "  non-dominated    yes:",
+    ] {
+        assert!(page.contains(line), "{page}");
+    }
+    let page = prints("quorum majority --nodes 4096 --fail 0.1");
+    assert!(page.contains("2049/4096, about 0.5002 (exact: each assigned quorum equally often)"), "{page}");
+    assert!(page.contains("failure at 0.1   below 1e-300\n") && page.contains("more than 65536"), "{page}");
+    let page = prints("quorum cyclic --nodes 40 --fail 0.2");
+    assert!(page.contains("95 % confidence, from 100000 draws)") && page.contains("unknown:"), "{page}");
 }
 
 #[test]

@@ -30,8 +30,11 @@ fn bad_input_is_refused_in_one_sentence() {
         ("simulate lamport --runs 0", "give 1 or more"),
         ("simulate lamport --threads 0", "give 1 or more"),
         ("simulate lamport --warmup 1000", "leaves none"),
-        ("simulate lamport --load heavy", "as in light:500"),
-        ("simulate lamport --latency slow", "as in uniform:5:15"),
+        ("simulate lamport --load heavy", "--load: \"heavy\" is not a load"),
+        ("simulate lamport --hold long", "--hold: \"long\" is not a span of time"),
+        ("simulate lamport --latency slow", "--latency: \"slow\" is not a span of time"),
+        ("simulate lamport --latency matrix:", "--latency: matrix: needs the name of a file"),
+        ("simulate maekawa --quorum file:", "file: needs the name of a file"),
         ("simulate lamport --latency matrix:no-such-file", "cannot be read"),
         ("simulate lamport --loss 2", "from 0 to 1"),
         ("simulate lamport --channels wide", "fifo, any or causal"),
@@ -41,15 +44,6 @@ fn bad_input_is_refused_in_one_sentence() {
         ("explain mekawa", "did you mean maekawa"),
         ("explain nothing", "\"nothing\": `doorway algorithms` lists them"),
         ("explain", "ALGORITHM"),
-        ("quorum plane --nodes 10", "7 and 13"),
-        ("quorum grid", "--nodes N"),
-        ("quorum grid --nodes 0", "at least one node"),
-        ("quorum grid --nodes 99999999999", "at most"),
-        ("quorum circle --nodes 3", "not a quorum system"),
-        ("quorum grid --nodes 3 --weights 1", "only for weighted"),
-        ("quorum wall:1,2 --widths 1,2", "leave --widths out"),
-        ("quorum file:no-such-file", "cannot be read"),
-        ("quorum file", "file:mine.quorums"),
         ("completions cmd", "powershell"),
         ("dance", "--help"),
     ] {
@@ -61,6 +55,30 @@ fn bad_input_is_refused_in_one_sentence() {
     {
         let sentence = refusal(&words);
         assert!(sentence.contains("nodes 1 and 2 do not meet"), "{sentence}");
+    }
+}
+
+#[test]
+fn quorum_systems_that_do_not_exist_are_refused_in_one_sentence() {
+    for (words, part) in [
+        ("quorum plane --nodes 10", "7 and 13"),
+        ("quorum grid", "--nodes N"),
+        ("quorum grid --nodes 0", "at least one node"),
+        ("quorum grid --nodes 99999999999", "at most"),
+        ("quorum circle --nodes 3", "not a quorum system"),
+        ("quorum grid --nodes 3 --weights 1", "only for weighted"),
+        ("quorum wall:1,2 --widths 1,2", "leave --widths out"),
+        ("quorum file:no-such-file", "cannot be read"),
+        ("quorum file", "file:mine.quorums"),
+        ("quorum file:", "file: needs the name of a file"),
+        ("quorum plane --nodes 1", "has 1 node:"),
+        ("quorum grid --nodes 4 --fail 2", "--fail: \"2\" is not a probability"),
+        ("quorum grid --nodes 4 --fail -0.1", "--fail: \"-0.1\" is not a probability"),
+        ("quorum grid --nodes 4 --fail 0.1,x", "--fail: \"x\" is not a probability"),
+        ("quorum grid --nodes 4 --fail 0.1,0.1", "--fail: 0.1 is there twice"),
+    ] {
+        let sentence = refused(words);
+        assert!(sentence.contains(part), "{words}: {sentence}");
     }
 }
 

@@ -44,7 +44,18 @@ impl Grid {
         coterie(rows.flat_map(|row| (0..self.width).map(move |column| self.cross(row, column))).collect())
     }
 
-    fn height(self) -> usize {
+    /// How many nodes a full row has.
+    pub(crate) fn width(self) -> usize {
+        self.width
+    }
+
+    /// How many nodes the last row has.
+    pub(crate) fn last_row(self) -> usize {
+        self.n - (self.height() - 1) * self.width
+    }
+
+    /// How many rows there are.
+    pub(crate) fn height(self) -> usize {
         self.n.div_ceil(self.width)
     }
 
@@ -52,11 +63,13 @@ impl Grid {
         self.row(row).chain(self.column(column)).collect()
     }
 
-    fn row(self, row: usize) -> impl Iterator<Item = NodeId> {
+    /// The nodes of a row.
+    pub(crate) fn row(self, row: usize) -> impl Iterator<Item = NodeId> {
         (row * self.width..self.n.min((row + 1) * self.width)).map(NodeId::new)
     }
 
-    fn column(self, column: usize) -> impl Iterator<Item = NodeId> {
+    /// The nodes of a column.
+    pub(crate) fn column(self, column: usize) -> impl Iterator<Item = NodeId> {
         (column..self.n).step_by(self.width).map(NodeId::new)
     }
 }

@@ -34,6 +34,8 @@ mod file;
 mod grid;
 mod majority;
 mod plane;
+mod ratings;
+mod shape;
 mod singer;
 mod singleton;
 mod system;
@@ -46,4 +48,8 @@ mod weighted;
 pub use construction::{Construction, Description};
 pub use coterie::{Disjoint, coterie, first_disjoint};
 pub use plane::is_projective_plane;
+pub use ratings::{
+    Bounds, Certificate, Failure, Fraction, Load, Overlaps, Ratings, is_nondominated, load, resilience,
+};
+pub use shape::Shape;
 pub use system::{Spread, System};

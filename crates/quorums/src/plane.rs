@@ -120,6 +120,7 @@ fn refusal(n: usize) -> Refusal {
     // Planes whose order is not a prime power are excluded for some orders and an open question for others.
     let reason = match (2..32).find(|&order| size(order) == n) {
         Some(order) => format!("no projective plane of order {order}, with {n} nodes, is known"),
+        None if n == 1 => "no projective plane has 1 node".to_owned(),
         None => format!("no projective plane has {n} nodes"),
     };
     Refusal::new(format!("{reason}: {nearest}; `truncated` works for every N up to 1057"))
@@ -224,6 +225,7 @@ mod tests {
             "no projective plane of order 6, with 43 nodes, is known: the nearest sizes are 31 and 57; \
              `truncated` works for every N up to 1057"
         );
+        assert!(refusal(1).starts_with("no projective plane has 1 node: the nearest size is 7;"));
         assert!(refusal(931).contains("order 30") && refusal(931).contains("871 and 993"));
         assert_eq!(
             refusal(1058),

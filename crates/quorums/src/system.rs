@@ -4,6 +4,8 @@ use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
 use crate::coterie::{Disjoint, coterie, first_disjoint};
 use crate::grid::Grid;
+use crate::ratings::{Lightest, Structure};
+use crate::shape::Shape;
 use crate::tree::Tree;
 use crate::wall::Wall;
 use crate::weighted::Votes;
@@ -146,12 +148,72 @@ impl System {
     /// these is alive.
     #[must_use]
     pub fn quorums(&self) -> Option<Vec<NodeSet>> {
+        self.quorums_up_to(Self::MOST_QUORUMS)
+    }
+
+    /// The same, with another limit.
+    pub(crate) fn quorums_up_to(&self, most: usize) -> Option<Vec<NodeSet>> {
         match &self.rule {
             Rule::Assigned => Some(coterie(self.assignment.values().to_vec())),
-            Rule::Votes(votes) => votes.quorums(Self::MOST_QUORUMS),
+            Rule::Votes(votes) => votes.quorums(most),
             Rule::Grid(grid) => Some(grid.quorums()),
-            Rule::Tree(tree) => tree.quorums(Self::MOST_QUORUMS),
-            Rule::Wall(wall) => wall.quorums(Self::MOST_QUORUMS),
+            Rule::Tree(tree) => tree.quorums(most),
+            Rule::Wall(wall) => wall.quorums(most),
+        }
+    }
+
+    /// How many nodes the smallest of all quorums has.
+    #[must_use]
+    pub fn smallest_quorum(&self) -> usize {
+        self.structure().map_or_else(|| self.sizes().least, Structure::smallest_quorum)
+    }
+
+    /// How the nodes are arranged.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        match &self.rule {
+            Rule::Assigned if self.construction == Construction::Plane => Shape::Plane,
+            Rule::Assigned | Rule::Votes(_) => Shape::Sets,
+            Rule::Grid(grid) => Shape::Grid((0..grid.height()).map(|row| grid.row(row).collect()).collect()),
+            Rule::Wall(wall) => {
+                Shape::Wall((0..wall.widths().len()).map(|row| wall.nodes(row).collect()).collect())
+            }
+            Rule::Tree(tree) => Shape::Tree(PerNode::from_fn(self.n(), |node| {
+                let children = [tree.left(node.index()), tree.right(node.index())];
+                children.into_iter().flatten().map(NodeId::new).collect()
+            })),
+        }
+    }
+
+    /// What the rule knows of all its quorums. If none but the assigned ones are quorums, that is nothing.
+    pub(crate) fn structure(&self) -> Option<&dyn Structure> {
+        match &self.rule {
+            Rule::Assigned => None,
+            Rule::Votes(votes) => Some(votes),
+            Rule::Grid(grid) => Some(grid),
+            Rule::Tree(tree) => Some(tree),
+            Rule::Wall(wall) => Some(wall),
+        }
+    }
+
+    /// A quorum that is light by these weights of the nodes: the lightest of those that are assigned, or of many votes
+    /// one that is nearly so.
+    pub(crate) fn lightest_quorum(&self, weights: &[f64]) -> Lightest {
+        if let Rule::Votes(votes) = &self.rule {
+            return Lightest { quorum: votes.light_quorum(weights), is_lightest: false };
+        }
+        let weigh = |quorum: &NodeSet| -> f64 { quorum.iter().map(|node| weights[node.index()]).sum() };
+        let weighed = self.assignment.values().iter().map(|quorum| (weigh(quorum), quorum));
+        let lightest = weighed.min_by(|(one, _), (other, _)| one.total_cmp(other));
+        let quorum = lightest.map(|(_, quorum)| quorum.clone()).unwrap_or_default();
+        Lightest { quorum, is_lightest: matches!(self.rule, Rule::Assigned) }
+    }
+
+    /// About how many steps it takes to find that one.
+    pub(crate) fn work_of_lightest(&self) -> usize {
+        match &self.rule {
+            Rule::Votes(_) => 16 * self.n(),
+            _ => self.n() + self.assignment.values().iter().map(NodeSet::len).sum::<usize>(),
         }
     }
 }

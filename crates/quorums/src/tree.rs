@@ -81,11 +81,18 @@ impl Tree {
         self.left(place).is_none()
     }
 
-    fn left(self, place: usize) -> Option<usize> {
+    /// How many nodes it has.
+    pub(crate) fn n(self) -> usize {
+        self.n
+    }
+
+    /// The left child of the node at this place.
+    pub(crate) fn left(self, place: usize) -> Option<usize> {
         Some(2 * place + 1).filter(|&child| child < self.n)
     }
 
-    fn right(self, place: usize) -> Option<usize> {
+    /// The right child of the node at this place.
+    pub(crate) fn right(self, place: usize) -> Option<usize> {
         Some(2 * place + 2).filter(|&child| child < self.n)
     }
 }

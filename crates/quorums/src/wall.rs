@@ -138,7 +138,13 @@ impl Wall {
         below
     }
 
-    fn nodes(&self, row: usize) -> impl Iterator<Item = NodeId> + use<> {
+    /// The widths of the rows from the top.
+    pub(crate) fn widths(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
+        self.rows.iter().map(Range::len)
+    }
+
+    /// The nodes of a row.
+    pub(crate) fn nodes(&self, row: usize) -> impl Iterator<Item = NodeId> + use<> {
         self.rows[row].clone().map(NodeId::new)
     }
 }
@@ -148,7 +154,7 @@ mod tests {
     use super::*;
 
     fn widths(wall: &Wall) -> Vec<usize> {
-        wall.rows.iter().map(Range::len).collect()
+        wall.widths().collect()
     }
 
     #[test]

@@ -115,6 +115,33 @@ impl Votes {
         ControlFlow::Continue(())
     }
 
+    /// The votes of each node that has any, most first.
+    pub(crate) fn ranking(&self) -> impl DoubleEndedIterator<Item = u64> {
+        self.ranking.iter().map(|&node| self.weights[node])
+    }
+
+    /// All votes.
+    pub(crate) fn total(&self) -> u128 {
+        self.total
+    }
+
+    /// A minimal quorum that is light by these weights of the nodes, though not always the lightest: votes that cost
+    /// little come first, and then whoever is not needed goes.
+    pub(crate) fn light_quorum(&self, weights: &[f64]) -> NodeSet {
+        let price = |node: NodeId| weights[node.index()] / self.weights[node] as f64;
+        let mut order = self.ranking.clone();
+        order.sort_by(|&one, &other| price(one).total_cmp(&price(other)));
+        let mut quorum = self.gather(order.iter().copied()).expect("all of the votes are more than half");
+        let mut votes: u128 = quorum.iter().map(|node| self.of(node)).sum();
+        for &node in order.iter().rev() {
+            if quorum.contains(node) && self.suffice(votes - self.of(node)) {
+                votes -= self.of(node);
+                quorum.remove(node);
+            }
+        }
+        quorum
+    }
+
     fn of(&self, node: NodeId) -> u128 {
         u128::from(self.weights[node])
     }

@@ -53,6 +53,7 @@ pub use faults::{Crash, Faults, Partition, Probability};
 pub use measures::{Measures, Samples};
 pub use network::Wire;
 pub use outcome::Outcome;
+pub use random::Random;
 pub use report::{Fairness, LoadSpread, Report, Retransmission, Summary, SyncDelay};
 pub use script::{Heading, Script, ScriptError};
 pub use settings::{Latency, Load, Settings, Span};

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use doorway_core::{About, Catalog, Channels, Members, NodeId, Options, Refusal, Start, Ticks};
 use doorway_lab::{Trial, examples, processors};
@@ -133,8 +134,8 @@ fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusa
     let but_latency = Settings {
         nodes: Members::new(nodes)?.n(),
         entries: arguments.entries,
-        load: arguments.load.parse()?,
-        hold: arguments.hold.parse()?,
+        load: parsed("--load", &arguments.load)?,
+        hold: parsed("--hold", &arguments.hold)?,
         local_latency: Ticks(arguments.local_latency),
         channels: channels.unwrap_or(default.channels),
         faults: Faults {
@@ -156,13 +157,23 @@ fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusa
     with_latency(but_latency, &arguments.latency)
 }
 
+/// What was typed for a flag, which is to blame if it cannot be understood.
+fn parsed<T: FromStr<Err = Refusal>>(flag: &str, word: &str) -> Result<T, Refusal> {
+    word.parse().map_err(|refusal| Refusal::new(format!("{flag}: {refusal}")))
+}
+
 /// The settings, which fit together, with this latency; if that does not fit, its file is to blame.
 fn with_latency(settings: Settings, word: &str) -> Result<Settings, Refusal> {
     let Some(path) = word.strip_prefix("matrix:") else {
-        let settings = Settings { latency: word.parse()?, ..settings };
+        let settings = Settings { latency: parsed("--latency", word)?, ..settings };
         settings.check()?;
         return Ok(settings);
     };
+    if path.is_empty() {
+        return Err(Refusal::new(
+            "--latency: matrix: needs the name of a file behind it, as in matrix:mine.latencies",
+        ));
+    }
     let blame = |refusal: Refusal| Refusal::new(format!("{path}: {refusal}"));
     let latency = Latency::matrix(&files::read(Path::new(path))?).map_err(blame)?;
     let settings = Settings { latency, ..settings };

@@ -1,0 +1,294 @@
+//! How good the quorum system is, on paper and as JSON.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use doorway_core::{NodeSet, Refusal};
+use doorway_quorums::{Bounds, Certificate, Failure, Load, Overlaps, Ratings, System};
+use doorway_simulator::{Probability, Random};
+use serde_json::{Map, Value, json};
+
+use crate::progress::Progress;
+use crate::text;
+
+/// The probabilities of a crash that were typed, each with its word.
+#[derive(Clone, Debug)]
+pub(super) struct Crashes(Vec<(String, f64)>);
+
+impl Crashes {
+    /// More are refused.
+    const MOST: usize = 32;
+}
+
+impl FromStr for Crashes {
+    type Err = Refusal;
+
+    fn from_str(words: &str) -> Result<Self, Refusal> {
+        let count = words.split(',').count();
+        if count > Self::MOST {
+            return Err(Refusal::new(format!(
+                "{count} probabilities are too many: give at most {}",
+                Self::MOST
+            )));
+        }
+        let mut crashes: Vec<(String, f64)> = Vec::with_capacity(count);
+        for word in words.split(',').map(str::trim) {
+            let probability = word.parse::<Probability>()?.value();
+            if crashes.iter().any(|(earlier, _)| earlier == word) {
+                return Err(Refusal::new(format!("{word} is there twice: once is enough")));
+            }
+            crashes.push((word.to_owned(), probability));
+        }
+        Ok(Self(crashes))
+    }
+}
+
+/// All ratings of one system.
+pub(super) struct Rated<'a> {
+    ratings: Ratings<'a>,
+    /// For each word, and the probability of a crash that it means, the probability of failure.
+    failures: Vec<(&'a str, f64, Failure)>,
+    overlaps: Option<Overlaps>,
+}
+
+impl<'a> Rated<'a> {
+    pub(super) fn new(system: &'a System, crashes: &'a Crashes, seed: u64) -> Self {
+        let mut progress = Progress::new(1, "rating");
+        let mut random = Random::new(seed, 0);
+        let mut drawn = 0_u64;
+        let mut lot = || {
+            drawn += 1;
+            if drawn.is_multiple_of(1 << 16) {
+                progress.show(0);
+            }
+            random.fraction()
+        };
+        let ratings = Ratings::new(system);
+        let probabilities: Vec<f64> = crashes.0.iter().map(|(_, probability)| *probability).collect();
+        let failures = ratings.failures(&probabilities, &mut lot);
+        let failures = crashes
+            .0
+            .iter()
+            .zip(failures)
+            .map(|((word, crashed), failure)| (word.as_str(), *crashed, failure))
+            .collect();
+        let overlaps = ratings.overlaps();
+        Self { ratings, failures, overlaps }
+    }
+
+    /// The least, the mean and the most nodes that two minimal quorums have in common, if that was computed.
+    pub(super) fn overlap(&self) -> Option<(usize, f64, usize)> {
+        let overlaps = self.overlaps.as_ref()?;
+        Some((overlaps.least()?, overlaps.mean()?, overlaps.most()?))
+    }
+
+    pub(super) fn add_to(&self, answer: &mut Map<String, Value>) {
+        let load = self.ratings.load();
+        let (capacity, failures) = (capacity(load), || self.failures.iter());
+        let probabilities: Map<String, Value> =
+            failures().map(|(word, _, failure)| ((*word).to_owned(), failure.probability().into())).collect();
+        answer.insert("load".to_owned(), bounds(load.is_exact(), load.least, load.most));
+        answer.insert("capacity".to_owned(), bounds(load.is_exact(), capacity.0, capacity.1));
+        let resilience = self.ratings.resilience();
+        answer.insert(
+            "resilience".to_owned(),
+            bounds(resilience.exact().is_some(), resilience.least, resilience.most),
+        );
+        answer.insert("failure_probability".to_owned(), probabilities.into());
+        answer.insert("nondominated".to_owned(), self.ratings.is_nondominated().into());
+        if failures().any(|(_, _, failure)| matches!(failure, Failure::Drawn { .. })) {
+            let intervals =
+                failures().filter_map(|(word, _, failure)| Some(((*word).to_owned(), interval(failure)?)));
+            answer.insert("failure_interval".to_owned(), intervals.collect::<Map<_, _>>().into());
+        }
+        answer.insert("minimal_quorums".to_owned(), self.ratings.quorums().map(<[NodeSet]>::len).into());
+        let overlap =
+            self.overlap().map(|(least, mean, most)| json!({"min": least, "mean": mean, "max": most}));
+        answer.insert("overlap".to_owned(), overlap.into());
+        answer.insert("load_fraction".to_owned(), load.exact.map(|load| load.to_string()).into());
+        answer.insert("certificate".to_owned(), self.shown_certificate().map(certificate).into());
+    }
+
+    /// The certificate, unless it would be longer than all the rest.
+    fn shown_certificate(&self) -> Option<&Certificate> {
+        const MOST_NODES: usize = 64;
+        self.ratings.load().certificate.as_ref().filter(|_| self.ratings.system().n() <= MOST_NODES)
+    }
+
+    /// A line for each rating.
+    pub(super) fn as_text(&self) -> String {
+        let load = self.ratings.load();
+        let mut lines = vec![
+            ("minimal quorums".to_owned(), self.count()),
+            ("load".to_owned(), self.load()),
+            ("capacity".to_owned(), capacity_text(load)),
+            ("resilience".to_owned(), resilience_text(self.ratings.resilience())),
+        ];
+        let failure = |(word, crashed, failure): &(&str, f64, Failure)| {
+            (format!("failure at {word}"), failure_text(*failure, *crashed))
+        };
+        lines.extend(self.failures.iter().map(failure));
+        lines.push(("non-dominated".to_owned(), self.nondominated().to_owned()));
+        let column = 4 + lines.iter().map(|(term, _)| term.chars().count()).max().unwrap_or(0);
+        let width = text::prose_width();
+        lines.iter().map(|(term, meaning)| text::item(term, meaning, column, width) + "\n").collect()
+    }
+
+    fn count(&self) -> String {
+        match self.ratings.quorums() {
+            Some(quorums) => quorums.len().to_string(),
+            None => format!("more than {}, not listed", System::MOST_QUORUMS),
+        }
+    }
+
+    fn load(&self) -> String {
+        let load = self.ratings.load();
+        if !load.is_exact() {
+            return format!("{} (bounds: the system is too large for more)", range(load.least, load.most));
+        }
+        let proof = match (&load.certificate, self.shown_certificate()) {
+            (Some(_), Some(_)) => "exact; --json has a certificate",
+            (Some(_), None) => "exact: each assigned quorum equally often",
+            (None, _) => "exact, by the shape of the system",
+        };
+        let value = digits(load.least, f64::round);
+        match load.exact.filter(|fraction| (2..1_000_000).contains(&fraction.denominator())) {
+            Some(fraction) => format!("{fraction}, about {value} ({proof})"),
+            None => format!("{value} ({proof})"),
+        }
+    }
+
+    fn nondominated(&self) -> &'static str {
+        match self.ratings.is_nondominated() {
+            Some(true) => "yes: of every set of nodes and its complement one contains a quorum",
+            Some(false) => "no: another system has a quorum alive whenever this one has, and more often",
+            None => "unknown: there are too many sets of nodes to look at",
+        }
+    }
+}
+
+fn capacity(load: &Load) -> (f64, f64) {
+    // One divided by the nearest number to 3/7 is not the nearest to 7/3.
+    match load.exact.and_then(doorway_quorums::Fraction::inverse) {
+        Some(capacity) => (capacity.value(), capacity.value()),
+        None => (1.0 / load.most, 1.0 / load.least),
+    }
+}
+
+fn capacity_text(load: &Load) -> String {
+    let (least, most) = capacity(load);
+    let number = if load.is_exact() { digits(least, f64::round) } else { range(least, most) };
+    format!("{number} (requests in the time that a node needs for one)")
+}
+
+fn resilience_text(resilience: Bounds) -> String {
+    match resilience.exact() {
+        Some(0) => "0 (the crash of one node can leave no quorum)".to_owned(),
+        Some(1) => "1 (any one node may crash)".to_owned(),
+        Some(crashes) => format!("{crashes} (any {crashes} nodes may crash)"),
+        None => format!("from {} to {} (bounds: the search was too long)", resilience.least, resilience.most),
+    }
+}
+
+fn failure_text(failure: Failure, crashed: f64) -> String {
+    match failure {
+        Failure::Exact(probability) if probability < 1e-300 && crashed > 0.0 => "below 1e-300".to_owned(),
+        Failure::Exact(probability) => format!("{} (exact)", small(probability)),
+        Failure::Drawn { probability, least, most, draws } => {
+            let (probability, least, most) = (small(probability), small(least), small(most));
+            format!("{probability} ({least} to {most} with 95 % confidence, from {draws} draws)")
+        }
+    }
+}
+
+/// A probability that may be very small.
+fn small(probability: f64) -> String {
+    match probability {
+        1e-4..1.0 => format!("{probability:.4}"),
+        1e-300..1e-4 => format!("{probability:.2e}"),
+        _ => probability.to_string(),
+    }
+}
+
+/// Two bounds, which still hold as they are written.
+fn range(least: f64, most: f64) -> String {
+    format!("from {} to {}", digits(least, f64::floor), digits(most, f64::ceil))
+}
+
+/// A number with four digits that count, or with four decimals from 1 on.
+fn digits(number: f64, rounded: fn(f64) -> f64) -> String {
+    let zeros = if number > 0.0 && number < 1.0 { (-number.log10()).floor() as i32 } else { 0 };
+    let places = zeros + 4;
+    let scale = 10_f64.powi(places);
+    let written = format!("{:.*}", places as usize, rounded(number * scale) / scale);
+    written.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn bounds<T: Display + Into<Value>>(is_exact: bool, least: T, most: T) -> Value {
+    if is_exact { least.into() } else { json!({"least": least.into(), "most": most.into()}) }
+}
+
+fn interval(failure: &Failure) -> Option<Value> {
+    match failure {
+        Failure::Exact(_) => None,
+        Failure::Drawn { least, most, draws, .. } => {
+            Some(json!({"least": least, "most": most, "draws": draws}))
+        }
+    }
+}
+
+fn certificate(certificate: &Certificate) -> Value {
+    let strategy =
+        certificate.strategy.iter().map(|(quorum, share)| json!({"quorum": quorum, "share": number(*share)}));
+    let weights = certificate.weights.values().iter().copied().map(number);
+    json!({"strategy": strategy.collect::<Vec<_>>(), "weights": weights.collect::<Vec<_>>()})
+}
+
+/// A number, in quotes if readers of JSON could not keep all of its digits.
+fn number(number: u128) -> Value {
+    match u32::try_from(number) {
+        Ok(number) => number.into(),
+        Err(_) => number.to_string().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_hold_as_they_are_written() {
+        assert_eq!(range(0.500_04, 0.500_06), "from 0.5 to 0.5001");
+        assert_eq!(range(0.031_249, 0.031_251), "from 0.03124 to 0.03126");
+        assert_eq!(range(1.0, 19.999_99), "from 1 to 20");
+        assert_eq!(digits(3.0 / 7.0, f64::round), "0.4286");
+    }
+
+    #[test]
+    fn probabilities_show_what_is_known_of_them() {
+        let exact = |probability| failure_text(Failure::Exact(probability), 0.1);
+        assert_eq!(exact(0.006_84), "0.0068 (exact)");
+        assert_eq!([exact(1.15e-8), exact(0.0)], ["1.15e-8 (exact)", "below 1e-300"]);
+        assert_eq!(failure_text(Failure::Exact(0.0), 0.0), "0 (exact)");
+        let drawn = Failure::Drawn { probability: 0.25, least: 0.2, most: 0.3, draws: 100 };
+        assert_eq!(
+            failure_text(drawn, 0.1),
+            "0.2500 (0.2000 to 0.3000 with 95 % confidence, from 100 draws)"
+        );
+    }
+
+    #[test]
+    fn a_list_of_probabilities_is_read_or_refused() {
+        let refused = |words: &str| words.parse::<Crashes>().expect_err(words).to_string();
+        let read = "0.1, 0.50,1".parse::<Crashes>().expect("probabilities").0;
+        assert_eq!(read, [("0.1".to_owned(), 0.1), ("0.50".to_owned(), 0.5), ("1".to_owned(), 1.0)]);
+        for words in ["", "0.1,", "2", "-0.1", "NaN", "inf", "0,1x"] {
+            assert!(
+                refused(words).ends_with("is not a probability: a number from 0 to 1, as in 0.05"),
+                "{words}"
+            );
+        }
+        assert_eq!(refused("0.1,0.1"), "0.1 is there twice: once is enough");
+        assert_eq!(refused(&vec!["0"; 33].join(",")), "33 probabilities are too many: give at most 32");
+    }
+}

@@ -1,0 +1,164 @@
+//! How good a quorum system is.
+//!
+//! Small quorums cost few messages, but they are not all that counts: how busy the busiest node is, how many crashes are
+//! always survived, how likely they leave no quorum, and whether another system would be strictly better. M. Naor, A.
+//! Wool: "The load, capacity, and availability of quorum systems", SIAM Journal on Computing 27(2), 1998; D. Peleg, A.
+//! Wool: "The availability of quorum systems", Information and Computation 123(2), 1995.
+//!
+//! What is given as exact is exact. Where a system is too large for that, there are bounds, or an interval, or nothing;
+//! how long it takes is limited by counting steps, never by a clock, so that the same system always has the same ratings.
+//! Chance is handed in.
+//!
+//! ```
+//! use doorway_quorums::{Construction, Ratings, System};
+//!
+//! let plane = System::build(&Construction::Plane, 7)?;
+//! let ratings = Ratings::new(&plane);
+//! assert_eq!(ratings.load().exact.map(|load| load.to_string()).as_deref(), Some("3/7"));
+//! assert_eq!(ratings.resilience().exact(), Some(2));
+//! assert_eq!(ratings.is_nondominated(), Some(true));
+//! let failure = ratings.exact_failure(0.1).expect("seven nodes are few");
+//! assert_eq!(format!("{failure:.4}"), "0.0068");
+//! # Ok::<(), doorway_core::Refusal>(())
+//! ```
+
+mod balance;
+mod coalitions;
+mod failure;
+mod fraction;
+mod load;
+mod overlaps;
+mod program;
+mod resilience;
+mod structure;
+
+use doorway_core::NodeSet;
+
+use crate::System;
+pub(crate) use balance::Lightest;
+use coalitions::Coalitions;
+pub use failure::Failure;
+pub use fraction::Fraction;
+pub use load::{Certificate, Load};
+pub use overlaps::Overlaps;
+pub use resilience::Bounds;
+pub(crate) use structure::Structure;
+
+/// The load of a system.
+#[must_use]
+pub fn load(system: &System) -> Load {
+    Ratings::new(system).load().clone()
+}
+
+/// The resilience of a system: how many crashes, of whatever nodes, it always survives.
+#[must_use]
+pub fn resilience(system: &System) -> Bounds {
+    Ratings::new(system).resilience()
+}
+
+/// Whether no other system is alive whenever this one is, and more often; `None` if it is too large to tell.
+#[must_use]
+pub fn is_nondominated(system: &System) -> Option<bool> {
+    Ratings::new(system).is_nondominated()
+}
+
+/// A system with what all its ratings are computed from.
+#[derive(Clone, Debug)]
+pub struct Ratings<'a> {
+    system: &'a System,
+    /// The minimal quorums, if they can be listed.
+    quorums: Option<Vec<NodeSet>>,
+    load: Load,
+    resilience: Bounds,
+    /// How many sets of live nodes contain no quorum, by size, if they are few enough.
+    losing: Option<Vec<u32>>,
+    nondominated: Option<bool>,
+}
+
+impl<'a> Ratings<'a> {
+    /// The number of sets of ten among twenty nodes: no system of up to twenty nodes has more minimal quorums.
+    const MOST_QUORUMS_OF_TWENTY: usize = 184_756;
+
+    /// The overlaps of more quorums are not computed.
+    const MOST_COMPARED: usize = 2_048;
+
+    /// Rates a system: seconds for the largest, far less for the others.
+    #[must_use]
+    pub fn new(system: &'a System) -> Self {
+        let most = match system.n() {
+            ..=Coalitions::MOST_MEMBERS => Self::MOST_QUORUMS_OF_TWENTY,
+            _ => System::MOST_QUORUMS,
+        };
+        let quorums = system.quorums_up_to(most);
+        let load = load::load(system, quorums.as_deref());
+        let resilience = resilience::resilience(system, quorums.as_deref(), &load);
+        let coalitions = quorums.as_deref().and_then(Coalitions::new);
+        let by_shape = || system.structure()?.is_nondominated();
+        // A transversal that is smaller than every quorum contains none, and leaves none.
+        let by_transversal = || (resilience.most + 1 < system.smallest_quorum()).then_some(false);
+        let by_sets = coalitions.as_ref().map(Coalitions::is_nondominated);
+        let nondominated = by_sets.or_else(by_shape).or_else(by_transversal);
+        let losing = coalitions.as_ref().map(Coalitions::losing);
+        Self { system, quorums, load, resilience, losing, nondominated }
+    }
+
+    /// The system that is rated.
+    #[must_use]
+    pub fn system(&self) -> &'a System {
+        self.system
+    }
+
+    /// The minimal quorums, if they can be listed.
+    #[must_use]
+    pub fn quorums(&self) -> Option<&[NodeSet]> {
+        self.quorums.as_deref()
+    }
+
+    /// How many nodes every two of the minimal quorums have in common, if there are not too many.
+    #[must_use]
+    pub fn overlaps(&self) -> Option<Overlaps> {
+        self.quorums().filter(|quorums| quorums.len() <= Self::MOST_COMPARED).map(Overlaps::of)
+    }
+
+    /// How often the busiest node is asked by the strategy for which that is least. One divided by it is the capacity:
+    /// how many requests in the time that a node needs for one.
+    #[must_use]
+    pub fn load(&self) -> &Load {
+        &self.load
+    }
+
+    /// How many crashes, of whatever nodes, are always survived.
+    #[must_use]
+    pub fn resilience(&self) -> Bounds {
+        self.resilience
+    }
+
+    /// Whether no other system is alive whenever this one is, and more often; `None` if the system is too large to
+    /// tell.
+    #[must_use]
+    pub fn is_nondominated(&self) -> Option<bool> {
+        self.nondominated
+    }
+
+    /// The probability that no quorum is alive if each node has crashed with probability `crashed`, where it can be
+    /// computed exactly.
+    #[must_use]
+    pub fn exact_failure(&self, crashed: f64) -> Option<f64> {
+        failure::exact(self, crashed.clamp(0.0, 1.0))
+    }
+
+    /// The same for several probabilities, exactly or else from crashes that are drawn: `random` gives numbers from 0 to
+    /// 1, and is not asked where everything is exact.
+    pub fn failures(&self, crashed: &[f64], random: &mut dyn FnMut() -> f64) -> Vec<Failure> {
+        let exact: Option<Vec<f64>> = crashed.iter().map(|&crashed| self.exact_failure(crashed)).collect();
+        match exact {
+            Some(exact) => exact.into_iter().map(Failure::Exact).collect(),
+            None => failure::drawn(self.system, crashed, random),
+        }
+    }
+
+    /// How many sets of live nodes contain no quorum, by size.
+    fn losing(&self) -> Option<&[u32]> {
+        self.losing.as_deref()
+    }
+}

@@ -1,0 +1,136 @@
+//! What a rule knows of its own quorums without listing them.
+//!
+//! Four constructions have more quorums than can be listed, and a shape that makes up for it: walls, trees, grids and
+//! votes. Each answers here from its shape alone, in time that grows little with the number of nodes. The tests compare
+//! every answer with what all quorums and all sets of live nodes say, for all systems that are small enough for that.
+
+mod grid;
+mod tree;
+mod votes;
+mod wall;
+
+use super::Fraction;
+
+/// The ratings of a rule, from its shape.
+pub(crate) trait Structure {
+    /// How many nodes the smallest quorum has.
+    fn smallest_quorum(&self) -> usize;
+
+    /// How many nodes the smallest set has that meets every quorum.
+    fn smallest_transversal(&self) -> usize;
+
+    /// How many quorums fit beside each other if a node may be split between them, which is one divided by the load.
+    fn capacity(&self) -> Option<Capacity>;
+
+    /// What the load is at least, if the capacity is not known.
+    fn least_load(&self) -> f64 {
+        0.0
+    }
+
+    /// The probability that no quorum is alive if each node has crashed with probability `crashed`. Only sums and
+    /// products of positive numbers, so that even the smallest probability has all its digits.
+    fn failure_probability(&self, crashed: f64) -> Option<f64>;
+
+    /// Whether no other system is alive whenever this one is, and more often.
+    fn is_nondominated(&self) -> Option<bool>;
+}
+
+/// One divided by the load.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Capacity {
+    /// As a fraction, unless it has too many digits.
+    pub(crate) fraction: Option<Fraction>,
+    /// But for its last bits.
+    pub(crate) value: f64,
+}
+
+impl From<Fraction> for Capacity {
+    fn from(fraction: Fraction) -> Self {
+        Self { fraction: Some(fraction), value: fraction.value() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_core::NodeSet;
+
+    use crate::ratings::Ratings;
+    use crate::{Construction, System};
+
+    fn build(word: &str, n: usize) -> System {
+        System::build(&word.parse::<Construction>().expect(word), n).expect(word)
+    }
+
+    /// All walls of up to `n` nodes, by the bits between their nodes.
+    fn walls(n: usize) -> Vec<System> {
+        let wall = |n: usize, cuts: usize| {
+            let mut widths = vec![1_usize];
+            for place in 0..n - 1 {
+                match cuts >> place & 1 {
+                    1 => widths.push(1),
+                    _ => *widths.last_mut().expect("there is a row") += 1,
+                }
+            }
+            System::build(&Construction::Wall(widths), n).expect("the widths sum up")
+        };
+        (1..=n).flat_map(|n| (0..1 << (n - 1)).map(move |cuts| wall(n, cuts))).collect()
+    }
+
+    /// Votes of up to `n` nodes, some with many equal ones, some with none, some odd in all and some even.
+    fn votes(n: usize) -> Vec<System> {
+        let patterns: [fn(usize) -> u64; 5] = [
+            |i| (i as u64 * 7 + 3) % 5,
+            |i| i as u64 + 1,
+            |i| 1 + (i as u64) % 2,
+            |i| if i == 0 { 5 } else { 1 },
+            |i| 1 << (i % 6),
+        ];
+        let system = |n: usize, pattern: fn(usize) -> u64| {
+            System::build(&Construction::Weighted((0..n).map(pattern).collect()), n).expect("some have votes")
+        };
+        (1..=n).flat_map(|n| patterns.map(|pattern| system(n, pattern))).collect()
+    }
+
+    fn all_shapes() -> Vec<System> {
+        let words = ["majority", "grid", "tree", "triangle", "cwlog"];
+        let named = (1..=14).flat_map(|n| words.map(|word| build(word, n)));
+        named.chain([build("grid", 16), build("tree", 15)]).chain(walls(9)).chain(votes(12)).collect()
+    }
+
+    #[test]
+    fn every_shape_says_what_all_its_quorums_say() {
+        for system in all_shapes() {
+            let (structure, ratings) = (system.structure().expect("it has a shape"), Ratings::new(&system));
+            let (name, quorums) = (format!("{} of {}", system.construction(), system.n()), system.quorums());
+            let smallest = quorums.expect("few").iter().map(NodeSet::len).min();
+            assert_eq!(Some(structure.smallest_quorum()), smallest, "{name}");
+            let capacity = structure.capacity().and_then(|capacity| capacity.fraction).expect(&name);
+            let load = ratings.load();
+            assert!(load.certificate.is_some(), "{name}");
+            assert_eq!(capacity.inverse(), load.exact, "{name}");
+            let losing = ratings.losing().expect("few nodes");
+            let largest = losing.iter().rposition(|&sets| sets > 0).expect("the empty set has no quorum");
+            assert_eq!(structure.smallest_transversal(), losing.len() - 1 - largest, "{name}");
+            if let Some(nondominated) = structure.is_nondominated() {
+                assert_eq!(Some(nondominated), ratings.is_nondominated(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_shape_fails_as_often_as_all_sets_of_live_nodes_say() {
+        for system in all_shapes() {
+            let (structure, ratings) = (system.structure().expect("it has a shape"), Ratings::new(&system));
+            for crashed in [0.0, 0.01, 0.1, 0.3, 0.5, 0.8, 1.0] {
+                let by_shape = structure.failure_probability(crashed).expect("few votes");
+                let by_sets = ratings.exact_failure(crashed).expect("few nodes");
+                assert!(
+                    (by_shape - by_sets).abs() <= 1e-12 * by_sets.max(1e-3),
+                    "{} of {} at {crashed}: {by_shape} {by_sets}",
+                    system.construction(),
+                    system.n()
+                );
+            }
+        }
+    }
+}
