@@ -13,7 +13,9 @@ pub(crate) fn find<'a>(catalog: &'a impl Catalog, typed: &Typed, name: &str) -> 
 }
 
 fn unknown(catalog: &impl Catalog, program: &str, name: &str) -> Refusal {
-    let names: Vec<&str> = catalog.list().iter().map(|about| about.name).collect();
+    // Nobody means a specimen who does not write like one.
+    let may_be_meant = |about: &&About| about.specimen.is_none() || name.contains('/');
+    let names: Vec<&str> = catalog.list().into_iter().filter(may_be_meant).map(|about| about.name).collect();
     let guess = match nearest(name, &names)[..] {
         [] => String::new(),
         [one] => format!(" did you mean {one}?"),
