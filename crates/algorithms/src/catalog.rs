@@ -24,6 +24,8 @@ pub fn catalog() -> impl Catalog {
         .with(naimi_trehel::entry())
         .with(cao_singhal::entry())
         .with(specimens::lamport::entry())
+        .with(specimens::ricart_agrawala::deferred_not_cleared_entry())
+        .with(specimens::ricart_agrawala::stamped_early_entry())
         .with(specimens::maekawa::basic_entry())
         .with(specimens::maekawa::no_failed_when_overtaken_entry())
 }

@@ -97,6 +97,8 @@ fn the_same_work_finds_every_specimen_wrong() {
         (1..=SEEDS).any(|seed| !run(name, options, &settings(seed, Channels::Any, 0, false)).as_expected)
     };
     assert!(finds("lamport/any-order", &Options::none()));
+    assert!(finds("ricart-agrawala/deferred-not-cleared", &Options::none()));
+    assert!(finds("ricart-agrawala/stamped-early", &Options::none()));
     assert!(finds("maekawa/basic", &Options::none().with("quorum", "cyclic")));
     assert!(finds("maekawa/no-failed-when-overtaken", &Options::none().with("quorum", "majority")));
 }

@@ -2,3 +2,4 @@
 
 pub mod lamport;
 pub mod maekawa;
+pub mod ricart_agrawala;
