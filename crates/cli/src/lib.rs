@@ -14,6 +14,7 @@
 //! ```
 
 mod algorithms;
+mod bank;
 mod completions;
 mod exit;
 mod explain;
@@ -22,6 +23,7 @@ mod man;
 mod names;
 mod progress;
 mod quorum;
+mod repetition;
 mod simulate;
 mod table;
 mod text;
@@ -87,6 +89,7 @@ impl Answer {
   doorway explain ricart-agrawala          one page of the textbook
   doorway simulate maekawa --nodes 13      run it and count its messages
   doorway quorum plane --nodes 13          build a quorum system and verify it
+  doorway bank --simulated --broken E1     transfers under a broken lock, and what an auditor sees
 
 Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
 )]
@@ -101,6 +104,7 @@ enum Verb {
     Explain(explain::Arguments),
     Simulate(Box<simulate::Arguments>),
     Quorum(quorum::Arguments),
+    Bank(Box<bank::Arguments>),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -121,6 +125,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Explain(arguments)) => explain::answer(catalog, &arguments, typed),
         Some(Verb::Simulate(arguments)) => simulate::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
+        Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }
@@ -134,7 +139,7 @@ fn definitions(typed: &Typed) -> clap::Command {
 /// The definitions from which completions and manual pages are made: what is parsed, and the names of the catalog.
 fn described(catalog: &impl Catalog, typed: &Typed) -> clap::Command {
     let names: Vec<&'static str> = catalog.list().iter().map(|about| about.name).collect();
-    ["explain", "simulate"].into_iter().fold(definitions(typed), |command, verb| {
+    ["explain", "simulate", "bank"].into_iter().fold(definitions(typed), |command, verb| {
         let names = names.clone();
         command
             .mut_subcommand(verb, |verb| verb.mut_arg("algorithm", |argument| argument.value_parser(names)))

@@ -1,7 +1,7 @@
 //! The bank: right under every correct lock, and visibly wrong under every broken one.
 
 use doorway_core::Catalog;
-use doorway_lab::bank::{Bank, BankRuns, Broken, Fencing, Locks, Update, Wrong};
+use doorway_lab::bank::{Bank, BankRuns, Broken, Example, Fencing, Locks, Update, Wrong};
 
 const SEEDS: u64 = 100;
 
@@ -38,7 +38,7 @@ fn with_every_correct_algorithm_both_kinds_of_locks_and_a_hundred_seeds_nothing_
             (runs.failed, runs.tally.fenced, runs.tally.audits, runs.tally.transfers + runs.tally.refused),
             (0, 0, SEEDS * 50, SEEDS * 150),
             "{algorithm} with {locks}: {:?}",
-            runs.first_failure
+            runs.example
         );
         let entries = runs.tally.entries;
         assert_eq!(entries, if locks == Locks::One { SEEDS * 200 } else { SEEDS * (2 * 150 + 3 * 50) });
@@ -49,7 +49,7 @@ fn with_every_correct_algorithm_both_kinds_of_locks_and_a_hundred_seeds_nothing_
 fn rewriting_balances_is_right_too_under_a_right_lock() {
     for locks in [Locks::One, Locks::PerAccount] {
         let runs = runs(&Bank { locks, update: Update::Rewrite, ..Bank::default() });
-        assert_eq!((runs.failed, runs.tally.fenced), (0, 0), "{:?}", runs.first_failure);
+        assert_eq!((runs.failed, runs.tally.fenced), (0, 0), "{:?}", runs.example);
     }
 }
 
@@ -121,7 +121,7 @@ fn accounts_reject_stale_orders_and_count_them_or_only_count_them() {
 fn a_run_is_its_seed_and_a_replay_finds_the_same_violations() {
     let catalog = doorway_algorithms::catalog();
     let found = runs(&broken("E14"));
-    let (seed, violations) = found.first_failure.clone().expect("it is broken");
+    let Example { seed, violations } = found.example.clone().expect("it is broken");
     let again = Bank { seed, ..broken("E14") }.run(&catalog).expect("it can be run");
     assert_eq!(again.violations, violations);
     let command = format!("doorway bank --simulated --broken E14 --seed {seed} --runs 1");
@@ -134,7 +134,7 @@ fn a_deadlock_of_the_lock_is_told_as_a_stall() {
     let bank = Bank { options: bank.options.with("quorum", "majority"), ..bank };
     let found = runs(&bank);
     assert!(found.tally.times(Wrong::Stall) > 0, "{:?}", found.found());
-    let told = found.first_failure.map(|(_, told)| told[0].what.clone()).unwrap_or_default();
+    let told = found.example.map(|example| example.violations[0].what.clone()).unwrap_or_default();
     assert!(told.starts_with("nobody can go on: client 1 waits for bank and lacks"), "{told}");
 }
 

@@ -25,6 +25,6 @@ mod teller;
 
 pub use hall::Outcome;
 pub use report::{BankReport, Found};
-pub use runs::BankRuns;
+pub use runs::{BankRuns, Example};
 pub use settings::{Bank, Broken, Fencing, Locks, Update};
 pub use tally::{Tally, Violation, Wrong};

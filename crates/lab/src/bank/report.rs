@@ -66,9 +66,9 @@ pub struct BankReport {
     pub failed_runs: u64,
     /// What was found wrong, by kind.
     pub found: Vec<Found>,
-    /// The seed of the first run that failed.
-    pub first_failed_seed: Option<u64>,
-    /// What was wrong in it.
+    /// The seed of the first run in which money was wrong, or else of the first that failed.
+    pub example_seed: Option<u64>,
+    /// What was wrong in it: the first ten of each kind.
     pub violations: Vec<Violation>,
     /// What to type to see it again.
     pub replay: Option<String>,
@@ -83,4 +83,6 @@ pub struct Found {
     pub times: u64,
     /// In how many runs.
     pub runs: u64,
+    /// The first seed of those.
+    pub first_seed: u64,
 }

@@ -18,12 +18,27 @@ pub struct BankRuns {
     pub tally: Tally,
     /// How many had something wrong.
     pub failed: u64,
-    /// In how many each thing was wrong.
-    failed_by: BTreeMap<Wrong, u64>,
-    /// The seed of the first of them, and what was wrong in it.
-    pub first_failure: Option<(u64, Vec<Violation>)>,
+    /// In how many each thing was wrong, and the first seed of those.
+    failed_by: BTreeMap<Wrong, (u64, u64)>,
+    /// One of them to look at: the first in which money was wrong, or else the first of all.
+    pub example: Option<Example>,
     /// What each account had at the end of the run that was added last.
     balances: Vec<i64>,
+}
+
+/// A run in which something was wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// Its seed.
+    pub seed: u64,
+    /// What was wrong.
+    pub violations: Vec<Violation>,
+}
+
+impl Example {
+    fn is_about_money(&self) -> bool {
+        self.violations.iter().any(|violation| violation.kind.is_about_money())
+    }
 }
 
 impl BankRuns {
@@ -36,7 +51,7 @@ impl BankRuns {
             tally: Tally::default(),
             failed: 0,
             failed_by: BTreeMap::new(),
-            first_failure: None,
+            example: None,
             balances: Vec::new(),
         }
     }
@@ -48,10 +63,14 @@ impl BankRuns {
         self.tally.merge(&outcome.tally);
         self.failed += u64::from(!outcome.is_right());
         for &wrong in outcome.tally.found.keys() {
-            *self.failed_by.entry(wrong).or_default() += 1;
+            self.failed_by.entry(wrong).or_insert((0, seed)).0 += 1;
         }
-        if !outcome.is_right() && self.first_failure.is_none() {
-            self.first_failure = Some((seed, outcome.violations));
+        if !outcome.is_right() {
+            let other = Example { seed, violations: outcome.violations };
+            let is_better = |example: &Example| other.is_about_money() && !example.is_about_money();
+            if self.example.as_ref().is_none_or(is_better) {
+                self.example = Some(other);
+            }
         }
         self.balances = outcome.balances;
     }
@@ -65,15 +84,20 @@ impl BankRuns {
     /// What was found wrong, by kind.
     #[must_use]
     pub fn found(&self) -> Vec<Found> {
-        let found = |(&kind, &runs): (&Wrong, &u64)| Found { kind, times: self.tally.times(kind), runs };
+        let found = |(&kind, &(runs, first_seed)): (&Wrong, &(u64, u64))| Found {
+            kind,
+            times: self.tally.times(kind),
+            runs,
+            first_seed,
+        };
         self.failed_by.iter().map(found).collect()
     }
 
-    /// What to type to see the first run again that failed, `program` being the name of the command.
+    /// What to type to see the example again, `program` being the name of the command.
     #[must_use]
     pub fn replay(&self, program: &str) -> Option<String> {
-        let (seed, _) = self.first_failure.as_ref()?;
-        Some(Bank { seed: *seed, ..self.bank.clone() }.command(program))
+        let seed = self.example.as_ref()?.seed;
+        Some(Bank { seed, ..self.bank.clone() }.command(program))
     }
 
     /// The numbers as programs read them.
@@ -111,8 +135,8 @@ impl BankRuns {
             balances: self.balances().map(<[i64]>::to_vec),
             failed_runs: self.failed,
             found: self.found(),
-            first_failed_seed: self.first_failure.as_ref().map(|(seed, _)| *seed),
-            violations: self.first_failure.as_ref().map(|(_, told)| told.clone()).unwrap_or_default(),
+            example_seed: self.example.as_ref().map(|example| example.seed),
+            violations: self.example.as_ref().map(|example| example.violations.clone()).unwrap_or_default(),
             replay: self.replay(program),
         }
     }

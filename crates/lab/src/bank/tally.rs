@@ -105,6 +105,15 @@ pub enum Wrong {
 }
 
 impl Wrong {
+    /// Whether it is about money, and not only about the lock.
+    #[must_use]
+    pub fn is_about_money(self) -> bool {
+        match self {
+            Wrong::Audit | Wrong::NegativeBalance | Wrong::FinalSum | Wrong::FinalLog => true,
+            Wrong::Exclusion | Wrong::Fence | Wrong::Contract | Wrong::Stall => false,
+        }
+    }
+
     /// As a row of a table.
     #[must_use]
     pub fn title(self) -> &'static str {
