@@ -1,6 +1,6 @@
 //! The hall of the bank: all processes in the engine, and somebody who watches and trusts nobody.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use doorway_core::{
@@ -78,9 +78,6 @@ struct Hall<'a, A: Explain> {
 }
 
 impl<'a, A: Explain> Hall<'a, A> {
-    /// So many steps without an entry are too many.
-    const PATIENCE: u64 = 2_000_000;
-
     fn run(bank: &'a Bank, needs: Channels, factory: &Factory<A>) -> Result<Outcome, Refusal> {
         let mut hall = Self::open(bank, needs, factory)?;
         hall.begin();
@@ -98,7 +95,7 @@ impl<'a, A: Explain> Hall<'a, A> {
         }
         let guards = bank.guards()?;
         let charter = Arc::new(Charter::new(&bank.participants().collect(), factory)?);
-        let known = guards.clone();
+        let known: BTreeSet<SectionName> = guards.iter().cloned().collect();
         let register = Register::new(move |section| known.contains(section).then(|| Arc::clone(&charter)));
         let account = || Process::Account(Account::new(bank.balance as i64, bank.fencing));
         let teller = |me| {
@@ -127,7 +124,7 @@ impl<'a, A: Explain> Hall<'a, A> {
     }
 
     fn go_on(&mut self) {
-        while self.engine.next_time().is_some() && self.steps_without_entry < Self::PATIENCE {
+        while self.engine.next_time().is_some() && self.steps_without_entry < self.patience() {
             if A::PERPETUAL && self.is_all_done() {
                 return;
             }
@@ -135,6 +132,12 @@ impl<'a, A: Explain> Hall<'a, A> {
                 self.after_step(process);
             }
         }
+    }
+
+    /// So many steps without an entry are too many. Everybody may ask everybody before the first one enters.
+    fn patience(&self) -> u64 {
+        let participants = self.bank.participant_count() as u64;
+        1_000_000 + 8 * participants * participants
     }
 
     fn is_all_done(&self) -> bool {
