@@ -14,6 +14,7 @@
 //! ```
 
 mod algorithms;
+mod bank;
 mod claims;
 mod compare;
 mod completions;
@@ -24,6 +25,7 @@ mod man;
 mod names;
 mod progress;
 mod quorum;
+mod repetition;
 mod simulate;
 mod table;
 mod text;
@@ -91,6 +93,7 @@ impl Answer {
   doorway compare                          all algorithms side by side
   doorway claims                           every claim of the literature against runs
   doorway quorum plane --nodes 13          build a quorum system and verify it
+  doorway bank --simulated --broken E1     transfers under a broken lock, and what an auditor sees
 
 Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
 )]
@@ -107,6 +110,7 @@ enum Verb {
     Compare(Box<compare::Arguments>),
     Claims(claims::Arguments),
     Quorum(quorum::Arguments),
+    Bank(Box<bank::Arguments>),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -129,6 +133,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Compare(arguments)) => compare::answer(catalog, &arguments, typed),
         Some(Verb::Claims(arguments)) => claims::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
+        Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }
@@ -142,7 +147,12 @@ fn definitions(typed: &Typed) -> clap::Command {
 /// The definitions from which completions and manual pages are made: what is parsed, and the names of the catalog.
 fn described(catalog: &impl Catalog, typed: &Typed) -> clap::Command {
     let names: Vec<&'static str> = catalog.list().iter().map(|about| about.name).collect();
-    let takers = [("explain", "algorithm"), ("simulate", "algorithm"), ("compare", "algorithms")];
+    let takers = [
+        ("explain", "algorithm"),
+        ("simulate", "algorithm"),
+        ("compare", "algorithms"),
+        ("bank", "algorithm"),
+    ];
     takers.into_iter().fold(definitions(typed), |command, (verb, argument)| {
         let names = names.clone();
         command.mut_subcommand(verb, |verb| verb.mut_arg(argument, |argument| argument.value_parser(names)))

@@ -13,9 +13,7 @@ pub(crate) fn find<'a>(catalog: &'a impl Catalog, typed: &Typed, name: &str) -> 
 }
 
 fn unknown(catalog: &impl Catalog, program: &str, name: &str) -> Refusal {
-    // Nobody means a specimen who does not write like one.
-    let may_be_meant = |about: &&About| about.specimen.is_none() || name.contains('/');
-    let names: Vec<&str> = catalog.list().into_iter().filter(may_be_meant).map(|about| about.name).collect();
+    let names: Vec<&str> = catalog.list().iter().map(|about| about.name).collect();
     let guess = match nearest(name, &names)[..] {
         [] => String::new(),
         [one] => format!(" did you mean {one}?"),
@@ -24,12 +22,17 @@ fn unknown(catalog: &impl Catalog, program: &str, name: &str) -> Refusal {
     Refusal::new(format!("there is no algorithm {name:?}:{guess} `{program} algorithms` lists them"))
 }
 
-/// At most three names that somebody may have meant, the likeliest first.
+/// At most three names that somebody may have meant, the likeliest first. Whoever typed no `/` meant no specimen, if
+/// anything else is near.
 fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     const SHOWN: usize = 3;
     let wanted = wanted.to_lowercase();
     let mut near: Vec<(usize, &str)> =
         names.iter().filter_map(|&name| Some((distance(&wanted, name)?, name))).collect();
+    let is_right = |(_, name): &(usize, &str)| !name.contains('/');
+    if !wanted.contains('/') && near.iter().any(is_right) {
+        near.retain(is_right);
+    }
     near.sort_by_key(|(distance, _)| *distance);
     near.into_iter().take(SHOWN).map(|(_, name)| name).collect()
 }

@@ -148,7 +148,7 @@ fn weights_widths_and_files_imply_the_number_of_nodes() {
 fn every_verb_has_help_that_teaches() {
     let main = prints("--help");
     assert_eq!(prints(""), main);
-    for verb in ["algorithms", "explain", "simulate", "quorum", "completions", "man"] {
+    for verb in ["algorithms", "explain", "simulate", "quorum", "bank", "completions", "man"] {
         assert!(main.contains(&format!("\n  {verb} ")), "{verb} is missing in\n{main}");
         let long = prints(&format!("{verb} --help"));
         assert!(long.contains("Examples:\n  doorway "), "{long}");
@@ -176,15 +176,16 @@ fn every_example_of_the_help_runs() {
     let folder = folder("examples");
     file(&folder, "scenario.script", SCRIPT);
     file(&folder, "mine.quorums", "1: 1 2\n2: 2 3\n3: 1 3\n");
-    for verb in ["algorithms", "explain", "simulate", "quorum", "completions", "man"] {
+    for verb in ["algorithms", "explain", "simulate", "quorum", "bank", "completions", "man"] {
         for words in examples(verb) {
             let output = Command::new(env!("CARGO_BIN_EXE_doorway"))
                 .args(&words)
                 .current_dir(&folder)
                 .output()
                 .expect("the command starts");
-            // A coordinator that crashes stalls everybody, and that is what the example shows.
-            let expected = if words.contains(&"--crash".to_owned()) { 1 } else { 0 };
+            // A coordinator that crashes stalls everybody, a broken lock loses money, and that is what the examples show.
+            let fails = words.iter().any(|word| ["--crash", "--broken"].contains(&word.as_str()));
+            let expected = if fails { 1 } else { 0 };
             assert_eq!(output.status.code(), Some(expected), "{words:?}: {}", text(&output.stderr));
             assert!(!output.stdout.is_empty(), "{words:?}");
         }
@@ -193,7 +194,7 @@ fn every_example_of_the_help_runs() {
 
 #[test]
 fn help_fits_eighty_columns() {
-    for verb in ["", "algorithms", "explain", "simulate", "quorum", "man"] {
+    for verb in ["", "algorithms", "explain", "simulate", "quorum", "bank", "man"] {
         let output = Command::new(env!("CARGO_BIN_EXE_doorway"))
             .args(verb.split_whitespace().chain(["--help"]))
             .env("COLUMNS", "80")

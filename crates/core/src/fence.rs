@@ -10,7 +10,9 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 
-use crate::{Algorithm, Ask, Effects, Entered, Machine, Never, Node, NodeId, Phase, Plan, Start, Ticks};
+use crate::{
+    Algorithm, Ask, Effects, Entered, LamportClock, Machine, Never, Node, NodeId, Phase, Plan, Start, Ticks,
+};
 
 /// A fence. In JSON it is a string, because not every reader of JSON keeps 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,6 +89,11 @@ impl<A: Algorithm> Fenced<A> {
     #[must_use]
     pub fn from_plan(plan: &Plan<A>, me: NodeId, start: Start) -> Self {
         Self::new(plan.node(me, start))
+    }
+
+    /// The algorithm's clock, if it has one: see [`Node::clock`].
+    pub fn clock(&mut self) -> Option<&mut LamportClock> {
+        self.node.clock()
     }
 
     /// After the merge of the message that caused it, an entry ticks: that count is its fence.

@@ -52,6 +52,7 @@ mod machine;
 mod node;
 mod out;
 mod queues;
+mod sections;
 mod set;
 mod table;
 
@@ -71,5 +72,6 @@ pub use machine::{Ask, Effects, Entered, Machine, Never, Ticks};
 pub use node::{Node, Phase};
 pub use out::{Out, Sent, To};
 pub use queues::{NodeQueue, RequestQueue};
+pub use sections::{Charter, Named, Register, SectionName, Sections};
 pub use set::NodeSet;
 pub use table::PerNode;

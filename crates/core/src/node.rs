@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Algorithm, Input, NodeId, Out};
+use crate::{Algorithm, Input, LamportClock, NodeId, Out};
 
 /// Where a node stands towards its section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -57,6 +57,11 @@ impl<A> Node<A> {
 }
 
 impl<A: Algorithm> Node<A> {
+    /// The algorithm's clock, if it has one, to keep it up with what its process has heard elsewhere.
+    pub fn clock(&mut self) -> Option<&mut LamportClock> {
+        self.algorithm.clock()
+    }
+
     /// One atomic step. Afterwards `out`, emptied before, holds what to send; the node has entered if
     /// [`Node::phase`] became [`Phase::Inside`]; and [`Out::breach`] tells if the algorithm broke its contract.
     ///

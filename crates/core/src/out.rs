@@ -74,6 +74,11 @@ impl<M> Out<M> {
         }
     }
 
+    /// Sends `msg` to the recipients of another message: for whoever passes on what somebody else has sent.
+    pub fn send_to(&mut self, to: To, msg: M) {
+        self.sends.push(Sent { to, msg, rule: self.rule });
+    }
+
     /// Lets the node in. Right only while it waits, and once.
     pub fn enter(&mut self) {
         self.entries += 1;

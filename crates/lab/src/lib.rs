@@ -1,8 +1,10 @@
 //! Experiments as a library: what the command line and the studio both need to run an algorithm, compare it with others
 //! and hold a claim of the literature against it.
 //!
-//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors.
+//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors. The [`bank`] shows
+//! what a lock is for, and what comes of a wrong one.
 
+pub mod bank;
 pub mod claims;
 pub mod compare;
 pub mod examples;

@@ -60,3 +60,4 @@ pub use settings::{Latency, Load, Settings, Span};
 pub use simulation::simulate;
 pub use stall::{Stall, Waiting};
 pub use traffic::Traffic;
+pub use watch::{Watch, WrongEntry};

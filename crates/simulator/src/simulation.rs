@@ -291,7 +291,7 @@ impl<A: Explain> Simulation<A> {
             recorder.effect(now, node, What::Enter { fence }, rule);
         }
         if let Some(wrong) = self.watch.enter(node, fence) {
-            self.violate(node, wrong);
+            self.violate(node, wrong.to_string());
         }
         if let Some(order) = &mut self.order {
             order.enter(node);

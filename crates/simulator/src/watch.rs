@@ -1,6 +1,7 @@
 //! The watch: what must hold at every step of every algorithm, kept by somebody who trusts none of them.
 
 use std::collections::VecDeque;
+use std::fmt;
 
 use doorway_core::{Fence, NodeId, PerNode, VectorClock};
 
@@ -19,15 +20,13 @@ impl Watch {
     }
 
     /// A node enters; answers with what is wrong with that.
-    pub fn enter(&mut self, node: NodeId, fence: Fence) -> Option<String> {
+    pub fn enter(&mut self, node: NodeId, fence: Fence) -> Option<WrongEntry> {
         let already = self.inside.first().copied();
         self.inside.push(node);
         let before = std::mem::replace(&mut self.last_fence, fence);
         match already {
-            Some(other) => Some(format!("nodes {other} and {node} are inside together")),
-            None if fence <= before => {
-                Some(format!("node {node} entered with fence {fence} after fence {before} was handed out"))
-            }
+            Some(other) => Some(WrongEntry::Together { other, node }),
+            None if fence <= before => Some(WrongEntry::Fence { node, fence, before }),
             None => None,
         }
     }
@@ -35,6 +34,38 @@ impl Watch {
     /// A node leaves.
     pub fn leave(&mut self, node: NodeId) {
         self.inside.retain(|&other| other != node);
+    }
+}
+
+/// What can be wrong with an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongEntry {
+    /// Somebody was inside already.
+    Together {
+        /// Who was inside.
+        other: NodeId,
+        /// Who entered.
+        node: NodeId,
+    },
+    /// Its fence is not larger than the one before.
+    Fence {
+        /// Who entered.
+        node: NodeId,
+        /// With which fence.
+        fence: Fence,
+        /// The fence that was handed out before.
+        before: Fence,
+    },
+}
+
+impl fmt::Display for WrongEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WrongEntry::Together { other, node } => write!(f, "nodes {other} and {node} are inside together"),
+            WrongEntry::Fence { node, fence, before } => {
+                write!(f, "node {node} entered with fence {fence} after fence {before} was handed out")
+            }
+        }
     }
 }
 
@@ -167,11 +198,12 @@ mod tests {
         let (one, two) = (NodeId::new(0), NodeId::new(1));
         let mut watch = Watch::default();
         assert_eq!(watch.enter(one, Fence(1)), None);
-        assert_eq!(watch.enter(two, Fence(2)).as_deref(), Some("nodes 1 and 2 are inside together"));
+        let told = |wrong: Option<WrongEntry>| wrong.map(|wrong| wrong.to_string());
+        assert_eq!(told(watch.enter(two, Fence(2))).as_deref(), Some("nodes 1 and 2 are inside together"));
         watch.leave(one);
         watch.leave(two);
         assert_eq!(
-            watch.enter(one, Fence(2)).as_deref(),
+            told(watch.enter(one, Fence(2))).as_deref(),
             Some("node 1 entered with fence 2 after fence 2 was handed out")
         );
     }

@@ -1,0 +1,260 @@
+//! `doorway bank`: transfers between accounts under a lock, and an auditor who counts the money.
+
+mod page;
+
+use std::path::Path;
+
+use doorway_core::{About, Catalog, Channels, Options, Refusal};
+use doorway_lab::bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
+use doorway_lab::{Step, in_order};
+use doorway_simulator::Span;
+
+use crate::progress::Progress;
+use crate::typed::Typed;
+use crate::usage::{named, whole};
+use crate::{Answer, Exit, files, names, repetition, text};
+
+/// Move money between accounts under a lock, and audit it
+///
+/// Clients transfer money between accounts and an auditor adds all accounts up, each under the lock. Every account is in a
+/// process of its own and is reached by messages alone, so that a transfer takes several of them. Under a right lock every
+/// audit comes to the same sum and no account is overdrawn. Under a broken one the auditor meets money that has left one
+/// account and not reached the other, and two clients spend the same money.
+///
+/// It is also checked that nobody enters a section in which somebody is, that fences increase, and at the end, whatever the
+/// audits saw, that all money is there and that what the clients did comes to what the accounts have.
+///
+/// Exits 0 if nothing was wrong in any run, 1 if something was.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway bank --simulated
+  doorway bank --simulated --algorithm maekawa --locks per-account
+  doorway bank --simulated --broken E1        deferred peers are never forgotten
+  doorway bank --simulated --broken E14       requests are stamped too early
+  doorway bank --simulated --broken no-lock --update rewrite --fencing off
+  doorway bank --simulated --broken E14 --seed 3 --runs 1 --json")]
+pub(crate) struct Arguments {
+    /// Run it in virtual time, where a run is a seed
+    #[arg(long)]
+    simulated: bool,
+    /// How many accounts there are
+    #[arg(long, value_name = "A", default_value = "3", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    accounts: usize,
+    /// How many clients there are
+    #[arg(long, value_name = "C", default_value = "3", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    clients: usize,
+    /// What each account has at the beginning; a transfer is of 1 to that much
+    #[arg(long, value_name = "B", default_value = "100", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    balance: u64,
+    /// How many transfers each client tries
+    #[arg(long, value_name = "T", default_value = "50", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    transfers: usize,
+    /// How many audits there are
+    #[arg(long, value_name = "N", default_value = "50", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    audits: usize,
+    /// How money is moved
+    ///
+    /// transfer: one account is told to DEBIT, the other to CREDIT. rewrite: both balances are READ, and both are replaced
+    /// with WRITE, so that updates get lost for good where two do it at once.
+    #[arg(long, value_name = "transfer|rewrite", default_value = "transfer")]
+    update: Update,
+    /// How many ticks clients and auditor think before they ask for the lock
+    #[arg(long, value_name = "TICKS", default_value = "exponential:50", allow_negative_numbers = true)]
+    think: Span,
+
+    /// The algorithm of the lock, as `doorway algorithms` lists it
+    #[arg(long, value_name = "NAME", default_value = "ricart-agrawala", help_heading = LOCK)]
+    algorithm: String,
+    /// What is wrong with the lock: none, no-lock, or the number of a specimen of the algorithm, as in E1
+    #[arg(long, value_name = "ID|no-lock|none", default_value = "none", help_heading = LOCK)]
+    broken: String,
+    /// One section for all accounts, or one for each
+    ///
+    /// one: everybody takes part in the section `bank`. per-account: account k is guarded by `acct-k`; a transfer takes two
+    /// sections and an audit all of them, in the order of the accounts, so that nobody waits in a ring.
+    #[arg(long, value_name = "one|per-account", default_value = "one", help_heading = LOCK)]
+    locks: Locks,
+    /// Whether accounts reject orders with a smaller fence than they have seen, or only count them
+    #[arg(long, value_name = "on|off", default_value = "on", help_heading = LOCK)]
+    fencing: Fencing,
+    /// Whom a node asks, a kind of `doorway quorum` or file:PATH
+    #[arg(long, value_name = "KIND|file:PATH", help_heading = LOCK)]
+    quorum: Option<String>,
+    /// Whom a node asks and informs, as `doorway explain sanders` tells
+    #[arg(long, value_name = "KIND|file:PATH", help_heading = LOCK)]
+    structure: Option<String>,
+    /// Who is whose neighbour, as `doorway explain raymond` tells
+    #[arg(long, value_name = "KIND|elected|file:PATH", help_heading = LOCK)]
+    tree: Option<String>,
+    /// Who gets the token of those that ask, as `doorway explain singhal` tells
+    #[arg(long, value_name = "KIND", help_heading = LOCK)]
+    arbitration: Option<String>,
+    /// Choose any parameter by its name, as `doorway explain` tells; may be given again
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named, help_heading = LOCK)]
+    set: Vec<(String, String)>,
+
+    /// How many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
+    #[arg(
+        long,
+        value_name = "TICKS",
+        default_value = "exponential:10",
+        allow_negative_numbers = true,
+        help_heading = RUNS
+    )]
+    latency: Span,
+    /// In what order channels deliver; unless given, in the weakest order that the lock needs
+    #[arg(long, value_name = "fifo|any|causal", help_heading = RUNS)]
+    channels: Option<Channels>,
+    /// What chance is drawn from
+    #[arg(
+        long,
+        value_name = "S",
+        default_value = "1",
+        value_parser = whole::<u64>,
+        allow_negative_numbers = true,
+        help_heading = RUNS
+    )]
+    seed: u64,
+    /// How many runs, with the seeds S, S + 1, …
+    #[arg(
+        long,
+        value_name = "R",
+        default_value = "100",
+        value_parser = whole::<u64>,
+        allow_negative_numbers = true,
+        help_heading = RUNS
+    )]
+    runs: u64,
+    /// How many threads share the runs, one per processor unless given; the output is the same
+    #[arg(
+        long,
+        value_name = "T",
+        value_parser = whole::<usize>,
+        allow_negative_numbers = true,
+        help_heading = RUNS
+    )]
+    threads: Option<usize>,
+    /// Print JSON
+    #[arg(long, help_heading = RUNS)]
+    json: bool,
+}
+
+const LOCK: &str = "Lock";
+const RUNS: &str = "Network, runs and output";
+
+pub(crate) fn answer(
+    catalog: &(impl Catalog + Sync),
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
+    if !arguments.simulated {
+        return Err(Refusal::new(
+            "the bank on a real network comes with the lock itself, which is not there yet: --simulated runs it in \
+             virtual time",
+        ));
+    }
+    names::find(catalog, typed, &arguments.algorithm)?;
+    let bank = bank(arguments)?;
+    bank.check()?;
+    let lock = bank.lock(catalog)?;
+    let notes = notes(&bank, lock);
+    let runs = run_all(catalog, arguments, bank)?;
+    let exit = if runs.failed == 0 { Exit::Holds } else { Exit::Fails };
+    let text = match arguments.json {
+        true => as_json(&runs, typed),
+        false => page::page(&runs, lock, typed),
+    };
+    Ok(Answer { text, notes, exit })
+}
+
+fn bank(arguments: &Arguments) -> Result<Bank, Refusal> {
+    Ok(Bank {
+        algorithm: arguments.algorithm.clone(),
+        options: options(arguments)?,
+        broken: Broken::from(arguments.broken.as_str()),
+        accounts: arguments.accounts,
+        clients: arguments.clients,
+        balance: arguments.balance,
+        transfers: arguments.transfers,
+        audits: arguments.audits,
+        locks: arguments.locks,
+        update: arguments.update,
+        fencing: arguments.fencing,
+        think: arguments.think,
+        latency: arguments.latency,
+        channels: arguments.channels,
+        seed: arguments.seed,
+    })
+}
+
+fn options(arguments: &Arguments) -> Result<Options, Refusal> {
+    let flags = [
+        ("quorum", &arguments.quorum),
+        ("structure", &arguments.structure),
+        ("tree", &arguments.tree),
+        ("arbitration", &arguments.arbitration),
+    ];
+    let flags = flags.into_iter().filter_map(|(name, word)| Some((name, word.as_deref()?)));
+    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
+    let mut options = Options::none();
+    for (name, word) in flags.chain(set) {
+        options.set(name, files::choice(word, Path::new(""))?);
+    }
+    Ok(options)
+}
+
+/// What should be said although it is no error.
+fn notes(bank: &Bank, lock: Option<&About>) -> Vec<String> {
+    let note = |(about, given): (&About, Channels)| {
+        let (needed, given_ones) = (text::channels(about.needs), text::channels(given));
+        let note = || format!("{} needs {needed} and runs on {given_ones}: it may fail", about.name);
+        (given < about.needs).then(note)
+    };
+    lock.zip(bank.channels).and_then(note).into_iter().collect()
+}
+
+fn run_all(catalog: &(impl Catalog + Sync), arguments: &Arguments, bank: Bank) -> Result<BankRuns, Refusal> {
+    let first = *repetition::seeds(arguments.seed, arguments.runs)?.start();
+    let threads = repetition::threads(arguments.threads, arguments.runs)?;
+    let mut progress = Progress::new(arguments.runs, "runs");
+    let mut runs = BankRuns::new(bank.clone());
+    let job = |run| Bank { seed: first + run, ..bank.clone() }.run(catalog);
+    let take = |step| -> Result<(), Refusal> {
+        match step {
+            Step::Done(run, outcome) => {
+                runs.add(outcome?);
+                progress.show(run);
+            }
+            Step::Waiting(done) => progress.show(done),
+        }
+        Ok(())
+    };
+    in_order(0..arguments.runs, threads, job, take)?;
+    drop(progress);
+    Ok(runs)
+}
+
+fn as_json(runs: &BankRuns, typed: &Typed) -> String {
+    let text = serde_json::to_string(&runs.report(&typed.program));
+    text.expect("a report has nothing that JSON cannot say") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Parsed {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn what_is_not_typed_is_as_the_laboratory_has_it() {
+        let arguments = Parsed::try_parse_from(["doorway"]).expect("nothing must be typed").arguments;
+        let bank = bank(&arguments).expect("no file is named");
+        assert_eq!(format!("{bank:?}"), format!("{:?}", Bank::default()));
+    }
+}

@@ -1,0 +1,44 @@
+//! No lock at all: everybody enters at once.
+//!
+//! It has the form of an algorithm, so that the bank runs without a lock exactly as it runs with one.
+
+use doorway_core::{Algorithm, Explain, Factory, Field, NodeId, NodeSet, Out, Rule};
+use serde::Serialize;
+
+/// A node that never asks anybody.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct NoLock;
+
+impl NoLock {
+    pub fn factory() -> Factory<Self> {
+        Factory::simple(|_, _, _| NoLock)
+    }
+}
+
+impl Algorithm for NoLock {
+    type Msg = ();
+
+    fn on_request(&mut self, out: &mut Out<()>) {
+        out.enter();
+    }
+
+    fn on_message(&mut self, _: NodeId, (): (), out: &mut Out<()>) {
+        out.broken("a message where nobody sends any");
+    }
+
+    fn on_release(&mut self, _: &mut Out<()>) {}
+}
+
+impl Explain for NoLock {
+    fn fields(&self) -> Vec<Field> {
+        Vec::new()
+    }
+
+    fn waits_for(&self) -> NodeSet {
+        NodeSet::new()
+    }
+
+    fn rules() -> &'static [Rule] {
+        &[]
+    }
+}

@@ -1,0 +1,142 @@
+//! A process of the bank, as a machine for the simulator.
+
+use doorway_core::{
+    Algorithm, Effects, Fence, LamportClock, Machine, Never, NodeId, SectionName, Sent, Ticks, kind,
+};
+use serde::Serialize;
+
+use super::account::Account;
+use super::message::{Msg, Order, Pass};
+use super::teller::{Ended, Teller};
+
+/// A process: the owner of an account, or somebody who works on accounts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum Process<A> {
+    Account(Account),
+    Teller(Box<Teller<A>>),
+}
+
+/// The time to think is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Begin;
+
+/// What a process tells whoever watches the bank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum Notice {
+    /// It wants into a section.
+    Asked(SectionName),
+    /// It is inside.
+    Entered(SectionName, Fence),
+    /// It leaves.
+    Left(SectionName),
+    /// It has told so many others something about a section: the kind of message, by its place and its name.
+    Spoke { place: u32, kind: &'static str, copies: u64 },
+    /// An account has acknowledged this change.
+    Changed { account: usize, by: i64 },
+    /// An errand has ended.
+    Ended(Ended),
+    /// An account was given an order whose fence is smaller than one that it has seen.
+    Stale,
+    /// An account has less than nothing.
+    Overdrawn(i64),
+}
+
+impl<A: Algorithm> Process<A> {
+    /// Whether it wants nothing any more.
+    pub fn is_done(&self) -> bool {
+        match self {
+            Process::Account(_) => true,
+            Process::Teller(teller) => teller.is_done(),
+        }
+    }
+
+    /// Every message tells the clock of its sender; what is said about sections is counted.
+    fn end_step(&self, effects: &mut Effects<Self>) {
+        effects.header = match self {
+            Process::Account(account) => account.clock,
+            Process::Teller(teller) => teller.sections.clock(),
+        };
+        for Sent { to, msg, .. } in effects.out.sends() {
+            if let Msg::Section(named) = msg {
+                let said = kind(&named.msg);
+                let copies = to.count() as u64;
+                effects.notices.push(Notice::Spoke { place: said.index, kind: said.name, copies });
+            }
+        }
+    }
+}
+
+fn serve<A: Algorithm>(
+    account: &mut Account,
+    from: NodeId,
+    (pass, order): (Pass, Order),
+    effects: &mut Effects<Process<A>>,
+) {
+    let served = account.serve(pass, order);
+    effects.notices.extend(served.is_stale.then_some(Notice::Stale));
+    effects.notices.extend(served.overdrawn.map(Notice::Overdrawn));
+    effects.out.send(from, Msg::Answer(served.answer));
+}
+
+impl<A: Algorithm> Machine for Process<A> {
+    type Header = LamportClock;
+    type Msg = Msg<A::Msg>;
+    type Command = Never;
+    type Notice = Notice;
+    type Timer = Begin;
+    type Write = Never;
+
+    fn on_start(&mut self, _: Ticks, effects: &mut Effects<Self>) {
+        if let Process::Teller(teller) = self {
+            teller.on_start(effects);
+        }
+        self.end_step(effects);
+    }
+
+    fn on_message(
+        &mut self,
+        _: Ticks,
+        from: NodeId,
+        clock: LamportClock,
+        msg: Self::Msg,
+        effects: &mut Effects<Self>,
+    ) {
+        match (&mut *self, msg) {
+            (Process::Account(account), Msg::Order(pass, order)) => {
+                account.clock.merge(clock.count());
+                account.clock.tick();
+                serve(account, from, (pass, order), effects);
+            }
+            (Process::Teller(teller), Msg::Section(named)) => {
+                teller.sections.hear(clock);
+                if let Some(fence) = teller.sections.message(from, named, &mut effects.out) {
+                    teller.on_entered(fence, effects);
+                }
+            }
+            (Process::Teller(teller), Msg::Answer(answer)) => {
+                teller.sections.hear(clock);
+                teller.on_answer(answer, effects);
+            }
+            (Process::Account(_), Msg::Section(_) | Msg::Answer(_))
+            | (Process::Teller(_), Msg::Order(..)) => {
+                effects.out.broken("a message for somebody else");
+            }
+        }
+        self.end_step(effects);
+    }
+
+    fn on_timer(&mut self, _: Ticks, Begin: Begin, effects: &mut Effects<Self>) {
+        if let Process::Teller(teller) = self {
+            teller.on_begin(effects);
+        }
+        self.end_step(effects);
+    }
+
+    fn on_command(&mut self, _: Ticks, never: Never, _: &mut Effects<Self>) {
+        match never {}
+    }
+
+    fn on_written(&mut self, _: Ticks, never: Never, _: &mut Effects<Self>) {
+        match never {}
+    }
+}
