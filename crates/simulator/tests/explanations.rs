@@ -47,8 +47,8 @@ fn all() -> Vec<&'static str> {
 }
 
 #[test]
-fn no_algorithm_sends_a_message_to_itself() {
-    for name in all() {
+fn no_correct_algorithm_sends_a_message_to_itself() {
+    for name in all().into_iter().filter(|name| !name.contains('/')) {
         let to_itself = told(name).events.into_iter().find(|event| match event.what {
             What::Send { to, .. } => to == event.node,
             _ => false,

@@ -192,8 +192,10 @@ impl Faulty {
         }
     }
 
+    /// Who gave a vote back that it was about to use may wait here when it leaves; then it no longer does.
     fn on_peer_release(&mut self, from: NodeId, request: Stamp, out: &mut Out<Msg>) {
         let stays = self.fault == Fault::NeverFree && self.queue.is_empty();
+        self.queue.retain(|queued| *queued != request);
         if self.has_vote(from, request) && !stays {
             self.lock = None;
             self.grant(out);

@@ -26,6 +26,14 @@ impl Fault for IdleWhileInside {
             *mine = State::H;
         }
     }
+
+    /// Whose token was taken away has none to pass on.
+    fn on_release(of: &mut Singhal, out: &mut Out<Msg>) {
+        match of.token {
+            Some(_) => of.on_release(out),
+            None => of.known[of.me].state = State::N,
+        }
+    }
 }
 
 /// Its place in the catalog.

@@ -1,15 +1,15 @@
 //! Singhal's algorithm as printed, without the chase (E11).
 //!
 //! A node asks only those whom it takes for requesting, and learns from the token who no longer is. So it can strike a
-//! peer off its list while its own REQUEST to that peer is still under way: the news in the token has overtaken it. When
-//! the REQUEST arrives at last it is an old one or comes too late, the peer in turn asks somebody who has no token, and
-//! everybody asks someone who cannot help. Fifo channels do not prevent that, since the overtaking goes through a third
-//! node; causal delivery does, and under it the algorithm is right, with about N/2 messages at light load.
+//! peer off its list while its own REQUEST to that peer is still under way, and then ask again without asking that peer.
+//! If the token goes there meanwhile, with the news of the first request, then the first REQUEST is old when it arrives,
+//! and of the second the peer never hears. Fifo channels do not prevent that, since the news comes through a third node.
+//! Causal delivery does, and under it the algorithm is right, with about N/2 messages at light load.
 //!
-//! Three nodes with fifo channels and fifteen steps suffice: 2 and 3 ask, 3 gets the token from 1, 1 asks again, gets it
-//! back from 3, who asks a second time, and passes it to 2; all the time the first REQUEST from 3 to 2 is under way. 2 has
-//! left and holds the token when it arrives. It is old news by now, since the token has told 2 of it, and the second
-//! REQUEST of 3 went to 1 alone. 3 waits for ever.
+//! Three nodes with fifo channels and fifteen steps suffice: 2 and 3 ask, 3 gets the token from 1, enters and leaves; 1
+//! asks for it, 3 gives it back and asks a second time, which now means to ask 1 alone. 1 enters, leaves, and gives the
+//! token to 2, which enters, leaves and keeps it. Only now the first REQUEST of 3 reaches 2, which knows it from the
+//! token. 3 waits for ever.
 
 use doorway_core::*;
 use serde::Serialize;

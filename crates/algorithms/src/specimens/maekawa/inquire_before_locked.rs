@@ -4,10 +4,10 @@
 //! elsewhere answers with RELINQUISH, although it has nothing to give back yet. Then the LOCKED arrives and is taken for a
 //! vote; but the member has given it to somebody else since.
 //!
-//! On the projective plane of seven nodes with channels of any order 20 steps are known to suffice: 3 is inside with the
-//! vote of 4; 4 asks and fails at itself. 5 gives its vote to 4, then hears of the older request of 2 and inquires. The
-//! INQUIRE arrives first, 4 yields, 5 gives the vote to 2, which enters. Now 3's RELEASE gives 4 its own vote, the belated
-//! LOCKED of 5 seems to give it the last one, and it enters as well.
+//! Three nodes on a grid, where 1 asks all and the others ask 1, channels of any order and 16 steps suffice. 3 asks while
+//! 1 has its vote, and so it fails at itself. 1 leaves and gives its own vote to 3, then hears of the request of 2, which is
+//! older, and inquires. The INQUIRE arrives first, 3 yields, 1 gives the vote to 2. Now the RELEASE of 1 gives 3 its own
+//! vote back, the belated LOCKED of 1 seems to give it the last one, and it enters, and so does 2.
 
 use doorway_core::{About, Entry, Specimen};
 

@@ -4,9 +4,10 @@
 //! grant that begins anew. Here the mark that the vote was asked back is never wiped out, so the next time that an older
 //! request arrives nobody is asked for the vote.
 //!
-//! Three nodes, each with its own and the next one's vote, fifo channels and 17 steps suffice. Each of the three enters or
-//! asks once so that each arbiter has inquired; then they ask again, each has its own vote and waits for the next one's,
-//! and nobody is asked to give one back.
+//! Three nodes, each with its own and the next one's vote, fifo channels and 17 steps suffice. The arbiter of 3 inquires
+//! for the older request of 2, but 3 enters. When 3 and 2 have been inside and asked again, each node has its own vote and
+//! waits for the next one's. 3 has failed at 1 and would give its vote back to the request of 2, which is older, if its
+//! arbiter asked for it once more.
 
 use doorway_core::{About, Entry, Specimen};
 

@@ -1,12 +1,14 @@
 //! Maekawa's algorithm in which messages do not say which request they are about (E6).
 //!
-//! An INQUIRE that arrives before its LOCKED is answered at once. Where it can only be the one about the present request
-//! that would need a channel that is not fifo. But an INQUIRE about an earlier request, which was answered by the RELEASE
-//! long ago, can still be on its way when its receiver asks again. Without a name it looks like one about the new
-//! request, to which the same member has just given its vote: the node gives back a vote before it has come.
+//! An INQUIRE that arrives before its LOCKED is answered as if it came after it. Where messages name their request, that
+//! takes a channel that is not fifo. But an INQUIRE about an earlier request, to which the RELEASE was the answer, can
+//! still be on its way when its receiver asks again. Without a name it looks like one about the new request, and the node
+//! gives back a vote that has not come yet.
 //!
-//! It is rare. On the projective plane of seven nodes with fifo channels, two requests each, 20 of 100,000 random walks
-//! show it; the shortest known of these has 69 steps.
+//! Three nodes with fifo channels, of which 3 decides alone, and 19 steps suffice. 2 is inside when the older request of 1
+//! makes 3 inquire. 2 leaves and asks again; now the INQUIRE arrives, then a FAILED, for 3 has let 1 in; so 2 yields. 1
+//! leaves and asks again, and 3 gives the vote to 2. Only now the RELINQUISH reaches 3, which gives the vote to 1. The two
+//! LOCKED arrive, and both enter. By chance it is rare: one run in a thousand of the projective plane of seven nodes.
 
 use doorway_core::{About, Channels, Entry, Specimen};
 

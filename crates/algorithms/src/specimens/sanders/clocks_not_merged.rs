@@ -4,9 +4,9 @@
 //! next request being younger than the one that it let pass, so that the other one defers it. That is so if its clock has
 //! caught up with what it has granted. Otherwise it asks with an older stamp afterwards and is preferred.
 //!
-//! Three nodes, fifo channels and 15 steps suffice. 1 grants the request (1, 2) of 2 and then asks with (1, 1), which is
-//! older. 2 gives its own vote back to 1, being told by 3 that it has failed, and 1 enters. But 3, which gave 2 no vote at
-//! first, does so afterwards, and 2 has in hand what 1 and 3 gave it and gets its own vote again.
+//! Three nodes, fifo channels and 15 steps suffice. 1 says yes to the request (1, 2) of 2 and then asks with (1, 1), which
+//! is older. So 2 and 3 yield their own votes, say yes to 1, keep nothing for it and take their votes again; 1 enters. 3
+//! has said yes to 2 as well, and 2 has had the yes of 1 all along: it enters too.
 
 use doorway_core::{About, Entry, Specimen};
 

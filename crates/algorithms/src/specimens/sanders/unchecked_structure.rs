@@ -9,9 +9,19 @@
 //! the yes reaches 1, and it enters as well. Unasked, two steps: each asks itself alone and enters.
 
 use doorway_core::*;
+use serde::Serialize;
 
 use crate::message::sanders::{self, Sanders, Structure};
+use crate::specimens::spoiled::{Fault, Spoiled};
 use crate::structures::read;
+
+/// No rule is wrong, but what rests on the conditions does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Unchecked;
+
+impl Fault for Unchecked {
+    type Of = Sanders;
+}
 
 /// The structures that nobody checks.
 const STRUCTURE: Parameter = Parameter {
@@ -38,7 +48,7 @@ fn structure(choice: &Choice, members: &Members) -> Result<Structure, Refusal> {
 }
 
 /// Its place in the catalog.
-pub fn entry() -> Entry<Sanders> {
+pub fn entry() -> Entry<Spoiled<Unchecked>> {
     Entry {
         about: About {
             name: "sanders/unchecked-structure",
@@ -58,7 +68,7 @@ pub fn entry() -> Entry<Sanders> {
             let choice = options.choice(&STRUCTURE);
             Ok(Factory::new(move |members| {
                 let structure = structure(&choice, members)?;
-                Ok(Plan::new(move |me, start| Sanders::new(me, &structure, start)))
+                Ok(Plan::new(move |me, start| Spoiled::new(Sanders::new(me, &structure, start))))
             }))
         },
     }
