@@ -59,7 +59,18 @@ pub fn with_quorums<A: Algorithm>(
 pub fn structures(
     options: &Options,
 ) -> Result<impl Fn(&Members) -> Result<Structure, Refusal> + use<>, Refusal> {
-    let choice = options.choice(&STRUCTURE);
+    structures_by(options, &STRUCTURE)
+}
+
+/// The same for a parameter with another default.
+///
+/// # Errors
+/// If there is no such structure.
+pub(crate) fn structures_by(
+    options: &Options,
+    parameter: &Parameter,
+) -> Result<impl Fn(&Members) -> Result<Structure, Refusal> + use<>, Refusal> {
+    let choice = options.choice(parameter);
     let kind = match (choice.word.as_str(), choice.file) {
         (_, Some(text)) => Kind::Given(text),
         ("lamport", _) => Kind::Lamport,
@@ -124,7 +135,11 @@ const FOUR_NODES: &str = "
 
 type AsksAndInforms = (PerNode<NodeSet>, PerNode<NodeSet>);
 
-fn read(text: &str, members: &Members) -> Result<AsksAndInforms, Refusal> {
+/// Whom each node asks and informs, as a file tells; whether that is safe is not looked at.
+///
+/// # Errors
+/// Names the line that cannot be read.
+pub(crate) fn read(text: &str, members: &Members) -> Result<AsksAndInforms, Refusal> {
     let mut lines: Vec<Option<(NodeSet, NodeSet)>> = vec![None; members.n()];
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default().trim();

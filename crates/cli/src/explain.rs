@@ -1,6 +1,6 @@
 //! `doorway explain`: one page of the textbook.
 
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Rule, Visitor};
+use doorway_core::{About, Catalog, Channels, Explain, Factory, Hints, Options, Refusal, Rule, Visitor};
 use serde_json::{Value, json};
 
 use crate::typed::Typed;
@@ -126,15 +126,15 @@ fn parameters(about: &About) -> Vec<(String, String)> {
     about.parameters.iter().map(told).collect()
 }
 
-/// A command that shows what is special: for a specimen, many runs in which something should go wrong.
+/// A command that shows what is special: for a specimen, many runs in which something should go wrong. One that is right
+/// under causal delivery is tried with less.
 fn command_to_try(about: &About, program: &str) -> String {
     let name = about.name;
     match about.specimen {
         Some(_) => {
-            format!(
-                "{program} simulate {name} --channels {} --latency uniform:1:50 --runs 100",
-                about.needs.name()
-            )
+            let channels = about.needs.min(Channels::Fifo).name();
+            let work = "--nodes 7 --load light:100 --latency exponential:20 --runs 100";
+            format!("{program} simulate {name} --channels {channels} {work}")
         }
         None => {
             let choice = about.parameters.first();

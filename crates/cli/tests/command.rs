@@ -7,12 +7,12 @@ use std::process::Command;
 
 use doorway_core::Catalog;
 use serde_json::Value;
-use terminal::{SCRIPT, file, folder, json, keys, names, prints, text};
+use terminal::{SCRIPT, doorway, file, folder, json, keys, names, prints, text};
 
 #[test]
-fn algorithms_lists_all_twelve_and_the_five_specimens_apart() {
+fn algorithms_lists_all_twelve_and_the_specimens_apart() {
     let (algorithms, specimens) = names();
-    assert_eq!((algorithms.len(), specimens.len()), (12, 5), "none is lost, and a new one is counted here");
+    assert_eq!((algorithms.len(), specimens.len()), (12, 27), "none is lost, and a new one is counted here");
     let page = prints("algorithms");
     let (right, wrong) = page.split_once("Specimens").expect("specimens stand apart");
     for name in algorithms {
@@ -69,6 +69,17 @@ fn the_command_that_explain_says_to_try_works() {
         let command =
             answer["try"].as_str().and_then(|command| command.strip_prefix("doorway ")).expect("a command");
         prints(command);
+    }
+}
+
+#[test]
+fn the_command_that_explain_says_to_try_shows_what_is_wrong_with_a_specimen_unless_it_only_starves() {
+    for name in names().1 {
+        let answer = json(&format!("explain {name} --json"));
+        let command =
+            answer["try"].as_str().and_then(|command| command.strip_prefix("doorway ")).expect("a command");
+        let expected = if name == "maekawa/node-first" { 0 } else { 1 };
+        assert_eq!(doorway(command).status.code(), Some(expected), "{command}");
     }
 }
 

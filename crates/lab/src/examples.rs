@@ -32,6 +32,32 @@ pub const SCRIPTS: &[Example] = &scripts![
     "maekawa-overtaken",
     "ricart-agrawala-told",
     "ricart-agrawala-two-of-three",
+    "specimens/carvalho-roucairol-no-asking-back",
+    "specimens/carvalho-roucairol-permission-kept",
+    "specimens/lamport-equal-stamps",
+    "specimens/lamport-stamp-per-copy",
+    "specimens/lamport-stamped-early",
+    "specimens/maekawa-basic",
+    "specimens/maekawa-failed-remembered",
+    "specimens/maekawa-inquire-answered-inside",
+    "specimens/maekawa-inquire-before-locked",
+    "specimens/maekawa-inquire-before-locked-seven-nodes",
+    "specimens/maekawa-inquired-for-ever",
+    "specimens/maekawa-never-free",
+    "specimens/maekawa-node-first",
+    "specimens/maekawa-one-inquire-answered",
+    "specimens/maekawa-unnamed-requests",
+    "specimens/maekawa-unnamed-requests-seven-nodes",
+    "specimens/raymond-token-away-while-inside",
+    "specimens/ricart-agrawala-equal-stamps",
+    "specimens/sanders-clocks-not-merged",
+    "specimens/sanders-no-remedy",
+    "specimens/sanders-own-request-travels",
+    "specimens/sanders-unchecked-structure",
+    "specimens/sanders-unchecked-structure-unasked",
+    "specimens/singhal-idle-while-inside",
+    "specimens/singhal-no-chase",
+    "specimens/suzuki-kasami-own-entry",
     "thirteen-nodes-deadlock",
     "thirteen-nodes-resolved",
     "token-ring-told",
@@ -119,11 +145,15 @@ mod tests {
     #[test]
     fn everything_in_the_folder_of_scripts_is_at_hand() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
-        let files = fs::read_dir(folder).expect("the folder is there");
-        let names =
-            files.map(|file| file.expect("it can be listed").file_name().to_string_lossy().into_owned());
+        let names = |inner: &str| {
+            let files = fs::read_dir(folder.join(inner)).expect("the folder is there");
+            let names =
+                files.map(|file| file.expect("it can be listed").file_name().to_string_lossy().into_owned());
+            names.map(|name| format!("{inner}{name}")).collect::<Vec<_>>()
+        };
+        let all = [names(""), names("specimens/")].concat().into_iter();
         let there: BTreeSet<String> =
-            names.filter(|name| name.contains('.') && name != "README.md").collect();
+            all.filter(|name| name.contains('.') && !name.ends_with(".md")).collect();
         let scripts = SCRIPTS.iter().map(|example| format!("{}.script", example.name));
         let at_hand: BTreeSet<String> =
             scripts.chain(FILES.iter().map(|file| file.name.to_owned())).collect();

@@ -21,6 +21,7 @@ fn subjects() -> Vec<(&'static str, Channels, Options)> {
         ("sanders", &[("structure", "central")]),
         ("singhal", &[("arbitration", "round-robin")]),
         ("singhal", &[("arbitration", "smallest-number")]),
+        ("singhal", &[("arbitration", "nearest")]),
         ("raymond", &[("tree", "binary")]),
         ("raymond", &[("tree", "chain")]),
     ];
@@ -90,15 +91,39 @@ fn with_a_node_inside_no_violation_no_stall_and_rising_fences_for_every_channel_
     run_all(true);
 }
 
-/// That the tests above can fail: the same work finds what is wrong with each specimen.
+/// What this work cannot show, and why.
+const NOT_BY_THIS_WORK: [(&str, &str); 2] = [
+    (
+        "maekawa/node-first",
+        "it is safe and free of deadlock and only starves; `specimens.rs` counts how often",
+    ),
+    (
+        "singhal/no-chase",
+        "it is rare: one run in a hundred at best; `specimens.rs` has three thousand for it",
+    ),
+];
+
+/// That the tests above can fail: the same work finds what is wrong with each specimen of the catalog.
 #[test]
 fn the_same_work_finds_every_specimen_wrong() {
-    let finds = |name: &str, options: &Options| {
-        (1..=SEEDS).any(|seed| !run(name, options, &settings(seed, Channels::Any, 0, false)).as_expected)
-    };
-    assert!(finds("lamport/any-order", &Options::none()));
-    assert!(finds("ricart-agrawala/deferred-not-cleared", &Options::none()));
-    assert!(finds("ricart-agrawala/stamped-early", &Options::none()));
-    assert!(finds("maekawa/basic", &Options::none().with("quorum", "cyclic")));
-    assert!(finds("maekawa/no-failed-when-overtaken", &Options::none().with("quorum", "majority")));
+    let catalog = doorway_algorithms::catalog();
+    for about in catalog.list().into_iter().filter(|about| about.specimen.is_some()) {
+        let quorums: &[&str] = if about.parameters.first().is_some_and(|first| first.name == "quorum") {
+            &["cyclic", "majority"]
+        } else {
+            &["none"]
+        };
+        let work = quorums.iter().flat_map(|quorum| [0, 2].map(|load| (*quorum, load)));
+        let found = work.flat_map(|(quorum, load)| (1..=SEEDS).map(move |seed| (quorum, load, seed))).find(
+            |&(quorum, load, seed)| {
+                let options = match quorum {
+                    "none" => Options::none(),
+                    quorum => Options::none().with("quorum", quorum),
+                };
+                !run(about.name, &options, &settings(seed, Channels::Any, load, false)).as_expected
+            },
+        );
+        let is_excepted = NOT_BY_THIS_WORK.iter().any(|(name, _)| *name == about.name);
+        assert_eq!(found.is_none(), is_excepted, "{}: {found:?}", about.name);
+    }
 }

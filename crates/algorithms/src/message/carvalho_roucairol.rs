@@ -21,10 +21,10 @@ use super::ricart_agrawala::State;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct CarvalhoRoucairol {
     me: NodeId,
-    clock: LamportClock,
-    state: State,
+    pub(crate) clock: LamportClock,
+    pub(crate) state: State,
     /// The peers whose permission we have not got: those that we must ask.
-    missing: NodeSet,
+    pub(crate) missing: NodeSet,
     /// The requests whose reply we hold back until we leave.
     deferred: RequestQueue,
 }
@@ -169,21 +169,21 @@ impl Explain for CarvalhoRoucairol {
 
 impl Hints for CarvalhoRoucairol {}
 
+/// What people are told about it.
+pub const ABOUT: About = About {
+    name: "carvalho-roucairol",
+    title: "Carvalho–Roucairol 1983",
+    family: Family::Permission,
+    needs: Channels::Any,
+    messages: "0 … 2(N−1)",
+    cost: |Scale { n, .. }| [0.0, 2.0 * (n - 1.0)],
+    delay: "T",
+    parameters: &[],
+    source: include_str!("carvalho_roucairol.rs"),
+    specimen: None,
+};
+
 /// Its place in the catalog.
 pub fn entry() -> Entry<CarvalhoRoucairol> {
-    Entry {
-        about: About {
-            name: "carvalho-roucairol",
-            title: "Carvalho–Roucairol 1983",
-            family: Family::Permission,
-            needs: Channels::Any,
-            messages: "0 … 2(N−1)",
-            cost: |Scale { n, .. }| [0.0, 2.0 * (n - 1.0)],
-            delay: "T",
-            parameters: &[],
-            source: include_str!("carvalho_roucairol.rs"),
-            specimen: None,
-        },
-        bind: |_| Ok(Factory::simple(CarvalhoRoucairol::new)),
-    }
+    Entry { about: ABOUT, bind: |_| Ok(Factory::simple(CarvalhoRoucairol::new)) }
 }

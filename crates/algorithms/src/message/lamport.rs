@@ -18,15 +18,15 @@ use serde::{Deserialize, Serialize};
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Lamport {
-    me: NodeId,
+    pub(crate) me: NodeId,
     /// Everybody else.
-    others: NodeSet,
-    clock: LamportClock,
+    pub(crate) others: NodeSet,
+    pub(crate) clock: LamportClock,
     /// The queue: each node's request, as far as it is known here.
-    requests: PerNode<Option<Stamp>>,
+    pub(crate) requests: PerNode<Option<Stamp>>,
     /// The youngest stamp heard from each node.
-    last: PerNode<Stamp>,
-    inside: bool,
+    pub(crate) last: PerNode<Stamp>,
+    pub(crate) inside: bool,
 }
 
 /// Each message carries the stamp of its sending.
@@ -56,12 +56,30 @@ impl Lamport {
         }
     }
 
+    /// Keeps the queue up with a message, and answers a REQUEST.
+    pub(crate) fn take_note(&mut self, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
+        match msg {
+            Msg::Request(stamp) => {
+                self.hear(from, stamp);
+                self.clock.tick();
+                self.requests[from] = Some(stamp);
+                out.rule("reply");
+                out.send(from, Msg::Reply(self.clock.stamp(self.me)));
+            }
+            Msg::Reply(stamp) => self.hear(from, stamp),
+            Msg::Release(stamp) => {
+                self.hear(from, stamp);
+                self.requests[from] = None;
+            }
+        }
+    }
+
     fn hear(&mut self, from: NodeId, stamp: Stamp) {
         self.clock.merge(stamp.counter);
         self.last[from] = self.last[from].max(stamp);
     }
 
-    fn enter_if_oldest(&mut self, out: &mut Out<Msg>) {
+    pub(crate) fn enter_if_oldest(&mut self, out: &mut Out<Msg>) {
         let Some(mine) = self.requests[self.me].filter(|_| !self.inside) else { return };
         let is_behind =
             |node| self.last[node] > mine && self.requests[node].is_none_or(|theirs| theirs > mine);
@@ -84,20 +102,7 @@ impl Algorithm for Lamport {
     }
 
     fn on_message(&mut self, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
-        match msg {
-            Msg::Request(stamp) => {
-                self.hear(from, stamp);
-                self.clock.tick();
-                self.requests[from] = Some(stamp);
-                out.rule("reply");
-                out.send(from, Msg::Reply(self.clock.stamp(self.me)));
-            }
-            Msg::Reply(stamp) => self.hear(from, stamp),
-            Msg::Release(stamp) => {
-                self.hear(from, stamp);
-                self.requests[from] = None;
-            }
-        }
+        self.take_note(from, msg, out);
         self.enter_if_oldest(out);
     }
 

@@ -24,7 +24,7 @@ pub struct Raymond {
     /// Whether the holder was asked for the token and has not sent it yet.
     asked: bool,
     /// Whether this node is inside.
-    using: bool,
+    pub(crate) using: bool,
 }
 
 /// The messages, between neighbours alone.
@@ -163,27 +163,33 @@ impl Explain for Raymond {
 
 impl Hints for Raymond {}
 
+/// What people are told about it.
+pub const ABOUT: About = About {
+    name: "raymond",
+    title: "Raymond 1989",
+    family: Family::Token,
+    needs: Channels::Any,
+    messages: "0 … 2d, ≈ 4 saturated",
+    cost: |Scale { n, .. }| [0.0, 4.0 * n.log2().floor()],
+    delay: "T … dT",
+    parameters: &[crate::trees::TREE],
+    source: include_str!("raymond.rs"),
+    specimen: None,
+};
+
 /// Its place in the catalog.
 pub fn entry() -> Entry<Raymond> {
-    Entry {
-        about: About {
-            name: "raymond",
-            title: "Raymond 1989",
-            family: Family::Token,
-            needs: Channels::Any,
-            messages: "0 … 2d, ≈ 4 saturated",
-            cost: |Scale { n, .. }| [0.0, 4.0 * n.log2().floor()],
-            delay: "T … dT",
-            parameters: &[crate::trees::TREE],
-            source: include_str!("raymond.rs"),
-            specimen: None,
-        },
-        bind: |options| {
-            let kind = crate::trees::TreeKind::chosen(options)?;
-            Ok(Factory::new(move |members| {
-                let tree = kind.build(members)?;
-                Ok(Plan::new(move |me, start| Raymond::new(me, tree.towards(me, start.holder()), start)))
-            }))
-        },
-    }
+    Entry { about: ABOUT, bind: |options| planted(options, |node| node) }
+}
+
+/// A factory for nodes of the tree that was chosen, or for what is made of them.
+pub(crate) fn planted<A: Algorithm>(
+    options: &Options,
+    make: fn(Raymond) -> A,
+) -> Result<Factory<A>, Refusal> {
+    let kind = crate::trees::TreeKind::chosen(options)?;
+    Ok(Factory::new(move |members| {
+        let tree = kind.build(members)?;
+        Ok(Plan::new(move |me, start| make(Raymond::new(me, tree.towards(me, start.holder()), start))))
+    }))
 }

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 pub struct RicartAgrawala {
     me: NodeId,
     others: NodeSet,
-    clock: LamportClock,
-    state: State,
+    pub(crate) clock: LamportClock,
+    pub(crate) state: State,
     /// The peers whose reply to our request has not come yet.
     missing: NodeSet,
     /// The requests whose reply we hold back until we leave.
@@ -28,7 +28,7 @@ pub struct RicartAgrawala {
 
 /// What the node is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub(super) enum State {
+pub(crate) enum State {
     Released,
     Wanted(Stamp),
     Held,
@@ -46,7 +46,7 @@ pub enum Msg {
 }
 
 impl State {
-    pub(super) fn goes_before(self, request: Stamp) -> bool {
+    pub(crate) fn goes_before(self, request: Stamp) -> bool {
         self == State::Held || matches!(self, State::Wanted(mine) if mine < request)
     }
 }
@@ -186,21 +186,21 @@ impl std::fmt::Display for State {
 
 impl Hints for RicartAgrawala {}
 
+/// What people are told about it.
+pub const ABOUT: About = About {
+    name: "ricart-agrawala",
+    title: "Ricart–Agrawala 1981",
+    family: Family::Permission,
+    needs: Channels::Any,
+    messages: "2(N−1)",
+    cost: |Scale { n, .. }| [2.0 * (n - 1.0); 2],
+    delay: "T",
+    parameters: &[],
+    source: include_str!("ricart_agrawala.rs"),
+    specimen: None,
+};
+
 /// Its place in the catalog.
 pub fn entry() -> Entry<RicartAgrawala> {
-    Entry {
-        about: About {
-            name: "ricart-agrawala",
-            title: "Ricart–Agrawala 1981",
-            family: Family::Permission,
-            needs: Channels::Any,
-            messages: "2(N−1)",
-            cost: |Scale { n, .. }| [2.0 * (n - 1.0); 2],
-            delay: "T",
-            parameters: &[],
-            source: include_str!("ricart_agrawala.rs"),
-            specimen: None,
-        },
-        bind: |_| Ok(Factory::simple(RicartAgrawala::new)),
-    }
+    Entry { about: ABOUT, bind: |_| Ok(Factory::simple(RicartAgrawala::new)) }
 }

@@ -191,21 +191,24 @@ impl Explain for Sanders {
 
 impl Hints for Sanders {}
 
+/// What people are told about it.
+pub const ABOUT: About = About {
+    name: "sanders",
+    title: "Sanders 1987, generic",
+    family: Family::Permission,
+    needs: Channels::Any,
+    messages: "|I−{i}| + 2|R−{i}| …",
+    cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 3.0 * (k[1] - 1.0) + 4.0 * k[1]],
+    delay: "T … 2T",
+    parameters: &[crate::structures::STRUCTURE, crate::structures::QUORUM],
+    source: include_str!("sanders.rs"),
+    specimen: None,
+};
+
 /// Its place in the catalog.
 pub fn entry() -> Entry<Sanders> {
     Entry {
-        about: About {
-            name: "sanders",
-            title: "Sanders 1987, generic",
-            family: Family::Permission,
-            needs: Channels::Any,
-            messages: "|I−{i}| + 2|R−{i}| …",
-            cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 3.0 * (k[1] - 1.0) + 4.0 * k[1]],
-            delay: "T … 2T",
-            parameters: &[crate::structures::STRUCTURE, crate::structures::QUORUM],
-            source: include_str!("sanders.rs"),
-            specimen: None,
-        },
+        about: ABOUT,
         bind: |options| {
             let structures = crate::structures::structures(options)?;
             Ok(Factory::new(move |members| {

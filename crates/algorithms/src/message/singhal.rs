@@ -22,26 +22,26 @@ use serde::{Deserialize, Serialize};
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Singhal {
-    me: NodeId,
+    pub(crate) me: NodeId,
     arbitration: Arbitration,
     /// P: what this node knows of each node, itself included.
-    known: PerNode<Known>,
+    pub(crate) known: PerNode<Known>,
     /// Where it last passed the token, or else where the token started.
     to: NodeId,
     /// T, if the token is here: what the token knows of each node.
-    token: Option<PerNode<Known>>,
+    pub(crate) token: Option<PerNode<Known>>,
 }
 
 /// What is known of a node: its state, and the number of its latest request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Known {
-    state: State,
-    number: u64,
+    pub(crate) state: State,
+    pub(crate) number: u64,
 }
 
 /// The states of the paper; a node knows E and H only of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-enum State {
+pub(crate) enum State {
     /// Requesting.
     R,
     /// Executing: inside.
@@ -100,11 +100,11 @@ impl Singhal {
         }
     }
 
-    fn requesting(&self) -> impl Iterator<Item = NodeId> + '_ {
+    pub(crate) fn requesting(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.me.around(self.known.len()).filter(|&node| self.known[node].state == State::R)
     }
 
-    fn my_request(&self, chase: bool) -> Msg {
+    pub(crate) fn my_request(&self, chase: bool) -> Msg {
         Msg::Request { node: self.me, number: self.known[self.me].number, chase }
     }
 
@@ -287,38 +287,43 @@ impl Hints for Singhal {}
 const ARBITRATION: Parameter = Parameter {
     name: "arbitration",
     default: "round-robin",
-    help: "who gets the token of those that ask: round-robin, smallest-number, or nearest, with which one can starve",
+    help: "who gets the token of those that ask: round-robin, smallest-number, or nearest, which is unfair",
+};
+
+/// What people are told about it.
+pub const ABOUT: About = About {
+    name: "singhal",
+    title: "Singhal 1989, repaired",
+    family: Family::Token,
+    needs: Channels::Any,
+    messages: "≈ N/2 … N, + 2",
+    cost: |Scale { n, .. }| if n > 1.0 { [0.0, n + 2.0] } else { [0.0; 2] },
+    delay: "T",
+    parameters: &[ARBITRATION],
+    source: include_str!("singhal.rs"),
+    specimen: None,
 };
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<Singhal> {
-    Entry {
-        about: About {
-            name: "singhal",
-            title: "Singhal 1989, repaired",
-            family: Family::Token,
-            needs: Channels::Any,
-            messages: "≈ N/2 … N, + 2",
-            cost: |Scale { n, .. }| if n > 1.0 { [0.0, n + 2.0] } else { [0.0; 2] },
-            delay: "T",
-            parameters: &[ARBITRATION],
-            source: include_str!("singhal.rs"),
-            specimen: None,
-        },
-        bind: |options| {
-            let arbitration = match options.choice(&ARBITRATION).word.as_str() {
-                "round-robin" => Arbitration::RoundRobin,
-                "smallest-number" => Arbitration::SmallestNumber,
-                "nearest" => Arbitration::Nearest,
-                word => {
-                    let sentence =
-                        format!("{word:?} is not an arbitration: round-robin, smallest-number or nearest");
-                    return Err(Refusal::new(sentence));
-                }
-            };
-            Ok(Factory::new(move |&members| {
-                Ok(Plan::new(move |me, start| Singhal::new(me, &members, start, arbitration)))
-            }))
-        },
-    }
+    Entry { about: ABOUT, bind: |options| arbitrated(options, |node| node) }
+}
+
+/// A factory for nodes with the arbitration that was chosen, or for what is made of them.
+pub(crate) fn arbitrated<A: Algorithm>(
+    options: &Options,
+    make: fn(Singhal) -> A,
+) -> Result<Factory<A>, Refusal> {
+    let arbitration = match options.choice(&ARBITRATION).word.as_str() {
+        "round-robin" => Arbitration::RoundRobin,
+        "smallest-number" => Arbitration::SmallestNumber,
+        "nearest" => Arbitration::Nearest,
+        word => {
+            let known = "round-robin, smallest-number or nearest";
+            return Err(Refusal::new(format!("{word:?} is not an arbitration: {known}")));
+        }
+    };
+    Ok(Factory::new(move |&members| {
+        Ok(Plan::new(move |me, start| make(Singhal::new(me, &members, start, arbitration))))
+    }))
 }

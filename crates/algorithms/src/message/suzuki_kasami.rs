@@ -15,23 +15,23 @@ use serde::{Deserialize, Serialize};
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct SuzukiKasami {
-    me: NodeId,
+    pub(crate) me: NodeId,
     /// Everybody else.
     others: NodeSet,
-    phase: Phase,
+    pub(crate) phase: Phase,
     /// RN: the number of the latest request heard from each node.
-    requested: PerNode<u64>,
+    pub(crate) requested: PerNode<u64>,
     /// The token, if it is here.
-    token: Option<Token>,
+    pub(crate) token: Option<Token>,
 }
 
 /// The right to enter, and what must be known to pass it on.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Token {
     /// LN: the number of the latest request of each node that was served.
-    served: PerNode<u64>,
+    pub(crate) served: PerNode<u64>,
     /// Who gets the token next.
-    queue: NodeQueue,
+    pub(crate) queue: NodeQueue,
 }
 
 /// The messages.
@@ -61,6 +61,15 @@ impl SuzukiKasami {
     fn enter(&mut self, out: &mut Out<Msg>) {
         self.phase = Phase::Inside;
         out.enter();
+    }
+
+    /// Sends the token to the first in its queue.
+    pub(crate) fn pass_on(&mut self, out: &mut Out<Msg>) {
+        let next = self.token.as_mut().and_then(|token| token.queue.pop());
+        if let Some((next, token)) = next.zip(self.token.take_if(|_| next.is_some())) {
+            out.rule("pass on");
+            out.send(next, Msg::Token(token));
+        }
     }
 }
 
@@ -104,11 +113,7 @@ impl Algorithm for SuzukiKasami {
                 token.queue.push(node);
             }
         }
-        let next = token.queue.pop();
-        if let Some((next, token)) = next.zip(self.token.take_if(|_| next.is_some())) {
-            out.rule("pass on");
-            out.send(next, Msg::Token(token));
-        }
+        self.pass_on(out);
     }
 }
 
@@ -184,21 +189,21 @@ impl Explain for SuzukiKasami {
 
 impl Hints for SuzukiKasami {}
 
+/// What people are told about it.
+pub const ABOUT: About = About {
+    name: "suzuki-kasami",
+    title: "Suzuki–Kasami 1985",
+    family: Family::Token,
+    needs: Channels::Any,
+    messages: "0 or N",
+    cost: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
+    delay: "T",
+    parameters: &[],
+    source: include_str!("suzuki_kasami.rs"),
+    specimen: None,
+};
+
 /// Its place in the catalog.
 pub fn entry() -> Entry<SuzukiKasami> {
-    Entry {
-        about: About {
-            name: "suzuki-kasami",
-            title: "Suzuki–Kasami 1985",
-            family: Family::Token,
-            needs: Channels::Any,
-            messages: "0 or N",
-            cost: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
-            delay: "T",
-            parameters: &[],
-            source: include_str!("suzuki_kasami.rs"),
-            specimen: None,
-        },
-        bind: |_| Ok(Factory::simple(SuzukiKasami::new)),
-    }
+    Entry { about: ABOUT, bind: |_| Ok(Factory::simple(SuzukiKasami::new)) }
 }

@@ -2,8 +2,11 @@
 
 #![allow(dead_code)] // Each test file uses what it needs.
 
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Visitor};
-use doorway_simulator::{Outcome, Settings, simulate};
+use std::fs;
+use std::path::PathBuf;
+
+use doorway_core::{About, Catalog, Choice, Explain, Factory, Hints, Options, Start, Visitor};
+use doorway_simulator::{Heading, Outcome, Script, ScriptError, Settings, simulate};
 
 struct Run<'a>(&'a Settings);
 
@@ -35,4 +38,63 @@ pub fn correct() -> Vec<&'static str> {
 /// What people type, read.
 pub fn typed<T: std::str::FromStr<Err: std::fmt::Debug>>(word: &str) -> T {
     word.parse().expect("what people type")
+}
+
+/// Where the scripts that ship are.
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scripts")
+}
+
+/// Every script that ships, those of specimens included.
+pub fn scripts() -> Vec<PathBuf> {
+    let listed =
+        [folder(), folder().join("specimens")].map(|folder| fs::read_dir(folder).expect("it is there"));
+    let paths = listed.into_iter().flatten().map(|entry| entry.expect("it can be listed").path());
+    let mut scripts: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "script")).collect();
+    scripts.sort();
+    scripts
+}
+
+/// The text of a script that ships.
+pub fn shipped(name: &str) -> String {
+    fs::read_to_string(folder().join(name)).expect("the script is there")
+}
+
+struct Play<'a>(&'a Script, &'a Settings);
+
+impl Visitor for Play<'_> {
+    type Output = Result<Outcome, ScriptError>;
+
+    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
+        self.0.run(&factory, self.1)
+    }
+}
+
+fn options(heading: &Heading) -> Options {
+    let mut options = Options::none();
+    for (name, word) in &heading.options {
+        let file = word
+            .strip_prefix("file:")
+            .map(|path| fs::read_to_string(folder().join(path)).expect("the script's file is beside it"));
+        options.set(name, Choice { word: word.clone(), file });
+    }
+    options
+}
+
+/// Runs a script, with every invariant on.
+pub fn play(text: &str) -> Result<Outcome, ScriptError> {
+    let script = Script::parse(text)?;
+    let heading = &script.heading;
+    let defaults = Settings::default();
+    let settings = Settings {
+        nodes: heading.nodes.expect("a script of ours says how many nodes it has"),
+        channels: heading.channels.unwrap_or(defaults.channels),
+        start: heading.start_inside.map_or(Start::Empty, Start::Inside),
+        invariants: true,
+        ..defaults
+    };
+    let name = heading.algorithm.as_deref().expect("a script of ours names its algorithm");
+    let played = doorway_algorithms::catalog().visit(name, &options(heading), Play(&script, &settings));
+    played.expect("it is in the catalog").expect("its options are right")
 }
