@@ -1,10 +1,12 @@
 //! Experiments as a library: what the command line and the studio both need to run an algorithm, compare it with others
 //! and hold a claim of the literature against it.
 //!
-//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors.
+//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors; a
+//! [`sweep`] makes a grid of them and keeps a row for each.
 
 mod parallel;
 pub mod shell;
+pub mod sweep;
 mod trial;
 
 pub use parallel::{Step, in_order, processors};
