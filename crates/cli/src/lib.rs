@@ -23,8 +23,10 @@ mod names;
 mod progress;
 mod quorum;
 mod simulate;
+mod sweep;
 mod table;
 mod text;
+mod threads;
 mod typed;
 mod usage;
 
@@ -87,6 +89,8 @@ impl Answer {
   doorway explain ricart-agrawala          one page of the textbook
   doorway simulate maekawa --nodes 13      run it and count its messages
   doorway quorum plane --nodes 13          build a quorum system and verify it
+  doorway sweep --algorithms all --nodes 2..64:x2 --out costs
+                                           a grid of runs, a row for each
 
 Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
 )]
@@ -101,6 +105,7 @@ enum Verb {
     Explain(explain::Arguments),
     Simulate(Box<simulate::Arguments>),
     Quorum(quorum::Arguments),
+    Sweep(Box<sweep::Arguments>),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -121,6 +126,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Explain(arguments)) => explain::answer(catalog, &arguments, typed),
         Some(Verb::Simulate(arguments)) => simulate::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
+        Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }

@@ -335,6 +335,46 @@ fn shards_that_do_not_fit_are_refused_with_the_difference() {
     assert_eq!(fs::read_dir(&out).expect("a folder").count(), 1);
 }
 
+/// A catalog in which one algorithm panics.
+struct Panicking<C>(C);
+
+impl<C: Catalog> Catalog for Panicking<C> {
+    fn list(&self) -> Vec<&About> {
+        self.0.list()
+    }
+
+    fn visit<V: Visitor>(
+        &self,
+        name: &str,
+        options: &Options,
+        visitor: V,
+    ) -> Option<Result<V::Output, Refusal>> {
+        assert!(name != "raymond", "a tree fell over");
+        self.0.visit(name, options, visitor)
+    }
+}
+
+#[test]
+fn a_run_that_panics_costs_its_row_and_no_other() {
+    let (place, catalog, points) =
+        (place("panics"), Panicking(doorway_algorithms::catalog()), points(grid()));
+    let swept = run(&sweep(&catalog, &points, Format::Csv), &place);
+    assert_eq!((swept.tally.rows, swept.tally.refused), (18, 12));
+    assert_eq!(text(&place, "runs.csv").matches(",the run panicked: a tree fell over\n").count(), 12);
+}
+
+#[test]
+fn two_sweeps_do_not_work_in_one_folder_at_the_same_time() {
+    let (place, catalog, points) = (place("locked"), counting(), points(grid()));
+    run(&Sweep { at_most: Some(3), ..sweep(&catalog, &points, Format::Csv) }, &place);
+    let log = fs::File::open(place.join("log.jsonl")).expect("a log");
+    log.lock().expect("a lock");
+    let sentence = sweep(&catalog, &points, Format::Csv).run(&place, |_| ()).expect_err("locked").to_string();
+    assert!(sentence.starts_with("another sweep is at work in "), "{sentence}");
+    drop(log);
+    assert_eq!(run(&sweep(&catalog, &points, Format::Csv), &place).made, 15);
+}
+
 #[test]
 fn absurd_grids_and_values_that_fit_nowhere_are_refused_before_the_first_run() {
     let catalog = counting();

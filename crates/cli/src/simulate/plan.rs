@@ -4,13 +4,13 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use doorway_core::{About, Catalog, Channels, Members, NodeId, Options, Refusal, Start, Ticks};
-use doorway_lab::{Trial, processors};
+use doorway_lab::Trial;
 use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Settings};
 use doorway_trace::Header;
 
 use super::Arguments;
 use crate::typed::Typed;
-use crate::{files, names, text};
+use crate::{files, names, text, threads};
 
 /// Everything that is decided before the first run.
 pub(super) struct Plan<'a> {
@@ -26,9 +26,6 @@ pub(super) struct Plan<'a> {
     /// Whether the report of each run is wanted.
     pub(super) keeps_reports: bool,
 }
-
-/// More threads are refused: no machine has so many processors.
-const MOST_THREADS: usize = 1_024;
 
 impl<'a> Plan<'a> {
     pub(super) fn new(
@@ -51,7 +48,7 @@ impl<'a> Plan<'a> {
         let known = choices.iter().filter(|choice| about.parameter(choice.name).is_some());
         let files = known.filter_map(|choice| Some(choice.file()?.display().to_string())).collect();
         let options = options(&choices)?;
-        let (seeds, threads) = (seeds(arguments)?, threads(arguments)?);
+        let (seeds, threads) = (seeds(arguments)?, threads::wanted(arguments.threads, arguments.runs)?);
         let keeps_reports = arguments.json && arguments.runs > 1;
         let trial = Trial { algorithm: about.name.to_owned(), options, settings };
         Ok(Self { about, trial, seeds, threads, script, files, keeps_reports })
@@ -213,18 +210,6 @@ fn seeds(arguments: &Arguments) -> Result<RangeInclusive<u64>, Refusal> {
     }
 }
 
-fn threads(arguments: &Arguments) -> Result<usize, Refusal> {
-    let wanted = match arguments.threads {
-        Some(0) => return Err(Refusal::new("--threads 0 has nobody who works: give 1 or more")),
-        Some(threads) if threads > MOST_THREADS => {
-            return Err(Refusal::new(format!("{threads} threads are too many: give at most {MOST_THREADS}")));
-        }
-        Some(threads) => threads,
-        None => processors(),
-    };
-    Ok(wanted.min(usize::try_from(arguments.runs).unwrap_or(usize::MAX)))
-}
-
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, Parser};
@@ -276,7 +261,10 @@ mod tests {
     fn seeds_and_threads_have_limits() {
         let refused = |words: &[&str]| {
             let arguments = typed(words);
-            seeds(&arguments).and(threads(&arguments)).expect_err("out of the limits").to_string()
+            seeds(&arguments)
+                .and(threads::wanted(arguments.threads, arguments.runs).map(|_| 1..=1))
+                .expect_err("out of the limits")
+                .to_string()
         };
         assert_eq!(refused(&["--runs", "0"]), "--runs 0 runs nothing: give 1 or more");
         assert_eq!(refused(&["--threads", "0"]), "--threads 0 has nobody who works: give 1 or more");

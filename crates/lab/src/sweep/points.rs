@@ -238,12 +238,12 @@ fn check_choices(grid: &Grid, catalog: &impl Catalog) -> Result<(), Refusal> {
             .collect();
         for choice in choices {
             let mut refused = Refusal::new(format!("no algorithm of the grid has a {name} to choose"));
-            let mut understood = |algorithm: &&String| {
+            let understood = |algorithm: &&String| {
                 let mut options = Options::none();
                 options.set(name, choice.clone());
                 bind(catalog, algorithm, options).map_err(|refusal| refused = refusal).is_ok()
             };
-            if !having.iter().any(|algorithm| understood(algorithm)) {
+            if !having.iter().any(understood) {
                 return Err(refused);
             }
         }

@@ -153,10 +153,10 @@ mod tests {
         let value = |(place, column): (usize, &Column)| {
             let mixed = (number + place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             match column.kind {
-                _ if mixed % 5 == 0 => Value::Missing,
+                _ if mixed.is_multiple_of(5) => Value::Missing,
                 Kind::Integer => Value::Integer(mixed),
                 Kind::Number => Value::from(f64::from_bits(mixed)),
-                Kind::Boolean => Value::Boolean(mixed % 2 == 0),
+                Kind::Boolean => Value::Boolean(mixed.is_multiple_of(2)),
                 Kind::Text => {
                     Value::text(["a,b", "say \"no\"", "\"", "é|1@2..3", "x\ny", ","][mixed as usize % 6])
                 }

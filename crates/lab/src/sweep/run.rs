@@ -78,6 +78,7 @@ impl<C: Catalog + Sync> Sweep<'_, C> {
         let file = folder.join(self.format.file());
         if let Some(tally) = before.as_ref().and_then(|before| before.tally).filter(|_| self.is_whole(&file))
         {
+            let _ = fs::remove_file(folder.join(self.format.working_file()));
             return Ok(Swept { found: tally.rows, made: 0, runs: manifest.runs, tally, file });
         }
         if before.is_none() {
@@ -102,6 +103,10 @@ impl<C: Catalog + Sync> Sweep<'_, C> {
         if is_new {
             manifest.at(tally).write(folder)?;
             log.note("ended", tally.rows, self.typed)?;
+        }
+        if tally.rows == runs && working != file {
+            // Only now, so that no run is lost if the power fails in between.
+            fs::remove_file(&working).map_err(|error| cannot("write", &working, &error))?;
         }
         Ok(Swept { found, made: tally.rows - found, runs, tally, file })
     }
@@ -183,13 +188,12 @@ fn is_ours(folder: &Path, manifest: &Manifest) -> Result<Option<Manifest>, Refus
     Ok(Some(before))
 }
 
-/// Makes a table of the lines, which are no longer needed then.
+/// Makes a table of the lines.
 fn to_table(lines: &Path, file: &Path, format: Format, shape: Shape<'_>) -> Result<(), Refusal> {
     let mut reader = Reader::open(lines, shape)?;
     let mut table = Table::create(file, format, shape.columns)?;
     while let Some(row) = reader.next()? {
         table.push(row)?;
     }
-    table.finish()?;
-    fs::remove_file(lines).map_err(|error| cannot("write", lines, &error))
+    table.finish()
 }
