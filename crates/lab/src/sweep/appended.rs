@@ -188,3 +188,65 @@ impl<'a, R: io::Read> Reader<'a, R> {
         Refusal::new(format!("{}, line {}: {sentence}", self.path.display(), self.line_number))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::columns::all;
+    use super::*;
+
+    /// A folder of this test, removed at its end.
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(test: &str) -> Self {
+            let place = std::env::temp_dir().join(format!("doorway-{test}-{}", std::process::id()));
+            fs::create_dir_all(&place).expect("a folder for the test");
+            Self(place)
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn row(columns: &[Column], point: u64) -> Vec<Value> {
+        let mut row = vec![Value::Missing; columns.len()];
+        row[0] = Value::Integer(point);
+        row[1] = Value::text("a name, with \"quotes\"");
+        row
+    }
+
+    #[test]
+    fn a_file_that_was_cut_at_any_byte_keeps_its_whole_rows_and_takes_the_others() {
+        let place = Place::new("cut");
+        let path = place.0.join("rows");
+        // A few columns are enough, and make short lines.
+        let columns = &all(&doorway_algorithms::catalog())[..6];
+        let shard: Shard = "2/3".parse().expect("a shard");
+        for lines in [Lines::Csv, Lines::Json] {
+            let shape = Shape { columns, lines, shard, runs: 4 };
+            let header = lines.header(columns);
+            let rows: Vec<String> =
+                (0..4).map(|at| lines.line(columns, &row(columns, shard.point(at)))).collect();
+            let whole = format!("{header}{}", rows.concat());
+            for length in 0..=whole.len() {
+                let _ = fs::remove_file(&path);
+                fs::write(&path, &whole.as_bytes()[..length]).expect("rows");
+                let ends: Vec<usize> =
+                    (1..=4).map(|kept| header.len() + rows[..kept].concat().len()).collect();
+                let kept = ends.iter().filter(|&&end| end <= length).count();
+                let mut appended = Appended::open(&path, shape).expect("the first rows");
+                assert_eq!(appended.tally.rows, kept as u64, "cut at {length}");
+                for line in &rows[kept..] {
+                    appended.push(line, &Tally { rows: 1, ..Tally::default() }).expect("a row");
+                }
+                appended.finish().expect("all rows");
+                assert_eq!(fs::read_to_string(&path).expect("rows"), whole, "cut at {length}");
+            }
+        }
+    }
+}
