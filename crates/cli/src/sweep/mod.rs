@@ -34,18 +34,25 @@ use crate::{Answer, files, names, threads};
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
     after_help = "Examples:
   doorway sweep --algorithms all --nodes 2..64:x2 --seeds 1..20 --out costs
-  doorway sweep --algorithms maekawa --nodes 7,13 --quorum plane,grid --loads saturated,light:100 --out quorums
-  doorway sweep --algorithms suzuki-kasami,central --loss 0,0.01,0.05 --retransmit off,on --seeds 1..50 --out loss
-  doorway sweep grid.toml --seeds 1..1000 --out long         the file, but with more seeds
-  doorway sweep grid.toml --dry-run                          how many runs, and the first of them
+  doorway sweep --algorithms maekawa --nodes 7,13 --quorum plane,grid --out a
+  doorway sweep --algorithms central --loss 0,0.01 --retransmit off,on --out b
+  doorway sweep grid.toml --dry-run               how many runs there would be
+  doorway sweep grid.toml --seeds 1..99 --out c   the file with more seeds
 
-On several machines, with an engine that you have; docs/sweeps.md has more:
-  parallel doorway sweep grid.toml --shard {}/4 --out shards/{} ::: 1 2 3 4
-  sbatch --array=1-8 --wrap 'doorway sweep grid.toml --shard $SLURM_ARRAY_TASK_ID/8 --out shards/$SLURM_ARRAY_TASK_ID'
-  in an indexed Job of Kubernetes, whose index counts from 0: --shard $((JOB_COMPLETION_INDEX + 1))/8
-  doorway sweep merge shards/* --out merged                  the bytes of one run
+On several machines, with an engine that you have (more in docs/sweeps.md):
+  GNU Parallel
+    parallel doorway sweep grid.toml --shard {}/4 --out shards/{} ::: 1 2 3 4
+  a Slurm array, #SBATCH --array=1-8
+    I=$SLURM_ARRAY_TASK_ID
+    doorway sweep grid.toml --shard $I/8 --out shards/$I
+  an indexed Job of Kubernetes, completions: 8, whose index counts from 0
+    I=$((JOB_COMPLETION_INDEX + 1))
+    doorway sweep grid.toml --shard $I/8 --out shards/$I
+  and then, for the bytes of one run
+    doorway sweep merge shards/* --out merged
 
 A grid.toml:
   algorithms = [\"ricart-agrawala\", \"maekawa\"]
