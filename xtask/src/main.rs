@@ -2,6 +2,7 @@
 
 mod bench;
 mod cargo;
+mod packages;
 mod stop;
 mod test;
 mod tidy;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::cargo::{cargo, root, target_directory};
 use crate::stop::Stop;
-use crate::{tidy, toml};
+use crate::{packages, tidy, toml};
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -101,6 +101,7 @@ fn clippy() -> Result<(), Stop> {
 }
 
 fn tests_of_workspace() -> Result<(), Stop> {
+    packages::ensure(&packages::PARALLEL);
     cargo(&["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"], &[])
 }
 

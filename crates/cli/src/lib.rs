@@ -27,6 +27,7 @@ mod progress;
 mod quorum;
 mod repetition;
 mod simulate;
+mod sweep;
 mod table;
 mod text;
 mod typed;
@@ -94,6 +95,8 @@ impl Answer {
   doorway claims                           every claim of the literature against runs
   doorway quorum plane --nodes 13          build a quorum system and verify it
   doorway bank --simulated --broken E1     transfers under a broken lock, and what an auditor sees
+  doorway sweep --algorithms all --nodes 2..64:x2 --out costs
+                                           a grid of runs, a row for each
 
 Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
 )]
@@ -111,6 +114,7 @@ enum Verb {
     Claims(claims::Arguments),
     Quorum(quorum::Arguments),
     Bank(Box<bank::Arguments>),
+    Sweep(Box<sweep::Arguments>),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -134,6 +138,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Claims(arguments)) => claims::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
         Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
+        Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }

@@ -22,7 +22,7 @@ pub(crate) fn seeds(first: u64, runs: u64) -> Result<RangeInclusive<u64>, Refusa
     }
 }
 
-/// How many threads share so many runs: as many as wanted, or one per processor.
+/// How many threads share so many runs: as many as wanted, or one per processor, but never more than there are runs.
 ///
 /// # Errors
 /// If none are wanted, or more than any machine has.
@@ -35,5 +35,5 @@ pub(crate) fn threads(wanted: Option<usize>, runs: u64) -> Result<usize, Refusal
         Some(threads) => threads,
         None => processors(),
     };
-    Ok(wanted.min(usize::try_from(runs).unwrap_or(usize::MAX)))
+    Ok(wanted.min(usize::try_from(runs).unwrap_or(usize::MAX)).max(1))
 }

@@ -1,8 +1,9 @@
 //! Experiments as a library: what the command line and the studio both need to run an algorithm, compare it with others
 //! and hold a claim of the literature against it.
 //!
-//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors. The [`bank`] shows
-//! what a lock is for, and what comes of a wrong one.
+//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors. [`claims`] are what the
+//! literature says, [`compare`] puts algorithms side by side, a [`sweep`] makes a grid of runs and keeps a row for each, and
+//! the [`bank`] shows what a lock is for and what comes of a wrong one. [`examples`] are the scripts that ship.
 
 pub mod bank;
 pub mod claims;
@@ -10,6 +11,7 @@ pub mod compare;
 pub mod examples;
 mod parallel;
 pub mod shell;
+pub mod sweep;
 mod trial;
 
 pub use parallel::{Step, in_order, processors};

@@ -1,0 +1,262 @@
+//! `doorway sweep`: a run at every point of a grid, and a row for each run.
+
+mod merge;
+mod summary;
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use doorway_core::{Catalog, Refusal};
+use doorway_lab::shell;
+use doorway_lab::sweep::{Axes, Format, Grid, Points, Shard, Surroundings, Sweep};
+
+use crate::progress::Progress;
+use crate::typed::Typed;
+use crate::usage::{named, whole};
+use crate::{Answer, files, names, repetition};
+
+/// Run a grid of parameters and keep a row for each run
+///
+/// Makes a run at every point of a grid, on all processors, and writes a row for each to a folder: runs.csv (or .jsonl, or
+/// .parquet) and manifest.json, which has version, command, grid, seeds, and the columns with their units. Rows are in the
+/// order of the grid, whatever the number of threads.
+///
+/// The grid comes from a TOML file, from flags, or from both; a flag overrides the line of its name. A list has commas (4,8,16),
+/// numbers have ranges with both ends (2..32), steps (4..64:4) and factors (2..1024:x2). What algorithms let one choose, such as
+/// --quorum, is an axis only for those that have it.
+///
+/// An interrupted sweep goes on after its last row when the same command is typed again. A folder that holds anything else is
+/// refused and left alone.
+///
+/// What cannot be run at a point, such as a plane of ten nodes, gets a row with the reason in its column `error`; a value that
+/// fits nowhere on the grid is refused before the first run. Exits 0 when all rows are there, whatever they tell: stalls and
+/// violations are what a sweep measures, and are counted. Exits 3 when --at-most has left some for later.
+#[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  doorway sweep --algorithms all --nodes 2..64:x2 --seeds 1..20 --out costs
+  doorway sweep --algorithms maekawa --nodes 7,13 --quorum plane,grid --out a
+  doorway sweep --algorithms central --loss 0,0.01 --retransmit off,on --out b
+  doorway sweep grid.toml --dry-run               how many runs there would be
+  doorway sweep grid.toml --seeds 1..99 --out c   the file with more seeds
+
+On several machines, with an engine that you have (more in docs/sweeps.md):
+  GNU Parallel
+    parallel doorway sweep grid.toml --shard {}/4 --out shards/{} ::: 1 2 3 4
+  a Slurm array, #SBATCH --array=1-8
+    I=$SLURM_ARRAY_TASK_ID
+    doorway sweep grid.toml --shard $I/8 --out shards/$I
+  an indexed Job of Kubernetes, completions: 8, whose index counts from 0
+    I=$((JOB_COMPLETION_INDEX + 1))
+    doorway sweep grid.toml --shard $I/8 --out shards/$I
+  and then, for the bytes of one run
+    doorway sweep merge shards/* --out merged
+
+A grid.toml:
+  algorithms = [\"ricart-agrawala\", \"maekawa\"]
+  nodes = \"4..16:x2\"
+  loads = [\"saturated\", \"light:100\"]
+  seeds = \"1..5\""
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+
+    /// A grid in a TOML file: the names of the axes below, without dashes
+    grid: Option<PathBuf>,
+
+    /// The algorithms, as `doorway algorithms` lists them; all stands for those that are no specimens
+    #[arg(long, value_name = "all|A,B", help_heading = AXES)]
+    algorithms: Option<Vec<String>>,
+    /// How many nodes there are, 5 unless given
+    #[arg(long, value_name = "N,N|FROM..TO[:STEP|:xFACTOR]", allow_negative_numbers = true, help_heading = AXES)]
+    nodes: Option<Vec<String>>,
+    /// When nodes ask: saturated, isolated, light:MEAN, active:K
+    #[arg(long, value_name = "LOAD,LOAD", help_heading = AXES)]
+    loads: Option<Vec<String>>,
+    /// How many ticks a node stays inside: TICKS, uniform:FROM:TO, exponential:MEAN
+    #[arg(long, value_name = "TICKS,TICKS", allow_negative_numbers = true, help_heading = AXES)]
+    holds: Option<Vec<String>>,
+    /// How many ticks a message is under way: TICKS, uniform:FROM:TO, exponential:MEAN, matrix:FILE
+    #[arg(long, value_name = "TICKS,TICKS", allow_negative_numbers = true, help_heading = AXES)]
+    latencies: Option<Vec<String>>,
+    /// In what order channels deliver: fifo, any, causal
+    #[arg(long, value_name = "ORDER,ORDER", help_heading = AXES)]
+    channels: Option<Vec<String>>,
+    /// The share of messages that are lost, from 0 to 1
+    #[arg(long, value_name = "P,P", allow_negative_numbers = true, help_heading = AXES)]
+    loss: Option<Vec<String>>,
+    /// The share of messages that arrive twice, from 0 to 1
+    #[arg(long, value_name = "P,P", allow_negative_numbers = true, help_heading = AXES)]
+    duplicate: Option<Vec<String>>,
+    /// Whether a layer below the algorithm resends what is lost and removes what is doubled
+    #[arg(long, value_name = "off,on", help_heading = AXES)]
+    retransmit: Option<Vec<String>>,
+    /// Who crashes when: none, NODE@TIME, or several in one run with a plus, 1@500+2@700
+    #[arg(long, value_name = "none,NODE@TIME", help_heading = AXES)]
+    crashes: Option<Vec<String>>,
+    /// Who is kept apart when: none or 1,2|3,4,5@FROM..UNTIL; given again for each alternative
+    #[arg(long, value_name = "none|GROUPS@FROM..UNTIL", help_heading = AXES)]
+    partitions: Option<Vec<String>>,
+    /// Whom a node asks, kinds of `doorway quorum` or file:PATH
+    #[arg(long, value_name = "KIND,KIND", help_heading = AXES)]
+    quorum: Option<Vec<String>>,
+    /// Whom a node asks and informs, as `doorway explain sanders` tells
+    #[arg(long, value_name = "KIND,KIND", help_heading = AXES)]
+    structure: Option<Vec<String>>,
+    /// Who is whose neighbour, as `doorway explain raymond` tells
+    #[arg(long, value_name = "KIND,KIND", help_heading = AXES)]
+    tree: Option<Vec<String>>,
+    /// Who gets the token of those that ask, as `doorway explain singhal` tells
+    #[arg(long, value_name = "KIND,KIND", help_heading = AXES)]
+    arbitration: Option<Vec<String>>,
+    /// Any other parameter by its name; may be given again
+    #[arg(long, value_name = "NAME=VALUE,VALUE", value_parser = named, help_heading = AXES)]
+    set: Vec<(String, String)>,
+    /// What chance is drawn from: one number, or a range with both ends
+    #[arg(long, value_name = "FIRST..LAST", allow_negative_numbers = true, help_heading = AXES)]
+    seeds: Option<String>,
+
+    /// How many requests each run issues, 1000 unless given
+    #[arg(long, value_name = "E", allow_negative_numbers = true, help_heading = EVERY)]
+    entries: Option<String>,
+    /// How many entries pass before measuring begins
+    #[arg(long, value_name = "W", allow_negative_numbers = true, help_heading = EVERY)]
+    warmup: Option<String>,
+    /// Test the algorithms' own invariants after every step
+    #[arg(long, help_heading = EVERY)]
+    invariants: bool,
+    /// Count entries out of happened-before order, for at most 64 nodes
+    #[arg(long, help_heading = EVERY)]
+    order: bool,
+
+    /// The folder for rows and manifest: new, empty, or with an earlier part of the same sweep
+    #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
+    out: Option<PathBuf>,
+    /// How rows are written; Parquet only if it was built in, with --features parquet
+    #[arg(long, value_name = "csv|jsonl|parquet", default_value = "csv", help_heading = OUTPUT)]
+    format: Format,
+    /// Make every N-th run only, from the I-th on, for one of N machines
+    #[arg(long, value_name = "I/N", help_heading = OUTPUT)]
+    shard: Option<Shard>,
+    /// Make at most so many runs now; the same command goes on later
+    #[arg(long, value_name = "RUNS", value_parser = whole::<u64>, allow_negative_numbers = true, help_heading = OUTPUT)]
+    at_most: Option<u64>,
+    /// How many threads share the runs, one per processor unless given; the files are the same
+    #[arg(long, value_name = "T", value_parser = whole::<usize>, allow_negative_numbers = true, help_heading = OUTPUT)]
+    threads: Option<usize>,
+    /// Tell how many runs there would be, and the first of them
+    #[arg(long, help_heading = OUTPUT)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long, help_heading = OUTPUT)]
+    json: bool,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Merge(merge::Arguments),
+}
+
+const AXES: &str = "Axes of the grid";
+const EVERY: &str = "Every run";
+const OUTPUT: &str = "Work and output";
+
+pub(crate) fn answer(
+    catalog: &(impl Catalog + Sync),
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
+    if let Some(Verb::Merge(arguments)) = &arguments.verb {
+        return merge::answer(catalog, arguments, typed);
+    }
+    let points = points(catalog, arguments, typed)?;
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    if arguments.dry_run {
+        return Ok(summary::plan(&points, shard, typed, arguments.json));
+    }
+    let folder = arguments.out.as_deref().ok_or_else(homeless)?;
+    let runs = shard.size(points.count());
+    let sweep = Sweep {
+        catalog,
+        points: &points,
+        shard,
+        format: arguments.format,
+        threads: repetition::threads(arguments.threads, runs)?,
+        at_most: arguments.at_most,
+        program: &typed.program,
+        typed: &line(typed),
+    };
+    let mut progress = Progress::new(runs, "runs");
+    let swept = sweep.run(folder, |rows| progress.show(rows))?;
+    drop(progress);
+    Ok(summary::swept(&swept, folder, shard, arguments.json))
+}
+
+fn homeless() -> Refusal {
+    Refusal::new("where to? give --out FOLDER, or --dry-run to see how many runs there would be")
+}
+
+/// What was typed, as one line.
+fn line(typed: &Typed) -> String {
+    let words: Vec<_> = typed.words.iter().map(|word| word.to_string_lossy()).collect();
+    shell::joined(&words)
+}
+
+/// The points of the grid in the file, with what the flags change.
+fn points(catalog: &impl Catalog, arguments: &Arguments, typed: &Typed) -> Result<Points, Refusal> {
+    let file = arguments.grid.as_deref().map(|path| in_file(catalog, path)).transpose()?;
+    let axes = file.unwrap_or_default().overridden_by(on_flags(arguments));
+    let unknown = |name: &str| match names::find(catalog, typed, name) {
+        Ok(about) => Refusal::new(format!("{} is an algorithm", about.name)),
+        Err(refusal) => refusal,
+    };
+    let grid = Grid::read(&axes, catalog, &Surroundings { read: &files::read, unknown: &unknown })?;
+    Points::new(grid, catalog)
+}
+
+fn in_file(catalog: &impl Catalog, path: &Path) -> Result<Axes, Refusal> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Axes::from_toml(&files::read(path)?, &path.display().to_string(), folder, catalog)
+}
+
+fn on_flags(arguments: &Arguments) -> Axes {
+    let mut axes = Axes::default();
+    let lists = [
+        ("algorithms", &arguments.algorithms),
+        ("nodes", &arguments.nodes),
+        ("loads", &arguments.loads),
+        ("holds", &arguments.holds),
+        ("latencies", &arguments.latencies),
+        ("channels", &arguments.channels),
+        ("loss", &arguments.loss),
+        ("duplicate", &arguments.duplicate),
+        ("retransmit", &arguments.retransmit),
+        ("crashes", &arguments.crashes),
+        ("partitions", &arguments.partitions),
+        ("quorum", &arguments.quorum),
+        ("structure", &arguments.structure),
+        ("tree", &arguments.tree),
+        ("arbitration", &arguments.arbitration),
+    ];
+    for (axis, words) in lists {
+        words.iter().for_each(|words| axes.set(axis, words.clone()));
+    }
+    let singles =
+        [("seeds", &arguments.seeds), ("entries", &arguments.entries), ("warmup", &arguments.warmup)];
+    for (axis, word) in singles {
+        word.iter().for_each(|word| axes.set(axis, vec![word.clone()]));
+    }
+    for (axis, is_on) in [("invariants", arguments.invariants), ("order", arguments.order)] {
+        if is_on {
+            axes.set(axis, vec!["on".to_owned()]);
+        }
+    }
+    for (name, _) in &arguments.set {
+        let of_name = arguments.set.iter().filter(|(other, _)| other == name);
+        axes.set(name, of_name.map(|(_, words)| words.clone()).collect());
+    }
+    axes
+}

@@ -1,0 +1,384 @@
+//! The columns of a sweep: the one list from which rows, their reading and the schema are made.
+
+use std::borrow::Cow;
+
+use doorway_core::{About, Catalog, Refusal};
+use doorway_simulator::Report;
+use serde::Serialize;
+
+use super::axes::choices_of;
+use super::grid::joined;
+use crate::trial::Trial;
+
+/// One column.
+#[derive(Clone, Debug, Serialize)]
+pub struct Column {
+    /// Its name in the header of the file.
+    pub name: Cow<'static, str>,
+    /// What its values are.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// What it is counted or measured in; empty if it is neither.
+    pub unit: &'static str,
+    /// What it tells, in one sentence.
+    pub description: Cow<'static, str>,
+    #[serde(skip)]
+    source: Source,
+}
+
+/// What the values of a column are. Any of them may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A whole number that is not negative.
+    Integer,
+    /// A number.
+    Number,
+    /// True or false.
+    Boolean,
+    /// A text on one line.
+    Text,
+}
+
+/// A value in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// There is none.
+    Missing,
+    /// A whole number.
+    Integer(u64),
+    /// A number.
+    Number(f64),
+    /// True or false.
+    Boolean(bool),
+    /// A text on one line, not empty.
+    Text(String),
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// The run as it was asked for.
+    Point(fn(&Made<'_>) -> Value),
+    /// What is chosen for the algorithm under this name.
+    Choice(&'static str),
+    /// What came of it, if it could be run.
+    Report(fn(&Report) -> Value),
+}
+
+/// A run that was made, or could not be.
+pub(super) struct Made<'a> {
+    pub(super) index: u64,
+    pub(super) trial: &'a Trial,
+    pub(super) latency: &'a str,
+    pub(super) about: Option<&'a About>,
+    pub(super) report: Result<Report, Refusal>,
+}
+
+/// All columns of a sweep with this catalog.
+pub(super) fn all(catalog: &impl Catalog) -> Vec<Column> {
+    let chosen = choices_of(catalog).into_iter().map(|name| Column {
+        name: if is_taken(name) { Cow::Owned(format!("choice_{name}")) } else { Cow::Borrowed(name) },
+        kind: Kind::Text,
+        unit: "",
+        description: Cow::Owned(format!("what is chosen as {name}; missing if the algorithm has none")),
+        source: Source::Choice(name),
+    });
+    points().into_iter().chain(chosen).chain(reports()).chain([ERROR]).collect()
+}
+
+/// The values of a row.
+pub(super) fn row(columns: &[Column], made: &Made<'_>) -> Vec<Value> {
+    let value = |column: &Column| match column.source {
+        Source::Point(value) => value(made),
+        Source::Choice(name) => choice(made, name),
+        Source::Report(value) => made.report.as_ref().map_or(Value::Missing, value),
+    };
+    columns.iter().map(value).collect()
+}
+
+/// The place of the column of this name.
+pub(super) fn place(columns: &[Column], name: &str) -> Option<usize> {
+    columns.iter().position(|column| column.name == name)
+}
+
+fn is_taken(name: &str) -> bool {
+    points().into_iter().chain(reports()).chain([ERROR]).any(|column| column.name == name)
+}
+
+fn choice(made: &Made<'_>, name: &str) -> Value {
+    let parameter = made.about.and_then(|about| about.parameter(name));
+    parameter.map_or(Value::Missing, |parameter| Value::text(&made.trial.options.choice(parameter).word))
+}
+
+const fn point(
+    name: &'static str,
+    kind: Kind,
+    unit: &'static str,
+    description: &'static str,
+    value: fn(&Made<'_>) -> Value,
+) -> Column {
+    let (name, description) = (Cow::Borrowed(name), Cow::Borrowed(description));
+    Column { name, kind, unit, description, source: Source::Point(value) }
+}
+
+const fn told(
+    name: &'static str,
+    kind: Kind,
+    unit: &'static str,
+    description: &'static str,
+    value: fn(&Report) -> Value,
+) -> Column {
+    let (name, description) = (Cow::Borrowed(name), Cow::Borrowed(description));
+    Column { name, kind, unit, description, source: Source::Report(value) }
+}
+
+/// Why a point could not be run.
+const ERROR: Column =
+    point("error", Kind::Text, "", "why there was no run; missing if there was one", |made| {
+        made.report.as_ref().err().map_or(Value::Missing, |refusal| Value::text(&refusal.to_string()))
+    });
+
+/// What was asked for.
+fn points() -> [Column; 15] {
+    use Kind::{Boolean, Integer, Number, Text};
+    [
+        point("run", Integer, "", "the number of the point on the grid, from 0", |made| made.index.into()),
+        point("algorithm", Text, "", "the algorithm", |made| Value::text(&made.trial.algorithm)),
+        point("nodes", Integer, "nodes", "N", |made| (made.trial.settings.nodes as u64).into()),
+        point("load", Text, "", "when nodes ask", |made| Value::text(&made.trial.settings.load.to_string())),
+        point("hold", Text, "ticks", "how long a node stays inside", |made| {
+            Value::text(&made.trial.settings.hold.to_string())
+        }),
+        point("latency", Text, "ticks", "how long a message is under way", |made| Value::text(made.latency)),
+        point("channels", Text, "", "in what order channels deliver", |made| {
+            Value::text(made.trial.settings.channels.name())
+        }),
+        point("loss", Number, "probability", "the share of messages that are lost", |made| {
+            made.trial.settings.faults.loss.value().into()
+        }),
+        point("duplicate", Number, "probability", "the share of messages that arrive twice", |made| {
+            made.trial.settings.faults.duplicate.value().into()
+        }),
+        point("retransmit", Boolean, "", "whether a layer resends what is lost", |made| {
+            made.trial.settings.faults.retransmit.into()
+        }),
+        point("crashes", Text, "node@ticks", "who crashes when", |made| {
+            Value::text(&joined(&made.trial.settings.faults.crashes))
+        }),
+        point("partitions", Text, "nodes@ticks", "who is kept apart when", |made| {
+            Value::text(&joined(&made.trial.settings.faults.partitions))
+        }),
+        point("requests", Integer, "requests", "how many requests the run issues", |made| {
+            made.trial.settings.entries.into()
+        }),
+        point("warmup", Integer, "entries", "entries before measuring begins", |made| {
+            made.trial.settings.warmup.into()
+        }),
+        point("seed", Integer, "", "what chance was drawn from", |made| made.trial.settings.seed.into()),
+    ]
+}
+
+/// What came of it.
+fn reports() -> Vec<Column> {
+    use Kind::{Integer, Number};
+    let counts = vec![
+        told("entries", Integer, "entries", "entries that were measured", |report| report.entries.into()),
+        told("messages", Integer, "messages", "messages of the algorithm", |report| report.messages.into()),
+        told("messages_per_entry", Number, "messages/entry", "messages divided by entries", |report| {
+            report.messages_per_entry.into()
+        }),
+        told("messages_by_kind", Kind::Text, "messages", "messages of each kind", by_kind),
+        told("bytes", Integer, "bytes", "the size of all messages", |report| report.bytes.into()),
+    ];
+    let rest = vec![
+        told(
+            "throughput_entries_per_tick",
+            Number,
+            "entries/tick",
+            "entries from the first to the last by time",
+            |report| report.throughput.into(),
+        ),
+        told("fairness_jain", Number, "1", "Jain's index over the entries of those who asked", |report| {
+            report.fairness.jain.into()
+        }),
+        told(
+            "max_bypass",
+            Integer,
+            "entries",
+            "how often one that waited was passed over, at most",
+            |report| report.fairness.max_bypass.into(),
+        ),
+        told(
+            "out_of_order",
+            Integer,
+            "entries",
+            "entries against happened-before; missing unless asked for",
+            |report| report.out_of_order.into(),
+        ),
+        told("node_messages_min", Integer, "messages", "messages that a node handled, at least", |report| {
+            report.load.min.into()
+        }),
+        told(
+            "node_messages_mean",
+            Number,
+            "messages",
+            "messages that a node handled, on average",
+            |report| report.load.mean.into(),
+        ),
+        told("node_messages_max", Integer, "messages", "messages that a node handled, at most", |report| {
+            report.load.max.into()
+        }),
+    ];
+    [counts, times(), rest, troubles()].concat()
+}
+
+/// How long it took.
+fn times() -> Vec<Column> {
+    use Kind::{Integer, Number};
+    vec![
+        told("response_time_mean_ticks", Number, "ticks", "from request to release, the mean", |report| {
+            report.response_time.mean.into()
+        }),
+        told("response_time_p50_ticks", Integer, "ticks", "the same, the median", |report| {
+            report.response_time.p50.into()
+        }),
+        told("response_time_p99_ticks", Integer, "ticks", "the same, 99 of 100", |report| {
+            report.response_time.p99.into()
+        }),
+        told("response_time_max_ticks", Integer, "ticks", "the same, the largest", |report| {
+            report.response_time.max.into()
+        }),
+        told("waiting_time_mean_ticks", Number, "ticks", "from request to entry, the mean", |report| {
+            report.waiting_time.mean.into()
+        }),
+        told("waiting_time_p50_ticks", Integer, "ticks", "the same, the median", |report| {
+            report.waiting_time.p50.into()
+        }),
+        told("waiting_time_p99_ticks", Integer, "ticks", "the same, 99 of 100", |report| {
+            report.waiting_time.p99.into()
+        }),
+        told("waiting_time_max_ticks", Integer, "ticks", "the same, the largest", |report| {
+            report.waiting_time.max.into()
+        }),
+        told(
+            "sync_delay_mean_ticks",
+            Number,
+            "ticks",
+            "from a release to the next entry while somebody waits",
+            |report| report.sync_delay.summary.mean.into(),
+        ),
+        told("sync_delay_p50_ticks", Integer, "ticks", "the same, the median", |report| {
+            report.sync_delay.summary.p50.into()
+        }),
+        told("sync_delay_p99_ticks", Integer, "ticks", "the same, 99 of 100", |report| {
+            report.sync_delay.summary.p99.into()
+        }),
+        told("sync_delay_max_ticks", Integer, "ticks", "the same, the largest", |report| {
+            report.sync_delay.summary.max.into()
+        }),
+        told("sync_delay_count", Integer, "entries", "entries that followed such a release", |report| {
+            report.sync_delay.count.into()
+        }),
+        told("time_ticks", Integer, "ticks", "when the run ended", |report| report.time.into()),
+    ]
+}
+
+/// What went wrong.
+fn troubles() -> Vec<Column> {
+    use Kind::{Boolean, Integer, Text};
+    vec![
+        told("lost", Integer, "messages", "messages that never arrived", |report| report.lost.into()),
+        told("duplicated", Integer, "messages", "messages that arrived twice", |report| {
+            report.duplicated.into()
+        }),
+        told("resent", Integer, "messages", "messages sent again by the layer below", |report| {
+            report.retransmission.resent.into()
+        }),
+        told("acknowledgements", Integer, "messages", "acknowledgements of the layer below", |report| {
+            report.retransmission.acknowledgements.into()
+        }),
+        told("stalled", Boolean, "", "whether somebody waits for ever", |report| report.stalled.into()),
+        told("wait_cycle", Text, "nodes", "nodes that wait for each other in a ring", wait_cycle),
+        told("unissued", Integer, "requests", "requests that nobody was left to make", |report| {
+            report.unissued.into()
+        }),
+        told(
+            "violations",
+            Integer,
+            "violations",
+            "how often something happened that must never happen",
+            |report| (report.violations.len() as u64).into(),
+        ),
+        told("first_violation", Text, "", "the first of them", |report| {
+            report.violations.first().map_or(Value::Missing, |sentence| Value::text(sentence))
+        }),
+    ]
+}
+
+fn by_kind(report: &Report) -> Value {
+    let kinds: Vec<String> =
+        report.messages_by_kind.iter().map(|(name, count)| format!("{name}={count}")).collect();
+    Value::text(&kinds.join(" "))
+}
+
+fn wait_cycle(report: &Report) -> Value {
+    let nodes: Vec<String> = report.wait_cycle.iter().map(ToString::to_string).collect();
+    Value::text(&nodes.join(" "))
+}
+
+impl Value {
+    /// A text; one without letters is missing, and one of several lines becomes one.
+    pub(super) fn text(text: &str) -> Self {
+        match text {
+            "" => Value::Missing,
+            _ => Value::Text(text.replace(|letter: char| letter.is_control(), " ")),
+        }
+    }
+}
+
+impl From<u64> for Value {
+    fn from(number: u64) -> Self {
+        Value::Integer(number)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Self {
+        if number.is_finite() { Value::Number(number) } else { Value::Missing }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Value::Boolean(value)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Missing, T::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_measured_columns_have_a_unit() {
+        let columns = all(&doorway_algorithms::catalog());
+        let mut names: Vec<&str> = columns.iter().map(|column| column.name.as_ref()).collect();
+        assert_eq!((names[0], names[names.len() - 1]), ("run", "error"));
+        assert!(["quorum", "tree", "structure", "arbitration"].iter().all(|name| names.contains(name)));
+        for column in &columns {
+            let counts = matches!(column.kind, Kind::Integer | Kind::Number);
+            let is_name = ["run", "seed"].contains(&column.name.as_ref());
+            assert!(!counts || is_name || !column.unit.is_empty(), "{} has no unit", column.name);
+            assert_eq!(column.name.ends_with("_ticks"), column.unit == "ticks" && counts, "{}", column.name);
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), columns.len());
+    }
+}

@@ -1,0 +1,266 @@
+//! The points of a grid in a defined order, and the run that each stands for.
+
+use doorway_core::{About, Catalog, Explain, Factory, Hints, Members, Options, Refusal, Start, Visitor};
+use doorway_simulator::{Faults, Settings};
+
+use super::grid::Grid;
+use crate::trial::Trial;
+
+/// All points of a grid. The first axis, the algorithms with what is chosen for them, changes slowest, and the seed fastest.
+#[derive(Clone, Debug)]
+pub struct Points {
+    grid: Grid,
+    subjects: Vec<Subject>,
+    count: u64,
+}
+
+/// An algorithm with what is chosen for it: a choice is an axis only for those that have it.
+#[derive(Clone, Debug)]
+struct Subject {
+    algorithm: String,
+    options: Options,
+}
+
+impl Points {
+    /// One sweep makes at most so many runs.
+    pub const MOST: u64 = 10_000_000;
+
+    /// The points of a grid.
+    ///
+    /// # Errors
+    /// If there are too many, or a value of an axis that can be run nowhere on the grid. What cannot be run at some points
+    /// only is no error: those points get a row that says why.
+    pub fn new(grid: Grid, catalog: &impl Catalog) -> Result<Self, Refusal> {
+        let count = count(&grid, catalog)?;
+        check_values(&grid)?;
+        check_choices(&grid, catalog)?;
+        let subjects = subjects(&grid, catalog);
+        Ok(Self { grid, subjects, count })
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The grid.
+    #[must_use]
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// How many different subjects there are: algorithms, each with every choice that it has.
+    #[must_use]
+    pub fn subjects(&self) -> usize {
+        self.subjects.len()
+    }
+
+    /// The run at a point.
+    #[must_use]
+    pub fn trial(&self, index: u64) -> Trial {
+        self.trial_and_latency(index).0
+    }
+
+    /// What to type to make the run at a point alone.
+    #[must_use]
+    pub fn command(&self, index: u64, program: &str) -> String {
+        let (trial, latency) = self.trial_and_latency(index);
+        let command = trial.command(program);
+        command.replace(" --latency matrix ", &format!(" --latency {} ", crate::shell::quoted(latency)))
+    }
+
+    /// The run at a point, and its latency as it was typed.
+    pub(super) fn trial_and_latency(&self, index: u64) -> (Trial, &str) {
+        let grid = &self.grid;
+        let mut place = Place(index);
+        let seed = grid.seeds.first + place.digit(grid.seeds.count);
+        let partitions = place.of(&grid.partitions).clone();
+        let crashes = place.of(&grid.crashes).clone();
+        let retransmit = *place.of(&grid.retransmit);
+        let duplicate = *place.of(&grid.duplicates);
+        let loss = *place.of(&grid.losses);
+        let channels = *place.of(&grid.channels);
+        let delay = place.of(&grid.latencies);
+        let hold = *place.of(&grid.holds);
+        let load = place.of(&grid.loads).clone();
+        let nodes = *place.of(&grid.nodes);
+        let subject = place.of(&self.subjects);
+        let settings = Settings {
+            nodes,
+            load,
+            hold,
+            latency: delay.latency.clone(),
+            channels,
+            faults: Faults { loss, duplicate, retransmit, crashes, partitions },
+            start: Start::Empty,
+            seed,
+            ..common(grid)
+        };
+        let (algorithm, options) = (subject.algorithm.clone(), subject.options.clone());
+        (Trial { algorithm, options, settings }, &delay.word)
+    }
+}
+
+/// The settings that all points share.
+fn common(grid: &Grid) -> Settings {
+    let Grid { entries, warmup, invariants, order, .. } = *grid;
+    Settings { entries, warmup, invariants, order, ..Settings::default() }
+}
+
+/// What is left of a point's number when the axes that change faster have been read.
+struct Place(u64);
+
+impl Place {
+    fn digit(&mut self, values: u64) -> u64 {
+        let digit = self.0 % values;
+        self.0 /= values;
+        digit
+    }
+
+    fn of<'a, T>(&mut self, axis: &'a [T]) -> &'a T {
+        &axis[self.digit(axis.len() as u64) as usize]
+    }
+}
+
+/// How many points there are, before any of them is made.
+fn count(grid: &Grid, catalog: &impl Catalog) -> Result<u64, Refusal> {
+    let of_algorithm =
+        |name: &String| product(chosen(grid, catalog, name).map(|(_, choices)| choices.len() as u64));
+    let subjects = grid.algorithms.iter().try_fold(0_u64, |sum, name| sum.checked_add(of_algorithm(name)?));
+    let lengths = [
+        grid.nodes.len(),
+        grid.loads.len(),
+        grid.holds.len(),
+        grid.latencies.len(),
+        grid.channels.len(),
+        grid.losses.len(),
+        grid.duplicates.len(),
+        grid.retransmit.len(),
+        grid.crashes.len(),
+        grid.partitions.len(),
+    ];
+    let settings = product(lengths.map(|length| length as u64).into_iter().chain([grid.seeds.count]));
+    let count = subjects.zip(settings).and_then(|(subjects, settings)| subjects.checked_mul(settings));
+    let refuse = |told: &str| {
+        Err(Refusal::new(format!(
+            "the grid has {told} runs and a sweep at most {}: shorten an axis, or make several sweeps",
+            Points::MOST
+        )))
+    };
+    match count {
+        None => refuse("more than 2^64"),
+        Some(count) if count > Points::MOST => refuse(&count.to_string()),
+        Some(count) => Ok(count),
+    }
+}
+
+fn product(lengths: impl IntoIterator<Item = u64>) -> Option<u64> {
+    lengths.into_iter().try_fold(1_u64, u64::checked_mul)
+}
+
+/// The choices of the grid that an algorithm has.
+fn chosen<'a>(
+    grid: &'a Grid,
+    catalog: &'a impl Catalog,
+    name: &str,
+) -> impl Iterator<Item = &'a (String, Vec<doorway_core::Choice>)> {
+    let about = catalog.about(name);
+    grid.choices
+        .iter()
+        .filter(move |(choice, _)| about.is_some_and(|about| about.parameter(choice).is_some()))
+}
+
+/// Every algorithm with every combination of what can be chosen for it.
+fn subjects(grid: &Grid, catalog: &impl Catalog) -> Vec<Subject> {
+    let mut subjects = Vec::new();
+    for name in &grid.algorithms {
+        let mut combinations = vec![Options::none()];
+        for (choice, values) in chosen(grid, catalog, name) {
+            let with_each = |options: Options| {
+                values.iter().map(move |value| {
+                    let mut options = options.clone();
+                    options.set(choice, value.clone());
+                    options
+                })
+            };
+            combinations = combinations.into_iter().flat_map(with_each).collect();
+        }
+        subjects.extend(combinations.into_iter().map(|options| Subject { algorithm: name.clone(), options }));
+    }
+    subjects
+}
+
+/// Refuses a value that fits no number of nodes on the grid.
+fn check_values(grid: &Grid) -> Result<(), Refusal> {
+    let base = common(grid);
+    for &nodes in &grid.nodes {
+        Members::new(nodes)?;
+        Settings { nodes, order: false, ..base.clone() }.check()?;
+    }
+    let fits = |change: &dyn Fn(&mut Settings)| {
+        let mut refused = None;
+        for &nodes in &grid.nodes {
+            let mut settings = Settings { nodes, ..base.clone() };
+            change(&mut settings);
+            match settings.check() {
+                Ok(()) => return Ok(()),
+                Err(refusal) => refused = Some(refusal),
+            }
+        }
+        refused.map_or(Ok(()), Err)
+    };
+    let each = |axis: &str, values: usize, change: &dyn Fn(&mut Settings, usize)| {
+        let blame = |refusal: Refusal| {
+            Refusal::new(format!("no point of the grid can have this of its {axis}: {refusal}"))
+        };
+        (0..values).try_for_each(|value| fits(&|settings| change(settings, value)).map_err(blame))
+    };
+    each("loads", grid.loads.len(), &|settings, at| settings.load = grid.loads[at].clone())?;
+    each("holds", grid.holds.len(), &|settings, at| settings.hold = grid.holds[at])?;
+    each("latencies", grid.latencies.len(), &|settings, at| {
+        settings.latency = grid.latencies[at].latency.clone();
+    })?;
+    each("channels", grid.channels.len(), &|settings, at| settings.channels = grid.channels[at])?;
+    each("crashes", grid.crashes.len(), &|settings, at| settings.faults.crashes = grid.crashes[at].clone())?;
+    each("partitions", grid.partitions.len(), &|settings, at| {
+        settings.faults.partitions = grid.partitions[at].clone();
+    })
+}
+
+/// Refuses a choice that no algorithm of the grid has, or a word for it that none of them understands.
+fn check_choices(grid: &Grid, catalog: &impl Catalog) -> Result<(), Refusal> {
+    for (name, choices) in &grid.choices {
+        let having: Vec<&String> = grid
+            .algorithms
+            .iter()
+            .filter(|algorithm| catalog.about(algorithm).is_some_and(|about| about.parameter(name).is_some()))
+            .collect();
+        for choice in choices {
+            let mut refused = Refusal::new(format!("no algorithm of the grid has a {name} to choose"));
+            let understood = |algorithm: &&String| {
+                let mut options = Options::none();
+                options.set(name, choice.clone());
+                bind(catalog, algorithm, options).map_err(|refusal| refused = refusal).is_ok()
+            };
+            if !having.iter().any(understood) {
+                return Err(refused);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether an algorithm understands what is chosen for it, as far as that can be known without the number of nodes.
+fn bind(catalog: &impl Catalog, algorithm: &str, options: Options) -> Result<(), Refusal> {
+    let trial = Trial { options, ..Trial::new(algorithm) };
+    catalog.visit(algorithm, &trial.resolved()?, Nothing).unwrap_or(Ok(()))
+}
+
+struct Nothing;
+
+impl Visitor for Nothing {
+    type Output = ();
+
+    fn visit<A: Explain + Hints>(self, _: &About, _: Factory<A>) {}
+}

@@ -1,0 +1,196 @@
+//! Rows as lines of a file: CSV as RFC 4180 has it, or JSON lines. What is written reads back as it was, numbers included.
+//!
+//! A row is a line and no text has a line break in it, so that a file that was cut anywhere still tells which of its rows are
+//! whole.
+
+use doorway_core::Refusal;
+use serde_json::{Map, Value as Json};
+
+use super::columns::{Column, Kind, Value};
+
+/// How rows are written as lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lines {
+    Csv,
+    Json,
+}
+
+impl Lines {
+    /// What stands before all rows, with its line break.
+    pub(super) fn header(self, columns: &[Column]) -> String {
+        match self {
+            Lines::Csv => {
+                let names: Vec<&str> = columns.iter().map(|column| column.name.as_ref()).collect();
+                format!("{}\n", names.join(","))
+            }
+            Lines::Json => String::new(),
+        }
+    }
+
+    /// A row as a line, with its line break.
+    pub(super) fn line(self, columns: &[Column], row: &[Value]) -> String {
+        let mut line = String::with_capacity(512);
+        match self {
+            Lines::Csv => {
+                for (place, value) in row.iter().enumerate() {
+                    if place > 0 {
+                        line.push(',');
+                    }
+                    push_csv(&mut line, value);
+                }
+            }
+            Lines::Json => {
+                for (column, value) in columns.iter().zip(row) {
+                    line.push(if line.is_empty() { '{' } else { ',' });
+                    line.push_str(&Json::from(column.name.as_ref()).to_string());
+                    line.push(':');
+                    line.push_str(&json(value).to_string());
+                }
+                line.push('}');
+            }
+        }
+        line.push('\n');
+        line
+    }
+
+    /// Reads a line without its break.
+    ///
+    /// # Errors
+    /// If it is no row of these columns.
+    pub(super) fn read(self, columns: &[Column], line: &str) -> Result<Vec<Value>, Refusal> {
+        let row = match self {
+            Lines::Csv => read_csv(columns, line),
+            Lines::Json => read_json(columns, line),
+        };
+        row.ok_or_else(|| Refusal::new("it is no row of the columns that the manifest names"))
+    }
+}
+
+fn push_csv(line: &mut String, value: &Value) {
+    use std::fmt::Write;
+    // Writing to a string does not fail.
+    let _ = match value {
+        Value::Missing => Ok(()),
+        Value::Integer(number) => write!(line, "{number}"),
+        Value::Number(number) => write!(line, "{number}"),
+        Value::Boolean(value) => write!(line, "{value}"),
+        Value::Text(text) if text.contains([',', '"']) => write!(line, "\"{}\"", text.replace('"', "\"\"")),
+        Value::Text(text) => line.write_str(text),
+    };
+}
+
+fn read_csv(columns: &[Column], line: &str) -> Option<Vec<Value>> {
+    let fields = split_csv(line)?;
+    let same = fields.len() == columns.len();
+    let values = columns.iter().zip(&fields).map(|(column, field)| read_field(column.kind, field));
+    values.collect::<Option<Vec<Value>>>().filter(|_| same)
+}
+
+fn read_field(kind: Kind, field: &str) -> Option<Value> {
+    match kind {
+        _ if field.is_empty() => Some(Value::Missing),
+        Kind::Integer => field.parse().ok().map(Value::Integer),
+        Kind::Number => field.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number),
+        Kind::Boolean => field.parse().ok().map(Value::Boolean),
+        Kind::Text => Some(Value::Text(field.to_owned())),
+    }
+}
+
+/// The fields of a line; none if its quotes do not match.
+fn split_csv(line: &str) -> Option<Vec<String>> {
+    let mut fields = vec![String::new()];
+    let mut quoted = false;
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let field = fields.last_mut()?;
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                field.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            _ => field.push(letter),
+        }
+    }
+    (!quoted).then_some(fields)
+}
+
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Missing => Json::Null,
+        Value::Integer(number) => (*number).into(),
+        Value::Number(number) => (*number).into(),
+        Value::Boolean(value) => (*value).into(),
+        Value::Text(text) => text.as_str().into(),
+    }
+}
+
+fn read_json(columns: &[Column], line: &str) -> Option<Vec<Value>> {
+    let object: Map<String, Json> = serde_json::from_str(line).ok()?;
+    let same = object.len() == columns.len() && columns.iter().zip(object.keys()).all(|(a, b)| a.name == *b);
+    let values = columns.iter().zip(object.values()).map(|(column, value)| read_value(column.kind, value));
+    values.collect::<Option<Vec<Value>>>().filter(|_| same)
+}
+
+fn read_value(kind: Kind, value: &Json) -> Option<Value> {
+    match kind {
+        _ if value.is_null() => Some(Value::Missing),
+        Kind::Integer => value.as_u64().map(Value::Integer),
+        Kind::Number => value.as_f64().map(Value::Number),
+        Kind::Boolean => value.as_bool().map(Value::Boolean),
+        Kind::Text => value.as_str().map(|text| Value::Text(text.to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::all;
+    use super::*;
+
+    /// A row whose values depend on a number.
+    fn row(columns: &[Column], number: u64) -> Vec<Value> {
+        let value = |(place, column): (usize, &Column)| {
+            let mixed = (number + place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            match column.kind {
+                _ if mixed.is_multiple_of(5) => Value::Missing,
+                Kind::Integer => Value::Integer(mixed),
+                Kind::Number => Value::from(f64::from_bits(mixed)),
+                Kind::Boolean => Value::Boolean(mixed.is_multiple_of(2)),
+                Kind::Text => {
+                    Value::text(["a,b", "say \"no\"", "\"", "é|1@2..3", "x\ny", ","][mixed as usize % 6])
+                }
+            }
+        };
+        columns.iter().enumerate().map(value).collect()
+    }
+
+    #[test]
+    fn what_is_written_reads_back_bit_by_bit() {
+        let columns = all(&doorway_algorithms::catalog());
+        for lines in [Lines::Csv, Lines::Json] {
+            for number in 0..2_000 {
+                let row = row(&columns, number);
+                let line = lines.line(&columns, &row);
+                assert_eq!(line.matches('\n').count(), 1);
+                assert_eq!(
+                    lines.read(&columns, line.trim_end_matches('\n')),
+                    Ok(row),
+                    "row {number}: {line}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_row_is_refused() {
+        let columns = all(&doorway_algorithms::catalog());
+        for lines in [Lines::Csv, Lines::Json] {
+            let whole = lines.line(&columns, &row(&columns, 7));
+            let shorter = &whole[..whole.len() / 2];
+            for line in ["", "x", "\"", "{}", "null", "\0\0\0", &lines.header(&columns), shorter] {
+                lines.read(&columns, line).expect_err(line);
+            }
+        }
+    }
+}
