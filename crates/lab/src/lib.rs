@@ -3,6 +3,7 @@
 //!
 //! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors.
 
+pub mod chart;
 mod parallel;
 pub mod shell;
 mod trial;

@@ -140,7 +140,7 @@ fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusa
         seed: arguments.seed,
         invariants: arguments.invariants,
         order: arguments.order,
-        trace: arguments.trace.is_some(),
+        trace: arguments.trace.is_some() || arguments.svg.is_some(),
         ..default
     };
     but_latency.check()?;
@@ -205,6 +205,9 @@ fn seeds(arguments: &Arguments) -> Result<RangeInclusive<u64>, Refusal> {
         _ if runs == 0 => Err(Refusal::new("--runs 0 runs nothing: give 1 or more")),
         _ if runs > 1 && arguments.trace.is_some() => {
             Err(Refusal::new("a trace is of one run: leave --runs out, or --trace"))
+        }
+        _ if runs > 1 && arguments.svg.is_some() => {
+            Err(Refusal::new("a drawing is of one run: leave --runs out, or --svg"))
         }
         None => {
             Err(Refusal::new(format!("there are no {runs} seeds from {first} on: begin with a smaller one")))
@@ -283,6 +286,7 @@ mod tests {
         assert!(refused(&["--threads", "1025"]).contains("at most 1024"));
         assert!(refused(&["--seed", &u64::MAX.to_string(), "--runs", "2"]).contains("smaller"));
         assert!(refused(&["--runs", "2", "--trace", "x"]).contains("--trace"));
+        assert!(refused(&["--runs", "2", "--svg", "x.svg"]).contains("--svg"));
         assert_eq!(seeds(&typed(&["--seed", "5", "--runs", "3"])), Ok(5..=7));
     }
 }
