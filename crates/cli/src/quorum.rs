@@ -1,12 +1,15 @@
 //! `doorway quorum`: a quorum system, built and verified.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use doorway_core::{NodeSet, Refusal};
+use doorway_core::{NodeId, NodeSet, Refusal};
+use doorway_lab::quorum_drawing;
 use doorway_quorums::{Construction, Spread, System};
+use doorway_trace::draw::Theme;
 use serde_json::json;
 
-use crate::usage::whole;
+use crate::picture::Picture;
+use crate::usage::{node, whole};
 use crate::{Answer, Exit, files, table, text};
 
 /// Build and verify a quorum system
@@ -27,6 +30,15 @@ pub(crate) struct Arguments {
     /// The widths of the rows from the top, for `wall`
     #[arg(long, value_name = "W,W,…", allow_hyphen_values = true)]
     widths: Option<String>,
+    /// Draw it with the quorum of one node, to a file that ends in .svg or .png
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Whose quorum is drawn
+    #[arg(long, value_name = "NODE", default_value = "1", value_parser = node, allow_negative_numbers = true, requires = "svg")]
+    quorum_of: NodeId,
+    /// The colours of the drawing; auto follows what the reader's screen prefers
+    #[arg(long, value_name = "auto|light|dark", default_value = "auto", requires = "svg")]
+    theme: Theme,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -41,6 +53,7 @@ fn more_help() -> String {
          doorway quorum plane --nodes 13\n  \
          doorway quorum weighted --weights 3,1,1\n  \
          doorway quorum wall:1,2,3 --json\n  \
+         doorway quorum plane --nodes 7 --svg plane.svg --quorum-of 3\n  \
          doorway quorum file:mine.quorums",
         kinds.join("\n")
     )
@@ -54,6 +67,10 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
         Construction::File(_) => Refusal::new(format!("{}: {refusal}", file_name(arguments))),
         _ => refusal,
     })?;
+    if let Some(path) = &arguments.svg {
+        let picture = Picture::new(path)?;
+        picture.write(&quorum_drawing::quorum(&system, arguments.quorum_of, arguments.theme)?)?;
+    }
     let intersecting = system.verify().is_ok();
     let text = match arguments.json {
         true => as_json(&system, intersecting),

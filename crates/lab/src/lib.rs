@@ -5,6 +5,7 @@
 
 pub mod chart;
 mod parallel;
+pub mod quorum_drawing;
 pub mod shell;
 mod trial;
 

@@ -26,6 +26,11 @@ impl Grid {
         Self { n, width: if root * root == n { root } else { root + 1 } }
     }
 
+    /// How many nodes a row has.
+    pub(crate) fn columns(self) -> usize {
+        self.width
+    }
+
     /// For each node its row and its column.
     pub(crate) fn assignment(self) -> PerNode<NodeSet> {
         PerNode::from_fn(self.n, |node| self.cross(node.index() / self.width, node.index() % self.width))

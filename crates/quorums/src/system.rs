@@ -4,6 +4,8 @@ use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
 use crate::coterie::{Disjoint, coterie, first_disjoint};
 use crate::grid::Grid;
+use crate::plane::is_projective_plane;
+use crate::shape::Shape;
 use crate::tree::Tree;
 use crate::wall::Wall;
 use crate::weighted::Votes;
@@ -95,6 +97,18 @@ impl System {
     #[must_use]
     pub fn assignment(&self) -> &PerNode<NodeSet> {
         &self.assignment
+    }
+
+    /// The figure in which its quorums can be seen.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        match &self.rule {
+            Rule::Grid(grid) => Shape::Grid { columns: grid.columns() },
+            Rule::Wall(wall) => Shape::Wall { widths: wall.widths() },
+            Rule::Tree(_) => Shape::Tree,
+            Rule::Assigned if is_projective_plane(self.assignment.values()) => Shape::Plane,
+            Rule::Assigned | Rule::Votes(_) => Shape::Ring,
+        }
     }
 
     /// Compares every two assigned quorums.

@@ -68,6 +68,11 @@ impl Wall {
         Self { rows: rows.collect() }
     }
 
+    /// How many nodes each row has, from the top.
+    pub(crate) fn widths(&self) -> Vec<usize> {
+        self.rows.iter().map(Range::len).collect()
+    }
+
     /// For each node a smallest quorum that contains it.
     pub(crate) fn assignment(&self) -> PerNode<NodeSet> {
         let assigned = self.rows.iter().enumerate().flat_map(|(row, nodes)| {

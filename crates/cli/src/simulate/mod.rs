@@ -210,12 +210,13 @@ pub(crate) fn answer(
             return Ok(Answer { text, notes, exit: Exit::Fails });
         }
     };
-    if let Some(destination) = destination {
-        write_trace(&destination, &plan, &pool.outcome)?;
-    }
+    // First, because it may be refused, and what is refused leaves nothing behind.
     if let Some(picture) = picture {
         let looks = draw::Options { spacing: arguments.spacing, theme: arguments.theme };
         picture.write(&draw::space_time(&plan.trace_header(), &pool.outcome.events, &looks)?)?;
+    }
+    if let Some(destination) = destination {
+        write_trace(&destination, &plan, &pool.outcome)?;
     }
     let exit = if pool.failures.is_empty() { Exit::Holds } else { Exit::Fails };
     let text =

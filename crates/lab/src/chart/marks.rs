@@ -25,7 +25,7 @@ fn shape(which: usize, at: Point) -> Shape {
     let around = |count: usize, outer: f64, inner: f64| -> Vec<Point> {
         let corner = |index: usize| {
             let angle = std::f64::consts::PI * (index as f64 / count as f64 - 0.5);
-            let reach = if index % 2 == 0 { outer } else { inner };
+            let reach = if index.is_multiple_of(2) { outer } else { inner };
             (reach * angle.cos(), reach * angle.sin())
         };
         corners(&(0..2 * count).map(corner).collect::<Vec<_>>())

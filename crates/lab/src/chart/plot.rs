@@ -5,13 +5,16 @@ use doorway_trace::draw::{Anchor, Area, Canvas, HUES, Point, Shape, Text, dash, 
 use super::axis::{Ruler, written};
 use super::{Chart, Formula, Looks, MARGIN, Series, marks, names};
 
-const TITLE_SIZE: f64 = 24.0;
+/// The size of the title, of a chart that is a picture of its own and of one among others.
+const TITLE_SIZES: [f64; 2] = [24.0, 20.0];
 const AXIS_SIZE: f64 = 16.0;
 const NUMBER_SIZE: f64 = 15.0;
 const NAME_SIZE: f64 = 16.0;
 const CAPTION_SIZE: f64 = 14.0;
 /// From one name to the next.
 const NAMES_APART: f64 = 21.0;
+/// From a name to what stands beside it.
+const NOTE_GAP: f64 = 7.0;
 /// From the plot to the names: room for the leaders.
 const LEADER: f64 = 44.0;
 
@@ -27,11 +30,9 @@ struct Plot<'a> {
 
 /// Draws a chart within an area.
 pub(super) fn draw(canvas: &mut Canvas, chart: &Chart, area: Area, looks: &Looks) {
-    let title = Text::new(
-        &shortened(&chart.title, 70),
-        Point::new(area.left + MARGIN, area.top + MARGIN + 18.0),
-        TITLE_SIZE,
-    );
+    let size = if area.width() > 800.0 { TITLE_SIZES[0] } else { TITLE_SIZES[1] };
+    let at = Point::new(area.left + MARGIN, area.top + MARGIN + 16.0);
+    let title = Text::new(&shortened(&chart.title, (area.width() / 16.0) as usize), at, size);
     canvas.write(&title.bold());
     let plot = Plot::new(chart, area, looks);
     plot.draw_axes(canvas);
@@ -47,7 +48,7 @@ pub(super) fn draw(canvas: &mut Canvas, chart: &Chart, area: Area, looks: &Looks
 
 impl<'a> Plot<'a> {
     fn new(chart: &'a Chart, area: Area, looks: &'a Looks) -> Self {
-        let names = chart.series.iter().map(|series| name_width(series)).fold(0.0, f64::max);
+        let names = chart.series.iter().map(name_width).fold(0.0, f64::max);
         let right = area.right - MARGIN - names - LEADER - 12.0;
         let right = right.max(area.left + area.width() * 0.45);
         let heights = || chart.series.iter().flat_map(heights);
@@ -75,7 +76,7 @@ impl<'a> Plot<'a> {
             let text = Text::beside(&written(number), Point::new(left - 10.0, y), NUMBER_SIZE);
             canvas.write(&text.anchor(Anchor::End).class("soft"));
         }
-        for number in self.x.major((self.inside.width() / 70.0) as usize) {
+        for number in self.x.major((self.inside.width() / 38.0) as usize) {
             let x = self.x.place(number);
             canvas.draw(faint(Point::new(x, top), Point::new(x, bottom)).thick(1.4));
             let text = Text::new(&written(number), Point::new(x, bottom + 22.0), NUMBER_SIZE);
@@ -108,9 +109,12 @@ impl<'a> Plot<'a> {
                 let back = drawable(&most).collect::<Vec<_>>().into_iter().rev();
                 let around: Vec<Point> = edge.chain(back).map(|point| self.place(point)).collect();
                 let band = Shape::polygon(&around).class(&format!("band hue{}", look % HUES));
-                canvas.draw(band.attribute("fill-opacity", "0.14").title(&series.name));
-                canvas.draw(line(&least).thick(2.0));
-                canvas.draw(line(&most).thick(2.0));
+                canvas.draw(band.attribute("fill-opacity", "0.1").title(&series.name));
+                for edge in [least, most] {
+                    if edge.iter().any(|&(_, y)| y > 0.0) {
+                        canvas.draw(line(&edge).thick(2.0));
+                    }
+                }
             }
         }
     }
@@ -137,23 +141,26 @@ impl<'a> Plot<'a> {
             self.chart.series.iter().filter_map(|series| Some((series, self.place(last(series)?)))).collect();
         let wanted: Vec<f64> = named.iter().map(|(_, end)| end.y).collect();
         let heights = names::spread(&wanted, NAMES_APART, self.inside.top, self.inside.bottom);
-        let left = self.inside.right + LEADER;
         for ((series, end), y) in named.into_iter().zip(heights) {
-            let look = self.looks.number(&series.name);
-            let (near, far) = (Point::new(self.inside.right + 8.0, end.y), Point::new(left - 22.0, y));
-            let leader = [Point::new(end.x + 9.0, end.y), near, far];
-            canvas
-                .draw(Shape::polyline(&leader).class(&format!("leader hue{}-line", look % HUES)).thick(1.2));
-            marks::draw(canvas, look, Point::new(left - 12.0, y));
-            let room = edge - left - 2.0;
-            let name = fitted(&series.name, room);
-            let text = Text::beside(&name, Point::new(left + 2.0, y), NAME_SIZE);
-            let after = Point::new(text.area().right + 7.0, y);
-            canvas.write(&text.bold().class(&format!("name hue{}", look % HUES)));
-            let note = Text::beside(&series.note, after_bold(&name, left, after), NAME_SIZE).class("soft");
-            if note.area().right <= edge + 0.5 {
-                canvas.write(&note);
-            }
+            self.write_name(canvas, series, end, y, edge);
+        }
+    }
+
+    /// A leader from the end of a line to its name, the name, and what stands beside it as far as that has room.
+    fn write_name(&self, canvas: &mut Canvas, series: &Series, end: Point, y: f64, edge: f64) {
+        let (look, left) = (self.looks.number(&series.name), self.inside.right + LEADER);
+        let bend = Point::new(self.inside.right + 8.0, end.y);
+        let leader = [Point::new(end.x + 9.0, end.y), bend, Point::new(left - 22.0, y)];
+        canvas.draw(Shape::polyline(&leader).class(&format!("leader hue{}-line", look % HUES)).thick(1.6));
+        marks::draw(canvas, look, Point::new(left - 12.0, y));
+        let start = Point::new(left + 2.0, y);
+        let name = Text::beside(&fitted(&series.name, edge - start.x), start, NAME_SIZE).bold();
+        let name = name.class(&format!("name hue{}", look % HUES));
+        let note = Point::new(name.area().right + NOTE_GAP, y);
+        let note = Text::beside(&series.note, note, NAME_SIZE).class("soft");
+        canvas.write(&name);
+        if note.area().right <= edge + 0.5 {
+            canvas.write(&note);
         }
     }
 
@@ -173,17 +180,11 @@ impl<'a> Plot<'a> {
     }
 }
 
-/// Where the note begins that follows a name.
-fn after_bold(name: &str, left: f64, beside: Point) -> Point {
-    let bold = Text::new(name, Point::new(left + 2.0, 0.0), NAME_SIZE).bold();
-    Point::new(bold.area().right + 7.0, beside.y)
-}
-
 fn name_width(series: &Series) -> f64 {
     let start = Point::new(0.0, 0.0);
     let name = Text::new(&series.name, start, NAME_SIZE).bold().width();
     let note = Text::new(&series.note, start, NAME_SIZE).width();
-    if series.note.is_empty() { name + 4.0 } else { name + 7.0 + note + 4.0 }
+    if series.note.is_empty() { name + 4.0 } else { name + NOTE_GAP + note + 4.0 }
 }
 
 /// As much of a name as has room.
@@ -194,7 +195,7 @@ fn fitted(name: &str, room: f64) -> String {
 }
 
 fn wanted_up(height: f64) -> usize {
-    (height / 48.0) as usize
+    (height / 40.0) as usize
 }
 
 fn widest_number(chart: &Chart, heights: impl Iterator<Item = f64>, height: f64) -> f64 {

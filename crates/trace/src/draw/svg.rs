@@ -95,9 +95,10 @@ impl Canvas {
         &self.labels
     }
 
-    /// The picture, as large as this.
+    /// The picture, as large as this in whole pixels.
     #[must_use]
     pub fn finish(self, width: f64, height: f64, theme: Theme) -> Drawing {
+        let (width, height) = (width.ceil(), height.ceil());
         let (across, down) = (number(width), number(height));
         let (title, description) = (escaped(&self.title), escaped(&self.description));
         let svg = format!(
