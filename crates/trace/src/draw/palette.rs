@@ -109,13 +109,11 @@ const DARK: Colours = Colours {
 /// The rules by which the classes of a picture get their looks.
 ///
 /// Every colour has two classes: `ink` fills with it, `ink-line` draws with it. They are `paper`, `ink`, `soft`, `faint`,
-/// `wash`, `alarm` and `hue0` to `hue7`.
+/// `wash`, `alarm` and `hue0` to `hue7`; `hollow` is filled with paper whatever else is said.
 pub(super) fn stylesheet(theme: Theme) -> String {
     let family = font::FAMILY;
-    let mut rules = format!(
-        ".doorway text{{font-family:'{family}',Inter,'Helvetica Neue',Arial,sans-serif}}\n\
-         .doorway .halo{{paint-order:stroke;stroke-width:4;stroke-linejoin:round}}\n"
-    );
+    let mut rules =
+        format!(".doorway text{{font-family:'{family}',Inter,'Helvetica Neue',Arial,sans-serif}}\n");
     match theme {
         Theme::Light => rules.push_str(&colours(&LIGHT)),
         Theme::Dark => rules.push_str(&colours(&DARK)),
@@ -144,7 +142,7 @@ fn colours(colours: &Colours) -> String {
     for (number, hue) in hues.iter().enumerate() {
         rule(&format!("hue{number}"), hue);
     }
-    let _ = writeln!(rules, ".doorway .halo{{stroke:{paper}}} .doorway .hollow{{fill:{paper}}}");
+    let _ = writeln!(rules, ".doorway .hollow{{fill:{paper}}}");
     rules
 }
 
