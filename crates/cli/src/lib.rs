@@ -23,6 +23,7 @@ mod explain;
 mod files;
 mod man;
 mod names;
+mod picture;
 mod progress;
 mod quorum;
 mod repetition;

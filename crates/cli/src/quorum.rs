@@ -2,14 +2,17 @@
 
 mod ratings;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use doorway_core::{NodeSet, Refusal};
+use doorway_core::{NodeId, NodeSet, Refusal};
+use doorway_lab::quorum_drawing;
 use doorway_quorums::{Construction, Spread, System};
+use doorway_trace::draw::Theme;
 use ratings::{Crashes, Rated};
 use serde_json::{Map, Value, json};
 
-use crate::usage::whole;
+use crate::picture::Picture;
+use crate::usage::{node, whole};
 use crate::{Answer, Exit, files, table, text};
 
 /// Build, verify and rate a quorum system
@@ -42,6 +45,15 @@ pub(crate) struct Arguments {
     /// The seed of the crashes that are drawn where there are too many sets of nodes to look at all
     #[arg(long, default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true)]
     seed: u64,
+    /// Draw it with the quorum of one node, to a file that ends in .svg or .png
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Whose quorum is drawn
+    #[arg(long, value_name = "NODE", default_value = "1", value_parser = node, allow_negative_numbers = true, requires = "svg")]
+    quorum_of: NodeId,
+    /// The colours of the drawing; auto follows what the reader's screen prefers
+    #[arg(long, value_name = "auto|light|dark", default_value = "auto", requires = "svg")]
+    theme: Theme,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -58,6 +70,7 @@ fn more_help() -> String {
          doorway quorum majority --nodes 9 --fail 0.01,0.5\n  \
          doorway quorum weighted --weights 3,1,1\n  \
          doorway quorum wall:1,2,3 --json\n  \
+         doorway quorum plane --nodes 7 --svg plane.svg --quorum-of 3\n  \
          doorway quorum file:mine.quorums",
         kinds.join("\n"),
         ratings.join("\n")
@@ -97,6 +110,10 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
         Construction::File(_) => Refusal::new(format!("{}: {refusal}", file_name(arguments))),
         _ => refusal,
     })?;
+    if let Some(path) = &arguments.svg {
+        let picture = Picture::new(path)?;
+        picture.write(&quorum_drawing::quorum(&system, arguments.quorum_of, arguments.theme)?)?;
+    }
     let intersecting = system.verify().is_ok();
     let rated = Rated::new(&system, &arguments.fail, arguments.seed);
     let text = match arguments.json {

@@ -6,10 +6,12 @@
 //! the [`bank`] shows what a lock is for and what comes of a wrong one. [`examples`] are the scripts that ship.
 
 pub mod bank;
+pub mod chart;
 pub mod claims;
 pub mod compare;
 pub mod examples;
 mod parallel;
+pub mod quorum_drawing;
 pub mod shell;
 pub mod sweep;
 mod trial;

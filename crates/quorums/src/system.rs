@@ -4,6 +4,7 @@ use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
 use crate::coterie::{Disjoint, coterie, first_disjoint};
 use crate::grid::Grid;
+use crate::plane::is_projective_plane;
 use crate::ratings::{Lightest, Structure};
 use crate::shape::Shape;
 use crate::tree::Tree;
@@ -172,7 +173,7 @@ impl System {
     #[must_use]
     pub fn shape(&self) -> Shape {
         match &self.rule {
-            Rule::Assigned if self.construction == Construction::Plane => Shape::Plane,
+            Rule::Assigned if is_projective_plane(self.assignment.values()) => Shape::Plane,
             Rule::Assigned | Rule::Votes(_) => Shape::Sets,
             Rule::Grid(grid) => Shape::Grid((0..grid.height()).map(|row| grid.row(row).collect()).collect()),
             Rule::Wall(wall) => {

@@ -16,6 +16,8 @@
 //! # Ok::<(), doorway_trace::TraceError>(())
 //! ```
 
+#[cfg(feature = "draw")]
+pub mod draw;
 mod event;
 mod lines;
 

@@ -11,10 +11,12 @@ use std::path::PathBuf;
 use doorway_core::{Catalog, Channels, NodeId, Refusal};
 use doorway_simulator::{Crash, Outcome, Partition, Probability, Report};
 use doorway_trace::TraceError;
+use doorway_trace::draw::{self, Spacing, Theme};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::files::Destination;
+use crate::picture::Picture;
 use crate::typed::Typed;
 use crate::usage::{named, node, whole};
 use crate::{Answer, Exit};
@@ -37,6 +39,7 @@ use runs::{Pool, Stopped, Unmet};
   doorway simulate central --crash 1@500
   doorway simulate lamport --partition \"1,2|3,4,5@100..200\" --retransmit
   doorway simulate naimi-trehel --entries 20 --trace run.jsonl
+  doorway simulate ricart-agrawala --nodes 3 --entries 4 --svg run.svg
   doorway simulate --script scenario.script
   doorway simulate --script example:thirteen-nodes-deadlock")]
 pub(crate) struct Arguments {
@@ -172,6 +175,19 @@ pub(crate) struct Arguments {
     /// Write what happened to a file, as JSON lines
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     trace: Option<PathBuf>,
+    /// Draw what happened as a space-time diagram, to a file that ends in .svg or .png
+    ///
+    /// Time goes to the right, each node has a lane (thin outside, hatched waiting, black inside, with the fence of the entry in
+    /// it), each message an arrow whose colour, dash and head tell its kind. A cross is a loss, a crossed circle a crash, a red
+    /// triangle a violation. Draw short runs: --entries 10 is much already.
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    svg: Option<PathBuf>,
+    /// How the drawing shows time: true, so that lengths can be compared, or with events evenly spaced
+    #[arg(long, value_name = "time|even", default_value = "time", requires = "svg", help_heading = OUTPUT)]
+    spacing: Spacing,
+    /// The colours of the drawing; auto follows what the reader's screen prefers
+    #[arg(long, value_name = "auto|light|dark", default_value = "auto", requires = "svg", help_heading = OUTPUT)]
+    theme: Theme,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -189,6 +205,7 @@ pub(crate) fn answer(
 ) -> Result<Answer, Refusal> {
     let plan = Plan::new(catalog, arguments, typed)?;
     let destination = arguments.trace.as_deref().map(Destination::new).transpose()?;
+    let picture = arguments.svg.as_deref().map(Picture::new).transpose()?;
     let notes = plan.notes();
     let pool = match runs::all(catalog, &plan) {
         Ok(pool) => pool,
@@ -199,6 +216,11 @@ pub(crate) fn answer(
             return Ok(Answer { text, notes, exit: Exit::Fails });
         }
     };
+    // First, because it may be refused, and what is refused leaves nothing behind.
+    if let Some(picture) = picture {
+        let looks = draw::Options { spacing: arguments.spacing, theme: arguments.theme };
+        picture.write(&draw::space_time(&plan.trace_header(), &pool.outcome.events, &looks)?)?;
+    }
     if let Some(destination) = destination {
         write_trace(&destination, &plan, &pool.outcome)?;
     }

@@ -147,7 +147,7 @@ fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusa
         seed: arguments.seed,
         invariants: arguments.invariants,
         order: arguments.order,
-        trace: arguments.trace.is_some(),
+        trace: arguments.trace.is_some() || arguments.svg.is_some(),
         ..default
     };
     but_latency.check()?;
@@ -222,6 +222,9 @@ fn seeds(arguments: &Arguments) -> Result<RangeInclusive<u64>, Refusal> {
     if arguments.runs > 1 && arguments.trace.is_some() {
         return Err(Refusal::new("a trace is of one run: leave --runs out, or --trace"));
     }
+    if arguments.runs > 1 && arguments.svg.is_some() {
+        return Err(Refusal::new("a drawing is of one run: leave --runs out, or --svg"));
+    }
     repetition::seeds(arguments.seed, arguments.runs)
 }
 
@@ -284,6 +287,7 @@ mod tests {
         assert!(refused(&["--threads", "1025"]).contains("at most 1024"));
         assert!(refused(&["--seed", &u64::MAX.to_string(), "--runs", "2"]).contains("smaller"));
         assert!(refused(&["--runs", "2", "--trace", "x"]).contains("--trace"));
+        assert!(refused(&["--runs", "2", "--svg", "x.svg"]).contains("--svg"));
         assert_eq!(seeds(&typed(&["--seed", "5", "--runs", "3"])), Ok(5..=7));
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn command(typed: &Typed, seed: u64) -> String {
     while let Some(word) = rest.next() {
         let flag = word.split('=').next().unwrap_or_default();
         match flag {
-            "--seed" | "--runs" | "--threads" | "--trace" => {
+            "--seed" | "--runs" | "--threads" | "--trace" | "--svg" | "--spacing" | "--theme" => {
                 if flag == word {
                     rest.next();
                 }

@@ -1,0 +1,244 @@
+//! From a list of events to what a picture shows: who was in which phase from when to when, and which message went where.
+//!
+//! Time is cut into *moments*. A step and all that comes of it is one moment, and so are steps of different nodes at the same
+//! tick if none of them is the cause of another. So a moment has at most one step of each node.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorway_core::{Fence, NodeId, Phase, Refusal, Ticks};
+
+use crate::{Event, Header, What};
+
+/// What happened, in moments.
+#[derive(Debug)]
+pub(super) struct History<'a> {
+    /// The time of each moment.
+    pub(super) moments: Vec<Ticks>,
+    /// A lane for each node.
+    pub(super) lanes: Vec<Lane>,
+    /// The messages in the order in which they were sent.
+    pub(super) messages: Vec<Message<'a>>,
+    /// The kinds of message in the order in which they appear.
+    pub(super) kinds: Vec<&'a str>,
+    /// What must never happen, and did.
+    pub(super) violations: Vec<Violation<'a>>,
+}
+
+/// One node's part of it.
+#[derive(Debug)]
+pub(super) struct Lane {
+    pub(super) stays: Vec<Stay>,
+    /// The moments in which it made a step, with the event.
+    pub(super) steps: Vec<(usize, u64)>,
+    /// When it stopped for good.
+    pub(super) crash: Option<(usize, u64)>,
+}
+
+/// A time in one phase.
+#[derive(Debug)]
+pub(super) struct Stay {
+    pub(super) phase: Phase,
+    pub(super) from: usize,
+    pub(super) until: usize,
+    /// The event with which it began, and the fence if that was an entry.
+    pub(super) event: Option<u64>,
+    pub(super) fence: Option<Fence>,
+}
+
+/// A message and what became of it.
+#[derive(Debug)]
+pub(super) struct Message<'a> {
+    /// The event that tells of it first: its sending, unless the trace begins later.
+    pub(super) event: &'a Event,
+    /// The number of its kind.
+    pub(super) kind: usize,
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
+    /// The moment of its sending, if the trace has it.
+    pub(super) sent: Option<usize>,
+    pub(super) ends: Vec<End<'a>>,
+}
+
+/// What can become of a message. Two deliveries mean that it was doubled; none at all, that it is still under way.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End<'a> {
+    Delivered { moment: usize, event: &'a Event },
+    Lost { moment: usize, event: &'a Event, why: &'a str },
+}
+
+/// Something that must never happen.
+#[derive(Debug)]
+pub(super) struct Violation<'a> {
+    pub(super) moment: usize,
+    pub(super) event: &'a Event,
+    pub(super) what: &'a str,
+}
+
+impl<'a> History<'a> {
+    /// # Errors
+    /// If the events are not those of one run of so many nodes.
+    pub(super) fn new(header: &Header, events: &'a [Event]) -> Result<Self, Refusal> {
+        let mut reader = Reader::new(header);
+        for event in events {
+            reader.check(event)?;
+            let moment = reader.moment_of(event);
+            reader.read(event, moment);
+        }
+        Ok(reader.finish())
+    }
+}
+
+/// Reads one event after the other.
+struct Reader<'a> {
+    history: History<'a>,
+    /// The phase in which each node is, since when, with which event and fence.
+    now: Vec<Stay>,
+    /// The nodes that have made a step in the last moment, and the events in it.
+    stepped: BTreeSet<NodeId>,
+    in_moment: BTreeSet<u64>,
+    /// The places of messages in the list, by the event of their sending.
+    sent: BTreeMap<u64, usize>,
+    numbers: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(header: &Header) -> Self {
+        let phase = |node: NodeId| match header.start_inside {
+            Some(inside) if inside == node => Phase::Inside,
+            Some(_) | None => Phase::Outside,
+        };
+        let stay = |node| Stay { phase: phase(node), from: 0, until: 0, event: None, fence: None };
+        let lane = |_| Lane { stays: Vec::new(), steps: Vec::new(), crash: None };
+        Self {
+            history: History {
+                moments: Vec::new(),
+                lanes: NodeId::first(header.nodes).map(lane).collect(),
+                messages: Vec::new(),
+                kinds: Vec::new(),
+                violations: Vec::new(),
+            },
+            now: NodeId::first(header.nodes).map(stay).collect(),
+            stepped: BTreeSet::new(),
+            in_moment: BTreeSet::new(),
+            sent: BTreeMap::new(),
+            numbers: BTreeMap::new(),
+        }
+    }
+
+    fn check(&self, event: &Event) -> Result<(), Refusal> {
+        let other = match &event.what {
+            What::Send { to, .. } | What::Lost { to, .. } => *to,
+            What::Deliver { from, .. } => *from,
+            What::Start | What::Request | What::Enter { .. } | What::Release => event.node,
+            What::Crash | What::Violation { .. } => event.node,
+        };
+        let (id, n) = (event.id, self.history.lanes.len());
+        if let Some(stranger) = [event.node, other].iter().find(|node| node.index() >= n) {
+            return Err(Refusal::new(format!(
+                "event {id} is about node {stranger}, but the run has {n} nodes"
+            )));
+        }
+        match self.history.moments.last() {
+            Some(&last) if event.time < last => Err(Refusal::new(format!(
+                "event {id} is at time {}, after one at time {last}: events must be in order",
+                event.time
+            ))),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The moment in which an event is, which may be a new one.
+    fn moment_of(&mut self, event: &Event) -> usize {
+        let moments = &mut self.history.moments;
+        let is_step = match event.what {
+            What::Request | What::Deliver { .. } | What::Release | What::Crash => true,
+            What::Start | What::Send { .. } | What::Enter { .. } | What::Lost { .. } => false,
+            What::Violation { .. } => false,
+        };
+        let is_caused_here = event.cause.is_some_and(|cause| self.in_moment.contains(&cause));
+        let fits = moments.last() == Some(&event.time)
+            && !(is_step && (is_caused_here || self.stepped.contains(&event.node)));
+        if !fits {
+            moments.push(event.time);
+            self.stepped.clear();
+            self.in_moment.clear();
+        }
+        if is_step {
+            self.stepped.insert(event.node);
+        }
+        self.in_moment.insert(event.id);
+        self.history.moments.len() - 1
+    }
+
+    fn read(&mut self, event: &'a Event, moment: usize) {
+        let id = event.id;
+        match &event.what {
+            What::Start => {}
+            What::Request => self.go(event, moment, Phase::Waiting, None),
+            What::Enter { fence } => self.go(event, moment, Phase::Inside, Some(*fence)),
+            What::Release => self.go(event, moment, Phase::Outside, None),
+            What::Send { to, kind, .. } => self.send(event, moment, *to, kind),
+            What::Deliver { from, kind, .. } => {
+                self.end(event, (*from, event.node), kind, End::Delivered { moment, event });
+            }
+            What::Lost { to, kind, why } => {
+                self.end(event, (event.node, *to), kind, End::Lost { moment, event, why });
+            }
+            What::Crash => self.history.lanes[event.node.index()].crash = Some((moment, id)),
+            What::Violation { what } => self.history.violations.push(Violation { moment, event, what }),
+        }
+        if let What::Request | What::Release | What::Deliver { .. } = event.what {
+            self.history.lanes[event.node.index()].steps.push((moment, id));
+        }
+    }
+
+    fn go(&mut self, event: &Event, moment: usize, phase: Phase, fence: Option<Fence>) {
+        let index = event.node.index();
+        let next = Stay { phase, from: moment, until: moment, event: Some(event.id), fence };
+        let over = std::mem::replace(&mut self.now[index], next);
+        if self.history.lanes[index].crash.is_none() {
+            self.history.lanes[index].stays.push(Stay { until: moment, ..over });
+        }
+    }
+
+    fn send(&mut self, event: &'a Event, moment: usize, to: NodeId, kind: &'a str) {
+        let kind = self.number(kind);
+        self.sent.insert(event.id, self.history.messages.len());
+        let message = Message { event, kind, from: event.node, to, sent: Some(moment), ends: Vec::new() };
+        self.history.messages.push(message);
+    }
+
+    /// A message comes to an end; if its sending is not in the trace, it appears with it.
+    fn end(&mut self, event: &'a Event, (from, to): (NodeId, NodeId), kind: &'a str, end: End<'a>) {
+        match event.cause.and_then(|cause| self.sent.get(&cause)) {
+            Some(&place) => self.history.messages[place].ends.push(end),
+            None => {
+                let kind = self.number(kind);
+                self.history.messages.push(Message { event, kind, from, to, sent: None, ends: vec![end] });
+            }
+        }
+    }
+
+    fn number(&mut self, kind: &'a str) -> usize {
+        let kinds = &mut self.history.kinds;
+        *self.numbers.entry(kind).or_insert_with(|| {
+            kinds.push(kind);
+            kinds.len() - 1
+        })
+    }
+
+    /// What lasts at the end, lasts until after the last moment.
+    fn finish(self) -> History<'a> {
+        let mut history = self.history;
+        let end = history.moments.len();
+        for (lane, stay) in history.lanes.iter_mut().zip(self.now) {
+            if let Some((crash, _)) = lane.crash {
+                let crash = crash.max(stay.from);
+                lane.stays.push(Stay { until: crash, ..stay });
+            } else {
+                lane.stays.push(Stay { until: end, ..stay });
+            }
+        }
+        history
+    }
+}

@@ -1,0 +1,152 @@
+//! The space-time diagram of a run: time to the right, a lane for each node, an arrow for each message.
+//!
+//! L. Lamport: "Time, clocks, and the ordering of events in a distributed system", Communications of the ACM 21(7), 1978, drew
+//! them first. A thin lane is outside, a hatched one waiting, a black one inside; an entry has its fence in it. The kind of
+//! a message is the hue, the dash and the head of its arrow. A cross is where a message got lost, a crossed circle where a
+//! node crashed, a red triangle what must never happen.
+
+mod history;
+mod key;
+mod lanes;
+mod layout;
+mod messages;
+mod scale;
+
+use std::str::FromStr;
+
+use doorway_core::{Channels, Refusal};
+
+use super::Drawing;
+use super::font::{Weight, width};
+use super::geometry::Point;
+use super::palette::Theme;
+use super::room::Room;
+use super::svg::{Anchor, Canvas, Text, shortened, wrapped};
+use crate::{Event, Header};
+use history::History;
+use layout::Layout;
+use scale::Scale;
+
+/// A longer run is not drawn: nobody could look at it.
+pub const MOST_EVENTS: usize = 20_000;
+/// More nodes are not drawn.
+pub const MOST_NODES: usize = 512;
+
+/// How moments follow each other from left to right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Spacing {
+    /// As far apart as they were in time, so that lengths can be compared.
+    #[default]
+    Time,
+    /// All at the same distance, so that nothing is too close to be read.
+    Even,
+}
+
+impl FromStr for Spacing {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        match word {
+            "even" => Ok(Spacing::Even),
+            "time" => Ok(Spacing::Time),
+            _ => Err(Refusal::new(format!("{word:?} is not a spacing: it is even or time"))),
+        }
+    }
+}
+
+/// What one can choose about the diagram.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// How moments follow each other.
+    pub spacing: Spacing,
+    /// Which colours it has.
+    pub theme: Theme,
+}
+
+const MARGIN: f64 = 24.0;
+const TITLE_SIZE: f64 = 20.0;
+const SUBTITLE_SIZE: f64 = 13.0;
+
+/// Draws a run.
+///
+/// # Errors
+/// If it has more events or nodes than one could look at, or if the events are not those of such a run.
+pub fn space_time(header: &Header, events: &[Event], options: &Options) -> Result<Drawing, Refusal> {
+    refuse_the_endless(header, events)?;
+    let history = History::new(header, events)?;
+    let subtitle = subtitle(header);
+    let description = format!("Space-time diagram of a run of {}, {subtitle}.", header.algorithm);
+    let mut canvas = Canvas::new(&format!("{}, a run", header.algorithm), &description);
+    lanes::define_patterns(&mut canvas);
+
+    let numbers = width(&header.nodes.to_string(), lanes::NODE_SIZE, Weight::SemiBold);
+    let left = MARGIN + numbers.max(width("node", 12.0, Weight::Regular)) + 12.0;
+    let scale = Scale::new(&history.moments, layout::least_width(header.nodes), left, options.spacing);
+    let (right, edge) = (scale.right, scale.right + MARGIN);
+    let top = write_heading(&mut canvas, header, &subtitle, right);
+    let top = key::draw(&mut canvas, &history, MARGIN, right, top + 8.0) + 14.0;
+    let caption = Point::new(scale.left - 12.0, top + 10.0);
+    canvas.write(&Text::new("node", caption, 12.0).anchor(Anchor::End).class("soft"));
+    let layout = Layout::new(scale, top + 8.0, header.nodes);
+
+    layout.scale.draw(&mut canvas, layout.top, layout.bottom);
+    let bottom = draw_run(&mut canvas, &history, &layout, layout.bottom + 46.0);
+    Ok(canvas.finish(edge, bottom + MARGIN - 6.0, options.theme))
+}
+
+/// Draws what happened between the axis and the heading, and the notes below; answers where these end.
+fn draw_run(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, notes: f64) -> f64 {
+    let mut room = Room::new();
+    lanes::draw(canvas, history, layout, &mut room);
+    let bottom = lanes::draw_violations(canvas, history, layout, &mut room, notes);
+    let arrows = messages::arrows(history, layout);
+    messages::draw(canvas, history, &arrows, &mut room);
+    lanes::draw_steps(canvas, history, layout);
+    lanes::draw_crashes(canvas, history, layout, &mut room);
+    lanes::write_fences(canvas, history, layout, &mut room);
+    messages::write_kinds(canvas, history, &arrows, &mut room);
+    bottom
+}
+
+fn refuse_the_endless(header: &Header, events: &[Event]) -> Result<(), Refusal> {
+    let (count, nodes) = (events.len(), header.nodes);
+    if count > MOST_EVENTS {
+        return Err(Refusal::new(format!(
+            "a run of {count} events is too long to draw, {MOST_EVENTS} are the most: let it have fewer entries, as with --entries 20"
+        )));
+    }
+    if nodes > MOST_NODES {
+        return Err(Refusal::new(format!(
+            "{nodes} nodes are too many to draw: at most {MOST_NODES} are drawn"
+        )));
+    }
+    Ok(())
+}
+
+fn subtitle(header: &Header) -> String {
+    let nodes = if header.nodes == 1 { "1 node".to_owned() } else { format!("{} nodes", header.nodes) };
+    let mut parts = vec![nodes, channels(header.channels).to_owned(), format!("seed {}", header.seed)];
+    parts.extend(header.start_inside.map(|node| format!("node {node} inside at the start")));
+    parts.extend(header.options.iter().map(|(name, word)| shortened(&format!("{name} {word}"), 60)));
+    parts.join(" · ")
+}
+
+fn channels(channels: Channels) -> &'static str {
+    match channels {
+        Channels::Any => "channels in any order",
+        Channels::Fifo => "fifo channels",
+        Channels::Causal => "causal channels",
+    }
+}
+
+/// Writes title and subtitle and answers where they end.
+fn write_heading(canvas: &mut Canvas, header: &Header, subtitle: &str, right: f64) -> f64 {
+    let title = shortened(&header.algorithm, 40);
+    canvas.write(&Text::new(&title, Point::new(MARGIN, MARGIN + 17.0), TITLE_SIZE).bold());
+    let mut y = MARGIN + 40.0;
+    for line in wrapped(subtitle, SUBTITLE_SIZE, right - MARGIN) {
+        canvas.write(&Text::new(&line, Point::new(MARGIN, y), SUBTITLE_SIZE).class("soft"));
+        y += 18.0;
+    }
+    y - 6.0
+}
