@@ -38,17 +38,21 @@ fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// How far a name is from what was wanted; none if nobody can have meant it. Whoever typed at least three letters may have
-/// meant what has them, and of every three letters one may be wrong, in the name or in one of its parts.
+/// meant what has them, and of every three letters one may be wrong, in the name or in one of its parts. A specimen is
+/// meant by a name with a slash, or by all that stands after its slash.
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     const PART: usize = 3;
     let letters = wanted.chars().count();
     if letters < PART {
         return None;
     }
+    let wrong_letters = |word| Some(strsim::osa_distance(wanted, word)).filter(|wrong| 3 * wrong <= letters);
+    if let Some((_, fault)) = name.split_once('/').filter(|_| !wanted.contains('/')) {
+        return wrong_letters(fault);
+    }
     if name.contains(wanted) {
         return Some(0);
     }
-    let wrong_letters = |word| Some(strsim::osa_distance(wanted, word)).filter(|wrong| 3 * wrong <= letters);
     let parts = name.split(['-', '/']).filter_map(wrong_letters).map(|wrong| wrong + 1);
     parts.chain(wrong_letters(name)).min()
 }
@@ -68,6 +72,7 @@ mod tests {
         assert!(sentence("raimond").contains("raymond"), "{}", sentence("raimond"));
         assert!(sentence("trehel").contains("naimi-trehel"));
         assert!(sentence("maekawa/basics").contains("did you mean maekawa/basic"));
+        assert!(sentence("no-chaise").contains("did you mean singhal/no-chase?"));
         assert!(sentence("Tréhel").contains("naimi-trehel"));
         assert!(sentence("centarl").contains("did you mean central?"));
     }

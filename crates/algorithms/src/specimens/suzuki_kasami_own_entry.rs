@@ -1,11 +1,12 @@
 //! Suzuki and Kasami's algorithm in which a node that leaves looks up its own entry of the token for everybody (E2).
 //!
-//! Whether node j still waits is told by RN[j] = LN[j] + 1: it has asked once more than it was served. Here the node i
-//! that leaves compares RN[j] with LN[i] + 1 instead. As soon as i has been served more often than j, the request of j
-//! is taken for an old one. The token then lies idle at i, and j, whose REQUEST has been delivered, never asks again.
+//! Whether node j still waits is told by its entries: `RN[j] = LN[j] + 1` if it has asked once more than it was served.
+//! Here the node i that leaves compares with `LN[i] + 1` instead. As soon as i has been served more often than j, the
+//! request of j is taken for an old one. The token then lies idle at i, and j, whose REQUEST has been delivered, never
+//! asks again.
 //!
 //! Two nodes and six steps suffice: 1 has the token and enters and leaves, then enters again; 2 asks for the first time,
-//! its REQUEST arrives, and 1 leaves. LN[1] + 1 is 3 and RN[2] is 1, so 2 waits for ever.
+//! its REQUEST arrives, and 1 leaves. `LN[1] + 1` is 3 and `RN[2]` is 1, so 2 waits for ever.
 
 use doorway_core::*;
 use serde::Serialize;
