@@ -1,7 +1,5 @@
 //! How the tests run an algorithm that they know by name.
 
-#![allow(dead_code)] // Each test file uses what it needs.
-
 use std::fs;
 use std::path::PathBuf;
 

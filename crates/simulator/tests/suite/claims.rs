@@ -1,10 +1,8 @@
 //! The numbers of the literature, as equalities under constant latency, for N from 1 to 13.
 
-mod laboratory;
-
+use crate::laboratory::run;
 use doorway_core::Options;
 use doorway_simulator::{Latency, Load, Outcome, Settings, Span, elect_tree};
-use laboratory::run;
 
 /// The delay of a message.
 const T: u64 = 10;

@@ -1,10 +1,8 @@
 //! The engine runs any machine: messages, commands, timers and a disk, in one order, the same for ever.
 
-mod laboratory;
-
+use crate::laboratory::{run_plain, typed};
 use doorway_core::{Effects, Machine, NodeId, NodeSet, Ticks};
 use doorway_simulator::{Engine, Latency, Load, Settings};
-use laboratory::{run_plain, typed};
 use serde::{Deserialize, Serialize};
 
 /// A machine that writes before it answers, and answers late.

@@ -1,11 +1,9 @@
 //! What goes wrong, goes wrong as it should: loss, duplication, crashes, partitions, and the layer that hides them.
 
-mod laboratory;
-
+use crate::laboratory::{correct, run_plain, typed};
 use doorway_core::{Channels, NodeId, Start, Ticks};
 use doorway_simulator::{Latency, Load, Settings, Span};
 use doorway_trace::{Event, What};
-use laboratory::{correct, run_plain, typed};
 
 fn settings(seed: u64) -> Settings {
     let latency = Latency::Span(typed("uniform:1:30"));

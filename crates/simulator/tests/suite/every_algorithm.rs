@@ -1,10 +1,8 @@
 //! Every algorithm, on every order of channels it allows, under every load and from both starts, for a thousand seeds.
 
-mod laboratory;
-
+use crate::laboratory::run;
 use doorway_core::{Catalog, Channels, NodeId, Options, Start};
 use doorway_simulator::{Latency, Load, Settings, Span};
-use laboratory::run;
 
 const SEEDS: u64 = 1_000;
 

@@ -1,10 +1,8 @@
 //! The scripts that ship with Doorway come out as they say, and wrong ones are refused with their line.
 
-mod laboratory;
-
 use std::fs;
 
-use laboratory::{play, scripts, shipped};
+use crate::laboratory::{play, scripts, shipped};
 
 fn refusal(text: &str) -> String {
     play(text).expect_err("it cannot be done").to_string()

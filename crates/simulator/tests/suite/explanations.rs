@@ -1,13 +1,11 @@
 //! What every algorithm of the catalog tells about itself is complete and true.
 
-mod laboratory;
-
 use std::collections::BTreeSet;
 
+use crate::laboratory::typed;
 use doorway_core::{About, Catalog, Explain, Factory, Hints, Members, NodeId, Options, Start, Visitor};
 use doorway_simulator::{Latency, Load, Settings, simulate};
 use doorway_trace::{Event, What};
-use laboratory::typed;
 
 struct Told {
     rules: Vec<&'static str>,

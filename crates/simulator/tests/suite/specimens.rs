@@ -1,12 +1,10 @@
 //! Every specimen is wrong, and in the way that it says: by a script that replays a short run, and by chance.
 
-mod laboratory;
-
 use std::collections::BTreeSet;
 
+use crate::laboratory::{play, run, shipped, typed};
 use doorway_core::{Catalog, Channels, Options, Specimen};
 use doorway_simulator::{Latency, Outcome, Settings};
-use laboratory::{play, run, shipped, typed};
 
 /// The scripts of the specimens, with the number of their steps: requests, deliveries and releases.
 const SCRIPTS: &[(&str, &str, usize)] = &[

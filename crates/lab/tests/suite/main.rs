@@ -1,0 +1,8 @@
+//! All tests of the laboratory in one program: each algorithm of the catalog is compiled once for all of them.
+
+mod bank;
+mod charts;
+mod claims;
+mod drawings;
+mod sections;
+mod sweep;
