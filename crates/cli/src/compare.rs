@@ -1,13 +1,15 @@
 //! `doorway compare`: all algorithms on the same work, side by side.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use doorway_core::{Catalog, Channels, Options, Refusal};
-use doorway_lab::compare::{Cell, Comparison, Metric};
+use doorway_lab::compare::{Cell, Comparison, Metric, panels};
 use doorway_lab::processors;
 use doorway_simulator::{Load, Settings};
+use doorway_trace::draw::Theme;
 use serde_json::json;
 
+use crate::picture::Picture;
 use crate::progress::Progress;
 use crate::text::{decimal, prose_width, rate, wrap};
 use crate::typed::Typed;
@@ -26,6 +28,7 @@ use crate::{Answer, Exit, files, names, table};
   doorway compare                                        all algorithms, N = 4 to 25, three loads
   doorway compare lamport ricart-agrawala --nodes 4,8,16
   doorway compare --nodes 7,13,21 --quorum plane --loads saturated
+  doorway compare --nodes 4,8,16,32,64 --loads saturated --plot costs.svg
   doorway compare --csv > comparison.csv")]
 pub(crate) struct Arguments {
     /// The algorithms, all that are right unless some are named
@@ -69,12 +72,29 @@ pub(crate) struct Arguments {
     /// What chance is drawn from
     #[arg(long, value_name = "S", default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true)]
     seed: u64,
+    /// Draw a chart of one number over N, one for each load, to a file that ends in .svg or .png
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    plot: Option<PathBuf>,
+    /// What the chart shows: messages, bytes, response, delay, throughput, fairness or bypass
+    #[arg(long, value_name = "METRIC", default_value = "messages", value_parser = metric, requires = "plot", help_heading = OUTPUT)]
+    metric: Metric,
+    /// The colours of the chart; auto follows what the reader's screen prefers
+    #[arg(long, value_name = "auto|light|dark", default_value = "auto", requires = "plot", help_heading = OUTPUT)]
+    theme: Theme,
     /// Print CSV
-    #[arg(long, conflicts_with = "json")]
+    #[arg(long, conflicts_with = "json", help_heading = OUTPUT)]
     csv: bool,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     json: bool,
+}
+
+const OUTPUT: &str = "Output";
+
+fn metric(word: &str) -> Result<Metric, Refusal> {
+    let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+    let found = Metric::ALL.into_iter().find(|metric| metric.name() == word);
+    found.ok_or_else(|| Refusal::new(format!("{word:?} is not compared: {} are", names.join(", "))))
 }
 
 /// More runs are refused: the table would be too long to read, and a sweep is the right tool.
@@ -86,9 +106,13 @@ pub(crate) fn answer(
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
     let comparison = comparison(catalog, arguments, typed)?;
+    let picture = arguments.plot.as_deref().map(Picture::new).transpose()?;
     let mut progress = Progress::new(comparison.runs() as u64, "runs");
     let cells = comparison.run(catalog, &typed.program, processors(), |done| progress.show(done))?;
     drop(progress);
+    if let Some(picture) = picture {
+        picture.write(&panels(&cells, arguments.metric).draw(arguments.theme))?;
+    }
     let exit = if cells.iter().any(|cell| cell.failed) { Exit::Fails } else { Exit::Holds };
     let text = match () {
         () if arguments.json => as_json(&cells),

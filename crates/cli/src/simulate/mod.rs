@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
     /// or matrix:FILE with a line per sending and a number per receiving node.
     #[arg(
         long,
-        value_name = "TICKS|uniform:FROM:TO|exponential:MEAN|senders:TICKS,…|matrix:FILE",
+        value_name = "TICKS|uniform:FROM:TO|exponential:MEAN|senders:…|matrix:FILE",
         default_value = "10",
         allow_negative_numbers = true,
         help_heading = NETWORK

@@ -13,6 +13,23 @@ use crate::Trial;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
+        id: "C32",
+        claim: "Sanders' theorem: a structure in which every two nodes share one to inform, or ask each other, excludes.",
+        formula: "I_i ∩ I_j ≠ ∅, or i ∈ R_j and j ∈ R_i",
+        expected: Verdict::HoldsIf("the own arbiter is part of the step and clocks are merged"),
+        test: theorem,
+    },
+    Claim {
+        id: "C33",
+        claim: "The generic algorithm can deadlock without Maekawa's remedy.",
+        formula: "a deadlock exists",
+        expected: Verdict::Holds,
+        test: |bench| {
+            let told = "two nodes wait for each other after 4 steps";
+            Ok(Evidence::of(bench.example("specimens/sanders-no-remedy", told)))
+        },
+    },
+    Claim {
         id: "C34",
         claim: "Sanders' algorithm costs from |I−{i}|+2|R−{i}| messages per entry to that plus the sum of r_j over R, and the \
                 lower bound is attained.",
@@ -92,6 +109,20 @@ fn within(structure: &Structure, outcome: &Outcome) -> Seen {
     let messages = outcome.measures.traffic.messages;
     let told = format!("{messages} messages, bounds {least} and {most}");
     Seen { holds: (least..=most).contains(&messages), told }
+}
+
+fn theorem(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let trials = STRUCTURES.into_iter().flat_map(|(name, n)| {
+        let mut trial = shaken("sanders", n, Load::Saturated).with("structure", name);
+        trial.settings.channels = Channels::Any;
+        seeds(trial, 40)
+    });
+    let holds = Seen { holds: true, told: "never two inside".to_owned() };
+    let inside = bench.all(trials, |_, _| Seen { told: holds.told.clone(), ..holds })?;
+    let travels =
+        bench.example("specimens/sanders-own-request-travels", "the own request travels: two inside");
+    let unmerged = bench.example("specimens/sanders-clocks-not-merged", "clocks are not merged: two inside");
+    Ok(Evidence::of(inside).but(travels.not()).but(unmerged.not()))
 }
 
 const STRUCTURES: [(&str, usize); 6] = [

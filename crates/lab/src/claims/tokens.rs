@@ -32,6 +32,13 @@ pub(super) const CLAIMS: &[Claim] = &[
         test: suzuki_kasami_crashes,
     },
     Claim {
+        id: "C42",
+        claim: "Singhal's algorithm as printed is free of deadlock on fifo channels.",
+        formula: "no stall",
+        expected: Verdict::Refuted,
+        test: singhal_as_printed,
+    },
+    Claim {
         id: "C43",
         claim: "Singhal's algorithm has a delay of T and needs fewer messages than Suzuki and Kasami's.",
         formula: "delay T; fewer messages",
@@ -124,7 +131,25 @@ fn suzuki_kasami_crashes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     Ok(evidence)
 }
 
-/// The messages per entry of Singhal's algorithm and of Suzuki and Kasami's, one request at a time.
+fn singhal_as_printed(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let trials = |name: &str, channels: Channels| {
+        let mut trial = longer(shaken(name, 3, Load::Light(30)), 20);
+        trial.settings.channels = channels;
+        seeds(trial, 300)
+    };
+    let served = |told: &str| Seen { holds: true, told: told.to_owned() };
+    let causal = bench.all(trials("singhal/no-chase", Channels::Causal), |_, _| {
+        served("on causal channels nobody waits for ever")
+    })?;
+    let chased = bench
+        .all(trials("singhal", Channels::Any), |_, _| served("with the chase: nobody waits for ever"))?;
+    let stuck = bench.example("specimens/singhal-no-chase", "a deadlock after 15 steps");
+    let measured = format!("{}; {}; {}", stuck.measured, causal.measured, chased.measured);
+    let is_so = stuck.holds && causal.holds && chased.holds;
+    Ok(Evidence::of(Check { holds: !is_so, measured, command: stuck.command }))
+}
+
+/// The messages per entry of Singhal's algorithm and of Suzuki and Kasami's.
 fn beside_broadcast(bench: &Bench<'_>, n: usize, load: &Load) -> Result<(f64, f64, Trial), Refusal> {
     let trial = |name: &str| {
         let mut trial = longer(exact(name, n, load.clone()), 2_000);
@@ -166,13 +191,27 @@ fn singhal_saves(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
         ),
         command: trial.command(bench.program()),
     };
+    let chase = cost_of_chase(bench, 13)?;
     let (mine, theirs, trial) = beside_broadcast(bench, 5, &Load::Saturated)?;
     let crowded = Check {
         holds: mine < theirs,
         measured: format!("saturated, N = 5: {} and {}", short(mine), short(theirs)),
         command: trial.command(bench.program()),
     };
-    Ok(Evidence::of(inside).and(delay).but(crowded))
+    Ok(Evidence::of(inside).and(delay).and(chase).but(crowded))
+}
+
+/// What the chase adds: without it, on causal channels, an entry costs about N/2.
+fn cost_of_chase(bench: &Bench<'_>, n: usize) -> Result<Check, Refusal> {
+    let mut plain = longer(exact("singhal/no-chase", n, Load::Isolated), 2_000);
+    plain.settings.channels = Channels::Causal;
+    plain.settings.invariants = false;
+    let (with, _, _) = beside_broadcast(bench, n, &Load::Isolated)?;
+    bench.all([plain], |_, outcome| {
+        let (without, half) = (per_entry(outcome), n as f64 / 2.0);
+        let told = format!("without the chase {} ≈ N/2, with it {}", short(without), short(with));
+        Seen { holds: (without - half).abs() < 1.0 && with > without, told }
+    })
 }
 
 fn nearest_starves(bench: &Bench<'_>) -> Result<Evidence, Refusal> {

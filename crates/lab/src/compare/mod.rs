@@ -2,10 +2,14 @@
 //!
 //! Each cell of a comparison is a [`Trial`], so its numbers are those that `doorway simulate` prints for the same seed.
 
+mod chart;
+
 use doorway_core::{About, Catalog, Options, Refusal, Scale};
 use doorway_quorums::{Construction, System};
 use doorway_simulator::{Load, Outcome, Settings};
 use serde::Serialize;
+
+pub use chart::panels;
 
 use crate::{Step, Trial, in_order};
 
