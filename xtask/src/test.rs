@@ -12,7 +12,7 @@ use crate::{packages, tidy, toml};
 pub const HELP: &str = "\
 Runs all checks and tests in order, stops at the first part that fails, and says how long each part took.
 
-  cargo xtask test                 all parts: fmt, tidy, clippy, tests, doctests, docs, examples
+  cargo xtask test                 all parts: fmt, tidy, clippy, tests, features, doctests, docs, examples
   cargo xtask test --only clippy   one part";
 
 /// One part of the whole.
@@ -23,11 +23,12 @@ struct Part {
 
 /// All parts, the quickest to fail first. Clippy and the documents share the checked dependencies of profile `dev`;
 /// tests, their documents' examples and the crates outside share the optimised ones of profile `test`.
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part { name: "fmt", run: || cargo(&["fmt", "--all", "--check"], &[]) },
     Part { name: "tidy", run: || tidy::run(&[]) },
     Part { name: "clippy", run: clippy },
     Part { name: "tests", run: tests_of_workspace },
+    Part { name: "features", run: features },
     Part { name: "doctests", run: || cargo(&["test", "--workspace", "--locked", "--doc"], &[]) },
     Part { name: "docs", run: docs },
     Part { name: "examples", run: examples },
@@ -105,6 +106,14 @@ fn tests_of_workspace() -> Result<(), Stop> {
     // A picture that differs from its snapshot fails, and nothing is written beside it.
     let words = ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"];
     cargo(&words, &[("INSTA_UPDATE", "no")])
+}
+
+/// What is off unless it is asked for.
+fn features() -> Result<(), Stop> {
+    cargo(
+        &["test", "-p", "doorway-lab", "--features", "parquet", "--locked", "--test", "suite", "parquet"],
+        &[],
+    )
 }
 
 fn docs() -> Result<(), Stop> {

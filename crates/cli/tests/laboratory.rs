@@ -3,7 +3,7 @@
 mod terminal;
 
 use serde_json::Value;
-use terminal::{doorway, doorway_with, json, keys, prints, refused, text};
+use terminal::{doorway, doorway_with, folder, json, keys, prints, refused, text};
 
 /// The words of a command as a shell would take them apart; ours have quotes only around whole words.
 fn words(command: &str) -> Vec<String> {
@@ -104,6 +104,27 @@ fn a_comparison_can_be_read_by_a_spreadsheet() {
     assert!(lines[1].starts_with("central,3,saturated,1000,"), "{}", lines[1]);
     assert!(lines[1].contains("\"3, 0 for the server\""), "{}", lines[1]);
     assert_eq!(lines[2].split(',').count(), lines[0].split(',').count());
+}
+
+#[test]
+fn a_comparison_is_drawn_with_every_name_as_svg_or_png() {
+    let folder = folder("plots");
+    for (name, begin) in [("costs.svg", &b"<svg "[..]), ("costs.png", b"\x89PNG")] {
+        let file = folder.join(name);
+        prints(&format!("compare lamport raymond --nodes 4,16 --loads saturated --plot {}", file.display()));
+        assert!(std::fs::read(&file).expect("it was written").starts_with(begin), "{name}");
+    }
+    let svg = std::fs::read_to_string(folder.join("costs.svg")).expect("it was written");
+    assert!(["lamport", "raymond", "3(N−1)"].iter().all(|text| svg.contains(text)));
+    let path = folder.join("costs.gif");
+    assert!(
+        refused(&format!("compare --plot {}", path.display())).ends_with("a picture ends in .svg or .png")
+    );
+    assert!(
+        refused("compare --metric colour --plot x.svg")
+            .contains("\"colour\" is not compared: messages, bytes")
+    );
+    assert!(refused("compare --metric delay").contains("--plot"));
 }
 
 #[test]

@@ -166,9 +166,14 @@ impl<'a> Plot<'a> {
 
     fn write_caption(&self, canvas: &mut Canvas) {
         let has = |wanted: fn(&Series) -> bool| self.chart.series.iter().any(wanted);
+        let is_line = |series: &Series| matches!(series.formula, Some(Formula::Line(_)));
         let parts = [
             (has(|series| !series.points.is_empty()), "marks: measured"),
-            (has(|series| matches!(series.formula, Some(Formula::Line(_)))), "lines: by formula"),
+            (has(is_line) && !has(|series| series.formula.is_none()), "lines: by formula"),
+            (
+                has(is_line) && has(|series| series.formula.is_none()),
+                "lines: by formula, or through the marks where there is none",
+            ),
             (
                 has(|series| matches!(series.formula, Some(Formula::Band(_)))),
                 "bands: from least to most by formula",
