@@ -108,19 +108,11 @@ const COLUMN: usize = 12;
 
 fn page(rows: &[Row]) -> String {
     let mut text: String = rows.iter().map(paragraph).collect();
-    let (all, wrong): (usize, Vec<&Row>) =
-        (rows.len(), rows.iter().filter(|row| !row.is_as_expected()).collect());
-    text.push_str(&match wrong[..] {
-        [] => format!("{}, every verdict as expected\n", counted(all as u64, "claim")),
-        [ref some @ ..] => {
-            let ids: Vec<&str> = some.iter().map(|row| row.id).collect();
-            format!(
-                "{} of {}: NOT as expected: {}\n",
-                some.len(),
-                counted(all as u64, "claim"),
-                ids.join(", ")
-            )
-        }
+    let all = counted(rows.len() as u64, "claim");
+    let wrong: Vec<&str> = rows.iter().filter(|row| !row.is_as_expected()).map(|row| row.id).collect();
+    text.push_str(&match wrong.len() {
+        0 => format!("{all}, every verdict as expected\n"),
+        some => format!("{some} of {all}: NOT as expected: {}\n", wrong.join(", ")),
     });
     text
 }

@@ -8,12 +8,18 @@ use crate::{Trial, examples};
 
 /// Runs trials and remembers how to tell of them.
 pub struct Bench<'a> {
-    run: Box<dyn Fn(&Trial) -> Result<Outcome, Refusal> + 'a>,
-    play: Box<dyn Fn(&str) -> Result<Outcome, ScriptError> + 'a>,
+    run: Box<Run<'a>>,
+    play: Box<Play<'a>>,
     abouts: Vec<&'a About>,
     sizes: &'a [usize],
     program: &'a str,
 }
+
+/// Runs a trial, whatever the catalog.
+type Run<'a> = dyn Fn(&Trial) -> Result<Outcome, Refusal> + 'a;
+
+/// Plays an example by its name, whatever the catalog.
+type Play<'a> = dyn Fn(&str) -> Result<Outcome, ScriptError> + 'a;
 
 /// Whether a run was as the claim says, and what was seen.
 pub struct Seen {
@@ -132,20 +138,12 @@ impl<'a> Bench<'a> {
             Err(error) => Check { holds: false, measured: format!("{name}: {error}"), command },
         }
     }
-
-    /// The outcome of an example that ships.
-    ///
-    /// # Errors
-    /// If it cannot be played.
-    pub fn play(&self, name: &str) -> Result<Outcome, Refusal> {
-        (self.play)(name).map_err(|error| Refusal::new(format!("{name}: {error}")))
-    }
 }
 
 impl Check {
     /// The check that what this one looked for is *not* so.
     #[must_use]
-    pub fn not(self) -> Self {
+    pub fn reversed(self) -> Self {
         Self { holds: !self.holds, ..self }
     }
 }
