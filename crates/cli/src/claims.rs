@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 }
 
 /// Larger systems would take too long for claims that are tried many times.
-const MOST_NODES: usize = 1_000;
+const MOST_NODES: usize = 200;
 
 pub(crate) fn answer(
     catalog: &(impl Catalog + Sync),
@@ -66,11 +66,17 @@ fn chosen(only: &[String], typed: &Typed) -> Result<Vec<Claim>, Refusal> {
     if only.is_empty() {
         return Ok(all);
     }
-    let wanted: Vec<String> = only.iter().map(|id| id.trim().to_uppercase()).collect();
+    let wanted: Vec<String> = only.iter().map(|id| normal(id)).collect();
     match wanted.iter().find(|id| all.iter().all(|claim| claim.id != *id)) {
         Some(unknown) => Err(unknown_claim(unknown, &all, typed)),
         None => Ok(all.into_iter().filter(|claim| wanted.iter().any(|id| id == claim.id)).collect()),
     }
+}
+
+/// The number of a claim as the list has it: `c02` and `2` are C2.
+fn normal(id: &str) -> String {
+    let digits = id.trim().trim_start_matches(['C', 'c']);
+    digits.parse::<u32>().map_or_else(|_| id.trim().to_owned(), |number| format!("C{number}"))
 }
 
 fn unknown_claim(id: &str, all: &[Claim], typed: &Typed) -> Refusal {
@@ -87,7 +93,7 @@ fn unknown_claim(id: &str, all: &[Claim], typed: &Typed) -> Refusal {
     near.sort_by_key(|id| number(id).map_or(i64::MAX, |number| (number - wanted).abs()));
     near.truncate(SHOWN);
     near.sort_by_key(|id| number(id));
-    Refusal::new(format!("there is no claim {id} that runs decide; near it are {}", near.join(", ")))
+    Refusal::new(format!("runs do not decide a claim {id}; near it are {}", near.join(", ")))
 }
 
 fn sizes(nodes: &[usize]) -> Result<Vec<usize>, Refusal> {

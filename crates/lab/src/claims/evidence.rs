@@ -41,14 +41,15 @@ impl Evidence {
         self
     }
 
-    /// What follows. A claim is refuted by any check where it should hold; it holds only under its condition if a check
-    /// outside fails.
+    /// What follows. A claim is refuted by any check where it should hold; it holds only under its condition if there are
+    /// checks outside and all of them fail.
     #[must_use]
     pub fn verdict(&self, expected: Verdict) -> Verdict {
         let all_hold = |checks: &[Check]| checks.iter().all(|check| check.holds);
+        let none_holds = |checks: &[Check]| !checks.is_empty() && checks.iter().all(|check| !check.holds);
         match expected {
             _ if !all_hold(&self.inside) => Verdict::Refuted,
-            Verdict::HoldsIf(condition) if !all_hold(&self.outside) => Verdict::HoldsIf(condition),
+            Verdict::HoldsIf(condition) if none_holds(&self.outside) => Verdict::HoldsIf(condition),
             Verdict::Holds | Verdict::HoldsIf(_) | Verdict::Refuted => Verdict::Holds,
         }
     }
@@ -110,5 +111,10 @@ mod tests {
         }
         assert_eq!(good().but(check(false)).verdict(CONDITION), CONDITION);
         assert_eq!(good().but(check(true)).verdict(CONDITION), Verdict::Holds, "without any condition");
+        assert_eq!(
+            good().but(check(false)).but(check(true)).verdict(CONDITION),
+            Verdict::Holds,
+            "another one"
+        );
     }
 }

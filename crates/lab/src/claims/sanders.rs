@@ -54,8 +54,8 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C37",
-        claim: "In the example of four nodes the delay between two nodes is the same in both directions, as the lecture's table \
-                has it.",
+        claim: "In the example of four nodes the delay from one node to another is that of the way back. (The lecture's own table, \
+                of which four entries are wrong, is not at hand.)",
         formula: "D_ij = D_ji; right is: 2T if some k ∉ {i,j} is in I_i ∩ R_j, else T",
         expected: Verdict::Refuted,
         test: delays_of_four_nodes,
@@ -107,7 +107,7 @@ fn sum_of_bounds(structure: &Structure, measures: &Measures) -> (u64, u64) {
 fn within(structure: &Structure, outcome: &Outcome) -> Seen {
     let (least, most) = sum_of_bounds(structure, &outcome.measures);
     let messages = outcome.measures.traffic.messages;
-    let told = format!("{messages} messages, bounds {least} and {most}");
+    let told = format!("in conflict {messages} messages of all nodes together, bounds {least} and {most}");
     Seen { holds: (least..=most).contains(&messages), told }
 }
 
@@ -158,7 +158,7 @@ fn bounds_of_all_structures(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
 fn structures_of_others(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let mut evidence = Evidence::default();
     for (name, factor, per_node) in [("lamport", 3, 4), ("ricart-agrawala", 2, 1)] {
-        let sizes = bench.sizes().iter().filter(|n| **n > 1);
+        let sizes = bench.sizes().iter();
         let trials = sizes.flat_map(|&n| all_loads(n).map(|load| generic(name, n, load)));
         evidence = evidence.and(bench.all(trials, |trial, outcome| {
             let n = trial.settings.nodes as f64;
@@ -201,7 +201,7 @@ fn bounds_of_four_nodes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
             let holds = bounds == Bounds { least, of_lecture, tight } && cost == least as f64;
             Seen {
                 holds,
-                told: format!("node {node}: {} alone, at most {of_lecture}, in truth {tight}", short(cost)),
+                told: format!("node {node}: {} alone; bounds {of_lecture} as the lecture counts and {tight} without the FAILED to oneself", short(cost)),
             }
         })?;
         evidence = evidence.and(alone);
@@ -229,20 +229,18 @@ fn delays_of_four_nodes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let pairs =
         || NodeId::first(4).flat_map(|i| NodeId::first(4).map(move |j| (i, j))).filter(|(i, j)| i != j);
     let mut measured = Vec::new();
-    let mut one_way = Vec::new();
+    let (mut one_way, mut is_right) = (Vec::new(), true);
     let mut command = String::new();
     for (i, j) in pairs() {
         let ((there, trial), (back, _)) = (delay(bench, i, j)?, delay(bench, j, i)?);
-        if there != right_delay(&structure, i, j) {
-            let told = format!("D{i}{j} is {there}T, not {}T", right_delay(&structure, i, j));
-            return Err(Refusal::new(told));
-        }
+        is_right &= there == right_delay(&structure, i, j);
         measured.push(format!("D{i}{j}={there}"));
         if there > back {
             one_way.push(format!("D{i}{j}=2 but D{j}{i}=1"));
             command = trial.command(bench.program());
         }
     }
-    let told = format!("in T: {}; {}", measured.join(" "), one_way.join(", "));
-    Ok(Evidence::of(Check { holds: one_way.is_empty(), measured: told, command }))
+    let rule = if is_right { "as the rule says" } else { "NOT as the rule says" };
+    let told = format!("in T, {rule}: {}; {}", measured.join(" "), one_way.join(", "));
+    Ok(Evidence::of(Check { holds: one_way.len() != 4 || !is_right, measured: told, command }))
 }
