@@ -1,5 +1,7 @@
 //! The search: breadth first, every state once.
 
+use std::time::{Duration, Instant};
+
 use doorway_core::Phase;
 
 use crate::store::Store;
@@ -12,11 +14,13 @@ pub struct Limits {
     pub states: u64,
     /// The most bytes for them.
     pub bytes: u64,
+    /// The longest time; it is looked at now and then.
+    pub time: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: u64::MAX, bytes: 4 << 30 }
+        Self { states: u64::MAX, bytes: 4 << 30, time: Duration::from_secs(3_600) }
     }
 }
 
@@ -40,10 +44,12 @@ pub struct Exploration {
 /// Visits every state that can be reached.
 pub fn explore<S: System>(system: &S, limits: Limits, watch: &mut dyn FnMut(u64)) -> Exploration {
     let mut search = Search::new(system, limits);
+    let began = Instant::now();
     search.begin();
     while search.next < search.store.len() as u32 && !search.is_full {
         if search.next.is_multiple_of(1 << 14) {
-            watch(u64::from(search.next));
+            watch(search.store.len() as u64);
+            search.is_full |= began.elapsed() > limits.time;
         }
         search.expand();
     }
@@ -62,7 +68,15 @@ struct Search<'a, S: System> {
     depth: u64,
     transitions: u64,
     is_full: bool,
-    found: Vec<(Property, String, u32)>,
+    found: Vec<Found>,
+}
+
+/// Where a property does not hold: in a state, or in the step from another one to it.
+struct Found {
+    property: Property,
+    what: String,
+    state: u32,
+    from: Option<u32>,
 }
 
 impl<'a, S: System> Search<'a, S> {
@@ -116,10 +130,10 @@ impl<'a, S: System> Search<'a, S> {
         });
         self.transitions += steps;
         self.next += 1;
-        if let Some((what, after)) = broken
+        if let Some(((property, what), after)) = broken
             && let Some((number, _)) = self.store.insert(&after, state)
         {
-            self.find(Property::Invariants, what.to_owned(), number);
+            self.find_by_step(property, what, state, number);
         }
         if !can_go_on {
             self.judge_stillness(state, &word);
@@ -162,15 +176,31 @@ impl<'a, S: System> Search<'a, S> {
 
     /// Remembers the first state in which a property does not hold: no other is nearer.
     fn find(&mut self, property: Property, what: String, state: u32) {
-        if self.found.iter().all(|(found, _, _)| *found != property) {
-            self.found.push((property, what, state));
+        self.remember(Found { property, what, state, from: None });
+    }
+
+    /// The same for what a step does: the run must end with this very step.
+    fn find_by_step(&mut self, property: Property, what: &str, from: u32, state: u32) {
+        self.remember(Found { property, what: what.to_owned(), state, from: Some(from) });
+    }
+
+    fn remember(&mut self, found: Found) {
+        if self.found.iter().all(|other| other.property != found.property) {
+            self.found.push(found);
         }
     }
 
     fn finish(mut self) -> Exploration {
         let found = std::mem::take(&mut self.found);
-        let violations = found.into_iter().map(|(property, what, state)| {
-            let steps = self.run_to(state);
+        let violations = found.into_iter().map(|Found { property, what, state, from }| {
+            let steps = match from {
+                None => self.run_to(state),
+                Some(from) => {
+                    let mut steps = self.run_to(from);
+                    steps.extend(self.step_between(from, state, |step| step.broken.is_some()));
+                    steps
+                }
+            };
             Violation { property, what, steps }
         });
         let violations = violations.collect();
@@ -189,18 +219,23 @@ impl<'a, S: System> Search<'a, S> {
         let mut steps = Vec::new();
         let mut at = state;
         while let Some(before) = self.store.parent(at) {
-            let (from, to) = (self.store.word(before).to_vec(), self.store.word(at).to_vec());
-            let mut taken = None;
-            self.system.steps(&mut self.memory, &from, &mut |step, after| {
-                if after == to {
-                    taken.get_or_insert(step);
-                }
-            });
-            steps.extend(taken);
+            steps.extend(self.step_between(before, at, |_| true));
             at = before;
         }
         steps.reverse();
         steps
+    }
+
+    /// A step that leads from one state to another.
+    fn step_between(&mut self, from: u32, to: u32, wanted: impl Fn(&Step) -> bool) -> Option<Step> {
+        let (from, to) = (self.store.word(from).to_vec(), self.store.word(to).to_vec());
+        let mut taken = None;
+        self.system.steps(&mut self.memory, &from, &mut |step, after| {
+            if after == to && wanted(&step) {
+                taken.get_or_insert(step);
+            }
+        });
+        taken
     }
 }
 

@@ -17,6 +17,6 @@ mod store;
 mod system;
 
 pub use explore::{Exploration, Limits, explore};
-pub use messages::{Act, Messages, Requests};
+pub use messages::{Act, Messages, Requests, Watches};
 pub use property::{Property, Violation};
 pub use system::{Step, System};

@@ -9,7 +9,7 @@ use doorway_core::{
 };
 
 use crate::intern::Interner;
-use crate::{Step, System};
+use crate::{Property, Step, System};
 
 /// How often each node asks.
 pub type Requests = Vec<u32>;
@@ -37,8 +37,17 @@ pub struct Messages<A: Explain> {
     channels: Channels,
     requests: Requests,
     nodes: Vec<Node<A>>,
-    checks_invariants: bool,
+    watches: Watches,
     tables: RefCell<Tables<A>>,
+}
+
+/// What is watched besides exclusion and deadlock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watches {
+    /// The algorithm's own invariants, in every state.
+    pub invariants: bool,
+    /// Fences. They are part of the states then, of which there are more.
+    pub fences: bool,
 }
 
 /// The numbers of all states of single nodes and of all messages that were met.
@@ -52,6 +61,8 @@ struct Tables<A: Explain> {
 struct Local<A> {
     node: Node<A>,
     left: u32,
+    /// The largest fence that it knows of; 0 if nobody watches.
+    fence: u32,
 }
 
 /// A message on its way.
@@ -59,6 +70,8 @@ struct Local<A> {
 struct Letter<A: Explain> {
     from: NodeId,
     to: NodeId,
+    /// The largest fence that its sender knew of; 0 if nobody watches.
+    fence: u32,
     msg: A::Msg,
 }
 
@@ -68,6 +81,8 @@ struct Outcome {
     local: u32,
     sends: Box<[u32]>,
     broken: Option<&'static str>,
+    /// The fence of the entry, if it is one and somebody watches.
+    entered: Option<u32>,
 }
 
 /// What is known without asking the tables.
@@ -96,7 +111,7 @@ impl<A: Explain> Messages<A> {
         requests: Requests,
         channels: Channels,
         start: Start,
-        checks_invariants: bool,
+        watches: Watches,
     ) -> Result<Self, Refusal> {
         if channels == Channels::Causal {
             return Err(Refusal::new("causal channels are not explored yet: fifo and any are"));
@@ -105,11 +120,16 @@ impl<A: Explain> Messages<A> {
         let plan = factory.plan(&members)?;
         let nodes = members.iter().map(|node| plan.node(node, start)).collect();
         let tables = Tables { locals: Interner::default(), letters: Interner::default() };
-        Ok(Self { channels, requests, nodes, checks_invariants, tables: RefCell::new(tables) })
+        Ok(Self { channels, requests, nodes, watches, tables: RefCell::new(tables) })
     }
 
     fn n(&self) -> usize {
         self.requests.len()
+    }
+
+    /// Where the messages in flight begin: behind the nodes and, if it is watched, the last fence that was handed out.
+    fn head(&self) -> usize {
+        self.n() + usize::from(self.watches.fences)
     }
 
     /// What a step does.
@@ -121,14 +141,14 @@ impl<A: Explain> Messages<A> {
             RELEASE => Act::Release(node),
             number => {
                 let tables = self.tables.borrow();
-                let Letter { from, to, msg } = tables.letters.thing(number);
+                let Letter { from, to, msg, .. } = tables.letters.thing(number);
                 Act::Deliver { from: *from, to: *to, kind: kind(msg).name }
             }
         }
     }
 
     /// Numbers what a step sends.
-    fn post(&self, memory: &mut Memory, from: NodeId, out: &mut Out<A::Msg>) -> Box<[u32]> {
+    fn post(&self, memory: &mut Memory, from: NodeId, fence: u32, out: &mut Out<A::Msg>) -> Box<[u32]> {
         let mut tables = self.tables.borrow_mut();
         let mut sends = Vec::new();
         for sent in out.drain() {
@@ -137,7 +157,8 @@ impl<A: Explain> Messages<A> {
                 To::Set(nodes) => nodes.iter().collect(),
             };
             sends.extend(
-                to.into_iter().map(|to| tables.letters.number(Letter { from, to, msg: sent.msg.clone() })),
+                to.into_iter()
+                    .map(|to| tables.letters.number(Letter { from, to, fence, msg: sent.msg.clone() })),
             );
         }
         for number in memory.routes.len()..tables.letters.len() {
@@ -174,18 +195,24 @@ impl<A: Explain> Messages<A> {
             let letter = (input < RELEASE).then(|| tables.letters.thing(input).clone());
             (tables.locals.thing(local).clone(), letter)
         };
+        let before = after.node.phase();
         let mut out = Out::default();
         match letter {
-            Some(letter) => after.node.message(letter.from, letter.msg, &mut out),
+            Some(letter) => {
+                after.fence = after.fence.max(letter.fence);
+                after.node.message(letter.from, letter.msg, &mut out);
+            }
             None if input == REQUEST => {
                 after.left -= 1;
                 after.node.request(&mut out);
             }
             None => after.node.release(&mut out),
         }
-        let broken = out.breach();
-        let sends = self.post(memory, me, &mut out);
-        Outcome { local: self.number(memory, after), sends, broken }
+        let enters = self.watches.fences && before != Phase::Inside && after.node.phase() == Phase::Inside;
+        after.fence += u32::from(enters);
+        let (broken, fence) = (out.breach(), after.fence);
+        let sends = self.post(memory, me, fence, &mut out);
+        Outcome { local: self.number(memory, after), sends, broken, entered: enters.then_some(fence) }
     }
 
     /// Visits the state after a step in which the message at `place`, if there is one, is gone.
@@ -203,11 +230,18 @@ impl<A: Explain> Messages<A> {
         if let Some(place) = place {
             word.remove(place);
         }
-        let Outcome { local, sends, broken } =
+        let Outcome { local, sends, broken, entered } =
             self.outcome(memory, process, state[process as usize], input).clone();
         word[process as usize] = local;
         for &letter in &sends {
             self.put(memory, &mut word, letter);
+        }
+        let mut broken = broken.map(|what| (Property::Invariants, what));
+        if let Some(fence) = entered {
+            if fence <= word[self.n()] {
+                broken = Some((Property::Fence, "an entry has no larger fence than the one before"));
+            }
+            word[self.n()] = fence;
         }
         let is_request = input == REQUEST;
         let step = Step { process, action: input, is_request, sends: sends.len() as u32, broken };
@@ -217,7 +251,7 @@ impl<A: Explain> Messages<A> {
 
     /// Puts a message in flight: in the order of numbers where any may come next, else behind those of its channel.
     fn put(&self, memory: &Memory, word: &mut Vec<u32>, letter: u32) {
-        let in_flight = &word[self.n()..];
+        let in_flight = &word[self.head()..];
         let place = match self.channels {
             Channels::Any => in_flight.partition_point(|other| *other < letter),
             Channels::Fifo | Channels::Causal => {
@@ -225,12 +259,12 @@ impl<A: Explain> Messages<A> {
                 in_flight.partition_point(|other| memory.routes[*other as usize] <= route)
             }
         };
-        word.insert(self.n() + place, letter);
+        word.insert(self.head() + place, letter);
     }
 
     /// Whether the message at this place can arrive next, and is not the same as the one before it.
     fn can_arrive(&self, memory: &Memory, state: &[u32], place: usize) -> bool {
-        if place == self.n() {
+        if place == self.head() {
             return true;
         }
         let (before, letter) = (state[place - 1], state[place]);
@@ -256,8 +290,11 @@ impl<A: Explain> System for Messages<A> {
         for (process, node) in self.nodes.iter().enumerate() {
             let (mut node, mut out) = (node.clone(), Out::default());
             node.start(&mut out);
-            sent.push(self.post(memory, NodeId::new(process), &mut out));
-            word.push(self.number(memory, Local { node, left: self.requests[process] }));
+            sent.push(self.post(memory, NodeId::new(process), 0, &mut out));
+            word.push(self.number(memory, Local { node, left: self.requests[process], fence: 0 }));
+        }
+        if self.watches.fences {
+            word.push(0);
         }
         for &letter in sent.iter().flatten() {
             self.put(memory, &mut word, letter);
@@ -274,7 +311,7 @@ impl<A: Explain> System for Messages<A> {
                 (Phase::Outside, false) | (Phase::Waiting, _) => {}
             }
         }
-        for place in n..state.len() {
+        for place in self.head()..state.len() {
             if self.can_arrive(memory, state, place) {
                 let (_, to) = memory.routes[state[place] as usize];
                 self.take(memory, state, Some(place), (to, state[place]), visit);
@@ -287,11 +324,11 @@ impl<A: Explain> System for Messages<A> {
     }
 
     fn flaw(&self, _: &mut Memory, state: &[u32]) -> Option<String> {
-        if !self.checks_invariants {
+        if !self.watches.invariants {
             return None;
         }
         let tables = self.tables.borrow();
-        let (locals, letters) = state.split_at(self.n());
+        let (locals, letters) = (&state[..self.n()], &state[self.head()..]);
         let cut: Cut<'_, A> = Cut {
             nodes: locals.iter().map(|&number| &tables.locals.thing(number).node).collect(),
             in_flight: letters

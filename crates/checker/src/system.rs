@@ -2,6 +2,8 @@
 
 use doorway_core::Phase;
 
+use crate::Property;
+
 /// A system of processes. Its states are words: short lists of numbers whose meaning is its own affair, but equal states must
 /// be equal words.
 pub trait System {
@@ -38,6 +40,6 @@ pub struct Step {
     pub is_request: bool,
     /// How many messages it sends.
     pub sends: u32,
-    /// What it found that cannot be.
-    pub broken: Option<&'static str>,
+    /// What it did that must never be, and which property that breaks.
+    pub broken: Option<(Property, &'static str)>,
 }

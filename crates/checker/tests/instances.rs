@@ -1,6 +1,6 @@
 //! Instances whose number of states is known, and specimens whose shortest runs are.
 
-use doorway_checker::{Exploration, Limits, Messages, Property, explore};
+use doorway_checker::{Exploration, Limits, Messages, Property, Watches, explore};
 use doorway_core::{About, Catalog, Channels, Explain, Factory, Hints, Options, Start, Visitor};
 
 struct Explore {
@@ -12,8 +12,14 @@ impl Visitor for Explore {
     type Output = Exploration;
 
     fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Exploration {
-        let system =
-            Messages::new(&factory, self.requests, self.channels, Start::Empty, true).expect("it fits");
+        let system = Messages::new(
+            &factory,
+            self.requests,
+            self.channels,
+            Start::Empty,
+            Watches { invariants: true, fences: false },
+        )
+        .expect("it fits");
         explore(&system, Limits::default(), &mut |_| ())
     }
 }
