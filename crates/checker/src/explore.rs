@@ -75,6 +75,7 @@ struct Search<'a, S: System> {
 struct Found {
     property: Property,
     what: String,
+    processes: Vec<usize>,
     state: u32,
     from: Option<u32>,
 }
@@ -133,7 +134,8 @@ impl<'a, S: System> Search<'a, S> {
         if let Some(((property, what), after)) = broken
             && let Some((number, _)) = self.store.insert(&after, state)
         {
-            self.find_by_step(property, what, state, number);
+            let (what, processes) = (what.to_owned(), Vec::new());
+            self.remember(Found { property, what, processes, state: number, from: Some(state) });
         }
         if !can_go_on {
             self.judge_stillness(state, &word);
@@ -149,14 +151,23 @@ impl<'a, S: System> Search<'a, S> {
         let word = self.store.word(state).to_vec();
         let inside = self.in_phase(&word, Phase::Inside);
         if inside.len() > 1 {
-            self.find(
-                Property::MutualExclusion,
-                format!("nodes {} are inside together", joined(&inside)),
+            let what = format!("nodes {} are inside together", joined(&inside));
+            self.remember(Found {
+                property: Property::MutualExclusion,
+                what,
+                processes: inside,
                 state,
-            );
+                from: None,
+            });
         }
         if let Some(what) = self.system.flaw(&mut self.memory, &word) {
-            self.find(Property::Invariants, what, state);
+            self.remember(Found {
+                property: Property::Invariants,
+                what,
+                processes: Vec::new(),
+                state,
+                from: None,
+            });
         }
     }
 
@@ -164,8 +175,17 @@ impl<'a, S: System> Search<'a, S> {
     fn judge_stillness(&mut self, state: u32, word: &[u32]) {
         let waiting = self.in_phase(word, Phase::Waiting);
         if !waiting.is_empty() {
-            let what = format!("nodes {} wait for ever", joined(&waiting));
-            self.find(Property::DeadlockFreedom, what, state);
+            let what = match waiting[..] {
+                [one] => format!("node {} waits for ever", one + 1),
+                _ => format!("nodes {} wait for ever", joined(&waiting)),
+            };
+            self.remember(Found {
+                property: Property::DeadlockFreedom,
+                what,
+                processes: waiting,
+                state,
+                from: None,
+            });
         }
     }
 
@@ -174,16 +194,7 @@ impl<'a, S: System> Search<'a, S> {
         (0..system.processes()).filter(|&process| system.phase(memory, word, process) == phase).collect()
     }
 
-    /// Remembers the first state in which a property does not hold: no other is nearer.
-    fn find(&mut self, property: Property, what: String, state: u32) {
-        self.remember(Found { property, what, state, from: None });
-    }
-
-    /// The same for what a step does: the run must end with this very step.
-    fn find_by_step(&mut self, property: Property, what: &str, from: u32, state: u32) {
-        self.remember(Found { property, what: what.to_owned(), state, from: Some(from) });
-    }
-
+    /// Remembers where a property does not hold, if it is the first such place: no other is nearer.
     fn remember(&mut self, found: Found) {
         if self.found.iter().all(|other| other.property != found.property) {
             self.found.push(found);
@@ -192,7 +203,7 @@ impl<'a, S: System> Search<'a, S> {
 
     fn finish(mut self) -> Exploration {
         let found = std::mem::take(&mut self.found);
-        let violations = found.into_iter().map(|Found { property, what, state, from }| {
+        let violations = found.into_iter().map(|Found { property, what, processes, state, from }| {
             let steps = match from {
                 None => self.run_to(state),
                 Some(from) => {
@@ -201,7 +212,7 @@ impl<'a, S: System> Search<'a, S> {
                     steps
                 }
             };
-            Violation { property, what, steps }
+            Violation { property, what, processes, steps }
         });
         let violations = violations.collect();
         Exploration {

@@ -43,6 +43,8 @@ pub struct Violation {
     pub property: Property,
     /// What is wrong in the last state, as a sentence.
     pub what: String,
+    /// The processes that it is about, counted from 0.
+    pub processes: Vec<usize>,
     /// The steps of a shortest run to it.
     pub steps: Vec<Step>,
 }

@@ -90,7 +90,7 @@ impl Instance {
         }));
         lines.push(String::new());
         lines.push(match violation.property {
-            Property::DeadlockFreedom => format!("expect deadlock {}", numbers(&violation.what)),
+            Property::DeadlockFreedom => format!("expect deadlock {}", numbers(&violation.processes)),
             Property::MutualExclusion | Property::Invariants | Property::Fence => {
                 "expect violation".to_owned()
             }
@@ -99,10 +99,9 @@ impl Instance {
     }
 }
 
-/// The numbers in a sentence such as `nodes 2, 3 wait for ever`.
-fn numbers(what: &str) -> String {
-    let words = what.split([' ', ',']).filter(|word| word.parse::<u32>().is_ok());
-    words.collect::<Vec<_>>().join(" ")
+/// Processes by their numbers, which count from 1.
+fn numbers(processes: &[usize]) -> String {
+    processes.iter().map(|process| (process + 1).to_string()).collect::<Vec<_>>().join(" ")
 }
 
 struct Explore<'a, 'w> {
