@@ -15,6 +15,7 @@
 
 mod algorithms;
 mod bank;
+mod check;
 mod claims;
 mod compare;
 mod completions;
@@ -94,6 +95,7 @@ impl Answer {
   doorway simulate maekawa --nodes 13      run it and count its messages
   doorway compare                          all algorithms side by side
   doorway claims                           every claim of the literature against runs
+  doorway check ricart-agrawala --nodes 3  every interleaving of a small system
   doorway quorum plane --nodes 13          build a quorum system and verify it
   doorway bank --simulated --broken E1     transfers under a broken lock, and what an auditor sees
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
@@ -113,6 +115,7 @@ enum Verb {
     Simulate(Box<simulate::Arguments>),
     Compare(Box<compare::Arguments>),
     Claims(claims::Arguments),
+    Check(Box<check::Arguments>),
     Quorum(quorum::Arguments),
     Bank(Box<bank::Arguments>),
     Sweep(Box<sweep::Arguments>),
@@ -137,6 +140,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Simulate(arguments)) => simulate::answer(catalog, &arguments, typed),
         Some(Verb::Compare(arguments)) => compare::answer(catalog, &arguments, typed),
         Some(Verb::Claims(arguments)) => claims::answer(catalog, &arguments, typed),
+        Some(Verb::Check(arguments)) => check::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
         Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
         Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
@@ -157,6 +161,7 @@ fn described(catalog: &impl Catalog, typed: &Typed) -> clap::Command {
         ("explain", "algorithm"),
         ("simulate", "algorithm"),
         ("compare", "algorithms"),
+        ("check", "algorithm"),
         ("bank", "algorithm"),
     ];
     takers.into_iter().fold(definitions(typed), |command, (verb, argument)| {

@@ -7,6 +7,7 @@
 
 pub mod bank;
 pub mod chart;
+pub mod check;
 pub mod claims;
 pub mod compare;
 pub mod examples;
