@@ -25,7 +25,7 @@ use crate::{Answer, Exit, files, names, table};
 /// Exits 0 if all runs went well, 1 if one stalled or violated something.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  doorway compare                                        all algorithms, N = 4 to 25, three loads
+  doorway compare                 all algorithms, N = 4 to 25, three loads
   doorway compare lamport ricart-agrawala --nodes 4,8,16
   doorway compare --nodes 7,13,21 --quorum plane --loads saturated
   doorway compare --nodes 4,8,16,32,64 --loads saturated --plot costs.svg
@@ -111,7 +111,7 @@ pub(crate) fn answer(
     let cells = comparison.run(catalog, &typed.program, processors(), |done| progress.show(done))?;
     drop(progress);
     if let Some(picture) = picture {
-        picture.write(&panels(&cells, arguments.metric).draw(arguments.theme))?;
+        picture.write(&panels(&cells, arguments.metric)?.draw(arguments.theme))?;
     }
     let exit = if cells.iter().any(|cell| cell.failed) { Exit::Fails } else { Exit::Holds };
     let text = match () {
@@ -154,6 +154,15 @@ fn check(comparison: &Comparison) -> Result<(), Refusal> {
     if comparison.settings.entries == 0 {
         return Err(Refusal::new("--entries 0 compares nothing: give 1 or more"));
     }
+    let refuse_doubles = |words: Vec<String>, axis: &str| {
+        let double = (1..words.len()).find(|&at| words[..at].contains(&words[at]));
+        double.map_or(Ok(()), |at| {
+            Err(Refusal::new(format!("{} is among the {axis} twice: leave one of them out", words[at])))
+        })
+    };
+    refuse_doubles(comparison.algorithms.clone(), "algorithms")?;
+    refuse_doubles(comparison.nodes.iter().map(usize::to_string).collect(), "nodes")?;
+    refuse_doubles(comparison.loads.iter().map(Load::to_string).collect(), "loads")?;
     let runs = comparison.runs();
     if runs > MOST_RUNS {
         return Err(Refusal::new(format!(
@@ -223,7 +232,7 @@ fn page(comparison: &Comparison, cells: &[Cell]) -> String {
         parts.push(format!("All else at N = {largest}, {load}\n{}", behaviour(&of_largest)));
     }
     parts.extend(failures(cells));
-    parts.push("* is the best of its column, ! lies outside the formula; times in ticks\n".to_owned());
+    parts.push("* best of its column, ! outside the formula; times in ticks, entries per tick\n".to_owned());
     parts.join("\n")
 }
 
@@ -274,9 +283,9 @@ fn behaviour(cells: &[&Cell]) -> String {
         (Metric::Bytes, "bytes "),
         (Metric::Response, "response "),
         (Metric::Delay, "delay "),
-        (Metric::Throughput, "entries/tick "),
+        (Metric::Throughput, "per tick "),
         (Metric::Fairness, "fairness "),
-        (Metric::Bypass, "bypasses "),
+        (Metric::Bypass, "bypass "),
     ];
     let headings: Vec<&str> =
         std::iter::once("algorithm").chain(METRICS.map(|(_, heading)| heading)).collect();

@@ -94,10 +94,10 @@ impl Answer {
   doorway explain ricart-agrawala          one page of the textbook
   doorway simulate maekawa --nodes 13      run it and count its messages
   doorway compare                          all algorithms side by side
-  doorway claims                           every claim of the literature against runs
+  doorway claims                           the literature's claims against runs
   doorway check ricart-agrawala --nodes 3  every interleaving of a small system
   doorway quorum plane --nodes 13          build a quorum system and verify it
-  doorway bank --simulated --broken E1     transfers under a broken lock, and what an auditor sees
+  doorway bank --simulated --broken E1     transfers under a broken lock
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
 

@@ -203,17 +203,39 @@ fn every_example_of_the_help_runs() {
     }
 }
 
+/// All verbs.
+const VERBS: [&str; 10] = [
+    "algorithms",
+    "explain",
+    "simulate",
+    "compare",
+    "claims",
+    "quorum",
+    "bank",
+    "sweep",
+    "completions",
+    "man",
+];
+
 #[test]
 fn help_fits_eighty_columns() {
-    for verb in ["", "algorithms", "explain", "simulate", "quorum", "bank", "man"] {
+    let help = |verb: &str, columns: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_doorway"))
             .args(verb.split_whitespace().chain(["--help"]))
-            .env("COLUMNS", "80")
+            .env("COLUMNS", columns)
             .output()
             .expect("the command starts");
-        let help = text(&output.stdout);
-        let long: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();
+        text(&output.stdout)
+    };
+    let examples = |help: &str| {
+        let (_, examples) = help.split_once("Examples:\n").expect("examples");
+        examples.split("\n\n").next().unwrap_or_default().trim_end().to_owned()
+    };
+    for verb in [&VERBS[..], &["", "sweep merge"]].concat() {
+        let narrow = help(verb, "80");
+        let long: Vec<&str> = narrow.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(long.is_empty(), "{verb}: {long:#?}");
+        assert_eq!(examples(&narrow), examples(&help(verb, "200")), "no example of {verb} is broken");
     }
 }
 

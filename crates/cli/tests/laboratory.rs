@@ -93,6 +93,38 @@ fn a_comparison_marks_the_best_of_each_column() {
     assert_eq!(row("lamport"), ["lamport", "3(N−1)", "9", "24"], "{page}");
 }
 
+/// What a comparison prints on a terminal of eighty columns.
+fn narrow(line: &str) -> String {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_doorway"))
+        .args(line.split(' '))
+        .env("COLUMNS", "80")
+        .output()
+        .expect("the command starts");
+    text(&output.stdout)
+}
+
+#[test]
+fn a_comparison_fits_eighty_columns_and_its_numbers_stand_below_each_other() {
+    for line in
+        ["compare --entries 200", "compare --entries 100 --nodes 2,3,4,5,6,7,8,9,10,11,12 --loads saturated"]
+    {
+        let page = narrow(line);
+        let long: Vec<&str> = page.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{long:#?}");
+    }
+    let page = narrow("compare --entries 100 --nodes 2,3,4,5,6,7,8,9,10,11,12 --loads saturated");
+    let headings: Vec<&str> = page.lines().filter(|line| line.starts_with("algorithm  ")).collect();
+    assert_eq!(headings.len(), 4, "three tables of messages and one of all else: {page}");
+    let page = narrow("compare --loads saturated");
+    let (_, all_else) = page.split_once("All else").expect("a second table");
+    let ends = |line: &str| line.find(" bytes ").map(|at| at + " bytes".len());
+    let end = all_else.lines().find_map(ends).expect("a heading");
+    for row in all_else.lines().skip(3).take(12) {
+        let letters: Vec<char> = row.chars().collect();
+        assert!(letters[end - 1].is_ascii_digit() && [' ', '*'].contains(&letters[end]), "{end}: {all_else}");
+    }
+}
+
 #[test]
 fn a_comparison_can_be_read_by_a_spreadsheet() {
     let table = prints("compare central lamport --nodes 3 --loads saturated,only:2+3 --csv");
@@ -147,6 +179,9 @@ fn bad_comparisons_are_refused_in_one_sentence() {
         ("compare --hold soon", "--hold: \"soon\" is not a span"),
         ("compare --latency x", "--latency: \"x\" is not a span"),
         ("compare --entries 0", "give 1 or more"),
+        ("compare --nodes 2,2", "2 is among the nodes twice: leave one of them out"),
+        ("compare central central", "central is among the algorithms twice"),
+        ("compare --loads isolated,isolated", "isolated is among the loads twice"),
         ("compare --set color=red", "no algorithm has a \"color\" to choose"),
         ("compare --quorum plane --nodes 10", "maekawa among 10 nodes: no projective plane has 10 nodes"),
         ("compare --csv --json", "cannot be used with"),

@@ -109,6 +109,8 @@ fn bad_input_is_refused_in_one_sentence_and_nothing_is_written() {
         ),
         ("sweep --algorithms central --shard 0/4 --out OUT", "there is no shard 0 of 4"),
         ("sweep --algorithms central --shard 1 --out OUT", "as in 1/8"),
+        ("sweep --algorithms central --shard -1/3 --out OUT", "\"-1/3\" is not a shard: I/N, as in 1/8"),
+        ("sweep --algorithms central --nodes 2..4:x1 --out OUT", "or a factor above 1"),
         ("sweep --algorithms central --nodes 9..2 --out OUT", "2..9 would be right"),
         ("sweep --algorithms central --nodes 0 --out OUT", "at least one node"),
         ("sweep --algorithms central --nodes -4 --out OUT", "--nodes"),
@@ -204,6 +206,7 @@ fn the_documented_line_for_gnu_parallel_makes_the_bytes_of_one_run() {
 #[test]
 fn the_help_has_the_documented_lines() {
     let help = prints("sweep --help");
+    assert!(help.contains("only:NODE+…"), "{help}");
     for start in ["parallel doorway sweep", "doorway sweep merge"] {
         assert!(help.contains(line(start)), "{start}");
     }

@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
     /// How many nodes there are, 5 unless given
     #[arg(long, value_name = "N,N|FROM..TO[:STEP|:xFACTOR]", allow_negative_numbers = true, help_heading = AXES)]
     nodes: Option<Vec<String>>,
-    /// When nodes ask: saturated, isolated, light:MEAN, active:K
+    /// When nodes ask: saturated, isolated, light:MEAN, active:K, only:NODE+…
     #[arg(long, value_name = "LOAD,LOAD", help_heading = AXES)]
     loads: Option<Vec<String>>,
     /// How many ticks a node stays inside: TICKS, uniform:FROM:TO, exponential:MEAN
@@ -139,7 +139,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "csv|jsonl|parquet", default_value = "csv", help_heading = OUTPUT)]
     format: Format,
     /// Make every N-th run only, from the I-th on, for one of N machines
-    #[arg(long, value_name = "I/N", help_heading = OUTPUT)]
+    #[arg(long, value_name = "I/N", allow_hyphen_values = true, help_heading = OUTPUT)]
     shard: Option<Shard>,
     /// Make at most so many runs now; the same command goes on later
     #[arg(long, value_name = "RUNS", value_parser = whole::<u64>, allow_negative_numbers = true, help_heading = OUTPUT)]

@@ -102,6 +102,7 @@ impl<A: Algorithm> Sections<A> {
         };
         self.step(&section, out, |node, effects| node.on_message(TIMELESS, sender, fence, msg, effects))
     }
+
     /// One step of one section: its node, made now if this is its first, under the clock of the process.
     fn step<M: From<Named<A::Msg>>>(
         &mut self,

@@ -7,6 +7,8 @@ pub struct Axis {
     pub title: String,
     /// How equal distances grow.
     pub growth: Growth,
+    /// Whether there is nothing between two whole numbers.
+    pub is_whole: bool,
 }
 
 /// How equal distances on an axis grow.
@@ -24,19 +26,27 @@ impl Axis {
     /// An axis on which equal distances are equal differences; it begins at zero.
     #[must_use]
     pub fn linear(title: &str) -> Self {
-        Self { title: title.to_owned(), growth: Growth::Linear }
+        Self { title: title.to_owned(), growth: Growth::Linear, is_whole: false }
     }
 
     /// A logarithmic axis with powers of two.
     #[must_use]
     pub fn binary(title: &str) -> Self {
-        Self { title: title.to_owned(), growth: Growth::Binary }
+        Self { title: title.to_owned(), growth: Growth::Binary, is_whole: false }
     }
 
     /// A logarithmic axis with powers of ten.
     #[must_use]
     pub fn decimal(title: &str) -> Self {
-        Self { title: title.to_owned(), growth: Growth::Decimal }
+        Self { title: title.to_owned(), growth: Growth::Decimal, is_whole: false }
+    }
+}
+
+impl Axis {
+    /// The same for things that are counted: only whole numbers are written beside it.
+    #[must_use]
+    pub fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
     }
 }
 
@@ -47,6 +57,7 @@ const LARGEST: f64 = 1e15;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ruler {
     growth: Growth,
+    is_whole: bool,
     least: f64,
     most: f64,
     from: f64,
@@ -55,7 +66,8 @@ pub(super) struct Ruler {
 
 impl Ruler {
     /// An axis between two places that has room for all of these numbers.
-    pub(super) fn new(growth: Growth, numbers: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
+    pub(super) fn new(axis: &Axis, numbers: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
+        let Axis { growth, is_whole, .. } = *axis;
         let is_possible = |number: &f64| match growth {
             Growth::Linear => number.abs() <= LARGEST,
             Growth::Binary | Growth::Decimal => (1.0 / LARGEST..=LARGEST).contains(number),
@@ -74,7 +86,7 @@ impl Ruler {
             Growth::Binary => (least / 1.06, most * 1.06),
             Growth::Decimal => (least / 1.15, most * 1.15),
         };
-        Self { growth, least, most, from, to }
+        Self { growth, is_whole, least, most, from, to }
     }
 
     /// The place of a number. What is out of the axis is at its edge.
@@ -96,6 +108,7 @@ impl Ruler {
         match self.growth {
             Growth::Linear => {
                 let step = round_step((self.most - self.least) / wanted as f64);
+                let step = if self.is_whole { step.max(1.0) } else { step };
                 let first = (self.least / step).ceil() as i64;
                 (first..).map(|count| count as f64 * step).take_while(|number| *number <= self.most).collect()
             }
@@ -162,7 +175,15 @@ mod tests {
     use super::*;
 
     fn ruler(growth: Growth, numbers: &[f64]) -> Ruler {
-        Ruler::new(growth, numbers.iter().copied(), 0.0, 100.0)
+        let axis = Axis { growth, ..Axis::linear("") };
+        Ruler::new(&axis, numbers.iter().copied(), 0.0, 100.0)
+    }
+
+    #[test]
+    fn what_is_counted_has_only_whole_numbers() {
+        let numbers = |axis: Axis| Ruler::new(&axis, [4.0].into_iter(), 0.0, 100.0).major(20);
+        assert_eq!(numbers(Axis::linear("nodes").whole()), [0.0, 1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(numbers(Axis::linear("ticks"))[..3], [0.0, 0.5, 1.0]);
     }
 
     #[test]

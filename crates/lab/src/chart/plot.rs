@@ -54,8 +54,8 @@ impl<'a> Plot<'a> {
         let heights = || chart.series.iter().flat_map(heights);
         let left = area.left + MARGIN + widest_number(chart, heights(), area.height()) + 12.0;
         let inside = Area::new(left, area.top + MARGIN + 66.0, right, area.bottom - MARGIN - 70.0);
-        let x = Ruler::new(chart.x.growth, chart.series.iter().flat_map(across), left, right);
-        let y = Ruler::new(chart.y.growth, heights(), inside.bottom, inside.top);
+        let x = Ruler::new(&chart.x, chart.series.iter().flat_map(across), left, right);
+        let y = Ruler::new(&chart.y, heights(), inside.bottom, inside.top);
         Self { chart, looks, inside, x, y }
     }
 
@@ -119,15 +119,16 @@ impl<'a> Plot<'a> {
         }
     }
 
-    /// The marks of what was measured; without a line by formula they are joined, so that the eye can follow them.
+    /// The marks of what was measured; without a line by formula they are joined, so that the eye can follow them, by lines
+    /// that nobody takes for formulas.
     fn draw_points(&self, canvas: &mut Canvas, series: &Series) {
         let look = self.looks.number(&series.name);
         let places: Vec<Point> = drawable(&series.points).map(|point| self.place(point)).collect();
         let group = Shape::group().class("series").data("name", &series.name).title(&series.name);
         canvas.group(group, |canvas| {
-            if !matches!(series.formula, Some(Formula::Line(_))) && places.len() > 1 {
-                let line = Shape::polyline(&places).class(&format!("hue{}-line", look % HUES));
-                canvas.draw(line.thick(2.0).dashed(dash(look)));
+            if is_joined(series) {
+                let line = Shape::polyline(&places).class(&format!("join hue{}-line", look % HUES));
+                canvas.draw(line.thick(1.5).attribute("stroke-opacity", "0.5"));
             }
             for &place in &places {
                 marks::draw(canvas, look, place);
@@ -167,17 +168,15 @@ impl<'a> Plot<'a> {
     fn write_caption(&self, canvas: &mut Canvas) {
         let has = |wanted: fn(&Series) -> bool| self.chart.series.iter().any(wanted);
         let is_line = |series: &Series| matches!(series.formula, Some(Formula::Line(_)));
+        let is_band = |series: &Series| matches!(series.formula, Some(Formula::Band(_)));
+        let (has_joins, has_lines) = (has(is_joined), has(is_line));
         let parts = [
-            (has(|series| !series.points.is_empty()), "marks: measured"),
-            (has(is_line) && !has(|series| series.formula.is_none()), "lines: by formula"),
-            (
-                has(is_line) && has(|series| series.formula.is_none()),
-                "lines: by formula, or through the marks where there is none",
-            ),
-            (
-                has(|series| matches!(series.formula, Some(Formula::Band(_)))),
-                "bands: from least to most by formula",
-            ),
+            (has(|series| !series.points.is_empty()) && (has_lines || !has_joins), "marks: measured"),
+            (has_joins && !has_lines, "marks: measured, joined by lines"),
+            (has_lines && !has_joins, "lines: by formula"),
+            (has_lines && has_joins, "thick lines: formula · thin: joined marks"),
+            (has(is_band) && !(has_lines && has_joins), "bands: from least to most by formula"),
+            (has(is_band) && has_lines && has_joins, "bands: formula"),
         ];
         let told: Vec<&str> = parts.iter().filter(|(is_there, _)| *is_there).map(|&(_, part)| part).collect();
         let at = Point::new(self.inside.left, self.inside.bottom + 72.0);
@@ -204,9 +203,14 @@ fn wanted_up(height: f64) -> usize {
 }
 
 fn widest_number(chart: &Chart, heights: impl Iterator<Item = f64>, height: f64) -> f64 {
-    let numbers = Ruler::new(chart.y.growth, heights, 0.0, 1.0).major(wanted_up(height));
+    let numbers = Ruler::new(&chart.y, heights, 0.0, 1.0).major(wanted_up(height));
     let width = |number: f64| Text::new(&written(number), Point::new(0.0, 0.0), NUMBER_SIZE).width();
     numbers.into_iter().map(width).fold(0.0, f64::max)
+}
+
+/// Whether lines go from mark to mark.
+fn is_joined(series: &Series) -> bool {
+    !matches!(series.formula, Some(Formula::Line(_))) && drawable(&series.points).nth(1).is_some()
 }
 
 fn drawable(points: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {

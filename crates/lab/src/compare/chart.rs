@@ -1,11 +1,15 @@
 //! A comparison as a picture: what was measured as marks, what the formula says as lines.
 
+use doorway_core::Refusal;
+
 use super::{Cell, Metric};
 use crate::chart::{Axis, Chart, Formula, Panels, Series};
 
-/// One chart for each load, with a series for each algorithm.
-#[must_use]
-pub fn panels(cells: &[Cell], metric: Metric) -> Panels {
+/// One chart for each load at which something was measured, with a series for each algorithm.
+///
+/// # Errors
+/// If nothing was measured at any load.
+pub fn panels(cells: &[Cell], metric: Metric) -> Result<Panels, Refusal> {
     let loads = in_order(cells, |cell| &cell.load);
     let title = |load: &str| {
         let title = metric.title();
@@ -21,7 +25,15 @@ pub fn panels(cells: &[Cell], metric: Metric) -> Panels {
             series: series(&of_load, metric),
         }
     });
-    Panels { title: String::new(), charts: charts.collect(), columns: 1 }
+    let has_points = |chart: &Chart| chart.series.iter().any(|series| !series.points.is_empty());
+    let charts: Vec<Chart> = charts.filter(has_points).collect();
+    if charts.is_empty() {
+        return Err(Refusal::new(format!(
+            "there is nothing to draw: no run has a {}; another load may have one",
+            metric.name()
+        )));
+    }
+    Ok(Panels { title: String::new(), charts, columns: 1 })
 }
 
 /// Each different word of the cells, in the order in which it comes.
@@ -47,7 +59,7 @@ fn is_wide(values: impl Iterator<Item = f64> + Clone, factor: f64) -> bool {
 fn sizes(cells: &[&Cell]) -> Axis {
     let title = "nodes N";
     let sizes = cells.iter().map(|cell| cell.nodes as f64);
-    if is_wide(sizes, 4.0) { Axis::binary(title) } else { Axis::linear(title) }
+    if is_wide(sizes, 4.0) { Axis::binary(title).whole() } else { Axis::linear(title).whole() }
 }
 
 fn values(cells: &[&Cell], metric: Metric) -> Axis {
@@ -65,24 +77,20 @@ fn series(cells: &[&Cell], metric: Metric) -> Vec<Series> {
             let points = mine.iter().filter_map(|cell| Some((cell.nodes as f64, metric.of(cell)?)));
             let mut points: Vec<(f64, f64)> = points.collect();
             points.sort_by(|one, other| one.0.total_cmp(&other.0));
-            Series {
-                name: name.to_owned(),
-                note: mine
-                    .first()
-                    .filter(|_| is_cost)
-                    .map_or_else(String::new, |cell| cell.formula.to_owned()),
-                points,
-                formula: if is_cost { nearest_bound(&mine) } else { None },
-            }
+            let bound = if is_cost { nearest_bound(&mine) } else { None };
+            let (words, formula) = bound.map_or(("", None), |(words, line)| (words, Some(line)));
+            let told = mine.first().filter(|_| is_cost).map(|cell| format!("{}{words}", cell.formula));
+            Series { name: name.to_owned(), note: told.unwrap_or_default(), points, formula }
         })
         .collect()
 }
 
-/// The formula as a line: the one of its two bounds that is nearer to what was measured, unless neither is near.
-fn nearest_bound(cells: &[&Cell]) -> Option<Formula> {
+/// The formula as a line: the one of its two bounds that is nearer to what was measured, unless neither is near; and which one
+/// that is, if they differ.
+fn nearest_bound(cells: &[&Cell]) -> Option<(&'static str, Formula)> {
     /// A bound so many times off says nothing about the measurements.
     const NEAR: f64 = 2.0;
-    let bound = |of: fn(&Cell) -> Option<f64>| {
+    let bound = |words: &'static str, of: fn(&Cell) -> Option<f64>| {
         let mut points = Vec::new();
         let mut distance = 0.0;
         for cell in cells {
@@ -94,11 +102,14 @@ fn nearest_bound(cells: &[&Cell]) -> Option<Formula> {
             points.push((cell.nodes as f64, value));
         }
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        Some((distance / cells.len() as f64, points))
+        Some((distance / cells.len() as f64, words, points))
     };
-    let bounds = [bound(|cell| cell.formula_least), bound(|cell| cell.formula_most)];
+    let bounds =
+        [bound(", least drawn", |cell| cell.formula_least), bound(", most drawn", |cell| cell.formula_most)];
+    let has_one = cells.iter().all(|cell| cell.formula_least == cell.formula_most);
     let nearest = bounds.into_iter().flatten().min_by(|one, other| one.0.total_cmp(&other.0))?;
-    (nearest.0 < NEAR.ln()).then_some(Formula::Line(nearest.1))
+    let (distance, words, points) = nearest;
+    (distance < NEAR.ln()).then_some((if has_one { "" } else { words }, Formula::Line(points)))
 }
 
 #[cfg(test)]
@@ -122,7 +133,7 @@ mod tests {
         };
         let cells = comparison.run(&catalog, "doorway", 2, |_| ()).expect("all can be run");
         for metric in Metric::ALL {
-            let drawing = panels(&cells, metric).draw(Theme::Auto);
+            let drawing = panels(&cells, metric).expect("something was measured").draw(Theme::Auto);
             assert_eq!((drawing.overlaps().len(), drawing.clipped().len()), (0, 0), "{}", metric.name());
             for name in &comparison.algorithms {
                 assert!(drawing.svg.contains(name.as_str()), "{name} in {}", metric.name());
@@ -141,11 +152,36 @@ mod tests {
             settings: Settings { entries: 200, ..Settings::default() },
         };
         let cells = comparison.run(&catalog, "doorway", 2, |_| ()).expect("all can be run");
-        let charts = panels(&cells, Metric::Messages).charts;
+        let charts = panels(&cells, Metric::Messages).expect("something was measured").charts;
         let formulas: Vec<Option<Formula>> =
             charts[0].series.iter().map(|series| series.formula.clone()).collect();
         assert_eq!(formulas[0], Some(Formula::Line(vec![(16.0, 45.0), (64.0, 189.0)])));
         assert_eq!(formulas[1], Some(Formula::Line(vec![(16.0, 12.0), (64.0, 27.0)])), "3(K−1), not 7(K−1)");
         assert_eq!(formulas[2], None, "N is far more than what it costs");
+        let notes: Vec<&str> = charts[0].series.iter().map(|series| series.note.as_str()).collect();
+        assert_eq!(notes, ["3(N−1)", "3(K−1) … 7(K−1), least drawn", "0 … N, O(log N) mean"]);
+    }
+
+    #[test]
+    fn a_load_at_which_nothing_was_measured_is_left_out() {
+        let catalog = doorway_algorithms::catalog();
+        let comparison = Comparison {
+            algorithms: vec!["lamport".to_owned()],
+            nodes: vec![4],
+            loads: vec![Load::Isolated, Load::Saturated],
+            options: Options::none(),
+            settings: Settings { entries: 50, ..Settings::default() },
+        };
+        let cells = comparison.run(&catalog, "doorway", 2, |_| ()).expect("it can be run");
+        let charts = panels(&cells, Metric::Delay).expect("something was measured").charts;
+        let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
+        assert_eq!(titles, ["Mean synchronisation delay in ticks, saturated"]);
+        let svg = charts[0].draw(Theme::Auto).svg;
+        assert!(svg.contains(">marks: measured<") && svg.contains(">3<") && !svg.contains(">0.5<"), "{svg}");
+        let refused = panels(&cells[..1], Metric::Delay).map_err(|refusal| refusal.to_string());
+        assert_eq!(
+            refused,
+            Err("there is nothing to draw: no run has a delay; another load may have one".to_owned())
+        );
     }
 }

@@ -21,6 +21,23 @@ pub(super) struct Shape<'a> {
     pub(super) shard: Shard,
     /// How many rows there are in the end.
     pub(super) runs: u64,
+    /// What is wrong with a row that should be of the run with this number.
+    pub(super) foreign: &'a dyn Fn(u64, &[Value]) -> Option<String>,
+}
+
+impl Shape<'_> {
+    /// # Errors
+    /// If a row is not the one that follows so many others.
+    pub(super) fn check(&self, before: u64, row: &[Value]) -> Result<(), String> {
+        if before >= self.runs {
+            return Err("there are more rows than the sweep has".to_owned());
+        }
+        let wanted = self.shard.point(before);
+        if row.first() != Some(&Value::Integer(wanted)) {
+            return Err(format!("the row of run {wanted} should be here"));
+        }
+        (self.foreign)(wanted, row).map_or(Ok(()), Err)
+    }
 }
 
 /// The file, open for more.
@@ -163,13 +180,7 @@ impl<'a, R: io::Read> Reader<'a, R> {
         let text = std::str::from_utf8(&self.line).map_err(|_| self.blame("it is not a text"))?;
         let row = self.shape.lines.read(self.shape.columns, text.trim_end_matches('\n'));
         let row = row.map_err(|refusal| self.blame(&refusal.to_string()))?;
-        let wanted = self.shape.shard.point(self.rows);
-        if self.rows >= self.shape.runs {
-            return Err(self.blame("there are more rows than the sweep has"));
-        }
-        if row.first() != Some(&Value::Integer(wanted)) {
-            return Err(self.blame(&format!("the row of run {wanted} should be here")));
-        }
+        self.shape.check(self.rows, &row).map_err(|sentence| self.blame(&sentence))?;
         self.rows += 1;
         self.whole_bytes += self.line.len() as u64;
         Ok(Some(row))
@@ -228,7 +239,7 @@ mod tests {
         let columns = &all(&doorway_algorithms::catalog())[..6];
         let shard: Shard = "2/3".parse().expect("a shard");
         for lines in [Lines::Csv, Lines::Json] {
-            let shape = Shape { columns, lines, shard, runs: 4 };
+            let shape = Shape { columns, lines, shard, runs: 4, foreign: &|_, _| None };
             let header = lines.header(columns);
             let rows: Vec<String> =
                 (0..4).map(|at| lines.line(columns, &row(columns, shard.point(at)))).collect();

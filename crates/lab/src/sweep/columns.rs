@@ -1,6 +1,7 @@
 //! The columns of a sweep: the one list from which rows, their reading and the schema are made.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use doorway_core::{About, Catalog, Refusal};
 use doorway_simulator::Report;
@@ -59,20 +60,21 @@ pub enum Value {
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// The run as it was asked for.
-    Point(fn(&Made<'_>) -> Value),
+    Point(fn(&Asked<'_>) -> Value),
     /// What is chosen for the algorithm under this name.
     Choice(&'static str),
     /// What came of it, if it could be run.
     Report(fn(&Report) -> Value),
+    /// Why nothing came of it.
+    Refusal,
 }
 
-/// A run that was made, or could not be.
-pub(super) struct Made<'a> {
+/// A run that is asked for.
+pub(super) struct Asked<'a> {
     pub(super) index: u64,
     pub(super) trial: &'a Trial,
     pub(super) latency: &'a str,
     pub(super) about: Option<&'a About>,
-    pub(super) report: Result<Report, Refusal>,
 }
 
 /// All columns of a sweep with this catalog.
@@ -87,14 +89,24 @@ pub(super) fn all(catalog: &impl Catalog) -> Vec<Column> {
     points().into_iter().chain(chosen).chain(reports()).chain([ERROR]).collect()
 }
 
-/// The values of a row.
-pub(super) fn row(columns: &[Column], made: &Made<'_>) -> Vec<Value> {
-    let value = |column: &Column| match column.source {
-        Source::Point(value) => value(made),
-        Source::Choice(name) => choice(made, name),
-        Source::Report(value) => made.report.as_ref().map_or(Value::Missing, value),
+/// The values of a row: what was asked for and what came of it, or why nothing did.
+pub(super) fn row(columns: &[Column], asked: &Asked<'_>, report: &Result<Report, Refusal>) -> Vec<Value> {
+    let value = |column: &Column| match (column.source, report) {
+        (Source::Report(value), Ok(report)) => value(report),
+        (Source::Refusal, Err(refusal)) => Value::text(&refusal.to_string()),
+        _ => column.asked(asked).unwrap_or(Value::Missing),
     };
     columns.iter().map(value).collect()
+}
+
+/// What is wrong with a row that should be of this run: the first column that tells of another one.
+pub(super) fn foreign(columns: &[Column], row: &[Value], asked: &Asked<'_>) -> Option<String> {
+    columns.iter().zip(row).find_map(|(column, value)| {
+        let expected = column.asked(asked)?;
+        let (name, index) = (&column.name, asked.index);
+        (expected != *value)
+            .then(|| format!("the {name} of run {index} is {expected} on the grid, and here {value}"))
+    })
 }
 
 /// The place of the column of this name.
@@ -106,9 +118,20 @@ fn is_taken(name: &str) -> bool {
     points().into_iter().chain(reports()).chain([ERROR]).any(|column| column.name == name)
 }
 
-fn choice(made: &Made<'_>, name: &str) -> Value {
-    let parameter = made.about.and_then(|about| about.parameter(name));
-    parameter.map_or(Value::Missing, |parameter| Value::text(&made.trial.options.choice(parameter).word))
+fn choice(asked: &Asked<'_>, name: &str) -> Value {
+    let parameter = asked.about.and_then(|about| about.parameter(name));
+    parameter.map_or(Value::Missing, |parameter| Value::text(&asked.trial.options.choice(parameter).word))
+}
+
+impl Column {
+    /// Its value as far as that is known before the run is made.
+    fn asked(&self, asked: &Asked<'_>) -> Option<Value> {
+        match self.source {
+            Source::Point(value) => Some(value(asked)),
+            Source::Choice(name) => Some(choice(asked, name)),
+            Source::Report(_) | Source::Refusal => None,
+        }
+    }
 }
 
 const fn point(
@@ -116,7 +139,7 @@ const fn point(
     kind: Kind,
     unit: &'static str,
     description: &'static str,
-    value: fn(&Made<'_>) -> Value,
+    value: fn(&Asked<'_>) -> Value,
 ) -> Column {
     let (name, description) = (Cow::Borrowed(name), Cow::Borrowed(description));
     Column { name, kind, unit, description, source: Source::Point(value) }
@@ -134,48 +157,55 @@ const fn told(
 }
 
 /// Why a point could not be run.
-const ERROR: Column =
-    point("error", Kind::Text, "", "why there was no run; missing if there was one", |made| {
-        made.report.as_ref().err().map_or(Value::Missing, |refusal| Value::text(&refusal.to_string()))
-    });
+const ERROR: Column = Column {
+    name: Cow::Borrowed("error"),
+    kind: Kind::Text,
+    unit: "",
+    description: Cow::Borrowed("why there was no run; missing if there was one"),
+    source: Source::Refusal,
+};
 
 /// What was asked for.
 fn points() -> [Column; 15] {
     use Kind::{Boolean, Integer, Number, Text};
     [
-        point("run", Integer, "", "the number of the point on the grid, from 0", |made| made.index.into()),
-        point("algorithm", Text, "", "the algorithm", |made| Value::text(&made.trial.algorithm)),
-        point("nodes", Integer, "nodes", "N", |made| (made.trial.settings.nodes as u64).into()),
-        point("load", Text, "", "when nodes ask", |made| Value::text(&made.trial.settings.load.to_string())),
-        point("hold", Text, "ticks", "how long a node stays inside", |made| {
-            Value::text(&made.trial.settings.hold.to_string())
+        point("run", Integer, "", "the number of the point on the grid, from 0", |asked| asked.index.into()),
+        point("algorithm", Text, "", "the algorithm", |asked| Value::text(&asked.trial.algorithm)),
+        point("nodes", Integer, "nodes", "N", |asked| (asked.trial.settings.nodes as u64).into()),
+        point("load", Text, "", "when nodes ask", |asked| {
+            Value::text(&asked.trial.settings.load.to_string())
         }),
-        point("latency", Text, "ticks", "how long a message is under way", |made| Value::text(made.latency)),
-        point("channels", Text, "", "in what order channels deliver", |made| {
-            Value::text(made.trial.settings.channels.name())
+        point("hold", Text, "ticks", "how long a node stays inside", |asked| {
+            Value::text(&asked.trial.settings.hold.to_string())
         }),
-        point("loss", Number, "probability", "the share of messages that are lost", |made| {
-            made.trial.settings.faults.loss.value().into()
+        point("latency", Text, "ticks", "how long a message is under way", |asked| {
+            Value::text(asked.latency)
         }),
-        point("duplicate", Number, "probability", "the share of messages that arrive twice", |made| {
-            made.trial.settings.faults.duplicate.value().into()
+        point("channels", Text, "", "in what order channels deliver", |asked| {
+            Value::text(asked.trial.settings.channels.name())
         }),
-        point("retransmit", Boolean, "", "whether a layer resends what is lost", |made| {
-            made.trial.settings.faults.retransmit.into()
+        point("loss", Number, "probability", "the share of messages that are lost", |asked| {
+            asked.trial.settings.faults.loss.value().into()
         }),
-        point("crashes", Text, "node@ticks", "who crashes when", |made| {
-            Value::text(&joined(&made.trial.settings.faults.crashes))
+        point("duplicate", Number, "probability", "the share of messages that arrive twice", |asked| {
+            asked.trial.settings.faults.duplicate.value().into()
         }),
-        point("partitions", Text, "nodes@ticks", "who is kept apart when", |made| {
-            Value::text(&joined(&made.trial.settings.faults.partitions))
+        point("retransmit", Boolean, "", "whether a layer resends what is lost", |asked| {
+            asked.trial.settings.faults.retransmit.into()
         }),
-        point("requests", Integer, "requests", "how many requests the run issues", |made| {
-            made.trial.settings.entries.into()
+        point("crashes", Text, "node@ticks", "who crashes when", |asked| {
+            Value::text(&joined(&asked.trial.settings.faults.crashes))
         }),
-        point("warmup", Integer, "entries", "entries before measuring begins", |made| {
-            made.trial.settings.warmup.into()
+        point("partitions", Text, "nodes@ticks", "who is kept apart when", |asked| {
+            Value::text(&joined(&asked.trial.settings.faults.partitions))
         }),
-        point("seed", Integer, "", "what chance was drawn from", |made| made.trial.settings.seed.into()),
+        point("requests", Integer, "requests", "how many requests the run issues", |asked| {
+            asked.trial.settings.entries.into()
+        }),
+        point("warmup", Integer, "entries", "entries before measuring begins", |asked| {
+            asked.trial.settings.warmup.into()
+        }),
+        point("seed", Integer, "", "what chance was drawn from", |asked| asked.trial.settings.seed.into()),
     ]
 }
 
@@ -333,6 +363,19 @@ impl Value {
         match text {
             "" => Value::Missing,
             _ => Value::Text(text.replace(|letter: char| letter.is_control(), " ")),
+        }
+    }
+}
+
+/// For sentences about it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Missing => f.write_str("missing"),
+            Value::Integer(number) => number.fmt(f),
+            Value::Number(number) => number.fmt(f),
+            Value::Boolean(value) => value.fmt(f),
+            Value::Text(text) => text.fmt(f),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The folder of a sweep: rows, `manifest.json`, and `log.jsonl` with when it was worked on and what was typed.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use doorway_core::Refusal;
 use serde_json::json;
+
+use super::grid::Fingerprint;
 
 /// When the folder was worked on. It is locked by whoever does.
 const LOG: &str = "log.jsonl";
@@ -27,6 +29,25 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&aside, path)
+}
+
+/// A number for the bytes of a file, to see whether somebody has changed it.
+///
+/// # Errors
+/// If it cannot be read.
+pub(super) fn checksum(path: &Path) -> Result<String, Refusal> {
+    let refuse = |error: io::Error| cannot("read", path, &error);
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(refuse)?);
+    let mut sum = Fingerprint::default();
+    loop {
+        let bytes = reader.fill_buf().map_err(refuse)?;
+        if bytes.is_empty() {
+            return Ok(sum.to_string());
+        }
+        sum = sum.with(bytes);
+        let read = bytes.len();
+        reader.consume(read);
+    }
 }
 
 /// Where a file is made before it is moved to its place.

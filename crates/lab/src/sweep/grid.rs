@@ -227,8 +227,31 @@ impl std::fmt::Display for Seeds {
 
 /// A number for a text, to see whether two texts are the same: Fowler, Noll and Vo's FNV-1a.
 pub(super) fn fingerprint(text: &str) -> String {
-    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
+    Fingerprint::default().with(text.as_bytes()).to_string()
+}
+
+/// The same for bytes that come one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fingerprint(u64);
+
+impl Default for Fingerprint {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fingerprint {
+    /// The fingerprint of what came before and of these.
+    pub(super) fn with(self, bytes: &[u8]) -> Self {
+        let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        Self(bytes.iter().fold(self.0, mix))
+    }
+}
+
+impl std::fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
 }
 
 fn take<T>(

@@ -58,7 +58,7 @@ pub(super) fn numbers(item: &str) -> Result<Vec<u64>, Refusal> {
     if matches!(next, Pace::Step(0) | Pace::Factor(0 | 1)) || (first == 0 && matches!(next, Pace::Factor(_)))
     {
         return Err(Refusal::new(format!(
-            "{item:?} would never come to its end: take a larger step, or a factor from 1 on"
+            "{item:?} would never come to its end: take a step from 1 on, or a factor above 1 that begins above 0"
         )));
     }
     let values =
@@ -115,7 +115,9 @@ mod tests {
         }
         assert_eq!(refused("9..2"), "\"9..2\" ends before it begins: 2..9 would be right");
         for item in ["1..9:0", "1..9:x1", "1..9:x0", "0..9:x2"] {
-            assert!(refused(item).contains("never come to its end"), "{item}: {}", refused(item));
+            let told =
+                "never come to its end: take a step from 1 on, or a factor above 1 that begins above 0";
+            assert!(refused(item).contains(told), "{item}: {}", refused(item));
         }
         assert!(refused("0..100000").contains("more than 100000 values"));
         assert!(refused("0..18446744073709551615").contains("more than 100000 values"));

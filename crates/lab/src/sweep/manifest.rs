@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use doorway_core::Refusal;
+use doorway_core::{Catalog, Refusal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::axes::Axes;
 use super::columns::Column;
 use super::files::{self, cannot};
 use super::format::Format;
-use super::grid::fingerprint;
+use super::grid::{Grid, Surroundings, fingerprint};
 use super::points::Points;
 use super::shard::Shard;
 use super::tally::Tally;
@@ -50,6 +51,8 @@ pub struct Manifest {
     pub tally: Option<Tally>,
     /// The file with the rows.
     pub file: String,
+    /// A number for the bytes of that file, once it is complete: FNV-1a.
+    pub checksum: Option<String>,
     /// Its columns with their types and units.
     pub columns: Json,
 }
@@ -93,6 +96,7 @@ impl Manifest {
             complete: false,
             tally: None,
             file: format.file().to_owned(),
+            checksum: None,
             // Columns are words: they can always be written.
             columns: serde_json::to_value(columns).unwrap_or_default(),
         }
@@ -124,12 +128,47 @@ impl Manifest {
         files::replace(&path, &format!("{text}\n")).map_err(|error| cannot("write", &path, &error))
     }
 
-    /// The same when so many rows are there.
-    pub(super) fn at(mut self, tally: Tally) -> Self {
+    /// The same when so many rows are there; a complete file has a checksum.
+    pub(super) fn at(mut self, tally: Tally, checksum: Option<String>) -> Self {
         self.rows = tally.rows;
         self.complete = tally.rows == self.runs;
         self.tally = self.complete.then_some(tally);
+        self.checksum = checksum.filter(|_| self.complete);
         self
+    }
+
+    /// # Errors
+    /// If the file of a complete sweep has another checksum than it had when it was written.
+    pub(super) fn check(&self, file: &Path, checksum: &str) -> Result<(), Refusal> {
+        match &self.checksum {
+            Some(noted) if noted == checksum => Ok(()),
+            _ if !self.complete => Ok(()),
+            noted => Err(Refusal::new(format!(
+                "{} has been changed since its sweep ended: its checksum is {checksum} and not {}, as its manifest says; make it \
+                 again in another folder",
+                file.display(),
+                noted.as_deref().unwrap_or("any")
+            ))),
+        }
+    }
+
+    /// The points of its grid, without what is in the files that the grid names.
+    ///
+    /// # Errors
+    /// If somebody has written nonsense there.
+    pub(super) fn points(&self, catalog: &impl Catalog) -> Result<Points, Refusal> {
+        let mut axes = Axes::default();
+        for (axis, values) in &self.grid {
+            let words = values.as_array().into_iter().flatten().filter_map(Json::as_str);
+            axes.set(axis, words.map(str::to_owned).collect());
+        }
+        let nothing = "0\n".to_owned();
+        let unknown = |name: &str| Refusal::new(format!("there is no algorithm {name:?}"));
+        let surroundings = Surroundings { read: &|_| Ok(nothing.clone()), unknown: &unknown };
+        let mut grid = Grid::read(&axes, catalog, &surroundings)?;
+        let place = |name: &String| self.grid.keys().position(|axis| axis == name);
+        grid.choices.sort_by_key(|(name, _)| place(name));
+        Points::unchecked(grid, catalog)
     }
 
     /// Its shard.

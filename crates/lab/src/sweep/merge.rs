@@ -45,7 +45,16 @@ pub fn merge(
         return Err(Refusal::new(format!("{} is not empty: take another folder", out.display())));
     }
     let was_there = out.exists();
-    let merged = write(&parts, whole, format, &columns, out, typed, watch);
+    let points = whole.points(catalog)?;
+    let foreign = |index: u64, row: &[Value]| points.foreign(catalog, &columns, index, row);
+    let shape = Shape {
+        columns: &columns,
+        lines: format.lines(),
+        shard: Shard::WHOLE,
+        runs: whole.runs,
+        foreign: &foreign,
+    };
+    let merged = write(&parts, whole, format, shape, out, typed, watch);
     if merged.is_err() && !was_there {
         let _ = fs::remove_dir_all(out);
     }
@@ -123,24 +132,23 @@ fn same(first: &Part<'_>, other: &Part<'_>) -> Result<(), Refusal> {
 /// The manifest of the sweep that was divided, before any row of it is there.
 fn whole(part: &Manifest) -> Manifest {
     let nothing = Manifest { runs: part.points, shard: Shard::WHOLE.to_string(), ..part.clone() };
-    nothing.at(Tally::default())
+    nothing.at(Tally::default(), None)
 }
 
 fn write(
     parts: &[Part<'_>],
     whole: Manifest,
     format: Format,
-    columns: &[Column],
+    shape: Shape<'_>,
     out: &Path,
     typed: &str,
     mut watch: impl FnMut(u64, u64),
 ) -> Result<Swept, Refusal> {
     let mut log = Log::open(out)?;
-    let mut sources =
-        parts.iter().map(|part| source(part, format, columns)).collect::<Result<Vec<_>, _>>()?;
+    let mut sources = parts.iter().map(|part| source(part, format, shape)).collect::<Result<Vec<_>, _>>()?;
     let file = out.join(format.file());
-    let mut table = Table::create(&file, format, columns)?;
-    let counter = Counter::new(columns);
+    let mut table = Table::create(&file, format, shape.columns)?;
+    let counter = Counter::new(shape.columns);
     let mut tally = Tally::default();
     let runs = whole.runs;
     for index in 0..runs {
@@ -152,14 +160,21 @@ fn write(
             watch(index, runs);
         }
     }
+    parts.iter().try_for_each(check)?;
     table.finish()?;
-    whole.at(tally).write(out)?;
+    whole.at(tally, Some(files::checksum(&file)?)).write(out)?;
     log.note("merged", tally.rows, typed)?;
     Ok(Swept { found: tally.rows, made: 0, runs, tally, file })
 }
 
-fn source<'a>(part: &Part<'_>, format: Format, columns: &'a [Column]) -> Result<Rows<'a>, Refusal> {
-    let shape = Shape { columns, lines: format.lines(), shard: part.shard, runs: part.manifest.runs };
+/// Whether the rows of a shard are those that were written.
+fn check(part: &Part<'_>) -> Result<(), Refusal> {
+    let file = part.folder.join(&part.manifest.file);
+    part.manifest.check(&file, &files::checksum(&file)?)
+}
+
+fn source<'a>(part: &Part<'_>, format: Format, shape: Shape<'a>) -> Result<Rows<'a>, Refusal> {
+    let shape = Shape { shard: part.shard, runs: part.manifest.runs, ..shape };
     table::rows(&part.folder.join(format.file()), format, shape)
 }
 

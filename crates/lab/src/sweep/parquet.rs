@@ -17,6 +17,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::record::{Field, reader::RowIter};
 use parquet::schema::types::{Type, TypePtr};
 
+use super::appended::Shape;
 use super::columns::{Column, Kind, Value};
 use super::files::cannot;
 use super::table::{Rows, Sink};
@@ -126,13 +127,14 @@ fn write_typed<'a, T: DataType>(
 /// Reads the rows of a file.
 ///
 /// # Errors
-/// If it cannot be read.
-pub(super) fn rows<'a>(path: &Path, columns: &'a [Column]) -> Result<Rows<'a>, Refusal> {
-    let path = path.to_owned();
+/// If it cannot be read, or has a row that does not belong there.
+pub(super) fn rows<'a>(path: &Path, shape: Shape<'a>) -> Result<Rows<'a>, Refusal> {
+    let (path, columns) = (path.to_owned(), shape.columns);
     let file = File::open(&path).map_err(|error| cannot("read", &path, &error))?;
     let refuse = move |error: ParquetError| cannot("read", &path, &io::Error::other(error));
     let reader = SerializedFileReader::new(file).map_err(&refuse)?;
     let mut rows = RowIter::from_file_into(Box::new(reader));
+    let mut before = 0;
     Ok(Box::new(move || {
         let Some(row) = rows.next() else { return Ok(None) };
         let row = row.map_err(&refuse)?;
@@ -141,7 +143,11 @@ pub(super) fn rows<'a>(path: &Path, columns: &'a [Column]) -> Result<Rows<'a>, R
         let values =
             fields.map(|(column, (name, field))| value(column, name, field)).collect::<Option<Vec<_>>>();
         let foreign = || refuse(ParquetError::General("it has other columns than the manifest".to_owned()));
-        values.filter(|_| same).map(Some).ok_or_else(foreign)
+        let values = values.filter(|_| same).ok_or_else(foreign)?;
+        let told = |sentence| refuse(ParquetError::General(format!("row {}: {sentence}", before + 1)));
+        shape.check(before, &values).map_err(told)?;
+        before += 1;
+        Ok(Some(values))
     }))
 }
 

@@ -3,6 +3,7 @@
 use doorway_core::{About, Catalog, Explain, Factory, Hints, Members, Options, Refusal, Start, Visitor};
 use doorway_simulator::{Faults, Settings};
 
+use super::columns::{self, Asked, Column, Value};
 use super::grid::Grid;
 use crate::trial::Trial;
 
@@ -31,9 +32,18 @@ impl Points {
     /// If there are too many, or a value of an axis that can be run nowhere on the grid. What cannot be run at some points
     /// only is no error: those points get a row that says why.
     pub fn new(grid: Grid, catalog: &impl Catalog) -> Result<Self, Refusal> {
+        let points = Self::unchecked(grid, catalog)?;
+        check_values(&points.grid)?;
+        check_choices(&points.grid, catalog)?;
+        Ok(points)
+    }
+
+    /// The points of a grid that was checked when its runs were made.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub(super) fn unchecked(grid: Grid, catalog: &impl Catalog) -> Result<Self, Refusal> {
         let count = count(&grid, catalog)?;
-        check_values(&grid)?;
-        check_choices(&grid, catalog)?;
         let subjects = subjects(&grid, catalog);
         Ok(Self { grid, subjects, count })
     }
@@ -68,6 +78,19 @@ impl Points {
         let (trial, latency) = self.trial_and_latency(index);
         let command = trial.command(program);
         command.replace(" --latency matrix ", &format!(" --latency {} ", crate::shell::quoted(latency)))
+    }
+
+    /// What is wrong with a row that should be of this point.
+    pub(super) fn foreign(
+        &self,
+        catalog: &impl Catalog,
+        columns: &[Column],
+        index: u64,
+        row: &[Value],
+    ) -> Option<String> {
+        let (trial, latency) = self.trial_and_latency(index);
+        let asked = Asked { index, trial: &trial, latency, about: catalog.about(&trial.algorithm) };
+        columns::foreign(columns, row, &asked)
     }
 
     /// The run at a point, and its latency as it was typed.

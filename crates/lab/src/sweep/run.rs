@@ -8,7 +8,7 @@ use doorway_core::{Catalog, Refusal};
 use doorway_simulator::Report;
 
 use super::appended::{Appended, Reader, Shape};
-use super::columns::{self, Column, Made};
+use super::columns::{self, Asked, Column, Value};
 use super::files::{self, Log, cannot};
 use super::format::Format;
 use super::manifest::Manifest;
@@ -76,32 +76,39 @@ impl<C: Catalog + Sync> Sweep<'_, C> {
         let mut log = Log::open(folder)?;
         let before = is_ours(folder, &manifest)?;
         let file = folder.join(self.format.file());
-        if let Some(tally) = before.as_ref().and_then(|before| before.tally).filter(|_| self.is_whole(&file))
+        if let Some(before) = before.as_ref().filter(|_| self.is_whole(&file))
+            && let Some(tally) = before.tally
         {
+            before.check(&file, &files::checksum(&file)?)?;
             let _ = fs::remove_file(folder.join(self.format.working_file()));
             return Ok(Swept { found: tally.rows, made: 0, runs: manifest.runs, tally, file });
         }
         if before.is_none() {
             manifest.write(folder)?;
         }
-        let shape =
-            Shape { columns: &columns, lines: self.format.lines(), shard: self.shard, runs: manifest.runs };
+        let foreign = |index: u64, row: &[Value]| self.points.foreign(self.catalog, &columns, index, row);
+        let (lines, shard, runs) = (self.format.lines(), self.shard, manifest.runs);
+        let shape = Shape { columns: &columns, lines, shard, runs, foreign: &foreign };
         let working = folder.join(self.format.working_file());
         let mut rows = Appended::open(&working, shape)?;
         let found = rows.tally.rows;
-        let is_new = before.is_none_or(|before| before.rows != found) || found < manifest.runs;
+        let is_new = before.as_ref().is_none_or(|before| before.rows != found) || found < manifest.runs;
         if is_new {
             log.note("began", found, self.typed)?;
         }
         self.make(&columns, &mut rows, manifest.runs, watch)?;
         rows.finish()?;
-        let (tally, runs) = (rows.tally, manifest.runs);
+        let tally = rows.tally;
         drop(rows);
         if tally.rows == runs && working != file {
             to_table(&working, &file, self.format, shape)?;
         }
+        let checksum = (tally.rows == runs).then(|| files::checksum(&file)).transpose()?;
+        if let Some((before, checksum)) = before.as_ref().zip(checksum.as_ref()) {
+            before.check(&file, checksum)?;
+        }
         if is_new {
-            manifest.at(tally).write(folder)?;
+            manifest.at(tally, checksum).write(folder)?;
             log.note("ended", tally.rows, self.typed)?;
         }
         if tally.rows == runs && working != file {
@@ -143,10 +150,10 @@ impl<C: Catalog + Sync> Sweep<'_, C> {
         })
     }
 
-    fn row(&self, columns: &[Column], index: u64) -> Vec<columns::Value> {
+    fn row(&self, columns: &[Column], index: u64) -> Vec<Value> {
         let (trial, latency) = self.points.trial_and_latency(index);
-        let (about, report) = (self.catalog.about(&trial.algorithm), self.report(&trial));
-        columns::row(columns, &Made { index, trial: &trial, latency, about, report })
+        let asked = Asked { index, trial: &trial, latency, about: self.catalog.about(&trial.algorithm) };
+        columns::row(columns, &asked, &self.report(&trial))
     }
 
     /// Makes one run. Whatever goes wrong with it is told in its row and does not end the sweep.

@@ -107,7 +107,7 @@ pub(super) fn rows<'a>(path: &Path, format: Format, shape: Shape<'a>) -> Result<
     format.check()?;
     match format {
         #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::rows(path, shape.columns),
+        Format::Parquet => super::parquet::rows(path, shape),
         _ => {
             let mut reader = Reader::open(path, shape)?;
             Ok(Box::new(move || reader.next()))

@@ -98,6 +98,25 @@ fn nothing_that_can_be_measured_breaks_a_chart() {
 }
 
 #[test]
+fn lines_from_mark_to_mark_are_not_those_of_formulas() {
+    let mut chart = twelve();
+    let caption = |chart: &Chart| {
+        let labels = chart.draw(Theme::Auto).labels;
+        labels.into_iter().find(|label| label.text.starts_with("marks")).expect("a caption").text
+    };
+    chart.series.truncate(3);
+    assert_eq!(caption(&chart), "marks: measured · lines: by formula");
+    chart.series[2].formula = None;
+    assert_eq!(caption(&chart), "marks: measured · thick lines: formula · thin: joined marks");
+    let svg = chart.draw(Theme::Auto).svg;
+    let joins: Vec<&str> = svg.split('<').filter(|element| element.contains("\"join ")).collect();
+    assert!(joins.len() == 1 && joins[0].contains("stroke-width=\"1.5\""), "{joins:?}");
+    assert!(joins[0].contains("stroke-opacity=\"0.5\""), "{joins:?}");
+    chart.series.drain(..2);
+    assert_eq!(caption(&chart), "marks: measured, joined by lines");
+}
+
+#[test]
 fn letters_are_large_enough_for_a_lecture_hall() {
     let svg = twelve().draw(Theme::Light).svg;
     let document = roxmltree::Document::parse(&svg).expect("it is XML");

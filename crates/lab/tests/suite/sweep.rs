@@ -302,6 +302,94 @@ fn rows_that_somebody_has_changed_are_refused_with_their_line() {
     assert!(refused(&without(0)).contains("runs.csv, line 1: it is not the header"));
     assert!(refused(&rows.replacen(",fifo,", ",fifo,,", 1)).contains("line 2: it is no row"));
     assert!(refused(&format!("{rows}{}\n", rows.lines().last().expect("a row"))).contains("more rows"));
+    let another =
+        "runs.csv, line 2: the algorithm of run 0 is ricart-agrawala on the grid, and here ricart-agrawalo";
+    assert!(refused(&rows.replacen(",ricart-agrawala,", ",ricart-agrawalo,", 1)).contains(another));
+    let another = "line 8: the tree of run 6 is star on the grid, and here chain";
+    assert!(refused(&rows.replacen(",star,", ",chain,", 1)).contains(another));
+    let measured = rows.replacen(",6,12,2,", ",6,13,2,", 1);
+    assert_ne!(measured, rows);
+    let sentence = refused(&measured);
+    assert!(
+        sentence.contains("runs.csv has been changed since its sweep ended: its checksum is"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn shards_whose_rows_somebody_has_changed_are_not_merged() {
+    let (catalog, points) = (counting(), points(Grid { partitions: partitions(), ..grid() }));
+    for (format, nodes, told) in [
+        (Format::Csv, (",4,saturated", ",77,saturated"), "line 6"),
+        (Format::JsonLines, ("\"nodes\":4", "\"nodes\":77"), "line 5"),
+    ] {
+        let place = place(&format!("edited-{}", format.name()));
+        let folders = [1, 2].map(|number| {
+            let (shard, folder) = (Shard::new(number, 2).expect("a shard"), place.join(number.to_string()));
+            run(&Sweep { shard, ..sweep(&catalog, &points, format) }, &folder);
+            folder
+        });
+        let (file, out) = (folders[1].join(format.file()), place.join("out"));
+        let rows = text(&folders[1], format.file());
+        let refused = |from: &str, to: &str| {
+            let changed = rows.replacen(from, to, 1);
+            assert_ne!(changed, rows, "{from}");
+            fs::write(&file, changed).expect("rows");
+            let sentence = merge(&catalog, &folders, &out, "…", |_, _| ()).expect_err("changed").to_string();
+            assert!(!out.exists(), "{sentence}");
+            sentence
+        };
+        let sentence = refused("raymond", "raymund");
+        assert!(
+            sentence.contains("the algorithm of run 13 is raymond on the grid, and here raymund"),
+            "{sentence}"
+        );
+        let sentence = refused(nodes.0, nodes.1);
+        assert!(sentence.contains(&format!("{told}: the nodes of run 9 is")), "{sentence}");
+        let sentence = refused("REQUEST=6", "REQUEST=7");
+        assert!(
+            sentence.contains(&format!("{} has been changed since its sweep ended", file.display())),
+            "{sentence}"
+        );
+        fs::write(&file, &rows).expect("rows");
+        assert_eq!(merge(&catalog, &folders, &out, "…", |_, _| ()).expect("they fit").tally.rows, 36);
+    }
+}
+
+/// A grid with two alternatives, one of which has commas in its name.
+fn partitions() -> Vec<Vec<doorway_simulator::Partition>> {
+    vec![Vec::new(), vec!["1,2|3,4@5..9".parse().expect("a partition")]]
+}
+
+/// The files that a grid names need not be where its shards are merged.
+#[test]
+fn shards_of_a_grid_with_files_are_merged_without_them() {
+    let (place, catalog) = (place("named-files"), counting());
+    let mut axes = Axes::default();
+    for (axis, words) in [
+        ("algorithms", "maekawa,raymond"),
+        ("nodes", "2"),
+        ("latencies", "matrix:two.txt,uniform:1:3"),
+        ("quorum", "file:two.quorums"),
+        ("tree", "star,chain"),
+        ("entries", "6"),
+    ] {
+        axes.set(axis, vec![words.to_owned()]);
+    }
+    let read = |path: &Path| match path.to_str() {
+        Some("two.txt") => Ok("0 5\n5 0\n".to_owned()),
+        _ => Ok("1: 1 2\n2: 1 2\n".to_owned()),
+    };
+    let surroundings = Surroundings { read: &read, unknown: &|name| Refusal::new(name) };
+    let points = points(Grid::read(&axes, &catalog, &surroundings).expect("a grid"));
+    run(&sweep(&catalog, &points, Format::Csv), &place.join("whole"));
+    let folders = [1, 2].map(|number| {
+        let (shard, folder) = (Shard::new(number, 2).expect("a shard"), place.join(number.to_string()));
+        run(&Sweep { shard, ..sweep(&catalog, &points, Format::Csv) }, &folder);
+        folder
+    });
+    merge(&catalog, &folders, &place.join("merged"), "…", |_, _| ()).expect("they fit");
+    assert_same(&place.join("whole"), &place.join("merged"), Format::Csv);
 }
 
 #[test]
