@@ -204,12 +204,13 @@ fn every_example_of_the_help_runs() {
 }
 
 /// All verbs.
-const VERBS: [&str; 10] = [
+const VERBS: [&str; 11] = [
     "algorithms",
     "explain",
     "simulate",
     "compare",
     "claims",
+    "check",
     "quorum",
     "bank",
     "sweep",
