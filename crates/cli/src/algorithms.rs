@@ -14,7 +14,7 @@ use crate::{Answer, table, text};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway algorithms            those that are right
-  doorway algorithms --all      and those that are wrong on purpose, with what is wrong
+  doorway algorithms --all      and those that are wrong on purpose
   doorway algorithms --json     everything, for programs")]
 pub(crate) struct Arguments {
     /// Tell also what is wrong with the specimens, which are kept because they are wrong

@@ -16,7 +16,7 @@ use crate::typed::Typed;
 /// that was never divided. Shards of different sweeps are refused with the difference, and so is one that is missing, there
 /// twice or not complete; nothing is overwritten.
 #[derive(clap::Args)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
   doorway sweep merge shards/* --out merged")]
 pub(super) struct Arguments {
     /// The folders of the shards
