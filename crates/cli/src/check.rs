@@ -27,7 +27,7 @@ use crate::{Answer, Exit, files, names};
   doorway check ricart-agrawala --requests 2,2,1 --channels any
   doorway check maekawa --nodes 4 --quorum grid
   doorway check maekawa/basic --script deadlock.script
-  doorway check lamport --nodes 2 --requests 3 --channels any --property mutual-exclusion")]
+  doorway check lamport --nodes 2 --channels any")]
 pub(crate) struct Arguments {
     /// The algorithm, as `doorway algorithms` lists it
     algorithm: String,
