@@ -149,11 +149,7 @@ fn is_wanted(arguments: &Arguments, property: Property) -> bool {
 fn options(arguments: &Arguments) -> Result<Options, Refusal> {
     let quorum = arguments.quorum.iter().map(|word| ("quorum", word.as_str()));
     let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    let mut options = Options::none();
-    for (name, word) in quorum.chain(set) {
-        options.set(name, files::choice(word, std::path::Path::new(""))?);
-    }
-    Ok(options)
+    files::choices(quorum.chain(set))
 }
 
 /// What came of it, to be told.

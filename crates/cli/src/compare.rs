@@ -1,6 +1,6 @@
 //! `doorway compare`: all algorithms on the same work, side by side.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use doorway_core::{Catalog, Channels, Options, Refusal};
 use doorway_lab::compare::{Cell, Comparison, Metric, panels};
@@ -181,14 +181,12 @@ fn check(comparison: &Comparison) -> Result<(), Refusal> {
 fn options(catalog: &impl Catalog, arguments: &Arguments) -> Result<Options, Refusal> {
     let quorum = arguments.quorum.iter().map(|word| ("quorum", word.as_str()));
     let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    let mut options = Options::none();
-    for (name, word) in quorum.chain(set) {
-        if catalog.list().iter().all(|about| about.parameter(name).is_none()) {
-            return Err(Refusal::new(format!("no algorithm has a {name:?} to choose")));
-        }
-        options.set(name, files::choice(word, Path::new(""))?);
+    let words: Vec<(&str, &str)> = quorum.chain(set).collect();
+    let is_nobodys = |name: &str| catalog.list().iter().all(|about| about.parameter(name).is_none());
+    match words.iter().find(|(name, _)| is_nobodys(name)) {
+        Some((name, _)) => Err(Refusal::new(format!("no algorithm has a {name:?} to choose"))),
+        None => files::choices(words),
     }
-    Ok(options)
 }
 
 fn as_json(cells: &[Cell]) -> String {

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use doorway_core::{Choice, Refusal};
+use doorway_core::{Choice, Options, Refusal};
 use doorway_lab::examples;
 
 /// A larger file is refused: nobody writes such a quorum system by hand.
@@ -44,6 +44,18 @@ pub(crate) fn choice(word: &str, folder: &Path) -> Result<Choice, Refusal> {
         None => named(word, folder).map(|path| read(&path)).transpose()?,
     };
     Ok(Choice { word: word.to_owned(), file })
+}
+
+/// All that was chosen, by name; relative paths begin here.
+///
+/// # Errors
+/// If a file cannot be read.
+pub(crate) fn choices<'a>(words: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Options, Refusal> {
+    let mut options = Options::none();
+    for (name, word) in words {
+        options.set(name, choice(word, Path::new(""))?);
+    }
+    Ok(options)
 }
 
 /// The file that `file:PATH` names.

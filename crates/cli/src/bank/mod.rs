@@ -2,8 +2,6 @@
 
 mod page;
 
-use std::path::Path;
-
 use doorway_core::{About, Catalog, Channels, Options, Refusal};
 use doorway_lab::bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
 use doorway_lab::{Step, in_order};
@@ -197,11 +195,7 @@ fn options(arguments: &Arguments) -> Result<Options, Refusal> {
     ];
     let flags = flags.into_iter().filter_map(|(name, word)| Some((name, word.as_deref()?)));
     let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    let mut options = Options::none();
-    for (name, word) in flags.chain(set) {
-        options.set(name, files::choice(word, Path::new(""))?);
-    }
-    Ok(options)
+    files::choices(flags.chain(set))
 }
 
 /// What should be said although it is no error.
