@@ -8,10 +8,11 @@ use serde::de::DeserializeOwned;
 
 use crate::{LamportClock, NodeId, Out};
 
-/// What every state must be, so that every driver can copy, compare, hash, print and send it to a thread.
-pub trait Data: Clone + Debug + Eq + Hash + Serialize + Send + 'static {}
+/// What every state must be, so that every driver can copy, compare, hash, print, send it to a thread and
+/// look at it from several.
+pub trait Data: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'static {}
 
-impl<T: Clone + Debug + Eq + Hash + Serialize + Send + 'static> Data for T {}
+impl<T: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'static> Data for T {}
 
 /// What every message must be: data that can come from outside, in an order of its own so that a checker can sort
 /// what is in flight.

@@ -80,6 +80,9 @@ pub struct Rule {
     pub text: &'static str,
 }
 
+/// What the invariant of every algorithm with one token is called.
+pub const ONE_TOKEN: &str = "there is exactly one token";
+
 /// A predicate that holds in every reachable state of a correct algorithm.
 pub struct Invariant<A: Algorithm> {
     /// What it says, as a sentence.

@@ -62,10 +62,10 @@ pub use catalog::{
     With,
 };
 pub use clocks::{LamportClock, Stamp, VectorClock};
-pub use explain::{Cut, Explain, Field, Invariant, Letter, Permission, Rule};
+pub use explain::{Cut, Explain, Field, Invariant, Letter, ONE_TOKEN, Permission, Rule};
 pub use factory::{Factory, Members, Plan, Refusal, Start};
 pub use fence::{Fence, Fenced};
-pub use hints::Hints;
+pub use hints::{Ahead, Group, Hints};
 pub use id::NodeId;
 pub use kind::{Kind, kind};
 pub use machine::{Ask, Effects, Entered, Machine, Never, Ticks};

@@ -147,7 +147,7 @@ impl Explain for NaimiTrehel {
     fn invariants() -> &'static [Invariant<Self>] {
         &[
             Invariant {
-                name: "there is exactly one token",
+                name: ONE_TOKEN,
                 holds: |cut| cut.tokens(|_, node| node.token, |msg| *msg == Msg::Token) == 1,
             },
             Invariant {

@@ -134,7 +134,7 @@ impl Explain for Raymond {
     fn invariants() -> &'static [Invariant<Self>] {
         &[
             Invariant {
-                name: "there is exactly one token",
+                name: ONE_TOKEN,
                 holds: |cut| cut.tokens(|me, node| node.holder == me, |msg| *msg == Msg::Token) == 1,
             },
             Invariant {

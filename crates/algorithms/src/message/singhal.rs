@@ -255,7 +255,7 @@ impl Explain for Singhal {
     fn invariants() -> &'static [Invariant<Self>] {
         &[
             Invariant {
-                name: "there is exactly one token",
+                name: ONE_TOKEN,
                 holds: |cut| {
                     cut.tokens(|_, node| node.token.is_some(), |msg| matches!(msg, Msg::Token(_))) == 1
                 },

@@ -120,7 +120,7 @@ impl Explain for TokenRing {
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {
-            name: "there is exactly one token",
+            name: ONE_TOKEN,
             holds: |cut| cut.tokens(|_, node| node.token, |msg| *msg == Msg::Token) == 1,
         }]
     }
