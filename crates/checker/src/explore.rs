@@ -1,11 +1,24 @@
-//! The search: breadth first, every state once.
+//! The search: breadth first, every state once, on one thread or several.
+//!
+//! A round takes some states of the present depth. First every thread makes the steps of its share and sorts the states after
+//! them by shard; then every thread puts those of its shards into the store. So no lock is needed, and numbers, counts and runs do
+//! not depend on how many threads there are.
+
+mod batch;
+mod judge;
+mod trail;
 
 use std::time::{Duration, Instant};
 
-use doorway_core::Phase;
-
-use crate::store::Store;
-use crate::{Property, Step, System, Violation};
+use crate::graph::{Graph, GraphBuilder};
+use crate::progress::{self, Progress};
+use crate::store::{NOBODY, SHARDS, StateId, Store, Visited, encode, hash, shard_of};
+use crate::waiting::{self, Waiting};
+use crate::{Fairness, Property, System, Violation, counts};
+use batch::insert_all;
+pub(crate) use batch::{Batch, Inserted};
+use judge::Found;
+pub(crate) use judge::named;
 
 /// How far a search may go.
 #[derive(Clone, Copy, Debug)]
@@ -16,16 +29,60 @@ pub struct Limits {
     pub bytes: u64,
     /// The longest time; it is looked at now and then.
     pub time: Duration,
+    /// The most steps from the beginning.
+    pub depth: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: u64::MAX, bytes: 4 << 30, time: Duration::from_secs(3_600) }
+        Self { states: u64::MAX, bytes: 4 << 30, time: Duration::from_secs(3_600), depth: u64::MAX }
+    }
+}
+
+/// How to search, and for what.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// How far.
+    pub limits: Limits,
+    /// On how many threads.
+    pub threads: usize,
+    /// What to keep of each state.
+    pub visited: Visited,
+    /// What to ask about whole runs. It needs room for every step between states.
+    pub runs: Runs,
+    /// Ends as soon as each of these was found violated, if there is one.
+    pub until: Vec<Property>,
+    /// Whether to keep the states in which nothing can happen any more.
+    pub keep_terminals: bool,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        let (limits, visited, runs) = (Limits::default(), Visited::default(), Runs::default());
+        Self { limits, threads: 1, visited, runs, until: Vec::new(), keep_terminals: false }
+    }
+}
+
+/// What to ask about whole runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// Who can starve, and whether all can go round in vain; under which fairness they cannot. With a kind of fairness given,
+    /// runs against the properties are looked for under just that one, else under the strongest.
+    pub progress: Option<Option<Fairness>>,
+    /// How often one can be overtaken.
+    pub waiting: bool,
+    /// How many messages a run takes.
+    pub messages: bool,
+}
+
+impl Runs {
+    fn any(self) -> bool {
+        self.progress.is_some() || self.waiting || self.messages
     }
 }
 
 /// What a search came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Exploration {
     /// How many states were reached.
     pub states: u64,
@@ -33,165 +90,203 @@ pub struct Exploration {
     pub transitions: u64,
     /// How many steps the longest of all shortest runs has.
     pub depth: u64,
-    /// Whether every state was reached; otherwise a limit was.
+    /// Whether every state was reached; otherwise a limit was, or all that was looked for was found.
     pub is_complete: bool,
     /// The bytes that the states took.
     pub bytes: u64,
-    /// For each property that does not hold a shortest run to where it does not.
+    /// The odds that a state was missed, if only fingerprints were kept.
+    pub odds_of_omission: Option<f64>,
+    /// For each property that does not hold a run in which it does not.
     pub violations: Vec<Violation>,
+    /// The states in which nothing can happen any more, if they were to be kept.
+    pub terminals: Vec<Vec<u32>>,
+    /// Which fairness progress needs, if it was asked for and all states were reached.
+    pub progress: Option<Progress>,
+    /// How often one is overtaken, if it was asked for and all states were reached.
+    pub waiting: Option<Waiting>,
+    /// The smallest and the largest number of messages of a run that ends, if it was asked for and all states were reached.
+    pub messages: Option<counts::Messages>,
 }
 
-/// Visits every state that can be reached.
-pub fn explore<S: System>(system: &S, limits: Limits, watch: &mut dyn FnMut(u64)) -> Exploration {
-    let mut search = Search::new(system, limits);
-    let began = Instant::now();
-    search.begin();
-    while search.next < search.store.len() as u32 && !search.is_full {
-        if search.next.is_multiple_of(1 << 14) {
-            watch(search.store.len() as u64);
-            search.is_full |= began.elapsed() > limits.time;
-        }
-        search.expand();
+/// Visits every state that can be reached; `watch` is told now and then how many there were so far.
+pub fn explore<S: System>(system: &mut S, search: &Search, watch: &mut dyn FnMut(u64)) -> Exploration {
+    let mut explorer = Explorer::new(system, search);
+    explorer.begin();
+    while !explorer.frontier.is_empty() && !explorer.is_over {
+        explorer.level(watch);
     }
-    search.finish()
+    explorer.finish()
 }
 
-struct Search<'a, S: System> {
-    system: &'a S,
-    memory: S::Memory,
-    limits: Limits,
-    store: Store,
-    /// The state to be expanded next.
-    next: u32,
-    /// The first state that lies one step deeper.
-    deeper: u32,
+/// How many states a round takes.
+const ROUND: usize = 1 << 14;
+/// Below so many states a second thread does not pay.
+const FEW: usize = 1 << 9;
+
+pub(crate) struct Explorer<'a, S: System> {
+    pub(crate) system: &'a mut S,
+    search: &'a Search,
+    pub(crate) store: Store,
+    initial: Vec<(Vec<u32>, StateId)>,
+    /// The states to be expanded at this depth, and those found at the next.
+    frontier: Vec<StateId>,
+    deeper: Vec<StateId>,
     depth: u64,
     transitions: u64,
-    is_full: bool,
+    terminals: Vec<Vec<u32>>,
     found: Vec<Found>,
+    graph: Option<GraphBuilder>,
+    batches: Vec<Batch>,
+    is_over: bool,
+    began: Instant,
 }
 
-/// Where a property does not hold: in a state, or in the step from another one to it.
-struct Found {
-    property: Property,
-    what: String,
-    processes: Vec<usize>,
-    state: u32,
-    from: Option<u32>,
-}
-
-impl<'a, S: System> Search<'a, S> {
-    fn new(system: &'a S, limits: Limits) -> Self {
+impl<'a, S: System> Explorer<'a, S> {
+    fn new(system: &'a mut S, search: &'a Search) -> Self {
         Self {
             system,
-            memory: S::Memory::default(),
-            limits,
-            store: Store::new(),
-            next: 0,
-            deeper: 0,
+            search,
+            store: Store::new(search.visited),
+            initial: Vec::new(),
+            frontier: Vec::new(),
+            deeper: Vec::new(),
             depth: 0,
             transitions: 0,
-            is_full: false,
+            terminals: Vec::new(),
             found: Vec::new(),
+            graph: search.runs.any().then(GraphBuilder::default),
+            batches: Vec::new(),
+            is_over: false,
+            began: Instant::now(),
         }
     }
 
     fn begin(&mut self) {
-        for word in self.system.initial(&mut self.memory) {
-            if let Some((state, true)) = self.store.insert(&word, Store::NOBODY) {
-                self.judge(state);
+        for word in self.system.initial() {
+            let mut encoded = Vec::new();
+            encode(&word, &mut encoded);
+            let hash = hash(&encoded);
+            let shard = shard_of(hash);
+            if let Some((place, true)) = self.store.shards[shard].insert(&encoded, hash, NOBODY) {
+                let state = (place * SHARDS + shard) as StateId;
+                self.frontier.push(state);
+                let found = judge::state(self.system, state, &word);
+                found.into_iter().for_each(|found| self.remember(found));
+                if let Some(graph) = &mut self.graph {
+                    graph.place(state, graph_phases(self.system, &word));
+                }
+                self.initial.push((word, state));
             }
         }
-        self.deeper = self.store.len() as u32;
     }
 
-    /// Makes every step that is possible in the next state.
-    fn expand(&mut self) {
-        let state = self.next;
-        if state == self.deeper {
+    /// Makes every step of every state of this depth.
+    fn level(&mut self, watch: &mut dyn FnMut(u64)) {
+        let frontier = std::mem::take(&mut self.frontier);
+        let before: Vec<usize> = self.store.shards.iter().map(|shard| shard.len()).collect();
+        for states in frontier.chunks(ROUND) {
+            self.round(states);
+            watch(self.store.len() as u64);
+            if self.must_end() {
+                self.is_over = true;
+                return;
+            }
+        }
+        self.store.drop_words(&before);
+        self.frontier = std::mem::take(&mut self.deeper);
+        if !self.frontier.is_empty() {
             self.depth += 1;
-            self.deeper = self.store.len() as u32;
+            self.is_over |= self.depth >= self.search.limits.depth;
         }
-        let word = self.store.word(state).to_vec();
-        let (mut steps, mut can_go_on) = (0, false);
-        let mut fresh = Vec::new();
-        let mut broken = None;
-        let (store, is_full) = (&mut self.store, &mut self.is_full);
-        self.system.steps(&mut self.memory, &word, &mut |step: Step, after: &[u32]| {
-            steps += 1;
-            can_go_on |= !step.is_request;
-            match store.insert(after, state) {
-                Some((number, true)) => fresh.push(number),
-                Some((_, false)) => {}
-                None => *is_full = true,
+    }
+
+    fn must_end(&self) -> bool {
+        let Limits { states, bytes, time, .. } = self.search.limits;
+        let graph = self.graph.as_ref().map_or(0, GraphBuilder::bytes);
+        let until = &self.search.until;
+        let is_found = |property: &Property| self.found.iter().any(|found| found.property == *property);
+        self.is_over
+            || self.store.len() as u64 >= states
+            || self.store.bytes() + graph > bytes
+            || self.began.elapsed() > time
+            || (!until.is_empty() && until.iter().all(is_found))
+    }
+
+    fn round(&mut self, states: &[StateId]) {
+        let threads = if states.len() < FEW { 1 } else { self.search.threads.max(1) };
+        self.batches.resize_with(threads + 1, Batch::default);
+        let mut batches = std::mem::take(&mut self.batches);
+        self.expand(states, &mut batches);
+        let inserted = self.insert(&batches);
+        self.take_in(&batches, inserted);
+        self.batches = batches;
+    }
+
+    /// Makes the steps of these states; what one thread cannot know yet is found out at the end.
+    fn expand(&mut self, states: &[StateId], batches: &mut [Batch]) {
+        let (system, store, keep) = (&*self.system, &self.store, self.graph.is_some());
+        let (last, batches) = batches.split_last_mut().expect("there is one for each thread and one more");
+        let share = states.len().div_ceil(batches.len());
+        let work = |batch: &mut Batch, share: &[StateId]| {
+            batch.clear(keep);
+            share.iter().for_each(|&state| batch.expand(system, store, state));
+        };
+        match batches {
+            [only] => work(only, states),
+            _ => std::thread::scope(|scope| {
+                for (batch, share) in batches.iter_mut().zip(states.chunks(share)) {
+                    scope.spawn(move || work(batch, share));
+                }
+            }),
+        }
+        last.clear(keep);
+        let mut word = Vec::new();
+        for state in batches.iter().flat_map(|batch| &batch.unknown) {
+            self.store.read(*state, &mut word);
+            self.system.learn(&word);
+            last.expand(&*self.system, &self.store, *state);
+        }
+        debug_assert!(last.unknown.is_empty(), "what was learned is known");
+    }
+
+    /// Puts what was reached into the store.
+    fn insert(&mut self, batches: &[Batch]) -> Vec<Inserted> {
+        let (system, keep) = (&*self.system, self.graph.is_some());
+        let threads = batches.len() - 1;
+        let share = SHARDS.div_ceil(threads);
+        if threads == 1 {
+            return insert_all(system, &mut self.store.shards, 0, batches, keep);
+        }
+        std::thread::scope(|scope| {
+            let shares = self.store.shards.chunks_mut(share).enumerate();
+            let workers: Vec<_> = shares
+                .map(|(number, shards)| {
+                    scope.spawn(move || insert_all(system, shards, number * share, batches, keep))
+                })
+                .collect();
+            workers.into_iter().flat_map(|worker| worker.join().expect("a worker does not panic")).collect()
+        })
+    }
+
+    /// Counts what a round found, in an order that does not depend on the threads.
+    fn take_in(&mut self, batches: &[Batch], inserted: Vec<Inserted>) {
+        for batch in batches {
+            self.transitions += batch.transitions;
+            for found in batch.found.iter().cloned() {
+                self.remember(found);
             }
-            if let Some(what) = step.broken {
-                broken.get_or_insert((what, after.to_vec()));
+            if self.search.keep_terminals {
+                self.terminals.extend(batch.terminals.iter().cloned());
             }
-        });
-        self.transitions += steps;
-        self.next += 1;
-        if let Some(((property, what), after)) = broken
-            && let Some((number, _)) = self.store.insert(&after, state)
-        {
-            let (what, processes) = (what.to_owned(), Vec::new());
-            self.remember(Found { property, what, processes, state: number, from: Some(state) });
         }
-        if !can_go_on {
-            self.judge_stillness(state, &word);
+        if let Some(graph) = &mut self.graph {
+            graph.take_in(batches, &inserted);
         }
-        for number in fresh {
-            self.judge(number);
+        for shard in inserted {
+            self.is_over |= shard.is_full;
+            self.deeper.extend(shard.fresh);
+            shard.found.into_iter().for_each(|found| self.remember(found));
         }
-        self.is_full |=
-            self.store.len() as u64 >= self.limits.states || self.store.bytes() > self.limits.bytes;
-    }
-
-    fn judge(&mut self, state: u32) {
-        let word = self.store.word(state).to_vec();
-        let inside = self.in_phase(&word, Phase::Inside);
-        if inside.len() > 1 {
-            let what = format!("nodes {} are inside together", joined(&inside));
-            self.remember(Found {
-                property: Property::MutualExclusion,
-                what,
-                processes: inside,
-                state,
-                from: None,
-            });
-        }
-        if let Some(what) = self.system.flaw(&mut self.memory, &word) {
-            self.remember(Found {
-                property: Property::Invariants,
-                what,
-                processes: Vec::new(),
-                state,
-                from: None,
-            });
-        }
-    }
-
-    /// Nothing can happen but new requests.
-    fn judge_stillness(&mut self, state: u32, word: &[u32]) {
-        let waiting = self.in_phase(word, Phase::Waiting);
-        if !waiting.is_empty() {
-            let what = match waiting[..] {
-                [one] => format!("node {} waits for ever", one + 1),
-                _ => format!("nodes {} wait for ever", joined(&waiting)),
-            };
-            self.remember(Found {
-                property: Property::DeadlockFreedom,
-                what,
-                processes: waiting,
-                state,
-                from: None,
-            });
-        }
-    }
-
-    fn in_phase(&mut self, word: &[u32], phase: Phase) -> Vec<usize> {
-        let (system, memory) = (self.system, &mut self.memory);
-        (0..system.processes()).filter(|&process| system.phase(memory, word, process) == phase).collect()
     }
 
     /// Remembers where a property does not hold, if it is the first such place: no other is nearer.
@@ -203,55 +298,59 @@ impl<'a, S: System> Search<'a, S> {
 
     fn finish(mut self) -> Exploration {
         let found = std::mem::take(&mut self.found);
-        let violations = found.into_iter().map(|Found { property, what, processes, state, from }| {
-            let steps = match from {
-                None => self.run_to(state),
-                Some(from) => {
-                    let mut steps = self.run_to(from);
-                    steps.extend(self.step_between(from, state, |step| step.broken.is_some()));
-                    steps
-                }
-            };
-            Violation { property, what, processes, steps }
-        });
-        let violations = violations.collect();
-        Exploration {
-            states: self.store.len() as u64,
+        let is_complete = self.frontier.is_empty() && !self.is_over && !self.system.is_cut();
+        let violations = found.into_iter().map(|found| self.violation(found)).collect();
+        let states = self.store.len() as u64;
+        let odds = (states as f64).powi(2) / 2_f64.powi(65);
+        let mut explored = Exploration {
+            states,
             transitions: self.transitions,
             depth: self.depth,
-            is_complete: !self.is_full,
-            bytes: self.store.bytes(),
+            is_complete,
+            bytes: self.store.bytes() + self.graph.as_ref().map_or(0, GraphBuilder::bytes),
+            odds_of_omission: (self.search.visited == Visited::Fingerprints).then_some(odds.min(1.0)),
             violations,
+            terminals: std::mem::take(&mut self.terminals),
+            ..Exploration::default()
+        };
+        if let Some(builder) = self.graph.take().filter(|_| is_complete) {
+            let initial = self.initial.iter().map(|(_, state)| *state).collect();
+            let graph = builder.finish(self.system.processes(), initial);
+            self.ask_about_runs(&graph, &mut explored);
         }
+        explored
     }
 
-    /// The steps from the beginning to a state.
-    fn run_to(&mut self, state: u32) -> Vec<Step> {
-        let mut steps = Vec::new();
-        let mut at = state;
-        while let Some(before) = self.store.parent(at) {
-            steps.extend(self.step_between(before, at, |_| true));
-            at = before;
-        }
-        steps.reverse();
-        steps
-    }
-
-    /// A step that leads from one state to another.
-    fn step_between(&mut self, from: u32, to: u32, wanted: impl Fn(&Step) -> bool) -> Option<Step> {
-        let (from, to) = (self.store.word(from).to_vec(), self.store.word(to).to_vec());
-        let mut taken = None;
-        self.system.steps(&mut self.memory, &from, &mut |step, after| {
-            if after == to && wanted(&step) {
-                taken.get_or_insert(step);
+    fn ask_about_runs(&mut self, graph: &Graph, explored: &mut Exploration) {
+        let Runs { progress, waiting, messages } = self.search.runs;
+        if let Some(fairness) = progress {
+            let (told, lassos) = progress::judge(graph, fairness.unwrap_or(Fairness::Strong));
+            explored.progress = Some(told);
+            for lasso in lassos {
+                let is_known = |known: &Violation| known.property == lasso.property;
+                if !explored.violations.iter().any(is_known) {
+                    let violation = self.lasso(graph, lasso);
+                    explored.violations.push(violation);
+                }
             }
-        });
-        taken
+        }
+        if waiting {
+            let (mut told, waiting::Shown { once, worst, without_end }) = waiting::judge(graph);
+            told.witness = worst.map(|run| self.lasso(graph, run));
+            explored.waiting = Some(told);
+            let violations = once.into_iter().chain(without_end).map(|run| self.lasso(graph, run));
+            explored.violations.extend(violations);
+        }
+        if messages {
+            explored.messages = counts::messages(graph);
+        }
     }
 }
 
-/// Processes by their numbers, which count from 1.
-fn joined(processes: &[usize]) -> String {
-    let numbers: Vec<String> = processes.iter().map(|process| (process + 1).to_string()).collect();
-    numbers.join(", ")
+/// Where all processes stand, packed.
+pub(crate) fn graph_phases<S: System>(system: &S, word: &[u32]) -> u64 {
+    crate::graph::pack((0..system.processes()).map(|process| {
+        let phase = system.phase(word, process);
+        (phase, phase == doorway_core::Phase::Waiting && system.is_past_doorway(word, process))
+    }))
 }

@@ -1,17 +1,17 @@
 //! Numbers for things.
 
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// Gives every different thing a number, in the order in which it meets them. The numbers are looked up, never iterated over.
 pub(crate) struct Interner<T> {
-    numbers: HashMap<T, u32>,
+    numbers: HashMap<T, u32, BuildHasherDefault<Mixer>>,
     things: Vec<T>,
 }
 
 impl<T: Clone + Eq + Hash> Default for Interner<T> {
     fn default() -> Self {
-        Self { numbers: HashMap::new(), things: Vec::new() }
+        Self { numbers: HashMap::default(), things: Vec::new() }
     }
 }
 
@@ -31,8 +31,38 @@ impl<T: Clone + Eq + Hash> Interner<T> {
     pub(crate) fn thing(&self, number: u32) -> &T {
         &self.things[number as usize]
     }
+}
 
-    pub(crate) fn len(&self) -> usize {
-        self.things.len()
+/// A quick hash by multiplying and folding; what is hashed comes from nobody who would choose it to collide.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        for eight in bytes.chunks(8) {
+            let number = eight.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+            self.write_u64(number);
+        }
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        let product = u128::from(self.0 ^ number ^ 0x2D35_8DCC_AA6C_78A5) * 0x9E37_79B9_7F4A_7C15_F39C_u128;
+        self.0 = product as u64 ^ (product >> 64) as u64;
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

@@ -1,116 +1,321 @@
 //! All states that were reached, each once, and from which one each was reached first.
+//!
+//! The states are spread over many small stores by their hash: each has a table that fits the processor's cache, and two threads
+//! never touch the same one. A word is written as 16-bit numbers, one for almost every number of the word.
 
-/// States by their numbers, in the order in which they were reached.
-///
-/// The words lie one behind the other; a table with open addressing finds the number of a word.
+/// The number of a state: its place in its shard, and the shard.
+pub(crate) type StateId = u32;
+
+/// How many shards there are.
+pub(crate) const SHARDS: usize = 64;
+const SHARD_BITS: u32 = SHARDS.trailing_zeros();
+/// A slot of a table has this many bits for a place, and the rest for a part of the hash.
+const PLACE_BITS: u32 = 24;
+/// No more states fit the places of a shard.
+const MOST_STATES: usize = (1 << PLACE_BITS) - 2;
+
+/// The parent of a state that has none.
+pub(crate) const NOBODY: StateId = StateId::MAX;
+
+/// What is kept of a state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Visited {
+    /// All of it: two states are never taken for the same.
+    #[default]
+    Exact,
+    /// A fingerprint of 64 bits: a state may be missed because it looks like another one.
+    Fingerprints,
+}
+
+/// States by their numbers.
 pub(crate) struct Store {
-    words: Vec<u32>,
-    /// Where the word of each state ends.
-    ends: Vec<u64>,
-    parents: Vec<u32>,
-    /// Numbers of states plus one; 0 is free.
+    pub(crate) shards: Vec<Shard>,
+}
+
+/// The states with the same first bits of their hash.
+pub(crate) struct Shard {
+    visited: Visited,
+    words: Vec<u16>,
+    /// Where the word of each state ends; the words of the first ones may be gone.
+    ends: Vec<u32>,
+    /// How many of the first states have no word any more.
+    gone: usize,
+    parents: Vec<StateId>,
+    fingerprints: Vec<u64>,
+    /// For each state its place plus one and a part of its hash; 0 is free.
     table: Vec<u32>,
 }
 
-/// No more states fit the numbers.
-const MOST_STATES: usize = u32::MAX as usize - 1;
+/// The shard of a hash.
+pub(crate) fn shard_of(hash: u64) -> usize {
+    (hash >> (64 - SHARD_BITS)) as usize
+}
+
+fn split(state: StateId) -> (usize, usize) {
+    (state as usize % SHARDS, state as usize / SHARDS)
+}
 
 impl Store {
-    /// The number of a state that has no parent.
-    pub(crate) const NOBODY: u32 = u32::MAX;
-
-    pub(crate) fn new() -> Self {
-        Self { words: Vec::new(), ends: Vec::new(), parents: Vec::new(), table: vec![0; 1 << 12] }
+    pub(crate) fn new(visited: Visited) -> Self {
+        Self { shards: (0..SHARDS).map(|_| Shard::new(visited)).collect() }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.shards.iter().map(|shard| shard.parents.len()).sum()
     }
 
-    pub(crate) fn word(&self, state: u32) -> &[u32] {
-        let state = state as usize;
-        let begin = if state == 0 { 0 } else { self.ends[state - 1] as usize };
-        &self.words[begin..self.ends[state] as usize]
+    pub(crate) fn parent(&self, state: StateId) -> Option<StateId> {
+        let (shard, place) = split(state);
+        Some(self.shards[shard].parents[place]).filter(|parent| *parent != NOBODY)
     }
 
-    pub(crate) fn parent(&self, state: u32) -> Option<u32> {
-        Some(self.parents[state as usize]).filter(|parent| *parent != Self::NOBODY)
+    /// Reads the word of a state.
+    pub(crate) fn read(&self, state: StateId, word: &mut Vec<u32>) {
+        let (shard, place) = split(state);
+        decode(self.shards[shard].encoded(place), word);
+    }
+
+    pub(crate) fn fingerprint(&self, state: StateId) -> u64 {
+        let (shard, place) = split(state);
+        match self.shards[shard].visited {
+            Visited::Exact => hash(self.shards[shard].encoded(place)),
+            Visited::Fingerprints => self.shards[shard].fingerprints[place],
+        }
     }
 
     /// The bytes that it takes.
     pub(crate) fn bytes(&self) -> u64 {
-        let words = self.words.capacity() * 4 + self.ends.capacity() * 8;
-        (words + self.parents.capacity() * 4 + self.table.capacity() * 4) as u64
+        self.shards.iter().map(Shard::bytes).sum()
     }
 
-    /// The number of a word, and whether it is new; `None` if no more states can be numbered.
-    pub(crate) fn insert(&mut self, word: &[u32], parent: u32) -> Option<(u32, bool)> {
-        if (self.len() + 1) * 4 > self.table.len() * 3 {
+    /// Lets go of the words of all states so far, if only fingerprints are kept of them.
+    pub(crate) fn drop_words(&mut self, before: &[usize]) {
+        for (shard, &before) in self.shards.iter_mut().zip(before) {
+            shard.drop_words(before);
+        }
+    }
+}
+
+impl Shard {
+    fn new(visited: Visited) -> Self {
+        Self {
+            visited,
+            words: Vec::new(),
+            ends: Vec::new(),
+            gone: 0,
+            parents: Vec::new(),
+            fingerprints: Vec::new(),
+            table: vec![0; 32],
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    fn bytes(&self) -> u64 {
+        let halves = self.words.capacity() * 2 + self.fingerprints.capacity() * 8;
+        (halves + (self.ends.capacity() + self.parents.capacity() + self.table.capacity()) * 4) as u64
+    }
+
+    pub(crate) fn encoded(&self, place: usize) -> &[u16] {
+        let place = place - self.gone;
+        let begin = if place == 0 { 0 } else { self.ends[place - 1] as usize };
+        &self.words[begin..self.ends[place] as usize]
+    }
+
+    fn is_at(&self, place: usize, encoded: &[u16], hash: u64) -> bool {
+        match self.visited {
+            Visited::Exact => self.encoded(place) == encoded,
+            Visited::Fingerprints => self.fingerprints[place] == hash,
+        }
+    }
+
+    /// The place of a word, or else the free slot where it belongs.
+    fn find(&self, encoded: &[u16], hash: u64) -> Result<usize, usize> {
+        let mask = self.table.len() - 1;
+        let (tag, places) = (tag(hash), (1 << PLACE_BITS) - 1);
+        let mut slot = hash as usize & mask;
+        loop {
+            let found = self.table[slot];
+            if found == 0 {
+                return Err(slot);
+            }
+            if found >> PLACE_BITS == tag && self.is_at((found & places) as usize - 1, encoded, hash) {
+                return Ok((found & places) as usize - 1);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// The place of a word, and whether it is new; `None` if no more states fit.
+    pub(crate) fn insert(&mut self, encoded: &[u16], hash: u64, parent: StateId) -> Option<(usize, bool)> {
+        if (self.parents.len() + 1) * 4 > self.table.len() * 3 {
             self.grow();
         }
-        let mask = self.table.len() - 1;
-        let mut place = hash(word) as usize & mask;
-        loop {
-            match self.table[place] {
-                0 => break,
-                found if self.word(found - 1) == word => return Some((found - 1, false)),
-                _ => place = (place + 1) & mask,
-            }
-        }
-        if self.len() >= MOST_STATES {
+        let slot = match self.find(encoded, hash) {
+            Ok(place) => return Some((place, false)),
+            Err(slot) => slot,
+        };
+        let end = u32::try_from(self.words.len() + encoded.len()).ok()?;
+        if self.parents.len() >= MOST_STATES {
             return None;
         }
-        let state = self.len() as u32;
-        self.table[place] = state + 1;
-        self.words.extend_from_slice(word);
-        self.ends.push(self.words.len() as u64);
-        self.parents.push(parent);
-        Some((state, true))
+        let place = self.parents.len();
+        self.table[slot] = (tag(hash) << PLACE_BITS) | (place as u32 + 1);
+        room(&mut self.words, encoded.len()).extend_from_slice(encoded);
+        room(&mut self.ends, 1).push(end);
+        room(&mut self.parents, 1).push(parent);
+        if self.visited == Visited::Fingerprints {
+            room(&mut self.fingerprints, 1).push(hash);
+        }
+        Some((place, true))
     }
 
     #[cold]
     fn grow(&mut self) {
         let mut table = vec![0; self.table.len() * 2];
         let mask = table.len() - 1;
-        for state in 0..self.len() as u32 {
-            let mut place = hash(self.word(state)) as usize & mask;
-            while table[place] != 0 {
-                place = (place + 1) & mask;
+        for place in 0..self.parents.len() {
+            let hash = match self.visited {
+                Visited::Exact => hash(self.encoded(place)),
+                Visited::Fingerprints => self.fingerprints[place],
+            };
+            let mut slot = hash as usize & mask;
+            while table[slot] != 0 {
+                slot = (slot + 1) & mask;
             }
-            table[place] = state + 1;
+            table[slot] = (tag(hash) << PLACE_BITS) | (place as u32 + 1);
         }
         self.table = table;
+    }
+
+    fn drop_words(&mut self, before: usize) {
+        if self.visited == Visited::Exact || before <= self.gone {
+            return;
+        }
+        let gone = before - self.gone;
+        let begin = self.ends[gone - 1];
+        self.words.drain(..begin as usize);
+        self.ends.drain(..gone);
+        self.ends.iter_mut().for_each(|end| *end -= begin);
+        self.gone = before;
+    }
+}
+
+/// Makes room for some more, by an eighth instead of the double, so that little stands empty.
+fn room<T>(list: &mut Vec<T>, more: usize) -> &mut Vec<T> {
+    if list.len() + more > list.capacity() {
+        list.reserve_exact(more.max(list.len() / 8).max(64));
+    }
+    list
+}
+
+/// A few bits of a hash that neither the shard nor the slot uses.
+fn tag(hash: u64) -> u32 {
+    ((hash >> 40) & 0xFF) as u32
+}
+
+/// In front of a number that needs more than 16 bits.
+const LONG: u16 = u16::MAX;
+
+/// Writes a word as 16-bit numbers.
+pub(crate) fn encode(word: &[u32], encoded: &mut Vec<u16>) {
+    for &number in word {
+        if number < u32::from(LONG) {
+            encoded.push(number as u16);
+        } else {
+            encoded.extend([LONG, number as u16, (number >> 16) as u16]);
+        }
+    }
+}
+
+pub(crate) fn decode(encoded: &[u16], word: &mut Vec<u32>) {
+    word.clear();
+    let mut numbers = encoded.iter();
+    while let Some(&number) = numbers.next() {
+        let number = match number {
+            LONG => {
+                let low = numbers.next().copied().unwrap_or_default();
+                let high = numbers.next().copied().unwrap_or_default();
+                u32::from(low) | u32::from(high) << 16
+            }
+            short => u32::from(short),
+        };
+        word.push(number);
     }
 }
 
 /// A multiply-and-fold hash; words are short and come from nobody who would choose them to collide.
-fn hash(word: &[u32]) -> u64 {
-    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut sum = word.len() as u64;
-    for &number in word {
-        let product = u128::from(sum ^ u64::from(number)) * u128::from(ODD | 1);
-        sum = (product as u64) ^ ((product >> 64) as u64).rotate_left(23);
+pub(crate) fn hash(encoded: &[u16]) -> u64 {
+    let mut sum = encoded.len() as u64 ^ 0x2D35_8DCC_AA6C_78A5;
+    let mut fours = encoded.chunks_exact(4);
+    for four in &mut fours {
+        let four = u64::from(four[0])
+            | u64::from(four[1]) << 16
+            | u64::from(four[2]) << 32
+            | u64::from(four[3]) << 48;
+        sum = fold(sum ^ four, 0x9E37_79B9_7F4A_7C15);
     }
-    sum ^ (sum >> 32)
+    let rest = fours.remainder().iter().fold(0, |rest, &number| rest << 16 | u64::from(number));
+    fold(fold(sum ^ rest, 0x8BB8_4B93_962E_ACC9) ^ 0x4B33_A62E_D433_D4A3, 0x9E37_79B9_7F4A_7C15)
+}
+
+fn fold(one: u64, other: u64) -> u64 {
+    let product = u128::from(one) * u128::from(other);
+    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn words() -> impl Iterator<Item = Vec<u32>> {
+        (0..20_000_u32).map(|number| (0..number % 7).map(|place| number / 7 * 40 + place).collect())
+    }
+
     #[test]
     fn every_word_has_one_number_and_knows_its_first_parent() {
-        let mut store = Store::new();
-        for number in 0..20_000_u32 {
-            let word: Vec<u32> = (0..number % 7).map(|place| number / 7 + place).collect();
-            let before = store.len() as u32;
-            let (state, is_new) =
-                store.insert(&word, if before == 0 { Store::NOBODY } else { 0 }).expect("few");
-            assert_eq!(store.word(state), word);
-            assert_eq!(is_new, state == before);
-            assert_eq!(store.insert(&word, 5), Some((state, false)));
+        for visited in [Visited::Exact, Visited::Fingerprints] {
+            let mut store = Store::new(visited);
+            let mut seen = std::collections::HashMap::new();
+            for word in words() {
+                let mut encoded = Vec::new();
+                encode(&word, &mut encoded);
+                let (hash, parent) = (hash(&encoded), seen.len() as u32);
+                let shard = &mut store.shards[shard_of(hash)];
+                let (place, is_new) = shard.insert(&encoded, hash, parent).expect("few");
+                assert_eq!(is_new, !seen.contains_key(&word));
+                let state = (place * SHARDS + shard_of(hash)) as StateId;
+                assert_eq!(*seen.entry(word.clone()).or_insert(state), state);
+                let mut read = Vec::new();
+                store.read(state, &mut read);
+                assert_eq!(read, word);
+            }
+            assert_eq!(store.len(), seen.len());
         }
-        assert_eq!(store.parent(0), None);
-        assert_eq!(store.parent(1), Some(0));
+    }
+
+    #[test]
+    fn fingerprints_find_states_whose_words_are_gone() {
+        let mut store = Store::new(Visited::Fingerprints);
+        let all: Vec<Vec<u16>> = words()
+            .map(|word| {
+                let mut encoded = Vec::new();
+                encode(&word, &mut encoded);
+                encoded
+            })
+            .collect();
+        for (number, encoded) in all.iter().enumerate() {
+            let hash = hash(encoded);
+            store.shards[shard_of(hash)].insert(encoded, hash, NOBODY);
+            if number % 5_000 == 4_999 {
+                let before: Vec<usize> = store.shards.iter().map(Shard::len).collect();
+                store.drop_words(&before);
+            }
+        }
+        let is_known =
+            |encoded: &Vec<u16>| store.shards[shard_of(hash(encoded))].find(encoded, hash(encoded)).is_ok();
+        assert!(all.iter().all(is_known));
     }
 }

@@ -6,38 +6,72 @@ use crate::Property;
 
 /// A system of processes. Its states are words: short lists of numbers whose meaning is its own affair, but equal states must
 /// be equal words.
-pub trait System {
-    /// What it remembers between two calls, if that makes it faster.
-    type Memory: Default;
-
+///
+/// A system may find out what its steps do as it goes, and remember it: [`System::steps`] is asked by several threads at
+/// once and must not change anything; when it meets something new it says so, and [`System::learn`] is called, alone.
+pub trait System: Sync {
     /// How many processes it has.
     fn processes(&self) -> usize;
 
     /// The states in which it can begin.
-    fn initial(&self, memory: &mut Self::Memory) -> Vec<Vec<u32>>;
+    fn initial(&mut self) -> Vec<Vec<u32>>;
 
-    /// Calls `visit` with every step that is possible in a state, and the state after it.
-    fn steps(&self, memory: &mut Self::Memory, state: &[u32], visit: &mut impl FnMut(Step, &[u32]));
+    /// Calls `visit` with every step that is possible in a state, and the state after it. If it answers [`Known::No`], what it
+    /// visited does not count, and it is asked again after [`System::learn`].
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known;
+
+    /// Finds out all that [`System::steps`] needs to know about a state.
+    fn learn(&mut self, _state: &[u32]) {}
 
     /// Where a process stands in a state.
-    fn phase(&self, memory: &mut Self::Memory, state: &[u32], process: usize) -> Phase;
+    fn phase(&self, state: &[u32], process: usize) -> Phase;
+
+    /// Whether a process that waits is past its doorway, so that whoever comes later should not be served before it.
+    fn is_past_doorway(&self, _state: &[u32], _process: usize) -> bool {
+        true
+    }
 
     /// What does not hold in a state of all that should, besides exclusion.
-    fn flaw(&self, memory: &mut Self::Memory, state: &[u32]) -> Option<String>;
+    fn flaw(&self, _state: &[u32]) -> Option<(Property, String)> {
+        None
+    }
+
+    /// The single steps of a step: more than one if the system makes several at once where their order does not matter.
+    fn unfold(&self, _state: &[u32], step: &Step) -> Vec<Step> {
+        vec![*step]
+    }
+
+    /// Whether it had to leave out a step, so that not every state was reached.
+    fn is_cut(&self) -> bool {
+        false
+    }
 
     /// A step in words.
-    fn describe(&self, memory: &mut Self::Memory, step: &Step) -> String;
+    fn describe(&self, step: &Step) -> String;
+}
+
+/// Whether a system knew all that it was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Known {
+    /// All steps were visited.
+    All,
+    /// It has to learn about the state first.
+    No,
 }
 
 /// One step of one process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
     /// Who makes it.
     pub process: u32,
     /// What it does, as a number of the system's own.
     pub action: u32,
-    /// Whether it only adds a new request: such a step does not help whoever waits.
-    pub is_request: bool,
+    /// Which steps fairness takes for one: a class that is possible again and again is taken in the end. `None` for what need
+    /// never happen: a new request, a fault. It does not help whoever waits.
+    pub owed: Option<u32>,
+    /// What carries it out (a channel, an application, a process): random walks give each lane a speed of its own.
+    pub lane: u32,
     /// How many messages it sends.
     pub sends: u32,
     /// What it did that must never be, and which property that breaks.

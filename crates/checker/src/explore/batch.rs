@@ -1,0 +1,180 @@
+//! What one thread makes of its share of a round.
+
+use doorway_core::Phase;
+
+use super::judge::{self, Found};
+use crate::store::{SHARDS, Shard, StateId, Store, encode, hash, shard_of};
+use crate::{Known, Step, System};
+
+/// The steps of some states, and the states after them by shard.
+#[derive(Default)]
+pub(crate) struct Batch {
+    buckets: Vec<Bucket>,
+    /// The states whose steps are not known yet.
+    pub(super) unknown: Vec<StateId>,
+    pub(super) found: Vec<Found>,
+    pub(super) terminals: Vec<Vec<u32>>,
+    pub(super) transitions: u64,
+    /// For each state that was expanded its number of steps, and the steps, if they are kept.
+    pub(crate) counts: Vec<(StateId, u32)>,
+    pub(crate) steps: Vec<Step>,
+    keeps: bool,
+    word: Vec<u32>,
+    scratch: Scratch,
+}
+
+/// The steps of one state.
+#[derive(Default)]
+struct Scratch {
+    steps: Vec<Step>,
+    words: Vec<u16>,
+    ends: Vec<usize>,
+}
+
+/// States that were reached and belong to one shard.
+#[derive(Default)]
+struct Bucket {
+    entries: Vec<Entry>,
+    words: Vec<u16>,
+}
+
+struct Entry {
+    hash: u64,
+    parent: StateId,
+    /// Which step of the batch led to it.
+    step: u32,
+    end: u32,
+}
+
+impl Batch {
+    pub(super) fn clear(&mut self, keeps: bool) {
+        self.buckets.resize_with(SHARDS, Bucket::default);
+        for bucket in &mut self.buckets {
+            bucket.entries.clear();
+            bucket.words.clear();
+        }
+        self.unknown.clear();
+        self.found.clear();
+        self.terminals.clear();
+        self.transitions = 0;
+        self.counts.clear();
+        self.steps.clear();
+        self.keeps = keeps;
+    }
+
+    /// Makes every step that is possible in a state.
+    pub(super) fn expand<S: System>(&mut self, system: &S, store: &Store, state: StateId) {
+        store.read(state, &mut self.word);
+        let Scratch { steps, words, ends } = &mut self.scratch;
+        steps.clear();
+        words.clear();
+        ends.clear();
+        let known = system.steps(&self.word, &mut |step, after| {
+            steps.push(step);
+            encode(after, words);
+            ends.push(words.len());
+        });
+        match known {
+            Known::All => self.sort(system, state),
+            Known::No => self.unknown.push(state),
+        }
+    }
+
+    /// Sorts the states after a state's steps by shard, and looks at the steps.
+    fn sort<S: System>(&mut self, system: &S, state: StateId) {
+        let Scratch { steps, words, ends } = &self.scratch;
+        let first = self.transitions as u32;
+        let mut begin = 0;
+        for ((number, step), &end) in (first..).zip(steps).zip(ends) {
+            let word = &words[begin..end];
+            begin = end;
+            let hash = hash(word);
+            let bucket = &mut self.buckets[shard_of(hash)];
+            bucket.words.extend_from_slice(word);
+            let end = bucket.words.len() as u32;
+            bucket.entries.push(Entry { hash, parent: state, step: number, end });
+            if let Some((property, what)) = step.broken {
+                self.found.push(Found::step(property, what, state, *step));
+            }
+        }
+        self.transitions += steps.len() as u64;
+        if self.keeps {
+            self.counts.push((state, steps.len() as u32));
+            self.steps.extend_from_slice(steps);
+        }
+        if steps.iter().all(|step| step.owed.is_none()) {
+            self.found.extend(judge::stillness(system, state, &self.word));
+        }
+        if steps.is_empty() {
+            self.terminals.push(self.word.clone());
+        }
+    }
+}
+
+/// What came into one shard.
+pub(crate) struct Inserted {
+    /// The states that are new.
+    pub(super) fresh: Vec<StateId>,
+    pub(super) found: Vec<Found>,
+    pub(super) is_full: bool,
+    /// For each batch where its steps led to, if that is kept.
+    pub(crate) targets: Vec<(usize, u32, StateId)>,
+    /// Where all processes stand in the new states, if that is kept.
+    pub(crate) phases: Vec<(StateId, u64)>,
+}
+
+/// Puts all states of all batches into these shards, the first of which has this number.
+pub(super) fn insert_all<S: System>(
+    system: &S,
+    shards: &mut [Shard],
+    first: usize,
+    batches: &[Batch],
+    keep: bool,
+) -> Vec<Inserted> {
+    let numbered = (first..).zip(shards);
+    numbered.map(|(number, shard)| insert(system, shard, number, batches, keep)).collect()
+}
+
+fn insert<S: System>(
+    system: &S,
+    shard: &mut Shard,
+    number: usize,
+    batches: &[Batch],
+    keep: bool,
+) -> Inserted {
+    let (fresh, found, targets, phases) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut inserted = Inserted { fresh, found, is_full: false, targets, phases };
+    for (which, batch) in batches.iter().enumerate() {
+        let Bucket { entries, words } = &batch.buckets[number];
+        let mut begin = 0;
+        for entry in entries {
+            let word = &words[begin..entry.end as usize];
+            begin = entry.end as usize;
+            let Some((place, is_new)) = shard.insert(word, entry.hash, entry.parent) else {
+                inserted.is_full = true;
+                return inserted;
+            };
+            let state = (place * SHARDS + number) as StateId;
+            if is_new {
+                inserted.fresh.push(state);
+            }
+            if keep {
+                inserted.targets.push((which, entry.step, state));
+            }
+        }
+    }
+    let mut word = Vec::new();
+    for &state in &inserted.fresh {
+        crate::store::decode(shard.encoded(state as usize / SHARDS), &mut word);
+        inserted.found.extend(judge::state(system, state, &word));
+        if keep {
+            inserted.phases.push((state, super::graph_phases(system, &word)));
+        }
+    }
+    inserted
+}
+
+/// The processes in a phase.
+pub(super) fn in_phase<S: System>(system: &S, word: &[u32], phase: Phase) -> Vec<usize> {
+    (0..system.processes()).filter(|&process| system.phase(word, process) == phase).collect()
+}

@@ -1,0 +1,66 @@
+//! What is wrong in a state or a step.
+
+use doorway_core::Phase;
+
+use super::batch::in_phase;
+use crate::store::StateId;
+use crate::{Property, Step, System};
+
+/// Where a property does not hold: in a state, or in a step from it.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(super) property: Property,
+    pub(super) what: String,
+    pub(super) processes: Vec<usize>,
+    pub(super) state: StateId,
+    pub(super) step: Option<Step>,
+}
+
+impl Found {
+    /// A step did what must never be.
+    #[cold]
+    pub(super) fn step(property: Property, what: &str, state: StateId, step: Step) -> Self {
+        Self { property, what: what.to_owned(), processes: Vec::new(), state, step: Some(step) }
+    }
+}
+
+/// What is wrong in a state by itself.
+pub(super) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
+    let mut found = Vec::new();
+    let is_inside = |process: &usize| system.phase(word, *process) == Phase::Inside;
+    if (0..system.processes()).filter(is_inside).count() > 1 {
+        let inside = in_phase(system, word, Phase::Inside);
+        let what = format!("{} are inside together", named(&inside));
+        let property = Property::MutualExclusion;
+        found.push(Found { property, what, processes: inside, state, step: None });
+    }
+    if let Some((property, what)) = system.flaw(word) {
+        found.push(Found { property, what, processes: Vec::new(), state, step: None });
+    }
+    found
+}
+
+/// Nothing is owed to anybody in this state: whoever waits, waits for ever.
+pub(super) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
+    let waiting = in_phase(system, word, Phase::Waiting);
+    if waiting.is_empty() {
+        return Vec::new();
+    }
+    let verb = if waiting.len() == 1 { "waits" } else { "wait" };
+    let what = format!("{} {verb} for ever", named(&waiting));
+    let found = |property| {
+        let (what, processes) = (what.clone(), waiting.clone());
+        Found { property, what, processes, state, step: None }
+    };
+    vec![found(Property::DeadlockFreedom), found(Property::StarvationFreedom)]
+}
+
+/// Processes by their numbers, which count from 1.
+pub(crate) fn named(processes: &[usize]) -> String {
+    let numbers: Vec<String> = processes.iter().map(|process| (process + 1).to_string()).collect();
+    match numbers.split_last() {
+        None => "nobody".to_owned(),
+        Some((one, [])) => format!("node {one}"),
+        Some((last, others)) => format!("nodes {} and {last}", others.join(", ")),
+    }
+}

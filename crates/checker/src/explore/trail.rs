@@ -1,0 +1,98 @@
+//! From a state back to a run that leads to it.
+
+use doorway_core::Phase;
+
+use super::Explorer;
+use super::batch::in_phase;
+use super::judge::Found;
+use crate::graph::{Graph, Path};
+use crate::order::with_few_changes;
+use crate::progress::Lasso;
+use crate::store::{StateId, encode, hash};
+use crate::{Known, Step, System, Violation};
+
+impl<S: System> Explorer<'_, S> {
+    /// The run to where a property does not hold.
+    pub(super) fn violation(&mut self, found: Found) -> Violation {
+        let Found { property, what, processes, state, step } = found;
+        let (mut steps, mut end) = self.run_to(state);
+        if let Some(step) = step {
+            steps.extend(self.system.unfold(&end, &step));
+            let same = |other: &Step, _: &[u32]| (other.process, other.action) == (step.process, step.action);
+            end = self.step_to(&end, same).map_or(end, |(_, after)| after);
+        }
+        let steps = with_few_changes(self.system, self.begins(state), steps);
+        let waiting = in_phase(self.system, &end, Phase::Waiting);
+        Violation { property, what, processes, waiting, steps, loop_start: None }
+    }
+
+    /// A run along a path of the graph.
+    pub(super) fn lasso(&mut self, graph: &Graph, lasso: Lasso) -> Violation {
+        let Lasso { property, what, processes, path: Path { from, edges, loop_start } } = lasso;
+        let (steps, mut word) = self.run_to(from);
+        let mut steps = with_few_changes(self.system, self.begins(from), steps);
+        let mut repeats = None;
+        for (number, edge) in edges.into_iter().enumerate() {
+            if Some(number) == loop_start {
+                repeats = Some(steps.len());
+            }
+            let step = *graph.step(edge);
+            let target = self.store.fingerprint(edge.to);
+            steps.extend(self.system.unfold(&word, &step));
+            if let Some((_, after)) = self.step_to(&word, |other, after| {
+                (other.process, other.action) == (step.process, step.action) && fingerprint(after) == target
+            }) {
+                word = after;
+            }
+        }
+        let waiting = in_phase(self.system, &word, Phase::Waiting);
+        Violation { property, what, processes, waiting, steps, loop_start: repeats }
+    }
+
+    /// The steps from the beginning to a state, and its word.
+    fn run_to(&mut self, state: StateId) -> (Vec<Step>, Vec<u32>) {
+        let mut states = vec![state];
+        while let Some(before) = self.store.parent(states[states.len() - 1]) {
+            states.push(before);
+        }
+        let mut word = self.begins(state).to_vec();
+        let mut steps = Vec::new();
+        for &next in states.iter().rev().skip(1) {
+            let target = self.store.fingerprint(next);
+            let Some((step, after)) = self.step_to(&word, |_, after| fingerprint(after) == target) else {
+                break;
+            };
+            steps.extend(self.system.unfold(&word, &step));
+            word = after;
+        }
+        (steps, word)
+    }
+
+    /// Where the run to a state begins.
+    fn begins(&self, state: StateId) -> &[u32] {
+        let mut first = state;
+        while let Some(before) = self.store.parent(first) {
+            first = before;
+        }
+        let begin = self.initial.iter().find(|(_, state)| *state == first);
+        begin.map_or(&[], |(word, _)| word)
+    }
+
+    /// A step from a state that is wanted, and the state after it.
+    fn step_to(&self, word: &[u32], wanted: impl Fn(&Step, &[u32]) -> bool) -> Option<(Step, Vec<u32>)> {
+        let mut taken = None;
+        let known = self.system.steps(word, &mut |step, after| {
+            if taken.is_none() && wanted(&step, after) {
+                taken = Some((step, after.to_vec()));
+            }
+        });
+        debug_assert_eq!(known, Known::All, "it was expanded before");
+        taken
+    }
+}
+
+fn fingerprint(word: &[u32]) -> u64 {
+    let mut encoded = Vec::new();
+    encode(word, &mut encoded);
+    hash(&encoded)
+}

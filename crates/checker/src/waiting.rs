@@ -1,0 +1,288 @@
+//! How often one process can be overtaken by another.
+//!
+//! Process j overtakes i when i is past its doorway, j begins to ask after that, and j enters while i still waits. For each pair the
+//! states in which i waits are looked at twice: once while j is still about what it wanted before, once afterwards; the longest
+//! way through them, counted in entries of j, is the answer, and there is none if such an entry lies on a way round.
+
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+
+use crate::components::Components;
+use crate::explore::named;
+use crate::graph::{Edge, Graph, Path, Stand};
+use crate::progress::Lasso;
+use crate::store::StateId;
+use crate::{Property, Violation};
+
+/// How often processes overtake each other at worst.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    /// By whom and by how often each process is overtaken: `bounds[i][j]` is how often j enters that asked after i, before i
+    /// does; `None` if there is no bound.
+    pub bounds: Vec<Vec<Option<u32>>>,
+    /// A shortest run in which somebody is overtaken most often, if anybody is and there is a bound.
+    pub witness: Option<Violation>,
+}
+
+impl Waiting {
+    /// The largest number; `None` if there is no bound.
+    #[must_use]
+    pub fn worst(&self) -> Option<u32> {
+        self.bounds.iter().flatten().copied().try_fold(0, |most, one| Some(most.max(one?)))
+    }
+}
+
+/// Runs that show how one is overtaken.
+pub(crate) struct Shown {
+    /// Once, if ever.
+    pub(crate) once: Option<Lasso>,
+    /// Most often.
+    pub(crate) worst: Option<Lasso>,
+    /// For ever.
+    pub(crate) without_end: Option<Lasso>,
+}
+
+/// Decides for every pair.
+pub(crate) fn judge(graph: &Graph) -> (Waiting, Shown) {
+    let mut components = Components::new(graph.bound() * 2);
+    let pairs = || (0..graph.processes).flat_map(|i| (0..graph.processes).map(move |j| Pair { graph, i, j }));
+    let mut bounds = vec![vec![Some(0); graph.processes]; graph.processes];
+    for pair in pairs().filter(|pair| pair.i != pair.j) {
+        bounds[pair.i][pair.j] = pair.bound(&mut components);
+    }
+    let bound = |pair: &Pair<'_>| bounds[pair.i][pair.j];
+    let depths = graph.depths();
+    let shortest = |count: u32| {
+        let pairs = pairs().filter(|pair| bound(pair).is_none_or(|bound| bound >= count && count > 0));
+        let runs = pairs.filter_map(|pair| pair.shortest(&depths, count));
+        runs.min_by_key(|lasso| depths[lasso.path.from as usize] as usize + lasso.path.edges.len())
+    };
+    let waiting = Waiting { bounds: bounds.clone(), witness: None };
+    let once = shortest(1);
+    let worst = waiting.worst().filter(|worst| *worst > 0).and_then(shortest);
+    let endless = pairs().find(|pair| bound(pair).is_none());
+    let without_end = endless.and_then(|pair| pair.endless(&depths, &mut components));
+    (waiting, Shown { once, worst, without_end })
+}
+
+/// Process `i` waits, and `j` may overtake it.
+#[derive(Clone, Copy)]
+struct Pair<'a> {
+    graph: &'a Graph,
+    i: usize,
+    j: usize,
+}
+
+/// A state in which i waits, and whether j is still about what it wanted before.
+type Spot = u32;
+
+fn spot(state: StateId, is_old: bool) -> Spot {
+    state * 2 + u32::from(is_old)
+}
+
+/// A spot, and how often j has overtaken i on the way to it.
+type Key = (Spot, u32);
+
+/// From where each spot was reached first, and by which step from which state.
+type Trail = HashMap<Key, (Option<Key>, StateId, Edge)>;
+
+impl Pair<'_> {
+    /// Where i has just passed its doorway, and how it came there.
+    fn starts(&self) -> impl Iterator<Item = (StateId, Edge, Spot)> + '_ {
+        self.graph.states().flat_map(move |state| {
+            let is_before = self.graph.stand(state, self.i) != Stand::Waiting;
+            let edges = self.graph.edges(state).iter().filter(move |_| is_before);
+            edges.filter(|edge| self.graph.stand(edge.to, self.i) == Stand::Waiting).map(move |&edge| {
+                let is_old = self.graph.stand(edge.to, self.j).wants();
+                (state, edge, spot(edge.to, is_old))
+            })
+        })
+    }
+
+    /// Where a step leads while i waits, and whether j overtakes i by it.
+    fn follow(&self, from: Spot, edge: Edge) -> Option<(Spot, bool)> {
+        if self.graph.stand(edge.to, self.i) != Stand::Waiting {
+            return None;
+        }
+        let was_old = from % 2 == 1;
+        let enters = self.graph.enters(from / 2, edge.to, self.j);
+        Some((spot(edge.to, was_old && !enters), enters && !was_old))
+    }
+
+    fn next(&self, from: Spot, cursor: &mut u32) -> Option<Spot> {
+        let edges = self.graph.edges(from / 2).get(*cursor as usize..)?;
+        let follow = |(skipped, edge): (usize, &Edge)| Some((skipped, self.follow(from, *edge)?.0));
+        let (skipped, to) = edges.iter().enumerate().find_map(follow)?;
+        *cursor += skipped as u32 + 1;
+        Some(to)
+    }
+
+    /// How often j overtakes i at most.
+    fn bound(&self, components: &mut Components) -> Option<u32> {
+        let mut values: Vec<u32> = vec![0; self.graph.bound() * 2];
+        let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
+        components.visit(
+            starts.iter().copied(),
+            |from, cursor| self.next(from, cursor),
+            |component| {
+                let value = self.value(component, &values);
+                component.iter().for_each(|spot| values[*spot as usize] = value);
+            },
+        );
+        let most = starts.into_iter().map(|spot| values[spot as usize]).max().unwrap_or(0);
+        (most != ENDLESS).then_some(most)
+    }
+
+    /// How often j can still overtake i from a component on.
+    fn value(&self, component: &[Spot], values: &[u32]) -> u32 {
+        let mut members = component.to_vec();
+        members.sort_unstable();
+        let mut most = 0;
+        for &from in component {
+            for &edge in self.graph.edges(from / 2) {
+                let Some((to, overtakes)) = self.follow(from, edge) else { continue };
+                let value = match members.binary_search(&to) {
+                    Ok(_) if overtakes => ENDLESS,
+                    Ok(_) => 0,
+                    Err(_) => values[to as usize].saturating_add(u32::from(overtakes)),
+                };
+                most = most.max(value);
+            }
+        }
+        most
+    }
+
+    fn lasso(&self, property: Property, what: String, path: Path) -> Lasso {
+        Lasso { property, what, processes: vec![self.i, self.j], path }
+    }
+
+    /// A shortest run in which j overtakes i so often.
+    fn shortest(&self, depths: &[u32], count: u32) -> Option<Lasso> {
+        let what = format!(
+            "{} enters {} before {}, which asked before",
+            named(&[self.j]),
+            if count == 1 { "once".to_owned() } else { format!("{count} times") },
+            named(&[self.i])
+        );
+        let (from, edges) = self.way(depths, &|_, _, seen| seen == count)?;
+        Some(self.lasso(Property::Fifo, what, Path { from, edges, loop_start: None }))
+    }
+
+    /// A shortest run, from where i passes its doorway, to a step of which `is_goal` is told where it begins and leads, and how
+    /// often j has overtaken i with it.
+    fn way(&self, depths: &[u32], is_goal: &dyn Fn(Spot, Spot, u32) -> bool) -> Option<(StateId, Vec<Edge>)> {
+        let mut starts: Vec<(StateId, Edge, Spot)> = self.starts().collect();
+        starts.sort_by_key(|(state, _, _)| Reverse(depths[*state as usize]));
+        let mut before = Trail::new();
+        let mut queue: VecDeque<(u32, Key)> = VecDeque::new();
+        loop {
+            let now = queue.front().map_or(u32::MAX, |(depth, _)| *depth);
+            if let Some((state, edge, spot)) = starts.pop_if(|(state, _, _)| depths[*state as usize] < now) {
+                if let Entry::Vacant(free) = before.entry((spot, 0)) {
+                    free.insert((None, state, edge));
+                    queue.push_front((depths[state as usize] + 1, (spot, 0)));
+                }
+                continue;
+            }
+            let (depth, (from, seen)) = queue.pop_front()?;
+            for &edge in self.graph.edges(from / 2) {
+                let Some((to, overtakes)) = self.follow(from, edge) else { continue };
+                let seen_then = seen + u32::from(overtakes);
+                let is_there = is_goal(from, to, seen_then);
+                if let Entry::Vacant(free) = before.entry((to, seen_then)) {
+                    free.insert((Some((from, seen)), from / 2, edge));
+                    queue.push_back((depth + 1, (to, seen_then)));
+                } else if !is_there {
+                    continue;
+                }
+                if is_there {
+                    return Some(trace(&before, (from, seen), edge));
+                }
+            }
+        }
+    }
+
+    /// A run in which j overtakes i again and again.
+    fn endless(&self, depths: &[u32], components: &mut Components) -> Option<Lasso> {
+        let mut round: Option<(Vec<Spot>, Spot, Edge)> = None;
+        let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
+        components.visit(
+            starts,
+            |from, cursor| self.next(from, cursor),
+            |component| {
+                if round.is_none() {
+                    let mut members = component.to_vec();
+                    members.sort_unstable();
+                    let edges = component
+                        .iter()
+                        .flat_map(|from| self.graph.edges(from / 2).iter().map(|edge| (*from, *edge)));
+                    let overtakes = |(from, edge): &(Spot, Edge)| {
+                        self.follow(*from, *edge)
+                            .is_some_and(|(to, overtakes)| overtakes && members.binary_search(&to).is_ok())
+                    };
+                    round =
+                        edges.into_iter().find(overtakes).map(|(from, edge)| (members.clone(), from, edge));
+                }
+            },
+        );
+        let (members, from, edge) = round?;
+        let target = self.follow(from, edge)?.0;
+        let (first, mut edges) = self.way(depths, &|_, to, _| to == from).or_else(|| {
+            let (state, edge, _) = self.starts().find(|(_, _, spot)| *spot == from)?;
+            Some((state, vec![edge]))
+        })?;
+        let loop_start = edges.len();
+        edges.push(edge);
+        edges.extend(self.back(&members, target, from)?);
+        let what = format!(
+            "{} enters again and again while {}, which asked before, waits",
+            named(&[self.j]),
+            named(&[self.i])
+        );
+        Some(self.lasso(
+            Property::BoundedWaiting,
+            what,
+            Path { from: first, edges, loop_start: Some(loop_start) },
+        ))
+    }
+
+    /// A shortest way from one spot to another among some.
+    fn back(&self, members: &[Spot], from: Spot, to: Spot) -> Option<Vec<Edge>> {
+        let mut before: HashMap<Spot, Option<(Spot, Edge)>> = HashMap::from([(from, None)]);
+        let mut queue = VecDeque::from([from]);
+        while !before.contains_key(&to) {
+            let spot = queue.pop_front()?;
+            for &edge in self.graph.edges(spot / 2) {
+                if let Some((next, _)) =
+                    self.follow(spot, edge).filter(|(next, _)| members.binary_search(next).is_ok())
+                    && let Entry::Vacant(free) = before.entry(next)
+                {
+                    free.insert(Some((spot, edge)));
+                    queue.push_back(next);
+                }
+            }
+        }
+        let (mut way, mut at) = (Vec::new(), to);
+        while let Some(&Some((earlier, edge))) = before.get(&at) {
+            way.push(edge);
+            at = earlier;
+        }
+        way.reverse();
+        Some(way)
+    }
+}
+
+/// There is no bound.
+const ENDLESS: u32 = u32::MAX;
+
+/// The way to a spot and one step more, from the state before i passed its doorway.
+fn trace(before: &Trail, last: Key, edge: Edge) -> (StateId, Vec<Edge>) {
+    let (mut edges, mut at, mut first) = (vec![edge], Some(last), 0);
+    while let Some((earlier, state, edge)) = at.and_then(|at| before.get(&at)) {
+        edges.push(*edge);
+        (at, first) = (*earlier, *state);
+    }
+    edges.reverse();
+    (first, edges)
+}

@@ -1,0 +1,156 @@
+//! `doorway check`: every interleaving of a small system.
+
+mod page;
+mod words;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use doorway_checker::{Fairness, Faults, Limits, Property, Visited};
+use doorway_core::{Catalog, Channels, NodeId, Options, Refusal};
+use doorway_lab::check::{Decision, Instance, requests, start};
+use doorway_lab::processors;
+
+use crate::files::Destination;
+use crate::progress::Progress;
+use crate::typed::Typed;
+use crate::usage::{named, node, whole};
+use crate::{Answer, Exit, files, names};
+use page::Report;
+use words::Wanted;
+
+/// Explore every interleaving of a small system
+///
+/// Visits every state that the nodes of an algorithm can reach, however messages are delayed and whoever asks when. It decides
+/// whether at most one is ever inside, whether everybody who waits enters in the end and what a scheduler must grant for that,
+/// whether the algorithm's invariants hold, whether there is one token, and whether fences increase. With --property all it
+/// also decides which orders are kept, and how often one can be overtaken.
+///
+/// What it finds wrong it shows by a shortest run, told with few changes from one node to another.
+///
+/// Exits 0 if all properties hold, 1 if one is violated, 3 if a limit was reached before all states were seen.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway check ricart-agrawala --requests 2,2,1
+  doorway check raymond --requests unbounded --property all
+  doorway check maekawa --nodes 4 --quorum grid
+  doorway check maekawa/basic --script deadlock.script
+  doorway check lamport --nodes 2 --channels any
+  doorway check central --lose 1 --property deadlock-freedom")]
+pub(crate) struct Arguments {
+    /// The algorithm, as `doorway algorithms` lists it
+    algorithm: String,
+    /// How many nodes there are, 3 unless --requests has more numbers
+    #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    nodes: Option<usize>,
+    /// How often each node asks: one number for all, or one for each; `unbounded` is again and again
+    #[arg(long, value_name = "R,…", value_delimiter = ',', default_value = "1", value_parser = words::request, allow_negative_numbers = true)]
+    requests: Vec<u32>,
+    /// In what order channels deliver, the weakest that the algorithm needs unless given
+    #[arg(long, value_name = "fifo|any|causal")]
+    channels: Option<Channels>,
+    /// Start with this node inside instead of nobody
+    #[arg(long, value_name = "NODE", value_parser = node, allow_negative_numbers = true)]
+    start_inside: Option<NodeId>,
+    /// How many messages may be lost
+    #[arg(long, value_name = "N", default_value = "0", value_parser = whole::<u8>, allow_negative_numbers = true)]
+    lose: u8,
+    /// How many messages may arrive once more
+    #[arg(long, value_name = "N", default_value = "0", value_parser = whole::<u8>, allow_negative_numbers = true)]
+    duplicate: u8,
+    /// How many nodes may stop for good
+    #[arg(long, value_name = "N", default_value = "0", value_parser = whole::<u8>, allow_negative_numbers = true)]
+    crash: u8,
+    /// What to decide: `lock` (all that a lock must be), `all`, or some of mutual-exclusion, deadlock-freedom,
+    /// starvation-freedom, one-token, invariants, fence, happened-before-order, fifo, bounded-waiting
+    #[arg(long, value_name = "lock|all|NAME,…", value_delimiter = ',', default_value = "lock", value_parser = words::property)]
+    property: Vec<Wanted>,
+    /// What a scheduler is taken to owe to those that wait; the least that is needed is found unless given
+    #[arg(long, value_name = "none|weak|strong", value_parser = words::fairness)]
+    fairness: Option<Fairness>,
+    /// Whether to leave out interleavings that, as the algorithm promises, make no difference
+    #[arg(long, value_name = "on|off", default_value = "on", value_parser = words::switch, action = clap::ArgAction::Set)]
+    reduction: bool,
+    /// On how many threads to search; the answer does not depend on it
+    #[arg(long, value_name = "T", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    threads: Option<usize>,
+    /// What to keep of each state: all of it, or a fingerprint of 64 bits, with which a state may be missed
+    #[arg(long, value_name = "exact|fingerprints", default_value = "exact", value_parser = words::visited)]
+    visited: Visited,
+    /// Whom a node asks, for the algorithms with quorums
+    #[arg(long, value_name = "KIND|file:PATH")]
+    quorum: Option<String>,
+    /// Choose any parameter by its name, as `doorway explain` tells; may be given again
+    #[arg(long, value_name = "NAME=VALUE", value_parser = named)]
+    set: Vec<(String, String)>,
+    /// The most memory for the states
+    #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = words::bytes)]
+    max_memory: u64,
+    /// The longest time
+    #[arg(long, value_name = "SECONDS", default_value = "600s", value_parser = words::seconds)]
+    max_time: Duration,
+    /// Write the run that breaks something as a script, which `doorway simulate --script` replays
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn answer(
+    catalog: &(impl Catalog + Sync),
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
+    let about = names::find(catalog, typed, &arguments.algorithm)?;
+    let instance = instance(arguments, about.name, about.needs)?;
+    let destination = arguments.script.as_deref().map(Destination::new).transpose()?;
+    let mut progress = Progress::new(1, "searches");
+    let began = Instant::now();
+    let checked = instance.check(catalog, &mut |_| progress.show(0))?;
+    drop(progress);
+    let took = began.elapsed();
+    if let Some((destination, found)) = destination.zip(checked.counterexamples.first()) {
+        destination.write(|file| file.write_all(found.script.as_bytes()))?;
+    }
+    let exit = match checked.decision() {
+        Decision::Holds => Exit::Holds,
+        Decision::Violated => Exit::Fails,
+        Decision::NotExhausted => Exit::Undecided,
+    };
+    let report = Report { instance: &instance, checked: &checked, took };
+    let text = if arguments.json { report.as_json() } else { report.page() };
+    Ok(Answer { text, notes: Vec::new(), exit })
+}
+
+fn instance(arguments: &Arguments, name: &str, needs: Channels) -> Result<Instance, Refusal> {
+    let Arguments { lose, duplicate, crash, .. } = *arguments;
+    let requests = requests(arguments.nodes, &arguments.requests)?;
+    let properties: Vec<Property> =
+        Property::ALL.into_iter().filter(|property| is_wanted(arguments, *property)).collect();
+    Ok(Instance {
+        options: options(arguments)?,
+        start: start(arguments.start_inside),
+        faults: Faults { losses: lose, duplicates: duplicate, crashes: crash },
+        fairness: arguments.fairness,
+        reduction: arguments.reduction,
+        threads: arguments.threads.unwrap_or_else(processors).clamp(1, 64),
+        visited: arguments.visited,
+        limits: Limits { bytes: arguments.max_memory, time: arguments.max_time, ..Limits::default() },
+        ..Instance::new(name, &requests, arguments.channels.unwrap_or(needs)).deciding(&properties)
+    })
+}
+
+fn is_wanted(arguments: &Arguments, property: Property) -> bool {
+    arguments.property.iter().any(|wanted| match wanted {
+        Wanted::All => true,
+        Wanted::Lock => Instance::OF_A_LOCK.contains(&property),
+        Wanted::One(one) => *one == property,
+    })
+}
+
+fn options(arguments: &Arguments) -> Result<Options, Refusal> {
+    let quorum = arguments.quorum.iter().map(|word| ("quorum", word.as_str()));
+    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
+    files::choices(quorum.chain(set))
+}

@@ -1,0 +1,189 @@
+//! What `doorway check` answers.
+
+use std::time::Duration;
+
+use doorway_checker::{Fairness, Property, Setting};
+use doorway_lab::check::{Checked, Counterexample, Decision, Instance, Numbers, Verdict};
+use serde_json::{Value, json};
+
+use crate::text::{channels, counted, item, prose_width, wrap};
+
+/// What came of it, to be told.
+pub(super) struct Report<'a> {
+    pub(super) instance: &'a Instance,
+    pub(super) checked: &'a Checked,
+    pub(super) took: Duration,
+}
+
+impl Report<'_> {
+    pub(super) fn as_json(&self) -> String {
+        let Numbers { states, transitions, depth, is_complete, odds_of_omission, .. } = self.checked.numbers;
+        let property = |verdict: &Verdict| {
+            let found = self.checked.counterexample(verdict.property);
+            json!({
+                "name": verdict.property.name(),
+                "verdict": verdict.decision.name(),
+                "fairness": verdict.fairness.map(Fairness::name),
+                "steps": found.map(|found| found.steps.len()),
+                "bound": verdict.bound,
+            })
+        };
+        let run = |found: &Counterexample| json!({"property": found.property.name(), "what": found.what, "steps": found.steps, "loop_start": found.loop_start});
+        let shown = self.checked.counterexamples.first();
+        let reduced = self.checked.reduced.map(|numbers| json!({"states": numbers.states, "transitions": numbers.transitions, "complete": numbers.is_complete}));
+        let messages = self.checked.messages.map(|counts| json!({"min": counts.min, "max": counts.max}));
+        let answer = json!({
+            "version": 1,
+            "algorithm": self.instance.algorithm,
+            "nodes": self.instance.requests.len(),
+            "states": states,
+            "transitions": transitions,
+            "depth": depth,
+            "complete": is_complete,
+            "seconds": self.took.as_secs_f64(),
+            "reduced": reduced,
+            "odds_of_omission": odds_of_omission,
+            "properties": self.checked.verdicts.iter().map(property).collect::<Vec<_>>(),
+            "counterexample": shown.map_or(Value::Null, run),
+            "most_overtaken": self.checked.most_overtaken.as_ref().map(run),
+            "messages": messages,
+        });
+        format!("{answer}\n")
+    }
+
+    pub(super) fn page(&self) -> String {
+        let width = prose_width();
+        let mut lines = vec![wrap(&self.system(), width, 2), wrap(&self.seen(), width, 2)];
+        if let Some(numbers) = self.checked.reduced {
+            let how_far = if numbers.is_complete { "" } else { ", and a limit was reached" };
+            let told = format!("with the algorithm's promises {}{how_far}", states(&numbers));
+            lines.push(wrap(&told, width, 2));
+        }
+        lines.extend(self.checked.messages.map(|counts| {
+            let most = counts.max.map_or("any number".to_owned(), |max| max.to_string());
+            let told =
+                if counts.max == Some(counts.min) { most } else { format!("{} to {most}", counts.min) };
+            wrap(&format!("a whole run takes {told} messages"), width, 2)
+        }));
+        lines.push(String::new());
+        lines.extend(
+            self.checked
+                .verdicts
+                .iter()
+                .map(|verdict| item(verdict.property.name(), &self.told(verdict), 23, width)),
+        );
+        if let Some(found) = self.checked.counterexamples.first() {
+            lines.push(format!("\nA run against {}:", found.property));
+            lines.push(run(found));
+        } else if let Some(found) = &self.checked.most_overtaken {
+            lines.push("\nA run in which somebody is overtaken most often:".to_owned());
+            lines.push(run(found));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    /// What is explored.
+    fn system(&self) -> String {
+        let Instance { requests, options, start, faults, .. } = self.instance;
+        let asked = |asked: &u32| match *asked {
+            Setting::UNBOUNDED => "unbounded".to_owned(),
+            number => number.to_string(),
+        };
+        let requests: Vec<String> = requests.iter().map(asked).collect();
+        let mut facts = vec![
+            self.instance.algorithm.clone(),
+            counted(requests.len() as u64, "node"),
+            format!("requests {}", requests.join(",")),
+            channels(self.instance.channels),
+        ];
+        facts.extend(options.iter().map(|(name, choice)| format!("{name} {}", choice.word)));
+        facts.extend(start.holder().map(|node| format!("node {node} inside at the start")));
+        let faults = [
+            (faults.losses, "message may be lost", "messages may be lost"),
+            (faults.duplicates, "message may arrive twice", "messages may arrive twice"),
+            (faults.crashes, "node may stop", "nodes may stop"),
+        ];
+        for (count, one, many) in faults {
+            match count {
+                0 => {}
+                1 => facts.push(format!("1 {one}")),
+                _ => facts.push(format!("{count} {many}")),
+            }
+        }
+        facts.join(", ")
+    }
+
+    /// How far the search went.
+    fn seen(&self) -> String {
+        let numbers = &self.checked.numbers;
+        let how_far =
+            if numbers.is_complete { "all of them" } else { "and a limit was reached: not all of them" };
+        let odds = numbers.odds_of_omission.map_or_else(String::new, |odds| {
+            format!("; the odds that a state was missed are below {odds:.1e}")
+        });
+        format!(
+            "{}, {how_far}; {} deep; {} bytes a state; {:.1} s{odds}",
+            states(numbers),
+            numbers.depth,
+            numbers.bytes / numbers.states.max(1),
+            self.took.as_secs_f64()
+        )
+    }
+
+    fn told(&self, verdict: &Verdict) -> String {
+        let found = self.checked.counterexample(verdict.property);
+        let mut told = match (verdict.decision, found) {
+            (Decision::Violated, Some(found)) => {
+                let steps = counted(found.steps.len() as u64, "step");
+                match found.loop_start {
+                    None => format!("violated after {steps}: {}", found.what),
+                    Some(_) => format!("violated for ever: {}", found.what),
+                }
+            }
+            (decision, _) => decision.to_string(),
+        };
+        if verdict.decision == Decision::Violated
+            && let Some(fairness) = verdict.fairness
+        {
+            told += &format!(", even if the scheduler is {}", fair(fairness));
+        } else if let Some(fairness) = verdict.fairness {
+            told += &match fairness {
+                Fairness::None => ", whatever the scheduler does".to_owned(),
+                _ => format!(", if the scheduler is {}", fair(fairness)),
+            };
+        }
+        if verdict.property == Property::BoundedWaiting
+            && let Some(bound) = verdict.bound
+        {
+            let least = if verdict.decision == Decision::NotExhausted { "at least " } else { "" };
+            told += &format!(", r = {least}{bound}");
+        }
+        told += &verdict.remark.as_ref().map_or_else(String::new, |remark| format!("; {remark}"));
+        told
+    }
+}
+
+fn fair(fairness: Fairness) -> &'static str {
+    match fairness {
+        Fairness::None => "not fair at all",
+        Fairness::Weak => "weakly fair",
+        Fairness::Strong => "strongly fair",
+    }
+}
+
+fn states(numbers: &Numbers) -> String {
+    format!("{} states, {} steps between them", numbers.states, numbers.transitions)
+}
+
+/// A run as numbered sentences.
+fn run(found: &Counterexample) -> String {
+    let mut lines = Vec::new();
+    for (number, step) in (1..).zip(&found.steps) {
+        if found.loop_start == Some(number - 1) {
+            lines.push("      and from here on again and again:".to_owned());
+        }
+        lines.push(format!("{number:>4}  {step}"));
+    }
+    lines.push(format!("      so that {}", found.what));
+    lines.join("\n")
+}

@@ -1,0 +1,243 @@
+//! An algorithm held against every interleaving, and the run that breaks it as something that one can replay.
+//!
+//! What is asked is decided in passes, each over as few states as it needs. Exclusion, progress, waiting and the number of messages
+//! are the same on the states that are left when an algorithm's promises are used; invariants need every state; fences and
+//! happened-before order need more than that, because what they compare becomes part of the states.
+
+mod counterexample;
+mod passes;
+
+use std::fmt;
+use std::time::Duration;
+
+use doorway_checker::counts::Messages as Counts;
+use doorway_checker::{Fairness, Faults, Limits, Property, Setting, Visited};
+use doorway_core::{Catalog, Channels, NodeId, Options, Refusal, Start};
+
+pub use counterexample::Counterexample;
+
+/// A small system to explore, and what to decide about it.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The algorithm's name.
+    pub algorithm: String,
+    /// What is chosen for it.
+    pub options: Options,
+    /// How often each node asks, [`Setting::UNBOUNDED`] for again and again; there are as many nodes as numbers.
+    pub requests: Vec<u32>,
+    /// In what order channels deliver.
+    pub channels: Channels,
+    /// Whether somebody is inside at the start.
+    pub start: Start,
+    /// What may go wrong.
+    pub faults: Faults,
+    /// What to decide.
+    pub properties: Vec<Property>,
+    /// What a scheduler is taken to owe; if not given, the least that is needed is found.
+    pub fairness: Option<Fairness>,
+    /// Whether to use the algorithm's promises.
+    pub reduction: bool,
+    /// On how many threads.
+    pub threads: usize,
+    /// What to keep of each state.
+    pub visited: Visited,
+    /// How far to go.
+    pub limits: Limits,
+}
+
+impl Instance {
+    /// What a lock must be: all but the orders that only some algorithms keep.
+    pub const OF_A_LOCK: [Property; 6] = [
+        Property::MutualExclusion,
+        Property::DeadlockFreedom,
+        Property::StarvationFreedom,
+        Property::OneToken,
+        Property::Invariants,
+        Property::Fence,
+    ];
+
+    /// So many requests of each node of an algorithm, in channels of this order, and all that a lock must be.
+    #[must_use]
+    pub fn new(algorithm: &str, requests: &[u32], channels: Channels) -> Self {
+        Self {
+            algorithm: algorithm.to_owned(),
+            options: Options::none(),
+            requests: requests.to_vec(),
+            channels,
+            start: Start::Empty,
+            faults: Faults::default(),
+            properties: Self::OF_A_LOCK.to_vec(),
+            fairness: None,
+            reduction: true,
+            threads: 1,
+            visited: Visited::Exact,
+            limits: Limits::default(),
+        }
+    }
+
+    /// The same with other properties to decide.
+    #[must_use]
+    pub fn deciding(mut self, properties: &[Property]) -> Self {
+        self.properties = properties.to_vec();
+        self
+    }
+
+    /// The same with something chosen for the algorithm.
+    #[must_use]
+    pub fn with(mut self, name: &str, word: &str) -> Self {
+        self.options = self.options.with(name, word);
+        self
+    }
+
+    /// Explores it; `watch` is told how many states were found so far.
+    ///
+    /// # Errors
+    /// If there is no such algorithm, or it cannot run so.
+    pub fn check(&self, catalog: &impl Catalog, watch: &mut dyn FnMut(u64)) -> Result<Checked, Refusal> {
+        let n = self.requests.len();
+        if !(1..=Setting::MOST_NODES).contains(&n) {
+            let most = Setting::MOST_NODES;
+            return Err(Refusal::new(format!("a system of 1 to {most} nodes can be explored, not of {n}")));
+        }
+        if let Some(stranger) = self.start.holder().filter(|node| node.index() >= n) {
+            return Err(Refusal::new(format!("there is no node {stranger}: nodes are 1 to {n}")));
+        }
+        passes::check(self, catalog, watch)
+    }
+}
+
+/// How many states a pass visited.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Numbers {
+    /// How many states were reached.
+    pub states: u64,
+    /// How many steps lead from them.
+    pub transitions: u64,
+    /// How many steps the longest of all shortest runs has.
+    pub depth: u64,
+    /// Whether every state was reached.
+    pub is_complete: bool,
+    /// The bytes that they took.
+    pub bytes: u64,
+    /// The odds that a state was missed, if only fingerprints were kept.
+    pub odds_of_omission: Option<f64>,
+}
+
+/// What came of an exploration.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// The pass over every state, or over those that were left by the promises if no other was needed.
+    pub numbers: Numbers,
+    /// The pass over the states that were left by the promises, if there was one.
+    pub reduced: Option<Numbers>,
+    /// One for each property that was to be decided and can be.
+    pub verdicts: Vec<Verdict>,
+    /// For each property that does not hold a run.
+    pub counterexamples: Vec<Counterexample>,
+    /// A run in which somebody is overtaken most often, if that was asked.
+    pub most_overtaken: Option<Counterexample>,
+    /// The smallest and the largest number of messages of a run that ends.
+    pub messages: Option<Counts>,
+}
+
+/// What was decided about a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Which.
+    pub property: Property,
+    /// What was decided.
+    pub decision: Decision,
+    /// What a scheduler must owe for that.
+    pub fairness: Option<Fairness>,
+    /// How often one is overtaken at worst.
+    pub bound: Option<u32>,
+    /// What there is to say besides.
+    pub remark: Option<String>,
+}
+
+/// Whether a property holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// In every run.
+    Holds,
+    /// Not in every run.
+    Violated,
+    /// Not every state was reached, and it holds in those that were.
+    NotExhausted,
+}
+
+impl Decision {
+    /// As it stands in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Decision::Holds => "holds",
+            Decision::Violated => "violated",
+            Decision::NotExhausted => "not-exhausted",
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name().replace('-', " "))
+    }
+}
+
+impl Checked {
+    /// What was decided about a property.
+    #[must_use]
+    pub fn verdict(&self, property: Property) -> Option<&Verdict> {
+        self.verdicts.iter().find(|verdict| verdict.property == property)
+    }
+
+    /// The run against a property.
+    #[must_use]
+    pub fn counterexample(&self, property: Property) -> Option<&Counterexample> {
+        self.counterexamples.iter().find(|found| found.property == property)
+    }
+
+    /// Whether something is violated, or else whether all was decided.
+    #[must_use]
+    pub fn decision(&self) -> Decision {
+        let any = |decision| self.verdicts.iter().any(|verdict| verdict.decision == decision);
+        match () {
+            () if any(Decision::Violated) => Decision::Violated,
+            () if any(Decision::NotExhausted) => Decision::NotExhausted,
+            () => Decision::Holds,
+        }
+    }
+}
+
+/// How much time is left of a limit.
+fn left(limits: Limits, spent: Duration) -> Limits {
+    Limits { time: limits.time.saturating_sub(spent), ..limits }
+}
+
+/// So many requests of each of so many nodes, from what was typed: one number for all, or one for each.
+///
+/// # Errors
+/// If there are more or fewer numbers than nodes.
+pub fn requests(nodes: Option<usize>, typed: &[u32]) -> Result<Vec<u32>, Refusal> {
+    match (nodes, typed) {
+        (None, &[each]) => Ok(vec![each; 3]),
+        (Some(n), &[each]) if n <= Setting::MOST_NODES => Ok(vec![each; n]),
+        (Some(n), &[_]) => {
+            let most = Setting::MOST_NODES;
+            Err(Refusal::new(format!("a system of 1 to {most} nodes can be explored, not of {n}")))
+        }
+        (Some(n), list) if n != list.len() => {
+            let given = list.len();
+            Err(Refusal::new(format!(
+                "--requests has {given} numbers for {n} nodes: give one for all, or one for each"
+            )))
+        }
+        (_, list) => Ok(list.to_vec()),
+    }
+}
+
+/// Who starts inside, as an initial state.
+#[must_use]
+pub fn start(inside: Option<NodeId>) -> Start {
+    inside.map_or(Start::Empty, Start::Inside)
+}

@@ -1,0 +1,255 @@
+//! The passes in which properties are decided.
+
+use std::time::Instant;
+
+use doorway_checker::{
+    Exploration, Fairness, Messages, Property, Runs, Search, Setting, Violation, Watches, explore,
+};
+use doorway_core::{About, Catalog, Explain, Factory, Family, Hints, Refusal, Visitor};
+
+use super::{Checked, Counterexample, Decision, Instance, Numbers, Verdict, left};
+
+/// Explores an instance.
+pub(super) fn check(
+    instance: &Instance,
+    catalog: &impl Catalog,
+    watch: &mut dyn FnMut(u64),
+) -> Result<Checked, Refusal> {
+    let checked = catalog.visit(&instance.algorithm, &instance.options, Explore { instance, watch });
+    checked.ok_or_else(|| Refusal::new(format!("there is no algorithm {:?}", instance.algorithm)))??
+}
+
+struct Explore<'a, 'w> {
+    instance: &'a Instance,
+    watch: &'w mut dyn FnMut(u64),
+}
+
+impl Visitor for Explore<'_, '_> {
+    type Output = Result<Checked, Refusal>;
+
+    fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Self::Output {
+        let make = |setting: Setting| Messages::new(&factory, setting);
+        let has_token = about.family == Family::Token;
+        let instance = self.instance;
+        let mut properties = instance.properties.clone();
+        properties.retain(|property| *property != Property::OneToken || has_token);
+        let passes = Passes {
+            instance,
+            make: &make,
+            watch: self.watch,
+            began: Instant::now(),
+            checked: Checked::default(),
+            properties,
+        };
+        passes.run()
+    }
+}
+
+struct Passes<'a> {
+    instance: &'a Instance,
+    make: &'a dyn Fn(Setting) -> Result<Messages, Refusal>,
+    watch: &'a mut dyn FnMut(u64),
+    began: Instant,
+    checked: Checked,
+    properties: Vec<Property>,
+}
+
+/// What is the same on the states that promises leave.
+const OF_RUNS: [Property; 3] =
+    [Property::MutualExclusion, Property::DeadlockFreedom, Property::StarvationFreedom];
+
+/// What needs every state.
+const OF_STATES: [Property; 2] = [Property::OneToken, Property::Invariants];
+
+impl Passes<'_> {
+    fn run(mut self) -> Result<Checked, Refusal> {
+        let of_runs = self.wanted(&OF_RUNS);
+        let of_states = self.wanted(&OF_STATES);
+        let mut open = of_runs.clone();
+        if self.instance.reduction && !of_runs.is_empty() {
+            let (explored, mut system) = self.explore(&of_runs, Watches::default(), true, false)?;
+            self.checked.reduced = Some(numbers(&explored));
+            open = self.settle(&of_runs, &explored, &mut system, true);
+            self.checked.numbers = numbers(&explored);
+        }
+        if !open.is_empty() || !of_states.is_empty() {
+            let wanted: Vec<Property> = open.iter().chain(&of_states).copied().collect();
+            let watches = Watches { invariants: !of_states.is_empty(), ..Watches::default() };
+            let stop = of_states.is_empty() && self.checked.reduced.is_some();
+            let (explored, mut system) = self.explore(&wanted, watches, false, stop)?;
+            self.checked.numbers = numbers(&explored);
+            self.settle(&wanted, &explored, &mut system, false);
+        }
+        self.ask_ghosts()?;
+        let order = self.properties;
+        let place = |property| order.iter().position(|other| *other == property);
+        self.checked.verdicts.sort_by_key(|verdict| place(verdict.property));
+        self.checked.counterexamples.sort_by_key(|found| place(found.property));
+        Ok(self.checked)
+    }
+
+    /// What needs something to become part of the states.
+    fn ask_ghosts(&mut self) -> Result<(), Refusal> {
+        let none = Watches::default();
+        let ghosts: [(&[Property], Watches); 3] = [
+            (&[Property::Fence], Watches { fences: true, ..none }),
+            (&[Property::HappenedBeforeOrder], Watches { order: true, ..none }),
+            (&[Property::Fifo, Property::BoundedWaiting], Watches { doorways: true, ..none }),
+        ];
+        for (properties, watches) in ghosts {
+            let wanted = self.wanted(properties);
+            if wanted.is_empty() {
+                continue;
+            }
+            if watches.fences && self.instance.requests.contains(&Setting::UNBOUNDED) {
+                let remark = Some("fences grow without end, so give a number of requests".to_owned());
+                let (property, decision) = (Property::Fence, Decision::NotExhausted);
+                self.checked.verdicts.push(Verdict {
+                    property,
+                    decision,
+                    fairness: None,
+                    bound: None,
+                    remark,
+                });
+                continue;
+            }
+            let (explored, mut system) = self.explore(&wanted, watches, false, !watches.doorways)?;
+            if self.checked.numbers.states == 0 {
+                self.checked.numbers = numbers(&explored);
+            }
+            self.settle(&wanted, &explored, &mut system, false);
+        }
+        Ok(())
+    }
+
+    fn wanted(&self, some: &[Property]) -> Vec<Property> {
+        self.properties.iter().copied().filter(|property| some.contains(property)).collect()
+    }
+
+    /// One pass. It ends early, if `stop`, as soon as all that is wanted was found violated.
+    fn explore(
+        &mut self,
+        wanted: &[Property],
+        watches: Watches,
+        reduction: bool,
+        stop: bool,
+    ) -> Result<(Exploration, Messages), Refusal> {
+        let Instance { requests, channels, start, faults, .. } = self.instance;
+        let setting = Setting {
+            requests: requests.clone(),
+            channels: *channels,
+            start: *start,
+            watches,
+            faults: *faults,
+            reduction,
+        };
+        let is_wanted = |some: &[Property]| some.iter().any(|property| wanted.contains(property));
+        let progress = is_wanted(&[Property::DeadlockFreedom, Property::StarvationFreedom]);
+        let search = Search {
+            limits: left(self.instance.limits, self.began.elapsed()),
+            threads: self.instance.threads,
+            visited: self.instance.visited,
+            runs: Runs {
+                progress: progress.then_some(self.instance.fairness),
+                waiting: is_wanted(&[Property::Fifo, Property::BoundedWaiting]),
+                messages: progress,
+            },
+            until: if stop { wanted.to_vec() } else { Vec::new() },
+            keep_terminals: false,
+        };
+        let mut system = (self.make)(setting)?;
+        let explored = explore(&mut system, &search, self.watch);
+        Ok((explored, system))
+    }
+
+    /// Notes what a pass decided of some properties; those that need another pass come back.
+    fn settle(
+        &mut self,
+        wanted: &[Property],
+        explored: &Exploration,
+        system: &mut Messages,
+        is_reduced: bool,
+    ) -> Vec<Property> {
+        let mut open = Vec::new();
+        for &property in wanted {
+            let violation = explored.violations.iter().find(|violation| violation.property == property);
+            let verdict = self.judge(property, violation, explored);
+            let needs_another = is_reduced && verdict.decision != Decision::Holds;
+            if needs_another {
+                open.push(property);
+            }
+            let is_worse = verdict.decision == Decision::NotExhausted;
+            match self.checked.verdicts.iter_mut().find(|known| known.property == property) {
+                Some(known) if !is_worse => *known = verdict,
+                Some(_) => {}
+                None => self.checked.verdicts.push(verdict),
+            }
+            if let Some(violation) = violation {
+                let found = Counterexample::new(self.instance, system, violation.clone());
+                self.checked.counterexamples.retain(|known| known.property != property);
+                self.checked.counterexamples.push(found);
+            }
+        }
+        if let Some(witness) = explored.waiting.as_ref().and_then(|waiting| waiting.witness.clone()) {
+            self.checked.most_overtaken = Some(Counterexample::new(self.instance, system, witness));
+        }
+        self.checked.messages = explored.messages.or(self.checked.messages);
+        open
+    }
+
+    fn judge(&self, property: Property, violation: Option<&Violation>, explored: &Exploration) -> Verdict {
+        let decision = match (violation, explored.is_complete) {
+            (Some(_), _) => Decision::Violated,
+            (None, true) => Decision::Holds,
+            (None, false) => Decision::NotExhausted,
+        };
+        let mut verdict = Verdict { property, decision, fairness: None, bound: None, remark: None };
+        match property {
+            Property::DeadlockFreedom | Property::StarvationFreedom => {
+                let needs = explored.progress.as_ref().and_then(|progress| match property {
+                    Property::DeadlockFreedom => progress.somebody,
+                    _ => progress.everybody(),
+                });
+                verdict.fairness = match decision {
+                    Decision::Holds => self.instance.fairness.or(needs),
+                    Decision::Violated if violation.is_some_and(|run| run.loop_start.is_some()) => {
+                        Some(self.instance.fairness.unwrap_or(Fairness::Strong))
+                    }
+                    Decision::Violated | Decision::NotExhausted => None,
+                };
+            }
+            Property::Fifo | Property::BoundedWaiting => self.bound(&mut verdict, explored),
+            _ => {}
+        }
+        verdict
+    }
+
+    /// How often one is overtaken, and whether only the number of requests keeps it from being more.
+    fn bound(&self, verdict: &mut Verdict, explored: &Exploration) {
+        let Some(waiting) = &explored.waiting else { return };
+        verdict.bound = waiting.worst();
+        if verdict.property == Property::Fifo {
+            return;
+        }
+        let requests = &self.instance.requests;
+        let columns = waiting.bounds.iter().flat_map(|row| row.iter().zip(requests));
+        let is_limited = |(bound, asked): (&Option<u32>, &u32)| {
+            *asked != Setting::UNBOUNDED && *bound == Some(*asked) && *asked > 0
+        };
+        if verdict.decision == Decision::Holds && columns.into_iter().any(is_limited) {
+            verdict.decision = Decision::NotExhausted;
+            verdict.remark = Some("more requests might show more".to_owned());
+        }
+    }
+}
+
+fn numbers(explored: &Exploration) -> Numbers {
+    Numbers {
+        states: explored.states,
+        transitions: explored.transitions,
+        depth: explored.depth,
+        is_complete: explored.is_complete,
+        bytes: explored.bytes,
+        odds_of_omission: explored.odds_of_omission,
+    }
+}
