@@ -283,6 +283,21 @@ fn what_repeats_is_shaded_from_between_two_moments_to_the_edge_and_named_in_band
 }
 
 #[test]
+fn the_label_of_an_arrow_has_the_ground_of_what_is_behind_it() {
+    let drawing = looped(Spacing::Time, Theme::Auto);
+    let document = parsed(&drawing);
+    let [left, ..] = band(&document);
+    let mut grounds = Vec::new();
+    for label in with_class(&document, "kind") {
+        let x: f64 = label.attribute("x").and_then(|x| x.parse().ok()).expect("its middle");
+        let ground = label.prev_sibling_element().and_then(|ground| ground.attribute("class"));
+        assert_eq!(ground, Some(if x < left { "paper" } else { "wash" }), "{label:?}");
+        grounds.extend(ground);
+    }
+    assert!(grounds.contains(&"paper") && grounds.contains(&"wash"), "{grounds:?}");
+}
+
+#[test]
 fn a_loop_moves_nothing_from_left_to_right_and_hides_nothing() {
     let (plain, looped) = (drawn(Spacing::Time, Theme::Auto), looped(Spacing::Time, Theme::Auto));
     let places = |drawing: &Drawing, class: &str, name: &str| -> Vec<String> {

@@ -106,7 +106,7 @@ fn draw_run(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, room: &
     lanes::draw_steps(canvas, history, layout);
     lanes::draw_crashes(canvas, history, layout, room);
     lanes::write_fences(canvas, history, layout, room);
-    messages::write_kinds(canvas, history, &arrows, room);
+    messages::write_kinds(canvas, history, layout, &arrows, room);
     bottom
 }
 

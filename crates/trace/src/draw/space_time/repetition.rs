@@ -36,6 +36,13 @@ pub(super) fn draw(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, 
     });
 }
 
+/// The colour of what is behind the most of an area: the band, or the paper.
+pub(super) fn ground(history: &History<'_>, layout: &Layout, area: &Area) -> &'static str {
+    let middle = f64::midpoint(area.left, area.right);
+    let is_shaded = |repetition: Repetition| layout.scale.between(repetition.moment) <= middle;
+    if history.repetition.is_some_and(is_shaded) { "wash" } else { "paper" }
+}
+
 /// A band that is shaded, with a line where it begins.
 pub(super) fn draw_band(canvas: &mut Canvas, area: Area) {
     canvas.draw(Shape::rectangle(area, 0.0).class("wash"));
