@@ -27,6 +27,7 @@ mod names;
 mod picture;
 mod progress;
 mod quorum;
+mod records;
 mod repetition;
 mod simulate;
 mod sweep;

@@ -50,6 +50,27 @@ fn a_script_is_drawn_together_with_its_trace() {
 }
 
 #[test]
+fn a_script_with_a_loop_exits_0_and_is_traced_and_drawn_with_it() {
+    let folder = folder("looped");
+    let text = "algorithm central\nnodes 3\nrequest 2\nlose 2->1\nloop\nrequest 3\ndeliver 3->1\ndeliver 1->3\n\
+                release 3\ndeliver 3->1 #1 # its RELEASE\nexpect waiting 2\n";
+    let script = file(&folder, "starved.script", text);
+    let (svg, trace) = (folder.join("starved.svg"), folder.join("starved.jsonl"));
+    let page =
+        prints(&format!("simulate --script {script} --svg {} --trace {}", svg.display(), trace.display()));
+    assert!(
+        page.ends_with("\n\n  repeats     for ever after time 2: node 2 waits all the while\n"),
+        "{page}"
+    );
+    let svg = fs::read_to_string(&svg).expect("the picture");
+    assert!(svg.contains("What happens after time 2 repeats for ever.</desc>"));
+    let trace = fs::read_to_string(&trace).expect("the trace");
+    assert_eq!(trace.matches("\"time\":2,\"node\":1,\"event\":\"loop\"").count(), 1);
+    let unmet = file(&folder, "unmet.script", &text.replace("waiting 2", "waiting nobody"));
+    assert_eq!(doorway(&format!("simulate --script {unmet}")).status.code(), Some(1));
+}
+
+#[test]
 fn a_run_that_stalls_is_drawn_as_well() {
     let path = folder("stalled").join("run.svg");
     let output = doorway(&format!("simulate central --entries 5 --loss 1 --svg {}", path.display()));

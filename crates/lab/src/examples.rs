@@ -1,7 +1,7 @@
 //! The textbook examples that ship with Doorway, so that they are at hand wherever the command is: `example:NAME`.
 
-use doorway_core::{Catalog, Choice, Options, Refusal, Start};
-use doorway_simulator::{Heading, Outcome, Script, ScriptError, Settings};
+use doorway_core::{Catalog, Choice, Options, Refusal};
+use doorway_simulator::{Heading, Outcome, Script, ScriptError};
 
 use crate::Trial;
 
@@ -116,19 +116,8 @@ pub fn choices(heading: &Heading) -> Result<Options, Refusal> {
 pub fn play(name: &str, catalog: &impl Catalog) -> Result<Outcome, ScriptError> {
     let refused = |refusal: Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
     let script = Script::parse(script(name).map_err(refused)?)?;
-    let heading = &script.heading;
-    let usual = Settings::default();
-    let settings = Settings {
-        nodes: heading.nodes.unwrap_or(usual.nodes),
-        channels: heading.channels.unwrap_or(usual.channels),
-        start: heading.start_inside.map_or(Start::Empty, Start::Inside),
-        invariants: true,
-        trace: true,
-        ..usual
-    };
-    let algorithm = heading.algorithm.clone().unwrap_or_default();
-    let trial = Trial { algorithm, options: choices(heading).map_err(refused)?, settings };
-    trial.run_script(catalog, &script)
+    let options = choices(&script.heading).map_err(refused)?;
+    Trial::of_script(&script.heading, options).run_script(catalog, &script)
 }
 
 /// What to type to play it.

@@ -1,7 +1,8 @@
 //! Experiments as a library: what the command line and the studio both need to run an algorithm, compare it with others
 //! and hold a claim of the literature against it.
 //!
-//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors. [`claims`] are what the
+//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors, and a
+//! [`Recording`] is what is left of one, to be drawn or written to a file. [`claims`] are what the
 //! literature says, [`compare`] puts algorithms side by side, a [`sweep`] makes a grid of runs and keeps a row for each, and
 //! the [`bank`] shows what a lock is for and what comes of a wrong one. [`examples`] are the scripts that ship.
 
@@ -13,9 +14,11 @@ pub mod compare;
 pub mod examples;
 mod parallel;
 pub mod quorum_drawing;
+mod recording;
 pub mod shell;
 pub mod sweep;
 mod trial;
 
 pub use parallel::{Step, in_order, processors};
+pub use recording::Recording;
 pub use trial::Trial;

@@ -1,7 +1,8 @@
 //! One run of one algorithm, as a person would type it.
 
-use doorway_core::{About, Catalog, Choice, Explain, Factory, Hints, Options, Refusal, Visitor};
-use doorway_simulator::{Outcome, Report, Script, ScriptError, Settings, elect_tree, simulate};
+use doorway_core::{About, Catalog, Choice, Explain, Factory, Hints, Options, Refusal, Start, Visitor};
+use doorway_simulator::{Heading, Outcome, Report, Script, ScriptError, Settings, elect_tree, simulate};
+use doorway_trace::Header;
 
 use crate::shell;
 
@@ -21,6 +22,21 @@ impl Trial {
     #[must_use]
     pub fn new(algorithm: &str) -> Self {
         Self { algorithm: algorithm.to_owned(), options: Options::none(), settings: Settings::default() }
+    }
+
+    /// The trial of a script, as far as its heading says, with all invariants tested and all events recorded.
+    #[must_use]
+    pub fn of_script(heading: &Heading, options: Options) -> Self {
+        let usual = Settings::default();
+        let settings = Settings {
+            nodes: heading.nodes.unwrap_or(usual.nodes),
+            channels: heading.channels.unwrap_or(usual.channels),
+            start: heading.start_inside.map_or(Start::Empty, Start::Inside),
+            invariants: true,
+            trace: true,
+            ..usual
+        };
+        Self { algorithm: heading.algorithm.clone().unwrap_or_default(), options, settings }
     }
 
     /// The same with one choice more.
@@ -62,6 +78,16 @@ impl Trial {
         let visitor = Play { settings: &self.settings, script };
         let ran = catalog.visit(&self.algorithm, &options, visitor);
         ran.ok_or_else(|| refused(self.unknown()))?.map_err(refused)?
+    }
+
+    /// What a trace says first of this trial.
+    #[must_use]
+    pub fn header(&self) -> Header {
+        let Settings { nodes, channels, start, seed, .. } = self.settings;
+        let word = |(name, choice): (&str, &Choice)| (name.to_owned(), choice.word.clone());
+        let options = self.options.iter().map(word).collect();
+        let start_inside = start.holder();
+        Header { channels, start_inside, options, ..Header::new(&self.algorithm, nodes, seed) }
     }
 
     /// The numbers of an outcome of this trial.

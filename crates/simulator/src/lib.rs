@@ -52,7 +52,7 @@ pub use engine::Engine;
 pub use faults::{Crash, Faults, Partition, Probability};
 pub use measures::{Measures, Samples};
 pub use network::Wire;
-pub use outcome::Outcome;
+pub use outcome::{Outcome, Repetition};
 pub use random::Random;
 pub use report::{Fairness, LoadSpread, Report, Retransmission, Summary, SyncDelay};
 pub use script::{Heading, Script, ScriptError};

@@ -1,5 +1,6 @@
 //! What a run came to.
 
+use doorway_core::{NodeSet, Ticks};
 use doorway_trace::Event;
 
 use crate::measures::Measures;
@@ -19,8 +20,19 @@ pub struct Outcome {
     pub events: Vec<Event>,
     /// Requests that nobody was left to make, because the nodes that would have made them had crashed.
     pub unissued: u64,
+    /// That it repeats itself for ever, if a script says so.
+    pub repetition: Option<Repetition>,
     /// Whether all came as it should: every request made and served, no violation; in a script, all that it expects.
     pub as_expected: bool,
+}
+
+/// The endless part of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repetition {
+    /// When it begins for the first time.
+    pub from: Ticks,
+    /// Who waits all the while.
+    pub starving: NodeSet,
 }
 
 impl Outcome {
@@ -40,6 +52,7 @@ impl Outcome {
         self.violations.extend(other.violations);
         self.events.extend(other.events);
         self.unissued += other.unissued;
+        self.repetition = self.repetition.take().or(other.repetition);
         self.as_expected &= other.as_expected;
     }
 }

@@ -19,10 +19,17 @@
 //! `quorum`, `structure`, `tree` and `arbitration` with what one would type on the command line, `set NAME VALUE` for
 //! any other parameter. A path in `file:PATH` is relative to the script.
 //!
-//! Actions: `request NODE`, `release NODE`, `deliver FROM->TO [KIND]`, `deliver all`, `lose FROM->TO [KIND]`,
-//! `duplicate FROM->TO [KIND]`, `crash NODE`, `clock NODE = COUNT`, `tell FROM->TO` (an application tells another one of all
-//! that its node knows, on a channel of their own). Without a kind the message sent first is meant. Each action takes one
-//! tick.
+//! Actions: `request NODE`, `release NODE`, `deliver MESSAGE`, `deliver all`, `lose MESSAGE`, `duplicate MESSAGE`, `crash
+//! NODE`, `clock NODE = COUNT`, `tell FROM->TO` (an application tells another one of all that its node knows, on a channel of
+//! their own). Each action takes one tick.
+//!
+//! A message is `FROM->TO [KIND] [#WHICH]`, of those in flight on this channel. `deliver 1->2 REPLY #2` is the second REPLY in
+//! the order in which they were sent, `deliver 1->2 #2` the second message of any kind; without a number the first is
+//! meant. A `#` with a blank behind it, or on any other line, begins a comment.
+//!
+//! `loop`, once in a script, says that from here on the run repeats itself for ever, as a run does in which somebody starves.
+//! It takes no tick and changes nothing. What comes after it, at least one action, is played once; nobody checks that it ends
+//! as it began, which `expect` is for. A run with a loop never stalls: it goes on for ever.
 //!
 //! Expectations: `expect inside NODE…|nobody`, `expect waiting NODE…|nobody` (these and no others), `expect deadlock
 //! NODE…` (nothing is in flight, nobody is inside, and just these wait), `expect cycle NODE…` (they wait for each other
@@ -34,6 +41,7 @@ mod parse;
 mod run;
 
 use std::fmt;
+use std::num::NonZeroUsize;
 
 use doorway_core::{Channels, NodeId};
 
@@ -72,6 +80,7 @@ enum Action {
     Crash(NodeId),
     Clock(NodeId, u64),
     Tell(NodeId, NodeId),
+    Loop,
     Expect(Expectation),
 }
 
@@ -81,6 +90,8 @@ struct Pick {
     from: NodeId,
     to: NodeId,
     kind: Option<String>,
+    /// Which of those that it could be, in the order of sending, counted from 1.
+    which: NonZeroUsize,
 }
 
 /// What a script expects to be so.

@@ -439,6 +439,7 @@ impl<A: Explain> Simulation<A> {
             measures: Measures { traffic, ..self.measures },
             stall,
             unissued,
+            repetition: None,
             violations: self.violations,
         }
     }

@@ -117,4 +117,7 @@ pub enum What {
         /// What it was, as a sentence.
         what: String,
     },
+    /// From here to its end the run repeats itself for ever. That is about the whole run and not about one node: the first
+    /// one stands for all. No step happens in it, and nothing is caused by it.
+    Loop,
 }

@@ -1,7 +1,8 @@
 //! What happened in a run, as data: one event type for simulator, checker and real node, written as JSON lines.
 //!
 //! The first line is a [`Header`], every further line an [`Event`]. Nodes count from 1, times are ticks, and each
-//! event names the event that caused it, so that a run can be followed forwards and backwards.
+//! event names the event that caused it, so that a run can be followed forwards and backwards. A finite
+//! trace can tell of an endless run: what comes after [`What::Loop`] repeats itself.
 //!
 //! ```
 //! use doorway_core::{NodeId, Ticks};

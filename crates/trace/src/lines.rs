@@ -96,6 +96,7 @@ mod tests {
             (two, What::Release),
             (one, What::Crash),
             (one, What::Violation { what: "two are inside".to_owned() }),
+            (one, What::Loop),
         ];
         let event =
             |(id, (node, what))| Event { id, time: Ticks(id * 3), node, what, rule: None, cause: None };
@@ -124,6 +125,11 @@ mod tests {
     }
 
     #[test]
+    fn where_a_run_begins_to_repeat_itself_is_a_line_of_its_own() {
+        assert_eq!(text().lines().last(), Some(r#"{"id":9,"time":27,"node":1,"event":"loop"}"#));
+    }
+
+    #[test]
     fn a_broken_file_is_refused_with_its_line() {
         let first_error = |text: &str| match read(text.as_bytes()) {
             Err(error) => error.to_string(),
@@ -133,7 +139,7 @@ mod tests {
         assert!(first_error("{").starts_with("line 1 of the trace cannot be read"));
         let whole = text();
         let cut = &whole[..whole.len() - 5];
-        assert!(first_error(cut).starts_with("line 9 of the trace cannot be read"), "{}", first_error(cut));
+        assert!(first_error(cut).starts_with("line 10 of the trace cannot be read"), "{}", first_error(cut));
         let newer = whole.replacen("\"version\":1", "\"version\":2", 1);
         assert_eq!(
             first_error(&newer),

@@ -238,6 +238,98 @@ fn what_is_no_run_or_too_long_is_refused_in_one_sentence() {
     assert_eq!(refusal(&many, &[]), "513 nodes are too many to draw: at most 512 are drawn");
 }
 
+/// The same, but from time 24 on it repeats itself.
+fn with_loop() -> (Header, Vec<Event>) {
+    let (header, mut events) = everything();
+    events.insert(14, event(28, 23, 1, What::Loop, 0));
+    (header, events)
+}
+
+fn looped(spacing: Spacing, theme: Theme) -> Drawing {
+    let (header, events) = with_loop();
+    space_time(&header, &events, &Options { spacing, theme }).expect("it can be drawn")
+}
+
+/// The band that is shaded, as left, right, top and bottom.
+fn band(document: &Document<'_>) -> [f64; 4] {
+    let bands = with_class(document, "repetition");
+    let rectangle = bands[0].descendants().find(|node| node.has_tag_name((SVG, "rect"))).expect("its band");
+    let [x, y, width, height] = ["x", "y", "width", "height"].map(|name| {
+        rectangle.attribute(name).and_then(|number| number.parse::<f64>().ok()).expect("a number")
+    });
+    [x, x + width, y, y + height]
+}
+
+#[test]
+fn what_repeats_is_shaded_from_between_two_moments_to_the_edge_and_named_in_band_and_key() {
+    for spacing in [Spacing::Time, Spacing::Even] {
+        let drawing = looped(spacing, Theme::Auto);
+        let document = parsed(&drawing);
+        assert_eq!(with_class(&document, "repetition").len(), 1);
+        let place = |event: &str| -> f64 {
+            let steps = with_class(&document, "step").into_iter();
+            let step = steps.into_iter().find(|step| step.attribute("data-event") == Some(event));
+            step.and_then(|step| step.attribute("cx")?.parse().ok()).expect("its place")
+        };
+        let [left, right, top, bottom] = band(&document);
+        assert!((left - f64::midpoint(place("13"), place("15"))).abs() < 0.02, "half-way before event 15");
+        let named: Vec<_> = drawing.labels.iter().filter(|label| label.text == "repeats for ever").collect();
+        assert_eq!(named.len(), 2, "the key and the band");
+        let inside = named[1].area;
+        assert!(left < inside.left && inside.right < right && top < inside.top && inside.bottom < bottom);
+        assert_eq!((drawing.overlaps(), drawing.clipped()), (vec![], vec![]));
+        assert!(drawing.svg.contains("What happens after time 23 repeats for ever.</desc>"));
+    }
+}
+
+#[test]
+fn the_label_of_an_arrow_has_the_ground_of_what_is_behind_it() {
+    let drawing = looped(Spacing::Time, Theme::Auto);
+    let document = parsed(&drawing);
+    let [left, ..] = band(&document);
+    let mut grounds = Vec::new();
+    for label in with_class(&document, "kind") {
+        let x: f64 = label.attribute("x").and_then(|x| x.parse().ok()).expect("its middle");
+        let ground = label.prev_sibling_element().and_then(|ground| ground.attribute("class"));
+        assert_eq!(ground, Some(if x < left { "paper" } else { "wash" }), "{label:?}");
+        grounds.extend(ground);
+    }
+    assert!(grounds.contains(&"paper") && grounds.contains(&"wash"), "{grounds:?}");
+}
+
+#[test]
+fn a_loop_moves_nothing_from_left_to_right_and_hides_nothing() {
+    let (plain, looped) = (drawn(Spacing::Time, Theme::Auto), looped(Spacing::Time, Theme::Auto));
+    let places = |drawing: &Drawing, class: &str, name: &str| -> Vec<String> {
+        let document = parsed(drawing);
+        let elements = with_class(&document, class).into_iter();
+        elements.filter_map(|node| Some(node.attribute(name)?.to_owned())).collect()
+    };
+    for (class, name) in [("step", "cx"), ("message", "data-event"), ("fence", "x"), ("kind", "x")] {
+        assert_eq!(places(&plain, class, name), places(&looped, class, name), "{class}");
+    }
+    assert!(looped.height > plain.height && looped.width >= plain.width);
+}
+
+#[test]
+fn a_loop_of_one_moment_at_the_end_or_of_everything_keeps_its_name_on_the_paper() {
+    let (header, events) = everything();
+    let last = [event(28, 44, 1, What::Loop, 0), event(29, 45, 1, What::Request, 0)];
+    let short = [events.clone(), last.to_vec()].concat();
+    let all = [vec![event(28, 0, 1, What::Loop, 0)], events.clone()].concat();
+    let twice = [all.clone(), last.to_vec()].concat();
+    let nothing = vec![event(1, 0, 1, What::Loop, 0)];
+    for spacing in [Spacing::Time, Spacing::Even] {
+        for events in [&short, &all, &twice, &nothing] {
+            let options = Options { spacing, ..Options::default() };
+            let drawing = space_time(&header, events, &options).expect("it can be drawn");
+            assert_eq!((drawing.overlaps(), drawing.clipped()), (vec![], vec![]));
+            let [left, right, ..] = band(&parsed(&drawing));
+            assert!(left < right && with_class(&parsed(&drawing), "repetition").len() == 1);
+        }
+    }
+}
+
 #[test]
 fn the_same_run_gives_the_same_bytes() {
     assert_eq!(drawn(Spacing::Even, Theme::Dark), drawn(Spacing::Even, Theme::Dark));
@@ -254,4 +346,9 @@ fn everything_in_true_time_looks_as_reviewed() {
 #[test]
 fn everything_evenly_spaced_looks_as_reviewed() {
     insta::assert_snapshot!(drawn(Spacing::Even, Theme::Light).svg);
+}
+
+#[test]
+fn a_loop_looks_as_reviewed() {
+    insta::assert_snapshot!(looped(Spacing::Time, Theme::Auto).svg);
 }

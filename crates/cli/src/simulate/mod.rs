@@ -5,18 +5,17 @@ mod replay;
 mod runs;
 mod summary;
 
-use std::io;
+use std::mem;
 use std::path::PathBuf;
 
 use doorway_core::{Catalog, Channels, NodeId, Refusal};
-use doorway_simulator::{Crash, Outcome, Partition, Probability, Report};
-use doorway_trace::TraceError;
+use doorway_lab::Recording;
+use doorway_simulator::{Crash, Partition, Probability, Report};
 use doorway_trace::draw::{self, Spacing, Theme};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::files::Destination;
-use crate::picture::Picture;
+use crate::records::Records;
 use crate::typed::Typed;
 use crate::usage::{named, node, whole};
 use crate::{Answer, Exit};
@@ -74,8 +73,9 @@ pub(crate) struct Arguments {
     warmup: u64,
     /// Run the actions of a file, whose heading gives defaults for algorithm, nodes, channels, start and choices
     ///
-    /// example:NAME runs one that ships with Doorway. A script says itself who asks, which message arrives and what goes wrong, so that load, times, faults, --warmup and
-    /// --runs do not go with it.
+    /// example:NAME runs one that ships with Doorway. Its lines are request, release, deliver, lose, duplicate, crash, clock, tell,
+    /// loop and expect, as scripts/README.md tells. A script says itself who asks, which message arrives and what goes wrong, so
+    /// that load, times, faults, --warmup and --runs do not go with it.
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
@@ -179,7 +179,7 @@ pub(crate) struct Arguments {
     ///
     /// Time goes to the right, each node has a lane (thin outside, hatched waiting, black inside, with the fence of the entry in
     /// it), each message an arrow whose colour, dash and head tell its kind. A cross is a loss, a crossed circle a crash, a red
-    /// triangle a violation. Draw short runs: --entries 10 is much already.
+    /// triangle a violation; what is shaded repeats for ever, as a script with a loop says. Draw short runs: --entries 10 is much already.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     svg: Option<PathBuf>,
     /// How the drawing shows time: true, so that lengths can be compared, or with events evenly spaced
@@ -204,10 +204,10 @@ pub(crate) fn answer(
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
     let plan = Plan::new(catalog, arguments, typed)?;
-    let destination = arguments.trace.as_deref().map(Destination::new).transpose()?;
-    let picture = arguments.svg.as_deref().map(Picture::new).transpose()?;
+    let looks = draw::Options { spacing: arguments.spacing, theme: arguments.theme };
+    let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
     let notes = plan.notes();
-    let pool = match runs::all(catalog, &plan) {
+    let mut pool = match runs::all(catalog, &plan) {
         Ok(pool) => pool,
         Err(Stopped::BadInput(refusal)) => return Err(refusal),
         Err(Stopped::Unmet(unmet)) => {
@@ -216,27 +216,11 @@ pub(crate) fn answer(
             return Ok(Answer { text, notes, exit: Exit::Fails });
         }
     };
-    // First, because it may be refused, and what is refused leaves nothing behind.
-    if let Some(picture) = picture {
-        let looks = draw::Options { spacing: arguments.spacing, theme: arguments.theme };
-        picture.write(&draw::space_time(&plan.trace_header(), &pool.outcome.events, &looks)?)?;
-    }
-    if let Some(destination) = destination {
-        write_trace(&destination, &plan, &pool.outcome)?;
-    }
+    records.write(&Recording::new(&plan.trial, mem::take(&mut pool.outcome.events)))?;
     let exit = if pool.failures.is_empty() { Exit::Holds } else { Exit::Fails };
     let text =
         if arguments.json { as_json(&plan, pool) } else { summary::page(&plan, arguments, &pool, typed) };
     Ok(Answer { text, notes, exit })
-}
-
-fn write_trace(destination: &Destination, plan: &Plan<'_>, outcome: &Outcome) -> Result<(), Refusal> {
-    destination.write(|file| {
-        doorway_trace::write(file, &plan.trace_header(), &outcome.events).map_err(|error| match error {
-            TraceError::Io(error) => error,
-            TraceError::Line { .. } => io::Error::other(error.to_string()),
-        })
-    })
 }
 
 impl Unmet {

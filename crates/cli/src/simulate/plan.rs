@@ -7,7 +7,6 @@ use std::str::FromStr;
 use doorway_core::{About, Catalog, Channels, Members, NodeId, Options, Refusal, Start, Ticks};
 use doorway_lab::{Trial, examples};
 use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Settings};
-use doorway_trace::Header;
 
 use super::Arguments;
 use crate::typed::Typed;
@@ -62,15 +61,6 @@ impl<'a> Plan<'a> {
     /// What was chosen for the algorithm, as it was typed.
     pub(super) fn choices(&self) -> impl Iterator<Item = (&str, &str)> {
         self.trial.options.iter().map(|(name, choice)| (name, choice.word.as_str()))
-    }
-
-    pub(super) fn trace_header(&self) -> Header {
-        Header {
-            channels: self.trial.settings.channels,
-            start_inside: self.trial.settings.start.holder(),
-            options: self.choices().map(|(name, word)| (name.to_owned(), word.to_owned())).collect(),
-            ..Header::new(self.about.name, self.trial.settings.nodes, *self.seeds.start())
-        }
     }
 
     /// What should be said although it is no error.

@@ -1,7 +1,7 @@
 //! What came of the runs, for people.
 
 use doorway_core::Ticks;
-use doorway_simulator::{Outcome, Probability, Report, Settings, Stall, Summary};
+use doorway_simulator::{Outcome, Probability, Repetition, Report, Settings, Stall, Summary};
 
 use super::plan::Plan;
 use super::runs::{Failure, Pool};
@@ -21,6 +21,7 @@ pub(super) fn page(plan: &Plan<'_>, arguments: &Arguments, pool: &Pool, typed: &
         times(&report),
         behaviour(&report).join("\n"),
     ];
+    parts.extend(pool.outcome.repetition.as_ref().map(repetition));
     match pool.failures.first() {
         Some(first) => parts.push(failure(plan, first, pool.failures.len(), typed)),
         None => parts.extend(expected(&pool.outcome)),
@@ -164,6 +165,17 @@ fn passed_over(bypasses: u64) -> String {
         1 => "a request was bypassed at most once".to_owned(),
         _ => format!("a request was bypassed up to {bypasses} times"),
     }
+}
+
+/// That the run never ends, and who waits all the while.
+fn repetition(repetition: &Repetition) -> String {
+    let waiting: Vec<String> = repetition.starving.iter().map(|node| node.to_string()).collect();
+    let starving = match waiting.as_slice() {
+        [] => "nobody waits all the while".to_owned(),
+        [one] => format!("node {one} waits all the while"),
+        [first @ .., last] => format!("nodes {} and {last} wait all the while", first.join(", ")),
+    };
+    line("repeats", &format!("for ever after time {}: {starving}", repetition.from))
 }
 
 /// What went wrong as it should, because a script says so.

@@ -1,6 +1,7 @@
 //! Delivery by hand, for scripts: whatever is sent waits until the script says what becomes of it.
 
 use doorway_core::{Machine, NodeId, VectorClock, kind};
+use doorway_trace::What;
 
 use super::{Engine, Letter, Loss};
 
@@ -57,6 +58,13 @@ impl<M: Machine> Engine<M> {
             let copy = Letter { from, to, header, msg: msg.clone(), note: note.clone() };
             held.insert(place + 1, copy);
             self.traffic.duplicated += 1;
+        }
+    }
+
+    /// Writes down that from now on the run repeats itself.
+    pub(crate) fn note_loop(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.incident(self.agenda.now(), NodeId::new(0), What::Loop, None);
         }
     }
 }

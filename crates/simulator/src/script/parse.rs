@@ -1,5 +1,7 @@
 //! Reading a script.
 
+use std::num::NonZeroUsize;
+
 use doorway_core::NodeId;
 
 use super::{Action, Expectation, Heading, Pick, Script, ScriptError};
@@ -13,7 +15,7 @@ impl Script {
         let mut script = Script { heading: Heading::default(), actions: Vec::new() };
         for (line, written) in (1..).zip(text.lines()) {
             let written =
-                written.split('#').next().unwrap_or_default().replace("->", " -> ").replace('→', " -> ");
+                without_comment(written).replace("->", " -> ").replace('→', " -> ").replace('#', " #");
             let words: Vec<&str> = written.split_whitespace().collect();
             if words.is_empty() {
                 continue;
@@ -30,8 +32,39 @@ impl Script {
                 script.actions.push((line, action(&words).map_err(fail)?));
             }
         }
+        script.check_loop()?;
         Ok(script)
     }
+
+    /// A script has at most one loop, and something happens in it.
+    fn check_loop(&self) -> Result<(), ScriptError> {
+        let mut loops = self.actions.iter().enumerate().filter(|(_, (_, action))| *action == Action::Loop);
+        let Some((place, &(line, _))) = loops.next() else { return Ok(()) };
+        if let Some((_, &(second, _))) = loops.next() {
+            let what = format!("the loop began in line {line} already: a script has one `loop`");
+            return Err(ScriptError::Impossible { line: second, what });
+        }
+        let happens = |(_, action): &(usize, Action)| !matches!(action, Action::Expect(_));
+        if !self.actions[place + 1..].iter().any(happens) {
+            let what =
+                "nothing happens after `loop`: what comes after it, at least one action, is what repeats";
+            return Err(ScriptError::Impossible { line, what: what.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+/// A line up to its comment. Where a message is named, a `#` with something right behind it tells which one is meant.
+fn without_comment(line: &str) -> &str {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let mut may_count = ["deliver", "lose", "duplicate"].contains(&first);
+    let begins_comment = |&(at, _): &(usize, &str)| {
+        let next = line[at + 1..].chars().next().filter(|next| !next.is_whitespace() && *next != '#');
+        let counts = may_count && next.is_some();
+        may_count = false;
+        !counts
+    };
+    line.match_indices('#').find(begins_comment).map_or(line, |(at, _)| &line[..at])
 }
 
 impl Heading {
@@ -64,9 +97,10 @@ fn action(words: &[&str]) -> Result<Action, String> {
         ["duplicate", ref which @ ..] => pick(which).map(Action::Duplicate),
         ["clock", word, "=", count] => Ok(Action::Clock(node(word)?, number(count)?)),
         ["tell", from, "->", to] => Ok(Action::Tell(node(from)?, node(to)?)),
+        ["loop"] => Ok(Action::Loop),
         ["expect", ref what @ ..] => expectation(what).map(Action::Expect),
         _ => Err(format!(
-            "`{}` is no action: request, release, deliver, lose, duplicate, crash, clock, tell or expect",
+            "`{}` is no action: request, release, deliver, lose, duplicate, crash, clock, tell, loop or expect",
             shown(words)
         )),
     }
@@ -101,11 +135,32 @@ fn expectation(words: &[&str]) -> Result<Expectation, String> {
 }
 
 fn pick(words: &[&str]) -> Result<Pick, String> {
-    match *words {
-        [from, "->", to] => Ok(Pick { from: node(from)?, to: node(to)?, kind: None }),
-        [from, "->", to, kind] => Ok(Pick { from: node(from)?, to: node(to)?, kind: Some(kind.to_owned()) }),
-        _ => Err(format!("`{}` does not name a message: FROM->TO or FROM->TO KIND do", shown(words))),
-    }
+    let (named, which) = match words {
+        [named @ .., last] if last.starts_with('#') => (named, ordinal(last)?),
+        _ => (words, NonZeroUsize::MIN),
+    };
+    let (from, to, kind) = match *named {
+        [from, "->", to] => (from, to, None),
+        [from, "->", to, kind] => (from, to, Some(kind.to_owned())),
+        _ => {
+            return Err(format!(
+                "`{}` does not name a message: FROM->TO or FROM->TO KIND do, and #2 behind it is the second",
+                shown(words)
+            ));
+        }
+    };
+    Ok(Pick { from: node(from)?, to: node(to)?, kind, which })
+}
+
+/// Which of several, as `#2`.
+fn ordinal(word: &str) -> Result<NonZeroUsize, String> {
+    let number = word.strip_prefix('#').and_then(|digits| digits.parse().ok());
+    number.ok_or_else(|| {
+        format!(
+            "`{}` does not tell which message: #1 is the first, #2 the second; a comment needs a blank behind its #",
+            shown(&[word])
+        )
+    })
 }
 
 /// A line as it can be told: short, and without anything that a terminal would obey.
@@ -145,7 +200,7 @@ mod tests {
         assert_eq!(
             refusal("request 1\n\nrequets 2"),
             "line 3 of the script: `requets 2` is no action: request, release, deliver, lose, duplicate, crash, clock, \
-             tell or expect"
+             tell, loop or expect"
         );
         assert_eq!(
             refusal("request 0"),
@@ -153,7 +208,8 @@ mod tests {
         );
         assert_eq!(
             refusal("deliver 1 2"),
-            "line 1 of the script: `1 2` does not name a message: FROM->TO or FROM->TO KIND do"
+            "line 1 of the script: `1 2` does not name a message: FROM->TO or FROM->TO KIND do, and #2 behind it is \
+             the second"
         );
         let long = refusal(&format!("\u{1b}[31m{}", "x".repeat(1_000_000)));
         assert!(long.len() < 300 && !long.contains('\u{1b}'), "{long}");
@@ -168,5 +224,64 @@ mod tests {
         let lines = "deliver 3->1 REQUEST\ndeliver 3 -> 1 REQUEST\ndeliver 3→1 REQUEST # the same";
         let script = Script::parse(lines).expect("three deliveries");
         assert!(script.actions.iter().all(|(_, action)| *action == script.actions[0].1));
+    }
+
+    #[test]
+    fn a_message_may_be_counted_and_a_comment_may_still_follow() {
+        let picks = |text: &str| {
+            let script = Script::parse(text).expect("it can be read");
+            let pick = |(_, action): &(usize, Action)| match action {
+                Action::Deliver(pick) | Action::Lose(pick) | Action::Duplicate(pick) => {
+                    (pick.kind.clone().unwrap_or_default(), pick.which.get())
+                }
+                other => panic!("{other:?} names no message"),
+            };
+            script.actions.iter().map(pick).collect::<Vec<_>>()
+        };
+        let reply = |which| ("REPLY".to_owned(), which);
+        assert_eq!(
+            picks("deliver 1->2 REPLY #2\nlose 1->2 REPLY#3 # late\nduplicate 1->2 REPLY # late #2"),
+            [reply(2), reply(3), reply(1)]
+        );
+        assert_eq!(
+            picks("deliver 1->2 #2\ndeliver 1->2 #\ndeliver 1->2 ## 2\nlose 1->2 #12#13"),
+            [(String::new(), 2), (String::new(), 1), (String::new(), 1), (String::new(), 12)]
+        );
+        let script = Script::parse("request 1 #2\nclock 1 = 4 #5").expect("elsewhere it is a comment");
+        assert_eq!(script.actions[1].1, Action::Clock(NodeId::new(0), 4));
+    }
+
+    #[test]
+    fn a_number_that_counts_nothing_is_refused() {
+        for (word, line) in
+            [("#0", "deliver 1->2 REPLY #0"), ("#x", "lose 1->2 #x"), ("#-1", "lose 1->2 #-1")]
+        {
+            assert_eq!(
+                refusal(line),
+                format!(
+                    "line 1 of the script: `{word}` does not tell which message: #1 is the first, #2 the second; a \
+                     comment needs a blank behind its #"
+                )
+            );
+        }
+        assert!(refusal("deliver all #2").contains("`all #2` does not name a message"));
+        assert!(refusal("deliver #2").contains("`#2` does not name a message"));
+    }
+
+    #[test]
+    fn a_script_has_one_loop_and_something_happens_in_it() {
+        assert_eq!(
+            refusal("request 1\nloop\nrelease 1\n\nloop\nrequest 1"),
+            "line 5 of the script: the loop began in line 2 already: a script has one `loop`"
+        );
+        for text in ["request 1\nloop", "request 1\nloop\nexpect inside 1"] {
+            assert_eq!(
+                refusal(text),
+                "line 2 of the script: nothing happens after `loop`: what comes after it, at least one action, is \
+                 what repeats"
+            );
+        }
+        assert!(refusal("loop 3\nrequest 1").contains("`loop 3` is no action"));
+        assert!(refusal("loop\nnodes 3\nrequest 1").contains("belongs into the heading"));
     }
 }

@@ -3,7 +3,7 @@
 use doorway_core::{Channels, Explain, Factory, LamportClock, NodeId, NodeSet, Phase, Ticks, kind};
 
 use super::{Action, Expectation, Pick, Script, ScriptError};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Repetition};
 use crate::settings::{Load, Settings};
 use crate::simulation::Simulation;
 
@@ -32,13 +32,17 @@ impl Script {
             channels: settings.channels,
             entries: Vec::new(),
             foreseen: Foreseen::default(),
+            repetition: None,
         };
         for (line, action) in &self.actions {
             stage.act(action).map_err(|trouble| trouble.at(*line))?;
         }
-        let Foreseen { deadlock, violation } = stage.foreseen;
+        let (Foreseen { deadlock, violation }, repetition) = (stage.foreseen, stage.repetition);
         let mut outcome = stage.simulation.finish();
         outcome.unissued = 0;
+        // Where everything has come to rest, the loop goes on with somebody who asks.
+        outcome.stall = outcome.stall.filter(|_| deadlock || repetition.is_none());
+        outcome.repetition = repetition;
         outcome.as_expected =
             (deadlock || outcome.stall.is_none()) && (violation || outcome.violations.is_empty());
         Ok(outcome)
@@ -56,6 +60,8 @@ struct Stage<A: Explain> {
     /// Who has entered so far.
     entries: Vec<NodeId>,
     foreseen: Foreseen,
+    /// The loop, once it has begun.
+    repetition: Option<Repetition>,
 }
 
 /// Which trouble was expected, and came.
@@ -90,6 +96,10 @@ impl<A: Explain> Stage<A> {
         if let Action::Expect(expectation) = action {
             return self.expect(expectation);
         }
+        if let Action::Loop = action {
+            self.begin_loop();
+            return Ok(());
+        }
         let now = self.simulation.engine.now() + Ticks(1);
         self.simulation.engine.advance_to(now);
         match action {
@@ -116,12 +126,23 @@ impl<A: Explain> Stage<A> {
                 self.exists(*node)?;
                 self.simulation.engine.crash(*node);
                 self.simulation.bury(*node);
+                self.end_starving(*node);
             }
             Action::Clock(node, count) => self.set_clock(*node, *count)?,
             Action::Tell(from, to) => self.tell(*from, *to)?,
-            Action::Expect(_) => {}
+            Action::Loop | Action::Expect(_) => {}
         }
         Ok(())
+    }
+
+    fn begin_loop(&mut self) {
+        let engine = &mut self.simulation.engine;
+        engine.note_loop();
+        let from = engine.now();
+        let starving = NodeId::first(engine.machines().len())
+            .filter(|&node| self.phase(node) == Phase::Waiting && !self.simulation.engine.is_crashed(node))
+            .collect();
+        self.repetition = Some(Repetition { from, starving });
     }
 
     /// An application tells another one, on a channel that the algorithm knows nothing of; like every message between
@@ -149,6 +170,14 @@ impl<A: Explain> Stage<A> {
     fn note_entry(&mut self, node: NodeId) {
         if !self.simulation.engine.effects().notices.is_empty() {
             self.entries.push(node);
+            self.end_starving(node);
+        }
+    }
+
+    /// This node does not wait all through the loop.
+    fn end_starving(&mut self, node: NodeId) {
+        if let Some(repetition) = &mut self.repetition {
+            repetition.starving.remove(node);
         }
     }
 
@@ -213,13 +242,24 @@ impl<A: Explain> Stage<A> {
         self.exists(pick.to)?;
         let is_kind = |name: &str| pick.kind.as_ref().is_none_or(|kind| kind.eq_ignore_ascii_case(name));
         let held = self.simulation.engine.held();
-        let found = held.iter().position(|letter| {
+        let is_meant = |place: &usize| {
+            let letter = &held[*place];
             (letter.from, letter.to) == (pick.from, pick.to) && is_kind(kind(&letter.msg).name)
-        });
-        found.ok_or_else(|| {
-            let Pick { from, to, kind } = pick;
-            let wanted = kind.as_deref().unwrap_or("message");
-            Trouble::Impossible(format!("there is no {wanted} {from}->{to} in flight; {}", self.in_flight()))
+        };
+        let mut meant = (0..held.len()).filter(is_meant);
+        meant
+            .nth(pick.which.get() - 1)
+            .ok_or_else(|| self.missing(pick, (0..held.len()).filter(is_meant).count()))
+    }
+
+    /// That there are fewer messages than the one that is meant.
+    fn missing(&self, pick: &Pick, there: usize) -> Trouble {
+        let Pick { from, to, kind, which } = pick;
+        let wanted = kind.as_deref().unwrap_or("message");
+        let in_flight = self.in_flight();
+        Trouble::Impossible(match there {
+            0 => format!("there is no {wanted} {from}->{to} in flight; {in_flight}"),
+            _ => format!("there is no {wanted} {from}->{to} #{which} in flight, only {there}; {in_flight}"),
         })
     }
 

@@ -80,7 +80,7 @@ fn options(heading: &Heading) -> Options {
     options
 }
 
-/// Runs a script, with every invariant on.
+/// Runs a script, with every invariant on, and writes down what happens.
 pub fn play(text: &str) -> Result<Outcome, ScriptError> {
     let script = Script::parse(text)?;
     let heading = &script.heading;
@@ -90,6 +90,7 @@ pub fn play(text: &str) -> Result<Outcome, ScriptError> {
         channels: heading.channels.unwrap_or(defaults.channels),
         start: heading.start_inside.map_or(Start::Empty, Start::Inside),
         invariants: true,
+        trace: true,
         ..defaults
     };
     let name = heading.algorithm.as_deref().expect("a script of ours names its algorithm");

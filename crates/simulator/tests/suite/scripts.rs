@@ -2,6 +2,10 @@
 
 use std::fs;
 
+use doorway_core::{NodeId, NodeSet, Ticks};
+use doorway_simulator::Repetition;
+use doorway_trace::{Event, What};
+
 use crate::laboratory::{play, scripts, shipped};
 
 fn refusal(text: &str) -> String {
@@ -127,4 +131,87 @@ fn causal_channels_forbid_what_fifo_channels_allow() {
         refusal(&format!("channels causal\n{relayed}deliver 2->3 REQUEST")),
         "line 7 of the script: REQUEST 2->3 cannot arrive on causal channels before REQUEST 1->3, which was sent first"
     );
+}
+
+#[test]
+fn a_message_is_named_by_its_place_among_those_of_its_kind() {
+    // Node 1 asks, node 2 answers and asks: two kinds on one channel.
+    let start =
+        "algorithm ricart-agrawala\nnodes 2\nchannels any\nrequest 1\ndeliver 1->2 REQUEST\nrequest 2\n";
+    let after = |line: &str, rest: &str| play(&format!("{start}{line}\nexpect in-flight 1\n{rest}"));
+    after("deliver 2->1 #1", "expect inside 1\ndeliver 2->1 REQUEST").expect("the REPLY was sent first");
+    after("deliver 2->1 #2", "expect inside nobody\ndeliver 2->1 REPLY")
+        .expect("the REQUEST was sent second");
+    after("lose 2->1 #2", "deliver 2->1 REPLY\nexpect inside 1").expect("the REQUEST is gone");
+    assert_eq!(
+        refusal(&format!("{start}deliver 2->1 REPLY #2")),
+        "line 7 of the script: there is no REPLY 2->1 #2 in flight, only 1; in flight: 2->1 REPLY, 2->1 REQUEST"
+    );
+    assert_eq!(
+        refusal(&format!("{start}lose 2->1 #3")),
+        "line 7 of the script: there is no message 2->1 #3 in flight, only 2; in flight: 2->1 REPLY, 2->1 REQUEST"
+    );
+    assert_eq!(
+        refusal(&format!("{start}duplicate 1->2 REPLY #2")),
+        "line 7 of the script: there is no REPLY 1->2 in flight; in flight: 2->1 REPLY, 2->1 REQUEST"
+    );
+    let fifo = start.replace("channels any", "channels fifo");
+    assert_eq!(
+        refusal(&format!("{fifo}deliver 2->1 #2")),
+        "line 7 of the script: REQUEST 2->1 cannot arrive on fifo channels before REPLY 2->1, which was sent first"
+    );
+}
+
+#[test]
+fn of_two_messages_of_a_kind_the_second_can_come_first() {
+    // A copy of the REPLY to the first request is still under way when that to the second one is sent.
+    let start = "algorithm ricart-agrawala\nnodes 2\nchannels any\nrequest 1\ndeliver 1->2\nduplicate 2->1 REPLY\n\
+                 deliver 2->1 REPLY\nrelease 1\nrequest 1\ndeliver 1->2\n";
+    let events = |line: &str| play(&format!("{start}{line}")).expect("it can be played").events;
+    let sent_by = |line: &str| {
+        let events = events(line);
+        let delivery = events.iter().rfind(|event| matches!(event.what, What::Deliver { .. })).expect("one");
+        let cause = delivery.cause.expect("it was sent");
+        events.iter().find(|event| event.id == cause).expect("it is there").time.0
+    };
+    assert_eq!(sent_by("deliver 2->1 REPLY"), 2);
+    assert_eq!(sent_by("deliver 2->1 REPLY #1"), 2);
+    assert_eq!(sent_by("deliver 2->1 REPLY #2"), 7);
+}
+
+/// Node 2 of a central server is never served, because its request got lost; node 3 comes and goes.
+const STARVED: &str = "algorithm central\nnodes 3\nrequest 2\nlose 2->1 REQUEST\nloop\nrequest 3\ndeliver 3->1 REQUEST\n\
+                       deliver 1->3 GRANT\nexpect inside 3\nrelease 3\ndeliver 3->1 RELEASE\nexpect waiting 2\n";
+
+#[test]
+fn a_script_with_a_loop_comes_out_if_its_expectations_hold_after_it() {
+    let outcome = play(STARVED).expect("it can be played");
+    let starving: NodeSet = [NodeId::new(1)].into_iter().collect();
+    assert_eq!(outcome.repetition, Some(Repetition { from: Ticks(2), starving }));
+    assert!(outcome.as_expected && outcome.stall.is_none(), "it goes on for ever: {:?}", outcome.stall);
+    assert_eq!(outcome.measures.time, 7, "a loop takes no tick");
+    let without = play(&STARVED.replace("loop\n", "")).expect("it can be played");
+    assert!(!without.as_expected && without.stall.is_some() && without.repetition.is_none());
+    let error = play(&STARVED.replace("waiting 2", "waiting 3")).expect_err("2 waits, not 3");
+    assert_eq!(error.to_string(), "line 12 of the script: who is waiting is expected to be {3} and is {2}");
+}
+
+#[test]
+fn who_enters_in_the_loop_does_not_starve_although_it_waits_at_both_ends() {
+    let outcome = play(&shipped("specimens/maekawa-node-first.script")).expect("it can be played");
+    let repetition = outcome.repetition.expect("it has a loop");
+    assert_eq!((repetition.from, repetition.starving.to_string()), (Ticks(34), "{3}".to_owned()));
+}
+
+#[test]
+fn a_trace_remembers_where_the_loop_begins() {
+    let traced = play(STARVED).expect("it can be played").events;
+    let found = traced.iter().position(|event| event.what == What::Loop).expect("it is there");
+    assert_eq!(traced[found].time, Ticks(2));
+    assert!(matches!(traced[found + 1].what, What::Request), "{:?}", traced[found + 1]);
+    let plain = play(&STARVED.replace("loop\n", "")).expect("it can be played").events;
+    let whats = |events: &[Event]| -> Vec<What> {
+        events.iter().map(|event| event.what.clone()).filter(|what| *what != What::Loop).collect()
+    };
+    assert_eq!(whats(&traced), whats(&plain), "it changes nothing");
 }

@@ -166,11 +166,13 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_label_can_have_as_its_colour_stands_out_from_the_paper() {
+    fn whatever_a_label_can_have_as_its_colour_stands_out_from_paper_and_wash() {
         for colours in [LIGHT, DARK] {
             for colour in colours.hues.iter().chain([&colours.ink, &colours.soft, &colours.alarm]) {
-                let contrast = contrast(colour, colours.paper);
-                assert!(contrast >= 4.5, "{colour} on {}: {contrast:.2}", colours.paper);
+                for ground in [colours.paper, colours.wash] {
+                    let contrast = contrast(colour, ground);
+                    assert!(contrast >= 4.5, "{colour} on {ground}: {contrast:.2}");
+                }
             }
         }
     }

@@ -78,8 +78,13 @@ impl Canvas {
 
     /// Writes a text on paper of its own, so that no line runs through it.
     pub fn write_over(&mut self, text: &Text) {
+        self.write_on(text, "paper");
+    }
+
+    /// Writes a text on a ground of its own, which has the colour of this class.
+    pub fn write_on(&mut self, text: &Text, ground: &str) {
         let around = text.area().grown(1.5);
-        self.draw(Shape::rectangle(around, 2.0).class("paper"));
+        self.draw(Shape::rectangle(around, 2.0).class(ground));
         self.write(text);
     }
 

@@ -22,6 +22,18 @@ pub(super) struct History<'a> {
     pub(super) kinds: Vec<&'a str>,
     /// What must never happen, and did.
     pub(super) violations: Vec<Violation<'a>>,
+    /// Where it begins to repeat itself.
+    pub(super) repetition: Option<Repetition>,
+}
+
+/// From where on a run repeats itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Repetition {
+    /// The first moment of it.
+    pub(super) moment: usize,
+    /// The event that says so, and its time.
+    pub(super) event: u64,
+    pub(super) time: Ticks,
 }
 
 /// One node's part of it.
@@ -81,6 +93,10 @@ impl<'a> History<'a> {
         let mut reader = Reader::new(header);
         for event in events {
             reader.check(event)?;
+            if let What::Loop = event.what {
+                reader.begin_repetition(event);
+                continue;
+            }
             let moment = reader.moment_of(event);
             reader.read(event, moment);
         }
@@ -96,6 +112,8 @@ struct Reader<'a> {
     /// The nodes that have made a step in the last moment, and the events in it.
     stepped: BTreeSet<NodeId>,
     in_moment: BTreeSet<u64>,
+    /// Whether the last moment is over although its time may not be.
+    is_closed: bool,
     /// The places of messages in the list, by the event of their sending.
     sent: BTreeMap<u64, usize>,
     numbers: BTreeMap<&'a str, usize>,
@@ -116,10 +134,12 @@ impl<'a> Reader<'a> {
                 messages: Vec::new(),
                 kinds: Vec::new(),
                 violations: Vec::new(),
+                repetition: None,
             },
             now: NodeId::first(header.nodes).map(stay).collect(),
             stepped: BTreeSet::new(),
             in_moment: BTreeSet::new(),
+            is_closed: false,
             sent: BTreeMap::new(),
             numbers: BTreeMap::new(),
         }
@@ -130,7 +150,7 @@ impl<'a> Reader<'a> {
             What::Send { to, .. } | What::Lost { to, .. } => *to,
             What::Deliver { from, .. } => *from,
             What::Start | What::Request | What::Enter { .. } | What::Release => event.node,
-            What::Crash | What::Violation { .. } => event.node,
+            What::Crash | What::Violation { .. } | What::Loop => event.node,
         };
         let (id, n) = (event.id, self.history.lanes.len());
         if let Some(stranger) = [event.node, other].iter().find(|node| node.index() >= n) {
@@ -153,13 +173,15 @@ impl<'a> Reader<'a> {
         let is_step = match event.what {
             What::Request | What::Deliver { .. } | What::Release | What::Crash => true,
             What::Start | What::Send { .. } | What::Enter { .. } | What::Lost { .. } => false,
-            What::Violation { .. } => false,
+            What::Violation { .. } | What::Loop => false,
         };
         let is_caused_here = event.cause.is_some_and(|cause| self.in_moment.contains(&cause));
         let fits = moments.last() == Some(&event.time)
+            && !self.is_closed
             && !(is_step && (is_caused_here || self.stepped.contains(&event.node)));
         if !fits {
             moments.push(event.time);
+            self.is_closed = false;
             self.stepped.clear();
             self.in_moment.clear();
         }
@@ -170,10 +192,18 @@ impl<'a> Reader<'a> {
         self.history.moments.len() - 1
     }
 
+    /// What comes now repeats itself. That is no moment, but it ends one.
+    fn begin_repetition(&mut self, event: &Event) {
+        let &Event { id, time, .. } = event;
+        let repetition = Repetition { moment: self.history.moments.len(), event: id, time };
+        self.history.repetition.get_or_insert(repetition);
+        self.is_closed = true;
+    }
+
     fn read(&mut self, event: &'a Event, moment: usize) {
         let id = event.id;
         match &event.what {
-            What::Start => {}
+            What::Start | What::Loop => {}
             What::Request => self.go(event, moment, Phase::Waiting, None),
             What::Enter { fence } => self.go(event, moment, Phase::Inside, Some(*fence)),
             What::Release => self.go(event, moment, Phase::Outside, None),

@@ -3,11 +3,11 @@
 use doorway_core::Phase;
 
 use crate::draw::arrow::{Arrow, Path};
-use crate::draw::geometry::Point;
+use crate::draw::geometry::{Area, Point};
 use crate::draw::svg::{Canvas, Shape, Text, shortened};
 
 use super::history::{End, History};
-use super::{lanes, messages};
+use super::{lanes, messages, repetition};
 
 const SIZE: f64 = 12.0;
 const LINE: f64 = 24.0;
@@ -24,6 +24,7 @@ enum Item {
     UnderWay,
     Crash,
     Violation,
+    Repetition,
     Rest,
 }
 
@@ -31,7 +32,7 @@ impl Item {
     /// How wide its sample is.
     fn width(&self) -> f64 {
         match self {
-            Item::Phase(_) | Item::Kind(_) => SAMPLE,
+            Item::Phase(_) | Item::Kind(_) | Item::Repetition => SAMPLE,
             Item::Lost | Item::UnderWay => SAMPLE / 2.0 + 5.0,
             Item::Crash | Item::Violation => 18.0,
             Item::Rest => 0.0,
@@ -72,6 +73,7 @@ fn items(history: &History<'_>) -> Vec<(Item, String)> {
     add(Item::UnderWay, "still under way", history.messages.iter().any(|message| message.ends.is_empty()));
     add(Item::Crash, "crash", history.lanes.iter().any(|lane| lane.crash.is_some()));
     add(Item::Violation, "violation", !history.violations.is_empty());
+    add(Item::Repetition, repetition::NAME, history.repetition.is_some());
     items
 }
 
@@ -96,6 +98,9 @@ fn sample(canvas: &mut Canvas, item: &Item, at: Point) {
         }
         Item::Crash => lanes::draw_crash_sign(canvas, sign),
         Item::Violation => lanes::draw_warning(canvas, sign),
+        Item::Repetition => {
+            repetition::draw_band(canvas, Area::new(at.x, at.y - 8.0, end.x, at.y + 8.0));
+        }
         Item::Rest => {}
     }
 }

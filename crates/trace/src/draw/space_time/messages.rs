@@ -14,6 +14,7 @@ use crate::draw::svg::{Canvas, Shape, Text, shortened};
 use super::history::{End, History, Message, Stay};
 use super::lanes::reach;
 use super::layout::Layout;
+use super::repetition;
 
 /// How thick arrows are.
 pub(super) const THICK: f64 = 1.7;
@@ -63,6 +64,7 @@ pub(super) fn draw(canvas: &mut Canvas, history: &History<'_>, arrows: &[Shown<'
 pub(super) fn write_kinds(
     canvas: &mut Canvas,
     history: &History<'_>,
+    layout: &Layout,
     arrows: &[Shown<'_, '_>],
     room: &mut Room,
 ) {
@@ -88,7 +90,7 @@ pub(super) fn write_kinds(
         };
         if let Some(text) = texts.iter().find(fits) {
             room.take(text.area().grown(2.0));
-            canvas.write_over(text);
+            canvas.write_on(text, repetition::ground(history, layout, &text.area()));
             labelled.insert((sent, from, kind));
         }
     }

@@ -3,13 +3,14 @@
 //! L. Lamport: "Time, clocks, and the ordering of events in a distributed system", Communications of the ACM 21(7), 1978, drew
 //! them first. A thin lane is outside, a hatched one waiting, a black one inside; an entry has its fence in it. The kind of
 //! a message is the hue, the dash and the head of its arrow. A cross is where a message got lost, a crossed circle where a
-//! node crashed, a red triangle what must never happen.
+//! node crashed, a red triangle what must never happen. What is shaded at the end of a run repeats itself for ever.
 
 mod history;
 mod key;
 mod lanes;
 mod layout;
 mod messages;
+mod repetition;
 mod scale;
 
 use std::str::FromStr;
@@ -75,7 +76,7 @@ pub fn space_time(header: &Header, events: &[Event], options: &Options) -> Resul
     refuse_the_endless(header, events)?;
     let history = History::new(header, events)?;
     let subtitle = subtitle(header);
-    let description = format!("Space-time diagram of a run of {}, {subtitle}.", header.algorithm);
+    let description = description(header, &subtitle, &history);
     let mut canvas = Canvas::new(&format!("{}, a run", header.algorithm), &description);
     lanes::define_patterns(&mut canvas);
 
@@ -84,28 +85,36 @@ pub fn space_time(header: &Header, events: &[Event], options: &Options) -> Resul
     let scale = Scale::new(&history.moments, layout::least_width(header.nodes), left, options.spacing);
     let (right, edge) = (scale.right, scale.right + MARGIN);
     let top = write_heading(&mut canvas, header, &subtitle, right);
-    let top = key::draw(&mut canvas, &history, MARGIN, right, top + 8.0) + 14.0;
+    let top = key::draw(&mut canvas, &history, MARGIN, right, top + 8.0) + 14.0 + repetition::head(&history);
     let caption = Point::new(scale.left - 12.0, top + 10.0);
     canvas.write(&Text::new("node", caption, 12.0).anchor(Anchor::End).class("soft"));
     let layout = Layout::new(scale, top + 8.0, header.nodes);
 
+    let mut room = Room::new();
+    repetition::draw(&mut canvas, &history, &layout, &mut room);
     layout.scale.draw(&mut canvas, layout.top, layout.bottom);
-    let bottom = draw_run(&mut canvas, &history, &layout, layout.bottom + 46.0);
+    let bottom = draw_run(&mut canvas, &history, &layout, &mut room);
     Ok(canvas.finish(edge, bottom + MARGIN - 6.0, options.theme))
 }
 
 /// Draws what happened between the axis and the heading, and the notes below; answers where these end.
-fn draw_run(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, notes: f64) -> f64 {
-    let mut room = Room::new();
-    lanes::draw(canvas, history, layout, &mut room);
-    let bottom = lanes::draw_violations(canvas, history, layout, &mut room, notes);
+fn draw_run(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, room: &mut Room) -> f64 {
+    lanes::draw(canvas, history, layout, room);
+    let bottom = lanes::draw_violations(canvas, history, layout, room, layout.bottom + 46.0);
     let arrows = messages::arrows(history, layout);
-    messages::draw(canvas, history, &arrows, &mut room);
+    messages::draw(canvas, history, &arrows, room);
     lanes::draw_steps(canvas, history, layout);
-    lanes::draw_crashes(canvas, history, layout, &mut room);
-    lanes::write_fences(canvas, history, layout, &mut room);
-    messages::write_kinds(canvas, history, &arrows, &mut room);
+    lanes::draw_crashes(canvas, history, layout, room);
+    lanes::write_fences(canvas, history, layout, room);
+    messages::write_kinds(canvas, history, layout, &arrows, room);
     bottom
+}
+
+fn description(header: &Header, subtitle: &str, history: &History<'_>) -> String {
+    let endless = history.repetition.map_or(String::new(), |repetition| {
+        format!(" What happens after time {} {}.", repetition.time, repetition::NAME)
+    });
+    format!("Space-time diagram of a run of {}, {subtitle}.{endless}", header.algorithm)
 }
 
 fn refuse_the_endless(header: &Header, events: &[Event]) -> Result<(), Refusal> {

@@ -48,6 +48,12 @@ impl Scale {
         self.places.get(moment).copied().unwrap_or(self.right)
     }
 
+    /// Half-way from the moment before this one to it.
+    pub(super) fn between(&self, moment: usize) -> f64 {
+        let before = moment.checked_sub(1).map_or(self.left, |before| self.place(before));
+        f64::midpoint(before, self.place(moment))
+    }
+
     /// How far apart two moments usually are.
     pub(super) fn step(&self) -> f64 {
         (self.right - self.left) / self.places.len().max(1) as f64

@@ -1,0 +1,44 @@
+//! What a verb keeps of one run besides its answer: the trace and the picture, each in a file of its own.
+
+use std::path::Path;
+
+use doorway_core::Refusal;
+use doorway_lab::Recording;
+use doorway_trace::draw;
+
+use crate::files::Destination;
+use crate::picture::Picture;
+
+/// The files to write, which are checked before the work begins.
+#[derive(Debug)]
+pub(crate) struct Records {
+    trace: Option<Destination>,
+    picture: Option<Picture>,
+    looks: draw::Options,
+}
+
+impl Records {
+    /// # Errors
+    /// If one of the files cannot be there, or that of the picture says neither SVG nor PNG.
+    pub(crate) fn new(
+        trace: Option<&Path>,
+        svg: Option<&Path>,
+        looks: draw::Options,
+    ) -> Result<Self, Refusal> {
+        let trace = trace.map(Destination::new).transpose()?;
+        Ok(Self { trace, picture: svg.map(Picture::new).transpose()?, looks })
+    }
+
+    /// # Errors
+    /// If the run cannot be drawn, or a file cannot be written.
+    pub(crate) fn write(&self, recording: &Recording) -> Result<(), Refusal> {
+        // First, because it may be refused, and what is refused leaves nothing behind.
+        if let Some(picture) = &self.picture {
+            picture.write(&recording.drawing(&self.looks)?)?;
+        }
+        match &self.trace {
+            Some(trace) => trace.write(|file| recording.write(file)),
+            None => Ok(()),
+        }
+    }
+}
