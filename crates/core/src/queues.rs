@@ -215,6 +215,11 @@ impl RequestQueue {
         self.0.len()
     }
 
+    /// The count of each request, to shift all of them alike: their order must stay what it is.
+    pub fn counters(&mut self) -> impl Iterator<Item = &mut u64> {
+        self.0.iter_mut().map(|request| &mut request.counter)
+    }
+
     /// The requests, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = Stamp> + '_ {
         self.0.iter().copied()

@@ -437,7 +437,63 @@ impl Explain for CaoSinghal {
     }
 }
 
-impl Hints for CaoSinghal {}
+impl Hints for CaoSinghal {
+    /// A FAILED is only minded while its request waits and its arbiter has said nothing yet, a TRANSFER only while its
+    /// request lives and its epoch is not over. None of that ever becomes true again.
+    fn commutes(&self, from: NodeId, msg: &Msg, _: Ahead) -> bool {
+        let vote = self.votes.iter().find(|vote| vote.arbiter == from);
+        match msg {
+            Msg::Failed(request) => {
+                !self.waits_with(*request) || vote.is_some_and(|vote| vote.status != Status::Pending)
+            }
+            Msg::Transfer { holder, epoch, .. } => {
+                self.request != Some(*holder) || vote.is_some_and(|vote| vote.done >= *epoch)
+            }
+            Msg::Request(_) | Msg::Reply { .. } | Msg::Yield { .. } | Msg::Release(_) => false,
+        }
+    }
+
+    /// Nothing but stamps of requests is taken from the clock; and of a vote nothing is looked at again that belongs to an
+    /// epoch which is over.
+    fn forget(&mut self) {
+        self.clock = LamportClock::STOPPED;
+        for vote in &mut self.votes {
+            vote.inquired = vote.inquired.max(vote.done);
+            if vote.transfer.epoch <= vote.done {
+                vote.transfer = Transfer::default();
+            }
+        }
+    }
+
+    /// The epochs stay as they are, since a message does not tell here of whose vote it speaks.
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        self.clock.counter().into_iter().for_each(|count| show(Group::Time, count));
+        let targets = self.votes.iter_mut().flat_map(|vote| &mut vote.transfer.target);
+        let stamps = self.request.iter_mut().chain(&mut self.arbiter.lock).chain(targets);
+        stamps.for_each(|stamp| show(Group::Time, &mut stamp.counter));
+        self.arbiter.queue.counters().for_each(|counter| show(Group::Time, counter));
+        self.arbiter.early.iter_mut().for_each(|release| release.counters(show));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        let (stamp, other) = match msg {
+            Msg::Request(request) | Msg::Failed(request) | Msg::Yield { request, .. } => (request, None),
+            Msg::Reply { request, next, .. } => (request, next.as_mut()),
+            Msg::Transfer { holder, target, .. } => (holder, Some(target)),
+            Msg::Release(release) => return release.counters(show),
+        };
+        show(Group::Time, &mut stamp.counter);
+        other.into_iter().for_each(|stamp| show(Group::Time, &mut stamp.counter));
+    }
+}
+
+impl Release {
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) {
+        let stamps = [&mut self.request].into_iter().chain(&mut self.forwarded);
+        stamps.for_each(|stamp| show(Group::Time, &mut stamp.counter));
+    }
+}
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<CaoSinghal> {

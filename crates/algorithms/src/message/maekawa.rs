@@ -389,7 +389,72 @@ impl Arbiter {
     }
 }
 
-impl Hints for Maekawa {}
+impl Hints for Maekawa {
+    fn commutes(&self, from: NodeId, msg: &Msg, _: Ahead) -> bool {
+        self.requester.ignores(from, msg)
+    }
+
+    fn forget(&mut self) {
+        forget(&mut self.clock, &mut self.requester);
+    }
+
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        counters(&mut self.clock, &mut self.requester, &mut self.arbiter, show)
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        counters_in(msg, show);
+    }
+}
+
+impl Requester {
+    /// A request that has entered or is over never waits again, so a FAILED or INQUIRE about it says nothing for ever. Nor
+    /// does a FAILED from an arbiter whose LOCKED or FAILED has come: from then on that arbiter stays in one of the two
+    /// sets, and while it is in `failed` no vote that was asked for is kept.
+    pub(super) fn ignores(&self, from: NodeId, msg: &Msg) -> bool {
+        match msg {
+            Msg::Failed(request) => {
+                !self.waits_with(*request) || self.locked.contains(from) || self.failed.contains(from)
+            }
+            Msg::Inquire(request) => !self.waits_with(*request),
+            Msg::Request(_) | Msg::Locked(_) | Msg::Relinquish(_) | Msg::Release(_) => false,
+        }
+    }
+}
+
+/// Nothing but stamps of requests is taken from the clock, and inside nobody minds who would like a vote back.
+pub(super) fn forget(clock: &mut LamportClock, requester: &mut Requester) {
+    *clock = LamportClock::STOPPED;
+    if requester.inside {
+        requester.inquiries.clear();
+    }
+}
+
+/// Shows all that is compared in a node that asks and votes.
+pub(super) fn counters(
+    clock: &mut LamportClock,
+    requester: &mut Requester,
+    arbiter: &mut Arbiter,
+    show: &mut dyn FnMut(Group, &mut u64),
+) -> bool {
+    clock.counter().into_iter().for_each(|count| show(Group::Time, count));
+    let stamps = requester.request.iter_mut().chain(&mut arbiter.lock);
+    stamps.for_each(|stamp| show(Group::Time, &mut stamp.counter));
+    arbiter.queue.counters().for_each(|counter| show(Group::Time, counter));
+    true
+}
+
+/// Shows what is compared in a message.
+pub(super) fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    match msg {
+        Msg::Request(stamp)
+        | Msg::Locked(stamp)
+        | Msg::Failed(stamp)
+        | Msg::Inquire(stamp)
+        | Msg::Relinquish(stamp)
+        | Msg::Release(stamp) => show(Group::Time, &mut stamp.counter),
+    }
+}
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<Maekawa> {

@@ -164,7 +164,16 @@ impl Explain for NaimiTrehel {
     }
 }
 
-impl Hints for NaimiTrehel {}
+impl Hints for NaimiTrehel {
+    /// Nothing depends on where a request went first.
+    fn forget(&mut self) {
+        self.asked = None;
+    }
+
+    fn counters(&mut self, _: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        true
+    }
+}
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<NaimiTrehel> {

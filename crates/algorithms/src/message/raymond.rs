@@ -161,7 +161,18 @@ impl Explain for Raymond {
     }
 }
 
-impl Hints for Raymond {}
+impl Hints for Raymond {
+    /// A TOKEN for another node only passes through: whoever else asks here queues behind the first, and is asked for in
+    /// the new direction whether it came before the TOKEN or comes after it.
+    fn commutes(&self, _: NodeId, msg: &Msg, _: Ahead) -> bool {
+        let first = self.queue.iter().next();
+        *msg == Msg::Token && first.is_some_and(|first| first != self.me)
+    }
+
+    fn counters(&mut self, _: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        true
+    }
+}
 
 /// What people are told about it.
 pub const ABOUT: About = About {

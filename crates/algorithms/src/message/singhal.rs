@@ -281,7 +281,38 @@ impl std::fmt::Display for Known {
     }
 }
 
-impl Hints for Singhal {}
+impl Hints for Singhal {
+    /// A REQUEST that is no news is ignored, and stays so, since numbers never fall; but a chasing one that is noted here
+    /// as open may still have to be handed on.
+    fn commutes(&self, _: NodeId, msg: &Msg, _: Ahead) -> bool {
+        match msg {
+            Msg::Request { node, number, chase } => {
+                let known = self.known[*node];
+                let may_be_handed_on = *chase && known == Known { state: State::R, number: *number };
+                *number <= known.number && !may_be_handed_on
+            }
+            Msg::Token(_) => false,
+        }
+    }
+
+    /// Only the arbitration by the smallest number compares the numbers of different nodes.
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        counters(&mut self.known, show);
+        self.token.iter_mut().for_each(|token| counters(token, show));
+        self.arbitration != Arbitration::SmallestNumber
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        match msg {
+            Msg::Request { node, number, .. } => show(Group::Requests(*node), number),
+            Msg::Token(token) => counters(token, show),
+        }
+    }
+}
+
+fn counters(vector: &mut PerNode<Known>, show: &mut dyn FnMut(Group, &mut u64)) {
+    vector.iter_mut().for_each(|(node, known)| show(Group::Requests(node), &mut known.number));
+}
 
 /// Who of those that ask gets the token.
 const ARBITRATION: Parameter = Parameter {

@@ -187,7 +187,40 @@ impl Explain for SuzukiKasami {
     }
 }
 
-impl Hints for SuzukiKasami {}
+impl Hints for SuzukiKasami {
+    /// A REQUEST that is no news changes nothing: who has the token and does not need it knows of no open request, or it
+    /// would have passed it on. And a node that will not ask again and has not the token never gets it, so it does not
+    /// matter what it knows.
+    fn commutes(&self, from: NodeId, msg: &Msg, ahead: Ahead) -> bool {
+        match msg {
+            Msg::Request(number) => {
+                let is_done = !ahead.mine && self.phase == Phase::Outside && self.token.is_none();
+                is_done || *number <= self.requested[from]
+            }
+            Msg::Token(_) => false,
+        }
+    }
+
+    /// A REQUEST does not tell here who sent it, so the numbers of all nodes are one group.
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        self.requested.iter_mut().for_each(|(_, number)| show(Group::Time, number));
+        self.token.iter_mut().for_each(|token| token.counters(show));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        match msg {
+            Msg::Request(number) => show(Group::Time, number),
+            Msg::Token(token) => token.counters(show),
+        }
+    }
+}
+
+impl Token {
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) {
+        self.served.iter_mut().for_each(|(_, number)| show(Group::Time, number));
+    }
+}
 
 /// What people are told about it.
 pub const ABOUT: About = About {
