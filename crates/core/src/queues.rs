@@ -253,6 +253,15 @@ mod tests {
     }
 
     #[test]
+    fn a_request_queue_stays_sorted_when_all_counts_are_shifted() {
+        let stamp = |counter, index| Stamp { counter, node: NodeId::new(index) };
+        let mut queue = RequestQueue::new();
+        [stamp(4, 1), stamp(3, 2), stamp(3, 0)].into_iter().for_each(|request| queue.insert(request));
+        queue.counters().for_each(|counter| *counter -= 3);
+        assert_eq!(queue.iter().collect::<Vec<_>>(), [stamp(0, 0), stamp(0, 2), stamp(1, 1)]);
+    }
+
+    #[test]
     fn a_request_queue_is_sorted_by_age() {
         let stamp = |counter, index| Stamp { counter, node: NodeId::new(index) };
         let mut queue = RequestQueue::new();

@@ -415,26 +415,57 @@ impl Explain for CaoSinghal {
     }
 
     fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "at most one node has, or is being sent, the vote of an arbiter's current epoch",
-            holds: |cut| {
-                cut.states().all(|(arbiter, CaoSinghal { arbiter: state, .. })| {
-                    let holds_it = |vote: &Vote| {
-                        vote.arbiter == arbiter
-                            && vote.status == Status::Locked
-                            && vote.grant == state.epoch
-                            && vote.done < vote.grant
-                    };
-                    let held = cut.states().filter(|(_, node)| node.votes.iter().any(holds_it)).count();
-                    let flying = cut.flying(|letter| {
-                        matches!(letter.msg, Msg::Reply { arbiter: of, epoch, .. }
-                            if *of == arbiter && *epoch == state.epoch)
-                    });
-                    held + flying <= 1
-                })
+        &[
+            Invariant {
+                name: "at most one node has, or is being sent, the vote of an arbiter's current epoch",
+                holds: |cut| {
+                    let is_alone =
+                        |(arbiter, epoch)| grants(cut, arbiter).filter(|of| *of == epoch).count() <= 1;
+                    cut.states().map(|(me, node)| (me, node.arbiter.epoch)).all(is_alone)
+                },
             },
-        }]
+            Invariant {
+                name: "no vote has changed hands more often than its arbiter knows or will hear from RELEASEs",
+                holds: |cut| {
+                    cut.states().all(|(me, node)| {
+                        let passed_on =
+                            releases(cut, me).filter(|release| release.forwarded.is_some()).count();
+                        grants(cut, me).all(|epoch| epoch <= node.arbiter.epoch + passed_on as u64)
+                    })
+                },
+            },
+            Invariant {
+                name: "to whom a vote was passed on waits in the arbiter's queue",
+                holds: |cut| {
+                    cut.states().all(|(me, CaoSinghal { arbiter, .. })| {
+                        let mut next = releases(cut, me).filter(|release| release.epoch == arbiter.epoch);
+                        next.all(|release| release.forwarded.is_none_or(|to| arbiter.queue.contains(to)))
+                    })
+                },
+            },
+        ]
     }
+}
+
+/// The epochs of an arbiter's votes that nodes have or are being sent.
+fn grants<'a>(cut: &Cut<'a, CaoSinghal>, arbiter: NodeId) -> impl Iterator<Item = u64> {
+    let votes = cut.states().flat_map(|(_, node)| &node.votes).filter(move |vote| vote.arbiter == arbiter);
+    let held =
+        votes.filter(|vote| vote.status == Status::Locked && vote.done < vote.grant).map(|vote| vote.grant);
+    let flying = cut.in_flight.iter().filter_map(move |letter| match letter.msg {
+        Msg::Reply { arbiter: of, epoch, .. } if *of == arbiter => Some(*epoch),
+        _ => None, // Only a REPLY brings a vote.
+    });
+    held.chain(flying)
+}
+
+/// What an arbiter has been told or will be told of those who left.
+fn releases<'a>(cut: &Cut<'a, CaoSinghal>, arbiter: NodeId) -> impl Iterator<Item = &'a Release> {
+    let flying = cut.in_flight.iter().filter_map(move |letter| match letter.msg {
+        Msg::Release(release) if letter.to == arbiter => Some(release),
+        _ => None, // Only a RELEASE tells that.
+    });
+    cut.state(arbiter).arbiter.early.iter().chain(flying)
 }
 
 impl Hints for CaoSinghal {

@@ -297,7 +297,7 @@ impl Explain for Maekawa {
                 },
             },
             Invariant {
-                name: "a vote that was given is at, or on its way to or from, exactly one request",
+                name: "a vote that was given is at, or on its way to or from, exactly one request, and a free one is nowhere",
                 holds: |cut| cut.states().all(|(me, node)| vote_is_accounted_for(cut, me, &node.arbiter)),
             },
             Invariant {
@@ -313,20 +313,37 @@ impl Explain for Maekawa {
                     })
                 },
             },
+            Invariant {
+                name: "an arbiter inquires at most once for each time that it gives its vote",
+                holds: |cut| cut.states().all(|(me, node)| inquires_once(cut, me, &node.arbiter)),
+            },
         ]
     }
 }
 
 fn vote_is_accounted_for(cut: &Cut<'_, Maekawa>, arbiter: NodeId, state: &Arbiter) -> bool {
-    let Some(lock) = state.lock else { return true };
-    let requester = &cut.state(lock.node).requester;
-    let held = requester.request == Some(lock) && requester.locked.contains(arbiter);
-    let flying = cut.flying(|letter| match letter.msg {
-        Msg::Locked(request) => letter.from == arbiter && *request == lock,
-        Msg::Relinquish(request) | Msg::Release(request) => letter.to == arbiter && *request == lock,
-        Msg::Request(_) | Msg::Failed(_) | Msg::Inquire(_) => false,
+    let held = cut.states().map(|(_, node)| &node.requester).filter(|node| node.locked.contains(arbiter));
+    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
+        Msg::Locked(request) => (letter.from == arbiter).then_some(*request),
+        Msg::Relinquish(request) | Msg::Release(request) => (letter.to == arbiter).then_some(*request),
+        Msg::Request(_) | Msg::Failed(_) | Msg::Inquire(_) => None,
     });
-    usize::from(held) + flying == 1
+    held.filter_map(|node| node.request).chain(flying).eq(state.lock)
+}
+
+/// Each INQUIRE that is on its way or kept is about another grant, and none about one that was not asked back.
+fn inquires_once(cut: &Cut<'_, Maekawa>, arbiter: NodeId, state: &Arbiter) -> bool {
+    let kept = cut.states().map(|(_, node)| &node.requester).filter(|node| node.inquiries.contains(arbiter));
+    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
+        Msg::Inquire(request) if letter.from == arbiter => Some(*request),
+        _ => None, // Only what asks back is counted.
+    });
+    let mut inquired: Vec<Stamp> = kept.filter_map(|node| node.request).chain(flying).collect();
+    let inquiries = inquired.len();
+    inquired.sort();
+    inquired.dedup();
+    let asks_back = state.lock.is_some_and(|lock| inquired.contains(&lock));
+    inquired.len() == inquiries && (state.inquired || !asks_back)
 }
 
 /// All that is queued has failed at this arbiter, but for a head that is older than the request with the vote.

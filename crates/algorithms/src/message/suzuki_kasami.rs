@@ -170,12 +170,7 @@ impl Explain for SuzukiKasami {
             Invariant {
                 name: "the token is at most one request behind: LN[j] ≤ RN_j[j] ≤ LN[j] + 1",
                 holds: |cut| {
-                    let here = cut.states().filter_map(|(_, node)| node.token.as_ref());
-                    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
-                        Msg::Token(token) => Some(token),
-                        Msg::Request(_) => None,
-                    });
-                    here.chain(flying).all(|token| {
+                    tokens(cut).all(|(_, token)| {
                         token.served.iter().all(|(j, &served)| {
                             let made = cut.state(j).requested[j];
                             served <= made && made <= served + 1
@@ -183,8 +178,32 @@ impl Explain for SuzukiKasami {
                     })
                 },
             },
+            Invariant {
+                name: "who waits gets the token next, or is in its queue, or its holder knows of the request or will hear of it",
+                holds: |cut| {
+                    let is_open = |holder: NodeId, token: &Token, j: NodeId| {
+                        let request = Msg::Request(cut.state(j).requested[j]);
+                        let will_hear =
+                            cut.flying(|l| (l.from, l.to) == (j, holder) && *l.msg == request) > 0;
+                        let knows = cut.state(holder).requested[j] == token.served[j] + 1;
+                        holder == j || token.queue.contains(j) || knows || will_hear
+                    };
+                    let waiting = || cut.states().filter(|(_, node)| node.phase == Phase::Waiting);
+                    tokens(cut).all(|(holder, token)| waiting().all(|(j, _)| is_open(holder, token, j)))
+                },
+            },
         ]
     }
+}
+
+/// Every token, with the node where it is or which it reaches next.
+fn tokens<'a>(cut: &Cut<'a, SuzukiKasami>) -> impl Iterator<Item = (NodeId, &'a Token)> {
+    let here = cut.states().filter_map(|(me, node)| Some((me, node.token.as_ref()?)));
+    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
+        Msg::Token(token) => Some((letter.to, token)),
+        Msg::Request(_) => None,
+    });
+    here.chain(flying)
 }
 
 impl Hints for SuzukiKasami {

@@ -178,6 +178,7 @@ fn without<A: Explain + Hints>(
 #[test]
 fn a_promised_delivery_made_at_once_leads_where_it_leads_when_it_is_put_off() {
     try_all(&mut PutOff, 400, None);
+    try_all(&mut PutOff, 400, Some(Channels::Any));
     try_all(&mut PutOff, 400, Some(Channels::Fifo));
 }
 

@@ -128,6 +128,15 @@ impl<A: Explain + Hints> World<A> {
         self.step_node(step.node(), input)
     }
 
+    /// Makes any step, if there is one.
+    pub fn make_any(&mut self, chance: &mut Chance) -> Result<(), String> {
+        let steps = self.steps();
+        if !steps.is_empty() {
+            self.make(&steps[chance.below(steps.len())])?;
+        }
+        Ok(())
+    }
+
     fn step_node(&mut self, me: NodeId, input: Input<A::Msg>) -> Result<Vec<Parcel<A::Msg>>, String> {
         let mut out = Out::default();
         self.nodes[me.index()].step(input, &mut out);

@@ -88,6 +88,15 @@ mod tests {
     }
 
     #[test]
+    fn a_stopped_clock_stands_still_and_is_compared_with_nothing() {
+        let mut clock = LamportClock::STOPPED;
+        clock.tick();
+        clock.merge(7);
+        assert_eq!((clock, clock.counter()), (LamportClock::STOPPED, None));
+        assert_eq!(LamportClock::at(7).counter(), Some(&mut 7));
+    }
+
+    #[test]
     fn equal_counts_are_ordered_by_node_and_smaller_counts_come_first() {
         let stamp = |counter, index| Stamp { counter, node: NodeId::new(index) };
         assert!(stamp(1, 7) < stamp(2, 0));
