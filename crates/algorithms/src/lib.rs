@@ -14,6 +14,7 @@
 //! ```
 
 mod catalog;
+pub mod lemmas;
 pub mod message;
 pub mod specimens;
 pub mod structures;

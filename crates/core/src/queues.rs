@@ -215,6 +215,11 @@ impl RequestQueue {
         self.0.len()
     }
 
+    /// The count of each request, to shift all of them alike: their order must stay what it is.
+    pub fn counters(&mut self) -> impl Iterator<Item = &mut u64> {
+        self.0.iter_mut().map(|request| &mut request.counter)
+    }
+
     /// The requests, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = Stamp> + '_ {
         self.0.iter().copied()
@@ -245,6 +250,15 @@ mod tests {
         let mut long: NodeQueue = NodeId::first(4).collect();
         long.pop();
         assert_eq!(long, NodeId::first(4).skip(1).collect());
+    }
+
+    #[test]
+    fn a_request_queue_stays_sorted_when_all_counts_are_shifted() {
+        let stamp = |counter, index| Stamp { counter, node: NodeId::new(index) };
+        let mut queue = RequestQueue::new();
+        [stamp(4, 1), stamp(3, 2), stamp(3, 0)].into_iter().for_each(|request| queue.insert(request));
+        queue.counters().for_each(|counter| *counter -= 3);
+        assert_eq!(queue.iter().collect::<Vec<_>>(), [stamp(0, 0), stamp(0, 2), stamp(1, 1)]);
     }
 
     #[test]

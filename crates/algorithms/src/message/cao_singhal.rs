@@ -415,29 +415,116 @@ impl Explain for CaoSinghal {
     }
 
     fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "at most one node has, or is being sent, the vote of an arbiter's current epoch",
-            holds: |cut| {
-                cut.states().all(|(arbiter, CaoSinghal { arbiter: state, .. })| {
-                    let holds_it = |vote: &Vote| {
-                        vote.arbiter == arbiter
-                            && vote.status == Status::Locked
-                            && vote.grant == state.epoch
-                            && vote.done < vote.grant
-                    };
-                    let held = cut.states().filter(|(_, node)| node.votes.iter().any(holds_it)).count();
-                    let flying = cut.flying(|letter| {
-                        matches!(letter.msg, Msg::Reply { arbiter: of, epoch, .. }
-                            if *of == arbiter && *epoch == state.epoch)
-                    });
-                    held + flying <= 1
-                })
+        &[
+            Invariant {
+                name: "at most one node has, or is being sent, the vote of an arbiter's current epoch",
+                holds: |cut| {
+                    let is_alone =
+                        |(arbiter, epoch)| grants(cut, arbiter).filter(|of| *of == epoch).count() <= 1;
+                    cut.states().map(|(me, node)| (me, node.arbiter.epoch)).all(is_alone)
+                },
             },
-        }]
+            Invariant {
+                name: "no vote has changed hands more often than its arbiter knows or will hear from RELEASEs",
+                holds: |cut| {
+                    cut.states().all(|(me, node)| {
+                        let passed_on =
+                            releases(cut, me).filter(|release| release.forwarded.is_some()).count();
+                        grants(cut, me).all(|epoch| epoch <= node.arbiter.epoch + passed_on as u64)
+                    })
+                },
+            },
+            Invariant {
+                name: "to whom a vote was passed on waits in the arbiter's queue",
+                holds: |cut| {
+                    cut.states().all(|(me, CaoSinghal { arbiter, .. })| {
+                        let mut next = releases(cut, me).filter(|release| release.epoch == arbiter.epoch);
+                        next.all(|release| release.forwarded.is_none_or(|to| arbiter.queue.contains(to)))
+                    })
+                },
+            },
+        ]
     }
 }
 
-impl Hints for CaoSinghal {}
+/// The epochs of an arbiter's votes that nodes have or are being sent.
+fn grants<'a>(cut: &Cut<'a, CaoSinghal>, arbiter: NodeId) -> impl Iterator<Item = u64> {
+    let votes = cut.states().flat_map(|(_, node)| &node.votes).filter(move |vote| vote.arbiter == arbiter);
+    let held =
+        votes.filter(|vote| vote.status == Status::Locked && vote.done < vote.grant).map(|vote| vote.grant);
+    let flying = cut.in_flight.iter().filter_map(move |letter| match letter.msg {
+        Msg::Reply { arbiter: of, epoch, .. } if *of == arbiter => Some(*epoch),
+        _ => None, // Only a REPLY brings a vote.
+    });
+    held.chain(flying)
+}
+
+/// What an arbiter has been told or will be told of those who left.
+fn releases<'a>(cut: &Cut<'a, CaoSinghal>, arbiter: NodeId) -> impl Iterator<Item = &'a Release> {
+    let flying = cut.in_flight.iter().filter_map(move |letter| match letter.msg {
+        Msg::Release(release) if letter.to == arbiter => Some(release),
+        _ => None, // Only a RELEASE tells that.
+    });
+    cut.state(arbiter).arbiter.early.iter().chain(flying)
+}
+
+impl Hints for CaoSinghal {
+    /// A FAILED is only minded while its request waits and its arbiter has said nothing yet, a TRANSFER only while its
+    /// request lives and its epoch is not over. None of that ever becomes true again.
+    fn commutes(&self, from: NodeId, msg: &Msg, _: Ahead) -> bool {
+        let vote = self.votes.iter().find(|vote| vote.arbiter == from);
+        match msg {
+            Msg::Failed(request) => {
+                !self.waits_with(*request) || vote.is_some_and(|vote| vote.status != Status::Pending)
+            }
+            Msg::Transfer { holder, epoch, .. } => {
+                self.request != Some(*holder) || vote.is_some_and(|vote| vote.done >= *epoch)
+            }
+            Msg::Request(_) | Msg::Reply { .. } | Msg::Yield { .. } | Msg::Release(_) => false,
+        }
+    }
+
+    /// Nothing but stamps of requests is taken from the clock; and of a vote nothing is looked at again that belongs to an
+    /// epoch which is over.
+    fn forget(&mut self) {
+        self.clock = LamportClock::STOPPED;
+        for vote in &mut self.votes {
+            vote.inquired = vote.inquired.max(vote.done);
+            if vote.transfer.epoch <= vote.done {
+                vote.transfer = Transfer::default();
+            }
+        }
+    }
+
+    /// The epochs stay as they are, since a message does not tell here of whose vote it speaks.
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        self.clock.counter().into_iter().for_each(|count| show(Group::Time, count));
+        let targets = self.votes.iter_mut().flat_map(|vote| &mut vote.transfer.target);
+        let stamps = self.request.iter_mut().chain(&mut self.arbiter.lock).chain(targets);
+        stamps.for_each(|stamp| show(Group::Time, &mut stamp.counter));
+        self.arbiter.queue.counters().for_each(|counter| show(Group::Time, counter));
+        self.arbiter.early.iter_mut().for_each(|release| release.counters(show));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        let (stamp, other) = match msg {
+            Msg::Request(request) | Msg::Failed(request) | Msg::Yield { request, .. } => (request, None),
+            Msg::Reply { request, next, .. } => (request, next.as_mut()),
+            Msg::Transfer { holder, target, .. } => (holder, Some(target)),
+            Msg::Release(release) => return release.counters(show),
+        };
+        show(Group::Time, &mut stamp.counter);
+        other.into_iter().for_each(|stamp| show(Group::Time, &mut stamp.counter));
+    }
+}
+
+impl Release {
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) {
+        let stamps = [&mut self.request].into_iter().chain(&mut self.forwarded);
+        stamps.for_each(|stamp| show(Group::Time, &mut stamp.counter));
+    }
+}
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<CaoSinghal> {

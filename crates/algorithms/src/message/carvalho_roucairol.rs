@@ -167,7 +167,37 @@ impl Explain for CarvalhoRoucairol {
     }
 }
 
-impl Hints for CarvalhoRoucairol {}
+impl Hints for CarvalhoRoucairol {
+    /// When nobody asks again, a REQUEST that is deferred is answered on leaving and would be answered at once after it,
+    /// with the same loss of permission. One that goes before our own is answered now or later alike if we have not the
+    /// sender's permission: it will not give it before we have answered, so we cannot enter before that.
+    fn commutes(&self, from: NodeId, msg: &Msg, ahead: Ahead) -> bool {
+        match msg {
+            Msg::Request(request) => {
+                let waits = matches!(self.state, State::Wanted(_)) && !self.state.goes_before(*request);
+                !ahead.any && (!waits || self.missing.contains(from))
+            }
+            Msg::Reply(_) => false,
+        }
+    }
+
+    /// Nothing but stamps of requests is taken from the clock.
+    fn forget(&mut self) {
+        self.clock = LamportClock::STOPPED;
+    }
+
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        self.clock.counter().into_iter().for_each(|count| show(Group::Time, count));
+        self.state.counters(show);
+        self.deferred.counters().for_each(|counter| show(Group::Time, counter));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        let (Msg::Request(request) | Msg::Reply(request)) = msg;
+        show(Group::Time, &mut request.counter);
+    }
+}
 
 /// What people are told about it.
 pub const ABOUT: About = About {

@@ -155,7 +155,27 @@ impl Explain for Central {
     }
 }
 
-impl Hints for Central {}
+impl Hints for Central {
+    /// A RELEASE lets the first of the queue in, or whoever comes next if nobody waits: the same one, whether others arrive
+    /// before the RELEASE or after it. If the first is the server itself, it would enter.
+    fn commutes(&self, _: NodeId, msg: &Msg, _: Ahead) -> bool {
+        let first = self.queue.front();
+        matches!(msg, Msg::Release(_)) && first.is_none_or(|first| first.client != self.me)
+    }
+
+    /// A message does not tell here which client it is about, so the numbers of all of them are one group.
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        show(Group::Time, &mut self.number);
+        let tickets = self.busy.iter_mut().chain(&mut self.queue);
+        tickets.for_each(|ticket| show(Group::Time, &mut ticket.number));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        let (Msg::Request(number) | Msg::Grant(number) | Msg::Release(number)) = msg;
+        show(Group::Time, number);
+    }
+}
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<Central> {

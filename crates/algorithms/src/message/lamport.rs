@@ -164,7 +164,59 @@ impl Explain for Lamport {
     }
 }
 
-impl Hints for Lamport {}
+impl Hints for Lamport {
+    /// A REPLY that is no news to the clock, and that the open request does not need, changes nothing but `last`: our next
+    /// request is younger than it, so nobody will ever see the difference. (The REPLY that is needed could, on channels
+    /// of any order, let us in before an older REQUEST that would have kept us out; and a RELEASE does not tell which
+    /// request it ends.)
+    fn commutes(&self, from: NodeId, msg: &Msg, _: Ahead) -> bool {
+        match msg {
+            Msg::Reply(stamp) => {
+                let open = self.requests[self.me].filter(|_| !self.inside);
+                let is_needed = open.is_some_and(|mine| self.last[from] < mine && mine < *stamp);
+                stamp.counter <= self.clock.count() && !is_needed
+            }
+            Msg::Request(_) | Msg::Release(_) => false,
+        }
+    }
+
+    /// Others compare their requests with what the clock stamps, so the clock stays. What a node knows of the others
+    /// matters only while it waits, and then only as far as it is older or younger than its own request.
+    fn forget(&mut self) {
+        let open = self.requests[self.me].filter(|_| !self.inside);
+        for node in &self.others {
+            let last = &mut self.last[node].counter;
+            match open {
+                None => {
+                    self.requests[node] = None;
+                    *last = self.clock.count();
+                }
+                Some(mine) => {
+                    self.requests[node].take_if(|theirs| *theirs > mine);
+                    let is_younger = Stamp { counter: *last, node } > mine;
+                    *last = mine.counter;
+                    *last += u64::from(is_younger && node < self.me);
+                    *last -= u64::from(!is_younger && node > self.me);
+                }
+            }
+        }
+    }
+
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        self.clock.counter().into_iter().for_each(|count| show(Group::Time, count));
+        let requests = self.requests.iter_mut().filter_map(|(_, request)| request.as_mut());
+        requests.for_each(|request| show(Group::Time, &mut request.counter));
+        // No node hears from itself: its own entry is never read.
+        let heard = self.last.iter_mut().filter(|(node, _)| *node != self.me);
+        heard.for_each(|(_, stamp)| show(Group::Time, &mut stamp.counter));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        let (Msg::Request(stamp) | Msg::Reply(stamp) | Msg::Release(stamp)) = msg;
+        show(Group::Time, &mut stamp.counter);
+    }
+}
 
 /// What people are told about it.
 pub const ABOUT: About = About {

@@ -297,7 +297,7 @@ impl Explain for Maekawa {
                 },
             },
             Invariant {
-                name: "a vote that was given is at, or on its way to or from, exactly one request",
+                name: "a vote that was given is at, or on its way to or from, exactly one request, and a free one is nowhere",
                 holds: |cut| cut.states().all(|(me, node)| vote_is_accounted_for(cut, me, &node.arbiter)),
             },
             Invariant {
@@ -313,20 +313,37 @@ impl Explain for Maekawa {
                     })
                 },
             },
+            Invariant {
+                name: "an arbiter inquires at most once for each time that it gives its vote",
+                holds: |cut| cut.states().all(|(me, node)| inquires_once(cut, me, &node.arbiter)),
+            },
         ]
     }
 }
 
 fn vote_is_accounted_for(cut: &Cut<'_, Maekawa>, arbiter: NodeId, state: &Arbiter) -> bool {
-    let Some(lock) = state.lock else { return true };
-    let requester = &cut.state(lock.node).requester;
-    let held = requester.request == Some(lock) && requester.locked.contains(arbiter);
-    let flying = cut.flying(|letter| match letter.msg {
-        Msg::Locked(request) => letter.from == arbiter && *request == lock,
-        Msg::Relinquish(request) | Msg::Release(request) => letter.to == arbiter && *request == lock,
-        Msg::Request(_) | Msg::Failed(_) | Msg::Inquire(_) => false,
+    let held = cut.states().map(|(_, node)| &node.requester).filter(|node| node.locked.contains(arbiter));
+    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
+        Msg::Locked(request) => (letter.from == arbiter).then_some(*request),
+        Msg::Relinquish(request) | Msg::Release(request) => (letter.to == arbiter).then_some(*request),
+        Msg::Request(_) | Msg::Failed(_) | Msg::Inquire(_) => None,
     });
-    usize::from(held) + flying == 1
+    held.filter_map(|node| node.request).chain(flying).eq(state.lock)
+}
+
+/// Each INQUIRE that is on its way or kept is about another grant, and none about one that was not asked back.
+fn inquires_once(cut: &Cut<'_, Maekawa>, arbiter: NodeId, state: &Arbiter) -> bool {
+    let kept = cut.states().map(|(_, node)| &node.requester).filter(|node| node.inquiries.contains(arbiter));
+    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
+        Msg::Inquire(request) if letter.from == arbiter => Some(*request),
+        _ => None, // Only what asks back is counted.
+    });
+    let mut inquired: Vec<Stamp> = kept.filter_map(|node| node.request).chain(flying).collect();
+    let inquiries = inquired.len();
+    inquired.sort();
+    inquired.dedup();
+    let asks_back = state.lock.is_some_and(|lock| inquired.contains(&lock));
+    inquired.len() == inquiries && (state.inquired || !asks_back)
 }
 
 /// All that is queued has failed at this arbiter, but for a head that is older than the request with the vote.
@@ -389,7 +406,72 @@ impl Arbiter {
     }
 }
 
-impl Hints for Maekawa {}
+impl Hints for Maekawa {
+    fn commutes(&self, from: NodeId, msg: &Msg, _: Ahead) -> bool {
+        self.requester.ignores(from, msg)
+    }
+
+    fn forget(&mut self) {
+        forget(&mut self.clock, &mut self.requester);
+    }
+
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        counters(&mut self.clock, &mut self.requester, &mut self.arbiter, show)
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        counters_in(msg, show);
+    }
+}
+
+impl Requester {
+    /// A request that has entered or is over never waits again, so a FAILED or INQUIRE about it says nothing for ever. Nor
+    /// does a FAILED from an arbiter whose LOCKED or FAILED has come: from then on that arbiter stays in one of the two
+    /// sets, and while it is in `failed` no vote that was asked for is kept.
+    pub(super) fn ignores(&self, from: NodeId, msg: &Msg) -> bool {
+        match msg {
+            Msg::Failed(request) => {
+                !self.waits_with(*request) || self.locked.contains(from) || self.failed.contains(from)
+            }
+            Msg::Inquire(request) => !self.waits_with(*request),
+            Msg::Request(_) | Msg::Locked(_) | Msg::Relinquish(_) | Msg::Release(_) => false,
+        }
+    }
+}
+
+/// Nothing but stamps of requests is taken from the clock, and inside nobody minds who would like a vote back.
+pub(super) fn forget(clock: &mut LamportClock, requester: &mut Requester) {
+    *clock = LamportClock::STOPPED;
+    if requester.inside {
+        requester.inquiries.clear();
+    }
+}
+
+/// Shows all that is compared in a node that asks and votes.
+pub(super) fn counters(
+    clock: &mut LamportClock,
+    requester: &mut Requester,
+    arbiter: &mut Arbiter,
+    show: &mut dyn FnMut(Group, &mut u64),
+) -> bool {
+    clock.counter().into_iter().for_each(|count| show(Group::Time, count));
+    let stamps = requester.request.iter_mut().chain(&mut arbiter.lock);
+    stamps.for_each(|stamp| show(Group::Time, &mut stamp.counter));
+    arbiter.queue.counters().for_each(|counter| show(Group::Time, counter));
+    true
+}
+
+/// Shows what is compared in a message.
+pub(super) fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    match msg {
+        Msg::Request(stamp)
+        | Msg::Locked(stamp)
+        | Msg::Failed(stamp)
+        | Msg::Inquire(stamp)
+        | Msg::Relinquish(stamp)
+        | Msg::Release(stamp) => show(Group::Time, &mut stamp.counter),
+    }
+}
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<Maekawa> {

@@ -151,6 +151,18 @@ impl Explain for NaimiTrehel {
                 holds: |cut| cut.tokens(|_, node| node.token, |msg| *msg == Msg::Token) == 1,
             },
             Invariant {
+                name: "the successors from the token on are nodes that wait, each of them once",
+                holds: |cut| {
+                    let here = cut.states().find(|(_, node)| node.token).map(|(me, _)| me);
+                    let token = cut.in_flight.iter().find(|letter| *letter.msg == Msg::Token);
+                    let holder = here.or(token.map(|letter| letter.to));
+                    let successors = std::iter::successors(holder, |&node| cut.state(node).next);
+                    let chain: Vec<NodeId> = successors.take(cut.nodes.len() + 1).collect();
+                    chain.iter().copied().collect::<NodeSet>().len() == chain.len()
+                        && chain.iter().skip(1).all(|&node| cut.phase(node) == Phase::Waiting)
+                },
+            },
+            Invariant {
                 name: "following the fathers from anywhere ends",
                 holds: |cut| {
                     let step = |node: NodeId| cut.state(node).father;
@@ -164,7 +176,16 @@ impl Explain for NaimiTrehel {
     }
 }
 
-impl Hints for NaimiTrehel {}
+impl Hints for NaimiTrehel {
+    /// Nothing depends on where a request went first.
+    fn forget(&mut self) {
+        self.asked = None;
+    }
+
+    fn counters(&mut self, _: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        true
+    }
+}
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<NaimiTrehel> {

@@ -145,6 +145,34 @@ impl Explain for Raymond {
                 },
             },
             Invariant {
+                name: "a queue has only neighbours and the node itself, so it is no longer than the node's degree + 1",
+                holds: |cut| {
+                    cut.states().all(|(me, node)| {
+                        let is_neighbour = |other| node.holder == other || cut.state(other).holder == me;
+                        let degree =
+                            cut.states().filter(|(other, _)| *other != me && is_neighbour(*other)).count();
+                        node.queue.len() <= degree + 1
+                            && node.queue.iter().all(|queued| queued == me || is_neighbour(queued))
+                    })
+                },
+            },
+            Invariant {
+                name: "following the holders from anywhere leads to the token, or to where it arrives next",
+                holds: |cut| {
+                    let gets_it = |from, to| {
+                        cut.flying(|letter| {
+                            (letter.from, letter.to) == (from, to) && *letter.msg == Msg::Token
+                        }) > 0
+                    };
+                    let holder = |node: NodeId| cut.state(node).holder;
+                    let ends = |node: NodeId| holder(node) == node || gets_it(holder(node), node);
+                    cut.states().all(|(me, _)| {
+                        let path = std::iter::successors(Some(me), |&node| Some(holder(node)));
+                        path.take(cut.nodes.len()).any(ends)
+                    })
+                },
+            },
+            Invariant {
                 name: "who has asked is in its holder's queue, or its REQUEST or the TOKEN is on its way",
                 holds: |cut| {
                     cut.states().filter(|(_, node)| node.asked).all(|(me, node)| {
@@ -161,7 +189,18 @@ impl Explain for Raymond {
     }
 }
 
-impl Hints for Raymond {}
+impl Hints for Raymond {
+    /// A TOKEN for another node only passes through: whoever else asks here queues behind the first, and is asked for in
+    /// the new direction whether it came before the TOKEN or comes after it.
+    fn commutes(&self, _: NodeId, msg: &Msg, _: Ahead) -> bool {
+        let first = self.queue.iter().next();
+        *msg == Msg::Token && first.is_some_and(|first| first != self.me)
+    }
+
+    fn counters(&mut self, _: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        true
+    }
+}
 
 /// What people are told about it.
 pub const ABOUT: About = About {

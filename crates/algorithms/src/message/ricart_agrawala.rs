@@ -184,7 +184,54 @@ impl std::fmt::Display for State {
     }
 }
 
-impl Hints for RicartAgrawala {}
+impl Hints for RicartAgrawala {
+    /// A REPLY only strikes its sender off, so while another one is missing it makes no difference when; what it tells of
+    /// the clock must be known already, or be of no use. When nobody asks again, neither has a REQUEST to be taken early:
+    /// what is deferred now is answered on leaving and would be answered at once after it; and what is answered now can
+    /// come no later than our entry, because the sender of an older request holds back the REPLY that we need.
+    fn commutes(&self, _: NodeId, msg: &Msg, ahead: Ahead) -> bool {
+        match msg {
+            Msg::Request(_) => !ahead.any,
+            Msg::Reply { clock, .. } => self.missing.len() > 1 && (*clock <= self.clock || !ahead.any),
+        }
+    }
+
+    /// Nothing but stamps of requests is taken from the clock.
+    fn forget(&mut self) {
+        self.clock = LamportClock::STOPPED;
+    }
+
+    fn forget_in(msg: &mut Msg) {
+        if let Msg::Reply { clock, .. } = msg {
+            *clock = LamportClock::STOPPED;
+        }
+    }
+
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        self.clock.counter().into_iter().for_each(|count| show(Group::Time, count));
+        self.state.counters(show);
+        self.deferred.counters().for_each(|counter| show(Group::Time, counter));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        match msg {
+            Msg::Request(request) => show(Group::Time, &mut request.counter),
+            Msg::Reply { counter, clock } => {
+                show(Group::Time, counter);
+                clock.counter().into_iter().for_each(|count| show(Group::Time, count));
+            }
+        }
+    }
+}
+
+impl State {
+    pub(super) fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) {
+        if let State::Wanted(stamp) = self {
+            show(Group::Time, &mut stamp.counter);
+        }
+    }
+}
 
 /// What people are told about it.
 pub const ABOUT: About = About {

@@ -189,7 +189,24 @@ impl Explain for Sanders {
     }
 }
 
-impl Hints for Sanders {}
+/// The promises are those of Maekawa's algorithm, whose halves these are.
+impl Hints for Sanders {
+    fn commutes(&self, from: NodeId, msg: &Msg, _: Ahead) -> bool {
+        self.requester.ignores(from, msg)
+    }
+
+    fn forget(&mut self) {
+        maekawa::forget(&mut self.clock, &mut self.requester);
+    }
+
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        maekawa::counters(&mut self.clock, &mut self.requester, &mut self.arbiter, show)
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        maekawa::counters_in(msg, show);
+    }
+}
 
 /// What people are told about it.
 pub const ABOUT: About = About {

@@ -27,7 +27,7 @@ pub struct Singhal {
     /// P: what this node knows of each node, itself included.
     pub(crate) known: PerNode<Known>,
     /// Where it last passed the token, or else where the token started.
-    to: NodeId,
+    pub(crate) to: NodeId,
     /// T, if the token is here: what the token knows of each node.
     pub(crate) token: Option<PerNode<Known>>,
 }
@@ -263,15 +263,69 @@ impl Explain for Singhal {
             Invariant {
                 name: "whom the token takes for requesting waits or is inside",
                 holds: |cut| {
-                    let token = cut.states().find_map(|(_, node)| node.token.as_ref());
                     let is_true = |(node, known): (NodeId, &Known)| {
                         known.state != State::R
                             || matches!(cut.state(node).known[node].state, State::R | State::E)
                     };
-                    token.is_none_or(|token| token.iter().all(is_true))
+                    tokens(cut, |node| node).all(|token| token.iter().all(is_true))
                 },
             },
+            Invariant {
+                name: "nobody, nor the token, has heard of a request that was not made",
+                holds: |cut| {
+                    let was_made =
+                        |(node, known): (NodeId, &Known)| known.number <= cut.state(node).known[node].number;
+                    let known = cut.states().map(|(_, node)| &node.known);
+                    known.chain(tokens(cut, |node| node)).all(|vector| vector.iter().all(was_made))
+                },
+            },
+            Invariant {
+                name: "who is inside does not know a request to be over that the token does not know to be over",
+                holds: |cut| cut.states().all(|(_, node)| node.exchanges_case_by_case()),
+            },
         ]
+    }
+}
+
+/// Every token, where it is or in flight, of nodes that are Singhal's or made of them.
+pub(crate) fn tokens<'a, A: Algorithm<Msg = Msg>>(
+    cut: &Cut<'a, A>,
+    of: fn(&'a A) -> &'a Singhal,
+) -> impl Iterator<Item = &'a PerNode<Known>> {
+    let here = cut.states().filter_map(move |(_, node)| of(node).token.as_ref());
+    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
+        Msg::Token(token) => Some(token),
+        Msg::Request { .. } => None,
+    });
+    here.chain(flying)
+}
+
+impl Singhal {
+    /// Whether the exchange of news on leaving can be told case by case, and comes to the same. It is asked while inside.
+    pub(crate) fn exchanges_case_by_case(&self) -> bool {
+        let Some(token) = self.token.as_ref().filter(|_| self.known[self.me].state == State::E) else {
+            return true;
+        };
+        let agrees = |node: NodeId| {
+            let (known, told) = (self.known[node], token[node]);
+            let larger = if known.number > told.number { known } else { told };
+            case_by_case(known, told) == Some(larger)
+        };
+        self.me.around(token.len()).all(agrees)
+    }
+}
+
+/// What node and token both know of another node after the exchange, by what each of them knew before; nothing, in the
+/// three cases that cannot be. What a node has heard and the token has not is always a request.
+fn case_by_case(known: Known, told: Known) -> Option<Known> {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    match (known.state, told.state, known.number.cmp(&told.number)) {
+        (_, State::R | State::N, Less) => Some(told),
+        (State::R, State::R | State::N, Greater) => Some(known),
+        (State::R, State::R, Equal) | (State::N, State::N, Equal) => Some(known),
+        (State::R, State::N, Equal) => Some(told),
+        (State::N, State::N | State::R, Greater) | (State::N, State::R, Equal) => None,
+        (State::E | State::H, ..) | (_, State::E | State::H, _) => None,
     }
 }
 
@@ -281,7 +335,38 @@ impl std::fmt::Display for Known {
     }
 }
 
-impl Hints for Singhal {}
+impl Hints for Singhal {
+    /// A REQUEST that is no news is ignored, and stays so, since numbers never fall; but a chasing one that is noted here
+    /// as open may still have to be handed on.
+    fn commutes(&self, _: NodeId, msg: &Msg, _: Ahead) -> bool {
+        match msg {
+            Msg::Request { node, number, chase } => {
+                let known = self.known[*node];
+                let may_be_handed_on = *chase && known == Known { state: State::R, number: *number };
+                *number <= known.number && !may_be_handed_on
+            }
+            Msg::Token(_) => false,
+        }
+    }
+
+    /// Only the arbitration by the smallest number compares the numbers of different nodes.
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        counters(&mut self.known, show);
+        self.token.iter_mut().for_each(|token| counters(token, show));
+        self.arbitration != Arbitration::SmallestNumber
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        match msg {
+            Msg::Request { node, number, .. } => show(Group::Requests(*node), number),
+            Msg::Token(token) => counters(token, show),
+        }
+    }
+}
+
+fn counters(vector: &mut PerNode<Known>, show: &mut dyn FnMut(Group, &mut u64)) {
+    vector.iter_mut().for_each(|(node, known)| show(Group::Requests(node), &mut known.number));
+}
 
 /// Who of those that ask gets the token.
 const ARBITRATION: Parameter = Parameter {

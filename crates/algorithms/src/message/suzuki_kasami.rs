@@ -170,12 +170,7 @@ impl Explain for SuzukiKasami {
             Invariant {
                 name: "the token is at most one request behind: LN[j] ≤ RN_j[j] ≤ LN[j] + 1",
                 holds: |cut| {
-                    let here = cut.states().filter_map(|(_, node)| node.token.as_ref());
-                    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
-                        Msg::Token(token) => Some(token),
-                        Msg::Request(_) => None,
-                    });
-                    here.chain(flying).all(|token| {
+                    tokens(cut).all(|(_, token)| {
                         token.served.iter().all(|(j, &served)| {
                             let made = cut.state(j).requested[j];
                             served <= made && made <= served + 1
@@ -183,11 +178,68 @@ impl Explain for SuzukiKasami {
                     })
                 },
             },
+            Invariant {
+                name: "who waits gets the token next, or is in its queue, or its holder knows of the request or will hear of it",
+                holds: |cut| {
+                    let is_open = |holder: NodeId, token: &Token, j: NodeId| {
+                        let request = Msg::Request(cut.state(j).requested[j]);
+                        let will_hear =
+                            cut.flying(|l| (l.from, l.to) == (j, holder) && *l.msg == request) > 0;
+                        let knows = cut.state(holder).requested[j] == token.served[j] + 1;
+                        holder == j || token.queue.contains(j) || knows || will_hear
+                    };
+                    let waiting = || cut.states().filter(|(_, node)| node.phase == Phase::Waiting);
+                    tokens(cut).all(|(holder, token)| waiting().all(|(j, _)| is_open(holder, token, j)))
+                },
+            },
         ]
     }
 }
 
-impl Hints for SuzukiKasami {}
+/// Every token, with the node where it is or which it reaches next.
+fn tokens<'a>(cut: &Cut<'a, SuzukiKasami>) -> impl Iterator<Item = (NodeId, &'a Token)> {
+    let here = cut.states().filter_map(|(me, node)| Some((me, node.token.as_ref()?)));
+    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
+        Msg::Token(token) => Some((letter.to, token)),
+        Msg::Request(_) => None,
+    });
+    here.chain(flying)
+}
+
+impl Hints for SuzukiKasami {
+    /// A REQUEST that is no news changes nothing: who has the token and does not need it knows of no open request, or it
+    /// would have passed it on. And a node that will not ask again and has not the token never gets it, so it does not
+    /// matter what it knows.
+    fn commutes(&self, from: NodeId, msg: &Msg, ahead: Ahead) -> bool {
+        match msg {
+            Msg::Request(number) => {
+                let is_done = !ahead.mine && self.phase == Phase::Outside && self.token.is_none();
+                is_done || *number <= self.requested[from]
+            }
+            Msg::Token(_) => false,
+        }
+    }
+
+    /// A REQUEST does not tell here who sent it, so the numbers of all nodes are one group.
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        self.requested.iter_mut().for_each(|(_, number)| show(Group::Time, number));
+        self.token.iter_mut().for_each(|token| token.counters(show));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        match msg {
+            Msg::Request(number) => show(Group::Time, number),
+            Msg::Token(token) => token.counters(show),
+        }
+    }
+}
+
+impl Token {
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) {
+        self.served.iter_mut().for_each(|(_, number)| show(Group::Time, number));
+    }
+}
 
 /// What people are told about it.
 pub const ABOUT: About = About {

@@ -126,7 +126,17 @@ impl Explain for TokenRing {
     }
 }
 
-impl Hints for TokenRing {}
+impl Hints for TokenRing {
+    /// A node that does not want in and never will has nothing to do but pass the token on. Somebody must still be about
+    /// to ask, or else the token would go round for ever without anything else being looked at.
+    fn commutes(&self, _: NodeId, Msg::Token: &Msg, ahead: Ahead) -> bool {
+        !self.want && !ahead.mine && ahead.any
+    }
+
+    fn counters(&mut self, _: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        true
+    }
+}
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<TokenRing> {

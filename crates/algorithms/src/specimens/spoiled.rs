@@ -43,7 +43,7 @@ pub trait Fault: Data {
 #[serde(transparent)]
 pub struct Spoiled<F: Fault> {
     /// What is spoiled.
-    pub(super) of: F::Of,
+    pub(crate) of: F::Of,
     #[serde(skip)]
     fault: PhantomData<F>,
 }

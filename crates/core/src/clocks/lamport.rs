@@ -14,6 +14,9 @@ use crate::NodeId;
 pub struct LamportClock(u64);
 
 impl LamportClock {
+    /// A clock from which nothing will be read again. It stands still, whatever it hears.
+    pub const STOPPED: Self = Self(u64::MAX);
+
     /// A clock that shows `count`.
     #[must_use]
     pub const fn at(count: u64) -> Self {
@@ -26,9 +29,15 @@ impl LamportClock {
         self.0
     }
 
+    /// What it shows, to shift it together with every other count that it is compared with; a stopped clock is compared
+    /// with none.
+    pub fn counter(&mut self) -> Option<&mut u64> {
+        Some(&mut self.0).filter(|count| **count != Self::STOPPED.0)
+    }
+
     /// Counts one local event.
     pub fn tick(&mut self) {
-        self.0 += 1;
+        self.0 = self.0.saturating_add(1);
     }
 
     /// Catches up with a count that came in a message.
@@ -76,6 +85,15 @@ mod tests {
         receiver.merge(sent.counter);
         receiver.tick();
         assert_eq!((sent.counter, receiver.count()), (42, 43));
+    }
+
+    #[test]
+    fn a_stopped_clock_stands_still_and_is_compared_with_nothing() {
+        let mut clock = LamportClock::STOPPED;
+        clock.tick();
+        clock.merge(7);
+        assert_eq!((clock, clock.counter()), (LamportClock::STOPPED, None));
+        assert_eq!(LamportClock::at(7).counter(), Some(&mut 7));
     }
 
     #[test]

@@ -1,0 +1,6 @@
+//! What algorithms promise and what they say of themselves, held against random schedules and small full searches.
+
+mod invariants;
+mod lemmas;
+mod promises;
+mod world;

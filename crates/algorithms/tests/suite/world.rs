@@ -1,0 +1,274 @@
+//! All nodes and what is in flight between them, driven one step at a time: the smallest driver that there can be.
+
+use doorway_core::{
+    About, Ahead, Algorithm, Catalog, Channels, Cut, Explain, Factory, Group, Hints, Input, Invariant,
+    Letter, Members, Node, NodeId, Options, Out, Phase, Plan, Start, To, Visitor,
+};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// A stream of chance.
+pub struct Chance(Pcg64Mcg);
+
+impl Chance {
+    pub fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.0.next_u64() % bound as u64) as usize
+    }
+}
+
+/// A message on its way.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Parcel<M> {
+    pub from: NodeId,
+    pub to: NodeId,
+    pub msg: M,
+}
+
+/// What can happen next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step<M> {
+    Request(NodeId),
+    Release(NodeId),
+    Deliver(Parcel<M>),
+}
+
+impl<M> Step<M> {
+    /// The node that makes it.
+    pub fn node(&self) -> NodeId {
+        match self {
+            Step::Request(node) | Step::Release(node) => *node,
+            Step::Deliver(parcel) => parcel.to,
+        }
+    }
+}
+
+/// A global state.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct World<A: Algorithm> {
+    pub nodes: Vec<Node<A>>,
+    /// How often each node will ask.
+    pub left: Vec<u32>,
+    /// What is in flight, in the order of sending.
+    pub flying: Vec<Parcel<A::Msg>>,
+    /// Whether messages between two nodes arrive in the order of sending.
+    pub fifo: bool,
+}
+
+impl<A: Explain + Hints> World<A> {
+    pub fn new(plan: &Plan<A>, left: &[u32], start: Start, channels: Channels) -> Self {
+        let nodes = NodeId::first(left.len()).map(|me| plan.node(me, start)).collect();
+        let fifo = channels == Channels::Fifo;
+        let mut world = Self { nodes, left: left.to_vec(), flying: Vec::new(), fifo };
+        for me in NodeId::first(left.len()) {
+            world.step_node(me, Input::Start).expect("a start is never broken");
+        }
+        world
+    }
+
+    /// Which requests are still to come, as `node` sees it.
+    pub fn ahead(&self, node: NodeId) -> Ahead {
+        Ahead { mine: self.left[node.index()] > 0, any: self.left.iter().any(|&left| left > 0) }
+    }
+
+    /// Whether nobody will ask again.
+    pub fn is_last(&self) -> bool {
+        self.left.iter().all(|&left| left == 0)
+    }
+
+    /// Every step that can be made, in a fixed order.
+    pub fn steps(&self) -> Vec<Step<A::Msg>> {
+        let own = self.nodes.iter().zip(NodeId::first(self.left.len())).filter_map(|(node, me)| {
+            match node.phase() {
+                Phase::Outside => (self.left[me.index()] > 0).then_some(Step::Request(me)),
+                Phase::Waiting => None,
+                Phase::Inside => Some(Step::Release(me)),
+            }
+        });
+        own.chain(self.arrivals().map(|parcel| Step::Deliver(parcel.clone()))).collect()
+    }
+
+    /// What can arrive next.
+    pub fn arrivals(&self) -> impl Iterator<Item = &Parcel<A::Msg>> {
+        let is_first = |place: usize, parcel: &Parcel<A::Msg>| {
+            let channel = (parcel.from, parcel.to);
+            !self.flying[..place].iter().any(|before| (before.from, before.to) == channel)
+        };
+        let arrives =
+            move |(place, parcel): &(usize, &Parcel<A::Msg>)| !self.fifo || is_first(*place, parcel);
+        self.flying.iter().enumerate().filter(arrives).map(|(_, parcel)| parcel)
+    }
+
+    /// Those of them that the receiver promises can as well be delivered at once.
+    pub fn promised(&self) -> impl Iterator<Item = &Parcel<A::Msg>> {
+        self.arrivals().filter(|Parcel { from, to, msg }| {
+            let node = self.nodes[to.index()].algorithm();
+            node.commutes(*from, msg, self.ahead(*to))
+        })
+    }
+
+    /// Makes a step; returns what was sent, or what was found broken.
+    pub fn make(&mut self, step: &Step<A::Msg>) -> Result<Vec<Parcel<A::Msg>>, String> {
+        let input = match step {
+            Step::Request(node) => {
+                self.left[node.index()] -= 1;
+                Input::Request
+            }
+            Step::Release(_) => Input::Release,
+            Step::Deliver(parcel) => {
+                let place = self.flying.iter().position(|flying| flying == parcel);
+                let place = place.ok_or_else(|| format!("{parcel:?} is not in flight"))?;
+                let Parcel { from, msg, .. } = self.flying.remove(place);
+                Input::Message { from, msg }
+            }
+        };
+        self.step_node(step.node(), input)
+    }
+
+    /// Makes any step, if there is one.
+    pub fn make_any(&mut self, chance: &mut Chance) -> Result<(), String> {
+        let steps = self.steps();
+        if !steps.is_empty() {
+            self.make(&steps[chance.below(steps.len())])?;
+        }
+        Ok(())
+    }
+
+    fn step_node(&mut self, me: NodeId, input: Input<A::Msg>) -> Result<Vec<Parcel<A::Msg>>, String> {
+        let mut out = Out::default();
+        self.nodes[me.index()].step(input, &mut out);
+        let breach = out.breach();
+        let mut sent = Vec::new();
+        for letter in out.drain() {
+            let parcel = |to| Parcel { from: me, to, msg: letter.msg.clone() };
+            match &letter.to {
+                To::One(to) => sent.push(parcel(*to)),
+                To::Set(nodes) => sent.extend(nodes.iter().map(parcel)),
+            }
+        }
+        self.flying.extend(sent.iter().cloned());
+        breach.map_or(Ok(sent), |breach| Err(breach.to_owned()))
+    }
+
+    /// Forgets what can be forgotten, if nobody will ask again.
+    pub fn forget(&mut self) {
+        if self.is_last() {
+            self.nodes.iter_mut().for_each(|node| node.algorithm_mut().forget());
+            self.flying.iter_mut().for_each(|parcel| A::forget_in(&mut parcel.msg));
+        }
+    }
+
+    /// Shows every counter; tells whether those are all.
+    pub fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        let complete = self.nodes.iter_mut().map(|node| node.algorithm_mut().counters(show));
+        let complete = complete.filter(|&complete| complete).count() == self.left.len();
+        self.flying.iter_mut().for_each(|parcel| A::counters_in(&mut parcel.msg, show));
+        complete
+    }
+
+    /// The same state with what is in flight sorted, as far as the channels leave the order open.
+    pub fn sorted(mut self) -> Self {
+        if self.fifo {
+            self.flying.sort_by_key(|parcel| (parcel.from, parcel.to));
+        } else {
+            self.flying.sort();
+        }
+        self
+    }
+
+    /// What invariants are asked of.
+    pub fn cut(&self) -> Cut<'_, A> {
+        let letters = self.flying.iter();
+        let letters = letters.map(|Parcel { from, to, msg }| Letter { from: *from, to: *to, msg });
+        Cut { nodes: self.nodes.iter().collect(), in_flight: letters.collect() }
+    }
+
+    /// The first invariant that does not hold.
+    pub fn broken_invariant(&self) -> Option<&'static str> {
+        let cut = self.cut();
+        let broken = A::invariants().iter().find(|Invariant { holds, .. }| !holds(&cut));
+        broken.map(|invariant| invariant.name)
+    }
+
+    /// Whether nothing more will happen but what happens for ever.
+    pub fn is_over(&self) -> bool {
+        let is_outside = |node: &Node<A>| node.phase() == Phase::Outside;
+        self.is_last() && self.nodes.iter().all(is_outside) && (A::PERPETUAL || self.flying.is_empty())
+    }
+}
+
+/// A random run from one seed: its size, start and requests too.
+pub struct Run<'a, A: Algorithm> {
+    pub seed: u64,
+    pub world: World<A>,
+    pub chance: Chance,
+    pub about: &'a About,
+}
+
+/// Something to do with each algorithm of the catalog that is right, over many random runs.
+pub trait Trial {
+    /// Does it with one run.
+    fn try_run<A: Explain + Hints>(&mut self, run: Run<'_, A>);
+}
+
+struct Tried<'a, T> {
+    trial: &'a mut T,
+    seeds: u64,
+    channels: Option<Channels>,
+}
+
+impl<T: Trial> Visitor for Tried<'_, T> {
+    type Output = ();
+
+    fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) {
+        for seed in 1..=self.seeds {
+            let mut chance = Chance::new(seed);
+            let n = 3 + chance.below(2);
+            let plan = factory.plan(&Members::new(n).expect("a few nodes")).expect("it exists for every N");
+            let left: Vec<u32> = (0..n).map(|_| chance.below(3) as u32).collect();
+            let start = match chance.below(2 * n) {
+                node if node < n => Start::Inside(NodeId::new(node)),
+                _ => Start::Empty,
+            };
+            let world = World::new(&plan, &left, start, self.channels.unwrap_or(about.needs));
+            self.trial.try_run(Run { seed, world, chance, about });
+        }
+    }
+}
+
+/// What is chosen for the algorithms, besides their defaults.
+const CHOICES: [(&str, &str, &str); 6] = [
+    ("maekawa", "quorum", "all"),
+    ("cao-singhal", "quorum", "all"),
+    ("sanders", "structure", "lamport"),
+    ("sanders", "structure", "ricart-agrawala"),
+    ("raymond", "tree", "chain"),
+    ("singhal", "arbitration", "nearest"),
+];
+
+/// Tries every correct algorithm on the channels that it needs, or on those given.
+pub fn try_all(trial: &mut impl Trial, seeds: u64, channels: Option<Channels>) {
+    let catalog = doorway_algorithms::catalog();
+    let names = catalog.list().into_iter().filter(|about| about.specimen.is_none()).map(|about| about.name);
+    let plain = names.map(|name| (name, Options::none()));
+    let chosen = CHOICES.map(|(name, parameter, word)| (name, Options::none().with(parameter, word)));
+    for (name, options) in plain.chain(chosen) {
+        try_one(trial, name, &options, seeds, channels);
+    }
+}
+
+/// Tries one algorithm.
+pub fn try_one(
+    trial: &mut impl Trial,
+    name: &str,
+    options: &Options,
+    seeds: u64,
+    channels: Option<Channels>,
+) {
+    let visitor = Tried { trial, seeds, channels };
+    let tried = doorway_algorithms::catalog().visit(name, options, visitor);
+    tried.expect("it is there").expect("the choices are right");
+}
