@@ -150,7 +150,8 @@ impl Messages {
         (self.tables.faces.len(), self.tables.routes.len())
     }
 
-    /// A state in full, to be compared with one of another search: nodes, and messages in flight in order.
+    /// A state in full, to be compared with one of another search: nodes, and messages in flight in order, without what can
+    /// make no difference when nobody asks any more.
     #[must_use]
     pub fn picture(&self, state: &[u32]) -> String {
         self.nodes.picture(&state[..self.n()], self.flight.letters(state))

@@ -335,12 +335,22 @@ impl<A: Explain + Hints> Nodes for Population<A> {
 
     fn picture(&self, locals: &[u32], letters: &[u32]) -> String {
         let cut = self.cut(locals, letters);
-        let mut flying: Vec<_> =
-            cut.in_flight.iter().map(|letter| (letter.from, letter.to, letter.msg)).collect();
-        flying.sort();
+        let phases: Vec<Phase> = cut.nodes.iter().map(|node| node.phase()).collect();
         let mut nodes: Vec<A> = cut.nodes.iter().map(|node| node.algorithm().clone()).collect();
         nodes.iter_mut().for_each(Hints::forget);
-        let phases: Vec<Phase> = cut.nodes.iter().map(|node| node.phase()).collect();
+        let mut flying: Vec<(NodeId, NodeId, A::Msg)> =
+            cut.in_flight.iter().map(|letter| (letter.from, letter.to, letter.msg.clone())).collect();
+        flying.iter_mut().for_each(|(_, _, msg)| A::forget_in(msg));
+        let mut all = |show: &mut dyn FnMut(Group, &mut u64)| {
+            let shown = nodes.iter_mut().map(|node| node.counters(show)).fold(true, |all, one| all & one);
+            flying.iter_mut().for_each(|(_, _, msg)| A::counters_in(msg, show));
+            shown
+        };
+        let mut floors = vec![NO_COUNTER; locals.len() + 1];
+        if all(&mut |group, counter| floors[place(group)] = floors[place(group)].min(*counter)) {
+            all(&mut |group, counter| *counter -= floors[place(group)]);
+        }
+        flying.sort();
         format!("{nodes:?} {phases:?} {flying:?}")
     }
 }
