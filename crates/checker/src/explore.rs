@@ -17,8 +17,7 @@ use crate::waiting::{self, Waiting};
 use crate::{Fairness, Property, System, Violation, counts};
 use batch::insert_all;
 pub(crate) use batch::{Batch, Inserted};
-use judge::Found;
-pub(crate) use judge::named;
+pub(crate) use judge::{Found, named, state as state_faults, stillness};
 
 /// How far a search may go.
 #[derive(Clone, Copy, Debug)]

@@ -22,6 +22,7 @@ mod property;
 mod store;
 mod system;
 mod waiting;
+mod walk;
 
 pub use explore::{Exploration, Limits, Runs, Search, explore};
 pub use messages::{Act, Delivery, Faults, Messages, Setting, Watches};
@@ -30,3 +31,4 @@ pub use property::{Fairness, Property, Violation};
 pub use store::Visited;
 pub use system::{Known, Step, System};
 pub use waiting::Waiting;
+pub use walk::{Walked, Walks, walk};

@@ -23,6 +23,9 @@ pub trait System: Sync {
     /// Finds out all that [`System::steps`] needs to know about a state.
     fn learn(&mut self, _state: &[u32]) {}
 
+    /// Forgets all that it has learned, so that it takes no room; states and steps from before mean nothing any more.
+    fn restart(&mut self) {}
+
     /// Where a process stands in a state.
     fn phase(&self, state: &[u32], process: usize) -> Phase;
 

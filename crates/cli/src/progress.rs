@@ -17,13 +17,22 @@ impl Progress {
     /// Nobody wants to see a bar for less.
     const SHORT: Duration = Duration::from_secs(1);
 
+    /// Work of which nobody knows how much it is; what is counted has this name.
+    pub(crate) fn without_end(noun: &'static str) -> Self {
+        Self::new(0, noun)
+    }
+
     pub(crate) fn new(jobs: u64, noun: &'static str) -> Self {
         Self { began: Instant::now(), jobs, noun, bar: None }
     }
 
     pub(crate) fn show(&mut self, done: u64) {
         if self.bar.is_none() && self.began.elapsed() > Self::SHORT {
-            self.bar = Some(if self.jobs > 1 { bar(self.jobs, self.noun) } else { spinner() });
+            self.bar = Some(match self.jobs {
+                0 => spinner(&format!("{{spinner}} {{pos}} {} so far, {{elapsed}}", self.noun)),
+                1 => spinner("{spinner} running for {elapsed}"),
+                jobs => bar(jobs, self.noun),
+            });
         }
         if let Some(bar) = &self.bar {
             bar.set_position(done);
@@ -48,9 +57,9 @@ fn bar(jobs: u64, noun: &str) -> ProgressBar {
     bar
 }
 
-fn spinner() -> ProgressBar {
+fn spinner(template: &str) -> ProgressBar {
     let spinner = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} running for {elapsed}") {
+    if let Ok(style) = ProgressStyle::with_template(template) {
         spinner.set_style(style);
     }
     spinner.enable_steady_tick(Duration::from_millis(100));

@@ -25,8 +25,9 @@ pub trait Hints: Algorithm {
         false
     }
 
-    /// Shows the counters of a message.
-    fn counters_in(_msg: &mut Self::Msg, _show: &mut dyn FnMut(Group, &mut u64)) {}
+    /// Shows the counters of a message between two nodes.
+    fn counters_in(_from: NodeId, _to: NodeId, _msg: &mut Self::Msg, _show: &mut dyn FnMut(Group, &mut u64)) {
+    }
 }
 
 /// Which requests are still to come.

@@ -507,7 +507,7 @@ impl Hints for CaoSinghal {
         true
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
         let (stamp, other) = match msg {
             Msg::Request(request) | Msg::Failed(request) | Msg::Yield { request, .. } => (request, None),
             Msg::Reply { request, next, .. } => (request, next.as_mut()),

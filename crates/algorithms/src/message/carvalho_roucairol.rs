@@ -193,7 +193,7 @@ impl Hints for CarvalhoRoucairol {
         true
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
         let (Msg::Request(request) | Msg::Reply(request)) = msg;
         show(Group::Time, &mut request.counter);
     }

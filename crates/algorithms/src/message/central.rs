@@ -163,17 +163,18 @@ impl Hints for Central {
         matches!(msg, Msg::Release(_)) && first.is_none_or(|first| first.client != self.me)
     }
 
-    /// A message does not tell here which client it is about, so the numbers of all of them are one group.
     fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        show(Group::Time, &mut self.number);
+        show(Group::Requests(self.me), &mut self.number);
         let tickets = self.busy.iter_mut().chain(&mut self.queue);
-        tickets.for_each(|ticket| show(Group::Time, &mut ticket.number));
+        tickets.for_each(|ticket| show(Group::Requests(ticket.client), &mut ticket.number));
         true
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
-        let (Msg::Request(number) | Msg::Grant(number) | Msg::Release(number)) = msg;
-        show(Group::Time, number);
+    fn counters_in(from: NodeId, to: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        match msg {
+            Msg::Request(number) | Msg::Release(number) => show(Group::Requests(from), number),
+            Msg::Grant(number) => show(Group::Requests(to), number),
+        }
     }
 }
 

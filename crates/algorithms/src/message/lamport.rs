@@ -212,7 +212,7 @@ impl Hints for Lamport {
         true
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
         let (Msg::Request(stamp) | Msg::Reply(stamp) | Msg::Release(stamp)) = msg;
         show(Group::Time, &mut stamp.counter);
     }

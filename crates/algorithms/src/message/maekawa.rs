@@ -419,7 +419,7 @@ impl Hints for Maekawa {
         counters(&mut self.clock, &mut self.requester, &mut self.arbiter, show)
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
         counters_in(msg, show);
     }
 }
@@ -463,13 +463,20 @@ pub(super) fn counters(
 
 /// Shows what is compared in a message.
 pub(super) fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
-    match msg {
-        Msg::Request(stamp)
-        | Msg::Locked(stamp)
-        | Msg::Failed(stamp)
-        | Msg::Inquire(stamp)
-        | Msg::Relinquish(stamp)
-        | Msg::Release(stamp) => show(Group::Time, &mut stamp.counter),
+    show(Group::Time, &mut msg.request_mut().counter);
+}
+
+impl Msg {
+    /// The request that it is about.
+    pub(crate) fn request_mut(&mut self) -> &mut Stamp {
+        match self {
+            Msg::Request(stamp)
+            | Msg::Locked(stamp)
+            | Msg::Failed(stamp)
+            | Msg::Inquire(stamp)
+            | Msg::Relinquish(stamp)
+            | Msg::Release(stamp) => stamp,
+        }
     }
 }
 

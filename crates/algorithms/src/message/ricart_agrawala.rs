@@ -214,7 +214,7 @@ impl Hints for RicartAgrawala {
         true
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
         match msg {
             Msg::Request(request) => show(Group::Time, &mut request.counter),
             Msg::Reply { counter, clock } => {

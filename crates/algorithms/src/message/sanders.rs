@@ -203,7 +203,7 @@ impl Hints for Sanders {
         maekawa::counters(&mut self.clock, &mut self.requester, &mut self.arbiter, show)
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
         maekawa::counters_in(msg, show);
     }
 }

@@ -356,7 +356,7 @@ impl Hints for Singhal {
         self.arbitration != Arbitration::SmallestNumber
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
         match msg {
             Msg::Request { node, number, .. } => show(Group::Requests(*node), number),
             Msg::Token(token) => counters(token, show),

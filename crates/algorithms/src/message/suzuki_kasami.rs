@@ -220,16 +220,15 @@ impl Hints for SuzukiKasami {
         }
     }
 
-    /// A REQUEST does not tell here who sent it, so the numbers of all nodes are one group.
     fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        self.requested.iter_mut().for_each(|(_, number)| show(Group::Time, number));
+        self.requested.iter_mut().for_each(|(node, number)| show(Group::Requests(node), number));
         self.token.iter_mut().for_each(|token| token.counters(show));
         true
     }
 
-    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+    fn counters_in(from: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
         match msg {
-            Msg::Request(number) => show(Group::Time, number),
+            Msg::Request(number) => show(Group::Requests(from), number),
             Msg::Token(token) => token.counters(show),
         }
     }
@@ -237,7 +236,7 @@ impl Hints for SuzukiKasami {
 
 impl Token {
     fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) {
-        self.served.iter_mut().for_each(|(_, number)| show(Group::Time, number));
+        self.served.iter_mut().for_each(|(node, number)| show(Group::Requests(node), number));
     }
 }
 

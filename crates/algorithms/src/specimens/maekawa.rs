@@ -44,7 +44,7 @@ pub enum Fault {
     OneInquireAnswered,
     /// That a vote was asked back once is remembered beyond the next grant.
     InquiredForEver,
-    /// Stamps are compared by node first.
+    /// Stamps are compared by node first, so that no counter matters to another node and none is merged.
     NodeFirst,
     /// What a node tells itself goes through the network.
     OwnMessagesTravel,
@@ -130,7 +130,7 @@ impl Faulty {
 /// The half that votes.
 impl Faulty {
     fn on_peer_request(&mut self, request: Stamp, out: &mut Out<Msg>) {
-        if self.fault != Fault::ClocksNotMerged {
+        if !matches!(self.fault, Fault::ClocksNotMerged | Fault::NodeFirst) {
             self.clock.merge(request.counter);
         }
         let oldest = self.queue.first().copied();
@@ -323,7 +323,20 @@ impl Explain for Faulty {
     }
 }
 
-impl Hints for Faulty {}
+impl Hints for Faulty {
+    /// Ordered by node first, stamps are compared with others of their node alone.
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        self.clock.counter().into_iter().for_each(|count| show(Group::Requests(self.me), count));
+        let stamps = self.request.iter_mut().chain(&mut self.lock).chain(&mut self.queue);
+        stamps.for_each(|stamp| show(Group::Requests(stamp.node), &mut stamp.counter));
+        self.fault == Fault::NodeFirst
+    }
+
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        let stamp = msg.request_mut();
+        show(Group::Requests(stamp.node), &mut stamp.counter);
+    }
+}
 
 /// What people are told about a variant of Maekawa's algorithm, but for its name, its page and what is wrong.
 const ABOUT: About = About {

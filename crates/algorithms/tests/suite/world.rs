@@ -165,7 +165,9 @@ impl<A: Explain + Hints> World<A> {
     pub fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
         let complete = self.nodes.iter_mut().map(|node| node.algorithm_mut().counters(show));
         let complete = complete.filter(|&complete| complete).count() == self.left.len();
-        self.flying.iter_mut().for_each(|parcel| A::counters_in(&mut parcel.msg, show));
+        self.flying
+            .iter_mut()
+            .for_each(|parcel| A::counters_in(parcel.from, parcel.to, &mut parcel.msg, show));
         complete
     }
 

@@ -9,9 +9,9 @@ use crate::{Property, Step, System};
 /// Where a property does not hold: in a state, or in a step from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
-    pub(super) property: Property,
-    pub(super) what: String,
-    pub(super) processes: Vec<usize>,
+    pub(crate) property: Property,
+    pub(crate) what: String,
+    pub(crate) processes: Vec<usize>,
     pub(super) state: StateId,
     pub(super) step: Option<Step>,
 }
@@ -19,13 +19,13 @@ pub(crate) struct Found {
 impl Found {
     /// A step did what must never be.
     #[cold]
-    pub(super) fn step(property: Property, what: &str, state: StateId, step: Step) -> Self {
+    pub(crate) fn step(property: Property, what: &str, state: StateId, step: Step) -> Self {
         Self { property, what: what.to_owned(), processes: Vec::new(), state, step: Some(step) }
     }
 }
 
 /// What is wrong in a state by itself.
-pub(super) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
+pub(crate) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
     let mut found = Vec::new();
     let is_inside = |process: &usize| system.phase(word, *process) == Phase::Inside;
     if (0..system.processes()).filter(is_inside).count() > 1 {
@@ -41,7 +41,7 @@ pub(super) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<
 }
 
 /// Nothing is owed to anybody in this state: whoever waits, waits for ever.
-pub(super) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
+pub(crate) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
     let waiting = in_phase(system, word, Phase::Waiting);
     if waiting.is_empty() {
         return Vec::new();

@@ -194,6 +194,11 @@ impl System for Messages {
         }
     }
 
+    fn restart(&mut self) {
+        self.tables = Tables::default();
+        self.nodes.restart();
+    }
+
     fn phase(&self, state: &[u32], process: usize) -> Phase {
         self.tables.face(state[process]).phase
     }

@@ -17,6 +17,9 @@ pub(super) trait Nodes: Send + Sync {
     /// The state of every node at the start, and the messages that are in flight then.
     fn start(&mut self, tables: &mut Tables) -> (Vec<u32>, Vec<u32>);
 
+    /// Forgets all numbers.
+    fn restart(&mut self);
+
     /// Finds out what comes of it if a node in this state is told this.
     fn run(&mut self, tables: &mut Tables, me: NodeId, local: u32, input: u32);
 
@@ -139,6 +142,7 @@ impl<A: Explain + Hints> Population<A> {
         let number = self.letters.number(letter);
         if number as usize == tables.routes.len() {
             let Letter { from, to, known, asks, body, .. } = self.letters.thing(number);
+            let (sender, receiver) = (*from, *to);
             let kind = tables.kind(body.msg().map_or("", |msg| kind(msg).name));
             let (from, to, known, asks) = (from.index() as u32, to.index() as u32, *known, *asks);
             let lane = from * self.nodes.len() as u32 + to;
@@ -147,7 +151,7 @@ impl<A: Explain + Hints> Population<A> {
                 let mut msg = body.msg().cloned();
                 tables.letter_floors.push(self.floors(|show| {
                     if let Some(msg) = &mut msg {
-                        A::counters_in(msg, show);
+                        A::counters_in(sender, receiver, msg, show);
                     }
                 }));
             }
@@ -252,6 +256,10 @@ impl<A: Explain + Hints> Nodes for Population<A> {
         (locals, letters)
     }
 
+    fn restart(&mut self) {
+        (self.locals, self.letters) = (Interner::default(), Interner::default());
+    }
+
     fn run(&mut self, tables: &mut Tables, me: NodeId, local: u32, input: u32) {
         let mut after = self.locals.thing(local).clone();
         let (before, mut out) = (after.node.phase(), Out::default());
@@ -305,7 +313,9 @@ impl<A: Explain + Hints> Nodes for Population<A> {
                 match (map, &mut letter.body) {
                     (Map::Quiet, Body::Msg(msg)) => A::forget_in(msg),
                     (Map::Down(by), Body::Msg(msg)) => {
-                        A::counters_in(msg, &mut |group, count| *count -= by[place(group)]);
+                        A::counters_in(letter.from, letter.to, msg, &mut |group, count| {
+                            *count -= by[place(group)];
+                        });
                     }
                     (Map::Served(node), _) => letter.known &= !(1 << node),
                     (Map::Quiet | Map::Down(_), Body::Tell(_)) => {}
@@ -343,7 +353,7 @@ impl<A: Explain + Hints> Nodes for Population<A> {
         flying.iter_mut().for_each(|(_, _, msg)| A::forget_in(msg));
         let mut all = |show: &mut dyn FnMut(Group, &mut u64)| {
             let shown = nodes.iter_mut().map(|node| node.counters(show)).fold(true, |all, one| all & one);
-            flying.iter_mut().for_each(|(_, _, msg)| A::counters_in(msg, show));
+            flying.iter_mut().for_each(|(from, to, msg)| A::counters_in(*from, *to, msg, show));
             shown
         };
         let mut floors = vec![NO_COUNTER; locals.len() + 1];

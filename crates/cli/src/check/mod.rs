@@ -6,13 +6,15 @@ mod words;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use doorway_checker::{Fairness, Faults, Limits, Property, Visited};
+use doorway_checker::{Fairness, Faults, Limits, Property, Visited, Walks};
 use doorway_core::{Catalog, Channels, NodeId, Options, Refusal};
-use doorway_lab::check::{Decision, Instance, requests, start};
-use doorway_lab::processors;
+use doorway_lab::check::{Checked, Decision, Instance, requests, start};
+use doorway_lab::{Recording, processors};
+use doorway_trace::draw::{self, Spacing, Theme};
 
 use crate::files::Destination;
 use crate::progress::Progress;
+use crate::records::Records;
 use crate::typed::Typed;
 use crate::usage::{named, node, whole};
 use crate::{Answer, Exit, files, names};
@@ -36,7 +38,8 @@ use words::Wanted;
   doorway check maekawa --nodes 4 --quorum grid
   doorway check maekawa/basic --script deadlock.script
   doorway check lamport --nodes 2 --channels any
-  doorway check central --lose 1 --property deadlock-freedom")]
+  doorway check central --lose 1 --property deadlock-freedom
+  doorway check maekawa/basic --nodes 13 --quorum plane --walks 10000")]
 pub(crate) struct Arguments {
     /// The algorithm, as `doorway algorithms` lists it
     algorithm: String,
@@ -89,9 +92,24 @@ pub(crate) struct Arguments {
     /// The longest time
     #[arg(long, value_name = "SECONDS", default_value = "600s", value_parser = words::seconds)]
     max_time: Duration,
+    /// Walk at random so many times instead of visiting every state, for systems that are too large
+    #[arg(long, value_name = "N", value_parser = whole::<u64>, allow_negative_numbers = true)]
+    walks: Option<u64>,
+    /// From which seed walks draw
+    #[arg(long, value_name = "SEED", default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true, requires = "walks")]
+    seed: u64,
     /// Write the run that breaks something as a script, which `doorway simulate --script` replays
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
+    /// Write the trace of that run as JSON lines
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Draw that run as a space-time diagram, SVG or PNG as the file's name says; what repeats for ever is shaded
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// The colours of the diagram
+    #[arg(long, value_name = "light|dark", default_value = "light", requires = "svg")]
+    theme: Theme,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -104,15 +122,22 @@ pub(crate) fn answer(
 ) -> Result<Answer, Refusal> {
     let about = names::find(catalog, typed, &arguments.algorithm)?;
     let instance = instance(arguments, about.name, about.needs)?;
-    let destination = arguments.script.as_deref().map(Destination::new).transpose()?;
-    let mut progress = Progress::new(1, "searches");
+    let script = arguments.script.as_deref().map(Destination::new).transpose()?;
+    let looks = draw::Options { spacing: Spacing::Even, theme: arguments.theme };
+    let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
+    let mut progress = Progress::without_end(if instance.walks.is_some() { "walks" } else { "states" });
     let began = Instant::now();
-    let checked = instance.check(catalog, &mut |_| progress.show(0))?;
+    let checked = instance.check(catalog, &mut |count| progress.show(count))?;
     drop(progress);
     let took = began.elapsed();
-    if let Some((destination, found)) = destination.zip(checked.counterexamples.first()) {
-        destination.write(|file| file.write_all(found.script.as_bytes()))?;
-    }
+    let notes = keep(
+        catalog,
+        &instance,
+        &checked,
+        script,
+        arguments.trace.is_some() || arguments.svg.is_some(),
+        &records,
+    )?;
     let exit = match checked.decision() {
         Decision::Holds => Exit::Holds,
         Decision::Violated => Exit::Fails,
@@ -120,7 +145,33 @@ pub(crate) fn answer(
     };
     let report = Report { instance: &instance, checked: &checked, took };
     let text = if arguments.json { report.as_json() } else { report.page() };
-    Ok(Answer { text, notes: Vec::new(), exit })
+    Ok(Answer { text, notes, exit })
+}
+
+/// Writes the run that is shown into the files that were asked for.
+fn keep(
+    catalog: &(impl Catalog + Sync),
+    instance: &Instance,
+    checked: &Checked,
+    script: Option<Destination>,
+    is_recorded: bool,
+    records: &Records,
+) -> Result<Vec<String>, Refusal> {
+    let Some(shown) = checked.shown() else {
+        let is_wanted = script.is_some() || is_recorded;
+        let note = "there is no run to show, so no file was written".to_owned();
+        return Ok(is_wanted.then_some(note).into_iter().collect());
+    };
+    if is_recorded {
+        let recording = Recording::of_script(&shown.script, &instance.options, catalog);
+        let recording =
+            recording.map_err(|error| Refusal::new(format!("the run cannot be replayed: {error}")))?;
+        records.write(&recording)?;
+    }
+    if let Some(script) = script {
+        script.write(|file| file.write_all(shown.script.as_bytes()))?;
+    }
+    Ok(Vec::new())
 }
 
 fn instance(arguments: &Arguments, name: &str, needs: Channels) -> Result<Instance, Refusal> {
@@ -137,6 +188,10 @@ fn instance(arguments: &Arguments, name: &str, needs: Channels) -> Result<Instan
         threads: arguments.threads.unwrap_or_else(processors).clamp(1, 64),
         visited: arguments.visited,
         limits: Limits { bytes: arguments.max_memory, time: arguments.max_time, ..Limits::default() },
+        walks: arguments.walks.map(|count| {
+            let (seed, time) = (arguments.seed, arguments.max_time);
+            Walks { count, seed, time, ..Walks::default() }
+        }),
         ..Instance::new(name, &requests, arguments.channels.unwrap_or(needs)).deciding(&properties)
     })
 }

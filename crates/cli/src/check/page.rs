@@ -43,6 +43,7 @@ impl Report<'_> {
             "seconds": self.took.as_secs_f64(),
             "reduced": reduced,
             "odds_of_omission": odds_of_omission,
+            "walks": self.checked.walked.map(|(walks, steps)| json!({"count": walks, "steps": steps})),
             "properties": self.checked.verdicts.iter().map(property).collect::<Vec<_>>(),
             "counterexample": shown.map_or(Value::Null, run),
             "most_overtaken": self.checked.most_overtaken.as_ref().map(run),
@@ -70,7 +71,7 @@ impl Report<'_> {
             self.checked
                 .verdicts
                 .iter()
-                .map(|verdict| item(verdict.property.name(), &self.told(verdict), 23, width)),
+                .map(|verdict| item(verdict.property.name(), &self.told(verdict), 25, width)),
         );
         if let Some(found) = self.checked.counterexamples.first() {
             lines.push(format!("\nA run against {}:", found.property));
@@ -115,6 +116,10 @@ impl Report<'_> {
 
     /// How far the search went.
     fn seen(&self) -> String {
+        if let Some((walks, steps)) = self.checked.walked {
+            let took = self.took.as_secs_f64();
+            return format!("{walks} walks at random, {steps} steps in all; {took:.1} s");
+        }
         let numbers = &self.checked.numbers;
         let how_far =
             if numbers.is_complete { "all of them" } else { "and a limit was reached: not all of them" };

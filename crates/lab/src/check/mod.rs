@@ -8,10 +8,9 @@ mod counterexample;
 mod passes;
 
 use std::fmt;
-use std::time::Duration;
 
 use doorway_checker::counts::Messages as Counts;
-use doorway_checker::{Fairness, Faults, Limits, Property, Setting, Visited};
+use doorway_checker::{Fairness, Faults, Limits, Property, Setting, Visited, Walks};
 use doorway_core::{Catalog, Channels, NodeId, Options, Refusal, Start};
 
 pub use counterexample::Counterexample;
@@ -43,6 +42,8 @@ pub struct Instance {
     pub visited: Visited,
     /// How far to go.
     pub limits: Limits,
+    /// Walks at random instead of visiting every state.
+    pub walks: Option<Walks>,
 }
 
 impl Instance {
@@ -72,6 +73,7 @@ impl Instance {
             threads: 1,
             visited: Visited::Exact,
             limits: Limits::default(),
+            walks: None,
         }
     }
 
@@ -130,6 +132,8 @@ pub struct Checked {
     pub numbers: Numbers,
     /// The pass over the states that were left by the promises, if there was one.
     pub reduced: Option<Numbers>,
+    /// How many walks there were, and how many steps they took, if it was walks.
+    pub walked: Option<(u64, u64)>,
     /// One for each property that was to be decided and can be.
     pub verdicts: Vec<Verdict>,
     /// For each property that does not hold a run.
@@ -197,6 +201,12 @@ impl Checked {
         self.counterexamples.iter().find(|found| found.property == property)
     }
 
+    /// The run that is worth showing: the first against a property, or else the one with the most overtaking.
+    #[must_use]
+    pub fn shown(&self) -> Option<&Counterexample> {
+        self.counterexamples.first().or(self.most_overtaken.as_ref())
+    }
+
     /// Whether something is violated, or else whether all was decided.
     #[must_use]
     pub fn decision(&self) -> Decision {
@@ -207,11 +217,6 @@ impl Checked {
             () => Decision::Holds,
         }
     }
-}
-
-/// How much time is left of a limit.
-fn left(limits: Limits, spent: Duration) -> Limits {
-    Limits { time: limits.time.saturating_sub(spent), ..limits }
 }
 
 /// So many requests of each of so many nodes, from what was typed: one number for all, or one for each.

@@ -3,11 +3,12 @@
 use std::time::Instant;
 
 use doorway_checker::{
-    Exploration, Fairness, Messages, Property, Runs, Search, Setting, Violation, Watches, explore,
+    Exploration, Fairness, Limits, Messages, Property, Runs, Search, Setting, Violation, Walks, Watches,
+    explore, walk,
 };
 use doorway_core::{About, Catalog, Explain, Factory, Family, Hints, Refusal, Visitor};
 
-use super::{Checked, Counterexample, Decision, Instance, Numbers, Verdict, left};
+use super::{Checked, Counterexample, Decision, Instance, Numbers, Verdict};
 
 /// Explores an instance.
 pub(super) fn check(
@@ -63,6 +64,61 @@ const OF_STATES: [Property; 2] = [Property::OneToken, Property::Invariants];
 
 impl Passes<'_> {
     fn run(mut self) -> Result<Checked, Refusal> {
+        if let Some(walks) = &self.instance.walks {
+            self.walk(walks)?;
+        } else {
+            self.visit_all()?;
+        }
+        let order = self.properties;
+        let place = |property| order.iter().position(|other| *other == property);
+        self.checked.verdicts.sort_by_key(|verdict| place(verdict.property));
+        self.checked.counterexamples.sort_by_key(|found| place(found.property));
+        Ok(self.checked)
+    }
+
+    /// Walks at random: what they do not find may still be there.
+    fn walk(&mut self, walks: &Walks) -> Result<(), Refusal> {
+        let watches = Watches {
+            invariants: !self.wanted(&OF_STATES).is_empty(),
+            fences: !self.wanted(&[Property::Fence]).is_empty(),
+            order: !self.wanted(&[Property::HappenedBeforeOrder]).is_empty(),
+            doorways: false,
+        };
+        let mut system = (self.make)(self.setting(watches, false))?;
+        let walked = walk(&mut system, walks, self.watch);
+        self.checked.walked = Some((walked.walks, walked.steps));
+        for property in self.properties.clone() {
+            let found = walked.violations.iter().find(|(violation, _)| violation.property == property);
+            let (decision, remark) = match found {
+                Some((_, times)) => {
+                    (Decision::Violated, Some(format!("{times} of {} walks found it", walked.walks)))
+                }
+                None => (Decision::NotExhausted, None),
+            };
+            self.checked.verdicts.push(Verdict { property, decision, fairness: None, bound: None, remark });
+            if let Some((violation, _)) = found {
+                let found = Counterexample::new(self.instance, &mut system, violation.clone());
+                self.checked.counterexamples.push(found);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left of the time; of all of it the first of several passes gets the half.
+    fn limits(&self, is_first: bool) -> Limits {
+        let limits = self.instance.limits;
+        let is_only = self.properties.iter().all(|property| OF_RUNS.contains(property));
+        let whole = if is_first && !is_only { limits.time / 2 } else { limits.time };
+        Limits { time: whole.saturating_sub(self.began.elapsed()), ..limits }
+    }
+
+    fn setting(&self, watches: Watches, reduction: bool) -> Setting {
+        let Instance { requests, channels, start, faults, .. } = self.instance;
+        let (requests, channels, start, faults) = (requests.clone(), *channels, *start, *faults);
+        Setting { requests, channels, start, watches, faults, reduction }
+    }
+
+    fn visit_all(&mut self) -> Result<(), Refusal> {
         let of_runs = self.wanted(&OF_RUNS);
         let of_states = self.wanted(&OF_STATES);
         let mut open = of_runs.clone();
@@ -80,12 +136,7 @@ impl Passes<'_> {
             self.checked.numbers = numbers(&explored);
             self.settle(&wanted, &explored, &mut system, false);
         }
-        self.ask_ghosts()?;
-        let order = self.properties;
-        let place = |property| order.iter().position(|other| *other == property);
-        self.checked.verdicts.sort_by_key(|verdict| place(verdict.property));
-        self.checked.counterexamples.sort_by_key(|found| place(found.property));
-        Ok(self.checked)
+        self.ask_ghosts()
     }
 
     /// What needs something to become part of the states.
@@ -134,19 +185,10 @@ impl Passes<'_> {
         reduction: bool,
         stop: bool,
     ) -> Result<(Exploration, Messages), Refusal> {
-        let Instance { requests, channels, start, faults, .. } = self.instance;
-        let setting = Setting {
-            requests: requests.clone(),
-            channels: *channels,
-            start: *start,
-            watches,
-            faults: *faults,
-            reduction,
-        };
         let is_wanted = |some: &[Property]| some.iter().any(|property| wanted.contains(property));
         let progress = is_wanted(&[Property::DeadlockFreedom, Property::StarvationFreedom]);
         let search = Search {
-            limits: left(self.instance.limits, self.began.elapsed()),
+            limits: self.limits(reduction),
             threads: self.instance.threads,
             visited: self.instance.visited,
             runs: Runs {
@@ -157,7 +199,7 @@ impl Passes<'_> {
             until: if stop { wanted.to_vec() } else { Vec::new() },
             keep_terminals: false,
         };
-        let mut system = (self.make)(setting)?;
+        let mut system = (self.make)(self.setting(watches, reduction))?;
         let explored = explore(&mut system, &search, self.watch);
         Ok((explored, system))
     }

@@ -1,0 +1,169 @@
+//! Random walks, for systems too large to visit every state.
+//!
+//! In every walk each lane (a channel, an application) has a speed of its own, drawn once: so some messages stay in flight while
+//! many others overtake them, which a walk that gives all steps the same chance almost never does.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use crate::explore::{Found, state_faults, stillness};
+use crate::order::with_few_changes;
+use crate::{Known, Property, Step, System, Violation};
+
+/// How many walks, and how far.
+#[derive(Clone, Debug)]
+pub struct Walks {
+    /// How many.
+    pub count: u64,
+    /// From which seed.
+    pub seed: u64,
+    /// The most steps of one.
+    pub steps: u64,
+    /// The longest time for all.
+    pub time: Duration,
+    /// Ends as soon as each of these was found violated, if there is one.
+    pub until: Vec<Property>,
+}
+
+impl Default for Walks {
+    fn default() -> Self {
+        let (steps, time) = (10_000, Duration::from_secs(3_600));
+        Self { count: 10_000, seed: 1, steps, time, until: Vec::new() }
+    }
+}
+
+/// What walks came to.
+#[derive(Clone, Debug, Default)]
+pub struct Walked {
+    /// How many there were.
+    pub walks: u64,
+    /// How many steps they took.
+    pub steps: u64,
+    /// For each property that was found violated the shortest run to it, and how many walks found it.
+    pub violations: Vec<(Violation, u64)>,
+}
+
+/// The system starts anew after so many walks, so that what it has learned stays small.
+const GROUP: u64 = 256;
+
+/// Walks at random; `watch` is told how many walks there were so far.
+pub fn walk<S: System>(system: &mut S, walks: &Walks, watch: &mut dyn FnMut(u64)) -> Walked {
+    let began = Instant::now();
+    let mut walked = Walked::default();
+    let mut best: Vec<Best> = Vec::new();
+    for number in 0..walks.count {
+        let is_found = |property: &Property| best.iter().any(|best| best.property == *property);
+        let is_done = !walks.until.is_empty() && walks.until.iter().all(is_found);
+        if is_done || began.elapsed() > walks.time {
+            break;
+        }
+        if number % GROUP == 0 {
+            system.restart();
+            watch(number);
+        }
+        let steps = one(system, walks, number, &mut |found, steps| {
+            note(&mut best, found.property, number, steps.len());
+        });
+        walked.walks += 1;
+        walked.steps += steps;
+    }
+    walked.violations = best.iter().map(|best| (again(system, walks, best), best.times)).collect();
+    walked
+}
+
+/// The shortest walk that found a property violated.
+struct Best {
+    property: Property,
+    walk: u64,
+    steps: usize,
+    times: u64,
+}
+
+fn note(best: &mut Vec<Best>, property: Property, walk: u64, steps: usize) {
+    match best.iter_mut().find(|best| best.property == property) {
+        Some(known) => {
+            known.times += 1;
+            if steps < known.steps {
+                (known.walk, known.steps) = (walk, steps);
+            }
+        }
+        None => best.push(Best { property, walk, steps, times: 1 }),
+    }
+}
+
+/// Walks once more, to where a property was found violated.
+fn again<S: System>(system: &mut S, walks: &Walks, best: &Best) -> Violation {
+    system.restart();
+    let mut seen = None;
+    for number in best.walk / GROUP * GROUP..=best.walk {
+        one(system, walks, number, &mut |found, steps| {
+            if number == best.walk && found.property == best.property && seen.is_none() {
+                seen = Some((found, steps.to_vec()));
+            }
+        });
+    }
+    let (found, steps) = seen.expect("a walk takes the same steps again");
+    let begin = system.initial().into_iter().next().unwrap_or_default();
+    let steps = with_few_changes(system, &begin, steps);
+    let Found { property, what, processes, .. } = found;
+    let waiting = if property == Property::DeadlockFreedom { processes.clone() } else { Vec::new() };
+    Violation { property, what, processes, waiting, steps, loop_start: None }
+}
+
+/// One walk; it ends where nothing can happen any more or exclusion is violated. Gives the number of its steps.
+fn one<S: System>(system: &mut S, walks: &Walks, number: u64, tell: &mut dyn FnMut(Found, &[Step])) -> u64 {
+    let mut random = Pcg64Mcg::seed_from_u64(walks.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut speeds: HashMap<u32, u64> = HashMap::new();
+    let mut state = system.initial().into_iter().next().unwrap_or_default();
+    let mut taken: Vec<Step> = Vec::new();
+    let mut choices: Vec<(Step, u64)> = Vec::new();
+    while (taken.len() as u64) < walks.steps {
+        choices.clear();
+        let known = system.steps(&state, &mut |step, _| choices.push((step, 0)));
+        if known == Known::No {
+            system.learn(&state);
+            continue;
+        }
+        if choices.iter().all(|(step, _)| step.owed.is_none()) {
+            stillness(system, 0, &state).into_iter().for_each(|found| tell(found, &taken));
+        }
+        for (step, speed) in &mut choices {
+            *speed = *speeds.entry(step.lane).or_insert_with(|| 1 << (random.next_u64() % 9));
+        }
+        let Some(chosen) = choose(&mut random, &choices) else { break };
+        let (step, mut place) = (choices[chosen].0, 0);
+        let mut after = Vec::new();
+        let _ = system.steps(&state, &mut |_, word| {
+            if place == chosen {
+                after.extend_from_slice(word);
+            }
+            place += 1;
+        });
+        taken.push(step);
+        state = after;
+        if let Some((property, what)) = step.broken {
+            tell(Found::step(property, what, 0, step), &taken);
+        }
+        let faults = state_faults(system, 0, &state);
+        let is_over = !faults.is_empty() || step.broken.is_some();
+        faults.into_iter().for_each(|found| tell(found, &taken));
+        if is_over {
+            break;
+        }
+    }
+    taken.len() as u64
+}
+
+/// One of the choices, the faster the likelier.
+fn choose(random: &mut Pcg64Mcg, choices: &[(Step, u64)]) -> Option<usize> {
+    let sum: u64 = choices.iter().map(|(_, speed)| speed).sum();
+    let mut drawn = ((u128::from(random.next_u64()) * u128::from(sum)) >> 64) as u64;
+    choices.iter().position(|(_, speed)| {
+        let is_it = drawn < *speed;
+        drawn = drawn.saturating_sub(*speed);
+        is_it
+    })
+}
