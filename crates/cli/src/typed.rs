@@ -32,7 +32,9 @@ impl Typed {
 
     pub(crate) fn note_options(&mut self, matches: &ArgMatches) {
         let Some((_, verb)) = matches.subcommand() else { return };
-        let is_given = |id: &str| verb.value_source(id) == Some(ValueSource::CommandLine);
+        // The options of a verb are also a group, which goes by the name of their type.
+        let is_given =
+            |id: &str| id != "Arguments" && verb.value_source(id) == Some(ValueSource::CommandLine);
         self.options =
             verb.ids().map(clap::Id::as_str).filter(|id| is_given(id)).map(str::to_owned).collect();
     }
@@ -40,6 +42,11 @@ impl Typed {
     /// Whether this option of the verb was given.
     pub(crate) fn has(&self, option: &str) -> bool {
         self.options.iter().any(|given| given == option)
+    }
+
+    /// An option of the verb that was given and is not one of these.
+    pub(crate) fn other_than(&self, options: &[&str]) -> Option<&str> {
+        self.options.iter().map(String::as_str).find(|given| !options.contains(given))
     }
 
     /// Definitions whose help has the name of this program in place of the usual one.

@@ -5,7 +5,7 @@ use doorway_core::Phase;
 use super::Explorer;
 use super::batch::in_phase;
 use super::judge::Found;
-use crate::graph::{Graph, Path};
+use crate::graph::{Edge, Graph, Path};
 use crate::order::with_few_changes;
 use crate::progress::Lasso;
 use crate::store::{StateId, encode, hash};
@@ -31,22 +31,28 @@ impl<S: System> Explorer<'_, S> {
         let Lasso { property, what, processes, path: Path { from, edges, loop_start } } = lasso;
         let (steps, mut word) = self.run_to(from);
         let mut steps = with_few_changes(self.system, self.begins(from), steps);
-        let mut repeats = None;
-        for (number, edge) in edges.into_iter().enumerate() {
-            if Some(number) == loop_start {
-                repeats = Some(steps.len());
-            }
-            let step = *graph.step(edge);
-            let target = self.store.fingerprint(edge.to);
-            steps.extend(self.system.unfold(&word, &step));
-            if let Some((_, after)) = self.step_to(&word, |other, after| {
-                (other.process, other.action) == (step.process, step.action) && fingerprint(after) == target
-            }) {
-                word = after;
-            }
-        }
+        let (before, round) = edges.split_at(loop_start.unwrap_or(edges.len()));
+        steps.extend(self.along(graph, &mut word, before));
+        let repeats = loop_start.map(|_| steps.len());
+        steps.extend(self.along(graph, &mut word, round));
         let waiting = in_phase(self.system, &word, Phase::Waiting);
         Violation { property, what, processes, waiting, steps, loop_start: repeats }
+    }
+
+    /// The steps along some edges from a state, which becomes the one at their end.
+    fn along(&self, graph: &Graph, word: &mut Vec<u32>, edges: &[Edge]) -> Vec<Step> {
+        let (begin, mut steps) = (word.clone(), Vec::new());
+        for edge in edges {
+            let step = *graph.step(*edge);
+            let target = self.store.fingerprint(edge.to);
+            steps.extend(self.system.unfold(word, &step));
+            if let Some((_, after)) = self.step_to(word, |other, after| {
+                (other.process, other.action) == (step.process, step.action) && fingerprint(after) == target
+            }) {
+                *word = after;
+            }
+        }
+        with_few_changes(self.system, &begin, steps)
     }
 
     /// The steps from the beginning to a state, and its word.

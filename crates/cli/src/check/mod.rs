@@ -1,5 +1,6 @@
 //! `doorway check`: every interleaving of a small system.
 
+mod all;
 mod page;
 mod words;
 
@@ -33,6 +34,7 @@ use words::Wanted;
 /// Exits 0 if all properties hold, 1 if one is violated, 3 if a limit was reached before all states were seen.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
+  doorway check all
   doorway check ricart-agrawala --requests 2,2,1
   doorway check raymond --requests unbounded --property all
   doorway check maekawa --nodes 4 --quorum grid
@@ -41,7 +43,7 @@ use words::Wanted;
   doorway check central --lose 1 --property deadlock-freedom
   doorway check maekawa/basic --nodes 13 --quorum plane --walks 10000")]
 pub(crate) struct Arguments {
-    /// The algorithm, as `doorway algorithms` lists it
+    /// The algorithm, as `doorway algorithms` lists it; `all` makes a table of all against all properties
     algorithm: String,
     /// How many nodes there are, 3 unless --requests has more numbers
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
@@ -120,8 +122,19 @@ pub(crate) fn answer(
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
+    let threads = arguments.threads.unwrap_or_else(processors).clamp(1, 64);
+    if arguments.algorithm == "all" {
+        let goes_with = ["algorithm", "threads", "json"];
+        if let Some(option) = typed.other_than(&goes_with) {
+            let option = option.replace('_', "-");
+            return Err(Refusal::new(format!(
+                "check all chooses what it explores by itself: it goes with --threads and --json, not with --{option}"
+            )));
+        }
+        return all::answer(catalog, threads, arguments.json);
+    }
     let about = names::find(catalog, typed, &arguments.algorithm)?;
-    let instance = instance(arguments, about.name, about.needs)?;
+    let instance = Instance { threads, ..instance(arguments, about.name, about.needs)? };
     let script = arguments.script.as_deref().map(Destination::new).transpose()?;
     let looks = draw::Options { spacing: Spacing::Even, theme: arguments.theme };
     let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
@@ -185,7 +198,6 @@ fn instance(arguments: &Arguments, name: &str, needs: Channels) -> Result<Instan
         faults: Faults { losses: lose, duplicates: duplicate, crashes: crash },
         fairness: arguments.fairness,
         reduction: arguments.reduction,
-        threads: arguments.threads.unwrap_or_else(processors).clamp(1, 64),
         visited: arguments.visited,
         limits: Limits { bytes: arguments.max_memory, time: arguments.max_time, ..Limits::default() },
         walks: arguments.walks.map(|count| {

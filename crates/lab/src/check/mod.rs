@@ -6,6 +6,7 @@
 
 mod counterexample;
 mod passes;
+pub mod table;
 
 use std::fmt;
 
