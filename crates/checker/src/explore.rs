@@ -91,6 +91,8 @@ pub struct Exploration {
     pub depth: u64,
     /// Whether every state was reached; otherwise a limit was, or all that was looked for was found.
     pub is_complete: bool,
+    /// Whether it ended because all that was looked for was found.
+    pub is_satisfied: bool,
     /// The bytes that the states took.
     pub bytes: u64,
     /// The odds that a state was missed, if only fingerprints were kept.
@@ -202,13 +204,18 @@ impl<'a, S: System> Explorer<'a, S> {
     fn must_end(&self) -> bool {
         let Limits { states, bytes, time, .. } = self.search.limits;
         let graph = self.graph.as_ref().map_or(0, GraphBuilder::bytes);
-        let until = &self.search.until;
-        let is_found = |property: &Property| self.found.iter().any(|found| found.property == *property);
         self.is_over
             || self.store.len() as u64 >= states
             || self.store.bytes() + graph > bytes
             || self.began.elapsed() > time
-            || (!until.is_empty() && until.iter().all(is_found))
+            || self.is_satisfied()
+    }
+
+    /// Whether all that was looked for was found.
+    fn is_satisfied(&self) -> bool {
+        let until = &self.search.until;
+        let is_found = |property: &Property| self.found.iter().any(|found| found.property == *property);
+        !until.is_empty() && until.iter().all(is_found)
     }
 
     fn round(&mut self, states: &[StateId]) {
@@ -296,6 +303,7 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     fn finish(mut self) -> Exploration {
+        let is_satisfied = self.is_satisfied();
         let found = std::mem::take(&mut self.found);
         let is_complete = self.frontier.is_empty() && !self.is_over && !self.system.is_cut();
         let violations = found.into_iter().map(|found| self.violation(found)).collect();
@@ -306,6 +314,7 @@ impl<'a, S: System> Explorer<'a, S> {
             transitions: self.transitions,
             depth: self.depth,
             is_complete,
+            is_satisfied,
             bytes: self.store.bytes() + self.graph.as_ref().map_or(0, GraphBuilder::bytes),
             odds_of_omission: (self.search.visited == Visited::Fingerprints).then_some(odds.min(1.0)),
             violations,

@@ -246,24 +246,26 @@ pub(crate) fn decode(encoded: &[u16], word: &mut Vec<u32>) {
     }
 }
 
-/// A multiply-and-fold hash; words are short and come from nobody who would choose them to collide.
+/// A hash of 64 bits. Each round can be undone, so words of up to four numbers never collide and longer ones only by chance; they
+/// come from nobody who would choose them to collide.
 pub(crate) fn hash(encoded: &[u16]) -> u64 {
-    let mut sum = encoded.len() as u64 ^ 0x2D35_8DCC_AA6C_78A5;
+    let mut sum = (encoded.len() as u64).wrapping_mul(0x2D35_8DCC_AA6C_78A5);
     let mut fours = encoded.chunks_exact(4);
     for four in &mut fours {
         let four = u64::from(four[0])
             | u64::from(four[1]) << 16
             | u64::from(four[2]) << 32
             | u64::from(four[3]) << 48;
-        sum = fold(sum ^ four, 0x9E37_79B9_7F4A_7C15);
+        sum = round(sum ^ four);
     }
     let rest = fours.remainder().iter().fold(0, |rest, &number| rest << 16 | u64::from(number));
-    fold(fold(sum ^ rest, 0x8BB8_4B93_962E_ACC9) ^ 0x4B33_A62E_D433_D4A3, 0x9E37_79B9_7F4A_7C15)
+    let sum = round(sum ^ rest);
+    round(sum ^ sum >> 29)
 }
 
-fn fold(one: u64, other: u64) -> u64 {
-    let product = u128::from(one) * u128::from(other);
-    product as u64 ^ (product >> 64) as u64
+fn round(sum: u64) -> u64 {
+    let product = sum.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (product ^ product >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(25)
 }
 
 #[cfg(test)]

@@ -77,7 +77,7 @@ fn page(rows: &[Row]) -> String {
         ]
     });
     let lock = table::of_words_and_numbers(&headings, &lock.collect::<Vec<_>>(), 2);
-    let headings = ["algorithm", "asked", "happened-before", "asked ", "fifo", "overtaken"];
+    let headings = ["algorithm", "asked", "happened-before", "asked ", "starvation", "fifo", "overtaken"];
     let orders = rows.iter().map(|row| {
         let bound = row.waiting.checked.verdict(Property::BoundedWaiting);
         let bound = bound.map_or("–".to_owned(), |verdict| match (verdict.decision, verdict.bound) {
@@ -91,6 +91,7 @@ fn page(rows: &[Row]) -> String {
             requests(&row.order),
             cell(&row.order.checked, Property::HappenedBeforeOrder),
             requests(&row.waiting),
+            cell(&row.waiting.checked, Property::StarvationFreedom),
             cell(&row.waiting.checked, Property::Fifo),
             bound,
         ]

@@ -120,6 +120,8 @@ pub struct Numbers {
     pub depth: u64,
     /// Whether every state was reached.
     pub is_complete: bool,
+    /// Whether it ended because all that was looked for was found.
+    pub is_satisfied: bool,
     /// The bytes that they took.
     pub bytes: u64,
     /// The odds that a state was missed, if only fingerprints were kept.

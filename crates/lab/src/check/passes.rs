@@ -291,6 +291,7 @@ fn numbers(explored: &Exploration) -> Numbers {
         transitions: explored.transitions,
         depth: explored.depth,
         is_complete: explored.is_complete,
+        is_satisfied: explored.is_satisfied,
         bytes: explored.bytes,
         odds_of_omission: explored.odds_of_omission,
     }

@@ -84,7 +84,7 @@ impl Row {
             }
             Ok(largest)
         };
-        let waiting = [Property::Fifo, Property::BoundedWaiting];
+        let waiting = [Property::StarvationFreedom, Property::Fifo, Property::BoundedWaiting];
         let mut overtaking = None;
         for n in [3, 2] {
             let asked = ask(&vec![Setting::UNBOUNDED; n], &waiting)?;

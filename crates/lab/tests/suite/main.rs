@@ -2,6 +2,7 @@
 
 mod bank;
 mod charts;
+mod check;
 mod claims;
 mod drawings;
 mod sections;
