@@ -14,6 +14,9 @@ const PLACE_BITS: u32 = 24;
 /// No more states fit the places of a shard.
 const MOST_STATES: usize = (1 << PLACE_BITS) - 2;
 
+/// How many words are looked for at the same time.
+pub(crate) const BLOCK: usize = 32;
+
 /// The parent of a state that has none.
 pub(crate) const NOBODY: StateId = StateId::MAX;
 
@@ -146,6 +149,35 @@ impl Shard {
             }
             slot = (slot + 1) & mask;
         }
+    }
+
+    /// Reads what will be needed to look for these hashes, all at the same time instead of one after the other: most of the time of
+    /// a search goes into waiting for memory.
+    pub(crate) fn warm(&self, hashes: impl Iterator<Item = u64>) {
+        let (mask, places) = (self.table.len() - 1, (1 << PLACE_BITS) - 1);
+        let mut found = [0_u32; BLOCK];
+        let mut count = 0;
+        for (slot, hash) in found.iter_mut().zip(hashes) {
+            let first = self.table[hash as usize & mask];
+            *slot = if first >> PLACE_BITS == tag(hash) { first & places } else { 0 };
+            count += 1;
+        }
+        if self.visited == Visited::Fingerprints {
+            let sum = found[..count].iter().fold(0, |sum, place| match *place {
+                0 => sum,
+                place => sum ^ self.fingerprints[place as usize - 1],
+            });
+            std::hint::black_box(sum);
+            return;
+        }
+        let mut begins = [0_u32; BLOCK];
+        for (begin, place) in begins.iter_mut().zip(&found[..count]) {
+            *begin = if *place < 2 { 0 } else { self.ends[*place as usize - 2] };
+        }
+        let sum = begins[..count]
+            .iter()
+            .fold(0, |sum, begin| sum ^ self.words.get(*begin as usize).copied().unwrap_or(0));
+        std::hint::black_box(sum);
     }
 
     /// The place of a word, and whether it is new; `None` if no more states fit.

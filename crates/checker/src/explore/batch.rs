@@ -3,7 +3,7 @@
 use doorway_core::Phase;
 
 use super::judge::{self, Found};
-use crate::store::{SHARDS, Shard, StateId, Store, encode, hash, shard_of};
+use crate::store::{BLOCK, SHARDS, Shard, StateId, Store, encode, hash, shard_of};
 use crate::{Known, Step, System};
 
 /// The steps of some states, and the states after them by shard.
@@ -147,7 +147,10 @@ fn insert<S: System>(
     for (which, batch) in batches.iter().enumerate() {
         let Bucket { entries, words } = &batch.buckets[number];
         let mut begin = 0;
-        for entry in entries {
+        for (number_in_bucket, entry) in entries.iter().enumerate() {
+            if number_in_bucket % BLOCK == 0 {
+                shard.warm(entries[number_in_bucket..].iter().take(BLOCK).map(|entry| entry.hash));
+            }
             let word = &words[begin..entry.end as usize];
             begin = entry.end as usize;
             let Some((place, is_new)) = shard.insert(word, entry.hash, entry.parent) else {
