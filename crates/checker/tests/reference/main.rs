@@ -9,6 +9,7 @@
 mod bakery;
 mod lamport;
 mod mistakes;
+mod peterson;
 mod registers;
 mod ricart_agrawala;
 mod spin_locks;
