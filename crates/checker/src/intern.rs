@@ -54,7 +54,7 @@ impl Hasher for Mixer {
     }
 
     fn write_u64(&mut self, number: u64) {
-        let product = u128::from(self.0 ^ number ^ 0x2D35_8DCC_AA6C_78A5) * 0x9E37_79B9_7F4A_7C15_F39C_u128;
+        let product = u128::from(self.0 ^ number ^ 0x2D35_8DCC_AA6C_78A5) * 0x9E37_79B9_7F4A_7C15_u128;
         self.0 = product as u64 ^ (product >> 64) as u64;
     }
 

@@ -1,0 +1,99 @@
+//! SPIN: a Promela model becomes a program in C, which is compiled and searches.
+//!
+//! G. J. Holzmann, "The model checker SPIN", IEEE Transactions on Software Engineering 23(5), 1997.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::child::{self, Cost};
+
+/// SPIN and a compiler for C are there.
+pub struct Spin;
+
+/// A search that can be run.
+pub struct Pan {
+    program: PathBuf,
+    options: &'static [&'static str],
+}
+
+/// Room for 2^24 states in the table, for a depth of a million on the stack.
+const LARGE: &[&str] = &["-w24", "-m1000000"];
+/// Cycles of acceptance under weak fairness; little room, which takes less time to clear.
+const FAIR: &[&str] = &["-a", "-f", "-w18", "-m20000"];
+
+impl Spin {
+    /// Looks for both, installs what is missing where that is allowed, and says so where it is not.
+    pub fn find() -> Option<Self> {
+        for name in ["spin", "gcc"] {
+            if !is_there(name) && !is_installed_now(name) {
+                println!("`{name}` is missing, and `apt-get install {name}` did not work: SPIN is left out.");
+                return None;
+            }
+        }
+        Some(Self)
+    }
+
+    /// Searches all states of a model.
+    pub fn all_states(&self, model: &str, limit: Duration) -> Option<(u64, Cost)> {
+        let flags = ["-DSAFETY", "-DNOREDUCE", "-DNOFAIR", "-DMEMLIM=16000"];
+        build(model, &flags, LARGE)?.run(limit)
+    }
+
+    /// A search for fair runs against the claim of a model.
+    pub fn fair_cycles(&self, model: &str) -> Option<Pan> {
+        build(model, &[], FAIR)
+    }
+}
+
+fn is_there(name: &str) -> bool {
+    let version = if name == "spin" { "-V" } else { "--version" };
+    is_done(Command::new(name).arg(version))
+}
+
+fn is_installed_now(name: &str) -> bool {
+    println!("`{name}` is missing: trying `apt-get install {name}` …");
+    is_done(Command::new("apt-get").args(["install", "-y", name])) && is_there(name)
+}
+
+fn is_done(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// Makes the searching program of a model, in a folder for what may be thrown away.
+fn build(model: &str, flags: &[&str], options: &'static [&'static str]) -> Option<Pan> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spin").join(model);
+    std::fs::create_dir_all(&folder).ok()?;
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/peers");
+    let model = models.join(model).with_extension("pml");
+    let is_made = is_done(Command::new("spin").arg("-a").arg(model).current_dir(&folder))
+        && is_done(
+            Command::new("gcc")
+                .args(["-O3", "-w"])
+                .args(flags)
+                .args(["-o", "pan", "pan.c"])
+                .current_dir(&folder),
+        );
+    if !is_made {
+        println!("SPIN or the compiler refused the model in {}.", folder.display());
+        return None;
+    }
+    Some(Pan { program: folder.join("pan"), options })
+}
+
+impl Pan {
+    /// Searches; it gives the number of states that were stored, if nothing was found wrong.
+    pub fn run(&self, limit: Duration) -> Option<(u64, Cost)> {
+        let (output, cost) = child::run(Command::new(&self.program).args(self.options), limit)?;
+        let states = output.lines().find(|line| line.contains("states, stored"))?;
+        let is_clean = output.contains("errors: 0") && !output.contains("max search depth too small");
+        assert!(is_clean, "SPIN found a fault or did not finish:\n{output}");
+        Some((states.split_whitespace().next()?.parse().ok()?, cost))
+    }
+
+    /// Starts and prints what it was made with, only.
+    pub fn nothing(&self, limit: Duration) -> Option<(u64, Cost)> {
+        let (_, cost) = child::run(Command::new(&self.program).arg("-V"), limit)?;
+        Some((0, cost))
+    }
+}

@@ -1,0 +1,96 @@
+//! Locks of two processes that are wrong, each in one way.
+
+use doorway_core::Phase;
+
+use crate::registers::Program;
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// The test of the rival's flag comes before the store of the own.
+    TestThenSet,
+    /// Peterson's algorithm without the turn, each test a step.
+    NoTurn,
+    /// The same, but a process that cannot go on makes no step.
+    NoTurnAndStill,
+}
+
+const REMAINDER: u32 = 0;
+const STORES: u32 = 1;
+const TESTS: u32 = 2;
+const INSIDE: u32 = 3;
+
+impl Program for Mistake {
+    fn processes(&self) -> usize {
+        2
+    }
+
+    fn registers(&self) -> Vec<u32> {
+        vec![0, 0]
+    }
+
+    fn step(&self, me: usize, at: u32, flags: &mut [u32]) -> Option<u32> {
+        let tests_first = *self == Mistake::TestThenSet;
+        match at {
+            REMAINDER if tests_first => Some(TESTS),
+            REMAINDER => Some(STORES),
+            STORES => {
+                flags[me] = 1;
+                Some(if tests_first { INSIDE } else { TESTS })
+            }
+            TESTS if flags[1 - me] == 1 => (*self != Mistake::NoTurnAndStill).then_some(TESTS),
+            TESTS => Some(if tests_first { STORES } else { INSIDE }),
+            _ => {
+                flags[me] = 0;
+                Some(REMAINDER)
+            }
+        }
+    }
+
+    fn phase(&self, at: u32) -> Phase {
+        match at {
+            REMAINDER => Phase::Outside,
+            STORES | TESTS => Phase::Waiting,
+            _ => Phase::Inside,
+        }
+    }
+
+    fn is_past_doorway(&self, at: u32) -> bool {
+        at == TESTS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_checker::{Fairness, Property};
+
+    use super::*;
+    use crate::registers::Registers;
+    use crate::{against, explored, progress};
+
+    #[test]
+    fn a_test_before_the_store_lets_two_in_after_six_steps() {
+        let found = explored(&mut Registers(Mistake::TestThenSet), Fairness::Strong);
+        let run = against(&found, Property::MutualExclusion).expect("both are inside");
+        assert_eq!((run.steps.len(), run.loop_start), (6, None));
+        assert_eq!(run.processes, [0, 1]);
+    }
+
+    #[test]
+    fn without_the_turn_both_test_in_vain_for_ever() {
+        let found = explored(&mut Registers(Mistake::NoTurn), Fairness::Strong);
+        assert!(against(&found, Property::MutualExclusion).is_none());
+        assert_eq!(progress(&found), (None, vec![None; 2]));
+        let run = against(&found, Property::DeadlockFreedom).expect("nobody enters");
+        assert_eq!((run.steps.len(), run.loop_start), (6, Some(4)));
+    }
+
+    #[test]
+    fn without_the_turn_both_stand_still_if_a_failed_test_is_no_step() {
+        let found = explored(&mut Registers(Mistake::NoTurnAndStill), Fairness::Strong);
+        assert_eq!(progress(&found), (None, vec![None; 2]));
+        let run = against(&found, Property::DeadlockFreedom).expect("nobody enters");
+        assert_eq!((run.steps.len(), run.loop_start), (4, None));
+        assert_eq!(run.waiting, [0, 1]);
+    }
+}

@@ -1,0 +1,78 @@
+//! What is decided about Peterson's algorithm and its tournament. The model is apart, as the bench shares it.
+
+use doorway_checker::{Fairness, Property};
+use doorway_core::Phase;
+
+use crate::registers::{Program, Registers};
+use crate::tournament::Tournament;
+use crate::{against, broken, explored, progress, size, worst};
+
+#[test]
+fn peterson_has_58_states_and_serves_in_the_order_of_the_turns() {
+    let found = explored(&mut Registers(Tournament { levels: 1 }), Fairness::Weak);
+    assert_eq!(size(&found), (58, 116));
+    assert_eq!(broken(&found), []);
+    assert_eq!(worst(&found), Some(0));
+}
+
+/// The line of the store of the first flag.
+const STORES_FIRST_FLAG: u32 = 1;
+
+/// The same with a doorway that ends with the store of the first flag.
+struct ShortDoorway(Tournament);
+
+impl Program for ShortDoorway {
+    fn processes(&self) -> usize {
+        self.0.processes()
+    }
+
+    fn registers(&self) -> Vec<u32> {
+        self.0.registers()
+    }
+
+    fn step(&self, me: usize, at: u32, registers: &mut [u32]) -> Option<u32> {
+        self.0.step(me, at, registers)
+    }
+
+    fn phase(&self, at: u32) -> Phase {
+        self.0.phase(at)
+    }
+
+    fn is_past_doorway(&self, at: u32) -> bool {
+        at > STORES_FIRST_FLAG
+    }
+}
+
+#[test]
+fn whoever_has_only_stored_its_flag_is_overtaken_once_at_most() {
+    let found = explored(&mut Registers(ShortDoorway(Tournament { levels: 1 })), Fairness::Weak);
+    assert_eq!(size(&found), (58, 116));
+    assert_eq!(broken(&found), [Property::Fifo]);
+    assert_eq!(worst(&found), Some(1));
+}
+
+#[test]
+fn peterson_starves_nobody_if_every_process_goes_on_and_anybody_if_not() {
+    let found = explored(&mut Registers(Tournament { levels: 1 }), Fairness::None);
+    assert_eq!(progress(&found), (Some(Fairness::Weak), vec![Some(Fairness::Weak); 2]));
+    let starved = against(&found, Property::StarvationFreedom).expect("the other's tests go on for ever");
+    let round = &starved.steps[starved.loop_start.expect("it is a run without end")..];
+    assert!(round.iter().all(|step| step.process == round[0].process), "{round:?}");
+}
+
+#[test]
+fn a_tournament_of_four_has_16_288_states_and_starves_nobody_under_weak_fairness() {
+    let found = explored(&mut Registers(Tournament { levels: 2 }), Fairness::Weak);
+    assert_eq!(size(&found), (16_288, 65_152));
+    assert_eq!(progress(&found), (Some(Fairness::Weak), vec![Some(Fairness::Weak); 4]));
+}
+
+#[test]
+fn a_tournament_of_four_has_no_bound_on_waiting() {
+    let found = explored(&mut Registers(Tournament { levels: 2 }), Fairness::Weak);
+    assert_eq!(broken(&found), [Property::Fifo, Property::BoundedWaiting]);
+    let bounds = found.waiting.as_ref().expect("it was asked for").bounds.clone();
+    assert_eq!(bounds[0], [Some(0), Some(0), None, None]);
+    let endless = against(&found, Property::BoundedWaiting).expect("there is no bound");
+    assert!(endless.loop_start.is_some());
+}

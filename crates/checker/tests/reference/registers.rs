@@ -1,0 +1,65 @@
+//! Processes that share registers: each makes one access a step.
+
+use doorway_checker::{Known, Step, System};
+use doorway_core::Phase;
+
+/// What all processes do; a process is told apart by its number alone.
+pub trait Program: Sync {
+    /// How many processes there are.
+    fn processes(&self) -> usize;
+
+    /// What the registers hold at the beginning.
+    fn registers(&self) -> Vec<u32>;
+
+    /// Makes the next step of a process that stands at a line, and says at which line it stands then. `None` if it cannot make
+    /// one now. Line 0 is the remainder: to leave it is nobody's duty.
+    fn step(&self, me: usize, line: u32, registers: &mut [u32]) -> Option<u32>;
+
+    /// Where a process at a line stands.
+    fn phase(&self, line: u32) -> Phase;
+
+    /// Whether a process at a line at which it waits is past its doorway.
+    fn is_past_doorway(&self, line: u32) -> bool;
+}
+
+/// The lines at which the processes stand, then the registers.
+pub struct Registers<P>(pub P);
+
+impl<P: Program> System for Registers<P> {
+    fn processes(&self) -> usize {
+        self.0.processes()
+    }
+
+    fn initial(&mut self) -> Vec<Vec<u32>> {
+        let mut word = vec![0; self.0.processes()];
+        word.extend(self.0.registers());
+        vec![word]
+    }
+
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+        let mut after = state.to_vec();
+        for (me, process) in (0..self.0.processes()).zip(0..) {
+            after.copy_from_slice(state);
+            let (lines, registers) = after.split_at_mut(self.0.processes());
+            if let Some(line) = self.0.step(me, state[me], registers) {
+                lines[me] = line;
+                let owed = (state[me] != 0).then_some(process);
+                let step = Step { process, action: state[me], owed, lane: process, sends: 0, broken: None };
+                visit(step, &after);
+            }
+        }
+        Known::All
+    }
+
+    fn phase(&self, state: &[u32], process: usize) -> Phase {
+        self.0.phase(state[process])
+    }
+
+    fn is_past_doorway(&self, state: &[u32], process: usize) -> bool {
+        self.0.is_past_doorway(state[process])
+    }
+
+    fn describe(&self, step: &Step) -> String {
+        format!("process {} makes the step of its line {}", step.process + 1, step.action)
+    }
+}
