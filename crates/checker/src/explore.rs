@@ -120,7 +120,7 @@ pub fn explore<S: System>(system: &mut S, search: &Search, watch: &mut dyn FnMut
 }
 
 /// How many states a round takes.
-const ROUND: usize = 1 << 14;
+const ROUND: usize = 1 << 18;
 /// Below so many states a second thread does not pay.
 const FEW: usize = 1 << 9;
 
