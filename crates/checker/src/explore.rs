@@ -119,7 +119,7 @@ pub fn explore<S: System>(system: &mut S, search: &Search, watch: &mut dyn FnMut
     explorer.finish()
 }
 
-/// How many states a round takes.
+/// How many states a round takes: so many that what was looked up for one of them is still at hand for others.
 const ROUND: usize = 1 << 18;
 /// Below so many states a second thread does not pay.
 const FEW: usize = 1 << 9;

@@ -50,6 +50,7 @@ pub(crate) struct Shard {
 }
 
 /// The shard of a hash.
+#[inline]
 pub(crate) fn shard_of(hash: u64) -> usize {
     (hash >> (64 - SHARD_BITS)) as usize
 }
@@ -121,12 +122,14 @@ impl Shard {
         (halves + (self.ends.capacity() + self.parents.capacity() + self.table.capacity()) * 4) as u64
     }
 
+    #[inline]
     pub(crate) fn encoded(&self, place: usize) -> &[u16] {
         let place = place - self.gone;
         let begin = if place == 0 { 0 } else { self.ends[place - 1] as usize };
         &self.words[begin..self.ends[place] as usize]
     }
 
+    #[inline]
     fn is_at(&self, place: usize, encoded: &[u16], hash: u64) -> bool {
         match self.visited {
             Visited::Exact => self.encoded(place) == encoded,
@@ -135,6 +138,7 @@ impl Shard {
     }
 
     /// The place of a word, or else the free slot where it belongs.
+    #[inline]
     fn find(&self, encoded: &[u16], hash: u64) -> Result<usize, usize> {
         let mask = self.table.len() - 1;
         let (tag, places) = (tag(hash), (1 << PLACE_BITS) - 1);
@@ -181,6 +185,7 @@ impl Shard {
     }
 
     /// The place of a word, and whether it is new; `None` if no more states fit.
+    #[inline]
     pub(crate) fn insert(&mut self, encoded: &[u16], hash: u64, parent: StateId) -> Option<(usize, bool)> {
         if (self.parents.len() + 1) * 4 > self.table.len() * 3 {
             self.grow();
@@ -244,6 +249,7 @@ fn room<T>(list: &mut Vec<T>, more: usize) -> &mut Vec<T> {
 }
 
 /// A few bits of a hash that neither the shard nor the slot uses.
+#[inline]
 fn tag(hash: u64) -> u32 {
     ((hash >> 40) & 0xFF) as u32
 }
@@ -252,6 +258,7 @@ fn tag(hash: u64) -> u32 {
 const LONG: u16 = u16::MAX;
 
 /// Writes a word as 16-bit numbers.
+#[inline]
 pub(crate) fn encode(word: &[u32], encoded: &mut Vec<u16>) {
     for &number in word {
         if number < u32::from(LONG) {
@@ -262,6 +269,7 @@ pub(crate) fn encode(word: &[u32], encoded: &mut Vec<u16>) {
     }
 }
 
+#[inline]
 pub(crate) fn decode(encoded: &[u16], word: &mut Vec<u32>) {
     word.clear();
     let mut numbers = encoded.iter();
@@ -280,6 +288,7 @@ pub(crate) fn decode(encoded: &[u16], word: &mut Vec<u32>) {
 
 /// A hash of 64 bits. Each round can be undone, so words of up to four numbers never collide and longer ones only by chance; they
 /// come from nobody who would choose them to collide.
+#[inline]
 pub(crate) fn hash(encoded: &[u16]) -> u64 {
     let mut sum = (encoded.len() as u64).wrapping_mul(0x2D35_8DCC_AA6C_78A5);
     let mut fours = encoded.chunks_exact(4);
@@ -295,6 +304,7 @@ pub(crate) fn hash(encoded: &[u16]) -> u64 {
     round(sum ^ sum >> 29)
 }
 
+#[inline]
 fn round(sum: u64) -> u64 {
     let product = sum.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (product ^ product >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(25)

@@ -116,9 +116,9 @@ impl Messages {
         };
         let process = step.process as usize;
         if let Some(outcome) = self.tables.outcomes.find(locals[process], input) {
-            locals[process] = outcome.ending.local;
+            locals[process] = outcome.local;
             flying.extend(self.tables.outcomes.sends(outcome));
-            self.follow_maps(outcome.ending.enters.then_some(step.process), locals, flying);
+            self.follow_maps(outcome.enters().then_some(step.process), locals, flying);
         }
         let is_reached =
             |letter: &u32| !self.tables.face(locals[self.tables.route(*letter).to as usize]).is_crashed;

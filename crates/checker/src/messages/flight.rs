@@ -29,6 +29,7 @@ impl Flight {
     }
 
     /// The messages in flight.
+    #[inline]
     pub(super) fn letters(self, word: &[u32]) -> &[u32] {
         match self.channels {
             Channels::Any | Channels::Fifo => &word[self.head..],
@@ -37,6 +38,7 @@ impl Flight {
     }
 
     /// Whether the message at this place can arrive next, and is not the same as the one before it.
+    #[inline]
     pub(super) fn can_arrive(self, tables: &Tables, word: &[u32], place: usize) -> bool {
         let letters = self.letters(word);
         match self.channels {
@@ -55,6 +57,7 @@ impl Flight {
     }
 
     /// Takes out the message at this place, which arrives if `arrives`.
+    #[inline]
     pub(super) fn take(self, tables: &Tables, word: &mut Vec<u32>, place: usize, arrives: bool) {
         match self.channels {
             Channels::Any | Channels::Fifo => {
@@ -73,6 +76,7 @@ impl Flight {
     }
 
     /// Puts a message in flight; `false` if there is no room for one more.
+    #[inline]
     pub(super) fn put(self, tables: &Tables, word: &mut Vec<u32>, from: u32, letter: u32) -> bool {
         let letters = self.letters(word);
         match self.channels {

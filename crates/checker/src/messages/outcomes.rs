@@ -1,17 +1,24 @@
 //! What comes of a local step: looked up by the numbers of a node's state and of what it is told.
 
-use std::ops::Range;
-
 /// In place of the number of a message: the application asks, or leaves, or the node stops for good.
 pub(super) const REQUEST: u32 = u32::MAX;
 pub(super) const RELEASE: u32 = u32::MAX - 1;
 pub(super) const CRASH: u32 = u32::MAX - 2;
 
-/// What comes of a local step.
-#[derive(Clone)]
+/// What comes of a local step. It lies in the table itself, so that finding it costs one look at the memory.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Outcome {
-    pub(super) ending: Ending,
-    sends: Range<u32>,
+    key: u64,
+    /// The node's state afterwards.
+    pub(super) local: u32,
+    /// The fence that it knows afterwards.
+    pub(super) fence: u32,
+    /// Where the messages that it sends begin, and how many they are.
+    first: u32,
+    count: u16,
+    /// Which breach of the contract it is, plus one; 0 is none.
+    breach: u8,
+    marks: u8,
 }
 
 /// What comes of a local step, besides what is sent.
@@ -30,65 +37,129 @@ pub(super) struct Ending {
     pub(super) is_eager: bool,
 }
 
+const USED: u8 = 1;
+const ENTERS: u8 = 2;
+const OVERTAKES: u8 = 4;
+const IS_EAGER: u8 = 8;
+
+impl Outcome {
+    #[inline]
+    pub(super) fn enters(&self) -> bool {
+        self.marks & ENTERS != 0
+    }
+
+    pub(super) fn overtakes(&self) -> bool {
+        self.marks & OVERTAKES != 0
+    }
+
+    #[inline]
+    pub(super) fn is_eager(&self) -> bool {
+        self.marks & IS_EAGER != 0
+    }
+
+    fn is_used(&self) -> bool {
+        self.marks & USED != 0
+    }
+}
+
 /// All outcomes that are known.
 pub(super) struct Outcomes {
-    /// Pairs of numbers with the place of their outcome plus one; 0 is free.
-    table: Vec<(u64, u32)>,
-    all: Vec<Outcome>,
+    /// With open addressing; never more than half full.
+    table: Vec<Outcome>,
+    count: usize,
     sent: Vec<u32>,
+    breaches: Vec<&'static str>,
+    /// Whether any of them can be made at once.
+    pub(super) has_eager: bool,
 }
 
 impl Default for Outcomes {
     fn default() -> Self {
-        Self { table: vec![(0, 0); 1 << 8], all: Vec::new(), sent: Vec::new() }
+        let table = vec![Outcome::default(); 1 << 8];
+        Self { table, count: 0, sent: Vec::new(), breaches: Vec::new(), has_eager: false }
     }
 }
 
+#[inline]
 fn key(local: u32, input: u32) -> u64 {
     u64::from(local) << 32 | u64::from(input)
 }
 
+#[inline]
 fn slot(key: u64, slots: usize) -> usize {
     (key.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (slots - 1)
 }
 
 impl Outcomes {
+    #[inline]
     pub(super) fn find(&self, local: u32, input: u32) -> Option<&Outcome> {
         let key = key(local, input);
         let mut slot = slot(key, self.table.len());
         loop {
-            match self.table[slot] {
-                (_, 0) => return None,
-                (found, place) if found == key => return Some(&self.all[place as usize - 1]),
-                _ => slot = (slot + 1) & (self.table.len() - 1),
+            let found = &self.table[slot];
+            if found.key == key && found.is_used() {
+                return Some(found);
             }
+            if !found.is_used() {
+                return None;
+            }
+            slot = (slot + 1) & (self.table.len() - 1);
         }
     }
 
     /// The messages that a step sends.
+    #[inline]
     pub(super) fn sends(&self, outcome: &Outcome) -> &[u32] {
-        &self.sent[outcome.sends.start as usize..outcome.sends.end as usize]
+        &self.sent[outcome.first as usize..][..usize::from(outcome.count)]
+    }
+
+    /// What a step did that the contract forbids.
+    #[inline]
+    pub(super) fn breach(&self, outcome: &Outcome) -> Option<&'static str> {
+        match outcome.breach {
+            0 => None,
+            number => self.breaches.get(usize::from(number) - 1).copied(),
+        }
     }
 
     pub(super) fn insert(&mut self, local: u32, input: u32, ending: Ending, sends: &[u32]) {
-        if (self.all.len() + 1) * 2 > self.table.len() {
-            let mut table = vec![(0, 0); self.table.len() * 2];
-            for &(key, place) in self.table.iter().filter(|(_, place)| *place != 0) {
-                put(&mut table, key, place);
-            }
+        if (self.count + 1) * 2 > self.table.len() {
+            let mut table = vec![Outcome::default(); self.table.len() * 2];
+            self.table
+                .iter()
+                .filter(|outcome| outcome.is_used())
+                .for_each(|outcome| put(&mut table, *outcome));
             self.table = table;
         }
-        let first = self.sent.len() as u32;
+        self.count += 1;
+        self.has_eager |= ending.is_eager;
+        let marks = [(ending.enters, ENTERS), (ending.overtakes, OVERTAKES), (ending.is_eager, IS_EAGER)];
+        let outcome = Outcome {
+            key: key(local, input),
+            local: ending.local,
+            fence: ending.fence,
+            first: self.sent.len() as u32,
+            count: sends.len() as u16,
+            breach: ending.broken.map_or(0, |what| self.number(what)),
+            marks: marks.iter().filter(|(is_so, _)| *is_so).fold(USED, |marks, (_, mark)| marks | mark),
+        };
         self.sent.extend(sends);
-        self.all.push(Outcome { ending, sends: first..self.sent.len() as u32 });
-        put(&mut self.table, key(local, input), self.all.len() as u32);
+        put(&mut self.table, outcome);
+    }
+
+    fn number(&mut self, what: &'static str) -> u8 {
+        let place = self.breaches.iter().position(|other| *other == what).unwrap_or_else(|| {
+            self.breaches.push(what);
+            self.breaches.len() - 1
+        });
+        place.min(usize::from(u8::MAX) - 1) as u8 + 1
     }
 }
 
-fn put(table: &mut [(u64, u32)], key: u64, place: u32) {
-    let mut slot = slot(key, table.len());
-    while table[slot].1 != 0 {
+fn put(table: &mut [Outcome], outcome: Outcome) {
+    let mut slot = slot(outcome.key, table.len());
+    while table[slot].is_used() {
         slot = (slot + 1) & (table.len() - 1);
     }
-    table[slot] = (key, place);
+    table[slot] = outcome;
 }

@@ -6,7 +6,7 @@ use doorway_core::Phase;
 
 use super::Messages;
 use super::maps::{Map, NO_COUNTER, Thing};
-use super::outcomes::{CRASH, Ending, Outcome, RELEASE, REQUEST};
+use super::outcomes::{CRASH, Outcome, RELEASE, REQUEST};
 use crate::{Property, Step};
 
 /// What has to be found out before a step can be made.
@@ -128,7 +128,7 @@ impl Messages {
             let outcome = self.known(process, local, CRASH)?;
             word.clear();
             word.extend_from_slice(state);
-            word[process as usize] = outcome.ending.local;
+            word[process as usize] = outcome.local;
             word[self.budget()] -= CRASHED;
             let kept = self.flight.letters(state).iter().copied();
             let kept: Vec<u32> = kept.filter(|letter| self.tables.route(*letter).to != process).collect();
@@ -168,7 +168,7 @@ impl Messages {
                 let &letter = letter.ok_or(Missing::Tell { from, to, local })?;
                 word.clear();
                 word.extend_from_slice(state);
-                word[to as usize] = self.known(to, other, letter)?.ending.local;
+                word[to as usize] = self.known(to, other, letter)?.local;
                 visit(self.fault(to, letter * 4 + IS_TOLD, self.application(from)), word);
             }
         }
@@ -216,8 +216,7 @@ impl Messages {
     /// Tells a node something and puts in flight what it sends.
     fn tell_node(&self, draft: &mut Draft<'_>, process: u32, input: u32) -> Result<(), Missing> {
         let outcome = self.known(process, draft.word[process as usize], input)?;
-        let Ending { local, broken, enters, overtakes, fence, .. } = outcome.ending;
-        draft.word[process as usize] = local;
+        draft.word[process as usize] = outcome.local;
         let sends = self.tables.outcomes.sends(outcome);
         draft.sends += sends.len() as u32;
         for &letter in sends {
@@ -231,12 +230,12 @@ impl Messages {
                 self.overflows.store(true, Ordering::Relaxed);
             }
         }
-        if let Some(what) = broken {
+        if let Some(what) = self.tables.outcomes.breach(outcome) {
             draft.broken = Some((Property::Invariants, what));
         }
-        if enters {
+        if outcome.enters() {
             draft.entered = Some(process);
-            if overtakes {
+            if outcome.overtakes() {
                 draft.broken = Some((
                     Property::HappenedBeforeOrder,
                     "a request is served before one that happened before it",
@@ -244,11 +243,11 @@ impl Messages {
             }
             if self.setting.watches.fences {
                 let last = &mut draft.word[self.n()];
-                if fence <= *last {
+                if outcome.fence <= *last {
                     draft.broken =
                         Some((Property::Fence, "an entry has no larger fence than the one before"));
                 }
-                *last = fence;
+                *last = outcome.fence;
             }
         }
         Ok(())
@@ -279,7 +278,7 @@ impl Messages {
             let letter = self.flight.letters(draft.word)[place];
             let to = self.tables.route(letter).to;
             let outcome = self.known(to, draft.word[to as usize], letter)?;
-            if outcome.ending.is_eager && self.flight.can_arrive(&self.tables, draft.word, place) {
+            if outcome.is_eager() && self.flight.can_arrive(&self.tables, draft.word, place) {
                 self.flight.take(&self.tables, draft.word, place, true);
                 self.tell_node(draft, to, letter)?;
                 return Ok(Some((to, letter)));

@@ -51,10 +51,12 @@ pub(super) struct Tables {
 }
 
 impl Tables {
+    #[inline]
     pub(super) fn face(&self, local: u32) -> &Face {
         &self.faces[local as usize]
     }
 
+    #[inline]
     pub(super) fn route(&self, letter: u32) -> &Route {
         &self.routes[letter as usize]
     }
