@@ -13,7 +13,7 @@ use crate::components::Components;
 use crate::explore::named;
 use crate::graph::{Edge, Graph, Path};
 use crate::store::StateId;
-use crate::{Fairness, Property};
+use crate::{Fairness, Property, Step};
 
 /// What progress needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,11 +41,11 @@ pub(crate) struct Lasso {
 }
 
 /// Part of the graph in which a run may stay.
-struct Region<'a> {
+struct Region<H, W> {
     /// Whether the run may be in a state.
-    holds: &'a dyn Fn(StateId) -> bool,
+    holds: H,
     /// Whether it may take a step.
-    allows: &'a dyn Fn(StateId, Edge) -> bool,
+    allows: W,
 }
 
 /// Decides what progress needs, and finds a run for each property that does not hold under this fairness.
@@ -55,9 +55,9 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
     let somebody_waits = |state| (0..graph.processes).any(|process| graph.stand(state, process).wants());
     let nobody_enters =
         |from, edge: Edge| !(0..graph.processes).any(|process| graph.enters(from, edge.to, process));
-    let livelock = Region { holds: &somebody_waits, allows: &nobody_enters };
+    let livelock = Region { holds: somebody_waits, allows: nobody_enters };
     let mut somebody = loops.needs(&livelock);
-    if let Some(path) = loops.path(&livelock, fairness) {
+    if let Some(path) = loops.path(&livelock, fairness, somebody) {
         let state = path.edges.last().map_or(path.from, |edge| edge.to);
         let processes: Vec<usize> =
             (0..graph.processes).filter(|process| graph.stand(state, *process).wants()).collect();
@@ -67,10 +67,10 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
     let mut each = Vec::new();
     for process in 0..graph.processes {
         let waits = |state| graph.stand(state, process).wants();
-        let region = Region { holds: &waits, allows: &|_, _| true };
+        let region = Region { holds: waits, allows: |_, _| true };
         let needs = loops.needs(&region);
-        let known = lassos.iter().any(|lasso| lasso.property == Property::StarvationFreedom);
-        if let Some(path) = loops.path(&region, fairness).filter(|_| !known) {
+        let is_known = lassos.iter().any(|lasso| lasso.property == Property::StarvationFreedom);
+        if !is_known && let Some(path) = loops.path(&region, fairness, needs) {
             let what = format!("node {} waits for ever while the others go on", process + 1);
             let (property, processes) = (Property::StarvationFreedom, vec![process]);
             lassos.push(Lasso { property, what, processes, path });
@@ -102,6 +102,7 @@ struct Loops<'a> {
     /// To which part of a search each state belongs, by number.
     marks: Vec<u32>,
     next_mark: u32,
+    classes: Classes,
     depths: Option<Vec<u32>>,
 }
 
@@ -119,44 +120,81 @@ impl<'a> Loops<'a> {
                 rounds.push(component.to_vec());
             }
         });
-        let marks = vec![0; graph.bound()];
-        Self { graph, components, rounds, marks, next_mark: 1, depths: None }
+        let (marks, classes) = (vec![0; graph.bound()], Classes::new(graph));
+        Self { graph, components, rounds, marks, next_mark: 1, classes, depths: None }
     }
 
     /// The weakest fairness under which no run stays in the region.
-    fn needs(&mut self, region: &Region<'_>) -> Option<Fairness> {
-        Fairness::ALL.into_iter().find(|fairness| self.find(region, *fairness).is_none())
+    fn needs<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
+        &mut self,
+        region: &Region<H, W>,
+    ) -> Option<Fairness> {
+        let parts = self.parts(region);
+        Fairness::ALL.into_iter().find(|fairness| self.find(&parts, region, *fairness).is_none())
     }
 
-    /// A component of the region in which a fair run can stay.
-    fn find(&mut self, region: &Region<'_>, fairness: Fairness) -> Option<Vec<StateId>> {
-        let mut parts: Vec<Vec<StateId>> = self.rounds.clone();
-        parts.iter_mut().for_each(|part| part.retain(|state| (region.holds)(*state)));
-        while let Some(part) = parts.pop() {
+    /// The components of the region in which one can go round.
+    fn parts<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
+        &mut self,
+        region: &Region<H, W>,
+    ) -> Vec<Vec<StateId>> {
+        let mut parts = Vec::new();
+        for round in 0..self.rounds.len() {
+            let states = self.rounds[round].iter().copied();
+            let part: Vec<StateId> = states.filter(|state| (region.holds)(*state)).collect();
+            parts.extend(self.split(&part, region));
+        }
+        parts
+    }
+
+    /// One of these components, or a part of one, in which a fair run can stay.
+    fn find<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
+        &mut self,
+        parts: &[Vec<StateId>],
+        region: &Region<H, W>,
+        fairness: Fairness,
+    ) -> Option<Vec<StateId>> {
+        if fairness == Fairness::None {
+            return parts.first().cloned();
+        }
+        let mut open: Vec<Vec<StateId>> = Vec::new();
+        for part in parts {
+            let unfair = self.unfair(part, region, fairness);
+            if unfair.is_empty() {
+                return Some(part.clone());
+            }
+            open.push(self.without(part, &unfair));
+        }
+        if fairness == Fairness::Weak {
+            return None;
+        }
+        while let Some(part) = open.pop() {
             for component in self.split(&part, region) {
-                let unfair = match fairness {
-                    Fairness::None => return Some(component),
-                    Fairness::Weak => self.unfair(&component, region, true),
-                    Fairness::Strong => self.unfair(&component, region, false),
-                };
+                let unfair = self.unfair(&component, region, fairness);
                 if unfair.is_empty() {
                     return Some(component);
                 }
-                if fairness == Fairness::Strong {
-                    let is_fair = |state: &StateId| {
-                        let mut owed =
-                            self.graph.edges(*state).iter().filter_map(|edge| self.graph.step(*edge).owed);
-                        !owed.any(|class| unfair.contains(&class))
-                    };
-                    parts.push(component.iter().copied().filter(is_fair).collect());
-                }
+                open.push(self.without(&component, &unfair));
             }
         }
         None
     }
 
+    /// The states in which none of these classes is possible.
+    fn without(&self, component: &[StateId], unfair: &[u32]) -> Vec<StateId> {
+        let is_fair = |state: &StateId| {
+            let mut classes = self.graph.edges(*state).iter().filter_map(|edge| self.classes.of(*edge));
+            !classes.any(|class| unfair.contains(&class))
+        };
+        component.iter().copied().filter(is_fair).collect()
+    }
+
     /// The components of a part in which one can go round.
-    fn split(&mut self, part: &[StateId], region: &Region<'_>) -> Vec<Vec<StateId>> {
+    fn split<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
+        &mut self,
+        part: &[StateId],
+        region: &Region<H, W>,
+    ) -> Vec<Vec<StateId>> {
         let (graph, mark) = (self.graph, self.mark(part));
         let marks = &self.marks;
         let next = |state: u32, cursor: &mut u32| {
@@ -168,7 +206,7 @@ impl<'a> Loops<'a> {
         };
         let mut found = Vec::new();
         self.components.visit(part.iter().copied(), next, |component| {
-            if goes_round(graph, component, region.allows) {
+            if goes_round(graph, component, &region.allows) {
                 found.push(component.to_vec());
             }
         });
@@ -183,37 +221,103 @@ impl<'a> Loops<'a> {
         mark
     }
 
-    /// The classes of steps that are possible in the component (`always`: in every state of it) and never taken there.
-    fn unfair(&mut self, component: &[StateId], region: &Region<'_>, always: bool) -> Vec<u32> {
+    /// The classes of steps that are possible in the component (under weak fairness: in every state of it) and never taken
+    /// there.
+    fn unfair<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
+        &mut self,
+        component: &[StateId],
+        region: &Region<H, W>,
+        fairness: Fairness,
+    ) -> Vec<u32> {
         let mark = self.mark(component);
-        let mut possible: BTreeMap<u32, (usize, StateId, bool)> = BTreeMap::new();
+        let (graph, marks) = (self.graph, &self.marks);
+        self.classes.clear();
         for &state in component {
-            for &edge in self.graph.edges(state) {
-                let Some(class) = self.graph.step(edge).owed else { continue };
-                let (states, last, is_taken) = possible.entry(class).or_insert((0, StateId::MAX, false));
-                *states += usize::from(*last != state);
-                *last = state;
-                *is_taken |= self.marks[edge.to as usize] == mark && (region.allows)(state, edge);
+            for &edge in graph.edges(state) {
+                let is_taken = || marks[edge.to as usize] == mark && (region.allows)(state, edge);
+                self.classes.note(state, edge, is_taken);
             }
         }
-        let is_unfair = |states: usize, is_taken: bool| !is_taken && (!always || states == component.len());
-        let unfair = possible.into_iter().filter(|(_, (states, _, taken))| is_unfair(*states, *taken));
-        unfair.map(|(class, _)| class).collect()
+        let least = if fairness == Fairness::Weak { component.len() } else { 1 };
+        self.classes.untaken(least)
     }
 
-    /// A run that stays in the region and is fair.
-    fn path(&mut self, region: &Region<'_>, fairness: Fairness) -> Option<Path> {
-        let component = self.find(region, fairness)?;
+    /// A run that stays in the region and is fair, if `needs`, what progress needs there, is more than that.
+    fn path<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
+        &mut self,
+        region: &Region<H, W>,
+        fairness: Fairness,
+        needs: Option<Fairness>,
+    ) -> Option<Path> {
+        if needs.is_some_and(|needs| needs <= fairness) {
+            return None;
+        }
+        let parts = self.parts(region);
+        let component = self.find(&parts, region, fairness)?;
         let mark = self.mark(&component);
         let depths = self.depths.get_or_insert_with(|| self.graph.depths());
         let from = *component.iter().min_by_key(|state| depths[**state as usize])?;
         let round = lasso::Round {
             graph: self.graph,
             is_inside: &|state| self.marks[state as usize] == mark,
-            allows: region.allows,
+            allows: &region.allows,
         };
         let edges = round.edges(from, &component, fairness);
         Some(Path { from, edges, loop_start: Some(0) })
+    }
+}
+
+/// The classes of steps that fairness knows, numbered, and what was seen of them in a component.
+struct Classes {
+    /// The class of each kind of step, [`Classes::NONE`] if it is owed to nobody.
+    of_label: Vec<u32>,
+    /// In how many states each is possible, the last of them, and whether it is taken.
+    seen: Vec<(u32, StateId, bool)>,
+    met: Vec<u32>,
+}
+
+impl Classes {
+    const NONE: u32 = u32::MAX;
+
+    fn new(graph: &Graph) -> Self {
+        let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
+        let number = |step: &Step| match step.owed {
+            None => Self::NONE,
+            Some(class) => {
+                let next = numbers.len() as u32;
+                *numbers.entry(class).or_insert(next)
+            }
+        };
+        let of_label: Vec<u32> = graph.labels.iter().map(number).collect();
+        Self { of_label, seen: vec![(0, StateId::MAX, false); numbers.len()], met: Vec::new() }
+    }
+
+    fn of(&self, edge: Edge) -> Option<u32> {
+        Some(self.of_label[edge.label as usize]).filter(|class| *class != Self::NONE)
+    }
+
+    fn clear(&mut self) {
+        self.met.drain(..).for_each(|class| self.seen[class as usize] = (0, StateId::MAX, false));
+    }
+
+    fn note(&mut self, state: StateId, edge: Edge, is_taken: impl FnOnce() -> bool) {
+        let Some(class) = self.of(edge) else { return };
+        let (states, last, was_taken) = &mut self.seen[class as usize];
+        if *states == 0 {
+            self.met.push(class);
+        }
+        *states += u32::from(*last != state);
+        *last = state;
+        *was_taken = *was_taken || is_taken();
+    }
+
+    /// The classes that are possible in at least so many states and never taken.
+    fn untaken(&self, states: usize) -> Vec<u32> {
+        let is_untaken = |class: &u32| {
+            let (seen, _, is_taken) = self.seen[*class as usize];
+            !is_taken && seen as usize >= states
+        };
+        self.met.iter().copied().filter(is_untaken).collect()
     }
 }
 

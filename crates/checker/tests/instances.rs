@@ -57,6 +57,8 @@ const INSTANCES: &[Known<u64, u64>] = &[
     ("maekawa", "quorum=all", &[2, 1, 1], Channels::Any, 405_805, 1_829_728),
     ("sanders", "structure=ricart-agrawala", &[2, 1, 1], Channels::Any, 42_474, 146_198),
     ("sanders", "structure=lamport", &[1, 1, 1], Channels::Any, 31_216, 84_124),
+    ("sanders", "structure=four-node", &[1, 1, 1, 1], Channels::Any, 45_366, 116_866),
+    ("sanders", "structure=four-node", &[2, 2, 1, 0], Channels::Any, 14_349, 47_973),
     ("suzuki-kasami", "", &[2, 2, 2], Channels::Any, 60_449, 107_366),
     ("singhal", "", &[2, 2, 2], Channels::Any, 215_593, 305_201),
     ("raymond", "tree=chain", &[2, 2, 2], Channels::Any, 1_012, 2_090),
@@ -82,6 +84,30 @@ fn correct_algorithms_are_safe_free_of_deadlock_and_fenced_in_every_reachable_st
         seen.push((name, choice, requests, channels, plain, fenced));
     }
     assert_eq!(seen, INSTANCES);
+}
+
+/// Larger ones, without fences, with the numbers of their states and of the steps between them.
+const LARGE: &[Known<u64, u64>] = &[
+    ("maekawa", "quorum=grid", &[1, 1, 1, 1], Channels::Any, 732_442, 3_722_514),
+    ("cao-singhal", "quorum=cyclic", &[2, 2, 1], Channels::Any, 1_894_595, 8_522_305),
+];
+
+#[test]
+fn four_nodes_in_a_grid_and_cao_singhal_with_two_requests_are_safe_and_free_of_deadlock() {
+    for &(name, choice, requests, channels, states, steps) in LARGE {
+        let found = explored(name, choice, requests, channels, Start::Empty, PLAIN);
+        assert!(found.is_complete && found.violations.is_empty(), "{name}: {:?}", found.violations);
+        assert_eq!((found.states, found.transitions), (states, steps), "{name}");
+    }
+}
+
+#[test]
+fn the_instances_are_as_safe_with_the_first_node_inside_at_the_start() {
+    let start = Start::Inside(doorway_core::NodeId::new(0));
+    for &(name, choice, requests, channels, ..) in INSTANCES {
+        let found = explored(name, choice, requests, channels, start, PLAIN);
+        assert!(found.is_complete && found.violations.is_empty(), "{name}: {:?}", found.violations);
+    }
 }
 
 #[test]
