@@ -4,14 +4,16 @@
 
 /// What the search for components remembers. One can be used again and again without clearing the whole of it.
 pub(crate) struct Components {
-    /// In which order nodes were met, from 1; 0 is not met.
-    order: Vec<u32>,
-    low: Vec<u32>,
-    met: Vec<u32>,
+    /// For each node in which order it was met, from 1 ([`UNMET`] if it was not), and the first that it leads back to ([`DONE`]
+    /// if its component is known, or it is not looked at).
+    nodes: Vec<(u32, u32)>,
+    met: u32,
 }
 
-/// The component of a node is known.
+const UNMET: u32 = 0;
 const DONE: u32 = u32::MAX;
+/// Of a node that is not looked at.
+const APART: (u32, u32) = (DONE, DONE);
 
 /// A node whose steps are being followed.
 struct Frame {
@@ -22,57 +24,80 @@ struct Frame {
 impl Components {
     /// For nodes below `bound`.
     pub(crate) fn new(bound: usize) -> Self {
-        Self { order: vec![0; bound], low: vec![0; bound], met: Vec::new() }
+        Self { nodes: vec![APART; bound], met: 0 }
     }
 
-    /// Calls `visit` with every component that can be reached from the roots, each after all those that can be reached from
-    /// it. `next` gives a node's next successor from the cursor on, and moves the cursor behind it.
-    pub(crate) fn visit(
+    /// Calls `visit` with every component that these nodes have among themselves, each after all those that can be reached
+    /// from it. `next` gives a node's next successor from the cursor on, and moves the cursor behind it.
+    pub(crate) fn among(
+        &mut self,
+        nodes: &[u32],
+        next: impl Fn(u32, &mut u32) -> Option<u32>,
+        visit: impl FnMut(&[u32]),
+    ) {
+        nodes.iter().for_each(|node| self.nodes[*node as usize] = (UNMET, UNMET));
+        self.search(nodes.iter().copied(), next, visit);
+        nodes.iter().for_each(|node| self.nodes[*node as usize] = APART);
+    }
+
+    /// The same for all nodes that can be reached from some.
+    pub(crate) fn from(
+        &mut self,
+        roots: impl IntoIterator<Item = u32>,
+        next: impl Fn(u32, &mut u32) -> Option<u32>,
+        visit: impl FnMut(&[u32]),
+    ) {
+        self.nodes.fill((UNMET, UNMET));
+        self.search(roots, next, visit);
+        self.nodes.fill(APART);
+    }
+
+    fn search(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
         next: impl Fn(u32, &mut u32) -> Option<u32>,
         mut visit: impl FnMut(&[u32]),
     ) {
         let (mut stack, mut frames) = (Vec::new(), Vec::new());
+        self.met = 0;
         for root in roots {
-            if self.order[root as usize] == 0 {
+            if self.nodes[root as usize].0 == UNMET {
                 self.meet(root, &mut stack, &mut frames);
             }
             while let Some(Frame { node, cursor }) = frames.last_mut() {
                 let node = *node;
                 if let Some(other) = next(node, cursor) {
-                    match self.order[other as usize] {
-                        0 => self.meet(other, &mut stack, &mut frames),
-                        order if self.low[other as usize] != DONE => {
-                            self.low[node as usize] = self.low[node as usize].min(order);
-                        }
-                        _ => {}
+                    match self.nodes[other as usize] {
+                        (_, DONE) => {}
+                        (UNMET, _) => self.meet(other, &mut stack, &mut frames),
+                        (order, _) => self.reach(node, order),
                     }
                     continue;
                 }
                 frames.pop();
-                let low = self.low[node as usize];
+                let (order, low) = self.nodes[node as usize];
                 if let Some(Frame { node: below, .. }) = frames.last() {
-                    self.low[*below as usize] = self.low[*below as usize].min(low);
+                    self.reach(*below, low);
                 }
-                if low == self.order[node as usize] {
+                if low == order {
                     let begin = stack.iter().rposition(|other| *other == node).unwrap_or(0);
                     visit(&stack[begin..]);
-                    stack.drain(begin..).for_each(|node| self.low[node as usize] = DONE);
+                    stack.drain(begin..).for_each(|node| self.nodes[node as usize].1 = DONE);
                 }
             }
         }
-        for node in self.met.drain(..) {
-            self.order[node as usize] = 0;
-            self.low[node as usize] = 0;
-        }
     }
 
+    #[inline]
+    fn reach(&mut self, node: u32, order: u32) {
+        let low = &mut self.nodes[node as usize].1;
+        *low = (*low).min(order);
+    }
+
+    #[inline]
     fn meet(&mut self, node: u32, stack: &mut Vec<u32>, frames: &mut Vec<Frame>) {
-        self.met.push(node);
-        let order = self.met.len() as u32;
-        self.order[node as usize] = order;
-        self.low[node as usize] = order;
+        self.met += 1;
+        self.nodes[node as usize] = (self.met, self.met);
         stack.push(node);
         frames.push(Frame { node, cursor: 0 });
     }
@@ -93,7 +118,7 @@ mod tests {
                 *cursor += 1;
                 found
             };
-            components.visit(0..7, next, |component| {
+            components.from(0..7, next, |component| {
                 let mut sorted = component.to_vec();
                 sorted.sort_unstable();
                 seen.push(sorted);

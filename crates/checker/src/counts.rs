@@ -61,7 +61,7 @@ fn most(graph: &Graph) -> Option<u64> {
         *cursor += 1;
         Some(edge.to)
     };
-    Components::new(graph.bound()).visit(graph.initial.iter().copied(), next, |component| {
+    Components::new(graph.bound()).from(graph.initial.iter().copied(), next, |component| {
         let mut members = component.to_vec();
         members.sort_unstable();
         let is_end = component.iter().any(|state| graph.edges(*state).is_empty());

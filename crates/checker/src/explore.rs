@@ -261,7 +261,7 @@ impl<'a, S: System> Explorer<'a, S> {
         let threads = batches.len() - 1;
         let share = SHARDS.div_ceil(threads);
         if threads == 1 {
-            return insert_all(system, &mut self.store.shards, 0, batches, keep);
+            return vec![insert_all(system, &mut self.store.shards, 0, batches, keep)];
         }
         std::thread::scope(|scope| {
             let shares = self.store.shards.chunks_mut(share).enumerate();
@@ -270,7 +270,7 @@ impl<'a, S: System> Explorer<'a, S> {
                     scope.spawn(move || insert_all(system, shards, number * share, batches, keep))
                 })
                 .collect();
-            workers.into_iter().flat_map(|worker| worker.join().expect("a worker does not panic")).collect()
+            workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect()
         })
     }
 
@@ -288,10 +288,10 @@ impl<'a, S: System> Explorer<'a, S> {
         if let Some(graph) = &mut self.graph {
             graph.take_in(batches, &inserted);
         }
-        for shard in inserted {
-            self.is_over |= shard.is_full;
-            self.deeper.extend(shard.fresh);
-            shard.found.into_iter().for_each(|found| self.remember(found));
+        for part in inserted {
+            self.is_over |= part.is_full;
+            self.deeper.extend(part.fresh);
+            part.found.into_iter().for_each(|found| self.remember(found));
         }
     }
 

@@ -124,11 +124,12 @@ pub(crate) struct GraphBuilder {
     spans: Vec<(u32, u32)>,
     edges: Vec<Edge>,
     labels: Vec<Step>,
-    numbers: HashMap<Step, u32, Quick>,
+    /// The number of each label by process, action and sends, from which all else of a step follows.
+    numbers: HashMap<u64, u32, Quick>,
     phases: Vec<u64>,
 }
 
-/// A quick hash for steps.
+/// A quick hash for numbers.
 type Quick = std::hash::BuildHasherDefault<crate::intern::Mixer>;
 
 impl GraphBuilder {
@@ -149,11 +150,11 @@ impl GraphBuilder {
 
     /// Takes the steps of a round.
     pub(crate) fn take_in(&mut self, batches: &[Batch], inserted: &[Inserted]) {
-        for &(state, phases) in inserted.iter().flat_map(|shard| &shard.phases) {
+        for &(state, phases) in inserted.iter().flat_map(|part| &part.phases) {
             self.place(state, phases);
         }
         let mut targets: Vec<Vec<StateId>> = batches.iter().map(|batch| vec![0; batch.steps.len()]).collect();
-        for &(batch, step, state) in inserted.iter().flat_map(|shard| &shard.targets) {
+        for &(batch, step, state) in inserted.iter().flat_map(|part| &part.targets) {
             targets[batch][step as usize] = state;
         }
         for (batch, targets) in batches.iter().zip(targets) {
@@ -171,7 +172,8 @@ impl GraphBuilder {
     fn label(&mut self, step: &Step) -> u32 {
         let next = self.labels.len() as u32;
         let labels = &mut self.labels;
-        *self.numbers.entry(*step).or_insert_with(|| {
+        let key = u64::from(step.action) << 32 | u64::from(step.process) << 16 ^ u64::from(step.sends);
+        *self.numbers.entry(key).or_insert_with(|| {
             labels.push(*step);
             next
         })

@@ -115,7 +115,7 @@ impl<'a> Loops<'a> {
             *cursor += 1;
             Some(edge.to)
         };
-        components.visit(graph.states(), next, |component| {
+        components.from(graph.states(), next, |component| {
             if goes_round(graph, component, |_, _| true) {
                 rounds.push(component.to_vec());
             }
@@ -195,17 +195,16 @@ impl<'a> Loops<'a> {
         part: &[StateId],
         region: &Region<H, W>,
     ) -> Vec<Vec<StateId>> {
-        let (graph, mark) = (self.graph, self.mark(part));
-        let marks = &self.marks;
+        let graph = self.graph;
         let next = |state: u32, cursor: &mut u32| {
             let edges = graph.edges(state).get(*cursor as usize..)?;
-            let is_inside = |edge: &&Edge| marks[edge.to as usize] == mark && (region.allows)(state, **edge);
-            let (skipped, edge) = edges.iter().enumerate().find(|(_, edge)| is_inside(edge))?;
+            let (skipped, edge) =
+                edges.iter().enumerate().find(|(_, edge)| (region.allows)(state, **edge))?;
             *cursor += skipped as u32 + 1;
             Some(edge.to)
         };
         let mut found = Vec::new();
-        self.components.visit(part.iter().copied(), next, |component| {
+        self.components.among(part, next, |component| {
             if goes_round(graph, component, &region.allows) {
                 found.push(component.to_vec());
             }

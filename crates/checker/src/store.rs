@@ -240,10 +240,12 @@ impl Shard {
     }
 }
 
-/// Makes room for some more, by an eighth instead of the double, so that little stands empty.
+/// Makes room for some more: by the double where that is little, else by an eighth, so that not much stands empty.
+#[inline]
 fn room<T>(list: &mut Vec<T>, more: usize) -> &mut Vec<T> {
-    if list.len() + more > list.capacity() {
-        list.reserve_exact(more.max(list.len() / 8).max(64));
+    const LITTLE: usize = 1 << 13;
+    if list.len() + more > list.capacity() && list.len() > LITTLE {
+        list.reserve_exact(more.max(list.len() / 8));
     }
     list
 }

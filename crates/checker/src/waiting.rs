@@ -122,7 +122,7 @@ impl Pair<'_> {
     fn bound(&self, components: &mut Components) -> Option<u32> {
         let mut values: Vec<u32> = vec![0; self.graph.bound() * 2];
         let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
-        components.visit(
+        components.from(
             starts.iter().copied(),
             |from, cursor| self.next(from, cursor),
             |component| {
@@ -207,7 +207,7 @@ impl Pair<'_> {
     fn endless(&self, depths: &[u32], components: &mut Components) -> Option<Lasso> {
         let mut round: Option<(Vec<Spot>, Spot, Edge)> = None;
         let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
-        components.visit(
+        components.from(
             starts,
             |from, cursor| self.next(from, cursor),
             |component| {

@@ -111,7 +111,8 @@ impl Batch {
     }
 }
 
-/// What came into one shard.
+/// What came into some shards, in their order.
+#[derive(Default)]
 pub(crate) struct Inserted {
     /// The states that are new.
     pub(super) fresh: Vec<StateId>,
@@ -130,9 +131,12 @@ pub(super) fn insert_all<S: System>(
     first: usize,
     batches: &[Batch],
     keep: bool,
-) -> Vec<Inserted> {
-    let numbered = (first..).zip(shards);
-    numbered.map(|(number, shard)| insert(system, shard, number, batches, keep)).collect()
+) -> Inserted {
+    let mut inserted = Inserted::default();
+    for (number, shard) in (first..).zip(shards) {
+        insert(system, shard, number, batches, keep, &mut inserted);
+    }
+    inserted
 }
 
 fn insert<S: System>(
@@ -141,21 +145,21 @@ fn insert<S: System>(
     number: usize,
     batches: &[Batch],
     keep: bool,
-) -> Inserted {
-    let (fresh, found, targets, phases) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let mut inserted = Inserted { fresh, found, is_full: false, targets, phases };
+    inserted: &mut Inserted,
+) {
+    let first_fresh = inserted.fresh.len();
     for (which, batch) in batches.iter().enumerate() {
         let Bucket { entries, words } = &batch.buckets[number];
         let mut begin = 0;
-        for (number_in_bucket, entry) in entries.iter().enumerate() {
-            if number_in_bucket % BLOCK == 0 {
-                shard.warm(entries[number_in_bucket..].iter().take(BLOCK).map(|entry| entry.hash));
+        for (place_in_bucket, entry) in entries.iter().enumerate() {
+            if place_in_bucket % BLOCK == 0 {
+                shard.warm(entries[place_in_bucket..].iter().take(BLOCK).map(|entry| entry.hash));
             }
             let word = &words[begin..entry.end as usize];
             begin = entry.end as usize;
             let Some((place, is_new)) = shard.insert(word, entry.hash, entry.parent) else {
                 inserted.is_full = true;
-                return inserted;
+                return;
             };
             let state = (place * SHARDS + number) as StateId;
             if is_new {
@@ -167,14 +171,14 @@ fn insert<S: System>(
         }
     }
     let mut word = Vec::new();
-    for &state in &inserted.fresh {
+    for place in first_fresh..inserted.fresh.len() {
+        let state = inserted.fresh[place];
         crate::store::decode(shard.encoded(state as usize / SHARDS), &mut word);
         inserted.found.extend(judge::state(system, state, &word));
         if keep {
             inserted.phases.push((state, super::graph_phases(system, &word)));
         }
     }
-    inserted
 }
 
 /// The processes in a phase.

@@ -41,13 +41,13 @@ impl Report<'_> {
             "depth": depth,
             "complete": is_complete,
             "seconds": self.took.as_secs_f64(),
-            "reduced": reduced,
-            "odds_of_omission": odds_of_omission,
-            "walks": self.checked.walked.map(|(walks, steps)| json!({"count": walks, "steps": steps})),
             "properties": self.checked.verdicts.iter().map(property).collect::<Vec<_>>(),
             "counterexample": shown.map_or(Value::Null, run),
-            "most_overtaken": self.checked.most_overtaken.as_ref().map(run),
             "messages": messages,
+            "most_overtaken": self.checked.most_overtaken.as_ref().map(run),
+            "reduced": reduced,
+            "walks": self.checked.walked.map(|(walks, steps)| json!({"count": walks, "steps": steps})),
+            "odds_of_omission": odds_of_omission,
         });
         format!("{answer}\n")
     }
