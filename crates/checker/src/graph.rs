@@ -124,8 +124,8 @@ pub(crate) struct GraphBuilder {
     spans: Vec<(u32, u32)>,
     edges: Vec<Edge>,
     labels: Vec<Step>,
-    /// The number of each label by process, action and sends, from which all else of a step follows.
-    numbers: HashMap<u64, u32, Quick>,
+    /// The number of each label, by all that matters of it.
+    numbers: HashMap<(u64, u64), u32, Quick>,
     phases: Vec<u64>,
 }
 
@@ -172,7 +172,9 @@ impl GraphBuilder {
     fn label(&mut self, step: &Step) -> u32 {
         let next = self.labels.len() as u32;
         let labels = &mut self.labels;
-        let key = u64::from(step.action) << 32 | u64::from(step.process) << 16 ^ u64::from(step.sends);
+        let owed = step.owed.map_or(0, |class| u64::from(class) + 1);
+        let key =
+            (u64::from(step.action) << 32 | u64::from(step.process), owed << 24 ^ u64::from(step.sends));
         *self.numbers.entry(key).or_insert_with(|| {
             labels.push(*step);
             next
