@@ -46,7 +46,7 @@ fn some_claims_can_be_chosen_and_each_tells_what_to_type() {
 fn an_unknown_claim_is_refused_with_the_near_ones() {
     assert_eq!(
         refused("claims --only C2,C18"),
-        "runs do not decide a claim C18; near it are C16, C17, C19, C20"
+        "there is no claim C18 to test; near it are C16, C17, C19, C20"
     );
     assert_eq!(
         refused("claims --only lamport"),
