@@ -144,3 +144,18 @@ impl Statement for NeverFalls {
         falls.then_some("a number in RN falls")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_falls_is_objected_to_and_one_that_rises_is_not() {
+        let members = Members::new(2).expect("two nodes");
+        let early = SuzukiKasami::new(NodeId::new(1), &members, Start::Empty);
+        let mut late = early.clone();
+        late.on_message(NodeId::new(0), crate::message::suzuki_kasami::Msg::Request(1), &mut Out::default());
+        assert_eq!(NeverFalls::objects(&early, &late), None);
+        assert_eq!(NeverFalls::objects(&late, &early), Some("a number in RN falls"));
+    }
+}

@@ -164,32 +164,69 @@ fn basic_deadlocks(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     Ok(Evidence::of(stuck).and(safe).and(scenario))
 }
 
-/// What is wrong with the algorithm as printed in one place or another: the variant, and the smallest instance that shows it.
-const PRINTED: [(&str, &str, &str, &[u32], Channels, Property); 5] = [
-    (
-        "E3",
-        "maekawa/no-failed-when-overtaken",
-        "grid",
-        &[0, 1, 1, 1],
-        Channels::Fifo,
-        Property::DeadlockFreedom,
-    ),
-    ("E4", "maekawa/failed-remembered", "cyclic", &[2, 2, 0], Channels::Fifo, Property::MutualExclusion),
-    ("E5", "maekawa/inquire-before-locked", "grid", &[1, 1, 1], Channels::Any, Property::MutualExclusion),
-    ("E7", "maekawa/never-free", "cyclic", &[1, 1, 1], Channels::Fifo, Property::DeadlockFreedom),
-    ("E8", "maekawa/one-inquire-answered", "all", &[1, 1, 0], Channels::Fifo, Property::DeadlockFreedom),
+/// What is wrong with the algorithm as printed in one place or another, and the smallest instance that shows it.
+struct Fault {
+    number: &'static str,
+    variant: &'static str,
+    quorum: &'static str,
+    requests: &'static [u32],
+    channels: Channels,
+    breaks: Property,
+}
+
+const PRINTED: [Fault; 5] = [
+    Fault {
+        number: "E3",
+        variant: "maekawa/no-failed-when-overtaken",
+        quorum: "grid",
+        requests: &[0, 1, 1, 1],
+        channels: Channels::Fifo,
+        breaks: Property::DeadlockFreedom,
+    },
+    Fault {
+        number: "E4",
+        variant: "maekawa/failed-remembered",
+        quorum: "cyclic",
+        requests: &[2, 2, 0],
+        channels: Channels::Fifo,
+        breaks: Property::MutualExclusion,
+    },
+    Fault {
+        number: "E5",
+        variant: "maekawa/inquire-before-locked",
+        quorum: "grid",
+        requests: &[1, 1, 1],
+        channels: Channels::Any,
+        breaks: Property::MutualExclusion,
+    },
+    Fault {
+        number: "E7",
+        variant: "maekawa/never-free",
+        quorum: "cyclic",
+        requests: &[1, 1, 1],
+        channels: Channels::Fifo,
+        breaks: Property::DeadlockFreedom,
+    },
+    Fault {
+        number: "E8",
+        variant: "maekawa/one-inquire-answered",
+        quorum: "all",
+        requests: &[1, 1, 0],
+        channels: Channels::Fifo,
+        breaks: Property::DeadlockFreedom,
+    },
 ];
 
 /// Each variant fails where the algorithm as it should be does not.
 fn as_printed(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let (mut told, mut command) = (Vec::new(), None);
     let mut is_so = true;
-    for (number, variant, quorum, requests, channels, property) in PRINTED {
-        let found = bench.breaks(&maekawa(variant, quorum, requests, channels), property)?;
-        let right = maekawa("maekawa", quorum, requests, channels)
-            .deciding(&[Property::MutualExclusion, Property::DeadlockFreedom]);
-        is_so &= found.holds && bench.holds(&right)?.holds;
-        told.push(format!("{number}: {}", found.measured));
+    for fault in &PRINTED {
+        let instance = |variant| maekawa(variant, fault.quorum, fault.requests, fault.channels);
+        let found = bench.breaks(&instance(fault.variant), fault.breaks)?;
+        let wanted = [Property::MutualExclusion, Property::DeadlockFreedom];
+        is_so &= found.holds && bench.holds(&instance("maekawa").deciding(&wanted))?.holds;
+        told.push(format!("{}: {}", fault.number, found.measured));
         command.get_or_insert(found.command);
     }
     told.push("as it should be, maekawa holds on all of these".to_owned());
