@@ -6,7 +6,8 @@
 //! become quiet (E11): channels that are first-in first-out do not prevent it, causal delivery does. With the chase that
 //! still happens, and does no harm, because a request now also follows the track of the token.
 //!
-//! These are no invariants of the algorithm; whoever wants to know where they hold asks a checker, or a test.
+//! These are no invariants of the algorithm; whoever wants to know where they hold holds the algorithm to one of them and asks
+//! a checker: see [`held`].
 //!
 //! ```
 //! use doorway_algorithms::lemmas::{Form, Lemma};
@@ -16,10 +17,13 @@
 //! assert_eq!(printed.map(|lemma| lemma.number).collect::<Vec<_>>(), ["S4.1", "S4.2", "S4.3", "C45"]);
 //! ```
 
+mod held;
+
 use doorway_core::{Algorithm, Cut, Invariant, NodeId, NodeSet, Phase};
 
 use crate::message::singhal::{Msg, Singhal, State, tokens};
 use crate::specimens::spoiled::{Fault, Spoiled};
+pub use held::{Held, LemmaAt, NeverFalls, Statement, held};
 
 /// A statement on all states, true or not.
 pub struct Lemma<A: Algorithm> {

@@ -1,4 +1,4 @@
-//! `doorway claims`: every claim of the literature that runs can decide, held against runs.
+//! `doorway claims`: every claim of the literature that runs or a checker can decide, held against them.
 
 use doorway_core::{Catalog, Refusal};
 use doorway_lab::claims::{Bench, Claim, Row, list, test_all};
@@ -13,8 +13,8 @@ use crate::{Answer, Exit};
 /// Hold every claim of the literature against runs
 ///
 /// The literature says how many messages an algorithm needs, how long it takes, and what it survives. Each of these claims is
-/// tested here by runs, or by building the quorum systems that it is about: what was measured, the verdict, and the command
-/// that shows it. A claim that holds under a condition is tried inside it and outside; one that is refuted comes with the run
+/// tested here by runs, by every interleaving of a small system, or by building the quorum systems that it is about: what was
+/// measured, the verdict, and the command that shows it. A claim that holds under a condition is tried inside it and outside; one that is refuted comes with the run
 /// that contradicts it.
 ///
 /// Exits 0 if every verdict is the one that is known to be right, 1 if one is not.
@@ -93,7 +93,7 @@ fn unknown_claim(id: &str, all: &[Claim], typed: &Typed) -> Refusal {
     near.sort_by_key(|id| number(id).map_or(i64::MAX, |number| (number - wanted).abs()));
     near.truncate(SHOWN);
     near.sort_by_key(|id| number(id));
-    Refusal::new(format!("runs do not decide a claim {id}; near it are {}", near.join(", ")))
+    Refusal::new(format!("there is no claim {id} to test; near it are {}", near.join(", ")))
 }
 
 fn sizes(nodes: &[usize]) -> Result<Vec<usize>, Refusal> {

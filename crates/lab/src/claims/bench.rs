@@ -4,12 +4,17 @@ use doorway_core::{About, Catalog, NodeId, NodeSet, Refusal};
 use doorway_simulator::{Latency, Load, Outcome, ScriptError, Settings, Span};
 
 use super::Check;
+use super::exhaustive::{self, Asked, Searched};
+use crate::check::{Checked, Instance};
 use crate::{Trial, examples};
 
 /// Runs trials and remembers how to tell of them.
 pub struct Bench<'a> {
     run: Box<Run<'a>>,
     play: Box<Play<'a>>,
+    check: Box<Explore<'a>>,
+    ask: Box<Ask<'a>>,
+    invariants: Box<Invariants<'a>>,
     abouts: Vec<&'a About>,
     sizes: &'a [usize],
     program: &'a str,
@@ -20,6 +25,15 @@ type Run<'a> = dyn Fn(&Trial) -> Result<Outcome, Refusal> + 'a;
 
 /// Plays an example by its name, whatever the catalog.
 type Play<'a> = dyn Fn(&str) -> Result<Outcome, ScriptError> + 'a;
+
+/// Explores an instance, whatever the catalog.
+type Explore<'a> = dyn Fn(&Instance) -> Result<Checked, Refusal> + 'a;
+
+/// Decides something else about an instance, whatever the catalog.
+type Ask<'a> = dyn Fn(&Instance, Asked) -> Result<Searched, Refusal> + 'a;
+
+/// Names the invariants of an algorithm, whatever the catalog.
+type Invariants<'a> = dyn Fn(&str) -> Result<Vec<&'static str>, Refusal> + 'a;
 
 /// Whether a run was as the claim says, and what was seen.
 pub struct Seen {
@@ -43,6 +57,9 @@ impl<'a> Bench<'a> {
         Self {
             run: Box::new(|trial| trial.run(catalog)),
             play: Box::new(|name| examples::play(name, catalog)),
+            check: Box::new(|instance| instance.check(catalog, &mut |_| ())),
+            ask: Box::new(|instance, asked| exhaustive::ask(catalog, instance, asked)),
+            invariants: Box::new(|algorithm| exhaustive::invariants(catalog, algorithm)),
             abouts: catalog.list(),
             sizes,
             program,
@@ -79,6 +96,30 @@ impl<'a> Bench<'a> {
     /// If it cannot be run.
     pub fn run(&self, trial: &Trial) -> Result<Outcome, Refusal> {
         (self.run)(trial)
+    }
+
+    /// Explores an instance.
+    ///
+    /// # Errors
+    /// If it cannot be explored.
+    pub fn check(&self, instance: &Instance) -> Result<Checked, Refusal> {
+        (self.check)(instance)
+    }
+
+    /// Decides something else about an instance.
+    ///
+    /// # Errors
+    /// If it cannot be explored, or is not about such an algorithm.
+    pub fn ask(&self, instance: &Instance, asked: Asked) -> Result<Searched, Refusal> {
+        (self.ask)(instance, asked)
+    }
+
+    /// The names of an algorithm's invariants.
+    ///
+    /// # Errors
+    /// If there is no such algorithm.
+    pub fn invariants(&self, algorithm: &str) -> Result<Vec<&'static str>, Refusal> {
+        (self.invariants)(algorithm)
     }
 
     /// One check: every run must be sound and as `judge` wants it. The first that is not speaks for all, else the last.

@@ -1,13 +1,15 @@
 //! Claims about Maekawa's algorithm and Cao and Singhal's.
 
-use doorway_core::{NodeId, NodeSet, Refusal};
+use doorway_checker::Property;
+use doorway_core::{Channels, NodeId, NodeSet, Refusal};
 use doorway_quorums::{Construction, System};
 use doorway_simulator::{Load, Outcome};
 use doorway_trace::What;
 
-use super::bench::{Bench, Seen, T, exact, holding, longer, per_entry, seeds, shaken, short};
+use super::bench::{Bench, Seen, T, exact, holding, longer, per_entry, short};
 use super::{Check, Claim, Evidence, Verdict};
 use crate::Trial;
+use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
@@ -35,7 +37,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C29",
         claim: "Maekawa's basic algorithm is safe and can deadlock.",
-        formula: "7 → 8 → 11 → 7",
+        formula: "never two inside; 1 → 2 → 3 → 1, and 7 → 8 → 11 → 7",
         expected: Verdict::Holds,
         test: basic_deadlocks,
     },
@@ -50,12 +52,9 @@ pub(super) const CLAIMS: &[Claim] = &[
         id: "C31",
         claim: "The older request has precedence unless the other already has all permissions; so entries are not in the \
                 order of the stamps.",
-        formula: "8 enters before 7",
+        formula: "an older request makes its arbiter inquire; 8 enters before 7",
         expected: Verdict::Holds,
-        test: |bench| {
-            let told = "8 enters, then 7, then 11, with stamps (1, 8), (1, 7), (1, 11)";
-            Ok(Evidence::of(bench.example("thirteen-nodes-resolved", told)))
-        },
+        test: precedence,
     },
     Claim {
         id: "C61",
@@ -152,39 +151,97 @@ fn handovers(outcome: &Outcome) -> Vec<(NodeId, NodeId, u64)> {
     handovers
 }
 
-fn basic_deadlocks(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let stuck = bench.example("thirteen-nodes-deadlock", "7, 8 and 11 wait for each other");
-    let mut trial = shaken("maekawa/basic", 7, Load::Saturated).with("quorum", "plane");
-    trial.settings.invariants = false;
-    let mut violations = 0;
-    let mut stalls = 0;
-    for trial in seeds(trial.clone(), 200) {
-        let outcome = bench.run(&trial)?;
-        violations += outcome.violations.len();
-        stalls += usize::from(outcome.stall.is_some());
-    }
-    let safe = Check {
-        holds: violations == 0 && stalls > 0,
-        measured: format!("{stalls} of 200 runs stall, {violations} violations"),
-        command: trial.command(bench.program()),
-    };
-    Ok(Evidence::of(stuck).and(safe))
+/// An instance of Maekawa's algorithm, or of a variant.
+fn maekawa(variant: &str, quorum: &str, requests: &[u32], channels: Channels) -> Instance {
+    Instance::new(variant, requests, channels).with("quorum", quorum)
 }
 
-/// What is wrong with the algorithm as printed in one place or another, each shown by the run that refutes it.
+fn basic_deadlocks(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let basic = maekawa("maekawa/basic", "cyclic", &[2, 2, 2], Channels::Any);
+    let stuck = bench.breaks(&basic, Property::DeadlockFreedom)?;
+    let safe = bench.holds(&basic.deciding(&[Property::MutualExclusion]))?;
+    let scenario = bench.example("thirteen-nodes-deadlock", "of 13 nodes 7, 8 and 11 wait for each other");
+    Ok(Evidence::of(stuck).and(safe).and(scenario))
+}
+
+/// What is wrong with the algorithm as printed in one place or another, and the smallest instance that shows it.
+struct Fault {
+    number: &'static str,
+    variant: &'static str,
+    quorum: &'static str,
+    requests: &'static [u32],
+    channels: Channels,
+    breaks: Property,
+}
+
+const PRINTED: [Fault; 5] = [
+    Fault {
+        number: "E3",
+        variant: "maekawa/no-failed-when-overtaken",
+        quorum: "grid",
+        requests: &[0, 1, 1, 1],
+        channels: Channels::Fifo,
+        breaks: Property::DeadlockFreedom,
+    },
+    Fault {
+        number: "E4",
+        variant: "maekawa/failed-remembered",
+        quorum: "cyclic",
+        requests: &[2, 2, 0],
+        channels: Channels::Fifo,
+        breaks: Property::MutualExclusion,
+    },
+    Fault {
+        number: "E5",
+        variant: "maekawa/inquire-before-locked",
+        quorum: "grid",
+        requests: &[1, 1, 1],
+        channels: Channels::Any,
+        breaks: Property::MutualExclusion,
+    },
+    Fault {
+        number: "E7",
+        variant: "maekawa/never-free",
+        quorum: "cyclic",
+        requests: &[1, 1, 1],
+        channels: Channels::Fifo,
+        breaks: Property::DeadlockFreedom,
+    },
+    Fault {
+        number: "E8",
+        variant: "maekawa/one-inquire-answered",
+        quorum: "all",
+        requests: &[1, 1, 0],
+        channels: Channels::Fifo,
+        breaks: Property::DeadlockFreedom,
+    },
+];
+
+/// Each variant fails where the algorithm as it should be does not.
 fn as_printed(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let runs = [
-        ("maekawa-overtaken", "an overtaken request is never told FAILED: a deadlock (E3)"),
-        ("specimens/maekawa-failed-remembered", "a FAILED is never forgotten: two inside (E4)"),
-        ("specimens/maekawa-inquire-before-locked", "an early INQUIRE is answered: two inside (E5)"),
-        ("specimens/maekawa-never-free", "a vote is never free again: a deadlock (E7)"),
-        ("specimens/maekawa-one-inquire-answered", "only one INQUIRE is answered: a deadlock (E8)"),
-    ];
-    let checks: Vec<Check> = runs.iter().map(|(name, told)| bench.example(name, told)).collect();
-    let all_fail = checks.iter().all(|check| check.holds);
-    let told: Vec<&str> = checks.iter().map(|check| check.measured.as_str()).collect();
-    let command = checks.first().map(|check| check.command.clone()).unwrap_or_default();
-    Ok(Evidence::of(Check { holds: !all_fail, measured: told.join("; "), command }))
+    let (mut told, mut command) = (Vec::new(), None);
+    let mut is_so = true;
+    for fault in &PRINTED {
+        let instance = |variant| maekawa(variant, fault.quorum, fault.requests, fault.channels);
+        let found = bench.breaks(&instance(fault.variant), fault.breaks)?;
+        let wanted = [Property::MutualExclusion, Property::DeadlockFreedom];
+        is_so &= found.holds && bench.holds(&instance("maekawa").deciding(&wanted))?.holds;
+        told.push(format!("{}: {}", fault.number, found.measured));
+        command.get_or_insert(found.command);
+    }
+    told.push("as it should be, maekawa holds on all of these".to_owned());
+    let command = command.unwrap_or_default();
+    Ok(Evidence::of(Check { holds: !is_so, measured: told.join("; "), command }))
+}
+
+fn precedence(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let run = "8 enters, then 7, then 11, with stamps (1, 8), (1, 7), (1, 11)";
+    let mut evidence = Evidence::of(bench.example("thirteen-nodes-resolved", run));
+    for (quorum, requests) in [("all", [1, 1, 1]), ("cyclic", [2, 2, 2])] {
+        let instance = maekawa("maekawa", quorum, &requests, Channels::Any);
+        evidence = evidence.and(bench.keeps(&instance, "has made its arbiter inquire")?);
+    }
+    Ok(evidence)
 }
 
 fn cao_singhal(bench: &Bench<'_>) -> Result<Evidence, Refusal> {

@@ -1,19 +1,22 @@
-//! The claims of the literature, each held against a run.
+//! The claims of the literature, each held against runs, or against every interleaving of a small system.
 //!
-//! A claim has a sentence, a formula, the verdict that is expected, and a test: a function that makes runs and gathers
-//! [`Evidence`]. The verdict follows from the evidence alone, so a claim whose expectation is wrong shows as such. There is one
+//! A claim has a sentence, a formula, the verdict that is expected, and a test: a function that makes runs, or has a checker look at
+//! all of them, and gathers [`Evidence`]. The verdict follows from the evidence alone, so a claim whose expectation is wrong shows as such. There is one
 //! file for each group of claims.
 
 mod bench;
 mod central;
 mod clocks;
 mod evidence;
+mod exhaustive;
 mod faults;
 mod maekawa;
 mod overtaking;
 mod permission;
 mod quorums;
 mod sanders;
+mod saturated;
+mod singhal;
 mod tokens;
 
 use std::fmt;
@@ -23,6 +26,7 @@ use serde::Serialize;
 
 pub use bench::Bench;
 pub use evidence::{Check, Evidence};
+pub use exhaustive::{Asked, Searched};
 
 use crate::{Step, in_order};
 
@@ -113,10 +117,10 @@ impl Claim {
     }
 }
 
-/// All claims that runs can decide, in the order of their numbers.
+/// All claims that runs or a checker can decide, in the order of their numbers; after them the lemmas on Singhal's algorithm.
 #[must_use]
 pub fn list() -> Vec<Claim> {
-    let groups: [&[Claim]; 9] = [
+    let groups: [&[Claim]; 10] = [
         permission::CLAIMS,
         central::CLAIMS,
         quorums::CLAIMS,
@@ -124,6 +128,7 @@ pub fn list() -> Vec<Claim> {
         overtaking::CLAIMS,
         sanders::CLAIMS,
         tokens::CLAIMS,
+        singhal::CLAIMS,
         clocks::CLAIMS,
         faults::CLAIMS,
     ];
@@ -132,7 +137,7 @@ pub fn list() -> Vec<Claim> {
     claims
 }
 
-/// The number of a claim, for its place in the list.
+/// The number of a claim, for its place in the list. Lemmas come last.
 fn number(id: &str) -> u32 {
     id.trim_start_matches('C').parse().unwrap_or(u32::MAX)
 }

@@ -1,13 +1,12 @@
 //! Claims about Lamport's algorithm, Ricart and Agrawala's, and Carvalho and Roucairol's.
 
+use doorway_checker::Property;
 use doorway_core::{Channels, NodeId, Refusal, Ticks};
 use doorway_simulator::{Crash, Load};
 
-use super::bench::{
-    Bench, E, Seen, T, all_loads, equals, exact, holding, longer, per_entry, seeds, shaken, short,
-};
+use super::bench::{Bench, E, Seen, T, all_loads, exact, holding, longer, per_entry, short};
 use super::{Check, Claim, Evidence, Verdict};
-use crate::Trial;
+use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
@@ -46,9 +45,17 @@ pub(super) const CLAIMS: &[Claim] = &[
         test: any_crash_blocks_lamport,
     },
     Claim {
+        id: "C6",
+        claim: "In Lamport's algorithm a node may enter when its own request is the oldest that it knows of and it has a younger \
+                message from everybody.",
+        formula: "inside ⇒ the oldest of all live requests",
+        expected: Verdict::HoldsIf("channels are fifo"),
+        test: lamport_may_enter,
+    },
+    Claim {
         id: "C7",
         claim: "Ricart and Agrawala's algorithm does not need fifo channels.",
-        formula: "exclusion on channels of any order",
+        formula: "exclusion, and nobody starves, on channels of any order",
         expected: Verdict::Holds,
         test: ricart_agrawala_without_fifo,
     },
@@ -62,7 +69,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C9",
         claim: "Ricart and Agrawala's algorithm keeps exclusion, liveness and happened-before order.",
-        formula: "no violation, no stall, no entry out of order",
+        formula: "in no run two inside, somebody starving, or an entry out of order",
         expected: Verdict::HoldsIf("stamp, state change and sending are one step"),
         test: ricart_agrawala_in_one_step,
     },
@@ -83,18 +90,30 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
 ];
 
+/// The instances of Lamport's algorithm, with and without what it needs.
+fn lamport(requests: &[u32], channels: Channels) -> Instance {
+    Instance::new("lamport", requests, channels)
+}
+
 fn lamport_needs_fifo(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let with = bench.all(seeds(shaken("lamport", 3, Load::Saturated), 200), |_, _| Seen {
-        holds: true,
-        told: "with fifo: never two inside".to_owned(),
-    })?;
-    let mut trial = shaken("lamport", 3, Load::Saturated);
-    trial.settings.channels = Channels::Any;
-    trial.settings.invariants = false;
-    let without = bench.any(seeds(trial, 200), |_, outcome| {
-        outcome.violations.first().map(|violation| format!("without: {violation}"))
-    })?;
-    Ok(Evidence::of(without).and(with))
+    let wanted = [Property::MutualExclusion, Property::StarvationFreedom];
+    let without = bench.breaks(&lamport(&[1, 1], Channels::Any), Property::MutualExclusion)?;
+    let many = bench.holds(&lamport(&[3, 3], Channels::Fifo).deciding(&wanted))?;
+    let three = bench.holds(&lamport(&[1, 1, 1], Channels::Fifo).deciding(&wanted))?;
+    Ok(Evidence::of(without).and(many).and(three))
+}
+
+fn lamport_may_enter(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let mut evidence = Evidence::default();
+    for requests in [&[1, 1, 1][..], &[3, 3]] {
+        let instance = lamport(requests, Channels::Fifo);
+        let safe = bench.holds(&instance.clone().deciding(&[Property::MutualExclusion]))?;
+        evidence = evidence.and(safe).and(bench.keeps(&instance, "the oldest of all live requests")?);
+    }
+    let unordered = lamport(&[1, 1], Channels::Any);
+    let oldest = bench.holds(&unordered.clone().deciding(&[Property::Invariants]))?;
+    let excluded = bench.breaks(&unordered, Property::MutualExclusion)?.reversed();
+    Ok(evidence.but(excluded).but(oldest))
 }
 
 /// Every entry costs just so many messages, at every load.
@@ -172,33 +191,25 @@ fn any_crash_blocks_lamport(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     Ok(Evidence::of(Check { holds: waiting.iter().all(|waiting| *waiting == n - 1), measured, command }))
 }
 
-fn ricart_agrawala_without_fifo(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    Ok(Evidence::of(bench.all(any_order("ricart-agrawala"), |_, _| Seen {
-        holds: true,
-        told: "never two inside, nobody waits for ever".to_owned(),
-    })?))
+fn ricart_agrawala(requests: &[u32], properties: &[Property]) -> Instance {
+    Instance::new("ricart-agrawala", requests, Channels::Any).deciding(properties)
 }
 
-/// Runs in which messages overtake each other, at two loads.
-fn any_order(algorithm: &str) -> impl Iterator<Item = Trial> + use<> {
-    let trials = [Load::Saturated, Load::Light(60)].map(|load| {
-        let mut trial = shaken(algorithm, 5, load);
-        trial.settings.channels = Channels::Any;
-        trial.settings.order = true;
-        trial
-    });
-    trials.into_iter().flat_map(|trial| seeds(trial, 100))
+fn ricart_agrawala_without_fifo(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let wanted = [Property::MutualExclusion, Property::StarvationFreedom, Property::Invariants];
+    Ok(Evidence::of(bench.holds(&ricart_agrawala(&[2, 2, 1], &wanted))?))
 }
 
 fn ricart_agrawala_in_one_step(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let runs = bench.all(any_order("ricart-agrawala"), |_, outcome| {
-        equals("entries out of order", outcome.measures.out_of_order.unwrap_or(u64::MAX), 0)
-    })?;
-    let told = bench.example("ricart-agrawala-told", "a request that another heard of goes first");
-    let mut early = shaken("ricart-agrawala/stamped-early", 3, Load::Saturated);
-    early.settings.invariants = false;
-    let outside = bench.any(seeds(early, 200), |_, outcome| outcome.violations.first().cloned())?;
-    Ok(Evidence::of(told).and(runs).but(outside.reversed()))
+    let lock = [Property::MutualExclusion, Property::StarvationFreedom];
+    let order = [Property::HappenedBeforeOrder];
+    let evidence = Evidence::of(bench.holds(&ricart_agrawala(&[2, 2, 1], &lock))?)
+        .and(bench.holds(&ricart_agrawala(&[1, 1, 1], &order))?)
+        .and(bench.holds(&ricart_agrawala(&[3, 3], &order))?);
+    let early = Instance::new("ricart-agrawala/stamped-early", &[1, 1], Channels::Any);
+    let excluded = bench.breaks(&early, Property::MutualExclusion)?.reversed();
+    let ordered = bench.breaks(&early, Property::HappenedBeforeOrder)?.reversed();
+    Ok(evidence.but(excluded).but(ordered))
 }
 
 fn carvalho_roucairol_costs(bench: &Bench<'_>) -> Result<Evidence, Refusal> {

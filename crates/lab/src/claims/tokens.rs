@@ -1,13 +1,12 @@
-//! Claims about algorithms with a token: Suzuki and Kasami's, Singhal's, Raymond's, Naimi and Tréhel's.
+//! Claims about algorithms with a token: Suzuki and Kasami's, Raymond's, Naimi and Tréhel's.
 
+use doorway_checker::Property;
 use doorway_core::{Channels, NodeId, Refusal, Ticks};
 use doorway_simulator::{Crash, Load, Outcome};
 
-use super::bench::{
-    Bench, Seen, T, all_loads, equals, exact, holding, longer, per_entry, seeds, shaken, short,
-};
-use super::{Check, Claim, Evidence, Verdict};
-use crate::Trial;
+use super::bench::{Bench, Seen, all_loads, equals, exact, longer, per_entry, seeds, shaken, short};
+use super::{Asked, Check, Claim, Evidence, Verdict};
+use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
@@ -32,25 +31,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         test: suzuki_kasami_crashes,
     },
     Claim {
-        id: "C42",
-        claim: "Singhal's algorithm as printed is free of deadlock on fifo channels.",
-        formula: "no stall",
-        expected: Verdict::Refuted,
-        test: singhal_as_printed,
-    },
-    Claim {
-        id: "C43",
-        claim: "Singhal's algorithm has a delay of T and needs fewer messages than Suzuki and Kasami's.",
-        formula: "delay T; fewer messages",
-        expected: Verdict::HoldsIf("the load is light and N is not small"),
-        test: singhal_saves,
-    },
-    Claim {
-        id: "C44",
-        claim: "Singhal's algorithm with nearest-first arbitration is fair.",
-        formula: "bypasses bounded",
-        expected: Verdict::Refuted,
-        test: nearest_starves,
+        id: "C41",
+        claim: "In Suzuki and Kasami's algorithm the token is at most one request behind, and the numbers that are heard never fall.",
+        formula: "LN[j] ≤ RN_j[j] ≤ LN[j]+1; RN never falls",
+        expected: Verdict::Holds,
+        test: suzuki_kasami_numbers,
     },
     Claim {
         id: "C46",
@@ -132,99 +117,11 @@ fn suzuki_kasami_crashes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     Ok(evidence)
 }
 
-fn singhal_as_printed(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let trials = |name: &str, channels: Channels| {
-        let mut trial = longer(shaken(name, 3, Load::Light(30)), 20);
-        trial.settings.channels = channels;
-        seeds(trial, 300)
-    };
-    let served = |told: &str| Seen { holds: true, told: told.to_owned() };
-    let causal = bench.all(trials("singhal/no-chase", Channels::Causal), |_, _| {
-        served("on causal channels nobody waits for ever")
-    })?;
-    let chased = bench
-        .all(trials("singhal", Channels::Any), |_, _| served("with the chase: nobody waits for ever"))?;
-    let stuck = bench.example("specimens/singhal-no-chase", "a deadlock after 15 steps");
-    let measured = format!("{}; {}; {}", stuck.measured, causal.measured, chased.measured);
-    let is_so = stuck.holds && causal.holds && chased.holds;
-    Ok(Evidence::of(Check { holds: !is_so, measured, command: stuck.command }))
-}
-
-/// The messages per entry of Singhal's algorithm and of Suzuki and Kasami's.
-fn beside_broadcast(bench: &Bench<'_>, n: usize, load: &Load) -> Result<(f64, f64, Trial), Refusal> {
-    let trial = |name: &str| {
-        let mut trial = longer(exact(name, n, load.clone()), 2_000);
-        trial.settings.invariants = false;
-        trial
-    };
-    let mine = trial("singhal");
-    Ok((per_entry(&bench.run(&mine)?), per_entry(&bench.run(&trial("suzuki-kasami"))?), mine))
-}
-
-fn singhal_saves(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let sizes = bench.sizes().iter();
-    let delay =
-        bench.all(sizes.map(|&n| holding(exact("singhal", n, Load::Saturated), 3 * T)), |_, outcome| {
-            let delay = &outcome.measures.sync_delay;
-            Seen {
-                holds: delay.occurrences(T) == delay.count(),
-                told: "delay T after every release".to_owned(),
-            }
-        })?;
-    const SIZES: [usize; 11] = [2, 3, 4, 5, 6, 8, 10, 13, 16, 24, 32];
-    let mut rows = Vec::new();
-    for n in SIZES {
-        rows.push((n, beside_broadcast(bench, n, &Load::Isolated)?));
-    }
-    let saves = |(mine, theirs, _): &(f64, f64, Trial)| mine < theirs;
-    let from = rows.iter().rposition(|(_, row)| !saves(row)).map_or(0, |place| place + 1);
-    let Some((least, (_, _, trial))) = rows.get(from) else {
-        let told = "no N at which Singhal's needs fewer messages".to_owned();
-        return Ok(Evidence::of(Check { holds: false, measured: told, command: String::new() }));
-    };
-    let told =
-        rows.iter().map(|(n, (mine, theirs, _))| format!("{n}: {} and {}", short(*mine), short(*theirs)));
-    let inside = Check {
-        holds: from < rows.len(),
-        measured: format!(
-            "one at a time, fewer from N = {least} on: {}",
-            told.collect::<Vec<_>>().join(", ")
-        ),
-        command: trial.command(bench.program()),
-    };
-    let chase = cost_of_chase(bench, 13)?;
-    let outside = |n: usize, load: Load| -> Result<Check, Refusal> {
-        let (mine, theirs, trial) = beside_broadcast(bench, n, &load)?;
-        let measured = format!("{load}, N = {n}: {} and {}", short(mine), short(theirs));
-        Ok(Check { holds: mine < theirs, measured, command: trial.command(bench.program()) })
-    };
-    let (crowded, small) = (outside(5, Load::Saturated)?, outside(2, Load::Isolated)?);
-    Ok(Evidence::of(inside).and(delay).and(chase).but(crowded).but(small))
-}
-
-/// What the chase adds: without it, on causal channels, an entry costs about N/2.
-fn cost_of_chase(bench: &Bench<'_>, n: usize) -> Result<Check, Refusal> {
-    let mut plain = longer(exact("singhal/no-chase", n, Load::Isolated), 2_000);
-    plain.settings.channels = Channels::Causal;
-    plain.settings.invariants = false;
-    let (with, _, _) = beside_broadcast(bench, n, &Load::Isolated)?;
-    bench.all([plain], |_, outcome| {
-        let (without, half) = (per_entry(outcome), n as f64 / 2.0);
-        let told = format!("without the chase {} ≈ N/2, with it {}", short(without), short(with));
-        Seen { holds: (without - half).abs() < 1.0 && with > without, told }
-    })
-}
-
-fn nearest_starves(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let bypasses = |entries: u64| -> Result<(u64, Trial), Refusal> {
-        let mut trial = longer(exact("singhal", 5, Load::Saturated), entries).with("arbitration", "nearest");
-        trial.settings.invariants = false;
-        Ok((bench.run(&trial)?.measures.bypasses.max().unwrap_or(0), trial))
-    };
-    let ((few, _), (many, trial)) = (bypasses(200)?, bypasses(2_000)?);
-    let measured = format!("a request is bypassed {few} times in 200 entries and {many} times in 2000");
-    let is_bounded = many < 5 * few.max(1);
-    Ok(Evidence::of(Check { holds: is_bounded, measured, command: trial.command(bench.program()) }))
+fn suzuki_kasami_numbers(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let instance = Instance::new("suzuki-kasami", &[2, 2, 2], Channels::Any);
+    let behind = bench.keeps(&instance, "LN[j] ≤ RN_j[j] ≤ LN[j] + 1")?;
+    let instance = instance.deciding(&[Property::Invariants]);
+    Ok(Evidence::of(behind).and(bench.asks(&instance, Asked::NeverFalls, "RN never falls")?))
 }
 
 /// The messages of so many whole rounds in which everybody enters once.
