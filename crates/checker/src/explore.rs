@@ -51,6 +51,8 @@ pub struct Search {
     pub runs: Runs,
     /// Ends as soon as each of these was found violated, if there is one.
     pub until: Vec<Property>,
+    /// How many states to visit at most from when on something was found violated.
+    pub patience: u64,
     /// Whether to keep the states in which nothing can happen any more.
     pub keep_terminals: bool,
 }
@@ -58,7 +60,15 @@ pub struct Search {
 impl Default for Search {
     fn default() -> Self {
         let (limits, visited, runs) = (Limits::default(), Visited::default(), Runs::default());
-        Self { limits, threads: 1, visited, runs, until: Vec::new(), keep_terminals: false }
+        Self {
+            limits,
+            threads: 1,
+            visited,
+            runs,
+            until: Vec::new(),
+            patience: u64::MAX,
+            keep_terminals: false,
+        }
     }
 }
 
@@ -138,6 +148,8 @@ pub(crate) struct Explorer<'a, S: System> {
     found: Vec<Found>,
     graph: Option<GraphBuilder>,
     batches: Vec<Batch>,
+    /// How many states there were when something was found violated first.
+    states_when_found: Option<u64>,
     is_over: bool,
     began: Instant,
 }
@@ -157,6 +169,7 @@ impl<'a, S: System> Explorer<'a, S> {
             found: Vec::new(),
             graph: search.runs.any().then(GraphBuilder::default),
             batches: Vec::new(),
+            states_when_found: None,
             is_over: false,
             began: Instant::now(),
         }
@@ -187,6 +200,9 @@ impl<'a, S: System> Explorer<'a, S> {
         let before: Vec<usize> = self.store.shards.iter().map(|shard| shard.len()).collect();
         for states in frontier.chunks(ROUND) {
             self.round(states);
+            if !self.found.is_empty() {
+                self.states_when_found.get_or_insert(self.store.len() as u64);
+            }
             watch(self.store.len() as u64);
             if self.must_end() {
                 self.is_over = true;
@@ -209,6 +225,9 @@ impl<'a, S: System> Explorer<'a, S> {
             || self.store.bytes() + graph > bytes
             || self.began.elapsed() > time
             || self.is_satisfied()
+            || self
+                .states_when_found
+                .is_some_and(|then| self.store.len() as u64 > then.saturating_add(self.search.patience))
     }
 
     /// Whether all that was looked for was found.

@@ -76,7 +76,7 @@ fn chosen(only: &[String], typed: &Typed) -> Result<Vec<Claim>, Refusal> {
 /// The number of a claim as the list has it: `c02` and `2` are C2.
 fn normal(id: &str) -> String {
     let digits = id.trim().trim_start_matches(['C', 'c']);
-    digits.parse::<u32>().map_or_else(|_| id.trim().to_owned(), |number| format!("C{number}"))
+    digits.parse::<u32>().map_or_else(|_| id.trim().to_uppercase(), |number| format!("C{number}"))
 }
 
 fn unknown_claim(id: &str, all: &[Claim], typed: &Typed) -> Refusal {

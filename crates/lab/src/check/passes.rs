@@ -55,6 +55,9 @@ struct Passes<'a> {
     properties: Vec<Property>,
 }
 
+/// How far a search goes on after something was found violated: what is wrong already is seldom worth long work.
+const PATIENCE: u64 = 500_000;
+
 /// What is the same on the states that promises leave.
 const OF_RUNS: [Property; 3] =
     [Property::MutualExclusion, Property::DeadlockFreedom, Property::StarvationFreedom];
@@ -197,6 +200,7 @@ impl Passes<'_> {
                 messages: progress,
             },
             until: if stop { wanted.to_vec() } else { Vec::new() },
+            patience: PATIENCE,
             keep_terminals: false,
         };
         let mut system = (self.make)(self.setting(watches, reduction))?;
