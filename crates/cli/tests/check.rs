@@ -23,7 +23,7 @@ fn what_holds_is_said_with_how_far_it_was_seen() {
         ("fence", "holds"),
     ] {
         let is_told = |line: &&str| line.starts_with(&format!("  {property} ")) && line.ends_with(told);
-        assert!(lines.iter().any(|line| is_told(line)), "{property}: {page}");
+        assert!(lines.iter().any(is_told), "{property}: {page}");
     }
 }
 

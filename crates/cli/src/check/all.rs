@@ -47,7 +47,7 @@ fn page(rows: &[Row]) -> String {
         "algorithm",
         "asked",
         "states",
-        "exclusion",
+        "safe",
         "deadlock",
         "starvation",
         "token",
@@ -97,7 +97,7 @@ fn page(rows: &[Row]) -> String {
         ]
     });
     let orders = table::of_words(&headings, &orders.collect::<Vec<_>>());
-    let legend = "Each algorithm in the channels that it needs; asked: how often each node asks, ∞ again and again. yes: in \
+    let legend = "Each algorithm in the channels that it needs; asked: how often each node asks, ∞ again and again. Safe: at most one is inside. yes: in \
                   every run; if weak, if strong: if the scheduler is so fair; no, and after how many steps it shows; ?: a limit was reached. Messages: of a whole run, over all schedules. Overtaken: how often another \
                   node enters that asked after one's own requests had arrived.";
     format!("{lock}\n{orders}\n{}\n", wrap(legend, prose_width(), 0))
