@@ -15,12 +15,6 @@ const DONE: u32 = u32::MAX;
 /// Of a node that is not looked at.
 const APART: (u32, u32) = (DONE, DONE);
 
-/// A node whose steps are being followed.
-struct Frame {
-    node: u32,
-    cursor: u32,
-}
-
 impl Components {
     /// For nodes below `bound`.
     pub(crate) fn new(bound: usize) -> Self {
@@ -28,55 +22,60 @@ impl Components {
     }
 
     /// Calls `visit` with every component that these nodes have among themselves, each after all those that can be reached
-    /// from it. `next` gives a node's next successor from the cursor on, and moves the cursor behind it.
-    pub(crate) fn among(
+    /// from it.
+    pub(crate) fn among<I: Iterator<Item = u32>>(
         &mut self,
         nodes: &[u32],
-        next: impl Fn(u32, &mut u32) -> Option<u32>,
+        successors: impl Fn(u32) -> I,
         visit: impl FnMut(&[u32]),
     ) {
         nodes.iter().for_each(|node| self.nodes[*node as usize] = (UNMET, UNMET));
-        self.search(nodes.iter().copied(), next, visit);
+        self.search(nodes.iter().copied(), successors, visit);
         nodes.iter().for_each(|node| self.nodes[*node as usize] = APART);
     }
 
     /// The same for all nodes that can be reached from some.
-    pub(crate) fn from(
+    pub(crate) fn from<I: Iterator<Item = u32>>(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
-        next: impl Fn(u32, &mut u32) -> Option<u32>,
+        successors: impl Fn(u32) -> I,
         visit: impl FnMut(&[u32]),
     ) {
         self.nodes.fill((UNMET, UNMET));
-        self.search(roots, next, visit);
+        self.search(roots, successors, visit);
         self.nodes.fill(APART);
     }
 
-    fn search(
+    fn search<I: Iterator<Item = u32>>(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
-        next: impl Fn(u32, &mut u32) -> Option<u32>,
+        successors: impl Fn(u32) -> I,
         mut visit: impl FnMut(&[u32]),
     ) {
-        let (mut stack, mut frames) = (Vec::new(), Vec::new());
+        // The nodes whose component is not known yet, and those whose successors are being followed.
+        let (mut stack, mut path) = (Vec::new(), Vec::new());
         self.met = 0;
         for root in roots {
             if self.nodes[root as usize].0 == UNMET {
-                self.meet(root, &mut stack, &mut frames);
+                self.meet(root, &mut stack);
+                path.push((root, successors(root)));
             }
-            while let Some(Frame { node, cursor }) = frames.last_mut() {
+            while let Some((node, rest)) = path.last_mut() {
                 let node = *node;
-                if let Some(other) = next(node, cursor) {
+                if let Some(other) = rest.next() {
                     match self.nodes[other as usize] {
                         (_, DONE) => {}
-                        (UNMET, _) => self.meet(other, &mut stack, &mut frames),
+                        (UNMET, _) => {
+                            self.meet(other, &mut stack);
+                            path.push((other, successors(other)));
+                        }
                         (order, _) => self.reach(node, order),
                     }
                     continue;
                 }
-                frames.pop();
+                path.pop();
                 let (order, low) = self.nodes[node as usize];
-                if let Some(Frame { node: below, .. }) = frames.last() {
+                if let Some((below, _)) = path.last() {
                     self.reach(*below, low);
                 }
                 if low == order {
@@ -95,11 +94,10 @@ impl Components {
     }
 
     #[inline]
-    fn meet(&mut self, node: u32, stack: &mut Vec<u32>, frames: &mut Vec<Frame>) {
+    fn meet(&mut self, node: u32, stack: &mut Vec<u32>) {
         self.met += 1;
         self.nodes[node as usize] = (self.met, self.met);
         stack.push(node);
-        frames.push(Frame { node, cursor: 0 });
     }
 }
 
@@ -113,11 +111,7 @@ mod tests {
         let mut components = Components::new(7);
         for _ in 0..2 {
             let mut seen = Vec::new();
-            let next = |node: u32, cursor: &mut u32| {
-                let found = edges[node as usize].get(*cursor as usize).copied();
-                *cursor += 1;
-                found
-            };
+            let next = |node: u32| edges[node as usize].iter().copied();
             components.from(0..7, next, |component| {
                 let mut sorted = component.to_vec();
                 sorted.sort_unstable();

@@ -56,11 +56,7 @@ enum Ahead {
 
 fn most(graph: &Graph) -> Option<u64> {
     let mut ahead = vec![Ahead::Endless; graph.bound()];
-    let next = |state: u32, cursor: &mut u32| {
-        let edge = graph.edges(state).get(*cursor as usize)?;
-        *cursor += 1;
-        Some(edge.to)
-    };
+    let next = |state: u32| graph.edges(state).iter().map(|edge| edge.to);
     Components::new(graph.bound()).from(graph.initial.iter().copied(), next, |component| {
         let mut members = component.to_vec();
         members.sort_unstable();

@@ -187,7 +187,7 @@ impl<'a, S: System> Explorer<'a, S> {
                 let found = judge::state(self.system, state, &word);
                 found.into_iter().for_each(|found| self.remember(found));
                 if let Some(graph) = &mut self.graph {
-                    graph.place(state, graph_phases(self.system, &word));
+                    graph.place(state, graph_phases(self.system, &word), 0);
                 }
                 self.initial.push((word, state));
             }
@@ -305,7 +305,7 @@ impl<'a, S: System> Explorer<'a, S> {
             }
         }
         if let Some(graph) = &mut self.graph {
-            graph.take_in(batches, &inserted);
+            graph.take_in(batches, &inserted, self.depth as u32 + 1);
         }
         for part in inserted {
             self.is_over |= part.is_full;

@@ -1,6 +1,6 @@
 //! All states and the steps between them, for questions about whole runs.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use doorway_core::Phase;
 
@@ -26,6 +26,8 @@ pub(crate) struct Graph {
     pub(crate) labels: Vec<Step>,
     /// Where all processes stand in each state, two bits for each.
     phases: Vec<u64>,
+    /// The length of a shortest run to each state.
+    pub(crate) depths: Vec<u32>,
 }
 
 /// The span of a number that is no state's.
@@ -93,20 +95,12 @@ impl Graph {
         self.stand(from, process) != Stand::Inside && self.stand(to, process) == Stand::Inside
     }
 
-    /// The length of a shortest run to each state.
-    pub(crate) fn depths(&self) -> Vec<u32> {
-        let mut depths = vec![u32::MAX; self.bound()];
-        let mut queue: VecDeque<StateId> = self.initial.iter().copied().collect();
-        self.initial.iter().for_each(|state| depths[*state as usize] = 0);
-        while let Some(state) = queue.pop_front() {
-            for edge in self.edges(state) {
-                if depths[edge.to as usize] == u32::MAX {
-                    depths[edge.to as usize] = depths[state as usize] + 1;
-                    queue.push_back(edge.to);
-                }
-            }
-        }
-        depths
+    /// Whether every step leads to a state that is further from the beginning, so that no run goes round.
+    pub(crate) fn is_layered(&self) -> bool {
+        self.states().all(|state| {
+            let depth = self.depths[state as usize];
+            self.edges(state).iter().all(|edge| self.depths[edge.to as usize] > depth)
+        })
     }
 }
 
@@ -127,6 +121,7 @@ pub(crate) struct GraphBuilder {
     /// The number of each label, by all that matters of it.
     numbers: HashMap<(u64, u64), u32, Quick>,
     phases: Vec<u64>,
+    depths: Vec<u32>,
 }
 
 /// A quick hash for numbers.
@@ -134,24 +129,26 @@ type Quick = std::hash::BuildHasherDefault<crate::intern::Mixer>;
 
 impl GraphBuilder {
     pub(crate) fn bytes(&self) -> u64 {
-        let states = self.spans.capacity() * 8 + self.phases.capacity() * 8;
+        let states = self.spans.capacity() * 8 + self.phases.capacity() * 8 + self.depths.capacity() * 4;
         (states + self.edges.capacity() * size_of::<Edge>()) as u64
     }
 
-    /// Notes where all processes stand in a state.
-    pub(crate) fn place(&mut self, state: StateId, phases: u64) {
+    /// Notes where all processes stand in a state, and how far it is from the beginning.
+    pub(crate) fn place(&mut self, state: StateId, phases: u64, depth: u32) {
         let state = state as usize;
         if state >= self.phases.len() {
             self.phases.resize(state + 1, 0);
             self.spans.resize(state + 1, NO_STATE);
+            self.depths.resize(state + 1, 0);
         }
         self.phases[state] = phases;
+        self.depths[state] = depth;
     }
 
-    /// Takes the steps of a round.
-    pub(crate) fn take_in(&mut self, batches: &[Batch], inserted: &[Inserted]) {
+    /// Takes the steps of a round; what is new lies at this depth.
+    pub(crate) fn take_in(&mut self, batches: &[Batch], inserted: &[Inserted], depth: u32) {
         for &(state, phases) in inserted.iter().flat_map(|part| &part.phases) {
-            self.place(state, phases);
+            self.place(state, phases, depth);
         }
         let mut targets: Vec<Vec<StateId>> = batches.iter().map(|batch| vec![0; batch.steps.len()]).collect();
         for &(batch, step, state) in inserted.iter().flat_map(|part| &part.targets) {
@@ -182,7 +179,7 @@ impl GraphBuilder {
     }
 
     pub(crate) fn finish(self, processes: usize, initial: Vec<StateId>) -> Graph {
-        let Self { spans, edges, labels, phases, .. } = self;
-        Graph { processes, initial, spans, edges, labels, phases }
+        let Self { spans, edges, labels, phases, depths, .. } = self;
+        Graph { processes, initial, spans, edges, labels, phases, depths }
     }
 }

@@ -93,35 +93,23 @@ fn wait(processes: &[usize]) -> String {
     format!("{} {}", named(processes), if processes.len() == 1 { "waits" } else { "wait" })
 }
 
-/// The components of the whole graph in which a run can go round.
+/// Where a run can go round.
 struct Loops<'a> {
     graph: &'a Graph,
     components: Components,
-    /// The states of each.
-    rounds: Vec<Vec<StateId>>,
+    /// The states in question: none if no run goes round at all.
+    rounds: Vec<StateId>,
     /// To which part of a search each state belongs, by number.
     marks: Vec<u32>,
     next_mark: u32,
     classes: Classes,
-    depths: Option<Vec<u32>>,
 }
 
 impl<'a> Loops<'a> {
     fn new(graph: &'a Graph) -> Self {
-        let mut components = Components::new(graph.bound());
-        let mut rounds = Vec::new();
-        let next = |state: u32, cursor: &mut u32| {
-            let edge = graph.edges(state).get(*cursor as usize)?;
-            *cursor += 1;
-            Some(edge.to)
-        };
-        components.from(graph.states(), next, |component| {
-            if goes_round(graph, component, |_, _| true) {
-                rounds.push(component.to_vec());
-            }
-        });
-        let (marks, classes) = (vec![0; graph.bound()], Classes::new(graph));
-        Self { graph, components, rounds, marks, next_mark: 1, classes, depths: None }
+        let rounds = if graph.is_layered() { Vec::new() } else { graph.states().collect() };
+        let (components, marks) = (Components::new(graph.bound()), vec![0; graph.bound()]);
+        Self { graph, components, rounds, marks, next_mark: 1, classes: Classes::new(graph) }
     }
 
     /// The weakest fairness under which no run stays in the region.
@@ -138,13 +126,9 @@ impl<'a> Loops<'a> {
         &mut self,
         region: &Region<H, W>,
     ) -> Vec<Vec<StateId>> {
-        let mut parts = Vec::new();
-        for round in 0..self.rounds.len() {
-            let states = self.rounds[round].iter().copied();
-            let part: Vec<StateId> = states.filter(|state| (region.holds)(*state)).collect();
-            parts.extend(self.split(&part, region));
-        }
-        parts
+        let states = self.rounds.iter().copied().filter(|state| (region.holds)(*state));
+        let part: Vec<StateId> = states.collect();
+        self.split(&part, region)
     }
 
     /// One of these components, or a part of one, in which a fair run can stay.
@@ -196,12 +180,9 @@ impl<'a> Loops<'a> {
         region: &Region<H, W>,
     ) -> Vec<Vec<StateId>> {
         let graph = self.graph;
-        let next = |state: u32, cursor: &mut u32| {
-            let edges = graph.edges(state).get(*cursor as usize..)?;
-            let (skipped, edge) =
-                edges.iter().enumerate().find(|(_, edge)| (region.allows)(state, **edge))?;
-            *cursor += skipped as u32 + 1;
-            Some(edge.to)
+        let next = |state: u32| {
+            let edges = graph.edges(state).iter().filter(move |edge| (region.allows)(state, **edge));
+            edges.map(|edge| edge.to)
         };
         let mut found = Vec::new();
         self.components.among(part, next, |component| {
@@ -254,8 +235,7 @@ impl<'a> Loops<'a> {
         let parts = self.parts(region);
         let component = self.find(&parts, region, fairness)?;
         let mark = self.mark(&component);
-        let depths = self.depths.get_or_insert_with(|| self.graph.depths());
-        let from = *component.iter().min_by_key(|state| depths[**state as usize])?;
+        let from = *component.iter().min_by_key(|state| self.graph.depths[**state as usize])?;
         let round = lasso::Round {
             graph: self.graph,
             is_inside: &|state| self.marks[state as usize] == mark,

@@ -52,17 +52,17 @@ pub(crate) fn judge(graph: &Graph) -> (Waiting, Shown) {
         bounds[pair.i][pair.j] = pair.bound(&mut components);
     }
     let bound = |pair: &Pair<'_>| bounds[pair.i][pair.j];
-    let depths = graph.depths();
+    let depths = &graph.depths;
     let shortest = |count: u32| {
         let pairs = pairs().filter(|pair| bound(pair).is_none_or(|bound| bound >= count && count > 0));
-        let runs = pairs.filter_map(|pair| pair.shortest(&depths, count));
+        let runs = pairs.filter_map(|pair| pair.shortest(depths, count));
         runs.min_by_key(|lasso| depths[lasso.path.from as usize] as usize + lasso.path.edges.len())
     };
     let waiting = Waiting { bounds: bounds.clone(), witness: None };
     let once = shortest(1);
     let worst = waiting.worst().filter(|worst| *worst > 0).and_then(shortest);
     let endless = pairs().find(|pair| bound(pair).is_none());
-    let without_end = endless.and_then(|pair| pair.endless(&depths, &mut components));
+    let without_end = endless.and_then(|pair| pair.endless(depths, &mut components));
     (waiting, Shown { once, worst, without_end })
 }
 
@@ -110,12 +110,8 @@ impl Pair<'_> {
         Some((spot(edge.to, was_old && !enters), enters && !was_old))
     }
 
-    fn next(&self, from: Spot, cursor: &mut u32) -> Option<Spot> {
-        let edges = self.graph.edges(from / 2).get(*cursor as usize..)?;
-        let follow = |(skipped, edge): (usize, &Edge)| Some((skipped, self.follow(from, *edge)?.0));
-        let (skipped, to) = edges.iter().enumerate().find_map(follow)?;
-        *cursor += skipped as u32 + 1;
-        Some(to)
+    fn next(&self, from: Spot) -> impl Iterator<Item = Spot> + '_ {
+        self.graph.edges(from / 2).iter().filter_map(move |edge| Some(self.follow(from, *edge)?.0))
     }
 
     /// How often j overtakes i at most.
@@ -124,7 +120,7 @@ impl Pair<'_> {
         let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
         components.from(
             starts.iter().copied(),
-            |from, cursor| self.next(from, cursor),
+            |from| self.next(from),
             |component| {
                 let value = self.value(component, &values);
                 component.iter().for_each(|spot| values[*spot as usize] = value);
@@ -209,7 +205,7 @@ impl Pair<'_> {
         let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
         components.from(
             starts,
-            |from, cursor| self.next(from, cursor),
+            |from| self.next(from),
             |component| {
                 if round.is_none() {
                     let mut members = component.to_vec();
