@@ -46,7 +46,7 @@ fn fewest(graph: &Graph) -> Option<u64> {
     None
 }
 
-/// How many messages can still follow a state: nothing is known, none of the runs from it ends, at most so many, any number.
+/// How many messages can still follow a state: none of the runs from it ends, at most so many, any number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Ahead {
     Endless,

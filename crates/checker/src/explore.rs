@@ -129,8 +129,12 @@ pub fn explore<S: System>(system: &mut S, search: &Search, watch: &mut dyn FnMut
     explorer.finish()
 }
 
-/// How many states a round takes: so many that what was looked up for one of them is still at hand for others.
+/// How many states a round takes at most: so many that what was looked up for one of them is still at hand for others.
 const ROUND: usize = 1 << 18;
+/// How many it takes at least, and first.
+const SHORT_ROUND: usize = 1 << 10;
+/// How many bytes the states after those of a round should take.
+const BYTES_OF_ROUND: usize = 80 << 20;
 /// Below so many states a second thread does not pay.
 const FEW: usize = 1 << 9;
 
@@ -148,6 +152,8 @@ pub(crate) struct Explorer<'a, S: System> {
     found: Vec<Found>,
     graph: Option<GraphBuilder>,
     batches: Vec<Batch>,
+    /// How many states the next round takes.
+    round: usize,
     /// How many states there were when something was found violated first.
     states_when_found: Option<u64>,
     is_over: bool,
@@ -169,6 +175,7 @@ impl<'a, S: System> Explorer<'a, S> {
             found: Vec::new(),
             graph: search.runs.any().then(GraphBuilder::default),
             batches: Vec::new(),
+            round: SHORT_ROUND,
             states_when_found: None,
             is_over: false,
             began: Instant::now(),
@@ -198,7 +205,10 @@ impl<'a, S: System> Explorer<'a, S> {
     fn level(&mut self, watch: &mut dyn FnMut(u64)) {
         let frontier = std::mem::take(&mut self.frontier);
         let before: Vec<usize> = self.store.shards.iter().map(|shard| shard.len()).collect();
-        for states in frontier.chunks(ROUND) {
+        let mut rest = &frontier[..];
+        while !rest.is_empty() {
+            let (states, later) = rest.split_at(self.round.min(rest.len()));
+            rest = later;
             self.round(states);
             if !self.found.is_empty() {
                 self.states_when_found.get_or_insert(self.store.len() as u64);
@@ -222,12 +232,17 @@ impl<'a, S: System> Explorer<'a, S> {
         let graph = self.graph.as_ref().map_or(0, GraphBuilder::bytes);
         self.is_over
             || self.store.len() as u64 >= states
-            || self.store.bytes() + graph > bytes
+            || self.store.bytes() + graph + self.system.bytes() + self.buffered() > bytes
             || self.began.elapsed() > time
             || self.is_satisfied()
             || self
                 .states_when_found
                 .is_some_and(|then| self.store.len() as u64 > then.saturating_add(self.search.patience))
+    }
+
+    /// The bytes that lie ready for rounds.
+    fn buffered(&self) -> u64 {
+        self.batches.iter().map(Batch::room).sum::<usize>() as u64
     }
 
     /// Whether all that was looked for was found.
@@ -244,6 +259,8 @@ impl<'a, S: System> Explorer<'a, S> {
         self.expand(states, &mut batches);
         let inserted = self.insert(&batches);
         self.take_in(&batches, inserted);
+        let each = batches.iter().map(Batch::bytes).sum::<usize>().div_ceil(states.len()).max(1);
+        self.round = (BYTES_OF_ROUND / each).clamp(SHORT_ROUND, ROUND).min(self.round * 4);
         self.batches = batches;
     }
 
@@ -323,7 +340,10 @@ impl<'a, S: System> Explorer<'a, S> {
 
     fn finish(mut self) -> Exploration {
         let is_satisfied = self.is_satisfied();
-        let found = std::mem::take(&mut self.found);
+        let mut found = std::mem::take(&mut self.found);
+        if self.system.is_cut() {
+            found.clear();
+        }
         let is_complete = self.frontier.is_empty() && !self.is_over && !self.system.is_cut();
         let violations = found.into_iter().map(|found| self.violation(found)).collect();
         let states = self.store.len() as u64;

@@ -27,6 +27,10 @@ impl<T: Clone + Eq + Hash> Interner<T> {
         number
     }
 
+    pub(crate) fn len(&self) -> usize {
+        self.things.len()
+    }
+
     /// The thing of a number.
     pub(crate) fn thing(&self, number: u32) -> &T {
         &self.things[number as usize]

@@ -138,12 +138,14 @@ impl<'a> Loops<'a> {
         region: &Region<H, W>,
         fairness: Fairness,
     ) -> Option<Vec<StateId>> {
-        if fairness == Fairness::None {
-            return parts.first().cloned();
-        }
+        let mut nearest: Vec<&Vec<StateId>> = parts.iter().collect();
+        nearest.sort_by_key(|part| self.depth(part));
         let mut open: Vec<Vec<StateId>> = Vec::new();
-        for part in parts {
-            let unfair = self.unfair(part, region, fairness);
+        for part in nearest {
+            let unfair = match fairness {
+                Fairness::None => Vec::new(),
+                _ => self.unfair(part, region, fairness),
+            };
             if unfair.is_empty() {
                 return Some(part.clone());
             }
@@ -162,6 +164,11 @@ impl<'a> Loops<'a> {
             }
         }
         None
+    }
+
+    /// How far the nearest of these states is from the beginning.
+    fn depth(&self, part: &[StateId]) -> u32 {
+        part.iter().map(|state| self.graph.depths[*state as usize]).min().unwrap_or(u32::MAX)
     }
 
     /// The states in which none of these classes is possible.

@@ -35,8 +35,8 @@ pub trait System: Sync {
     }
 
     /// What does not hold in a state of all that should, besides exclusion.
-    fn flaw(&self, _state: &[u32]) -> Option<(Property, String)> {
-        None
+    fn flaws(&self, _state: &[u32]) -> Vec<(Property, String)> {
+        Vec::new()
     }
 
     /// The single steps of a step: more than one if the system makes several at once where their order does not matter.
@@ -44,7 +44,12 @@ pub trait System: Sync {
         vec![*step]
     }
 
-    /// Whether it had to leave out a step, so that not every state was reached.
+    /// The bytes that it takes for what it has learned.
+    fn bytes(&self) -> u64 {
+        0
+    }
+
+    /// Whether it had to leave out something since the last [`System::restart`], so that nothing can be said of what was found.
     fn is_cut(&self) -> bool {
         false
     }

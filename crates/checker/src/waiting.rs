@@ -53,16 +53,18 @@ pub(crate) fn judge(graph: &Graph) -> (Waiting, Shown) {
     }
     let bound = |pair: &Pair<'_>| bounds[pair.i][pair.j];
     let depths = &graph.depths;
+    let length = |path: &Path| depths[path.from as usize] as usize + path.edges.len();
     let shortest = |count: u32| {
         let pairs = pairs().filter(|pair| bound(pair).is_none_or(|bound| bound >= count && count > 0));
         let runs = pairs.filter_map(|pair| pair.shortest(depths, count));
-        runs.min_by_key(|lasso| depths[lasso.path.from as usize] as usize + lasso.path.edges.len())
+        runs.min_by_key(|lasso| length(&lasso.path))
     };
     let waiting = Waiting { bounds: bounds.clone(), witness: None };
     let once = shortest(1);
     let worst = waiting.worst().filter(|worst| *worst > 0).and_then(shortest);
-    let endless = pairs().find(|pair| bound(pair).is_none());
-    let without_end = endless.and_then(|pair| pair.endless(depths, &mut components));
+    let endless = pairs().filter(|pair| bound(pair).is_none());
+    let endless: Vec<Lasso> = endless.filter_map(|pair| pair.endless(depths, &mut components)).collect();
+    let without_end = endless.into_iter().min_by_key(|lasso| length(&lasso.path));
     (waiting, Shown { once, worst, without_end })
 }
 

@@ -42,15 +42,19 @@ pub struct Walked {
     pub walks: u64,
     /// How many steps they took.
     pub steps: u64,
-    /// For each property that was found violated the shortest run to it, and how many walks found it.
-    pub violations: Vec<(Violation, u64)>,
 }
 
 /// The system starts anew after so many walks, so that what it has learned stays small.
 const GROUP: u64 = 256;
 
-/// Walks at random; `watch` is told how many walks there were so far.
-pub fn walk<S: System>(system: &mut S, walks: &Walks, watch: &mut dyn FnMut(u64)) -> Walked {
+/// Walks at random; `watch` is told how many walks there were so far. At the end `tell` is called, for each property that was
+/// found violated, with the shortest run to it and how many walks found it; its steps mean something until `tell` returns.
+pub fn walk<S: System>(
+    system: &mut S,
+    walks: &Walks,
+    watch: &mut dyn FnMut(u64),
+    tell: &mut dyn FnMut(&mut S, Violation, u64),
+) -> Walked {
     let began = Instant::now();
     let mut walked = Walked::default();
     let mut best: Vec<Best> = Vec::new();
@@ -64,13 +68,24 @@ pub fn walk<S: System>(system: &mut S, walks: &Walks, watch: &mut dyn FnMut(u64)
             system.restart();
             watch(number);
         }
+        let mut seen: Vec<(Property, usize)> = Vec::new();
         let steps = one(system, walks, number, &mut |found, steps| {
-            note(&mut best, found.property, number, steps.len());
+            if seen.iter().all(|(property, _)| *property != found.property) {
+                seen.push((found.property, steps.len()));
+            }
         });
+        if system.is_cut() {
+            system.restart();
+        } else {
+            seen.into_iter().for_each(|(property, steps)| note(&mut best, property, number, steps));
+        }
         walked.walks += 1;
         walked.steps += steps;
     }
-    walked.violations = best.iter().map(|best| (again(system, walks, best), best.times)).collect();
+    for best in &best {
+        let violation = again(system, walks, best);
+        tell(system, violation, best.times);
+    }
     walked
 }
 
@@ -99,17 +114,22 @@ fn again<S: System>(system: &mut S, walks: &Walks, best: &Best) -> Violation {
     system.restart();
     let mut seen = None;
     for number in best.walk / GROUP * GROUP..=best.walk {
+        let is_it = number == best.walk;
         one(system, walks, number, &mut |found, steps| {
-            if number == best.walk && found.property == best.property && seen.is_none() {
+            if is_it && found.property == best.property && seen.is_none() {
                 seen = Some((found, steps.to_vec()));
             }
         });
+        if !is_it && system.is_cut() {
+            system.restart();
+        }
     }
     let (found, steps) = seen.expect("a walk takes the same steps again");
     let begin = system.initial().into_iter().next().unwrap_or_default();
     let steps = with_few_changes(system, &begin, steps);
     let Found { property, what, processes, .. } = found;
-    let waiting = if property == Property::DeadlockFreedom { processes.clone() } else { Vec::new() };
+    let is_still = matches!(property, Property::DeadlockFreedom | Property::StarvationFreedom);
+    let waiting = if is_still { processes.clone() } else { Vec::new() };
     Violation { property, what, processes, waiting, steps, loop_start: None }
 }
 

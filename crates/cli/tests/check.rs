@@ -103,6 +103,7 @@ fn walks_and_fingerprints_and_threads_can_be_asked_for() {
         "from a seed walks are the same"
     );
     let page = prints("check central --requests 2 --threads 2 --visited fingerprints --reduction off");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("869 states") && page.contains("the odds that a state was missed"), "{page}");
 }
 
@@ -169,6 +170,8 @@ fn bad_input_is_refused_in_one_sentence() {
         ("check central --property speed", "\"speed\" cannot be decided: lock, all, mutual-exclusion"),
         ("check central --channels causal --lose 1", "faults are explored with channels fifo or any"),
         ("check central --fairness some", "none, weak or strong"),
+        ("check central --threads 0", "from 1 to 64"),
+        ("check central --property one-token", "central has no token"),
         ("check central --reduction maybe", "neither on nor off"),
         ("check central --visited some", "neither exact nor fingerprints"),
         ("check all --requests 2", "check all chooses what it explores by itself"),

@@ -62,6 +62,19 @@ impl Batch {
         self.keeps = keeps;
     }
 
+    /// The bytes that the states after its own take.
+    pub(super) fn bytes(&self) -> usize {
+        let bucket = |bucket: &Bucket| bucket.entries.len() * size_of::<Entry>() + bucket.words.len() * 2;
+        self.buckets.iter().map(bucket).sum()
+    }
+
+    /// The bytes that it keeps for them.
+    pub(super) fn room(&self) -> usize {
+        let bucket =
+            |bucket: &Bucket| bucket.entries.capacity() * size_of::<Entry>() + bucket.words.capacity() * 2;
+        self.buckets.iter().map(bucket).sum()
+    }
+
     /// Makes every step that is possible in a state.
     pub(super) fn expand<S: System>(&mut self, system: &S, store: &Store, state: StateId) {
         store.read(state, &mut self.word);

@@ -34,7 +34,7 @@ pub(crate) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<
         let property = Property::MutualExclusion;
         found.push(Found { property, what, processes: inside, state, step: None });
     }
-    if let Some((property, what)) = system.flaw(word) {
+    for (property, what) in system.flaws(word) {
         found.push(Found { property, what, processes: Vec::new(), state, step: None });
     }
     found

@@ -75,9 +75,16 @@ impl Flight {
         }
     }
 
-    /// Puts a message in flight; `false` if there is no room for one more.
+    /// Puts a message in flight that a step sends after others; `false` if there is no room for one more.
     #[inline]
-    pub(super) fn put(self, tables: &Tables, word: &mut Vec<u32>, from: u32, letter: u32) -> bool {
+    pub(super) fn put(
+        self,
+        tables: &Tables,
+        word: &mut Vec<u32>,
+        from: u32,
+        letter: u32,
+        sent_before: &[u32],
+    ) -> bool {
         let letters = self.letters(word);
         match self.channels {
             Channels::Any => {
@@ -94,11 +101,28 @@ impl Flight {
                     return false;
                 }
                 let mut past = Past::read(word, self);
-                past.insert(letter, from as usize);
+                let to = tables.route(letter).to;
+                let place = past.insert(letter, from as usize);
+                // What one step sends is sent at once: who gets one of them has heard of all. Only to the same node the one
+                // comes before the other.
+                for other in sent_before.iter().filter(|other| tables.route(**other).to != to) {
+                    if let Some(earlier) = past.letters.iter().position(|flying| flying == other) {
+                        past.before[earlier] |= 1 << place;
+                    }
+                }
                 past.write(word, self.head);
             }
         }
         true
+    }
+
+    /// One application tells another all that its node has heard of.
+    pub(super) fn tell(self, word: &mut Vec<u32>, from: u32, to: u32) {
+        if self.channels == Channels::Causal {
+            let mut past = Past::read(word, self);
+            past.heard[to as usize] |= past.heard[from as usize];
+            past.write(word, self.head);
+        }
     }
 
     /// Puts other messages in the places of those in flight, in the same order.
@@ -161,13 +185,15 @@ impl Past {
         self.masks().for_each(|mask| *mask = *mask & low | *mask >> 1 & !low);
     }
 
-    fn insert(&mut self, letter: u32, from: usize) {
+    /// Puts a message in, and gives its place.
+    fn insert(&mut self, letter: u32, from: usize) -> usize {
         let place = self.letters.partition_point(|other| *other <= letter);
         let low = (1_u64 << place) - 1;
         self.masks().for_each(|mask| *mask = *mask & low | (*mask & !low) << 1);
         self.letters.insert(place, letter);
         self.before.insert(place, self.heard[from]);
         self.heard[from] |= 1 << place;
+        place
     }
 
     /// Puts the messages in the order of their numbers again.

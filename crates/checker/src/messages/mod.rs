@@ -116,7 +116,9 @@ impl Messages {
     ///
     /// # Errors
     /// If the algorithm cannot run among so many nodes, or what is asked for does not go together.
-    pub fn new<A: Explain + Hints>(factory: &Factory<A>, setting: Setting) -> Result<Self, Refusal> {
+    pub fn new<A: Explain + Hints>(factory: &Factory<A>, mut setting: Setting) -> Result<Self, Refusal> {
+        // What may be lost or come twice cannot be made at once, and in causal channels an early delivery holds back others.
+        setting.reduction &= !setting.faults.any() && setting.channels != Channels::Causal;
         let n = setting.requests.len();
         if n > Setting::MOST_NODES {
             let most = Setting::MOST_NODES;
@@ -172,9 +174,9 @@ impl System for Messages {
             word.push(self.setting.faults.budget());
         }
         self.flight.clear(&mut word);
-        for letter in sent {
+        for (number, &letter) in sent.iter().enumerate() {
             let from = self.tables.route(letter).from;
-            if !self.flight.put(&self.tables, &mut word, from, letter) {
+            if !self.flight.put(&self.tables, &mut word, from, letter, &sent[..number]) {
                 self.overflows.store(true, Ordering::Relaxed);
             }
         }
@@ -197,6 +199,11 @@ impl System for Messages {
     fn restart(&mut self) {
         self.tables = Tables::default();
         self.nodes.restart();
+        self.overflows.store(false, Ordering::Relaxed);
+    }
+
+    fn bytes(&self) -> u64 {
+        self.tables.outcomes.bytes() + self.nodes.bytes()
     }
 
     fn phase(&self, state: &[u32], process: usize) -> Phase {
@@ -211,11 +218,11 @@ impl System for Messages {
         !self.flight.letters(state).iter().any(asks)
     }
 
-    fn flaw(&self, state: &[u32]) -> Option<(Property, String)> {
+    fn flaws(&self, state: &[u32]) -> Vec<(Property, String)> {
         if !self.setting.watches.invariants {
-            return None;
+            return Vec::new();
         }
-        self.nodes.flaw(&state[..self.n()], self.flight.letters(state))
+        self.nodes.flaws(&state[..self.n()], self.flight.letters(state))
     }
 
     fn unfold(&self, state: &[u32], step: &Step) -> Vec<Step> {

@@ -29,8 +29,11 @@ pub(super) trait Nodes: Send + Sync {
     /// Finds out what the application of one node, in this state, tells that of another.
     fn tell(&mut self, tables: &mut Tables, from: u32, to: u32, local: u32);
 
-    /// What does not hold of all that the algorithm says of its states.
-    fn flaw(&self, locals: &[u32], letters: &[u32]) -> Option<(Property, String)>;
+    /// What does not hold of all that the algorithm says of its states: the first of each property.
+    fn flaws(&self, locals: &[u32], letters: &[u32]) -> Vec<(Property, String)>;
+
+    /// About how many bytes they take.
+    fn bytes(&self) -> u64;
 
     /// A state in full.
     fn picture(&self, locals: &[u32], letters: &[u32]) -> String;
@@ -336,11 +339,23 @@ impl<A: Explain + Hints> Nodes for Population<A> {
         tables.tells.insert((from, to, local), letter);
     }
 
-    fn flaw(&self, locals: &[u32], letters: &[u32]) -> Option<(Property, String)> {
+    fn flaws(&self, locals: &[u32], letters: &[u32]) -> Vec<(Property, String)> {
         let cut = self.cut(locals, letters);
-        let broken = A::invariants().iter().find(|invariant| !(invariant.holds)(&cut))?;
-        let property = if broken.name == ONE_TOKEN { Property::OneToken } else { Property::Invariants };
-        Some((property, format!("it does not hold that {}", broken.name)))
+        let mut flaws: Vec<(Property, String)> = Vec::new();
+        for broken in A::invariants().iter().filter(|invariant| !(invariant.holds)(&cut)) {
+            let property = if broken.name == ONE_TOKEN { Property::OneToken } else { Property::Invariants };
+            if flaws.iter().all(|(known, _)| *known != property) {
+                flaws.push((property, format!("it does not hold that {}", broken.name)));
+            }
+        }
+        flaws
+    }
+
+    fn bytes(&self) -> u64 {
+        // Each thing stands in a list and in a table, and what it owns besides is about as much again.
+        let locals = self.locals.len() * (size_of::<Local<A>>() * 3 + 16);
+        let letters = self.letters.len() * (size_of::<Letter<A::Msg>>() * 3 + 16);
+        (locals + letters) as u64
     }
 
     fn picture(&self, locals: &[u32], letters: &[u32]) -> String {

@@ -107,6 +107,10 @@ impl Outcomes {
         }
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        (self.table.capacity() * size_of::<Outcome>() + self.sent.capacity() * 4) as u64
+    }
+
     /// The messages that a step sends.
     #[inline]
     pub(super) fn sends(&self, outcome: &Outcome) -> &[u32] {

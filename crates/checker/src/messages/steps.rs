@@ -169,6 +169,7 @@ impl Messages {
                 word.clear();
                 word.extend_from_slice(state);
                 word[to as usize] = self.known(to, other, letter)?.local;
+                self.flight.tell(word, from, to);
                 visit(self.fault(to, letter * 4 + IS_TOLD, self.application(from)), word);
             }
         }
@@ -219,14 +220,14 @@ impl Messages {
         draft.word[process as usize] = outcome.local;
         let sends = self.tables.outcomes.sends(outcome);
         draft.sends += sends.len() as u32;
-        for &letter in sends {
+        for (number, &letter) in sends.iter().enumerate() {
             if self.setting.faults.crashes > 0 {
                 let to = self.tables.route(letter).to as usize;
                 if self.tables.face(draft.word[to]).is_crashed {
                     continue;
                 }
             }
-            if !self.flight.put(&self.tables, draft.word, process, letter) {
+            if !self.flight.put(&self.tables, draft.word, process, letter, &sends[..number]) {
                 self.overflows.store(true, Ordering::Relaxed);
             }
         }

@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "on|off", default_value = "on", value_parser = words::switch, action = clap::ArgAction::Set)]
     reduction: bool,
     /// On how many threads to search; the answer does not depend on it
-    #[arg(long, value_name = "T", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", value_parser = words::threads, allow_negative_numbers = true)]
     threads: Option<usize>,
     /// What to keep of each state: all of it, or a fingerprint of 64 bits, with which a state may be missed
     #[arg(long, value_name = "exact|fingerprints", default_value = "exact", value_parser = words::visited)]
@@ -122,7 +122,7 @@ pub(crate) fn answer(
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
-    let threads = arguments.threads.unwrap_or_else(processors).clamp(1, 64);
+    let threads = arguments.threads.unwrap_or_else(processors);
     if arguments.algorithm == "all" {
         let goes_with = ["algorithm", "threads", "json"];
         if let Some(option) = typed.other_than(&goes_with) {
@@ -175,16 +175,23 @@ fn keep(
         let note = "there is no run to show, so no file was written".to_owned();
         return Ok(is_wanted.then_some(note).into_iter().collect());
     };
-    if is_recorded {
-        let recording = Recording::of_script(&shown.script, &instance.options, catalog);
-        let recording =
-            recording.map_err(|error| Refusal::new(format!("the run cannot be replayed: {error}")))?;
-        records.write(&recording)?;
+    if shown.script.is_empty() {
+        let note = "the run was found with the algorithm's promises alone, so no file was written; try --reduction off";
+        return Ok((script.is_some() || is_recorded).then(|| note.to_owned()).into_iter().collect());
     }
     if let Some(script) = script {
         script.write(|file| file.write_all(shown.script.as_bytes()))?;
     }
-    Ok(Vec::new())
+    let mut notes = Vec::new();
+    if is_recorded {
+        match Recording::of_script(&shown.script, &instance.options, catalog) {
+            Ok(recording) => records.write(&recording)?,
+            Err(error) => {
+                notes.push(format!("the run cannot be replayed, so it was not drawn or traced: {error}"))
+            }
+        }
+    }
+    Ok(notes)
 }
 
 fn instance(arguments: &Arguments, name: &str, needs: Channels) -> Result<Instance, Refusal> {

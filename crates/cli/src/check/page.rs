@@ -91,10 +91,12 @@ impl Report<'_> {
             number => number.to_string(),
         };
         let requests: Vec<String> = requests.iter().map(asked).collect();
+        let is_even = requests.len() > 8 && requests.iter().all(|one| *one == requests[0]);
+        let told = if is_even { format!("{} each", requests[0]) } else { requests.join(",") };
         let mut facts = vec![
             self.instance.algorithm.clone(),
             counted(requests.len() as u64, "node"),
-            format!("requests {}", requests.join(",")),
+            format!("requests {told}"),
             channels(self.instance.channels),
         ];
         facts.extend(options.iter().map(|(name, choice)| format!("{name} {}", choice.word)));
@@ -153,7 +155,10 @@ impl Report<'_> {
         if verdict.decision == Decision::Violated
             && let Some(fairness) = verdict.fairness
         {
-            told += &format!(", even if the scheduler is {}", fair(fairness));
+            told += &match fairness {
+                Fairness::None => ", if the scheduler need not be fair".to_owned(),
+                _ => format!(", even if the scheduler is {}", fair(fairness)),
+            };
         } else if let Some(fairness) = verdict.fairness {
             told += &match fairness {
                 Fairness::None => ", whatever the scheduler does".to_owned(),
@@ -180,7 +185,7 @@ fn fair(fairness: Fairness) -> &'static str {
 }
 
 fn states(numbers: &Numbers) -> String {
-    format!("{} states, {} steps between them", numbers.states, numbers.transitions)
+    format!("{}, {} between them", counted(numbers.states, "state"), counted(numbers.transitions, "step"))
 }
 
 /// A run as numbered sentences.

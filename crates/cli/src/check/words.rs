@@ -38,6 +38,13 @@ pub(super) fn request(word: &str) -> Result<u32, Refusal> {
     }
 }
 
+/// How many threads.
+pub(super) fn threads(word: &str) -> Result<usize, Refusal> {
+    const MOST: usize = 64;
+    let number = word.parse::<usize>().ok().filter(|number| (1..=MOST).contains(number));
+    number.ok_or_else(|| Refusal::new(format!("{word:?} is not a number of threads from 1 to {MOST}")))
+}
+
 pub(super) fn fairness(word: &str) -> Result<Fairness, Refusal> {
     let found = Fairness::ALL.into_iter().find(|fairness| fairness.name() == word);
     found.ok_or_else(|| Refusal::new(format!("{word:?} is not a fairness: it is none, weak or strong")))

@@ -1,6 +1,6 @@
 //! A run that breaks a property, as sentences and as a script.
 
-use doorway_checker::{Act, Delivery, Messages, Property, System, Violation};
+use doorway_checker::{Act, Delivery, Messages, Property, Step, System, Violation};
 
 use super::Instance;
 
@@ -15,7 +15,8 @@ pub struct Counterexample {
     pub steps: Vec<String>,
     /// The place of the first step that repeats for ever, if the run does not end.
     pub loop_start: Option<usize>,
-    /// The same as a script.
+    /// The same as a script; empty if the run was found with the algorithm's promises alone, which do not tell every message
+    /// apart.
     pub script: String,
 }
 
@@ -49,9 +50,18 @@ fn script(instance: &Instance, violation: &Violation, acts: &[Act]) -> String {
         lines.extend(lines_of(act));
     }
     lines.push(String::new());
-    lines.extend(expectation(violation));
+    let is_breach = |step: &Step| matches!(step.broken, Some((Property::Invariants | Property::Fence, _)));
+    let is_broken = violation.steps.iter().any(is_breach);
+    let expected = expectation(violation);
+    if is_broken && expected.as_deref() != Some(VIOLATION) {
+        lines.push(VIOLATION.to_owned());
+    }
+    lines.extend(expected);
     lines.join("\n") + "\n"
 }
+
+/// The line that expects that something was broken.
+const VIOLATION: &str = "expect violation";
 
 fn lines_of(act: &Act) -> Vec<String> {
     match act {
@@ -79,7 +89,7 @@ fn named(delivery: &Delivery) -> String {
 fn expectation(violation: &Violation) -> Option<String> {
     let waiting = || numbers(&violation.waiting);
     match (violation.property, violation.loop_start) {
-        (Property::MutualExclusion | Property::Fence, _) => Some("expect violation".to_owned()),
+        (Property::MutualExclusion | Property::Fence, _) => Some(VIOLATION.to_owned()),
         (Property::HappenedBeforeOrder, _) => Some("expect out-of-order 1".to_owned()),
         (Property::DeadlockFreedom | Property::StarvationFreedom, None) => {
             Some(format!("expect deadlock {}", waiting()))

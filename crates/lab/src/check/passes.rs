@@ -34,6 +34,12 @@ impl Visitor for Explore<'_, '_> {
         let instance = self.instance;
         let mut properties = instance.properties.clone();
         properties.retain(|property| *property != Property::OneToken || has_token);
+        if properties.is_empty() {
+            let name = &instance.algorithm;
+            return Err(Refusal::new(format!(
+                "{name} has no token, so there is nothing to decide about one"
+            )));
+        }
         let passes = Passes {
             instance,
             make: &make,
@@ -88,10 +94,13 @@ impl Passes<'_> {
             doorways: false,
         };
         let mut system = (self.make)(self.setting(watches, false))?;
-        let walked = walk(&mut system, walks, self.watch);
+        let mut found: Vec<(Counterexample, u64)> = Vec::new();
+        let walked = walk(&mut system, walks, self.watch, &mut |system, violation, times| {
+            found.push((Counterexample::new(self.instance, system, violation), times));
+        });
         self.checked.walked = Some((walked.walks, walked.steps));
         for property in self.properties.clone() {
-            let found = walked.violations.iter().find(|(violation, _)| violation.property == property);
+            let found = found.iter().find(|(run, _)| run.property == property);
             let (decision, remark) = match found {
                 Some((_, times)) => {
                     (Decision::Violated, Some(format!("{times} of {} walks found it", walked.walks)))
@@ -99,10 +108,7 @@ impl Passes<'_> {
                 None => (Decision::NotExhausted, None),
             };
             self.checked.verdicts.push(Verdict { property, decision, fairness: None, bound: None, remark });
-            if let Some((violation, _)) = found {
-                let found = Counterexample::new(self.instance, &mut system, violation.clone());
-                self.checked.counterexamples.push(found);
-            }
+            self.checked.counterexamples.extend(found.map(|(run, _)| run.clone()));
         }
         Ok(())
     }
@@ -136,7 +142,9 @@ impl Passes<'_> {
             let watches = Watches { invariants: !of_states.is_empty(), ..Watches::default() };
             let stop = of_states.is_empty() && self.checked.reduced.is_some();
             let (explored, mut system) = self.explore(&wanted, watches, false, stop)?;
-            self.checked.numbers = numbers(&explored);
+            if explored.is_complete || explored.states > self.checked.numbers.states {
+                self.checked.numbers = numbers(&explored);
+            }
             self.settle(&wanted, &explored, &mut system, false);
         }
         self.ask_ghosts()
@@ -231,7 +239,10 @@ impl Passes<'_> {
                 None => self.checked.verdicts.push(verdict),
             }
             if let Some(violation) = violation {
-                let found = Counterexample::new(self.instance, system, violation.clone());
+                let mut found = Counterexample::new(self.instance, system, violation.clone());
+                if is_reduced {
+                    found.script.clear();
+                }
                 self.checked.counterexamples.retain(|known| known.property != property);
                 self.checked.counterexamples.push(found);
             }
@@ -277,12 +288,8 @@ impl Passes<'_> {
         if verdict.property == Property::Fifo {
             return;
         }
-        let requests = &self.instance.requests;
-        let columns = waiting.bounds.iter().flat_map(|row| row.iter().zip(requests));
-        let is_limited = |(bound, asked): (&Option<u32>, &u32)| {
-            *asked != Setting::UNBOUNDED && *bound == Some(*asked) && *asked > 0
-        };
-        if verdict.decision == Decision::Holds && columns.into_iter().any(is_limited) {
+        let is_limited = self.instance.requests.iter().any(|asked| *asked != Setting::UNBOUNDED);
+        if verdict.decision == Decision::Holds && is_limited && verdict.bound != Some(0) {
             verdict.decision = Decision::NotExhausted;
             verdict.remark = Some("more requests might show more".to_owned());
         }

@@ -64,8 +64,8 @@ impl System for Saturated {
         self.of.phase(state, process)
     }
 
-    fn flaw(&self, state: &[u32]) -> Option<(Property, String)> {
-        self.of.flaw(state)
+    fn flaws(&self, state: &[u32]) -> Vec<(Property, String)> {
+        self.of.flaws(state)
     }
 
     fn is_cut(&self) -> bool {

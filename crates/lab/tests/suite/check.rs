@@ -138,6 +138,67 @@ fn the_worst_overtaking_is_exact_where_nodes_ask_without_end() {
 }
 
 #[test]
+fn with_few_requests_a_bound_is_only_the_least_that_is_known() {
+    let told = checked(&instance("raymond", "", &[2, 2, 2], Any).deciding(&[Property::BoundedWaiting]));
+    let verdict = told.verdict(Property::BoundedWaiting).expect("it was asked");
+    assert_eq!((verdict.decision, verdict.bound), (Decision::NotExhausted, Some(1)));
+    assert_eq!(
+        decided(&instance("ricart-agrawala", "", &[2, 1, 1], Any), Property::BoundedWaiting),
+        Decision::Holds
+    );
+}
+
+#[test]
+fn runs_in_causal_channels_replay_and_what_applications_tell_counts_there_too() {
+    let (catalog, channels) = (doorway_algorithms::catalog(), Channels::Causal);
+    for (name, property) in [
+        ("lamport/stamp-per-copy", DeadlockFreedom),
+        ("maekawa", Property::HappenedBeforeOrder),
+        ("sanders/clocks-not-merged", MutualExclusion),
+        ("cao-singhal", Property::HappenedBeforeOrder),
+        ("ricart-agrawala/stamped-early", MutualExclusion),
+    ] {
+        let instance = instance(name, "", &[1, 1, 1], channels).deciding(&[property]);
+        let told = checked(&instance);
+        if let Some(found) = told.counterexample(property) {
+            let replayed = Recording::of_script(&found.script, &instance.options, &catalog);
+            assert!(replayed.is_ok(), "{name}: {:?}\n{}", replayed.err(), found.script);
+        }
+    }
+}
+
+#[test]
+fn more_messages_than_causal_channels_can_keep_apart_give_no_verdict() {
+    let walks = Walks { count: 20, ..Walks::default() };
+    let base = instance("ricart-agrawala", "", &[1; 10], Channels::Causal);
+    let told =
+        checked(&Instance { walks: Some(walks), ..base.deciding(&[MutualExclusion, DeadlockFreedom]) });
+    assert_eq!(told.decision(), Decision::NotExhausted);
+}
+
+#[test]
+fn walks_tell_several_runs_and_each_replays() {
+    let walks = Walks { count: 600, ..Walks::default() };
+    let base = instance("maekawa/basic", "quorum=plane", &[1; 7], Any).deciding(&Property::ALL);
+    let instance = Instance { walks: Some(walks), ..base };
+    let told = checked(&instance);
+    assert!(told.counterexamples.len() >= 2, "{:?}", told.verdicts);
+    for found in &told.counterexamples {
+        let replayed = Recording::of_script(&found.script, &instance.options, &doorway_algorithms::catalog());
+        assert!(replayed.is_ok(), "{}: {:?}", found.property, replayed.err());
+    }
+}
+
+#[test]
+fn with_faults_nothing_is_left_out() {
+    let faults = Faults { crashes: 1, ..Faults::default() };
+    let base = instance("ricart-agrawala", "", &[1, 1, 1], Any).deciding(&[MutualExclusion, DeadlockFreedom]);
+    let messages = |reduction| checked(&Instance { faults, reduction, ..base.clone() }).messages;
+    assert_eq!(messages(true).map(|counts| (counts.min, counts.max)), Some((5, Some(12))));
+    assert_eq!(messages(true), messages(false));
+}
+
+#[test]
 fn with_few_requests_a_bound_that_they_reach_is_no_verdict() {
     let told =
         checked(&instance("maekawa", "quorum=cyclic", &[2, 2, 2], Any).deciding(&[Property::BoundedWaiting]));
