@@ -26,6 +26,7 @@ impl Report<'_> {
                 "fairness": verdict.fairness.map(Fairness::name),
                 "steps": found.map(|found| found.steps.len()),
                 "bound": verdict.bound,
+                "each": verdict.each.iter().map(|needs| needs.map(Fairness::name)).collect::<Vec<_>>(),
             })
         };
         let run = |found: &Counterexample| json!({"property": found.property.name(), "what": found.what, "steps": found.steps, "loop_start": found.loop_start});
@@ -171,8 +172,22 @@ impl Report<'_> {
             let least = if verdict.decision == Decision::NotExhausted { "at least " } else { "" };
             told += &format!(", r = {least}{bound}");
         }
+        told += &each(verdict);
         told += &verdict.remark.as_ref().map_or_else(String::new, |remark| format!("; {remark}"));
         told
+    }
+}
+
+/// Which nodes can starve, if not all of them.
+fn each(verdict: &Verdict) -> String {
+    let numbered = (1..).zip(&verdict.each);
+    let starving: Vec<String> =
+        numbered.filter(|(_, needs)| needs.is_none()).map(|(node, _)| node.to_string()).collect();
+    match starving.len() {
+        0 => String::new(),
+        all if all == verdict.each.len() => "; so it can be with every node".to_owned(),
+        1 => format!("; only node {} can starve so", starving[0]),
+        _ => format!("; the nodes that can starve are {}", starving.join(", ")),
     }
 }
 

@@ -156,10 +156,19 @@ pub struct Verdict {
     pub decision: Decision,
     /// What a scheduler must owe for that.
     pub fairness: Option<Fairness>,
+    /// The same for each node, `None` for one that starves whatever a scheduler owes; of starvation alone, and empty if it is
+    /// not known.
+    pub each: Vec<Option<Fairness>>,
     /// How often one is overtaken at worst.
     pub bound: Option<u32>,
     /// What there is to say besides.
     pub remark: Option<String>,
+}
+
+impl Verdict {
+    fn new(property: Property, decision: Decision) -> Self {
+        Self { property, decision, fairness: None, each: Vec::new(), bound: None, remark: None }
+    }
 }
 
 /// Whether a property holds.

@@ -107,7 +107,7 @@ impl Passes<'_> {
                 }
                 None => (Decision::NotExhausted, None),
             };
-            self.checked.verdicts.push(Verdict { property, decision, fairness: None, bound: None, remark });
+            self.checked.verdicts.push(Verdict { remark, ..Verdict::new(property, decision) });
             self.checked.counterexamples.extend(found.map(|(run, _)| run.clone()));
         }
         Ok(())
@@ -166,13 +166,7 @@ impl Passes<'_> {
             if watches.fences && self.instance.requests.contains(&Setting::UNBOUNDED) {
                 let remark = Some("fences grow without end, so give a number of requests".to_owned());
                 let (property, decision) = (Property::Fence, Decision::NotExhausted);
-                self.checked.verdicts.push(Verdict {
-                    property,
-                    decision,
-                    fairness: None,
-                    bound: None,
-                    remark,
-                });
+                self.checked.verdicts.push(Verdict { remark, ..Verdict::new(property, decision) });
                 continue;
             }
             let (explored, mut system) = self.explore(&wanted, watches, false, !watches.doorways)?;
@@ -260,13 +254,18 @@ impl Passes<'_> {
             (None, true) => Decision::Holds,
             (None, false) => Decision::NotExhausted,
         };
-        let mut verdict = Verdict { property, decision, fairness: None, bound: None, remark: None };
+        let mut verdict = Verdict::new(property, decision);
         match property {
             Property::DeadlockFreedom | Property::StarvationFreedom => {
                 let needs = explored.progress.as_ref().and_then(|progress| match property {
                     Property::DeadlockFreedom => progress.somebody,
                     _ => progress.everybody(),
                 });
+                if let Some(progress) =
+                    explored.progress.as_ref().filter(|_| property == Property::StarvationFreedom)
+                {
+                    verdict.each = progress.each.clone();
+                }
                 verdict.fairness = match decision {
                     Decision::Holds => self.instance.fairness.or(needs),
                     Decision::Violated if violation.is_some_and(|run| run.loop_start.is_some()) => {

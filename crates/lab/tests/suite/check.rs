@@ -95,6 +95,8 @@ fn compared_by_node_first_maekawa_is_safe_and_free_of_deadlock_but_node_3_starve
     assert_eq!(verdict(MutualExclusion), Some(Decision::Holds));
     assert_eq!(verdict(DeadlockFreedom), Some(Decision::Holds));
     assert_eq!(verdict(Property::StarvationFreedom), Some(Decision::Violated));
+    let starvation = checked.verdict(Property::StarvationFreedom).expect("it was asked");
+    assert_eq!(starvation.each, [Some(Fairness::Weak), Some(Fairness::Weak), None]);
     let found = checked.counterexample(Property::StarvationFreedom).expect("there is a run");
     assert_eq!(found.what, "node 3 waits for ever while the others go on");
     let loop_start = found.loop_start.expect("it goes round");
