@@ -67,16 +67,19 @@ fn chosen(only: &[String], typed: &Typed) -> Result<Vec<Claim>, Refusal> {
         return Ok(all);
     }
     let wanted: Vec<String> = only.iter().map(|id| normal(id)).collect();
-    match wanted.iter().find(|id| all.iter().all(|claim| claim.id != *id)) {
+    match wanted.iter().find(|id| !all.iter().any(|claim| claim.id.eq_ignore_ascii_case(id))) {
         Some(unknown) => Err(unknown_claim(unknown, &all, typed)),
-        None => Ok(all.into_iter().filter(|claim| wanted.iter().any(|id| id == claim.id)).collect()),
+        None => Ok(all
+            .into_iter()
+            .filter(|claim| wanted.iter().any(|id| claim.id.eq_ignore_ascii_case(id)))
+            .collect()),
     }
 }
 
 /// The number of a claim as the list has it: `c02` and `2` are C2.
 fn normal(id: &str) -> String {
     let digits = id.trim().trim_start_matches(['C', 'c']);
-    digits.parse::<u32>().map_or_else(|_| id.trim().to_uppercase(), |number| format!("C{number}"))
+    digits.parse::<u32>().map_or_else(|_| id.trim().to_owned(), |number| format!("C{number}"))
 }
 
 fn unknown_claim(id: &str, all: &[Claim], typed: &Typed) -> Refusal {
