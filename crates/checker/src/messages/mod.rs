@@ -80,14 +80,6 @@ pub struct Watches {
     pub doorways: bool,
 }
 
-impl Watches {
-    /// Whether anything is watched.
-    #[must_use]
-    pub fn any(self) -> bool {
-        self.invariants || self.fences || self.order || self.doorways
-    }
-}
-
 /// How much may go wrong in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
@@ -144,12 +136,6 @@ impl Messages {
 
     fn n(&self) -> usize {
         self.setting.requests.len()
-    }
-
-    /// How many different states of single nodes and different messages were met.
-    #[must_use]
-    pub fn met(&self) -> (usize, usize) {
-        (self.tables.faces.len(), self.tables.routes.len())
     }
 
     /// A state in full, to be compared with one of another search: nodes, and messages in flight in order, without what can

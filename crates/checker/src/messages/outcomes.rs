@@ -69,14 +69,12 @@ pub(super) struct Outcomes {
     count: usize,
     sent: Vec<u32>,
     breaches: Vec<&'static str>,
-    /// Whether any of them can be made at once.
-    pub(super) has_eager: bool,
 }
 
 impl Default for Outcomes {
     fn default() -> Self {
         let table = vec![Outcome::default(); 1 << 8];
-        Self { table, count: 0, sent: Vec::new(), breaches: Vec::new(), has_eager: false }
+        Self { table, count: 0, sent: Vec::new(), breaches: Vec::new() }
     }
 }
 
@@ -136,7 +134,6 @@ impl Outcomes {
             self.table = table;
         }
         self.count += 1;
-        self.has_eager |= ending.is_eager;
         let marks = [(ending.enters, ENTERS), (ending.overtakes, OVERTAKES), (ending.is_eager, IS_EAGER)];
         let outcome = Outcome {
             key: key(local, input),

@@ -222,8 +222,7 @@ impl Passes<'_> {
         for &property in wanted {
             let violation = explored.violations.iter().find(|violation| violation.property == property);
             let verdict = self.judge(property, violation, explored);
-            let needs_another = is_reduced && verdict.decision != Decision::Holds;
-            if needs_another {
+            if is_reduced && verdict.decision != Decision::Holds {
                 open.push(property);
             }
             let is_worse = verdict.decision == Decision::NotExhausted;
