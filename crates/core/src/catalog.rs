@@ -8,7 +8,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Explain, Factory, Hints, Refusal};
+use crate::shared::{AboutProgram, Program, ProgramEntry, ProgramVisitor};
+use crate::{Explain, Factory, Hints, Members, Refusal};
 
 /// What people are told about an algorithm.
 #[derive(Clone, Debug)]
@@ -39,8 +40,7 @@ impl About {
     /// The page of the textbook: the header of the algorithm's file.
     #[must_use]
     pub fn page(&self) -> String {
-        let header = self.source.lines().map_while(|line| line.strip_prefix("//!"));
-        header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+        page(self.source)
     }
 
     /// What it lets one choose under this name.
@@ -48,6 +48,12 @@ impl About {
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
+}
+
+/// The header of a source file as text.
+pub(crate) fn page(source: &str) -> String {
+    let header = source.lines().map_while(|line| line.strip_prefix("//!"));
+    header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// How large a system is, for formulas.
@@ -196,21 +202,12 @@ impl Options {
         self.0.iter().map(|(name, choice)| (name.as_str(), choice))
     }
 
-    fn check(&self, about: &About) -> Result<(), Refusal> {
-        match self.0.keys().find(|name| about.parameter(name).is_none()) {
-            None => Ok(()),
-            Some(name) if about.parameters.is_empty() => {
-                Err(Refusal::new(format!("{} has no {name} to choose", about.name)))
-            }
-            Some(name) => {
-                let known: Vec<&str> = about.parameters.iter().map(|parameter| parameter.name).collect();
-                Err(Refusal::new(format!(
-                    "{} has no {name} to choose, only {}",
-                    about.name,
-                    known.join(", ")
-                )))
-            }
-        }
+    fn check(&self, name: &str, parameters: &[Parameter]) -> Result<(), Refusal> {
+        let is_known = |chosen: &str| parameters.iter().any(|parameter| parameter.name == chosen);
+        let Some(unknown) = self.0.keys().find(|chosen| !is_known(chosen)) else { return Ok(()) };
+        let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+        let only = if known.is_empty() { String::new() } else { format!(", only {}", known.join(", ")) };
+        Err(Refusal::new(format!("{name} has no {unknown} to choose{only}")))
     }
 }
 
@@ -249,6 +246,32 @@ pub trait Catalog: Sized {
         self.list().into_iter().find(|about| about.name == name)
     }
 
+    /// What is told about each program over shared memory, in the order of the list.
+    fn programs(&self) -> Vec<&AboutProgram> {
+        Vec::new()
+    }
+
+    /// Does something with the program of this name among these members; `None` if there is none.
+    fn visit_program<V: ProgramVisitor>(
+        &self,
+        _name: &str,
+        _options: &Options,
+        _members: &Members,
+        _visitor: V,
+    ) -> Option<Result<V::Output, Refusal>> {
+        None
+    }
+
+    /// What is told about the program of this name.
+    fn program(&self, name: &str) -> Option<&AboutProgram> {
+        self.programs().into_iter().find(|about| about.name == name)
+    }
+
+    /// The same list with one program more.
+    fn with_program<P: Program>(self, entry: ProgramEntry<P>) -> WithProgram<Self, P> {
+        WithProgram { rest: self, entry }
+    }
+
     /// The same list with one algorithm more.
     fn with<A: Explain + Hints>(self, entry: Entry<A>) -> With<Self, A> {
         With { rest: self, entry }
@@ -262,6 +285,12 @@ pub struct Empty;
 pub struct With<C, A> {
     rest: C,
     entry: Entry<A>,
+}
+
+/// A catalog with one program more than `C`.
+pub struct WithProgram<C, P> {
+    rest: C,
+    entry: ProgramEntry<P>,
 }
 
 impl Catalog for Empty {
@@ -291,7 +320,57 @@ impl<C: Catalog, A: Explain + Hints> Catalog for With<C, A> {
         if name != about.name {
             return self.rest.visit(name, options, visitor);
         }
-        let factory = options.check(about).and_then(|()| bind(options));
+        let factory = options.check(about.name, about.parameters).and_then(|()| bind(options));
         Some(factory.map(|factory| visitor.visit(about, factory)))
+    }
+
+    fn programs(&self) -> Vec<&AboutProgram> {
+        self.rest.programs()
+    }
+
+    fn visit_program<V: ProgramVisitor>(
+        &self,
+        name: &str,
+        options: &Options,
+        members: &Members,
+        visitor: V,
+    ) -> Option<Result<V::Output, Refusal>> {
+        self.rest.visit_program(name, options, members, visitor)
+    }
+}
+
+impl<C: Catalog, P: Program> Catalog for WithProgram<C, P> {
+    fn list(&self) -> Vec<&About> {
+        self.rest.list()
+    }
+
+    fn visit<V: Visitor>(
+        &self,
+        name: &str,
+        options: &Options,
+        visitor: V,
+    ) -> Option<Result<V::Output, Refusal>> {
+        self.rest.visit(name, options, visitor)
+    }
+
+    fn programs(&self) -> Vec<&AboutProgram> {
+        let mut list = self.rest.programs();
+        list.push(&self.entry.about);
+        list
+    }
+
+    fn visit_program<V: ProgramVisitor>(
+        &self,
+        name: &str,
+        options: &Options,
+        members: &Members,
+        visitor: V,
+    ) -> Option<Result<V::Output, Refusal>> {
+        let ProgramEntry { about, bind } = &self.entry;
+        if name != about.name {
+            return self.rest.visit_program(name, options, members, visitor);
+        }
+        let team = options.check(about.name, about.parameters).and_then(|()| bind(options, members));
+        Some(team.map(|team| visitor.visit(about, team)))
     }
 }

@@ -54,12 +54,13 @@ mod out;
 mod queues;
 mod sections;
 mod set;
+pub mod shared;
 mod table;
 
 pub use algorithm::{Algorithm, Data, Input, Message};
 pub use catalog::{
     About, Catalog, Channels, Choice, Empty, Entry, Family, Options, Parameter, Scale, Specimen, Visitor,
-    With,
+    With, WithProgram,
 };
 pub use clocks::{LamportClock, Stamp, VectorClock};
 pub use explain::{Cut, Explain, Field, Invariant, Letter, ONE_TOKEN, Permission, Rule};

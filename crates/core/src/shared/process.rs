@@ -1,0 +1,119 @@
+//! A program inside its contract.
+
+use serde::Serialize;
+
+use super::{Memory, Program, Progress};
+use crate::Phase;
+
+/// Where a process stands in its program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// It does not want in, and need never move.
+    #[default]
+    Remainder,
+    /// It wants in and has not finished the part of its entry code that takes no waiting.
+    Doorway,
+    /// It is past its doorway.
+    Waiting,
+    /// It is in the critical section.
+    Inside,
+    /// It has left and is not through with its exit code.
+    Leaving,
+}
+
+/// A program inside its contract. Drivers step processes, never programs: the process keeps by itself where it stands, so that
+/// safety never asks the program's opinion.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Process<P> {
+    program: P,
+    place: Place,
+}
+
+impl<P> Process<P> {
+    /// A process in the remainder.
+    #[must_use]
+    pub fn new(program: P) -> Self {
+        Self { program, place: Place::Remainder }
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Where it stands towards the section.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        match self.place {
+            Place::Remainder | Place::Leaving => Phase::Outside,
+            Place::Doorway | Place::Waiting => Phase::Waiting,
+            Place::Inside => Phase::Inside,
+        }
+    }
+
+    /// The program's state, to look at.
+    #[must_use]
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+}
+
+impl<P: Program> Process<P> {
+    /// Makes the next step and tells what came of it.
+    ///
+    /// # Errors
+    /// If the program broke its contract: it entered when it was not waiting, for instance.
+    pub fn step(&mut self, memory: &mut impl Memory) -> Result<Progress, &'static str> {
+        let progress = self.program.step(memory);
+        self.place = after(self.place, progress)?;
+        Ok(progress)
+    }
+}
+
+fn after(place: Place, progress: Progress) -> Result<Place, &'static str> {
+    use Place::{Doorway, Inside, Leaving, Remainder, Waiting};
+    match (progress, place) {
+        (Progress::Step | Progress::Wait, Remainder) => Ok(Doorway),
+        (Progress::Step | Progress::Wait, Inside) => Ok(Leaving),
+        (Progress::Step | Progress::Wait, _) => Ok(place),
+        (Progress::Doorway, Remainder | Doorway | Waiting) => Ok(Waiting),
+        (Progress::Doorway, Inside | Leaving) => Err("the program passed a doorway on its way out"),
+        (Progress::Enter, Remainder | Doorway | Waiting) => Ok(Inside),
+        (Progress::Enter, Inside | Leaving) => Err("the program entered when it was not waiting"),
+        (Progress::Exit, Inside | Leaving) => Ok(Remainder),
+        (Progress::Exit, _) => Err("the program left when it was not inside"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_goes_from_the_remainder_through_the_doorway_inside_and_out() {
+        let run = [
+            Progress::Step,
+            Progress::Doorway,
+            Progress::Wait,
+            Progress::Enter,
+            Progress::Step,
+            Progress::Exit,
+        ];
+        let places = run.iter().scan(Place::Remainder, |place, progress| {
+            *place = after(*place, *progress).ok()?;
+            Some(*place)
+        });
+        let expected =
+            [Place::Doorway, Place::Waiting, Place::Waiting, Place::Inside, Place::Leaving, Place::Remainder];
+        assert!(places.eq(expected));
+    }
+
+    #[test]
+    fn entering_twice_leaving_from_outside_and_a_doorway_on_the_way_out_break_the_contract() {
+        assert!(after(Place::Inside, Progress::Enter).is_err());
+        assert!(after(Place::Waiting, Progress::Exit).is_err());
+        assert!(after(Place::Leaving, Progress::Doorway).is_err());
+    }
+}
