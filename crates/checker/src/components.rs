@@ -2,102 +2,101 @@
 //!
 //! R. E. Tarjan: "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1(2), 1972; without recursion.
 
+/// Tells the next successor of a node and moves the cursor, which begins at 0, past it.
+pub(crate) trait Successors: Fn(u32, &mut u32) -> Option<u32> {}
+
+impl<F: Fn(u32, &mut u32) -> Option<u32>> Successors for F {}
+
 /// What the search for components remembers. One can be used again and again without clearing the whole of it.
 pub(crate) struct Components {
-    /// For each node in which order it was met, from 1 ([`UNMET`] if it was not), and the first that it leads back to ([`DONE`]
-    /// if its component is known, or it is not looked at).
-    nodes: Vec<(u32, u32)>,
-    met: u32,
+    /// For each node in which order it was met, from 1; [`UNMET`] if it was not, [`DONE`] if its component is known or it is not
+    /// looked at. As `DONE` is the largest, a node that is done is never the first that another one leads back to.
+    orders: Vec<u32>,
 }
 
 const UNMET: u32 = 0;
 const DONE: u32 = u32::MAX;
-/// Of a node that is not looked at.
-const APART: (u32, u32) = (DONE, DONE);
+
+/// A node whose successors are being followed.
+struct Frame {
+    node: u32,
+    /// The first of all met nodes that it leads back to.
+    low: u32,
+    /// How far its successors were followed.
+    cursor: u32,
+}
 
 impl Components {
     /// For nodes below `bound`.
     pub(crate) fn new(bound: usize) -> Self {
-        Self { nodes: vec![APART; bound], met: 0 }
+        Self { orders: vec![DONE; bound] }
     }
 
     /// Calls `visit` with every component that these nodes have among themselves, each after all those that can be reached
     /// from it.
-    pub(crate) fn among<I: Iterator<Item = u32>>(
-        &mut self,
-        nodes: &[u32],
-        successors: impl Fn(u32) -> I,
-        visit: impl FnMut(&[u32]),
-    ) {
-        nodes.iter().for_each(|node| self.nodes[*node as usize] = (UNMET, UNMET));
+    pub(crate) fn among(&mut self, nodes: &[u32], successors: impl Successors, visit: impl FnMut(&[u32])) {
+        nodes.iter().for_each(|node| self.orders[*node as usize] = UNMET);
         self.search(nodes.iter().copied(), successors, visit);
-        nodes.iter().for_each(|node| self.nodes[*node as usize] = APART);
     }
 
     /// The same for all nodes that can be reached from some.
-    pub(crate) fn from<I: Iterator<Item = u32>>(
+    pub(crate) fn from(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
-        successors: impl Fn(u32) -> I,
+        successors: impl Successors,
         visit: impl FnMut(&[u32]),
     ) {
-        self.nodes.fill((UNMET, UNMET));
+        self.orders.fill(UNMET);
         self.search(roots, successors, visit);
-        self.nodes.fill(APART);
+        self.orders.fill(DONE);
     }
 
-    fn search<I: Iterator<Item = u32>>(
+    /// Visits what can be reached from the roots; all of it is done then.
+    fn search(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
-        successors: impl Fn(u32) -> I,
+        successors: impl Successors,
         mut visit: impl FnMut(&[u32]),
     ) {
+        let orders = &mut self.orders[..];
         // The nodes whose component is not known yet, and those whose successors are being followed.
         let (mut stack, mut path) = (Vec::new(), Vec::new());
-        self.met = 0;
+        let mut met = 0;
+        let mut meet = |node: u32, orders: &mut [u32], stack: &mut Vec<u32>| {
+            met += 1;
+            orders[node as usize] = met;
+            stack.push(node);
+            Frame { node, low: met, cursor: 0 }
+        };
         for root in roots {
-            if self.nodes[root as usize].0 == UNMET {
-                self.meet(root, &mut stack);
-                path.push((root, successors(root)));
+            if orders[root as usize] == UNMET {
+                path.push(meet(root, orders, &mut stack));
             }
-            while let Some((node, rest)) = path.last_mut() {
-                let node = *node;
-                if let Some(other) = rest.next() {
-                    match self.nodes[other as usize] {
-                        (_, DONE) => {}
-                        (UNMET, _) => {
-                            self.meet(other, &mut stack);
-                            path.push((other, successors(other)));
-                        }
-                        (order, _) => self.reach(node, order),
+            while let Some(frame) = path.last_mut() {
+                let Frame { node, mut low, mut cursor } = *frame;
+                let unmet = loop {
+                    let Some(other) = successors(node, &mut cursor) else { break None };
+                    match orders[other as usize] {
+                        UNMET => break Some(other),
+                        order => low = low.min(order),
                     }
+                };
+                if let Some(other) = unmet {
+                    (frame.low, frame.cursor) = (low, cursor);
+                    path.push(meet(other, orders, &mut stack));
                     continue;
                 }
                 path.pop();
-                let (order, low) = self.nodes[node as usize];
-                if let Some((below, _)) = path.last() {
-                    self.reach(*below, low);
+                if let Some(below) = path.last_mut() {
+                    below.low = below.low.min(low);
                 }
-                if low == order {
+                if low == orders[node as usize] {
                     let begin = stack.iter().rposition(|other| *other == node).unwrap_or(0);
                     visit(&stack[begin..]);
-                    stack.drain(begin..).for_each(|node| self.nodes[node as usize].1 = DONE);
+                    stack.drain(begin..).for_each(|node| orders[node as usize] = DONE);
                 }
             }
         }
-    }
-
-    #[inline]
-    fn reach(&mut self, node: u32, order: u32) {
-        let low = &mut self.nodes[node as usize].1;
-        *low = (*low).min(order);
-    }
-
-    #[inline]
-    fn meet(&mut self, node: u32, stack: &mut Vec<u32>) {
-        self.met += 1;
-        self.nodes[node as usize] = (self.met, self.met);
-        stack.push(node);
     }
 }
 
@@ -111,7 +110,10 @@ mod tests {
         let mut components = Components::new(7);
         for _ in 0..2 {
             let mut seen = Vec::new();
-            let next = |node: u32| edges[node as usize].iter().copied();
+            let next = |node: u32, cursor: &mut u32| {
+                *cursor += 1;
+                edges[node as usize].get(*cursor as usize - 1).copied()
+            };
             components.from(0..7, next, |component| {
                 let mut sorted = component.to_vec();
                 sorted.sort_unstable();

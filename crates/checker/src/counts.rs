@@ -36,7 +36,7 @@ fn fewest(graph: &Graph) -> Option<u64> {
             continue;
         }
         for edge in graph.edges(state) {
-            let sent = sent + u64::from(graph.step(*edge).sends);
+            let sent = sent + u64::from(graph.label(*edge).sends);
             if sent < known[edge.to as usize] {
                 known[edge.to as usize] = sent;
                 queue.push(Reverse((sent, edge.to)));
@@ -56,7 +56,7 @@ enum Ahead {
 
 fn most(graph: &Graph) -> Option<u64> {
     let mut ahead = vec![Ahead::Endless; graph.bound()];
-    let next = |state: u32| graph.edges(state).iter().map(|edge| edge.to);
+    let next = |state, cursor: &mut u32| graph.next(state, cursor, |edge| Some(edge.to));
     Components::new(graph.bound()).from(graph.initial.iter().copied(), next, |component| {
         let mut members = component.to_vec();
         members.sort_unstable();
@@ -64,7 +64,7 @@ fn most(graph: &Graph) -> Option<u64> {
         let mut most = if is_end { Ahead::AtMost(0) } else { Ahead::Endless };
         let mut sends_inside = false;
         for edge in component.iter().flat_map(|state| graph.edges(*state)) {
-            let sent = u64::from(graph.step(*edge).sends);
+            let sent = u64::from(graph.label(*edge).sends);
             if members.binary_search(&edge.to).is_ok() {
                 sends_inside |= sent > 0;
                 continue;

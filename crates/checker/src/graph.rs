@@ -1,6 +1,7 @@
 //! All states and the steps between them, for questions about whole runs.
 
 use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 
 use doorway_core::Phase;
 
@@ -16,6 +17,36 @@ pub(crate) struct Edge {
     pub(crate) label: u32,
 }
 
+/// What the questions about runs ask of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Label {
+    pub(crate) process: u32,
+    pub(crate) action: u32,
+    /// Its class, [`Label::FREE`] if it need never happen.
+    owed: u32,
+    pub(crate) sends: u32,
+}
+
+impl Label {
+    const FREE: u32 = u32::MAX;
+
+    pub(crate) fn new(step: &Step) -> Self {
+        let Step { process, action, sends, .. } = *step;
+        Self { process, action, owed: step.owed.unwrap_or(Self::FREE), sends }
+    }
+
+    /// Its class, if it must happen in the end.
+    pub(crate) fn owed(self) -> Option<u32> {
+        Some(self.owed).filter(|class| *class != Self::FREE)
+    }
+
+    fn hash(self) -> u64 {
+        let action = u64::from(self.action) << 32 | u64::from(self.process);
+        let rest = u64::from(self.owed) << 32 | u64::from(self.sends);
+        (action ^ rest.rotate_left(20)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+}
+
 /// The graph of all states.
 pub(crate) struct Graph {
     pub(crate) processes: usize,
@@ -23,7 +54,7 @@ pub(crate) struct Graph {
     /// Where the steps of each state begin, and how many they are.
     spans: Vec<(u32, u32)>,
     edges: Vec<Edge>,
-    pub(crate) labels: Vec<Step>,
+    pub(crate) labels: Vec<Label>,
     /// Where all processes stand in each state, two bits for each.
     phases: Vec<u64>,
     /// The length of a shortest run to each state.
@@ -32,6 +63,9 @@ pub(crate) struct Graph {
 
 /// The span of a number that is no state's.
 const NO_STATE: (u32, u32) = (u32::MAX, 0);
+
+/// The lower of the two bits of every process.
+const LOW_BITS: u64 = 0x5555_5555_5555_5555;
 
 /// Where a process stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +111,26 @@ impl Graph {
         &self.edges[first as usize..][..count as usize]
     }
 
-    pub(crate) fn step(&self, edge: Edge) -> &Step {
-        &self.labels[edge.label as usize]
+    /// Where the next of the steps of a state leads that can be followed; the cursor, which begins at 0, moves past it.
+    #[inline]
+    pub(crate) fn next(
+        &self,
+        state: StateId,
+        cursor: &mut u32,
+        follow: impl Fn(Edge) -> Option<u32>,
+    ) -> Option<u32> {
+        let edges = self.edges(state);
+        while let Some(edge) = edges.get(*cursor as usize) {
+            *cursor += 1;
+            if let Some(to) = follow(*edge) {
+                return Some(to);
+            }
+        }
+        None
+    }
+
+    pub(crate) fn label(&self, edge: Edge) -> Label {
+        self.labels[edge.label as usize]
     }
 
     pub(crate) fn stand(&self, state: StateId, process: usize) -> Stand {
@@ -90,9 +142,30 @@ impl Graph {
         }
     }
 
+    /// Whether somebody wants in and is not.
+    pub(crate) fn somebody_wants(&self, state: StateId) -> bool {
+        let phases = self.phases[state as usize];
+        (phases ^ phases >> 1) & LOW_BITS != 0
+    }
+
+    /// Whether a step between two states lets anybody in.
+    pub(crate) fn anybody_enters(&self, from: StateId, to: StateId) -> bool {
+        let inside =
+            |state: StateId| self.phases[state as usize] & self.phases[state as usize] >> 1 & LOW_BITS;
+        inside(to) & !inside(from) != 0
+    }
+
     /// Whether a step between two states lets a process in.
     pub(crate) fn enters(&self, from: StateId, to: StateId, process: usize) -> bool {
         self.stand(from, process) != Stand::Inside && self.stand(to, process) == Stand::Inside
+    }
+
+    /// Whether somebody who wants in can give up.
+    pub(crate) fn anybody_gives_up(&self) -> bool {
+        let outside = |state: StateId| !(self.phases[state as usize] | self.phases[state as usize] >> 1);
+        let wants = |state: StateId| self.phases[state as usize] ^ self.phases[state as usize] >> 1;
+        let gives_up = |from, edge: &Edge| wants(from) & outside(edge.to) & LOW_BITS != 0;
+        self.states().any(|state| self.edges(state).iter().any(|edge| gives_up(state, edge)))
     }
 
     /// Whether every step leads to a state that is further from the beginning, so that no run goes round.
@@ -117,12 +190,19 @@ pub(crate) struct Path {
 pub(crate) struct GraphBuilder {
     spans: Vec<(u32, u32)>,
     edges: Vec<Edge>,
-    labels: Vec<Step>,
-    /// The number of each label, by all that matters of it.
-    numbers: HashMap<(u64, u64), u32, Quick>,
+    labels: Vec<Label>,
+    numbers: HashMap<Label, u32, Quick>,
+    /// The labels that were met last, by a part of their hash: steps of few kinds come again and again.
+    recent: Vec<(Label, u32)>,
     phases: Vec<u64>,
     depths: Vec<u32>,
 }
+
+/// How many labels are remembered as met last.
+const RECENT: usize = 1 << 10;
+/// The label of no step: no system has so many processes.
+const NO_LABEL: (Label, u32) =
+    (Label { process: u32::MAX, action: u32::MAX, owed: u32::MAX, sends: u32::MAX }, 0);
 
 /// A quick hash for numbers.
 type Quick = std::hash::BuildHasherDefault<crate::intern::Mixer>;
@@ -150,32 +230,33 @@ impl GraphBuilder {
         for &(state, phases) in inserted.iter().flat_map(|part| &part.phases) {
             self.place(state, phases, depth);
         }
-        let mut targets: Vec<Vec<StateId>> = batches.iter().map(|batch| vec![0; batch.steps.len()]).collect();
-        for &(batch, step, state) in inserted.iter().flat_map(|part| &part.targets) {
-            targets[batch][step as usize] = state;
-        }
-        for (batch, targets) in batches.iter().zip(targets) {
-            let mut steps = batch.steps.iter().zip(targets);
+        self.recent.resize(RECENT, NO_LABEL);
+        for batch in batches {
+            let mut steps = batch.steps.iter().zip(&batch.targets);
             for &(state, count) in &batch.counts {
                 self.spans[state as usize] = (self.edges.len() as u32, count);
                 for (step, to) in steps.by_ref().take(count as usize) {
-                    let label = self.label(step);
+                    let (to, label) = (to.load(Ordering::Relaxed), self.number(*step));
                     self.edges.push(Edge { to, label });
                 }
             }
         }
     }
 
-    fn label(&mut self, step: &Step) -> u32 {
-        let next = self.labels.len() as u32;
+    /// The number of a label.
+    fn number(&mut self, label: Label) -> u32 {
+        let slot = (label.hash() >> (64 - RECENT.trailing_zeros())) as usize;
+        let (known, number) = self.recent[slot];
+        if known == label {
+            return number;
+        }
         let labels = &mut self.labels;
-        let owed = step.owed.map_or(0, |class| u64::from(class) + 1);
-        let key =
-            (u64::from(step.action) << 32 | u64::from(step.process), owed << 24 ^ u64::from(step.sends));
-        *self.numbers.entry(key).or_insert_with(|| {
-            labels.push(*step);
-            next
-        })
+        let number = *self.numbers.entry(label).or_insert_with(|| {
+            labels.push(label);
+            labels.len() as u32 - 1
+        });
+        self.recent[slot] = (label, number);
+        number
     }
 
     pub(crate) fn finish(self, processes: usize, initial: Vec<StateId>) -> Graph {

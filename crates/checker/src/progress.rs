@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use crate::components::Components;
 use crate::explore::named;
-use crate::graph::{Edge, Graph, Path};
+use crate::graph::{Edge, Graph, Label, Path};
 use crate::store::StateId;
-use crate::{Fairness, Property, Step};
+use crate::{Fairness, Property};
 
 /// What progress needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,15 +48,29 @@ struct Region<H, W> {
     allows: W,
 }
 
+impl<H, W: Fn(StateId, Edge) -> bool> Region<H, W> {
+    /// Where the next step of a state leads that the run may take.
+    fn next(&self, graph: &Graph, state: StateId, cursor: &mut u32) -> Option<StateId> {
+        graph.next(state, cursor, |edge| (self.allows)(state, edge).then_some(edge.to))
+    }
+}
+
 /// Decides what progress needs, and finds a run for each property that does not hold under this fairness.
 pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>) {
     let mut loops = Loops::new(graph);
     let mut lassos = Vec::new();
-    let somebody_waits = |state| (0..graph.processes).any(|process| graph.stand(state, process).wants());
-    let nobody_enters =
-        |from, edge: Edge| !(0..graph.processes).any(|process| graph.enters(from, edge.to, process));
-    let livelock = Region { holds: somebody_waits, allows: nobody_enters };
-    let mut somebody = loops.needs(&livelock);
+    let livelock = Region {
+        holds: |state| graph.somebody_wants(state),
+        allows: |from, edge: Edge| !graph.anybody_enters(from, edge.to),
+    };
+    let each_waits: Vec<_> = (0..graph.processes)
+        .map(|process| Region {
+            holds: move |state| graph.stand(state, process).wants(),
+            allows: |_, _| true,
+        })
+        .collect();
+    let mut each: Vec<Option<Fairness>> = each_waits.iter().map(|region| loops.needs(region)).collect();
+    let mut somebody = loops.needs_of_all(&livelock, &each);
     if let Some(path) = loops.path(&livelock, fairness, somebody) {
         let state = path.edges.last().map_or(path.from, |edge| edge.to);
         let processes: Vec<usize> =
@@ -64,21 +78,16 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
         let what = format!("all goes on for ever, but nobody enters, and {} in vain", wait(&processes));
         lassos.push(Lasso { property: Property::DeadlockFreedom, what, processes, path });
     }
-    let mut each = Vec::new();
-    for process in 0..graph.processes {
-        let waits = |state| graph.stand(state, process).wants();
-        let region = Region { holds: waits, allows: |_, _| true };
-        let needs = loops.needs(&region);
-        let is_known = lassos.iter().any(|lasso| lasso.property == Property::StarvationFreedom);
-        if !is_known && let Some(path) = loops.path(&region, fairness, needs) {
-            let what = format!("node {} waits for ever while the others go on", process + 1);
-            let (property, processes) = (Property::StarvationFreedom, vec![process]);
-            lassos.push(Lasso { property, what, processes, path });
-        }
-        each.push(needs);
+    let mut vain = each_waits.iter().zip(&each).enumerate();
+    let starves =
+        vain.find_map(|(process, (region, needs))| Some((process, loops.path(region, fairness, *needs)?)));
+    if let Some((process, path)) = starves {
+        let what = format!("node {} waits for ever while the others go on", process + 1);
+        let (property, processes) = (Property::StarvationFreedom, vec![process]);
+        lassos.push(Lasso { property, what, processes, path });
     }
     for state in graph.states() {
-        if graph.edges(state).iter().all(|edge| graph.step(*edge).owed.is_none()) {
+        if graph.edges(state).iter().all(|edge| graph.label(*edge).owed().is_none()) {
             for (process, needs) in each.iter_mut().enumerate() {
                 if graph.stand(state, process).wants() {
                     (*needs, somebody) = (None, None);
@@ -117,8 +126,68 @@ impl<'a> Loops<'a> {
         &mut self,
         region: &Region<H, W>,
     ) -> Option<Fairness> {
-        let parts = self.parts(region);
-        Fairness::ALL.into_iter().find(|fairness| self.find(&parts, region, *fairness).is_none())
+        let part = self.states(region);
+        let (mut is_any, mut is_weakly_fair) = (false, false);
+        let Self { graph, components, marks, next_mark, classes, .. } = self;
+        components.among(
+            &part,
+            |state, cursor: &mut u32| region.next(graph, state, cursor),
+            |component| {
+                if !is_weakly_fair && goes_round(graph, component, &region.allows) {
+                    is_any = true;
+                    let mark = mark(component, marks, next_mark);
+                    let is_taken =
+                        |state, edge: Edge| marks[edge.to as usize] == mark && (region.allows)(state, edge);
+                    is_weakly_fair = classes.are_weakly_fair(graph, component, is_taken);
+                }
+            },
+        );
+        match (is_any, is_weakly_fair) {
+            (false, _) => Some(Fairness::None),
+            (true, false) => Some(Fairness::Weak),
+            (true, true) => {
+                let parts = self.split(&part, region);
+                self.find(&parts, region, Fairness::Strong).is_none().then_some(Fairness::Strong)
+            }
+        }
+    }
+
+    /// The weakest fairness under which somebody enters, given what each needs to enter. If nobody enters, whoever waits, unless it
+    /// gives up, starves; so all together need no more than the one who needs most, and often it is clear that they need as much.
+    fn needs_of_all<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
+        &mut self,
+        livelock: &Region<H, W>,
+        each: &[Option<Fairness>],
+    ) -> Option<Fairness> {
+        let most = each.iter().copied().try_fold(Fairness::None, |most, one| Some(most.max(one?)));
+        let is_clear = match most {
+            Some(Fairness::None) => !self.graph.anybody_gives_up(),
+            Some(Fairness::Weak) => !self.graph.anybody_gives_up() && self.has_short_round(livelock),
+            Some(Fairness::Strong) | None => false,
+        };
+        if is_clear { most } else { self.needs(livelock) }
+    }
+
+    /// Whether a run can stay in a region by making a step and the one back, or one that leads nowhere, for ever.
+    fn has_short_round<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
+        &self,
+        region: &Region<H, W>,
+    ) -> bool {
+        let leads = |from: StateId, to: StateId| {
+            let mut edges = self.graph.edges(from).iter();
+            (region.holds)(to) && edges.any(|edge| edge.to == to && (region.allows)(from, *edge))
+        };
+        let mut states = self.rounds.iter().copied().filter(|state| (region.holds)(*state));
+        states.any(|state| {
+            let mut edges = self.graph.edges(state).iter();
+            edges
+                .any(|edge| (region.allows)(state, *edge) && leads(edge.to, state) && (region.holds)(edge.to))
+        })
+    }
+
+    /// The states of a region from which one can come back.
+    fn states<H: Fn(StateId) -> bool, W>(&self, region: &Region<H, W>) -> Vec<StateId> {
+        self.rounds.iter().copied().filter(|state| (region.holds)(*state)).collect()
     }
 
     /// The components of the region in which one can go round.
@@ -126,8 +195,7 @@ impl<'a> Loops<'a> {
         &mut self,
         region: &Region<H, W>,
     ) -> Vec<Vec<StateId>> {
-        let states = self.rounds.iter().copied().filter(|state| (region.holds)(*state));
-        let part: Vec<StateId> = states.collect();
+        let part = self.states(region);
         self.split(&part, region)
     }
 
@@ -187,25 +255,17 @@ impl<'a> Loops<'a> {
         region: &Region<H, W>,
     ) -> Vec<Vec<StateId>> {
         let graph = self.graph;
-        let next = |state: u32| {
-            let edges = graph.edges(state).iter().filter(move |edge| (region.allows)(state, **edge));
-            edges.map(|edge| edge.to)
-        };
         let mut found = Vec::new();
-        self.components.among(part, next, |component| {
-            if goes_round(graph, component, &region.allows) {
-                found.push(component.to_vec());
-            }
-        });
+        self.components.among(
+            part,
+            |state, cursor: &mut u32| region.next(graph, state, cursor),
+            |component| {
+                if goes_round(graph, component, &region.allows) {
+                    found.push(component.to_vec());
+                }
+            },
+        );
         found
-    }
-
-    /// Gives a number to these states.
-    fn mark(&mut self, part: &[StateId]) -> u32 {
-        let mark = self.next_mark;
-        self.next_mark += 1;
-        part.iter().for_each(|state| self.marks[*state as usize] = mark);
-        mark
     }
 
     /// The classes of steps that are possible in the component (under weak fairness: in every state of it) and never taken
@@ -216,17 +276,11 @@ impl<'a> Loops<'a> {
         region: &Region<H, W>,
         fairness: Fairness,
     ) -> Vec<u32> {
-        let mark = self.mark(component);
+        let mark = mark(component, &mut self.marks, &mut self.next_mark);
         let (graph, marks) = (self.graph, &self.marks);
-        self.classes.clear();
-        for &state in component {
-            for &edge in graph.edges(state) {
-                let is_taken = || marks[edge.to as usize] == mark && (region.allows)(state, edge);
-                self.classes.note(state, edge, is_taken);
-            }
-        }
+        let is_taken = |state, edge: Edge| marks[edge.to as usize] == mark && (region.allows)(state, edge);
         let least = if fairness == Fairness::Weak { component.len() } else { 1 };
-        self.classes.untaken(least)
+        self.classes.untaken_in(graph, component, least, is_taken)
     }
 
     /// A run that stays in the region and is fair, if `needs`, what progress needs there, is more than that.
@@ -241,7 +295,7 @@ impl<'a> Loops<'a> {
         }
         let parts = self.parts(region);
         let component = self.find(&parts, region, fairness)?;
-        let mark = self.mark(&component);
+        let mark = mark(&component, &mut self.marks, &mut self.next_mark);
         let from = *component.iter().min_by_key(|state| self.graph.depths[**state as usize])?;
         let round = lasso::Round {
             graph: self.graph,
@@ -253,10 +307,19 @@ impl<'a> Loops<'a> {
     }
 }
 
+/// Gives a new number to these states.
+fn mark(part: &[StateId], marks: &mut [u32], next: &mut u32) -> u32 {
+    *next += 1;
+    part.iter().for_each(|state| marks[*state as usize] = *next);
+    *next
+}
+
 /// The classes of steps that fairness knows, numbered, and what was seen of them in a component.
 struct Classes {
     /// The class of each kind of step, [`Classes::NONE`] if it is owed to nobody.
     of_label: Vec<u32>,
+    /// For each state the classes that are possible in it, one bit for each, if they fit.
+    possible: Vec<u64>,
     /// In how many states each is possible, the last of them, and whether it is taken.
     seen: Vec<(u32, StateId, bool)>,
     met: Vec<u32>,
@@ -267,7 +330,7 @@ impl Classes {
 
     fn new(graph: &Graph) -> Self {
         let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
-        let number = |step: &Step| match step.owed {
+        let number = |label: &Label| match label.owed() {
             None => Self::NONE,
             Some(class) => {
                 let next = numbers.len() as u32;
@@ -275,7 +338,67 @@ impl Classes {
             }
         };
         let of_label: Vec<u32> = graph.labels.iter().map(number).collect();
-        Self { of_label, seen: vec![(0, StateId::MAX, false); numbers.len()], met: Vec::new() }
+        let seen = vec![(0, StateId::MAX, false); numbers.len()];
+        let mut classes = Self { of_label, possible: Vec::new(), seen, met: Vec::new() };
+        if classes.seen.len() <= u64::BITS as usize {
+            classes.possible = vec![0; graph.bound()];
+            for state in graph.states() {
+                let bits = graph.edges(state).iter().map(|edge| classes.bit(*edge));
+                classes.possible[state as usize] = bits.fold(0, |bits, bit| bits | bit);
+            }
+        }
+        classes
+    }
+
+    /// The class of a step as a bit; 0 if it is owed to nobody.
+    fn bit(&self, edge: Edge) -> u64 {
+        match self.of_label[edge.label as usize] {
+            Self::NONE => 0,
+            class => 1 << class,
+        }
+    }
+
+    /// Whether a run that goes round in a component can be weakly fair: no class is possible in every state and never taken.
+    fn are_weakly_fair(
+        &mut self,
+        graph: &Graph,
+        component: &[StateId],
+        is_taken: impl Fn(StateId, Edge) -> bool,
+    ) -> bool {
+        if self.possible.is_empty() {
+            return self.untaken_in(graph, component, component.len(), is_taken).is_empty();
+        }
+        let everywhere = component.iter().fold(u64::MAX, |all, state| all & self.possible[*state as usize]);
+        let mut untaken = everywhere;
+        for &state in component {
+            if untaken == 0 {
+                break;
+            }
+            for &edge in graph.edges(state) {
+                let bit = self.bit(edge);
+                if untaken & bit != 0 && is_taken(state, edge) {
+                    untaken &= !bit;
+                }
+            }
+        }
+        untaken == 0
+    }
+
+    /// The classes that are possible in at least so many states of a component and never taken there.
+    fn untaken_in(
+        &mut self,
+        graph: &Graph,
+        component: &[StateId],
+        states: usize,
+        is_taken: impl Fn(StateId, Edge) -> bool,
+    ) -> Vec<u32> {
+        self.clear();
+        for &state in component {
+            for &edge in graph.edges(state) {
+                self.note(state, edge, || is_taken(state, edge));
+            }
+        }
+        self.untaken(states)
     }
 
     fn of(&self, edge: Edge) -> Option<u32> {

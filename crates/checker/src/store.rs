@@ -17,6 +17,9 @@ const MOST_STATES: usize = (1 << PLACE_BITS) - 2;
 /// How many words are looked for at the same time.
 pub(crate) const BLOCK: usize = 32;
 
+/// A table with fewer slots is at hand anyway.
+const FEW: usize = 1 << 12;
+
 /// The parent of a state that has none.
 pub(crate) const NOBODY: StateId = StateId::MAX;
 
@@ -109,7 +112,7 @@ impl Shard {
             gone: 0,
             parents: Vec::new(),
             fingerprints: Vec::new(),
-            table: vec![0; 32],
+            table: vec![0; 128],
         }
     }
 
@@ -158,6 +161,9 @@ impl Shard {
     /// Reads what will be needed to look for these hashes, all at the same time instead of one after the other: most of the time of
     /// a search goes into waiting for memory.
     pub(crate) fn warm(&self, hashes: impl Iterator<Item = u64>) {
+        if self.table.len() < FEW {
+            return;
+        }
         let (mask, places) = (self.table.len() - 1, (1 << PLACE_BITS) - 1);
         let mut found = [0_u32; BLOCK];
         let mut count = 0;
@@ -262,6 +268,10 @@ const LONG: u16 = u16::MAX;
 /// Writes a word as 16-bit numbers.
 #[inline]
 pub(crate) fn encode(word: &[u32], encoded: &mut Vec<u16>) {
+    if word.iter().all(|number| *number < u32::from(LONG)) {
+        encoded.extend(word.iter().map(|number| *number as u16));
+        return;
+    }
     for &number in word {
         if number < u32::from(LONG) {
             encoded.push(number as u16);
@@ -274,6 +284,10 @@ pub(crate) fn encode(word: &[u32], encoded: &mut Vec<u16>) {
 #[inline]
 pub(crate) fn decode(encoded: &[u16], word: &mut Vec<u32>) {
     word.clear();
+    if encoded.iter().all(|number| *number != LONG) {
+        word.extend(encoded.iter().map(|number| u32::from(*number)));
+        return;
+    }
     let mut numbers = encoded.iter();
     while let Some(&number) = numbers.next() {
         let number = match number {

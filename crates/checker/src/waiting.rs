@@ -112,8 +112,8 @@ impl Pair<'_> {
         Some((spot(edge.to, was_old && !enters), enters && !was_old))
     }
 
-    fn next(&self, from: Spot) -> impl Iterator<Item = Spot> + '_ {
-        self.graph.edges(from / 2).iter().filter_map(move |edge| Some(self.follow(from, *edge)?.0))
+    fn next(&self, from: Spot, cursor: &mut u32) -> Option<Spot> {
+        self.graph.next(from / 2, cursor, |edge| Some(self.follow(from, edge)?.0))
     }
 
     /// How often j overtakes i at most.
@@ -122,7 +122,7 @@ impl Pair<'_> {
         let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
         components.from(
             starts.iter().copied(),
-            |from| self.next(from),
+            |from, cursor: &mut u32| self.next(from, cursor),
             |component| {
                 let value = self.value(component, &values);
                 component.iter().for_each(|spot| values[*spot as usize] = value);
@@ -207,7 +207,7 @@ impl Pair<'_> {
         let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
         components.from(
             starts,
-            |from| self.next(from),
+            |from, cursor: &mut u32| self.next(from, cursor),
             |component| {
                 if round.is_none() {
                     let mut members = component.to_vec();

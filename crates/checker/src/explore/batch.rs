@@ -1,8 +1,11 @@
 //! What one thread makes of its share of a round.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use doorway_core::Phase;
 
 use super::judge::{self, Found};
+use crate::graph::Label;
 use crate::store::{BLOCK, SHARDS, Shard, StateId, Store, encode, hash, shard_of};
 use crate::{Known, Step, System};
 
@@ -17,7 +20,9 @@ pub(crate) struct Batch {
     pub(super) transitions: u64,
     /// For each state that was expanded its number of steps, and the steps, if they are kept.
     pub(crate) counts: Vec<(StateId, u32)>,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<Label>,
+    /// Where each of these steps leads; each is written once, by the thread that has its shard.
+    pub(crate) targets: Vec<AtomicU32>,
     keeps: bool,
     word: Vec<u32>,
     scratch: Scratch,
@@ -59,6 +64,7 @@ impl Batch {
         self.transitions = 0;
         self.counts.clear();
         self.steps.clear();
+        self.targets.clear();
         self.keeps = keeps;
     }
 
@@ -113,7 +119,8 @@ impl Batch {
         self.transitions += steps.len() as u64;
         if self.keeps {
             self.counts.push((state, steps.len() as u32));
-            self.steps.extend_from_slice(steps);
+            self.steps.extend(steps.iter().map(Label::new));
+            self.targets.resize_with(self.steps.len(), AtomicU32::default);
         }
         if steps.iter().all(|step| step.owed.is_none()) {
             self.found.extend(judge::stillness(system, state, &self.word));
@@ -131,8 +138,6 @@ pub(crate) struct Inserted {
     pub(super) fresh: Vec<StateId>,
     pub(super) found: Vec<Found>,
     pub(super) is_full: bool,
-    /// For each batch where its steps led to, if that is kept.
-    pub(crate) targets: Vec<(usize, u32, StateId)>,
     /// Where all processes stand in the new states, if that is kept.
     pub(crate) phases: Vec<(StateId, u64)>,
 }
@@ -161,7 +166,7 @@ fn insert<S: System>(
     inserted: &mut Inserted,
 ) {
     let first_fresh = inserted.fresh.len();
-    for (which, batch) in batches.iter().enumerate() {
+    for batch in batches {
         let Bucket { entries, words } = &batch.buckets[number];
         let mut begin = 0;
         for (place_in_bucket, entry) in entries.iter().enumerate() {
@@ -179,7 +184,7 @@ fn insert<S: System>(
                 inserted.fresh.push(state);
             }
             if keep {
-                inserted.targets.push((which, entry.step, state));
+                batch.targets[entry.step as usize].store(state, Ordering::Relaxed);
             }
         }
     }

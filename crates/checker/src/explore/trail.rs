@@ -5,7 +5,7 @@ use doorway_core::Phase;
 use super::Explorer;
 use super::batch::in_phase;
 use super::judge::Found;
-use crate::graph::{Edge, Graph, Path};
+use crate::graph::{Edge, Graph, Label, Path};
 use crate::order::with_few_changes;
 use crate::progress::Lasso;
 use crate::store::{StateId, encode, hash};
@@ -43,14 +43,12 @@ impl<S: System> Explorer<'_, S> {
     fn along(&self, graph: &Graph, word: &mut Vec<u32>, edges: &[Edge]) -> Vec<Step> {
         let (begin, mut steps) = (word.clone(), Vec::new());
         for edge in edges {
-            let step = *graph.step(*edge);
-            let target = self.store.fingerprint(edge.to);
+            let (label, target) = (graph.label(*edge), self.store.fingerprint(edge.to));
+            let is_taken =
+                |step: &Step, after: &[u32]| Label::new(step) == label && fingerprint(after) == target;
+            let Some((step, after)) = self.step_to(word, is_taken) else { break };
             steps.extend(self.system.unfold(word, &step));
-            if let Some((_, after)) = self.step_to(word, |other, after| {
-                (other.process, other.action) == (step.process, step.action) && fingerprint(after) == target
-            }) {
-                *word = after;
-            }
+            *word = after;
         }
         with_few_changes(self.system, &begin, steps)
     }

@@ -25,7 +25,7 @@ impl Round<'_> {
             self.strike(&mut classes, from, &way, fairness);
             let Some(&class) = classes.first() else { break };
             let is_goal = |state: StateId, edge: Option<Edge>| match edge {
-                Some(edge) => self.graph.step(edge).owed == Some(class),
+                Some(edge) => self.graph.label(edge).owed() == Some(class),
                 None => fairness == Fairness::Weak && !self.possible(state).any(|other| other == class),
             };
             let more = self.way(at, &is_goal);
@@ -43,13 +43,13 @@ impl Round<'_> {
 
     /// The classes of steps that are owed in a state.
     fn possible(&self, state: StateId) -> impl Iterator<Item = u32> + '_ {
-        self.graph.edges(state).iter().filter_map(|edge| self.graph.step(*edge).owed)
+        self.graph.edges(state).iter().filter_map(|edge| self.graph.label(*edge).owed())
     }
 
     /// Strikes out the classes to which the way is fair already.
     fn strike(&self, classes: &mut BTreeSet<u32>, from: StateId, way: &[Edge], fairness: Fairness) {
         for edge in way {
-            if let Some(class) = self.graph.step(*edge).owed {
+            if let Some(class) = self.graph.label(*edge).owed() {
                 classes.remove(&class);
             }
         }
