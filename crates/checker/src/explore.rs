@@ -4,6 +4,7 @@
 //! them by shard; then every thread puts those of its shards into the store. So no lock is needed, and numbers, counts and runs do
 //! not depend on how many threads there are.
 
+mod at_once;
 mod batch;
 mod judge;
 mod trail;
@@ -135,8 +136,8 @@ const ROUND: usize = 1 << 18;
 const SHORT_ROUND: usize = 1 << 10;
 /// How many bytes the states after those of a round should take.
 const BYTES_OF_ROUND: usize = 80 << 20;
-/// Below so many states a second thread does not pay.
-const FEW: usize = 1 << 9;
+/// Fewer states are made the steps of one after the other: neither a second thread nor sorting by shard pays.
+const FEW: usize = 1 << 11;
 
 pub(crate) struct Explorer<'a, S: System> {
     pub(crate) system: &'a mut S,
@@ -253,7 +254,10 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     fn round(&mut self, states: &[StateId]) {
-        let threads = if states.len() < FEW { 1 } else { self.search.threads.max(1) };
+        if states.len() < FEW {
+            return self.at_once(states);
+        }
+        let threads = self.search.threads.max(1);
         self.batches.resize_with(threads + 1, Batch::default);
         let mut batches = std::mem::take(&mut self.batches);
         self.expand(states, &mut batches);

@@ -189,6 +189,8 @@ pub(crate) struct Path {
 #[derive(Default)]
 pub(crate) struct GraphBuilder {
     spans: Vec<(u32, u32)>,
+    /// The state whose steps are being added.
+    latest: StateId,
     edges: Vec<Edge>,
     labels: Vec<Label>,
     numbers: HashMap<Label, u32, Quick>,
@@ -230,21 +232,35 @@ impl GraphBuilder {
         for &(state, phases) in inserted.iter().flat_map(|part| &part.phases) {
             self.place(state, phases, depth);
         }
-        self.recent.resize(RECENT, NO_LABEL);
         for batch in batches {
             let mut steps = batch.steps.iter().zip(&batch.targets);
             for &(state, count) in &batch.counts {
-                self.spans[state as usize] = (self.edges.len() as u32, count);
+                self.begin_steps(state);
                 for (step, to) in steps.by_ref().take(count as usize) {
-                    let (to, label) = (to.load(Ordering::Relaxed), self.number(*step));
-                    self.edges.push(Edge { to, label });
+                    self.add_step(*step, to.load(Ordering::Relaxed));
                 }
             }
         }
     }
 
+    /// The steps that are added next are those of this state.
+    pub(crate) fn begin_steps(&mut self, state: StateId) {
+        self.spans[state as usize] = (self.edges.len() as u32, 0);
+        self.latest = state;
+    }
+
+    /// Adds a step.
+    pub(crate) fn add_step(&mut self, label: Label, to: StateId) {
+        let label = self.number(label);
+        self.edges.push(Edge { to, label });
+        self.spans[self.latest as usize].1 += 1;
+    }
+
     /// The number of a label.
     fn number(&mut self, label: Label) -> u32 {
+        if self.recent.is_empty() {
+            self.recent.resize(RECENT, NO_LABEL);
+        }
         let slot = (label.hash() >> (64 - RECENT.trailing_zeros())) as usize;
         let (known, number) = self.recent[slot];
         if known == label {

@@ -87,7 +87,7 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
         lassos.push(Lasso { property, what, processes, path });
     }
     for state in graph.states() {
-        if graph.edges(state).iter().all(|edge| graph.label(*edge).owed().is_none()) {
+        if loops.classes.is_nothing_owed(graph, state) {
             for (process, needs) in each.iter_mut().enumerate() {
                 if graph.stand(state, process).wants() {
                     (*needs, somebody) = (None, None);
@@ -355,6 +355,14 @@ impl Classes {
         match self.of_label[edge.label as usize] {
             Self::NONE => 0,
             class => 1 << class,
+        }
+    }
+
+    /// Whether nothing need ever happen in a state.
+    fn is_nothing_owed(&self, graph: &Graph, state: StateId) -> bool {
+        match self.possible.get(state as usize) {
+            Some(classes) => *classes == 0,
+            None => graph.edges(state).iter().all(|edge| self.of(*edge).is_none()),
         }
     }
 

@@ -112,7 +112,7 @@ impl Shard {
             gone: 0,
             parents: Vec::new(),
             fingerprints: Vec::new(),
-            table: vec![0; 128],
+            table: vec![0; 256],
         }
     }
 
@@ -268,7 +268,7 @@ const LONG: u16 = u16::MAX;
 /// Writes a word as 16-bit numbers.
 #[inline]
 pub(crate) fn encode(word: &[u32], encoded: &mut Vec<u16>) {
-    if word.iter().all(|number| *number < u32::from(LONG)) {
+    if word.iter().fold(0, |all, number| all | number) < u32::from(LONG) {
         encoded.extend(word.iter().map(|number| *number as u16));
         return;
     }
@@ -284,7 +284,7 @@ pub(crate) fn encode(word: &[u32], encoded: &mut Vec<u16>) {
 #[inline]
 pub(crate) fn decode(encoded: &[u16], word: &mut Vec<u32>) {
     word.clear();
-    if encoded.iter().all(|number| *number != LONG) {
+    if encoded.iter().fold(0, |most, number| (*number).max(most)) != LONG {
         word.extend(encoded.iter().map(|number| u32::from(*number)));
         return;
     }

@@ -24,16 +24,24 @@ pub(crate) struct Batch {
     /// Where each of these steps leads; each is written once, by the thread that has its shard.
     pub(crate) targets: Vec<AtomicU32>,
     keeps: bool,
-    word: Vec<u32>,
-    scratch: Scratch,
+    pub(super) word: Vec<u32>,
+    pub(super) scratch: Scratch,
 }
 
 /// The steps of one state.
 #[derive(Default)]
-struct Scratch {
-    steps: Vec<Step>,
+pub(super) struct Scratch {
+    pub(super) steps: Vec<Step>,
     words: Vec<u16>,
     ends: Vec<usize>,
+}
+
+impl Scratch {
+    /// The encoded state after a step.
+    pub(super) fn after(&self, step: usize) -> &[u16] {
+        let begin = if step == 0 { 0 } else { self.ends[step - 1] };
+        &self.words[begin..self.ends[step]]
+    }
 }
 
 /// States that were reached and belong to one shard.
@@ -83,19 +91,40 @@ impl Batch {
 
     /// Makes every step that is possible in a state.
     pub(super) fn expand<S: System>(&mut self, system: &S, store: &Store, state: StateId) {
+        match self.make_steps(system, store, state) {
+            Known::All => self.sort(system, state),
+            Known::No => self.unknown.push(state),
+        }
+    }
+
+    /// Lays the steps of a state, and the states after them, ready.
+    pub(super) fn make_steps<S: System>(&mut self, system: &S, store: &Store, state: StateId) -> Known {
         store.read(state, &mut self.word);
         let Scratch { steps, words, ends } = &mut self.scratch;
         steps.clear();
         words.clear();
         ends.clear();
-        let known = system.steps(&self.word, &mut |step, after| {
+        system.steps(&self.word, &mut |step, after| {
             steps.push(step);
             encode(after, words);
             ends.push(words.len());
-        });
-        match known {
-            Known::All => self.sort(system, state),
-            Known::No => self.unknown.push(state),
+        })
+    }
+
+    /// Looks at the steps that lie ready.
+    pub(super) fn look_at_steps<S: System>(&mut self, system: &S, state: StateId) {
+        let steps = &self.scratch.steps;
+        self.transitions += steps.len() as u64;
+        for step in steps {
+            if let Some((property, what)) = step.broken {
+                self.found.push(Found::step(property, what, state, *step));
+            }
+        }
+        if steps.iter().all(|step| step.owed.is_none()) {
+            self.found.extend(judge::stillness(system, state, &self.word));
+        }
+        if steps.is_empty() {
+            self.terminals.push(self.word.clone());
         }
     }
 
@@ -104,7 +133,7 @@ impl Batch {
         let Scratch { steps, words, ends } = &self.scratch;
         let first = self.transitions as u32;
         let mut begin = 0;
-        for ((number, step), &end) in (first..).zip(steps).zip(ends) {
+        for (number, &end) in (first..).zip(ends) {
             let word = &words[begin..end];
             begin = end;
             let hash = hash(word);
@@ -112,22 +141,13 @@ impl Batch {
             bucket.words.extend_from_slice(word);
             let end = bucket.words.len() as u32;
             bucket.entries.push(Entry { hash, parent: state, step: number, end });
-            if let Some((property, what)) = step.broken {
-                self.found.push(Found::step(property, what, state, *step));
-            }
         }
-        self.transitions += steps.len() as u64;
         if self.keeps {
             self.counts.push((state, steps.len() as u32));
             self.steps.extend(steps.iter().map(Label::new));
             self.targets.resize_with(self.steps.len(), AtomicU32::default);
         }
-        if steps.iter().all(|step| step.owed.is_none()) {
-            self.found.extend(judge::stillness(system, state, &self.word));
-        }
-        if steps.is_empty() {
-            self.terminals.push(self.word.clone());
-        }
+        self.look_at_steps(system, state);
     }
 }
 
