@@ -7,14 +7,14 @@
 mod counterexample;
 mod passes;
 pub mod table;
-
-use std::fmt;
+mod verdict;
 
 use doorway_checker::counts::Messages as Counts;
-use doorway_checker::{Fairness, Faults, Limits, Property, Setting, Visited, Walks};
+use doorway_checker::{Exploration, Fairness, Faults, Limits, Property, Setting, Visited, Walks};
 use doorway_core::{Catalog, Channels, NodeId, Options, Refusal, Start};
 
 pub use counterexample::Counterexample;
+pub use verdict::{Decision, Verdict};
 
 /// A small system to explore, and what to decide about it.
 #[derive(Clone, Debug)]
@@ -128,6 +128,14 @@ pub struct Numbers {
     pub odds_of_omission: Option<f64>,
 }
 
+impl Numbers {
+    fn of(explored: &Exploration) -> Self {
+        let &Exploration { states, transitions, depth, is_complete, is_satisfied, bytes, .. } = explored;
+        let odds_of_omission = explored.odds_of_omission;
+        Self { states, transitions, depth, is_complete, is_satisfied, bytes, odds_of_omission }
+    }
+}
+
 /// What came of an exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
@@ -145,59 +153,6 @@ pub struct Checked {
     pub most_overtaken: Option<Counterexample>,
     /// The smallest and the largest number of messages of a run that ends.
     pub messages: Option<Counts>,
-}
-
-/// What was decided about a property.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
-    /// Which.
-    pub property: Property,
-    /// What was decided.
-    pub decision: Decision,
-    /// What a scheduler must owe for that.
-    pub fairness: Option<Fairness>,
-    /// The same for each node, `None` for one that starves whatever a scheduler owes; of starvation alone, and empty if it is
-    /// not known.
-    pub each: Vec<Option<Fairness>>,
-    /// How often one is overtaken at worst.
-    pub bound: Option<u32>,
-    /// What there is to say besides.
-    pub remark: Option<String>,
-}
-
-impl Verdict {
-    fn new(property: Property, decision: Decision) -> Self {
-        Self { property, decision, fairness: None, each: Vec::new(), bound: None, remark: None }
-    }
-}
-
-/// Whether a property holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// In every run.
-    Holds,
-    /// Not in every run.
-    Violated,
-    /// Not every state was reached, and it holds in those that were.
-    NotExhausted,
-}
-
-impl Decision {
-    /// As it stands in JSON.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Decision::Holds => "holds",
-            Decision::Violated => "violated",
-            Decision::NotExhausted => "not-exhausted",
-        }
-    }
-}
-
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name().replace('-', " "))
-    }
 }
 
 impl Checked {

@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use doorway_checker::{
-    Exploration, Fairness, Limits, Messages, Property, Runs, Search, Setting, Violation, Walks, Watches,
-    explore, walk,
+    Exploration, Limits, Messages, Property, Runs, Search, Setting, Walks, Watches, explore, walk,
 };
 use doorway_core::{About, Catalog, Explain, Factory, Family, Hints, Refusal, Visitor};
 
+use super::verdict::Judge;
 use super::{Checked, Counterexample, Decision, Instance, Numbers, Verdict};
 
 /// Explores an instance.
@@ -133,9 +133,9 @@ impl Passes<'_> {
         let mut open = of_runs.clone();
         if self.instance.reduction && !of_runs.is_empty() {
             let (explored, mut system) = self.explore(&of_runs, Watches::default(), true, false)?;
-            self.checked.reduced = Some(numbers(&explored));
+            self.checked.reduced = Some(Numbers::of(&explored));
             open = self.settle(&of_runs, &explored, &mut system, true);
-            self.checked.numbers = numbers(&explored);
+            self.checked.numbers = Numbers::of(&explored);
         }
         if !open.is_empty() || !of_states.is_empty() {
             let wanted: Vec<Property> = open.iter().chain(&of_states).copied().collect();
@@ -143,7 +143,7 @@ impl Passes<'_> {
             let stop = of_states.is_empty() && self.checked.reduced.is_some();
             let (explored, mut system) = self.explore(&wanted, watches, false, stop)?;
             if explored.is_complete || explored.states > self.checked.numbers.states {
-                self.checked.numbers = numbers(&explored);
+                self.checked.numbers = Numbers::of(&explored);
             }
             self.settle(&wanted, &explored, &mut system, false);
         }
@@ -171,7 +171,7 @@ impl Passes<'_> {
             }
             let (explored, mut system) = self.explore(&wanted, watches, false, !watches.doorways)?;
             if self.checked.numbers.states == 0 {
-                self.checked.numbers = numbers(&explored);
+                self.checked.numbers = Numbers::of(&explored);
             }
             self.settle(&wanted, &explored, &mut system, false);
         }
@@ -218,10 +218,12 @@ impl Passes<'_> {
         system: &mut Messages,
         is_reduced: bool,
     ) -> Vec<Property> {
+        let Instance { fairness, ref requests, .. } = *self.instance;
+        let judge = Judge { fairness, is_limited: requests.iter().any(|asked| *asked != Setting::UNBOUNDED) };
         let mut open = Vec::new();
         for &property in wanted {
             let violation = explored.violations.iter().find(|violation| violation.property == property);
-            let verdict = self.judge(property, violation, explored);
+            let verdict = judge.verdict(property, violation, explored);
             if is_reduced && verdict.decision != Decision::Holds {
                 open.push(property);
             }
@@ -245,63 +247,5 @@ impl Passes<'_> {
         }
         self.checked.messages = explored.messages.or(self.checked.messages);
         open
-    }
-
-    fn judge(&self, property: Property, violation: Option<&Violation>, explored: &Exploration) -> Verdict {
-        let decision = match (violation, explored.is_complete) {
-            (Some(_), _) => Decision::Violated,
-            (None, true) => Decision::Holds,
-            (None, false) => Decision::NotExhausted,
-        };
-        let mut verdict = Verdict::new(property, decision);
-        match property {
-            Property::DeadlockFreedom | Property::StarvationFreedom => {
-                let needs = explored.progress.as_ref().and_then(|progress| match property {
-                    Property::DeadlockFreedom => progress.somebody,
-                    _ => progress.everybody(),
-                });
-                if let Some(progress) =
-                    explored.progress.as_ref().filter(|_| property == Property::StarvationFreedom)
-                {
-                    verdict.each = progress.each.clone();
-                }
-                verdict.fairness = match decision {
-                    Decision::Holds => self.instance.fairness.or(needs),
-                    Decision::Violated if violation.is_some_and(|run| run.loop_start.is_some()) => {
-                        Some(self.instance.fairness.unwrap_or(Fairness::Strong))
-                    }
-                    Decision::Violated | Decision::NotExhausted => None,
-                };
-            }
-            Property::Fifo | Property::BoundedWaiting => self.bound(&mut verdict, explored),
-            _ => {}
-        }
-        verdict
-    }
-
-    /// How often one is overtaken, and whether only the number of requests keeps it from being more.
-    fn bound(&self, verdict: &mut Verdict, explored: &Exploration) {
-        let Some(waiting) = &explored.waiting else { return };
-        verdict.bound = waiting.worst();
-        if verdict.property == Property::Fifo {
-            return;
-        }
-        let is_limited = self.instance.requests.iter().any(|asked| *asked != Setting::UNBOUNDED);
-        if verdict.decision == Decision::Holds && is_limited && verdict.bound != Some(0) {
-            verdict.decision = Decision::NotExhausted;
-            verdict.remark = Some("more requests might show more".to_owned());
-        }
-    }
-}
-
-fn numbers(explored: &Exploration) -> Numbers {
-    Numbers {
-        states: explored.states,
-        transitions: explored.transitions,
-        depth: explored.depth,
-        is_complete: explored.is_complete,
-        is_satisfied: explored.is_satisfied,
-        bytes: explored.bytes,
-        odds_of_omission: explored.odds_of_omission,
     }
 }
