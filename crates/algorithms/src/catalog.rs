@@ -6,9 +6,14 @@ use crate::message::{
     cao_singhal, carvalho_roucairol, central, lamport, maekawa, naimi_trehel, raymond, ricart_agrawala,
     sanders, singhal, suzuki_kasami, token_ring,
 };
+use crate::shared::{
+    bakery, bakery_one_word, black_white_bakery, black_white_one_word, lamport_fast, peterson,
+    peterson_unless_alone, simple_bakery, tournament,
+};
 use crate::specimens;
 
-/// Every algorithm of the textbook, in the order in which one would teach them, and after them the specimens.
+/// Every algorithm of the textbook, in the order in which one would teach them, and after them the specimens; first those
+/// over messages, then those over shared memory.
 pub fn catalog() -> impl Catalog {
     Empty
         .with(central::entry())
@@ -50,4 +55,20 @@ pub fn catalog() -> impl Catalog {
         .with(specimens::singhal_idle_while_inside::entry())
         .with(specimens::singhal_no_chase::entry())
         .with(specimens::raymond_token_away_while_inside::entry())
+        .with_program(peterson::entry())
+        .with_program(peterson_unless_alone::entry())
+        .with_program(tournament::entry())
+        .with_program(lamport_fast::entry())
+        .with_program(simple_bakery::entry())
+        .with_program(bakery::entry())
+        .with_program(bakery_one_word::entry())
+        .with_program(black_white_bakery::entry())
+        .with_program(black_white_one_word::entry())
+        .with_program(specimens::shared::peterson_no_turn::entry())
+        .with_program(specimens::shared::tournament_leaf_first::entry())
+        .with_program(specimens::shared::tournament_missing_barrier::entry())
+        .with_program(specimens::shared::simple_bakery_two_steps::entry())
+        .with_program(specimens::shared::bakery_maximum_by_position::entry())
+        .with_program(specimens::shared::black_white_two_registers::entry())
+        .with_program(specimens::shared::black_white_number_first::entry())
 }

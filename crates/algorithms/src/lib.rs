@@ -2,7 +2,8 @@
 //!
 //! Each file of [`message`] reads like the paper's page: citation, idea, claims, state, messages, and one handler per
 //! event. What an algorithm tells about itself ([`doorway_core::Explain`]) and its place in the catalog stand below it.
-//! [`specimens`] are wrong on purpose.
+//! [`shared`] has the algorithms for processes that share memory: the textbook's lines, one access in each. [`specimens`] are
+//! wrong on purpose.
 //!
 //! ```
 //! use doorway_core::Catalog;
@@ -16,6 +17,7 @@
 mod catalog;
 pub mod lemmas;
 pub mod message;
+pub mod shared;
 pub mod specimens;
 pub mod structures;
 pub mod trees;

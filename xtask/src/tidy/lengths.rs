@@ -73,9 +73,13 @@ fn limit_of(page: Page<'_>) -> usize {
     if LONG_ALGORITHMS.iter().any(|name| is_of(name)) { LONG_ALGORITHM } else { ALGORITHM }
 }
 
-/// The lines down to where the algorithm begins to tell about itself.
+/// The lines down to where the algorithm begins to tell about itself: with `impl Explain`, or a program with its `fields`.
 fn lines_of_algorithm(code: &str) -> usize {
-    let explains = words(code).find(|&(at, word)| word == "impl" && is_of_explain(&code[at..]));
+    let explains = words(code).find(|&(at, word)| match word {
+        "impl" => is_of_explain(&code[at..]),
+        "fn" => words(&code[at..]).nth(1).is_some_and(|(_, name)| name == "fields"),
+        _ => false,
+    });
     explains.map_or_else(|| lines_without_tests(code), |(at, _)| line_of(code, at) - 1)
 }
 
@@ -146,6 +150,14 @@ mod tests {
         }
         let other = format!("{}impl Hints for R {{}}\n", lines(120));
         assert_eq!(found(RAYMOND, &other).len(), 1);
+    }
+
+    #[test]
+    fn what_a_program_tells_about_itself_is_not_counted() {
+        let bakery = "crates/algorithms/src/shared/bakery.rs";
+        let text = format!("{}fn fields(&self) {{\n}}\n{}", lines(120), lines(50));
+        assert!(found(bakery, &text).is_empty());
+        assert_eq!(found(bakery, &text.replace("fields", "figures")).len(), 1);
     }
 
     #[test]

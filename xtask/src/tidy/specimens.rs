@@ -12,8 +12,15 @@ pub fn check(source: &Source) -> Vec<Finding> {
     let text = &source.text;
     let mentions =
         words(text).filter(|&(at, word)| is_specimen(word) && !says_it_is_none(&text[at + word.len()..]));
-    let by_name = variants(text).map(|(at, name)| finding(source, at, name));
+    let others = variants(text).filter(|&(_, name)| Some(name) != own_name(text));
+    let by_name = others.map(|(at, name)| finding(source, at, name));
     mentions.map(|(at, word)| finding(source, at, word)).chain(by_name).collect()
+}
+
+/// The name under which the file stands in the catalog: a correct variant has a slash in its own.
+fn own_name(text: &str) -> Option<&str> {
+    let (_, name) = text.split_once("name: \"")?;
+    name.split('"').next()
 }
 
 /// Names such as `maekawa/basic`: words of small letters with a slash between them, where no path begins.
@@ -81,6 +88,12 @@ mod tests {
             }
         }
         assert_eq!(found("message/raymond.rs", "specimen: Some(S)\n"), [1]);
+    }
+
+    #[test]
+    fn a_correct_variant_may_say_its_own_name() {
+        let text = "//! It.\nname: \"bakery/one-word\",\nf(\"bakery/one-word\")\nf(\"bakery/no-word\")\n";
+        assert_eq!(found("shared/bakery_one_word.rs", text), [4]);
     }
 
     #[test]

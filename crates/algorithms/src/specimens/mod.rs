@@ -1,7 +1,8 @@
 //! Deliberately wrong variants, kept because each shows something and proves that tests and checker can fail.
 //!
 //! The header of each file tells what is wrong, why that fails, and the shortest run that shows it, in which a step is a
-//! request, a delivery or a release. Where a correct algorithm can be wrapped, [`spoiled`] does it.
+//! request, a delivery or a release. Where a correct algorithm can be wrapped, [`spoiled`] does it. [`shared`] has those over
+//! shared memory, where a step is an access to a register.
 
 pub mod carvalho_roucairol_no_asking_back;
 pub mod carvalho_roucairol_permission_kept;
@@ -14,6 +15,7 @@ pub mod raymond_token_away_while_inside;
 pub mod ricart_agrawala;
 pub mod ricart_agrawala_equal_stamps;
 pub mod sanders;
+pub mod shared;
 pub mod singhal_idle_while_inside;
 pub mod singhal_no_chase;
 pub mod spoiled;

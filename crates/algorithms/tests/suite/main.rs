@@ -1,6 +1,8 @@
 //! What algorithms promise and what they say of themselves, held against random schedules and small full searches.
 
+mod interleavings;
 mod invariants;
 mod lemmas;
 mod promises;
+mod shared;
 mod world;

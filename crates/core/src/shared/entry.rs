@@ -19,6 +19,8 @@ pub struct AboutProgram {
     pub promise: Fairness,
     /// What can be chosen.
     pub parameters: &'static [Parameter],
+    /// The choices that change what is promised, each a name and a word: tables have a row for each.
+    pub variants: &'static [(&'static str, &'static str)],
     /// The source of its file, whose header is its page in the textbook: `include_str!("name.rs")`.
     pub source: &'static str,
     /// What is wrong with it, if it is kept because it is wrong.
@@ -50,10 +52,10 @@ pub enum Fairness {
 impl fmt::Display for Fairness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fairness::CanStarve => f.write_str("one may starve"),
-            Fairness::NobodyStarves => f.write_str("nobody starves"),
-            Fairness::Bounded(r) => write!(f, "{r}-bounded waiting"),
-            Fairness::Fifo => f.write_str("first come, first served"),
+            Fairness::CanStarve => f.write_str("may starve"),
+            Fairness::NobodyStarves => f.write_str("never starves"),
+            Fairness::Bounded(r) => write!(f, "at most {r} times"),
+            Fairness::Fifo => f.write_str("in order"),
         }
     }
 }

@@ -47,11 +47,13 @@
 //! assert_eq!(process.phase(), Phase::Inside);
 //! ```
 
+mod alone;
 mod entry;
 mod process;
 
 use std::ops::Range;
 
+pub use alone::Accesses;
 pub use entry::{AboutProgram, Cell, Fairness, ProgramEntry, ProgramVisitor, Team, Values};
 pub use process::{Place, Process};
 
@@ -87,7 +89,7 @@ pub trait Program: Data {
 pub enum Progress {
     /// It goes on.
     Step,
-    /// The test of a waiting loop failed: the process stands where it stood.
+    /// The test of a waiting loop failed: the process stands before it again.
     Wait,
     /// It goes on, and is past its doorway now: whoever begins later should not be served before it.
     Doorway,

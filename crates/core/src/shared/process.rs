@@ -58,6 +58,16 @@ impl<P> Process<P> {
     pub fn program(&self) -> &P {
         &self.program
     }
+
+    /// Sets out on a step that takes time: from now on the process is out of the remainder, or of the section, although the
+    /// access of [`Process::step`] is still to come.
+    pub fn begin(&mut self) {
+        self.place = match self.place {
+            Place::Remainder => Place::Doorway,
+            Place::Inside => Place::Leaving,
+            Place::Doorway | Place::Waiting | Place::Leaving => self.place,
+        };
+    }
 }
 
 impl<P: Program> Process<P> {
@@ -108,6 +118,18 @@ mod tests {
         let expected =
             [Place::Doorway, Place::Waiting, Place::Waiting, Place::Inside, Place::Leaving, Place::Remainder];
         assert!(places.eq(expected));
+    }
+
+    #[test]
+    fn whoever_sets_out_is_no_longer_in_the_remainder_nor_inside() {
+        let set_out = |place| {
+            let mut process = Process { program: (), place };
+            process.begin();
+            process.place()
+        };
+        let places = [Place::Remainder, Place::Doorway, Place::Waiting, Place::Inside, Place::Leaving];
+        let after = [Place::Doorway, Place::Doorway, Place::Waiting, Place::Leaving, Place::Leaving];
+        assert_eq!(places.map(set_out), after);
     }
 
     #[test]

@@ -1,0 +1,317 @@
+//! The programs over shared memory: every interleaving of two and three processes, what an entry costs alone, and the
+//! runs that show what is wrong with the specimens.
+
+use std::collections::BTreeSet;
+
+use doorway_core::shared::{AboutProgram, Accesses, Fairness, Program, ProgramVisitor, Team};
+use doorway_core::{Catalog, Members, NodeId, Options, Refusal};
+
+use crate::interleavings::{Flaw, Found, Search, explore};
+
+const TICKETS_UP_TO_N: Flaw = Flaw::Invariant("no ticket is larger than the number of processes");
+
+fn visit<V: ProgramVisitor>(
+    name: &str,
+    options: &Options,
+    n: usize,
+    visitor: V,
+) -> Result<V::Output, Refusal> {
+    let members = Members::new(n).expect("there is somebody");
+    let visited = doorway_algorithms::catalog().visit_program(name, options, &members, visitor);
+    visited.unwrap_or_else(|| panic!("{name} is not in the catalog"))
+}
+
+struct Explore(Search);
+
+impl ProgramVisitor for Explore {
+    type Output = Found;
+
+    fn visit<P: Program>(self, _: &AboutProgram, team: Team<P>) -> Found {
+        explore(&team, self.0)
+    }
+}
+
+fn explored_with(name: &str, options: &Options, n: usize, search: Search) -> Found {
+    visit(name, options, n, Explore(search)).unwrap_or_else(|refusal| panic!("{name}, {n}: {refusal}"))
+}
+
+fn explored(name: &str, n: usize, search: Search) -> Found {
+    explored_with(name, &Options::none(), n, search)
+}
+
+/// The flaws and how many steps lead to each.
+fn lengths(found: &Found) -> Vec<(Flaw, usize)> {
+    found.flaws.iter().map(|(&flaw, run)| (flaw, run.len())).collect()
+}
+
+fn promise(name: &str) -> Fairness {
+    doorway_algorithms::catalog().program(name).expect("it is in the catalog").promise
+}
+
+/// Name, processes, limit of tickets, and states without and with the order in which processes began.
+const FULL_SEARCHES: [(&str, usize, u64, [usize; 2]); 15] = [
+    ("peterson", 2, 0, [32, 44]),
+    ("peterson/unless-alone", 2, 0, [54, 70]),
+    ("tournament", 3, 0, [960, 4_100]),
+    ("lamport-fast", 2, 0, [354, 482]),
+    ("lamport-fast", 3, 0, [12_821, 61_301]),
+    ("simple-bakery", 2, 4, [29, 29]),
+    ("simple-bakery", 3, 4, [172, 172]),
+    ("bakery", 2, 4, [268, 314]),
+    ("bakery", 3, 4, [12_342, 23_337]),
+    ("bakery/one-word", 2, 5, [117, 139]),
+    ("bakery/one-word", 3, 5, [3_733, 6_722]),
+    ("black-white", 2, 0, [1_191, 1_423]),
+    ("black-white", 3, 0, [122_583, 287_185]),
+    ("black-white/one-word", 2, 0, [334, 406]),
+    ("black-white/one-word", 3, 0, [15_882, 34_578]),
+];
+
+#[test]
+fn every_program_excludes_goes_on_and_keeps_contract_and_invariants_in_every_interleaving() {
+    for (name, n, tickets, [states, _]) in FULL_SEARCHES {
+        let found = explored(name, n, Search::up_to(tickets));
+        assert_eq!((lengths(&found), found.states), (vec![], states), "{name}, {n}");
+        assert_eq!(found.reached_limit, tickets > 0, "{name}, {n}: tickets without limit reach any");
+    }
+}
+
+#[test]
+fn exactly_those_that_promise_it_serve_in_the_order_in_which_doorways_are_passed() {
+    for (name, n, tickets, [_, states]) in FULL_SEARCHES {
+        let found = explored(name, n, Search::up_to(tickets).with_order());
+        let is_in_order = found.flaws.is_empty();
+        assert_eq!((is_in_order, found.states), (promise(name) == Fairness::Fifo, states), "{name}, {n}");
+        assert!(found.flaws.keys().all(|&flaw| flaw == Flaw::Order), "{name}, {n}");
+    }
+}
+
+#[test]
+fn every_program_in_the_catalog_is_searched_or_a_specimen() {
+    let catalog = doorway_algorithms::catalog();
+    let searched: BTreeSet<&str> = FULL_SEARCHES.iter().map(|search| search.0).collect();
+    let correct = catalog.programs().into_iter().filter(|about| about.specimen.is_none());
+    assert_eq!(correct.map(|about| about.name).collect::<BTreeSet<_>>(), searched);
+    let specimens = catalog.programs().into_iter().filter_map(|about| about.specimen);
+    assert_eq!(
+        specimens.map(|specimen| specimen.id).collect::<Vec<_>>(),
+        ["C56", "E26", "T1", "E24", "E25", "E29", "E29"]
+    );
+}
+
+struct Lines;
+
+impl ProgramVisitor for Lines {
+    type Output = usize;
+
+    fn visit<P: Program>(self, _: &AboutProgram, _: Team<P>) -> usize {
+        P::LINES.len()
+    }
+}
+
+#[test]
+fn every_line_is_carried_out_by_somebody() {
+    for (name, n, tickets, _) in FULL_SEARCHES {
+        let found = explored(name, n, Search::up_to(tickets));
+        let lines = visit(name, &Options::none(), n, Lines).expect("it was explored");
+        match name {
+            "tournament" => {
+                assert_eq!((found.lines.len(), lines), (6, 29), "those of Peterson among all three")
+            }
+            _ => assert_eq!(found.lines.len(), lines, "{name}, {n}"),
+        }
+    }
+}
+
+#[test]
+fn every_invariant_fails_when_states_are_mixed_up() {
+    let tampered = |name, tickets| explored(name, 3, Search::up_to(tickets)).broken_by_tampering;
+    let smallest =
+        BTreeSet::from(["who is inside has a smaller ticket than all who are past their doorways"]);
+    assert_eq!(tampered("simple-bakery", 4), smallest);
+    assert_eq!(tampered("bakery", 4), smallest);
+    assert_eq!(tampered("bakery/one-word", 5), smallest);
+    let apart = BTreeSet::from(["no two processes have passed the same node of the tree"]);
+    assert_eq!(tampered("tournament", 0), apart);
+}
+
+#[test]
+fn a_tournament_excludes_whatever_its_lock_is() {
+    let games = [("peterson", 4, 7_680), ("unless-alone", 4, 36_936), ("lamport-fast", 3, 45_586)];
+    for (lock, n, states) in games {
+        let found = explored_with("tournament", &Options::none().with("lock", lock), n, Search::up_to(0));
+        assert_eq!((lengths(&found), found.states), (vec![], states), "{lock}");
+    }
+}
+
+#[test]
+fn one_process_enters_and_leaves_for_ever() {
+    let alone = [
+        ("tournament", 4),
+        ("lamport-fast", 9),
+        ("simple-bakery", 2),
+        ("bakery", 4),
+        ("bakery/one-word", 3),
+        ("black-white", 17),
+        ("black-white/one-word", 10),
+    ];
+    for (name, states) in alone {
+        let found = explored(name, 1, Search::up_to(2).with_order());
+        assert_eq!((lengths(&found), found.states, found.reached_limit), (vec![], states, false), "{name}");
+    }
+}
+
+#[test]
+fn a_simple_bakery_in_two_steps_lets_two_in_after_eight() {
+    let found = explored("simple-bakery/two-steps", 2, Search::up_to(4).until(Flaw::Exclusion));
+    assert_eq!(found.flaws[&Flaw::Exclusion], [1, 1, 2, 2, 2, 2, 1, 1]);
+}
+
+#[test]
+fn a_maximum_by_position_is_safe_for_two_and_lets_two_of_three_in_after_31() {
+    let search = Search::up_to(5);
+    assert_eq!(lengths(&explored("bakery/maximum-by-position", 2, search.with_order())), []);
+    let found = explored("bakery/maximum-by-position", 3, search.until(Flaw::Exclusion));
+    assert_eq!(lengths(&found), [(Flaw::Exclusion, 31)]);
+    let found = explored("bakery/maximum-by-position", 3, search.with_order().until(Flaw::Order));
+    assert_eq!(lengths(&found), [(Flaw::Order, 27)]);
+}
+
+#[test]
+fn a_tournament_left_leaf_first_is_safe_for_two_and_lets_two_of_three_in_after_20() {
+    assert_eq!(lengths(&explored("tournament/leaf-first", 2, Search::up_to(0))), []);
+    for n in [3, 4] {
+        let found = explored("tournament/leaf-first", n, Search::up_to(0).until(Flaw::Exclusion));
+        assert_eq!(lengths(&found), [(Flaw::Exclusion, 20)], "{n}");
+    }
+}
+
+#[test]
+fn colour_before_number_gives_two_processes_a_3_after_56_and_never_more() {
+    let found = explored("black-white/two-registers", 2, Search::up_to(3).with_order());
+    assert_eq!((lengths(&found), found.reached_limit), (vec![(TICKETS_UP_TO_N, 56)], false));
+    let found = explored("black-white/two-registers", 3, Search::up_to(4).until(TICKETS_UP_TO_N));
+    assert_eq!(lengths(&found), [(TICKETS_UP_TO_N, 66)]);
+}
+
+#[test]
+fn number_before_colour_gives_two_processes_a_3_after_26_and_then_any_number() {
+    for limit in 3..10 {
+        let found = explored("black-white/number-first", 2, Search::up_to(limit).with_order());
+        assert_eq!((lengths(&found), found.reached_limit), (vec![(TICKETS_UP_TO_N, 26)], true), "{limit}");
+    }
+}
+
+struct Alone;
+
+impl ProgramVisitor for Alone {
+    type Output = BTreeSet<[usize; 4]>;
+
+    /// Loads, stores, maxima and barriers of every process alone: one way for all if they cost the same.
+    fn visit<P: Program>(self, about: &AboutProgram, team: Team<P>) -> Self::Output {
+        let used = |me| {
+            let used: Option<Accesses> = team.accesses_alone(me);
+            let used = used.unwrap_or_else(|| panic!("{} does not get in alone", about.name));
+            [used.loads, used.stores, used.maxima, used.barriers]
+        };
+        NodeId::first(team.n()).map(used).collect()
+    }
+}
+
+/// Loads, stores, maxima and barriers of one process alone.
+fn alone(name: &str, options: &Options, n: usize) -> [usize; 4] {
+    let ways = visit(name, options, n, Alone).expect("so many can take part");
+    assert_eq!(ways.len(), 1, "{name}, {n}: all processes cost the same");
+    ways.into_iter().next().expect("there is one")
+}
+
+#[test]
+fn a_process_that_is_alone_makes_as_many_accesses_as_the_pages_say() {
+    let default = Options::none();
+    assert_eq!(alone("peterson", &default, 2), [1, 3, 0, 1]);
+    assert_eq!(alone("peterson/unless-alone", &default, 2), [1, 2, 0, 1]);
+    for n in (1..=8).chain([64]) {
+        let others = n - 1;
+        let barriers = if n == 1 { 1 } else { 2 };
+        assert_eq!(alone("lamport-fast", &default, n), [2, 5, 0, 2], "{n}");
+        assert_eq!(alone("simple-bakery", &default, n), [others, 1, 1, 0], "{n}");
+        assert_eq!(alone("bakery", &default, n), [3 * others, 4, 0, 2], "{n}");
+        assert_eq!(alone("bakery/one-word", &default, n), [2 * others, 3, 0, barriers], "{n}");
+        assert_eq!(alone("black-white", &default, n), [1 + 4 * others, 6, 0, 2], "{n}");
+        assert_eq!(alone("black-white/one-word", &default, n), [1 + 2 * others, 4, 0, barriers], "{n}");
+    }
+}
+
+#[test]
+fn a_tournament_costs_its_lock_at_every_level() {
+    let levels = [(1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (6, 3), (7, 3), (8, 3), (64, 6)];
+    for (n, d) in levels {
+        let with = |lock| alone("tournament", &Options::none().with("lock", lock), n);
+        assert_eq!(with("peterson"), [d, 3 * d, 0, d], "{n}");
+        assert_eq!(with("unless-alone"), [d, 2 * d, 0, d], "{n}");
+        assert_eq!(with("lamport-fast"), [2 * d, 5 * d, 0, 2 * d], "{n}");
+    }
+}
+
+struct Registers;
+
+impl ProgramVisitor for Registers {
+    type Output = String;
+
+    fn visit<P: Program>(self, _: &AboutProgram, team: Team<P>) -> String {
+        let names: Vec<String> = team.registers.iter().map(|cell| cell.name.clone()).collect();
+        names.join(" ")
+    }
+}
+
+#[test]
+fn registers_have_the_names_and_the_order_of_the_textbook() {
+    let names = |name, n| visit(name, &Options::none(), n, Registers).expect("so many can take part");
+    assert_eq!(names("peterson", 2), "flag[0] flag[1] turn");
+    assert_eq!(names("peterson/unless-alone", 2), "flag[0] flag[1] turn");
+    let tree = "want[1][0] want[1][1] turn[1] want[2][0] want[2][1] turn[2] want[3][0] want[3][1] turn[3]";
+    assert_eq!(names("tournament", 3), tree);
+    assert_eq!(names("lamport-fast", 2), "x y want[1] want[2]");
+    assert_eq!(names("simple-bakery", 2), "number[1] number[2]");
+    assert_eq!(names("bakery", 2), "choosing[1] choosing[2] number[1] number[2]");
+    assert_eq!(names("bakery/one-word", 2), "word[1] word[2]");
+    assert_eq!(names("black-white", 2), "colour choosing[1] choosing[2] ticket[1] ticket[2]");
+    assert_eq!(names("black-white/one-word", 2), "colour word[1] word[2]");
+    let fast = Options::none().with("lock", "lamport-fast");
+    let fast = visit("tournament", &fast, 2, Registers).expect("so many can take part");
+    assert_eq!(fast, "x[1] y[1] want[1][1] want[1][2]");
+}
+
+#[test]
+fn wrong_numbers_and_words_are_refused_in_a_sentence() {
+    let refused = |name, options: &Options, n| match visit(name, options, n, Lines) {
+        Ok(_) => "accepted".to_owned(),
+        Err(refusal) => refusal.to_string(),
+    };
+    for name in ["peterson", "peterson/unless-alone"] {
+        let sentence =
+            |n: usize| format!("{name} is for two processes, not for {n}: a tournament is for any number");
+        assert_eq!(refused(name, &Options::none(), 1), sentence(1));
+        assert_eq!(refused(name, &Options::none(), 3), sentence(3));
+    }
+    let lock = |word| Options::none().with("lock", word);
+    let sentence = "\"ticket\" is not a lock for a tournament: peterson, unless-alone or lamport-fast";
+    assert_eq!(refused("tournament", &lock("ticket"), 4), sentence);
+    assert_eq!(refused("tournament/leaf-first", &lock("ticket"), 4), sentence);
+    assert_eq!(refused("bakery", &lock("peterson"), 4), "bakery has no lock to choose");
+}
+
+#[test]
+fn every_page_tells_source_registers_cost_and_barriers() {
+    for about in doorway_algorithms::catalog().programs() {
+        let page = about.page().replace('\n', " ");
+        let has = |part| page.contains(part);
+        match about.specimen {
+            Some(specimen) => assert!(has(specimen.id) && has("suffice"), "{}", about.name),
+            None => {
+                assert!(has(", \"") && has("Registers: ") && has("Alone: "), "{}", about.name);
+                assert_eq!(has("Total store order: "), about.name != "simple-bakery", "{}", about.name);
+            }
+        }
+    }
+}
