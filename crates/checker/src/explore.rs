@@ -366,7 +366,7 @@ impl<'a, S: System> Explorer<'a, S> {
         };
         if let Some(builder) = self.graph.take().filter(|_| is_complete) {
             let initial = self.initial.iter().map(|(_, state)| *state).collect();
-            let graph = builder.finish(self.system.processes(), initial);
+            let graph = builder.finish(self.system, initial);
             self.ask_about_runs(&graph, &mut explored);
         }
         explored

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 
 use doorway_core::Phase;
 
-use crate::Step;
 use crate::explore::{Batch, Inserted};
 use crate::store::StateId;
+use crate::{Step, System};
 
 /// A step from one state to another.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,8 @@ impl Label {
 /// The graph of all states.
 pub(crate) struct Graph {
     pub(crate) processes: usize,
+    /// What people call one of them, and several.
+    pub(crate) nouns: [&'static str; 2],
     pub(crate) initial: Vec<StateId>,
     /// Where the steps of each state begin, and how many they are.
     spans: Vec<(u32, u32)>,
@@ -275,8 +277,9 @@ impl GraphBuilder {
         number
     }
 
-    pub(crate) fn finish(self, processes: usize, initial: Vec<StateId>) -> Graph {
+    pub(crate) fn finish<S: System>(self, system: &S, initial: Vec<StateId>) -> Graph {
+        let (processes, nouns) = (system.processes(), system.nouns());
         let Self { spans, edges, labels, phases, depths, .. } = self;
-        Graph { processes, initial, spans, edges, labels, phases, depths }
+        Graph { processes, nouns, initial, spans, edges, labels, phases, depths }
     }
 }

@@ -75,14 +75,15 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
         let state = path.edges.last().map_or(path.from, |edge| edge.to);
         let processes: Vec<usize> =
             (0..graph.processes).filter(|process| graph.stand(state, *process).wants()).collect();
-        let what = format!("all goes on for ever, but nobody enters, and {} in vain", wait(&processes));
+        let what =
+            format!("all goes on for ever, but nobody enters, and {} in vain", wait(graph.nouns, &processes));
         lassos.push(Lasso { property: Property::DeadlockFreedom, what, processes, path });
     }
     let mut vain = each_waits.iter().zip(&each).enumerate();
     let starves =
         vain.find_map(|(process, (region, needs))| Some((process, loops.path(region, fairness, *needs)?)));
     if let Some((process, path)) = starves {
-        let what = format!("node {} waits for ever while the others go on", process + 1);
+        let what = format!("{} for ever while the others go on", wait(graph.nouns, &[process]));
         let (property, processes) = (Property::StarvationFreedom, vec![process]);
         lassos.push(Lasso { property, what, processes, path });
     }
@@ -98,8 +99,8 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
     (Progress { somebody, each }, lassos)
 }
 
-fn wait(processes: &[usize]) -> String {
-    format!("{} {}", named(processes), if processes.len() == 1 { "waits" } else { "wait" })
+fn wait(nouns: [&str; 2], processes: &[usize]) -> String {
+    format!("{} {}", named(nouns, processes), if processes.len() == 1 { "waits" } else { "wait" })
 }
 
 /// Where a run can go round.

@@ -13,6 +13,11 @@ pub trait System: Sync {
     /// How many processes it has.
     fn processes(&self) -> usize;
 
+    /// What people call its processes: one of them, and several.
+    fn nouns(&self) -> [&'static str; 2] {
+        ["node", "nodes"]
+    }
+
     /// The states in which it can begin.
     fn initial(&mut self) -> Vec<Vec<u32>>;
 

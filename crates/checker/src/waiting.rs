@@ -159,9 +159,9 @@ impl Pair<'_> {
     fn shortest(&self, depths: &[u32], count: u32) -> Option<Lasso> {
         let what = format!(
             "{} enters {} before {}, which asked before",
-            named(&[self.j]),
+            named(self.graph.nouns, &[self.j]),
             if count == 1 { "once".to_owned() } else { format!("{count} times") },
-            named(&[self.i])
+            named(self.graph.nouns, &[self.i])
         );
         let (from, edges) = self.way(depths, &|_, _, seen| seen == count)?;
         Some(self.lasso(Property::Fifo, what, Path { from, edges, loop_start: None }))
@@ -235,8 +235,8 @@ impl Pair<'_> {
         edges.extend(self.back(&members, target, from)?);
         let what = format!(
             "{} enters again and again while {}, which asked before, waits",
-            named(&[self.j]),
-            named(&[self.i])
+            named(self.graph.nouns, &[self.j]),
+            named(self.graph.nouns, &[self.i])
         );
         Some(self.lasso(
             Property::BoundedWaiting,

@@ -5,13 +5,20 @@ use crate::graph::Label;
 use crate::store::{SHARDS, StateId, decode, hash, shard_of};
 use crate::{Known, System};
 
+/// After so many states the limits are looked at.
+const GLANCE: usize = 64;
+
 impl<S: System> Explorer<'_, S> {
     /// Makes every step of these states.
     pub(super) fn at_once(&mut self, states: &[StateId]) {
         let mut batch = self.batches.pop().unwrap_or_default();
         batch.clear(false);
         let (mut found, mut word) = (Vec::new(), Vec::new());
-        for &state in states {
+        for (number, &state) in states.iter().enumerate() {
+            if number % GLANCE == GLANCE - 1 && self.must_end() {
+                self.is_over = true;
+                break;
+            }
             if batch.make_steps(&*self.system, &self.store, state) == Known::No {
                 self.system.learn(&batch.word);
                 let known = batch.make_steps(&*self.system, &self.store, state);

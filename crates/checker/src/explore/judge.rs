@@ -30,7 +30,7 @@ pub(crate) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<
     let is_inside = |process: &usize| system.phase(word, *process) == Phase::Inside;
     if (0..system.processes()).filter(is_inside).count() > 1 {
         let inside = in_phase(system, word, Phase::Inside);
-        let what = format!("{} are inside together", named(&inside));
+        let what = format!("{} are inside together", named(system.nouns(), &inside));
         let property = Property::MutualExclusion;
         found.push(Found { property, what, processes: inside, state, step: None });
     }
@@ -47,7 +47,7 @@ pub(crate) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> 
         return Vec::new();
     }
     let verb = if waiting.len() == 1 { "waits" } else { "wait" };
-    let what = format!("{} {verb} for ever", named(&waiting));
+    let what = format!("{} {verb} for ever", named(system.nouns(), &waiting));
     let found = |property| {
         let (what, processes) = (what.clone(), waiting.clone());
         Found { property, what, processes, state, step: None }
@@ -56,11 +56,11 @@ pub(crate) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> 
 }
 
 /// Processes by their numbers, which count from 1.
-pub(crate) fn named(processes: &[usize]) -> String {
+pub(crate) fn named([one, several]: [&str; 2], processes: &[usize]) -> String {
     let numbers: Vec<String> = processes.iter().map(|process| (process + 1).to_string()).collect();
     match numbers.split_last() {
         None => "nobody".to_owned(),
-        Some((one, [])) => format!("node {one}"),
-        Some((last, others)) => format!("nodes {} and {last}", others.join(", ")),
+        Some((number, [])) => format!("{one} {number}"),
+        Some((last, others)) => format!("{several} {} and {last}", others.join(", ")),
     }
 }

@@ -1,0 +1,252 @@
+//! The system of a program over shared memory: its processes, the registers, and what is on its way to them.
+//!
+//! The states of single processes get numbers as they are met. A step of the whole system looks up what comes of the number of a
+//! process's state and of the value that it loads; the program's own code runs once for each such pair.
+//!
+//! # Tickets
+//!
+//! A register that can hold any number would make the states endless, so there is a limit. A step that stores a larger value leads
+//! into one last state in which all processes are in the remainder and nothing moves. Every run that stays within the limit is there
+//! step by step, with all its choices, and no other goes on: so whatever is found wrong is wrong, and whatever holds, holds for all
+//! runs within the limit, under every fairness. The last state itself says nothing: nobody is inside in it and nobody waits.
+//! [`Shared::reached_limit`] tells whether there was such a step.
+
+mod acts;
+mod buffers;
+mod probe;
+mod processes;
+mod setting;
+mod steps;
+mod survey;
+mod tables;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use doorway_core::shared::{Cell, Place, Process, Program, Team};
+use doorway_core::{Members, Phase, Refusal};
+
+use crate::{Known, Property, Step, System};
+pub use acts::{Access, ProcessView, SharedAct, SharedView};
+use buffers::Buffers;
+use processes::{Population, Processes};
+pub use setting::{Barriers, MemoryModel, MemorySetting, RegisterModel};
+use survey::{Survey, survey};
+use tables::{GONE, Tables};
+
+/// All processes of a program, and the memory that they share.
+///
+/// A state is the numbers of the processes' states, the values of the registers, and in buffered memory the stores on their way.
+///
+/// ```
+/// # use doorway_core::shared::{Memory, Program, Progress, Register};
+/// use doorway_checker::{MemorySetting, Search, Shared, explore};
+/// use doorway_core::Members;
+/// use doorway_core::shared::{Cell, Team, Values};
+/// # #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+/// # struct Turns { me: u64, is_inside: bool }
+/// # impl Program for Turns {
+/// #     const LINES: &'static [&'static str] = &["await turn = i", "turn := 1 − i"];
+/// #     fn line(&self) -> usize { if self.is_inside { 2 } else { 1 } }
+/// #     fn step(&mut self, memory: &mut impl Memory) -> Progress {
+/// #         let turn = Register::new(0);
+/// #         if self.is_inside {
+/// #             memory.store(turn, 1 - self.me);
+/// #             self.is_inside = false;
+/// #             return Progress::Exit;
+/// #         }
+/// #         self.is_inside = memory.load(turn) == self.me;
+/// #         if self.is_inside { Progress::Enter } else { Progress::Wait }
+/// #     }
+/// # }
+///
+/// let registers = vec![Cell::new("turn", Values::UpTo(1))];
+/// let team = Team::new(&Members::new(2)?, registers, |me| Turns { me: me.index() as u64, is_inside: false });
+/// let mut system = Shared::new(&team, MemorySetting::default())?;
+/// let found = explore(&mut system, &Search::default(), &mut |_| ());
+/// assert_eq!((found.states, found.violations.len()), (12, 0));
+/// # Ok::<(), doorway_core::Refusal>(())
+/// ```
+pub struct Shared {
+    setting: MemorySetting,
+    cells: Vec<Cell>,
+    n: usize,
+    /// The lines of the program.
+    lines: &'static [&'static str],
+    /// Which of them are barriers.
+    barriers: Vec<usize>,
+    processes: Box<dyn Processes>,
+    tables: Tables,
+    buffers: Buffers,
+    /// The state in which everything ends that went beyond the limit.
+    beyond: Vec<u32>,
+    /// Whether a process had to wait before it could store.
+    is_full: AtomicBool,
+}
+
+impl Shared {
+    /// The system of a program. The program is looked at first: it must be able to load every value that its registers can hold.
+    ///
+    /// # Errors
+    /// If what is asked for does not go together, or not with this program.
+    pub fn new<P: Program>(team: &Team<P>, setting: MemorySetting) -> Result<Self, Refusal> {
+        let (n, cells) = (team.n(), team.registers.clone());
+        setting.check(n, &cells)?;
+        let processes: Vec<Process<P>> = Members::new(n)?.iter().map(|me| team.process(me)).collect();
+        let Survey { barriers, takes_maximum } = survey(&processes, &cells);
+        if takes_maximum && setting.registers != RegisterModel::Atomic {
+            return Err(Refusal::new(format!(
+                "the program takes a maximum and stores it at once: that needs atomic registers, not {} ones",
+                setting.registers
+            )));
+        }
+        let barriers: Vec<usize> = barriers.into_iter().collect();
+        let chosen = setting.barriers.among(&barriers)?;
+        let (head, registers) = (n + cells.len(), cells.len().max(1) as u32);
+        let buffers = Buffers { model: setting.memory, head, n, registers, capacity: setting.capacity };
+        let lengths = if buffers.are_there() { n } else { 0 };
+        let population = Population::new(processes, cells.clone(), setting.clone(), chosen);
+        Ok(Self {
+            setting,
+            cells,
+            n,
+            lines: P::LINES,
+            barriers,
+            processes: Box::new(population),
+            tables: Tables::default(),
+            buffers,
+            beyond: vec![GONE; head + lengths],
+            is_full: AtomicBool::new(false),
+        })
+    }
+
+    fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The registers in the order of their numbers.
+    #[must_use]
+    pub fn registers(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// The lines of the program: the first is line 1.
+    #[must_use]
+    pub fn lines(&self) -> &'static [&'static str] {
+        self.lines
+    }
+
+    /// Which lines of the program are barriers: the first is barrier 1.
+    #[must_use]
+    pub fn barriers(&self) -> &[usize] {
+        &self.barriers
+    }
+
+    /// Whether a run went beyond [`MemorySetting::tickets`]: then what was found to hold, holds for tickets up to that.
+    #[must_use]
+    pub fn reached_limit(&self) -> bool {
+        self.tables.is_beyond
+    }
+
+    /// Whether a step broke the contract: then runs were followed only up to there, and what was found to hold, holds for the others.
+    #[must_use]
+    pub fn broke_contract(&self) -> bool {
+        self.tables.is_broken
+    }
+
+    /// Whether the program says anything of its states that can be watched.
+    #[must_use]
+    pub fn has_invariants(&self) -> bool {
+        self.processes.have_invariants()
+    }
+
+    /// Whether a process had to wait because [`MemorySetting::capacity`] stores of it were on their way: then what was found to hold,
+    /// holds for so many.
+    #[must_use]
+    pub fn reached_capacity(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// Every step that is possible in a state, and the state after it: to follow a script, or to let somebody choose.
+    pub fn enabled(&mut self, state: &[u32]) -> Vec<(Step, Vec<u32>)> {
+        self.learn(state);
+        let mut enabled = Vec::new();
+        let known = self.steps(state, &mut |step, after| enabled.push((step, after.to_vec())));
+        debug_assert_eq!(known, Known::All, "it was learned");
+        enabled
+    }
+
+    /// Whether a state is where everything ends that went beyond the limit or broke the contract.
+    fn is_beyond(&self, state: &[u32]) -> bool {
+        state[0] == GONE
+    }
+}
+
+impl System for Shared {
+    fn processes(&self) -> usize {
+        self.n()
+    }
+
+    fn nouns(&self) -> [&'static str; 2] {
+        ["process", "processes"]
+    }
+
+    fn initial(&mut self) -> Vec<Vec<u32>> {
+        let mut word = self.processes.start(&mut self.tables);
+        word.resize(self.beyond.len(), 0);
+        vec![word]
+    }
+
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+        match self.try_steps(state, visit) {
+            Ok(()) => Known::All,
+            Err(_) => Known::No,
+        }
+    }
+
+    fn learn(&mut self, state: &[u32]) {
+        while let Err(missing) = self.try_steps(state, &mut |_, _| ()) {
+            // While a safe register is written, a read may give any value: all of them are found out at once.
+            let values = match self.setting.registers {
+                RegisterModel::Safe => self.tables.unknown(missing.local),
+                RegisterModel::Atomic | RegisterModel::Regular => vec![missing.value],
+            };
+            for value in values {
+                self.processes.run(&mut self.tables, missing.local, value);
+            }
+        }
+    }
+
+    fn restart(&mut self) {
+        self.tables = Tables::default();
+        self.processes.restart();
+        self.is_full.store(false, Ordering::Relaxed);
+    }
+
+    fn bytes(&self) -> u64 {
+        self.tables.bytes() + self.processes.bytes()
+    }
+
+    fn phase(&self, state: &[u32], process: usize) -> Phase {
+        match self.tables.face(state[process]).place {
+            Place::Remainder | Place::Leaving => Phase::Outside,
+            Place::Doorway | Place::Waiting => Phase::Waiting,
+            Place::Inside => Phase::Inside,
+        }
+    }
+
+    fn is_past_doorway(&self, state: &[u32], process: usize) -> bool {
+        self.tables.face(state[process]).place != Place::Doorway
+    }
+
+    fn flaws(&self, state: &[u32]) -> Vec<(Property, String)> {
+        if !self.setting.invariants || self.is_beyond(state) {
+            return Vec::new();
+        }
+        let (locals, rest) = state.split_at(self.n());
+        self.processes.flaws(locals, &rest[..self.cells.len()]).into_iter().collect()
+    }
+
+    fn describe(&self, step: &Step) -> String {
+        self.act(step).to_string()
+    }
+}

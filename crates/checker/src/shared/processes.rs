@@ -1,0 +1,247 @@
+//! The processes themselves: the only place where a program's own code runs.
+
+use std::collections::BTreeSet;
+
+use doorway_core::Field;
+use doorway_core::shared::{Cell, Place, Process, Program, Progress, Snapshot, Values};
+
+use super::probe::{Attempt, Call, attempt};
+use super::tables::{Access, Ending, GONE, Outcome, Tables};
+use super::{MemoryModel, MemorySetting, RegisterModel};
+use crate::Property;
+use crate::intern::Interner;
+
+/// What the system asks of processes whose program it does not know.
+pub(super) trait Processes: Send + Sync {
+    /// The state of every process at the start.
+    fn start(&mut self, tables: &mut Tables) -> Vec<u32>;
+
+    /// Forgets all numbers.
+    fn restart(&mut self);
+
+    /// Finds out what comes of it if a process in this state loads this value.
+    fn run(&mut self, tables: &mut Tables, local: u32, value: u32);
+
+    /// What does not hold of all that the program says of its states.
+    fn flaws(&self, locals: &[u32], registers: &[u32]) -> Option<(Property, String)>;
+
+    /// Whether the program says anything of its states.
+    fn have_invariants(&self) -> bool;
+
+    /// The line of a process in this state, and what it keeps for itself.
+    fn line_and_fields(&self, local: u32) -> (usize, Vec<Field>);
+
+    /// About how many bytes they take.
+    fn bytes(&self) -> u64;
+}
+
+/// A process, how often it will still ask, and whether it is in the middle of a store.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Local<P> {
+    process: Process<P>,
+    left: u32,
+    is_storing: bool,
+}
+
+/// All states of single processes that were met. Their numbers count from 1: 0 is [`GONE`].
+pub(super) struct Population<P: Program> {
+    processes: Vec<Process<P>>,
+    setting: MemorySetting,
+    cells: Vec<Cell>,
+    /// The lines whose barriers there are.
+    barriers: BTreeSet<usize>,
+    locals: Interner<Local<P>>,
+}
+
+/// So many barriers that are not there are passed over at once.
+const MOST_BARRIERS: usize = 100;
+const ONLY_BARRIERS: &str = "the program passes barriers for ever and makes no access";
+
+impl<P: Program> Population<P> {
+    pub(super) fn new(
+        processes: Vec<Process<P>>,
+        cells: Vec<Cell>,
+        setting: MemorySetting,
+        barriers: BTreeSet<usize>,
+    ) -> Self {
+        Self { processes, setting, cells, barriers, locals: Interner::default() }
+    }
+
+    fn thing(&self, local: u32) -> &Local<P> {
+        self.locals.thing(local - 1)
+    }
+
+    /// Numbers a state of a process.
+    fn local(&mut self, tables: &mut Tables, local: Local<P>) -> u32 {
+        let number = self.locals.number(local) + 1;
+        if number as usize == tables.len() {
+            let local = self.thing(number);
+            let (place, access) = (local.process.place(), self.access(local));
+            tables.push(place, access, self.largest(access));
+        }
+        number
+    }
+
+    /// What a process does next.
+    fn access(&self, local: &Local<P>) -> Access {
+        if local.left == 0 && local.process.place() == Place::Remainder {
+            return Access::Rest;
+        }
+        let cells = self.cells.len();
+        match self.advance(&mut local.process.clone(), 0).call {
+            Some(Call::Load(register)) if register < cells => Access::Load { register: register as u32 },
+            Some(Call::Store(register, value)) => {
+                let (register, value) = (register as u32, u32::try_from(value).unwrap_or(u32::MAX));
+                match self.setting.registers {
+                    RegisterModel::Regular | RegisterModel::Safe if !local.is_storing => {
+                        Access::Begin { register, value }
+                    }
+                    _ => Access::Store { register, value },
+                }
+            }
+            Some(Call::Next { among, into }) if among.end <= cells => {
+                Access::Next { first: among.start as u32, count: among.len() as u32, into: into as u32 }
+            }
+            Some(Call::Barrier) => Access::Barrier,
+            Some(Call::Load(_) | Call::Next { .. }) | None => Access::Idle,
+        }
+    }
+
+    /// The largest value that an access can load.
+    fn largest(&self, access: Access) -> u64 {
+        let cells = match access {
+            Access::Load { register } => &self.cells[register as usize..][..1],
+            Access::Next { first, count, .. } => &self.cells[first as usize..][..count as usize],
+            _ => &[],
+        };
+        cells.iter().map(|cell| self.setting.largest(cell)).max().unwrap_or(0)
+    }
+
+    /// Whether a step was a barrier that is not there.
+    fn is_left_out(&self, step: &Attempt) -> bool {
+        let is_there = self.setting.memory != MemoryModel::Sequential && self.barriers.contains(&step.line);
+        step.call == Some(Call::Barrier) && !is_there
+    }
+
+    /// Makes the next step that counts, and passes over barriers that are not there before it and after it; but being inside or
+    /// in the remainder is a state of its own.
+    fn advance(&self, process: &mut Process<P>, value: u64) -> Attempt {
+        let mut step = attempt(process, value);
+        for _ in 0..MOST_BARRIERS {
+            let Ok(so_far) = step.progress else { return step };
+            if is_at_rest(so_far) {
+                if self.is_left_out(&step) {
+                    step.call = None;
+                }
+                return step;
+            }
+            let mut further = process.clone();
+            let continues = self.is_left_out(&step);
+            let next = attempt(&mut further, if continues { value } else { 0 });
+            if !continues && !self.is_left_out(&next) {
+                return step;
+            }
+            *process = further;
+            step = Attempt {
+                line: if continues { next.line } else { step.line },
+                call: if continues { next.call } else { step.call },
+                progress: next.progress.map(|later| joined(so_far, later)),
+            };
+        }
+        Attempt { progress: Err(ONLY_BARRIERS), ..step }
+    }
+
+    /// Whether a step may be, and stays within the limit.
+    fn ending(&self, step: &Attempt, value: u64) -> Ending {
+        if let Err(what) = step.progress {
+            return Ending::Broken(what);
+        }
+        let cells = self.cells.len();
+        let (register, value) = match &step.call {
+            Some(Call::Load(register)) if *register < cells => return Ending::Goes,
+            Some(Call::Store(register, value)) => (*register, *value),
+            Some(Call::Next { among, into }) if among.end <= cells => (*into, value + 1),
+            Some(Call::Barrier) | None => return Ending::Goes,
+            Some(Call::Load(_) | Call::Next { .. }) => (cells, 0),
+        };
+        match self.cells.get(register) {
+            None => Ending::Broken("a step used a register that is not there"),
+            Some(cell) if value <= self.setting.largest(cell) => Ending::Goes,
+            Some(cell) if cell.values == Values::Unbounded => Ending::Beyond,
+            Some(_) => Ending::Broken("a step stored a value that its register cannot hold"),
+        }
+    }
+}
+
+/// Whether a process is inside or in the remainder after this.
+fn is_at_rest(progress: Progress) -> bool {
+    matches!(progress, Progress::Enter | Progress::Exit)
+}
+
+/// What came of two steps that are made as one.
+fn joined(earlier: Progress, later: Progress) -> Progress {
+    match later {
+        Progress::Step | Progress::Wait => earlier,
+        Progress::Doorway | Progress::Enter | Progress::Exit => later,
+    }
+}
+
+impl<P: Program> Processes for Population<P> {
+    fn have_invariants(&self) -> bool {
+        !P::invariants().is_empty()
+    }
+
+    fn start(&mut self, tables: &mut Tables) -> Vec<u32> {
+        let locals: Vec<Local<P>> = (self.processes.iter().enumerate())
+            .map(|(number, process)| {
+                let left = self.setting.requests_of(number);
+                Local { process: process.clone(), left, is_storing: false }
+            })
+            .collect();
+        locals.into_iter().map(|local| self.local(tables, local)).collect()
+    }
+
+    fn restart(&mut self) {
+        self.locals = Interner::default();
+    }
+
+    fn run(&mut self, tables: &mut Tables, local: u32, value: u32) {
+        let Local { mut process, mut left, .. } = self.thing(local).clone();
+        if process.place() == Place::Remainder && left != MemorySetting::UNBOUNDED {
+            left -= 1;
+        }
+        let before = process.clone();
+        let mut step = self.advance(&mut process, value.into());
+        let ending = self.ending(&step, value.into());
+        let is_storing = matches!(tables.face(local).access, Access::Begin { .. });
+        if is_storing {
+            process = before;
+            process.begin();
+            step.progress = Ok(Progress::Step);
+        }
+        let after = match ending {
+            Ending::Goes => self.local(tables, Local { process, left, is_storing }),
+            Ending::Beyond | Ending::Broken(_) => GONE,
+        };
+        let (line, progress) = (step.line as u32, step.progress.unwrap_or(Progress::Step));
+        tables.insert(Outcome { before: local, value, line, after, progress, ending });
+    }
+
+    fn flaws(&self, locals: &[u32], registers: &[u32]) -> Option<(Property, String)> {
+        let registers: Vec<u64> = registers.iter().map(|&value| value.into()).collect();
+        let processes = locals.iter().map(|&local| &self.thing(local).process).collect();
+        let snapshot = Snapshot { processes, registers: &registers };
+        let broken = P::invariants().iter().find(|invariant| !(invariant.holds)(&snapshot))?;
+        Some((Property::Invariants, format!("it does not hold that {}", broken.name)))
+    }
+
+    fn line_and_fields(&self, local: u32) -> (usize, Vec<Field>) {
+        let program = self.thing(local).process.program();
+        (program.line(), program.fields())
+    }
+
+    fn bytes(&self) -> u64 {
+        // Each state stands in a list and in a table, and what it owns besides is about as much again.
+        (self.locals.len() * (size_of::<Local<P>>() * 3 + 16)) as u64
+    }
+}

@@ -1,0 +1,207 @@
+//! The steps of the whole system.
+
+use std::sync::atomic::Ordering;
+
+use doorway_core::shared::Place;
+
+use super::tables::{Access, Ending};
+use super::{RegisterModel, Shared};
+use crate::{Property, Step};
+
+/// What has to be found out before a step can be made: what a process in this state does that loads this value.
+pub(super) struct Missing {
+    pub(super) local: u32,
+    pub(super) value: u32,
+}
+
+/// An action with this bit is a store that reaches memory, with the number of the store; without it, it is the number of an outcome.
+pub(super) const REACHES_MEMORY: u32 = 1 << 31;
+
+/// The steps from one state, as they are made one after the other.
+struct Draft<'s, V> {
+    shared: &'s Shared,
+    /// The state, changed for a step and changed back after it.
+    word: Vec<u32>,
+    visit: &'s mut V,
+}
+
+impl Shared {
+    /// Visits every step from a state, unless something is missing for that.
+    pub(super) fn try_steps(
+        &self,
+        state: &[u32],
+        visit: &mut impl FnMut(Step, &[u32]),
+    ) -> Result<(), Missing> {
+        let mut word = Vec::with_capacity(state.len() + 1);
+        word.extend_from_slice(state);
+        let mut draft = Draft { shared: self, word, visit };
+        for (process, &local) in (0..).zip(&state[..self.n()]) {
+            draft.go(process, local)?;
+        }
+        if self.buffers.are_there() {
+            (0..self.n() as u32).for_each(|process| draft.reach_memory(process));
+        }
+        Ok(())
+    }
+}
+
+impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
+    /// Makes every step that a process in this state can make now.
+    #[inline]
+    fn go(&mut self, process: u32, local: u32) -> Result<(), Missing> {
+        let buffers = self.shared.buffers;
+        match self.shared.tables.face(local).access {
+            Access::Rest => Ok(()),
+            Access::Idle | Access::Begin { .. } => self.make(process, local, 0, None),
+            Access::Load { register } if self.shared.setting.registers == RegisterModel::Atomic => {
+                let value = buffers.see(&self.word, process, register);
+                self.make(process, local, value, None)
+            }
+            Access::Load { register } => self.load_any(process, local, register),
+            Access::Store { register, value } if buffers.are_there() => {
+                self.store_later(process, local, register, value)
+            }
+            Access::Store { register, value } => self.make(process, local, 0, Some((register, value))),
+            Access::Barrier | Access::Next { .. } if buffers.len(&self.word, process) > 0 => Ok(()),
+            Access::Barrier => self.make(process, local, 0, None),
+            Access::Next { first, count, into } => {
+                let registers = &self.word[self.shared.n()..];
+                let among = &registers[first as usize..][..count as usize];
+                let largest = among.iter().copied().max().unwrap_or(0);
+                self.make(process, local, largest, Some((into, largest + 1)))
+            }
+        }
+    }
+
+    /// Makes a step that loads this value, and puts another into a register at once.
+    #[inline]
+    fn make(
+        &mut self,
+        process: u32,
+        local: u32,
+        value: u32,
+        store: Option<(u32, u32)>,
+    ) -> Result<(), Missing> {
+        let Some(number) = self.shared.tables.find(local, value) else {
+            return Err(Missing { local, value });
+        };
+        if self.is_over(process, number) {
+            return Ok(());
+        }
+        match store {
+            None => self.visit(process, number),
+            Some((register, value)) => {
+                let place = self.shared.n() + register as usize;
+                let before = std::mem::replace(&mut self.word[place], value);
+                self.visit(process, number);
+                self.word[place] = before;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads from a register into which others may be storing: every value that can come of it is a step.
+    fn load_any(&mut self, process: u32, local: u32, register: u32) -> Result<(), Missing> {
+        let (shared, n) = (self.shared, self.shared.n());
+        let old = self.word[n + register as usize];
+        let is_overlapped = (0..n).any(|other| shared.stored(&self.word, other, register).is_some());
+        if is_overlapped && shared.setting.registers == RegisterModel::Safe {
+            let largest = shared.setting.largest(&shared.cells[register as usize]) as u32;
+            return (0..=largest).try_for_each(|value| self.make(process, local, value, None));
+        }
+        self.make(process, local, old, None)?;
+        for other in 0..n {
+            let Some(value) = shared.stored(&self.word, other, register) else { continue };
+            let is_known =
+                (0..other).any(|earlier| shared.stored(&self.word, earlier, register) == Some(value));
+            if value != old && !is_known {
+                self.make(process, local, value, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a store on its way to memory, if there is room.
+    fn store_later(&mut self, process: u32, local: u32, register: u32, value: u32) -> Result<(), Missing> {
+        let (shared, buffers) = (self.shared, self.shared.buffers);
+        if buffers.len(&self.word, process) >= buffers.capacity {
+            shared.is_full.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        let Some(number) = shared.tables.find(local, 0) else {
+            return Err(Missing { local, value: 0 });
+        };
+        if !self.is_over(process, number) {
+            let place = buffers.put(&mut self.word, process, buffers.entry(register, value));
+            self.visit(process, number);
+            buffers.take(&mut self.word, process, place);
+        }
+        Ok(())
+    }
+
+    /// Lets the stores of a process that can reach memory do so, one at a time.
+    fn reach_memory(&mut self, process: u32) {
+        let (buffers, n) = (self.shared.buffers, self.shared.n());
+        let range = buffers.range(&self.word, process);
+        let first = range.start;
+        for place in range {
+            if !buffers.is_next(&self.word, first, place) {
+                continue;
+            }
+            let entry = buffers.take(&mut self.word, process, place);
+            let (register, value) = buffers.store(entry);
+            let cell = n + register as usize;
+            let before = std::mem::replace(&mut self.word[cell], value);
+            let lane = n as u32 + buffers.lane(process, register);
+            let action = REACHES_MEMORY | entry;
+            (self.visit)(
+                Step { process, action, owed: Some(lane), lane, sends: 0, broken: None },
+                &self.word,
+            );
+            self.word[cell] = before;
+            buffers.put_back(&mut self.word, process, place, entry);
+        }
+    }
+
+    /// Visits where everything ends if a step goes beyond the limit or breaks the contract.
+    #[inline]
+    fn is_over(&mut self, process: u32, number: u32) -> bool {
+        if self.shared.tables.outcome(number).ending == Ending::Goes {
+            return false;
+        }
+        (self.visit)(self.shared.step(process, number), &self.shared.beyond);
+        true
+    }
+
+    /// Visits the state after a step: memory has been changed already.
+    #[inline]
+    fn visit(&mut self, process: u32, number: u32) {
+        let outcome = self.shared.tables.outcome(number);
+        self.word[process as usize] = outcome.after;
+        (self.visit)(self.shared.step(process, number), &self.word);
+        self.word[process as usize] = outcome.before;
+    }
+}
+
+impl Shared {
+    /// The step of a process with this outcome. To leave the remainder is nobody's duty.
+    #[inline]
+    fn step(&self, process: u32, number: u32) -> Step {
+        let outcome = self.tables.outcome(number);
+        let is_owed = self.tables.face(outcome.before).place != Place::Remainder;
+        let broken = match outcome.ending {
+            Ending::Broken(what) => Some((Property::Invariants, what)),
+            Ending::Goes | Ending::Beyond => None,
+        };
+        Step { process, action: number, owed: is_owed.then_some(process), lane: process, sends: 0, broken }
+    }
+
+    /// The value that a process is storing into this register, if it is: in registers that are not atomic.
+    #[inline]
+    fn stored(&self, word: &[u32], process: usize, register: u32) -> Option<u32> {
+        match self.tables.face(word[process]).access {
+            Access::Store { register: other, value } if other == register => Some(value),
+            _ => None,
+        }
+    }
+}

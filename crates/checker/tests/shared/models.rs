@@ -1,0 +1,177 @@
+//! What is decided over each kind of memory and of registers.
+
+use std::collections::BTreeSet;
+
+use doorway_checker::{
+    Barriers, Fairness, MemoryModel, MemorySetting, Property, RegisterModel, Runs, Search, System, Visited,
+    Walks, explore, walk,
+};
+
+use crate::bakery::Bakery;
+use crate::peterson::Peterson;
+use crate::{against, broken, explored, progress, search, size, system, worst};
+
+/// Peterson's algorithm over some memory, with some of its barriers.
+fn peterson(memory: MemoryModel, barriers: &[usize]) -> MemorySetting {
+    let barriers = Barriers::Only(barriers.iter().copied().collect());
+    MemorySetting { memory, barriers, ..MemorySetting::default() }
+}
+
+#[test]
+fn peterson_has_32_states_and_serves_everybody_in_order() {
+    let mut system = system(&Peterson::team(1), &MemorySetting::default());
+    let found = explored(&mut system);
+    assert_eq!(size(&found), (32, 64));
+    assert_eq!(broken(&found), []);
+    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    assert_eq!(worst(&found), Some(0));
+    assert!(!system.reached_limit() && !system.reached_capacity());
+}
+
+#[test]
+fn a_tournament_of_four_starves_nobody_and_has_no_bound_on_waiting() {
+    let found = explored(&mut system(&Peterson::team(2), &MemorySetting::default()));
+    assert_eq!(size(&found), (7_680, 30_720));
+    assert_eq!(broken(&found), [Property::Fifo, Property::BoundedWaiting]);
+    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+}
+
+/// A memory model, the barriers that there are, the numbers of states and steps, and the length of a shortest run that lets both in.
+type Buffered = (MemoryModel, &'static [usize], (u64, u64), Option<usize>);
+
+const BUFFERED: &[Buffered] = &[
+    (MemoryModel::Sequential, &[], (32, 64), None),
+    (MemoryModel::TotalStoreOrder, &[1, 2], (146, 308), None),
+    (MemoryModel::TotalStoreOrder, &[2], (162, 390), None),
+    (MemoryModel::TotalStoreOrder, &[1], (326, 864), Some(13)),
+    (MemoryModel::TotalStoreOrder, &[], (3_958, 14_476), Some(6)),
+    (MemoryModel::PartialStoreOrder, &[1, 2], (146, 308), None),
+    (MemoryModel::PartialStoreOrder, &[2], (374, 1_018), Some(13)),
+    (MemoryModel::PartialStoreOrder, &[1], (482, 1_426), Some(13)),
+    (MemoryModel::PartialStoreOrder, &[], (96_576, 483_830), Some(6)),
+];
+
+#[test]
+fn peterson_needs_the_second_barrier_if_stores_are_late_and_both_if_they_overtake_each_other() {
+    for &(memory, barriers, expected, steps) in BUFFERED {
+        let mut system = system(&Peterson::team(1), &peterson(memory, barriers));
+        let found = explore(&mut system, &Search::default(), &mut |_| ());
+        assert_eq!(size(&found), expected, "{memory} {barriers:?}");
+        let run = against(&found, Property::MutualExclusion).map(|run| run.steps.len());
+        assert_eq!(run, steps, "{memory} {barriers:?}");
+    }
+}
+
+#[test]
+fn two_that_are_inside_are_called_processes() {
+    let found = explored(&mut system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[1])));
+    let run = against(&found, Property::MutualExclusion).expect("both are inside");
+    assert_eq!(run.what, "processes 1 and 2 are inside together");
+}
+
+#[test]
+fn with_its_barrier_peterson_serves_everybody_in_order_although_stores_are_late() {
+    let found = explored(&mut system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[2])));
+    assert_eq!(broken(&found), []);
+    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    assert_eq!(worst(&found), Some(0));
+}
+
+#[test]
+fn a_tournament_of_four_needs_its_barrier_at_every_level() {
+    let tso = |barriers| MemorySetting { barriers, ..peterson(MemoryModel::TotalStoreOrder, &[]) };
+    let only_second = Barriers::Only(BTreeSet::from([2]));
+    let runs = Runs { progress: Some(Some(Fairness::Weak)), ..Runs::default() };
+    let mut with = system(&Peterson::team(2), &tso(only_second));
+    let found = explore(&mut with, &Search { runs, ..Search::default() }, &mut |_| ());
+    assert_eq!((size(&found), broken(&found)), ((191_368, 916_736), vec![]));
+    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    let until = vec![Property::MutualExclusion];
+    let mut without = system(&Peterson::team(2), &tso(Barriers::None));
+    let found = explore(&mut without, &Search { until, ..Search::default() }, &mut |_| ());
+    assert_eq!(against(&found, Property::MutualExclusion).map(|run| run.steps.len()), Some(12));
+}
+
+#[test]
+fn whether_a_process_had_to_wait_for_room_is_told() {
+    let mut drained = system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[2]));
+    explored(&mut drained);
+    assert!(!drained.reached_capacity());
+    let narrow = MemorySetting { capacity: 1, ..peterson(MemoryModel::TotalStoreOrder, &[2]) };
+    let mut narrow = system(&Peterson::team(1), &narrow);
+    assert_eq!(broken(&explored(&mut narrow)), []);
+    assert!(narrow.reached_capacity());
+    narrow.restart();
+    assert!(!narrow.reached_capacity());
+}
+
+/// How many processes, the limit, the registers, and the numbers of states and steps.
+const BAKERIES: &[(usize, u32, RegisterModel, (u64, u64))] = &[
+    (2, 4, RegisterModel::Atomic, (346, 690)),
+    (2, 4, RegisterModel::Regular, (861, 1_790)),
+    (2, 4, RegisterModel::Safe, (1_222, 2_698)),
+    (3, 2, RegisterModel::Atomic, (4_879, 14_634)),
+    (3, 2, RegisterModel::Regular, (15_008, 47_278)),
+    (3, 2, RegisterModel::Safe, (15_975, 52_083)),
+    (3, 3, RegisterModel::Atomic, (10_085, 30_252)),
+    (3, 3, RegisterModel::Regular, (36_803, 116_290)),
+    (3, 3, RegisterModel::Safe, (41_475, 140_762)),
+];
+
+#[test]
+fn the_bakery_serves_in_order_even_if_registers_are_only_safe() {
+    for &(n, tickets, registers, expected) in BAKERIES {
+        let setting = MemorySetting { registers, tickets, ..MemorySetting::default() };
+        let mut system = system(&Bakery::team(n, false), &setting);
+        let found = explored(&mut system);
+        assert_eq!(size(&found), expected, "{n} {tickets} {registers}");
+        assert_eq!(broken(&found), [], "{n} {tickets} {registers}");
+        assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)), "{n} {registers}");
+        assert_eq!(worst(&found), Some(0));
+        assert!(system.reached_limit(), "tickets grow as long as somebody is there");
+    }
+}
+
+#[test]
+fn the_simple_bakery_serves_in_order_and_every_ticket_is_one_more_than_the_largest() {
+    let mut system = system(&Bakery::team(3, true), &MemorySetting::default());
+    let found = explored(&mut system);
+    assert_eq!(broken(&found), []);
+    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    assert_eq!((worst(&found), system.reached_limit()), (Some(0), true));
+}
+
+#[test]
+fn whoever_asks_only_so_often_ends_in_the_remainder_and_no_limit_is_reached() {
+    let requests = Some(vec![2, 1]);
+    let setting = MemorySetting { requests, tickets: 9, ..MemorySetting::default() };
+    let mut system = system(&Bakery::team(2, false), &setting);
+    let search = Search { keep_terminals: true, ..search() };
+    let found = explore(&mut system, &search, &mut |_| ());
+    assert_eq!(broken(&found), []);
+    assert!(!system.reached_limit(), "three requests need three tickets at most");
+    assert_eq!(found.terminals.len(), 1);
+    let end = system.view(&found.terminals[0]).expect("it is a state like others");
+    assert_eq!(end.registers, [0; 4]);
+}
+
+#[test]
+fn threads_and_fingerprints_change_no_number() {
+    let setting = MemorySetting { registers: RegisterModel::Safe, tickets: 3, ..MemorySetting::default() };
+    let mut system = system(&Bakery::team(3, false), &setting);
+    for (threads, visited) in [(2, Visited::Exact), (1, Visited::Fingerprints), (2, Visited::Fingerprints)] {
+        system.restart();
+        let found = explore(&mut system, &Search { threads, visited, ..search() }, &mut |_| ());
+        assert_eq!(size(&found), (41_475, 140_762), "{threads} {visited:?}");
+        assert_eq!(broken(&found), []);
+    }
+}
+
+#[test]
+fn walks_find_two_inside_without_barriers() {
+    let mut system = system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[]));
+    let walks = Walks { count: 100, until: vec![Property::MutualExclusion], ..Walks::default() };
+    let mut lengths = Vec::new();
+    walk(&mut system, &walks, &mut |_| (), &mut |_, violation, _| lengths.push(violation.steps.len()));
+    assert_eq!(lengths.len(), 1);
+}

@@ -1,0 +1,186 @@
+//! What a load gives in single cases: while others store, and while stores of its own are on their way.
+
+use doorway_checker::{
+    Access, Exploration, MemoryModel, MemorySetting, Property, RegisterModel, Shared, System,
+};
+use doorway_core::Members;
+use doorway_core::shared::{Cell, Memory, Program, Progress, Register, Team, Values};
+use serde::Serialize;
+
+use crate::{against, explored, progress, system};
+
+/// A process that reads a register, is inside, and writes into it; if it has read something other than 0, a barrier comes before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+struct Writer {
+    line: usize,
+    writes: u64,
+}
+
+impl Program for Writer {
+    const LINES: &'static [&'static str] = &["read", "barrier", "write"];
+
+    fn line(&self) -> usize {
+        self.line
+    }
+
+    fn step(&mut self, memory: &mut impl Memory) -> Progress {
+        match self.line {
+            1 => {
+                self.line = if memory.load(Register::new(0)) == 0 { 3 } else { 2 };
+                Progress::Enter
+            }
+            2 => {
+                memory.barrier();
+                self.line = 3;
+                Progress::Step
+            }
+            _ => {
+                memory.store(Register::new(0), self.writes);
+                self.line = 1;
+                Progress::Exit
+            }
+        }
+    }
+}
+
+/// One process for each of these values, which write them into one register.
+fn writers(values: &'static [u64]) -> Team<Writer> {
+    let registers = vec![Cell::new("only", Values::UpTo(2))];
+    let members = Members::new(values.len()).expect("there is one");
+    Team::new(&members, registers, move |me| Writer { line: 1, writes: values[me.index()] })
+}
+
+/// What the last process can read after the first ones have made a step each, in this order, counted from 1.
+fn readings(system: &mut Shared, script: &[usize]) -> Vec<u64> {
+    let mut state = system.initial().remove(0);
+    for who in script {
+        let enabled = system.enabled(&state);
+        let step = enabled.into_iter().find(|(step, _)| step.process as usize + 1 == *who);
+        state = step.expect("the script can be followed").1;
+    }
+    let last = system.processes() as u32 - 1;
+    let enabled = system.enabled(&state);
+    let mine = enabled.iter().filter(|(step, _)| step.process == last);
+    mine.map(|(step, _)| match system.act(step).access {
+        Access::Load { value, .. } => value,
+        other => panic!("it reads, but here is {other:?}"),
+    })
+    .collect()
+}
+
+#[test]
+fn a_load_that_overlaps_stores_gives_each_value_that_can_be_once() {
+    let known = [
+        (RegisterModel::Atomic, [vec![0], vec![1], vec![1], vec![1]]),
+        (RegisterModel::Regular, [vec![0], vec![0, 1], vec![1], vec![1]]),
+        (RegisterModel::Safe, [vec![0], vec![0, 1, 2], vec![0, 1, 2], vec![1]]),
+    ];
+    for (registers, expected) in known {
+        let setting = MemorySetting { registers, ..MemorySetting::default() };
+        let mut system = system(&writers(&[1, 1, 2]), &setting);
+        // Both are inside; both have begun to write 1, or written it; the first has ended; both have ended.
+        let scripts: [&[usize]; 4] = match registers {
+            RegisterModel::Atomic => [&[1, 2], &[1, 2, 1], &[1, 2, 1, 2], &[1, 2, 1, 2]],
+            _ => [&[1, 2], &[1, 2, 1, 2], &[1, 2, 1, 2, 1], &[1, 2, 1, 2, 1, 2]],
+        };
+        assert_eq!(scripts.map(|script| readings(&mut system, script)), expected, "{registers}");
+    }
+}
+
+#[test]
+fn of_stores_that_overlap_the_one_that_ends_last_stays() {
+    let setting = MemorySetting { registers: RegisterModel::Regular, ..MemorySetting::default() };
+    let mut system = system(&writers(&[1, 2, 0]), &setting);
+    assert_eq!(readings(&mut system, &[1, 2, 1, 2]), [0, 1, 2]);
+    assert_eq!(readings(&mut system, &[1, 2, 1, 2, 1, 2]), [2]);
+    assert_eq!(readings(&mut system, &[1, 2, 1, 2, 2, 1]), [1]);
+}
+
+#[test]
+fn a_barrier_is_found_although_only_a_value_other_than_0_leads_to_it() {
+    assert_eq!(system(&writers(&[1]), &MemorySetting::default()).barriers(), [2]);
+}
+
+/// A process that writes twice, and reads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+struct Twice(usize);
+
+impl Program for Twice {
+    const LINES: &'static [&'static str] = &["write 1", "write 2", "read", "write 0"];
+
+    fn line(&self) -> usize {
+        self.0
+    }
+
+    fn step(&mut self, memory: &mut impl Memory) -> Progress {
+        let register = Register::new(0);
+        let line = self.0;
+        self.0 = line % 4 + 1;
+        match line {
+            1 => memory.store(register, 1),
+            2 => memory.store(register, 2),
+            3 => {
+                memory.load(register);
+                return Progress::Enter;
+            }
+            _ => {
+                memory.store(register, 0);
+                return Progress::Exit;
+            }
+        }
+        Progress::Step
+    }
+}
+
+#[test]
+fn of_its_own_stores_on_their_way_a_process_sees_the_newest() {
+    for memory in [MemoryModel::TotalStoreOrder, MemoryModel::PartialStoreOrder] {
+        let registers = vec![Cell::new("only", Values::UpTo(2))];
+        let team = Team::new(&Members::new(1).expect("one"), registers, |_| Twice(1));
+        let mut system = system(&team, &MemorySetting { memory, ..MemorySetting::default() });
+        let mut state = system.initial().remove(0);
+        for _ in 0..2 {
+            state = system.enabled(&state).remove(0).1;
+        }
+        let (step, _) = system.enabled(&state).remove(0);
+        assert_eq!(system.describe(&step), "process 1 reads only = 2 (line 3), and enters", "{memory}");
+    }
+}
+
+/// A process that waits until the register has its number, is inside, and writes the other's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+struct Turns {
+    me: u64,
+    is_inside: bool,
+}
+
+impl Program for Turns {
+    const LINES: &'static [&'static str] = &["await turn = i", "turn := 1 − i"];
+
+    fn line(&self) -> usize {
+        1 + usize::from(self.is_inside)
+    }
+
+    fn step(&mut self, memory: &mut impl Memory) -> Progress {
+        let turn = Register::new(0);
+        if self.is_inside {
+            memory.store(turn, 1 - self.me);
+            self.is_inside = false;
+            return Progress::Exit;
+        }
+        self.is_inside = memory.load(turn) == self.me;
+        if self.is_inside { Progress::Enter } else { Progress::Wait }
+    }
+}
+
+#[test]
+fn nobody_needs_to_leave_its_remainder_so_who_waits_for_its_turn_may_wait_for_ever() {
+    let registers = vec![Cell::new("turn", Values::UpTo(1))];
+    let make = |me: doorway_core::NodeId| Turns { me: me.index() as u64, is_inside: false };
+    let team = Team::new(&Members::new(2).expect("two"), registers, make);
+    let found: Exploration = explored(&mut system(&team, &MemorySetting::default()));
+    assert_eq!(progress(&found), (None, None));
+    let vain = against(&found, Property::DeadlockFreedom).expect("the other does not want in");
+    assert_eq!((vain.steps.len(), vain.loop_start), (2, Some(1)));
+    assert_eq!(vain.what, "all goes on for ever, but nobody enters, and process 2 waits in vain");
+}
