@@ -110,6 +110,19 @@ pub enum What {
         /// Why not.
         why: Cow<'static, str>,
     },
+    /// It reads or writes what it shares with others: a step of its own. The first one of an entry or an exit comes with a
+    /// request or a release at the same time, the last one of an entry with the entry.
+    Access {
+        /// In which way.
+        access: AccessKind,
+        /// What the textbook calls the register: `number[2]`.
+        register: Cow<'static, str>,
+        /// What was read or written.
+        value: u64,
+        /// The line of the program that did it, from 1; 0 if none did.
+        #[serde(default)]
+        line: u32,
+    },
     /// It stops for good.
     Crash,
     /// Something that must never happen.
@@ -120,4 +133,22 @@ pub enum What {
     /// From here to its end the run repeats itself for ever. That is about the whole run and not about one node: the first
     /// one stands for all. No step happens in it, and nothing is caused by it.
     Loop,
+}
+
+/// How a process gets at a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessKind {
+    /// It reads, at once.
+    Read,
+    /// It writes, at once; in buffered memory only the process itself sees that yet.
+    Write,
+    /// It begins to write slowly: until the end, others may read something else.
+    Begin,
+    /// It has written.
+    End,
+    /// What it wrote into its buffer reaches memory, where others see it.
+    Reach,
+    /// All that its node has written has reached memory: it passes a barrier. There is no register, and the value says nothing.
+    Barrier,
 }

@@ -4,6 +4,19 @@
 //! event names the event that caused it, so that a run can be followed forwards and backwards. A finite
 //! trace can tell of an endless run: what comes after [`What::Loop`] repeats itself.
 //!
+//! Nodes send messages or share registers. A step over shared memory is a [`What::Access`]; as a line:
+//!
+//! ```
+//! # use doorway_trace::{AccessKind, Event, What};
+//! let line = r#"{"id":7,"time":4,"node":1,"event":"access","access":"read","register":"number[2]","value":3,"line":4}"#;
+//! let event: Event = serde_json::from_str(line)?;
+//! let what = What::Access { access: AccessKind::Read, register: "number[2]".into(), value: 3, line: 4 };
+//! assert_eq!(event.what, what);
+//! # Ok::<(), serde_json::Error>(())
+//! ```
+//!
+//! And a run from its beginning:
+//!
 //! ```
 //! use doorway_core::{NodeId, Ticks};
 //! use doorway_trace::{Event, Header, What, read, write};
@@ -22,5 +35,5 @@ pub mod draw;
 mod event;
 mod lines;
 
-pub use event::{Event, Header, VERSION, What};
+pub use event::{AccessKind, Event, Header, VERSION, What};
 pub use lines::{TraceError, read, write};

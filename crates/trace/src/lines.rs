@@ -82,7 +82,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::What;
+    use crate::{AccessKind, What};
 
     fn events() -> Vec<Event> {
         let (one, two) = (NodeId::new(0), NodeId::new(1));
@@ -97,10 +97,19 @@ mod tests {
             (one, What::Crash),
             (one, What::Violation { what: "two are inside".to_owned() }),
             (one, What::Loop),
+            (two, access(AccessKind::Read)),
+            (two, access(AccessKind::Write)),
+            (two, access(AccessKind::Begin)),
+            (two, access(AccessKind::End)),
+            (two, access(AccessKind::Reach)),
         ];
         let event =
             |(id, (node, what))| Event { id, time: Ticks(id * 3), node, what, rule: None, cause: None };
         (1..).zip(whats).map(event).collect()
+    }
+
+    fn access(access: AccessKind) -> What {
+        What::Access { access, register: "number[2]".into(), value: 3, line: 4 }
     }
 
     fn text() -> String {
@@ -126,7 +135,32 @@ mod tests {
 
     #[test]
     fn where_a_run_begins_to_repeat_itself_is_a_line_of_its_own() {
-        assert_eq!(text().lines().last(), Some(r#"{"id":9,"time":27,"node":1,"event":"loop"}"#));
+        assert_eq!(text().lines().nth(9), Some(r#"{"id":9,"time":27,"node":1,"event":"loop"}"#));
+    }
+
+    #[test]
+    fn an_access_tells_its_way_its_register_its_value_and_its_line() {
+        let text = text();
+        let accesses: Vec<&str> = text.lines().skip(10).collect();
+        let line = |id: u64, access: &str| {
+            let (time, rest) = (id * 3, r#""register":"number[2]","value":3,"line":4"#);
+            format!(r#"{{"id":{id},"time":{time},"node":2,"event":"access","access":"{access}",{rest}}}"#)
+        };
+        let words = ["read", "write", "begin", "end", "reach"];
+        let expected: Vec<String> = (10..).zip(words).map(|(id, word)| line(id, word)).collect();
+        assert_eq!(accesses, expected);
+    }
+
+    #[test]
+    fn an_access_without_a_line_is_read_and_one_in_no_known_way_is_not() {
+        let event = |access: &str| -> Result<Event, serde_json::Error> {
+            serde_json::from_str(&format!(
+                r#"{{"id":1,"time":0,"node":1,"event":"access","access":"{access}","register":"x","value":0}}"#
+            ))
+        };
+        let expected = What::Access { access: AccessKind::Read, register: "x".into(), value: 0, line: 0 };
+        assert_eq!(event("read").expect("an event").what, expected);
+        assert!(event("peek").unwrap_err().to_string().contains("unknown variant `peek`"));
     }
 
     #[test]
@@ -139,7 +173,7 @@ mod tests {
         assert!(first_error("{").starts_with("line 1 of the trace cannot be read"));
         let whole = text();
         let cut = &whole[..whole.len() - 5];
-        assert!(first_error(cut).starts_with("line 10 of the trace cannot be read"), "{}", first_error(cut));
+        assert!(first_error(cut).starts_with("line 15 of the trace cannot be read"), "{}", first_error(cut));
         let newer = whole.replacen("\"version\":1", "\"version\":2", 1);
         assert_eq!(
             first_error(&newer),

@@ -1,13 +1,14 @@
 //! From a list of events to what a picture shows: who was in which phase from when to when, and which message went where.
 //!
 //! Time is cut into *moments*. A step and all that comes of it is one moment, and so are steps of different nodes at the same
-//! tick if none of them is the cause of another. So a moment has at most one step of each node.
+//! tick if none of them is the cause of another. So a moment has at most one step of each node. An access to shared memory
+//! is a moment of its own, together with the request or the release of its node with which it comes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Fence, NodeId, Phase, Refusal, Ticks};
 
-use crate::{Event, Header, What};
+use crate::{AccessKind, Event, Header, What};
 
 /// What happened, in moments.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(super) struct History<'a> {
     pub(super) messages: Vec<Message<'a>>,
     /// The kinds of message in the order in which they appear.
     pub(super) kinds: Vec<&'a str>,
+    /// The accesses to shared memory in their order, at most one in each moment.
+    pub(super) accesses: Vec<Access<'a>>,
     /// What must never happen, and did.
     pub(super) violations: Vec<Violation<'a>>,
     /// Where it begins to repeat itself.
@@ -78,6 +81,18 @@ pub(super) enum End<'a> {
     Lost { moment: usize, event: &'a Event, why: &'a str },
 }
 
+/// A register that is read or written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access<'a> {
+    pub(super) moment: usize,
+    pub(super) event: &'a Event,
+    pub(super) kind: AccessKind,
+    pub(super) register: &'a str,
+    pub(super) value: u64,
+    /// The line of the program; 0 if none.
+    pub(super) line: u32,
+}
+
 /// Something that must never happen.
 #[derive(Debug)]
 pub(super) struct Violation<'a> {
@@ -102,6 +117,11 @@ impl<'a> History<'a> {
         }
         Ok(reader.finish())
     }
+
+    /// Whether a register is read or written in this moment.
+    pub(super) fn has_access(&self, moment: usize) -> bool {
+        self.accesses.binary_search_by_key(&moment, |access| access.moment).is_ok()
+    }
 }
 
 /// Reads one event after the other.
@@ -109,8 +129,9 @@ struct Reader<'a> {
     history: History<'a>,
     /// The phase in which each node is, since when, with which event and fence.
     now: Vec<Stay>,
-    /// The nodes that have made a step in the last moment, and the events in it.
+    /// The nodes that have made a step in the last moment, who got at a register, and the events in it.
     stepped: BTreeSet<NodeId>,
+    accessed: Option<NodeId>,
     in_moment: BTreeSet<u64>,
     /// Whether the last moment is over although its time may not be.
     is_closed: bool,
@@ -133,11 +154,13 @@ impl<'a> Reader<'a> {
                 lanes: NodeId::first(header.nodes).map(lane).collect(),
                 messages: Vec::new(),
                 kinds: Vec::new(),
+                accesses: Vec::new(),
                 violations: Vec::new(),
                 repetition: None,
             },
             now: NodeId::first(header.nodes).map(stay).collect(),
             stepped: BTreeSet::new(),
+            accessed: None,
             in_moment: BTreeSet::new(),
             is_closed: false,
             sent: BTreeMap::new(),
@@ -150,7 +173,7 @@ impl<'a> Reader<'a> {
             What::Send { to, .. } | What::Lost { to, .. } => *to,
             What::Deliver { from, .. } => *from,
             What::Start | What::Request | What::Enter { .. } | What::Release => event.node,
-            What::Crash | What::Violation { .. } | What::Loop => event.node,
+            What::Access { .. } | What::Crash | What::Violation { .. } | What::Loop => event.node,
         };
         let (id, n) = (event.id, self.history.lanes.len());
         if let Some(stranger) = [event.node, other].iter().find(|node| node.index() >= n) {
@@ -169,27 +192,41 @@ impl<'a> Reader<'a> {
 
     /// The moment in which an event is, which may be a new one.
     fn moment_of(&mut self, event: &Event) -> usize {
-        let moments = &mut self.history.moments;
-        let is_step = match event.what {
-            What::Request | What::Deliver { .. } | What::Release | What::Crash => true,
-            What::Start | What::Send { .. } | What::Enter { .. } | What::Lost { .. } => false,
-            What::Violation { .. } | What::Loop => false,
-        };
-        let is_caused_here = event.cause.is_some_and(|cause| self.in_moment.contains(&cause));
-        let fits = moments.last() == Some(&event.time)
-            && !self.is_closed
-            && !(is_step && (is_caused_here || self.stepped.contains(&event.node)));
-        if !fits {
-            moments.push(event.time);
+        let is_now = self.history.moments.last() == Some(&event.time) && !self.is_closed;
+        if !(is_now && self.fits(event)) {
+            self.history.moments.push(event.time);
             self.is_closed = false;
             self.stepped.clear();
+            self.accessed = None;
             self.in_moment.clear();
         }
-        if is_step {
-            self.stepped.insert(event.node);
+        match event.what {
+            What::Request | What::Deliver { .. } | What::Release | What::Crash => {
+                self.stepped.insert(event.node);
+            }
+            What::Access { .. } => self.accessed = Some(event.node),
+            What::Start | What::Send { .. } | What::Enter { .. } | What::Lost { .. } => {}
+            What::Violation { .. } | What::Loop => {}
         }
         self.in_moment.insert(event.id);
         self.history.moments.len() - 1
+    }
+
+    /// Whether an event can be in the last moment, with what is there already.
+    fn fits(&self, event: &Event) -> bool {
+        let is_caused_here = event.cause.is_some_and(|cause| self.in_moment.contains(&cause));
+        let has_stepped = self.stepped.contains(&event.node);
+        match event.what {
+            What::Access { .. } => {
+                self.accessed.is_none() && self.stepped.iter().all(|&node| node == event.node)
+            }
+            What::Request | What::Release if self.accessed == Some(event.node) => !has_stepped,
+            What::Request | What::Deliver { .. } | What::Release | What::Crash => {
+                self.accessed.is_none() && !is_caused_here && !has_stepped
+            }
+            What::Start | What::Send { .. } | What::Enter { .. } | What::Lost { .. } => true,
+            What::Violation { .. } | What::Loop => true,
+        }
     }
 
     /// What comes now repeats itself. That is no moment, but it ends one.
@@ -214,10 +251,13 @@ impl<'a> Reader<'a> {
             What::Lost { to, kind, why } => {
                 self.end(event, (event.node, *to), kind, End::Lost { moment, event, why });
             }
+            &What::Access { access: kind, ref register, value, line } => {
+                self.history.accesses.push(Access { moment, event, kind, register, value, line });
+            }
             What::Crash => self.history.lanes[event.node.index()].crash = Some((moment, id)),
             What::Violation { what } => self.history.violations.push(Violation { moment, event, what }),
         }
-        if let What::Request | What::Release | What::Deliver { .. } = event.what {
+        if let What::Request | What::Release | What::Deliver { .. } | What::Access { .. } = event.what {
             self.history.lanes[event.node.index()].steps.push((moment, id));
         }
     }

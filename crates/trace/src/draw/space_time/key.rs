@@ -2,12 +2,13 @@
 
 use doorway_core::Phase;
 
+use crate::AccessKind;
 use crate::draw::arrow::{Arrow, Path};
 use crate::draw::geometry::{Area, Point};
 use crate::draw::svg::{Canvas, Shape, Text, shortened};
 
 use super::history::{End, History};
-use super::{lanes, messages, repetition};
+use super::{accesses, lanes, messages, repetition};
 
 const SIZE: f64 = 12.0;
 const LINE: f64 = 24.0;
@@ -20,6 +21,7 @@ const MOST_KINDS: usize = 24;
 enum Item {
     Phase(Phase),
     Kind(usize),
+    Access(AccessKind),
     Lost,
     UnderWay,
     Crash,
@@ -34,6 +36,7 @@ impl Item {
         match self {
             Item::Phase(_) | Item::Kind(_) | Item::Repetition => SAMPLE,
             Item::Lost | Item::UnderWay => SAMPLE / 2.0 + 5.0,
+            Item::Access(_) => 12.0,
             Item::Crash | Item::Violation => 18.0,
             Item::Rest => 0.0,
         }
@@ -69,6 +72,10 @@ fn items(history: &History<'_>) -> Vec<(Item, String)> {
         }
     };
     add(Item::Rest, &format!("{rest} more kinds of message"), rest > 0);
+    for kind in accesses::KINDS {
+        let is_there = history.accesses.iter().any(|access| access.kind == kind);
+        add(Item::Access(kind), accesses::name(kind), is_there);
+    }
     add(Item::Lost, "lost", ends().any(|end| matches!(end, End::Lost { .. })));
     add(Item::UnderWay, "still under way", history.messages.iter().any(|message| message.ends.is_empty()));
     add(Item::Crash, "crash", history.lanes.iter().any(|lane| lane.crash.is_some()));
@@ -88,6 +95,7 @@ fn sample(canvas: &mut Canvas, item: &Item, at: Point) {
         Item::Kind(kind) => {
             Arrow { path: Path::Straight(at, end), look: *kind, thick: messages::THICK }.draw(canvas);
         }
+        Item::Access(kind) => accesses::draw_sign(canvas, *kind, Point::new(at.x + 6.0, at.y)),
         Item::Lost => {
             soft_line(canvas, middle);
             messages::draw_cross(canvas, middle, "soft-line");

@@ -94,10 +94,10 @@ pub(super) fn draw_band(canvas: &mut Canvas, phase: Phase, from: Point, until: f
     canvas.group(group, |canvas| canvas.draw(shape));
 }
 
-/// Draws the steps as dots, over the arrows.
+/// Draws the steps as dots, over the arrows. Those that come with an access have its sign.
 pub(super) fn draw_steps(canvas: &mut Canvas, history: &History<'_>, layout: &Layout) {
     for (node, lane) in NodeId::first(history.lanes.len()).zip(&history.lanes) {
-        for &(moment, event) in &lane.steps {
+        for &(moment, event) in lane.steps.iter().filter(|(moment, _)| !history.has_access(*moment)) {
             let at = Point::new(layout.scale.place(moment), layout.height_of(node));
             canvas.draw(
                 Shape::circle(at, 3.0).class("step ink paper-line dot").thick(1.2).data("event", event),

@@ -4,6 +4,9 @@ use doorway_core::NodeId;
 
 use super::scale::Scale;
 
+/// From one lane to the next if there are labels above and below each.
+const LABELLED_GAP: f64 = 72.0;
+
 /// From moments and nodes to places.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -18,7 +21,15 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(scale: Scale, top: f64, nodes: usize) -> Self {
-        let gap = gap(nodes);
+        Self::with_gap(scale, top, nodes, gap(nodes))
+    }
+
+    /// The layout of a run over shared memory: between two lanes there is room for the labels of both.
+    pub(super) fn with_labels(scale: Scale, top: f64, nodes: usize) -> Self {
+        Self::with_gap(scale, top, nodes, LABELLED_GAP)
+    }
+
+    fn with_gap(scale: Scale, top: f64, nodes: usize, gap: f64) -> Self {
         Self { scale, top, bottom: top + gap * nodes as f64, gap }
     }
 

@@ -4,7 +4,13 @@
 //! them first. A thin lane is outside, a hatched one waiting, a black one inside; an entry has its fence in it. The kind of
 //! a message is the hue, the dash and the head of its arrow. A cross is where a message got lost, a crossed circle where a
 //! node crashed, a red triangle what must never happen. What is shaded at the end of a run repeats itself for ever.
+//!
+//! In a run over shared memory a node's steps are accesses to registers: a hollow circle reads, a full one writes, two half
+//! ones are the beginning and the end of a slow write, and a diamond is a buffered store that reaches memory. Every
+//! access has its label and every step its column.
 
+mod accesses;
+mod columns;
 mod history;
 mod key;
 mod lanes;
@@ -24,6 +30,7 @@ use super::palette::Theme;
 use super::room::Room;
 use super::svg::{Anchor, Canvas, Text, shortened, wrapped};
 use crate::{Event, Header};
+use columns::{Columns, Side};
 use history::History;
 use layout::Layout;
 use scale::Scale;
@@ -58,7 +65,7 @@ impl FromStr for Spacing {
 /// What one can choose about the diagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// How moments follow each other.
+    /// How moments follow each other. A run over shared memory has a column for each step in any case.
     pub spacing: Spacing,
     /// Which colours it has.
     pub theme: Theme,
@@ -75,35 +82,55 @@ const SUBTITLE_SIZE: f64 = 13.0;
 pub fn space_time(header: &Header, events: &[Event], options: &Options) -> Result<Drawing, Refusal> {
     refuse_the_endless(header, events)?;
     let history = History::new(header, events)?;
-    let subtitle = subtitle(header);
+    let subtitle = subtitle(header, &history);
     let description = description(header, &subtitle, &history);
     let mut canvas = Canvas::new(&format!("{}, a run", header.algorithm), &description);
     lanes::define_patterns(&mut canvas);
 
     let numbers = width(&header.nodes.to_string(), lanes::NODE_SIZE, Weight::SemiBold);
     let left = MARGIN + numbers.max(width("node", 12.0, Weight::Regular)) + 12.0;
-    let scale = Scale::new(&history.moments, layout::least_width(header.nodes), left, options.spacing);
+    let (scale, sides) = scale(&history, left, options.spacing);
     let (right, edge) = (scale.right, scale.right + MARGIN);
     let top = write_heading(&mut canvas, header, &subtitle, right);
     let top = key::draw(&mut canvas, &history, MARGIN, right, top + 8.0) + 14.0 + repetition::head(&history);
     let caption = Point::new(scale.left - 12.0, top + 10.0);
     canvas.write(&Text::new("node", caption, 12.0).anchor(Anchor::End).class("soft"));
-    let layout = Layout::new(scale, top + 8.0, header.nodes);
+    let layout = match history.accesses.is_empty() {
+        true => Layout::new(scale, top + 8.0, header.nodes),
+        false => Layout::with_labels(scale, top + 8.0, header.nodes),
+    };
 
     let mut room = Room::new();
     repetition::draw(&mut canvas, &history, &layout, &mut room);
     layout.scale.draw(&mut canvas, layout.top, layout.bottom);
-    let bottom = draw_run(&mut canvas, &history, &layout, &mut room);
+    let bottom = draw_run(&mut canvas, &history, &layout, &sides, &mut room);
     Ok(canvas.finish(edge, bottom + MARGIN - 6.0, options.theme))
 }
 
+/// Where the moments are, and on which side of their lanes accesses have their labels.
+fn scale(history: &History<'_>, left: f64, spacing: Spacing) -> (Scale, Vec<Side>) {
+    let least = layout::least_width(history.lanes.len());
+    if history.accesses.is_empty() {
+        return (Scale::new(&history.moments, least, left, spacing), Vec::new());
+    }
+    let columns = Columns::new(history, least, left);
+    (Scale::with_columns(&history.moments, left, &columns), columns.sides)
+}
+
 /// Draws what happened between the axis and the heading, and the notes below; answers where these end.
-fn draw_run(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, room: &mut Room) -> f64 {
+fn draw_run(
+    canvas: &mut Canvas,
+    history: &History<'_>,
+    layout: &Layout,
+    sides: &[Side],
+    room: &mut Room,
+) -> f64 {
     lanes::draw(canvas, history, layout, room);
     let bottom = lanes::draw_violations(canvas, history, layout, room, layout.bottom + 46.0);
     let arrows = messages::arrows(history, layout);
     messages::draw(canvas, history, &arrows, room);
     lanes::draw_steps(canvas, history, layout);
+    accesses::draw(canvas, history, layout, sides, room);
     lanes::draw_crashes(canvas, history, layout, room);
     lanes::write_fences(canvas, history, layout, room);
     messages::write_kinds(canvas, history, layout, &arrows, room);
@@ -132,9 +159,14 @@ fn refuse_the_endless(header: &Header, events: &[Event]) -> Result<(), Refusal> 
     Ok(())
 }
 
-fn subtitle(header: &Header) -> String {
+fn subtitle(header: &Header, history: &History<'_>) -> String {
     let nodes = if header.nodes == 1 { "1 node".to_owned() } else { format!("{} nodes", header.nodes) };
-    let mut parts = vec![nodes, channels(header.channels).to_owned(), format!("seed {}", header.seed)];
+    let mut parts = vec![nodes];
+    // Where nodes share memory and send nothing, there is no channel to speak of.
+    if history.accesses.is_empty() || !history.messages.is_empty() {
+        parts.push(channels(header.channels).to_owned());
+    }
+    parts.push(format!("seed {}", header.seed));
     parts.extend(header.start_inside.map(|node| format!("node {node} inside at the start")));
     parts.extend(header.options.iter().map(|(name, word)| shortened(&format!("{name} {word}"), 60)));
     parts.join(" · ")

@@ -6,6 +6,7 @@ use crate::draw::geometry::Point;
 use crate::draw::svg::{Anchor, Canvas, Shape, Text};
 
 use super::Spacing;
+use super::columns::Columns;
 
 /// How far moments are apart if they are evenly spaced.
 const STEP: f64 = 30.0;
@@ -15,12 +16,21 @@ const SIZE: f64 = 12.0;
 /// From moments to places.
 #[derive(Debug)]
 pub(super) struct Scale {
-    spacing: Spacing,
+    axis: Axis,
     /// Where each moment is.
     places: Vec<f64>,
     times: Vec<Ticks>,
     pub(super) left: f64,
     pub(super) right: f64,
+}
+
+/// What the axis tells.
+#[derive(Clone, Copy, Debug)]
+enum Axis {
+    /// Round times, because moments are as far apart as in time.
+    Time,
+    /// The time of every moment, and how they are spaced.
+    Moments(&'static str),
 }
 
 impl Scale {
@@ -40,7 +50,18 @@ impl Scale {
             Spacing::Time => begin + (time.0 - first) as f64 / (last - first) as f64 * (width - STEP),
         };
         let places = times.iter().enumerate().map(place).collect();
-        Self { spacing, places, times: times.to_vec(), left, right: left + width + STEP / 2.0 }
+        let axis = match spacing {
+            Spacing::Time => Axis::Time,
+            Spacing::Even => Axis::Moments("time in ticks, moments evenly spaced"),
+        };
+        Self { axis, places, times: times.to_vec(), left, right: left + width + STEP / 2.0 }
+    }
+
+    /// The scale of a run over shared memory.
+    pub(super) fn with_columns(times: &[Ticks], left: f64, columns: &Columns) -> Self {
+        let axis = Axis::Moments("time in ticks, a column for each step");
+        let (places, times) = (columns.places.clone(), times.to_vec());
+        Self { axis, places, times, left, right: columns.right }
     }
 
     /// Where a moment is; after the last one is the right edge.
@@ -75,9 +96,9 @@ impl Scale {
             );
             canvas.write(&text.class("soft"));
         }
-        let what = match self.spacing {
-            Spacing::Time => "time in ticks",
-            Spacing::Even => "time in ticks, moments evenly spaced",
+        let what = match self.axis {
+            Axis::Time => "time in ticks",
+            Axis::Moments(what) => what,
         };
         let end = Point::new(self.right, bottom + 40.0);
         canvas.write(&Text::new(what, end, SIZE).anchor(Anchor::End).class("soft"));
@@ -85,9 +106,9 @@ impl Scale {
 
     /// The times that may be told, with their places: round ones in true time, else every moment with a new time.
     fn marks(&self) -> Vec<(f64, u64)> {
-        match self.spacing {
-            Spacing::Time => self.round_times(),
-            Spacing::Even => {
+        match self.axis {
+            Axis::Time => self.round_times(),
+            Axis::Moments(_) => {
                 let is_new = |index: &usize| *index == 0 || self.times[*index] != self.times[*index - 1];
                 (0..self.times.len())
                     .filter(is_new)
