@@ -12,7 +12,7 @@ use crate::{packages, tidy, toml};
 pub const HELP: &str = "\
 Runs all checks and tests in order, stops at the first part that fails, and says how long each part took.
 
-  cargo xtask test                 all parts: fmt, tidy, clippy, tests, features, doctests, docs, examples
+  cargo xtask test                 all parts: fmt, tidy, clippy, tests, features, doctests, docs, examples, loom
   cargo xtask test --only clippy   one part";
 
 /// One part of the whole.
@@ -23,7 +23,7 @@ struct Part {
 
 /// All parts, the quickest to fail first. Clippy and the documents share the checked dependencies of profile `dev`;
 /// tests, their documents' examples and the crates outside share the optimised ones of profile `test`.
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     Part { name: "fmt", run: || cargo(&["fmt", "--all", "--check"], &[]) },
     Part { name: "tidy", run: || tidy::run(&[]) },
     Part { name: "clippy", run: clippy },
@@ -32,6 +32,7 @@ const PARTS: [Part; 8] = [
     Part { name: "doctests", run: || cargo(&["test", "--workspace", "--locked", "--doc"], &[]) },
     Part { name: "docs", run: docs },
     Part { name: "examples", run: examples },
+    Part { name: "loom", run: loom },
 ];
 
 /// Runs the parts that were asked for.
@@ -108,16 +109,29 @@ fn tests_of_workspace() -> Result<(), Stop> {
     cargo(&words, &[("INSTA_UPDATE", "no")])
 }
 
-/// What is off unless it is asked for.
+/// What is off unless it is asked for, and the locks without `std`.
 fn features() -> Result<(), Stop> {
     cargo(
         &["test", "-p", "doorway-lab", "--features", "parquet", "--locked", "--test", "suite", "parquet"],
         &[],
-    )
+    )?;
+    let lock_api = ["clippy", "-p", "doorway-locks", "--features", "lock_api", "--locked", "--all-targets"];
+    cargo(&[&lock_api[..], &["--", "-D", "warnings"]].concat(), &[])?;
+    cargo(&["test", "-p", "doorway-locks", "--features", "lock_api", "--locked", "--test", "lock_api"], &[])?;
+    let bare = ["clippy", "-p", "doorway-locks", "--no-default-features", "--locked", "--lib"];
+    cargo(&[&bare[..], &["--", "-D", "warnings"]].concat(), &[])
 }
 
 fn docs() -> Result<(), Stop> {
     cargo(&["doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+/// The locks as they ship, in every order that Rust's memory model allows. Everything below is built anew for loom, so it has
+/// a target directory of its own.
+fn loom() -> Result<(), Stop> {
+    let target = target_directory().join("loom").to_string_lossy().into_owned();
+    let variables = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &target)];
+    cargo(&["test", "-p", "doorway-locks", "--locked", "--test", "loom"], &variables)
 }
 
 /// The crates under `examples/` that are no members of the workspace, as a stranger's would be.

@@ -6,6 +6,9 @@ use super::Finding;
 use super::files::File;
 use crate::toml::{Pair, pairs};
 
+/// The member that has unsafe code, as locks must. It states the lints itself: those of the workspace forbid it.
+const WITH_UNSAFE_CODE: &str = "crates/locks/Cargo.toml";
+
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Checks the manifests of the workspace and its members; what is elsewhere is a stranger's.
@@ -49,11 +52,7 @@ fn root(pairs: &[Pair]) -> Vec<Finding> {
 }
 
 fn member(path: &str, pairs: &[Pair]) -> Vec<Finding> {
-    let mut found = Vec::new();
-    if !pairs.iter().any(|pair| pair.path == "lints.workspace" && pair.value == "true") {
-        let sentence = "The manifest inherits the lints: `[lints]`, `workspace = true`.";
-        found.push(Finding::new(path, 1, sentence));
-    }
+    let mut found: Vec<Finding> = lints(path, pairs).into_iter().collect();
     for dependency in dependencies(pairs).into_iter().filter(|dependency| !dependency.inherits) {
         let name = dependency.name;
         let sentence = format!(
@@ -62,6 +61,22 @@ fn member(path: &str, pairs: &[Pair]) -> Vec<Finding> {
         found.push(Finding::new(path, dependency.line, sentence));
     }
     found
+}
+
+fn lints(path: &str, pairs: &[Pair]) -> Option<Finding> {
+    let says = |path: &str, value: &str| pairs.iter().any(|pair| pair.path == path && pair.value == value);
+    let (is_said, sentence) = if path == WITH_UNSAFE_CODE {
+        let is_said =
+            says("lints.rust.unsafe_code", "\"deny\"") && says("lints.rust.missing_docs", "\"warn\"");
+        (
+            is_said,
+            "The manifest denies unsafe code, so that a file has to ask for it, and warns of missing docs.",
+        )
+    } else {
+        let sentence = "The manifest inherits the lints: `[lints]`, `workspace = true`.";
+        (says("lints.workspace", "true"), sentence)
+    };
+    (!is_said).then(|| Finding::new(path, 1, sentence))
 }
 
 fn core(path: &str, pairs: &[Pair]) -> Vec<Finding> {
@@ -141,6 +156,14 @@ mod tests {
         assert!(found("xtask/Cargo.toml", LINTS).is_empty());
         assert!(found("crates/cli/Cargo.toml", "lints.workspace = true\n").is_empty());
         assert_eq!(found("crates/cli/Cargo.toml", "[package]\nname = \"a\"\n"), [1]);
+    }
+
+    #[test]
+    fn the_locks_deny_unsafe_code_for_themselves() {
+        let lints = "[lints.rust]\nunsafe_code = \"deny\"\nmissing_docs = \"warn\"\n";
+        assert!(found(WITH_UNSAFE_CODE, lints).is_empty());
+        assert_eq!(found(WITH_UNSAFE_CODE, &lints.replace("deny", "allow")), [1]);
+        assert_eq!(found("crates/cli/Cargo.toml", lints), [1]);
     }
 
     #[test]

@@ -1,0 +1,39 @@
+//! What is constant outside loom: there words, and what is made of them, can be made at compile time, and loom's cannot.
+
+/// A function that is `const` outside loom.
+macro_rules! at_rest_fn {
+    ($(#[$meta:meta])* $visibility:vis fn $($rest:tt)*) => {
+        $(#[$meta])*
+        #[cfg(not(loom))]
+        $visibility const fn $($rest)*
+
+        $(#[$meta])*
+        #[cfg(loom)]
+        $visibility fn $($rest)*
+    };
+}
+
+/// A protocol with nobody in it: the constant `AT_REST`, and under loom a function.
+macro_rules! at_rest {
+    ($value:expr) => {
+        #[cfg(not(loom))]
+        #[allow(clippy::declare_interior_mutable_const)]
+        const AT_REST: Self = $value;
+
+        #[cfg(loom)]
+        fn at_rest() -> Self {
+            $value
+        }
+    };
+}
+
+/// An array with as many values of one expression as its type says.
+macro_rules! array {
+    ($value:expr) => {{
+        #[cfg(not(loom))]
+        let array = [const { $value }; _];
+        #[cfg(loom)]
+        let array = core::array::from_fn(|_| $value);
+        array
+    }};
+}

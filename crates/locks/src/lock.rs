@@ -1,0 +1,217 @@
+//! The one lock of this crate, over any protocol, and the five names under which people know it.
+
+use core::fmt;
+
+use crate::guard::{Process, Slot};
+use crate::memory::Atomics;
+use crate::place::Place;
+use crate::protocol::{self, Protocol, TryProtocol};
+use crate::wait::{DefaultWait, Wait};
+
+/// Peterson's lock for two processes: the cheapest when nobody else is there, and nobody starves.
+pub type Peterson<T, W = DefaultWait> = Lock<T, protocol::Peterson, 2, W>;
+
+/// A tree of Peterson's locks for `N` processes: a few steps even for many of them, and nobody starves.
+pub type Tournament<T, const N: usize, W = DefaultWait> = Lock<T, protocol::Tournament<N>, N, W>;
+
+/// Lamport's fast lock for `N` processes: seven accesses when nobody else is there, for any `N`; one may starve.
+pub type LamportFast<T, const N: usize, W = DefaultWait> = Lock<T, protocol::LamportFast<N>, N, W>;
+
+/// Lamport's bakery for `N` processes: first come, first served.
+pub type Bakery<T, const N: usize, W = DefaultWait> = Lock<T, protocol::Bakery<N>, N, W>;
+
+/// Taubenfeld's black-white bakery for `N` processes: first come, first served among those of one colour, and tickets
+/// that never exceed `N`.
+pub type BlackWhiteBakery<T, const N: usize, W = DefaultWait> = Lock<T, protocol::BlackWhiteBakery<N>, N, W>;
+
+/// A value that one of `N` processes at a time may use, under protocol `P`, where processes wait by `W`.
+///
+/// One does not lock it. One [splits](Lock::split) it into `N` [`Slot`]s, gives each to a thread, and locks the slot. With
+/// `std` a `Shared` does the giving.
+pub struct Lock<T, P, const N: usize, W = DefaultWait> {
+    protocol: P,
+    wait: W,
+    value: Place<T>,
+}
+
+#[cfg(not(loom))]
+impl<T, P: Protocol<N>, const N: usize> Lock<T, P, N> {
+    /// A lock around a value, with nobody inside, whose processes wait in the default way.
+    ///
+    /// A lock for no process does not compile:
+    ///
+    /// ```compile_fail
+    /// let nobody = doorway_locks::Bakery::<u64, 0>::new(7);
+    /// ```
+    pub const fn new(value: T) -> Self {
+        #[cfg(feature = "std")]
+        let wait = crate::wait::SpinThenYield;
+        #[cfg(not(feature = "std"))]
+        let wait = crate::wait::Spin;
+        Self::with_wait(value, wait)
+    }
+}
+
+impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
+    /// A lock around a value, with nobody inside, whose processes wait in this way.
+    ///
+    /// ```
+    /// use doorway_locks::{Bakery, Spin};
+    ///
+    /// let mut lock = Bakery::<_, 4, _>::with_wait(0, Spin);
+    /// assert_eq!(*lock.get_mut(), 0);
+    /// ```
+    #[cfg(not(loom))]
+    pub const fn with_wait(value: T, wait: W) -> Self {
+        const { assert!(N > 0, "a lock is for at least one process") }
+        Self { protocol: P::AT_REST, wait, value: Place::new(value) }
+    }
+
+    /// A lock around a value, with nobody inside, whose processes wait in this way.
+    #[cfg(loom)]
+    pub fn with_wait(value: T, wait: W) -> Self {
+        const { assert!(N > 0, "a lock is for at least one process") }
+        Self { protocol: P::at_rest(), wait, value: Place::new(value) }
+    }
+
+    /// One slot for each process. Each can be sent to a thread, and only one thread at a time can use it.
+    ///
+    /// Nobody is inside after a split: a guard that was forgotten in an earlier one no longer counts.
+    ///
+    /// ```
+    /// use doorway_locks::Peterson;
+    ///
+    /// let mut lock = Peterson::new(0);
+    /// std::thread::scope(|scope| {
+    ///     for mut slot in lock.split() {
+    ///         scope.spawn(move || *slot.lock() += 1);
+    ///     }
+    /// });
+    /// assert_eq!(lock.into_inner(), 2);
+    /// ```
+    #[must_use]
+    pub fn split(&mut self) -> [Slot<'_, Self>; N]
+    where
+        W: Wait,
+    {
+        let processes = core::array::from_fn(Process::new);
+        self.clear(&processes);
+        processes.map(|process| Slot::new(self, process))
+    }
+
+    /// The value, without entering: nobody can have a slot meanwhile.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+
+    /// The value, out of the lock.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+}
+
+impl<T: Default, P: Protocol<N>, const N: usize, W: Default> Default for Lock<T, P, N, W> {
+    fn default() -> Self {
+        Self::from(T::default())
+    }
+}
+
+impl<T, P: Protocol<N>, const N: usize, W: Default> From<T> for Lock<T, P, N, W> {
+    fn from(value: T) -> Self {
+        Self::with_wait(value, W::default())
+    }
+}
+
+impl<T, P: Protocol<N>, const N: usize, W> fmt::Debug for Lock<T, P, N, W> {
+    /// The name and the number of slots; the value could be in use.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(P::NAME).field("slots", &N).finish_non_exhaustive()
+    }
+}
+
+/// What slots and adapters need of a lock. All locks of this crate have it, and nobody else can: its methods take what
+/// only this crate can make.
+pub trait Section {
+    /// What the lock protects.
+    type Value;
+
+    /// How many processes it is for.
+    const SLOTS: usize;
+
+    #[doc(hidden)]
+    fn enter(&self, process: &mut Process);
+    #[doc(hidden)]
+    fn exit(&self, process: &mut Process);
+    /// Nobody is inside or on its way any more. Whoever shows all processes is alone with the lock.
+    #[doc(hidden)]
+    fn clear(&self, all: &[Process]);
+    #[doc(hidden)]
+    fn place(&self) -> &Place<Self::Value>;
+    #[doc(hidden)]
+    fn value_mut(&mut self) -> &mut Self::Value;
+}
+
+/// A lock that one can try to enter in a bounded number of steps.
+///
+/// [`Peterson`], [`Tournament`] and [`Bakery`] have it. [`LamportFast`] has not: there, whoever has written `y` may be the
+/// one that all others wait for, and cannot step back alone. [`BlackWhiteBakery`] has not: whoever gave a ticket back would
+/// leave without changing the colour, and that is what keeps tickets small.
+///
+/// ```compile_fail
+/// let mut lock = doorway_locks::LamportFast::<u64, 2>::new(7);
+/// let [mut mine, _yours] = lock.split();
+/// mine.try_lock();
+/// ```
+pub trait TrySection: Section {
+    #[doc(hidden)]
+    fn try_enter(&self, process: &mut Process) -> bool;
+}
+
+impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
+    type Value = T;
+
+    const SLOTS: usize = N;
+
+    #[inline]
+    fn enter(&self, process: &mut Process) {
+        self.settle(process);
+        self.protocol.enter(process.me, &Atomics(&self.wait));
+    }
+
+    #[inline]
+    fn exit(&self, process: &mut Process) {
+        self.protocol.exit(process.me, &Atomics(&self.wait));
+    }
+
+    fn clear(&self, all: &[Process]) {
+        assert_eq!(all.len(), N, "only all processes together are alone");
+        self.protocol.registers().for_each(|word| word.put(0));
+    }
+
+    #[inline]
+    fn place(&self) -> &Place<T> {
+        &self.value
+    }
+
+    fn value_mut(&mut self) -> &mut T {
+        self.get_mut()
+    }
+}
+
+impl<T, P: TryProtocol<N>, const N: usize, W: Wait> TrySection for Lock<T, P, N, W> {
+    #[inline]
+    fn try_enter(&self, process: &mut Process) -> bool {
+        self.settle(process);
+        self.protocol.try_enter(process.me, &Atomics(&self.wait))
+    }
+}
+
+impl<T, P: Protocol<N>, const N: usize, W: Wait> Lock<T, P, N, W> {
+    /// A process that is still inside has forgotten its guard, which nobody has any more. It leaves before it enters.
+    #[inline]
+    fn settle(&self, process: &mut Process) {
+        if self.protocol.own(process.me).is_some_and(|word| word.peek() != 0) {
+            self.exit(process);
+        }
+    }
+}

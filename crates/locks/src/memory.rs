@@ -1,0 +1,139 @@
+//! Shared memory as the protocols see it: words that are read and written whole, and barriers between accesses.
+//!
+//! Every protocol is written once, over [`Memory`]. Real locks run it on [`Atomics`], where each call is one instruction or
+//! none; with `--cfg loom` the same atomics are loom's; the recorder of `recorded` writes each access down.
+//!
+//! Loads acquire and stores release. An access is never `SeqCst`: where a store must be seen before a later load looks, a
+//! barrier stands between them, and nothing else is needed. (Loom reads a `SeqCst` access as a weaker one, so that locks
+//! which relied on it could not be checked.)
+
+#[cfg(not(loom))]
+use core::sync::atomic::{AtomicUsize, Ordering, fence};
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicUsize, Ordering, fence};
+
+use crate::Wait;
+
+/// What a protocol can do with shared memory.
+pub trait Memory {
+    /// Reads a word.
+    fn load(&self, word: &Word) -> usize;
+
+    /// Writes a word.
+    fn store(&self, word: &Word, value: usize);
+
+    /// What this process itself wrote last into a word that nobody else writes. It stands for a variable of its own,
+    /// and is no access to what is shared.
+    fn recall(&self, word: &Word) -> usize;
+
+    /// All stores before it are seen by whoever passes a barrier later. The number tells a protocol's barriers apart,
+    /// from 1, so that a test can leave one out.
+    fn barrier(&self, number: usize);
+
+    /// Returns when the condition has been found true.
+    fn wait_until(&self, ready: impl FnMut() -> bool);
+
+    /// Stands after every store that can make a condition true for which somebody waits.
+    fn wake(&self);
+}
+
+/// One register.
+pub struct Word(AtomicUsize);
+
+/// A word, or what it is given, on a cache line of its own.
+#[repr(align(64))]
+pub struct Padded<V>(pub V);
+
+/// The memory of this machine, and how to wait in it.
+pub struct Atomics<'a, W>(pub &'a W);
+
+impl Word {
+    at_rest_fn! {
+        /// A word that holds 0.
+        pub fn zero() -> Self {
+            Self(AtomicUsize::new(0))
+        }
+    }
+
+    /// Reads the word where nobody writes it at the same time, or nobody else ever does.
+    pub fn peek(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Writes the word where nobody uses it at the same time.
+    pub fn put(&self, value: usize) {
+        self.0.store(value, Ordering::Relaxed);
+    }
+}
+
+impl<W: Wait> Atomics<'_, W> {
+    /// Asks on after a first no, away from the path of those that need not wait. The loop is here and not in `Wait`, so
+    /// that no way of waiting can let a process through too early.
+    #[cold]
+    #[inline(never)]
+    fn wait_longer(&self, mut ready: impl FnMut() -> bool) {
+        let on_its_way = OnItsWay;
+        let mut tries = 0;
+        loop {
+            self.0.pause(tries, &mut ready);
+            if ready() {
+                break;
+            }
+            tries = tries.saturating_add(1);
+        }
+        core::mem::forget(on_its_way);
+    }
+}
+
+/// A process that others can see. It cannot be abandoned there, as nobody could clear up after it without harm to those that
+/// are inside; so a way to wait that panics ends the program: a panic while another unwinds aborts.
+struct OnItsWay;
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        // Under loom a test may end a process there, and does not use it again.
+        #[cfg(not(loom))]
+        panic!("the way to wait of a lock panicked while a process was on its way; the program cannot go on");
+    }
+}
+
+impl<W: Wait> Memory for Atomics<'_, W> {
+    #[inline]
+    fn load(&self, word: &Word) -> usize {
+        word.0.load(Ordering::Acquire)
+    }
+
+    #[inline]
+    fn store(&self, word: &Word, value: usize) {
+        word.0.store(value, Ordering::Release);
+    }
+
+    #[inline]
+    fn recall(&self, word: &Word) -> usize {
+        word.peek()
+    }
+
+    #[inline]
+    fn barrier(&self, number: usize) {
+        #[cfg(loom)]
+        if self.0.omits(number) {
+            return;
+        }
+        let _ = number;
+        fence(Ordering::SeqCst);
+    }
+
+    #[inline]
+    fn wait_until(&self, mut ready: impl FnMut() -> bool) {
+        if !ready() {
+            self.wait_longer(ready);
+        }
+    }
+
+    #[inline]
+    fn wake(&self) {
+        let on_its_way = OnItsWay;
+        self.0.wake();
+        core::mem::forget(on_its_way);
+    }
+}

@@ -1,0 +1,104 @@
+//! The place of the value that a lock protects. This is where the unsafe code of the crate is, but for one call of it.
+#![allow(unsafe_code)]
+
+#[cfg(not(loom))]
+use core::{cell::UnsafeCell, ptr::NonNull};
+#[cfg(loom)]
+use loom::cell::{MutPtr, UnsafeCell};
+
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+
+/// A value that one process at a time may use, if somebody sees to that.
+pub struct Place<T>(UnsafeCell<T>);
+
+// SAFETY: through a shared place one gets at the value only by `open`, whose caller promises that nobody else does at the
+// same time. So threads take turns with the value, for which it must be `Send`.
+unsafe impl<T: Send> Sync for Place<T> {}
+
+/// The use of the value, as long as it lasts. With loom it is watched: two at once are a failure of the test.
+///
+/// It is a pointer and not a `&mut T`, as it is still there, unused, while a guard's drop lets the next process in.
+pub struct Open<'a, T> {
+    #[cfg(not(loom))]
+    pointer: NonNull<T>,
+    #[cfg(loom)]
+    pointer: MutPtr<T>,
+    /// It is sent and shared as what it stands for.
+    borrow: PhantomData<&'a mut T>,
+}
+
+// SAFETY: it stands for a `&mut T`, which is `Send` if `T` is.
+unsafe impl<T: Send> Send for Open<'_, T> {}
+// SAFETY: it stands for a `&mut T`, which is `Sync` if `T` is: sharing it gives out `&T`.
+unsafe impl<T: Sync> Sync for Open<'_, T> {}
+
+impl<T> Place<T> {
+    at_rest_fn! {
+        pub fn new(value: T) -> Self {
+            Self(UnsafeCell::new(value))
+        }
+    }
+
+    /// The value, to one that holds the place alone.
+    #[cfg(not(loom))]
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut()
+    }
+
+    /// The value, to one that holds the place alone.
+    #[cfg(loom)]
+    pub fn get_mut(&mut self) -> &mut T {
+        // SAFETY: `&mut self` says that nobody else has the place.
+        self.0.with_mut(|pointer| unsafe { &mut *pointer })
+    }
+
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+
+    /// The value, to one process that is inside.
+    ///
+    /// # Safety
+    ///
+    /// From this call until the result is dropped there is no other `Open` of this place, and what was done through
+    /// earlier ones has happened before.
+    #[inline]
+    pub unsafe fn open(&self) -> Open<'_, T> {
+        #[cfg(not(loom))]
+        // SAFETY: the pointer of a cell is not null.
+        let pointer = unsafe { NonNull::new_unchecked(self.0.get()) };
+        #[cfg(loom)]
+        let pointer = self.0.get_mut();
+        Open { pointer, borrow: PhantomData }
+    }
+}
+
+impl<T> Deref for Open<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        #[cfg(not(loom))]
+        // SAFETY: whoever opened the place promised that this is the only way to the value as long as it lasts.
+        let value = unsafe { self.pointer.as_ref() };
+        #[cfg(loom)]
+        // SAFETY: the same.
+        let value = unsafe { self.pointer.deref() };
+        value
+    }
+}
+
+impl<T> DerefMut for Open<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        #[cfg(not(loom))]
+        // SAFETY: whoever opened the place promised that this is the only way to the value, and `&mut self` that it is
+        // not in use.
+        let value = unsafe { self.pointer.as_mut() };
+        #[cfg(loom)]
+        // SAFETY: the same.
+        let value = unsafe { self.pointer.deref() };
+        value
+    }
+}

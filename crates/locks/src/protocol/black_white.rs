@@ -1,0 +1,98 @@
+//! The black-white bakery with one word for each process: a bakery whose tickets never exceed n.
+//!
+//! G. Taubenfeld, "The black-white bakery algorithm", DISC 2004.
+//!
+//! Tickets have the colour that was shown when they were taken, and a process counts only tickets of its own colour. Whoever
+//! leaves shows the colour that its ticket does not have. A process of another colour than the one shown goes first: it came
+//! before the colour changed. So no new tickets of a colour are taken while its old ones are served, and tickets stay small.
+//!
+//! Taubenfeld has `choosing` and the pair of colour and number apart. Here one word says all: 0 idle, 1 choosing, else twice
+//! the ticket plus its colour, so that a ticket and its colour are always read together. First come, first served among
+//! equal colours. Alone it costs two barriers, after choosing and after the ticket, and 2n + 3 accesses; the words stand
+//! close, so that few cache lines hold them all.
+//!
+//! There is no try: whoever gave up a ticket would leave without showing the other colour, and then tickets could grow.
+
+use super::{Protocol, others};
+use crate::memory::{Memory, Word};
+
+const IDLE: usize = 0;
+const CHOOSING: usize = 1;
+
+/// The registers: `colour`, then `word[i]` for each process.
+#[repr(align(64))]
+pub struct BlackWhiteBakery<const N: usize> {
+    /// The colour of the next ticket, 0 or 1.
+    colour: Word,
+    /// Idle, choosing, or the process's ticket with its colour.
+    words: [Word; N],
+}
+
+impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
+    const NAME: &'static str = "BlackWhiteBakery";
+
+    at_rest!(Self { colour: Word::zero(), words: array!(Word::zero()) });
+
+    fn registers(&self) -> impl Iterator<Item = &Word> {
+        [&self.colour].into_iter().chain(&self.words)
+    }
+
+    #[inline]
+    fn own(&self, me: usize) -> Option<&Word> {
+        Some(&self.words[me])
+    }
+
+    #[inline]
+    fn enter(&self, me: usize, memory: &impl Memory) {
+        let mine = self.take_ticket(me, memory);
+        for other in others::<N>(me) {
+            memory.wait_until(|| self.goes_after(other, me, mine, memory));
+        }
+    }
+
+    #[inline]
+    fn exit(&self, me: usize, memory: &impl Memory) {
+        let mine = memory.recall(&self.words[me]);
+        memory.store(&self.colour, 1 - colour_of(mine));
+        memory.store(&self.words[me], IDLE);
+        memory.wake();
+    }
+}
+
+impl<const N: usize> BlackWhiteBakery<N> {
+    /// The doorway: a ticket of the colour shown, above all others of that colour, each of which is read once.
+    #[inline]
+    fn take_ticket(&self, me: usize, memory: &impl Memory) -> usize {
+        memory.store(&self.words[me], CHOOSING);
+        memory.barrier(1);
+        let colour = memory.load(&self.colour);
+        // A word that holds no ticket is never above the smallest one, whatever colour it seems to have.
+        let highest = others::<N>(me).fold(colour, |highest, other| {
+            let theirs = memory.load(&self.words[other]);
+            highest.max(if colour_of(theirs) == colour { theirs } else { IDLE })
+        });
+        let mine = highest + 2;
+        debug_assert!(mine / 2 <= N, "a ticket is at most n");
+        memory.store(&self.words[me], mine);
+        memory.barrier(2);
+        memory.wake();
+        mine
+    }
+
+    /// Whether the other does not come before this process: it is idle, or its ticket has the same colour and is larger,
+    /// or it has the other colour and ours is the one that goes first.
+    #[inline]
+    fn goes_after(&self, other: usize, me: usize, mine: usize, memory: &impl Memory) -> bool {
+        match memory.load(&self.words[other]) {
+            IDLE => true,
+            CHOOSING => false,
+            theirs if colour_of(theirs) == colour_of(mine) => (theirs, other) > (mine, me),
+            _ => memory.load(&self.colour) != colour_of(mine),
+        }
+    }
+}
+
+/// The colour of a word that holds a ticket.
+fn colour_of(word: usize) -> usize {
+    word & 1
+}

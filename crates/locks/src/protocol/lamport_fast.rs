@@ -1,0 +1,82 @@
+//! Lamport's fast mutual exclusion: seven accesses when nobody else is there, however many processes there are.
+//!
+//! L. Lamport, "A fast mutual exclusion algorithm", ACM Transactions on Computer Systems 5 (1987).
+//!
+//! A process writes its number into x, looks whether y is free, writes its number into y, and is inside if x is still its
+//! own. Otherwise others came at the same time: it waits until none of them is on its way, and the last that wrote y is in.
+//!
+//! Alone it costs two barriers, after x and after y. Somebody always gets in, but one may starve. A try that has written y
+//! cannot be given up: y may be free again only when whoever it let in has left, so there is none.
+
+use super::Protocol;
+use crate::memory::{Memory, Word};
+
+/// The registers: `x`, `y`, then `want[i]` for each process. Processes stand in x and y as 1 to n; 0 is free.
+#[repr(align(64))]
+pub struct LamportFast<const N: usize> {
+    /// The last that asked.
+    x: Word,
+    /// Whoever is inside, or the last that may be; 0 if the section is free.
+    y: Word,
+    /// 1 from before a process writes x until it is out again or steps back.
+    want: [Word; N],
+}
+
+impl<const N: usize> Protocol<N> for LamportFast<N> {
+    const NAME: &'static str = "LamportFast";
+
+    at_rest!(Self { x: Word::zero(), y: Word::zero(), want: array!(Word::zero()) });
+
+    fn registers(&self) -> impl Iterator<Item = &Word> {
+        [&self.x, &self.y].into_iter().chain(&self.want)
+    }
+
+    #[inline]
+    fn own(&self, me: usize) -> Option<&Word> {
+        Some(&self.want[me])
+    }
+
+    #[inline]
+    fn enter(&self, me: usize, memory: &impl Memory) {
+        let id = me + 1;
+        loop {
+            memory.store(&self.want[me], 1);
+            memory.store(&self.x, id);
+            memory.barrier(1);
+            if memory.load(&self.y) == 0 {
+                memory.store(&self.y, id);
+                memory.barrier(2);
+                if memory.load(&self.x) == id || self.is_last(me, memory) {
+                    return;
+                }
+            } else {
+                self.step_back(me, memory);
+            }
+            memory.wait_until(|| memory.load(&self.y) == 0);
+        }
+    }
+
+    #[inline]
+    fn exit(&self, me: usize, memory: &impl Memory) {
+        memory.store(&self.y, 0);
+        self.step_back(me, memory);
+    }
+}
+
+impl<const N: usize> LamportFast<N> {
+    /// The slow path, for one that found x overwritten: whether it was the last to write y, once nobody is on its way.
+    #[cold]
+    fn is_last(&self, me: usize, memory: &impl Memory) -> bool {
+        self.step_back(me, memory);
+        for word in &self.want {
+            memory.wait_until(|| memory.load(word) == 0);
+        }
+        memory.load(&self.y) == me + 1
+    }
+
+    #[inline]
+    fn step_back(&self, me: usize, memory: &impl Memory) {
+        memory.store(&self.want[me], 0);
+        memory.wake();
+    }
+}

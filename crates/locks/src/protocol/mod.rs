@@ -1,0 +1,60 @@
+//! The five protocols: what a process does before it is inside, and after. Each is written once, here, over `Memory`, and
+//! nothing else in the crate knows how any of them works.
+//!
+//! A process is a number below `N`. The words of a protocol are its registers, in an order that `recorded` and the checker
+//! share; all hold 0 when nobody is there.
+
+mod bakery;
+mod black_white;
+mod lamport_fast;
+mod peterson;
+mod tournament;
+
+pub use bakery::Bakery;
+pub use black_white::BlackWhiteBakery;
+pub use lamport_fast::LamportFast;
+pub use peterson::Peterson;
+pub use tournament::Tournament;
+
+use crate::memory::{Memory, Word};
+
+/// A protocol for `N` processes. Nobody outside can implement it, as nobody outside can name `Memory`.
+pub trait Protocol<const N: usize> {
+    /// What people call it.
+    const NAME: &'static str;
+
+    /// Its words with nobody there.
+    #[cfg(not(loom))]
+    const AT_REST: Self;
+
+    /// Its words with nobody there.
+    #[cfg(loom)]
+    fn at_rest() -> Self;
+
+    /// Its registers in the order of their numbers.
+    fn registers(&self) -> impl Iterator<Item = &Word>;
+
+    /// The word that only process `me` writes and that is 0 if it is neither inside nor on its way; nothing in a protocol
+    /// that lets in whoever comes.
+    fn own(&self, me: usize) -> Option<&Word>;
+
+    /// What process `me` does to get inside; it is inside when this returns.
+    fn enter(&self, me: usize, memory: &impl Memory);
+
+    /// What process `me` does to leave.
+    fn exit(&self, me: usize, memory: &impl Memory);
+}
+
+/// A protocol that a process can begin and give up again within a number of accesses that depends on `N` alone.
+pub trait TryProtocol<const N: usize>: Protocol<N> {
+    /// Gets inside, or finds that another process was there or on its way; then nothing of the try is left.
+    ///
+    /// It first looks whether anybody is there, and writes only if not. So a process that tries again and again does
+    /// not keep up the one that waits.
+    fn try_enter(&self, me: usize, memory: &impl Memory) -> bool;
+}
+
+/// All processes but one, in order.
+fn others<const N: usize>(me: usize) -> impl Iterator<Item = usize> {
+    (0..N).filter(move |&other| other != me)
+}

@@ -1,0 +1,153 @@
+//! How a process waits: a type parameter of every lock, never a cargo feature.
+//!
+//! A process that cannot go on asks again and again. [`Wait::pause`] says what it does between two questions. The protocol
+//! calls [`Wait::wake`] after every store that can change an answer, so that a process may also sleep.
+
+#[cfg(not(loom))]
+use core::hint::spin_loop;
+#[cfg(loom)]
+use loom::hint::spin_loop;
+
+/// How a process waits. Exclusion does not depend on it: whatever `pause` does, the process asks again before it goes on.
+///
+/// Neither method may panic: a process that is on its way cannot be abandoned, so the program is aborted.
+pub trait Wait {
+    /// What to do after the answer was no for the `tries`-th time in a row, counted from 0. It may ask `ready` itself,
+    /// and must return when that is true.
+    fn pause(&self, tries: u32, ready: impl FnMut() -> bool);
+
+    /// Called after every store by which a process that waits may become able to go on.
+    fn wake(&self) {}
+
+    /// Whether the lock leaves out its barrier of this number, which a proof wants to see fail.
+    #[cfg(loom)]
+    #[doc(hidden)]
+    fn omits(&self, _barrier: usize) -> bool {
+        false
+    }
+}
+
+/// What a lock does unless one says otherwise: [`SpinThenYield`] with `std`, else [`Spin`].
+#[cfg(feature = "std")]
+pub type DefaultWait = SpinThenYield;
+/// What a lock does unless one says otherwise: `SpinThenYield` with `std`, else [`Spin`].
+#[cfg(not(feature = "std"))]
+pub type DefaultWait = Spin;
+
+/// Asks without end, with the processor's hint between two questions. Right if every process has a processor of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spin;
+
+impl Wait for Spin {
+    #[inline]
+    fn pause(&self, _tries: u32, _ready: impl FnMut() -> bool) {
+        spin_loop();
+    }
+}
+
+#[cfg(feature = "std")]
+pub use with_threads::{Park, SpinThenYield};
+
+/// The ways that need an operating system.
+#[cfg(feature = "std")]
+mod with_threads {
+    #[cfg(loom)]
+    use loom::sync::atomic::{AtomicUsize, Ordering, fence};
+    #[cfg(loom)]
+    use loom::sync::{Condvar, Mutex};
+    #[cfg(loom)]
+    use loom::thread::yield_now;
+    use std::fmt;
+    use std::sync::PoisonError;
+    #[cfg(not(loom))]
+    use std::sync::atomic::{AtomicUsize, Ordering, fence};
+    #[cfg(not(loom))]
+    use std::sync::{Condvar, Mutex};
+    #[cfg(not(loom))]
+    use std::thread::yield_now;
+
+    use super::{Wait, spin_loop};
+
+    /// How often a process asks before it lets others use its processor: long enough for a hand-over between two
+    /// processors, short enough to be nothing beside a time slice. Under loom every question more is a longer proof.
+    const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
+
+    /// Whether it is worth while to keep the processor after so many questions.
+    #[inline]
+    fn is_early(tries: u32) -> bool {
+        (0..SPINS).contains(&tries)
+    }
+
+    /// Asks a hundred times, then offers the processor to another thread before each question. Right in most programs,
+    /// and the default with `std`.
+    #[derive(Clone, Copy, Debug, Default)]
+    pub struct SpinThenYield;
+
+    impl Wait for SpinThenYield {
+        #[inline]
+        fn pause(&self, tries: u32, _ready: impl FnMut() -> bool) {
+            if is_early(tries) { spin_loop() } else { yield_now() }
+        }
+    }
+
+    /// Asks a hundred times, then sleeps until somebody changes what it waits for. Right where waits are long.
+    ///
+    /// It costs every store that may wake others a barrier, and the sleep itself is the operating system's: with this way
+    /// of waiting a lock no longer stands on reads and writes alone.
+    ///
+    /// No wake-up is lost. Whoever goes to sleep counts itself, passes a barrier and asks once more; whoever changes
+    /// something passes a barrier and then looks at the count. One of the two barriers comes first, so either the sleeper
+    /// sees the change or the other sees the sleeper, and then waits at the gate until the sleeper sleeps.
+    pub struct Park {
+        /// How many sleep or are about to; written only by who holds the gate.
+        sleepers: AtomicUsize,
+        gate: Mutex<()>,
+        bell: Condvar,
+    }
+
+    impl Park {
+        at_rest_fn! {
+            /// A place where nobody sleeps.
+            #[must_use]
+            pub fn new() -> Self {
+                Self { sleepers: AtomicUsize::new(0), gate: Mutex::new(()), bell: Condvar::new() }
+            }
+        }
+    }
+
+    impl Wait for Park {
+        fn pause(&self, tries: u32, mut ready: impl FnMut() -> bool) {
+            if is_early(tries) {
+                return spin_loop();
+            }
+            let gate = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+            let sleepers = self.sleepers.load(Ordering::Relaxed);
+            self.sleepers.store(sleepers + 1, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            let gate = if ready() { Ok(gate) } else { self.bell.wait(gate) };
+            let _gate = gate.unwrap_or_else(PoisonError::into_inner);
+            let sleepers = self.sleepers.load(Ordering::Relaxed);
+            self.sleepers.store(sleepers - 1, Ordering::Relaxed);
+        }
+
+        fn wake(&self) {
+            fence(Ordering::SeqCst);
+            if self.sleepers.load(Ordering::Relaxed) > 0 {
+                drop(self.gate.lock());
+                self.bell.notify_all();
+            }
+        }
+    }
+
+    impl Default for Park {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    impl fmt::Debug for Park {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.debug_struct("Park").finish_non_exhaustive()
+        }
+    }
+}
