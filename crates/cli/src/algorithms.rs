@@ -1,16 +1,18 @@
 //! `doorway algorithms`: the list.
 
-use doorway_core::{About, Catalog, Refusal};
+use doorway_core::shared::AboutProgram;
+use doorway_core::{About, Catalog, Parameter, Refusal, Specimen};
 use serde_json::{Value, json};
 
 use crate::typed::Typed;
-use crate::{Answer, table, text};
+use crate::{Answer, programs, table, text};
 
 /// List the algorithms
 ///
 /// Lists every algorithm with how it excludes, its messages per entry, its synchronisation delay (T is the delay of one
 /// message, N the number of nodes, K the size of a quorum, d the diameter of a tree), the weakest order of channels under
-/// which it is right, and what can be chosen for it.
+/// which it is right, and what can be chosen for it. Then the programs over shared memory, with their registers, what an entry
+/// costs whoever is alone, and what they promise to whoever waits.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway algorithms            those that are right
@@ -33,18 +35,43 @@ pub(crate) fn answer(
     let list = catalog.list();
     if arguments.json {
         let algorithms: Vec<Value> = list.iter().map(|about| described(about)).collect();
-        return Ok(Answer::holds(format!("{}\n", json!({"version": 1, "algorithms": algorithms}))));
+        let programs: Result<Vec<Value>, Refusal> =
+            catalog.programs().iter().map(|about| programs::described(catalog, about)).collect();
+        let answer = json!({"version": 1, "algorithms": algorithms, "programs": programs?});
+        return Ok(Answer::holds(format!("{answer}\n")));
     }
     let (specimens, right): (Vec<&About>, Vec<&About>) =
         list.into_iter().partition(|about| about.specimen.is_some());
+    let specimens: Vec<(&str, Specimen)> =
+        specimens.iter().filter_map(|about| Some((about.name, about.specimen?))).collect();
     let mut page = algorithms(&right);
     if !specimens.is_empty() {
         page.push_str("\nSpecimens, wrong on purpose:");
         page.push_str(&if arguments.all { with_faults(&specimens) } else { names(&specimens) });
     }
+    page.push_str(&programs(catalog, arguments.all)?);
     let program = &typed.program;
-    page.push_str(&format!("\n`{program} explain NAME` tells more, `{program} simulate NAME` runs it.\n"));
+    page.push_str(&format!(
+        "\n`{program} explain NAME` tells more, `{program} simulate NAME` runs what sends messages, `{program} check NAME` explores all.\n"
+    ));
     Ok(Answer::holds(page))
+}
+
+/// The programs over shared memory, and the specimens among them.
+fn programs(catalog: &impl Catalog, with_wrong: bool) -> Result<String, Refusal> {
+    let (specimens, right): (Vec<&AboutProgram>, Vec<&AboutProgram>) =
+        catalog.programs().into_iter().partition(|about| about.specimen.is_some());
+    if right.is_empty() {
+        return Ok(String::new());
+    }
+    let mut page = format!("\nOver shared memory:\n\n{}", programs::table(catalog, &right)?);
+    let specimens: Vec<(&str, Specimen)> =
+        specimens.iter().filter_map(|about| Some((about.name, about.specimen?))).collect();
+    if !specimens.is_empty() {
+        page.push_str("\nSpecimens over shared memory:");
+        page.push_str(&if with_wrong { with_faults(&specimens) } else { names(&specimens) });
+    }
+    Ok(page)
 }
 
 fn algorithms(list: &[&About]) -> String {
@@ -58,34 +85,23 @@ fn algorithms(list: &[&About]) -> String {
     table::of_words(&headings, &list.iter().map(row).collect::<Vec<_>>())
 }
 
-fn names(specimens: &[&About]) -> String {
-    let names: Vec<&str> = specimens.iter().map(|about| about.name).collect();
+fn names(specimens: &[(&str, Specimen)]) -> String {
+    let names: Vec<&str> = specimens.iter().map(|(name, _)| *name).collect();
     let sentence = format!("{} (--all tells what is wrong).", names.join(", "));
     format!("\n  {}\n", text::wrap(&sentence, text::prose_width() - 2, 2))
 }
 
-fn with_faults(specimens: &[&About]) -> String {
-    let column = specimens.iter().map(|about| about.name.len()).max().unwrap_or(0) + 4;
-    let line = |about: &&About| {
-        let specimen = about.specimen?;
+fn with_faults(specimens: &[(&str, Specimen)]) -> String {
+    let column = specimens.iter().map(|(name, _)| name.len()).max().unwrap_or(0) + 4;
+    let line = |(name, specimen): &(&str, Specimen)| {
         let told = format!("{} of {}: {}; {}.", specimen.id, specimen.of, specimen.wrong, specimen.verdict);
-        Some(format!("\n{}", text::item(about.name, &told, column, text::width())))
+        format!("\n{}", text::item(name, &told, column, text::width()))
     };
-    specimens.iter().filter_map(line).collect::<String>() + "\n"
+    specimens.iter().map(line).collect::<String>() + "\n"
 }
 
 /// What is told about an algorithm, for programs.
 pub(crate) fn described(about: &About) -> Value {
-    let parameters: Vec<Value> = about
-        .parameters
-        .iter()
-        .map(
-            |parameter| json!({"name": parameter.name, "default": parameter.default, "help": parameter.help}),
-        )
-        .collect();
-    let specimen = about.specimen.map(|specimen| {
-        json!({"id": specimen.id, "of": specimen.of, "wrong": specimen.wrong, "verdict": specimen.verdict})
-    });
     json!({
         "name": about.name,
         "title": about.title,
@@ -93,7 +109,20 @@ pub(crate) fn described(about: &About) -> Value {
         "messages": about.messages,
         "delay": about.delay,
         "needs": about.needs,
-        "parameters": parameters,
-        "specimen": specimen,
+        "parameters": parameters(about.parameters),
+        "specimen": specimen(about.specimen),
+    })
+}
+
+/// What can be chosen, for programs.
+pub(crate) fn parameters(parameters: &[Parameter]) -> Value {
+    let one = |parameter: &Parameter| json!({"name": parameter.name, "default": parameter.default, "help": parameter.help});
+    parameters.iter().map(one).collect()
+}
+
+/// What is wrong with a specimen, for programs.
+pub(crate) fn specimen(specimen: Option<Specimen>) -> Option<Value> {
+    specimen.map(|specimen| {
+        json!({"id": specimen.id, "of": specimen.of, "wrong": specimen.wrong, "verdict": specimen.verdict})
     })
 }

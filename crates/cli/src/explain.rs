@@ -1,10 +1,15 @@
 //! `doorway explain`: one page of the textbook.
 
-use doorway_core::{About, Catalog, Channels, Explain, Factory, Hints, Options, Refusal, Rule, Visitor};
+mod program;
+
+use doorway_core::{
+    About, Catalog, Channels, Explain, Factory, Hints, Options, Parameter, Refusal, Rule, Specimen, Visitor,
+};
 use serde_json::{Value, json};
 
+use crate::names::{self, Named};
 use crate::typed::Typed;
-use crate::{Answer, algorithms, names, text};
+use crate::{Answer, algorithms, text};
 
 /// Explain one algorithm
 ///
@@ -14,6 +19,7 @@ use crate::{Answer, algorithms, names, text};
 #[command(after_help = "Examples:
   doorway explain ricart-agrawala
   doorway explain maekawa/basic        a specimen: what is wrong with it
+  doorway explain bakery               a program over shared memory, line by line
   doorway explain raymond --json")]
 pub(crate) struct Arguments {
     /// The algorithm, as `doorway algorithms` lists it
@@ -28,7 +34,10 @@ pub(crate) fn answer(
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
-    let about = names::find(catalog, typed, &arguments.algorithm)?;
+    let about = match names::find_any(catalog, typed, &arguments.algorithm)? {
+        Named::Algorithm(about) => about,
+        Named::Program(about) => return program::answer(catalog, about, arguments.json, typed),
+    };
     let laws = catalog.visit(about.name, &Options::none(), AskForLaws).transpose()?.unwrap_or_default();
     let to_try = command_to_try(about, &typed.program);
     Ok(Answer::holds(match arguments.json {
@@ -72,22 +81,30 @@ fn as_json(about: &About, laws: &Laws, to_try: &str) -> Value {
     answer
 }
 
+/// The heading of a page.
+fn heading(title: &str, name: &str) -> String {
+    let title = format!("{title}  ({name})");
+    format!("{title}\n{}", "═".repeat(title.chars().count()))
+}
+
+/// What is wrong with a specimen.
+fn wrong(specimen: Specimen) -> String {
+    let sentence = format!(
+        "Specimen {} of {}, wrong on purpose: {}. What comes of it: {}.",
+        specimen.id, specimen.of, specimen.wrong, specimen.verdict
+    );
+    text::wrap(&sentence, text::prose_width(), 0)
+}
+
 fn page(about: &About, laws: &Laws, to_try: &str) -> String {
-    let title = format!("{}  ({})", about.title, about.name);
-    let mut parts = vec![format!("{title}\n{}", "═".repeat(title.chars().count()))];
-    parts.extend(about.specimen.map(|specimen| {
-        let sentence = format!(
-            "Specimen {} of {}, wrong on purpose: {}. What comes of it: {}.",
-            specimen.id, specimen.of, specimen.wrong, specimen.verdict
-        );
-        text::wrap(&sentence, text::prose_width(), 0)
-    }));
+    let mut parts = vec![heading(about.title, about.name)];
+    parts.extend(about.specimen.map(wrong));
     parts.push(rewrapped(without_title(&about.page(), about.title)));
     parts.push(claims(about));
     let rules: Vec<(&str, &str)> = laws.rules.iter().map(|rule| (rule.name, rule.text)).collect();
     parts.extend(items(&heading_of_rules(about), &rules));
     parts.extend(bullets("Invariants, tested by --invariants", &laws.invariants));
-    parts.extend(items("Parameters", &parameters(about)));
+    parts.extend(items("Parameters", &parameters("--", about.parameters)));
     parts.push(format!("Try\n  {to_try}"));
     parts.join("\n\n") + "\n"
 }
@@ -118,12 +135,13 @@ fn claims(about: &About) -> String {
     items("Claims", &lines).unwrap_or_default()
 }
 
-fn parameters(about: &About) -> Vec<(String, String)> {
-    let told = |parameter: &doorway_core::Parameter| {
+/// What can be chosen, each with what one types in front of its name.
+fn parameters(typed: &str, parameters: &[Parameter]) -> Vec<(String, String)> {
+    let told = |parameter: &Parameter| {
         let help = parameter.help.trim_end_matches('.');
-        (format!("--{}", parameter.name), format!("{help}; {} unless chosen.", parameter.default))
+        (format!("{typed}{}", parameter.name), format!("{help}; {} unless chosen.", parameter.default))
     };
-    about.parameters.iter().map(told).collect()
+    parameters.iter().map(told).collect()
 }
 
 /// A command that shows what is special: for a specimen, many runs in which something should go wrong. One that is right

@@ -15,6 +15,7 @@
 
 mod algorithms;
 mod bank;
+mod bench;
 mod check;
 mod claims;
 mod compare;
@@ -25,6 +26,7 @@ mod files;
 mod man;
 mod names;
 mod picture;
+mod programs;
 mod progress;
 mod quorum;
 mod records;
@@ -101,6 +103,7 @@ impl Answer {
   doorway bank --simulated --broken E1     transfers under a broken lock
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
+  doorway bench locks                      how fast our locks are here
 
 Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
 )]
@@ -120,6 +123,7 @@ enum Verb {
     Quorum(quorum::Arguments),
     Bank(Box<bank::Arguments>),
     Sweep(Box<sweep::Arguments>),
+    Bench(bench::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -145,6 +149,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
         Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
         Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
+        Some(Verb::Bench(arguments)) => bench::answer(&arguments),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }

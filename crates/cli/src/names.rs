@@ -1,25 +1,67 @@
 //! From a name that somebody typed to an algorithm of the catalog.
 
-use doorway_core::{About, Catalog, Refusal};
+use doorway_core::shared::AboutProgram;
+use doorway_core::{About, Catalog, Refusal, Specimen};
 
 use crate::typed::Typed;
 
-/// What is told about the algorithm of this name.
+/// What a name can stand for.
+pub(crate) enum Named<'a> {
+    /// An algorithm that sends messages.
+    Algorithm(&'a About),
+    /// A program over shared memory.
+    Program(&'a AboutProgram),
+}
+
+/// What is told about the algorithm or program of this name.
+///
+/// # Errors
+/// If there is none, with the names that are nearest.
+pub(crate) fn find_any<'a>(
+    catalog: &'a impl Catalog,
+    typed: &Typed,
+    name: &str,
+) -> Result<Named<'a>, Refusal> {
+    let algorithm = catalog.about(name).map(Named::Algorithm);
+    let found = algorithm.or_else(|| catalog.program(name).map(Named::Program));
+    found.ok_or_else(|| unknown(catalog, &typed.program, name))
+}
+
+/// What is told about the algorithm of this name, which sends messages.
 ///
 /// # Errors
 /// If there is none, with the names that are nearest.
 pub(crate) fn find<'a>(catalog: &'a impl Catalog, typed: &Typed, name: &str) -> Result<&'a About, Refusal> {
-    catalog.about(name).ok_or_else(|| unknown(catalog, &typed.program, name))
+    match find_any(catalog, typed, name)? {
+        Named::Algorithm(about) => Ok(about),
+        Named::Program(about) => {
+            let (name, program) = (about.name, &typed.program);
+            Err(Refusal::new(format!(
+                "{name} sends no messages, it shares memory: `{program} check {name}` explores it"
+            )))
+        }
+    }
 }
 
 fn unknown(catalog: &impl Catalog, program: &str, name: &str) -> Refusal {
-    let names: Vec<&str> = catalog.list().iter().map(|about| about.name).collect();
-    let guess = match nearest(name, &names)[..] {
+    let algorithms = catalog.list().into_iter().map(|about| about.name);
+    let names: Vec<&str> = algorithms.chain(catalog.programs().iter().map(|about| about.name)).collect();
+    let numbered = with_number(catalog, name);
+    let near = if numbered.is_empty() { nearest(name, &names) } else { numbered };
+    let guess = match near[..] {
         [] => String::new(),
         [one] => format!(" did you mean {one}?"),
         [ref most @ .., last] => format!(" did you mean {} or {last}?", most.join(", ")),
     };
     Refusal::new(format!("there is no algorithm {name:?}:{guess} `{program} algorithms` lists them"))
+}
+
+/// The specimens that have this number in the list of claims: `E3`.
+fn with_number<'a>(catalog: &'a impl Catalog, number: &str) -> Vec<&'a str> {
+    let algorithms = catalog.list().into_iter().map(|about| (about.name, about.specimen));
+    let programs = catalog.programs().into_iter().map(|about| (about.name, about.specimen));
+    let has_it = |specimen: Option<Specimen>| specimen.is_some_and(|it| it.id.eq_ignore_ascii_case(number));
+    algorithms.chain(programs).filter(|(_, specimen)| has_it(*specimen)).map(|(name, _)| name).collect()
 }
 
 /// At most three names that somebody may have meant, the likeliest first. Whoever typed no `/` meant no specimen, if
@@ -75,6 +117,14 @@ mod tests {
         assert!(sentence("no-chaise").contains("did you mean singhal/no-chase?"));
         assert!(sentence("Tréhel").contains("naimi-trehel"));
         assert!(sentence("centarl").contains("did you mean central?"));
+    }
+
+    #[test]
+    fn the_number_of_a_specimen_is_answered_with_its_name() {
+        let catalog = doorway_algorithms::catalog();
+        let sentence = unknown(&catalog, "doorway", "e25").to_string();
+        assert!(sentence.contains("did you mean bakery/maximum-by-position?"), "{sentence}");
+        assert!(unknown(&catalog, "doorway", "E3").to_string().contains("maekawa/no-failed-when-overtaken"));
     }
 
     #[test]

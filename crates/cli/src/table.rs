@@ -44,6 +44,9 @@ fn parts(headings: &[&str], rows: &[Vec<String>], words: usize) -> Vec<Range<usi
     let gap = usize::from(GAP);
     let taken: usize = (0..words).map(|place| usize::from(widest(headings, rows, place)) + gap).sum();
     let mut parts: Vec<Range<usize>> = Vec::new();
+    if words == headings.len() {
+        parts.push(words..words);
+    }
     let mut used = 0;
     for place in words..headings.len() {
         let width = usize::from(widest(headings, rows, place)) + gap;

@@ -80,6 +80,11 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
+/// So many processes.
+pub(crate) fn processes(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "process" } else { "processes" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -204,7 +204,7 @@ fn every_example_of_the_help_runs() {
 }
 
 /// All verbs.
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 12] = [
     "algorithms",
     "explain",
     "simulate",
@@ -214,6 +214,7 @@ const VERBS: [&str; 11] = [
     "quorum",
     "bank",
     "sweep",
+    "bench",
     "completions",
     "man",
 ];
@@ -232,7 +233,7 @@ fn help_fits_eighty_columns() {
         let (_, examples) = help.split_once("Examples:\n").expect("examples");
         examples.split("\n\n").next().unwrap_or_default().trim_end().to_owned()
     };
-    for verb in [&VERBS[..], &["", "sweep merge"]].concat() {
+    for verb in [&VERBS[..], &["", "sweep merge", "bench locks"]].concat() {
         let narrow = help(verb, "80");
         let long: Vec<&str> = narrow.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(long.is_empty(), "{verb}: {long:#?}");

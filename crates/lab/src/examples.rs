@@ -30,6 +30,9 @@ pub const SCRIPTS: &[Example] = &scripts![
     "central-told",
     "lamport-without-fifo",
     "maekawa-overtaken",
+    "memory/bakery-tickets-grow",
+    "memory/lamport-fast-alone",
+    "memory/lamport-fast-slow-path",
     "ricart-agrawala-told",
     "ricart-agrawala-two-of-three",
     "singhal-inside-and-requesting",
@@ -136,6 +139,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::memory::Replay;
 
     #[test]
     fn everything_in_the_folder_of_scripts_is_at_hand() {
@@ -146,7 +150,7 @@ mod tests {
                 files.map(|file| file.expect("it can be listed").file_name().to_string_lossy().into_owned());
             names.map(|name| format!("{inner}{name}")).collect::<Vec<_>>()
         };
-        let all = [names(""), names("specimens/")].concat().into_iter();
+        let all = [names(""), names("memory/"), names("specimens/")].concat().into_iter();
         let there: BTreeSet<String> =
             all.filter(|name| name.contains('.') && !name.ends_with(".md")).collect();
         let scripts = SCRIPTS.iter().map(|example| format!("{}.script", example.name));
@@ -159,6 +163,11 @@ mod tests {
     fn every_example_comes_out_as_it_says() {
         let catalog = doorway_algorithms::catalog();
         for example in SCRIPTS {
+            if Replay::is_for(example.text, &catalog) {
+                let replay = Replay::of_script(example.text, &Options::none(), &catalog).expect(example.name);
+                assert!(replay.is_as_expected(), "{}", example.name);
+                continue;
+            }
             let outcome = play(example.name, &catalog).expect(example.name);
             assert!(outcome.as_expected, "{}", example.name);
         }

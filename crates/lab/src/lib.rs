@@ -7,11 +7,13 @@
 //! the [`bank`] shows what a lock is for and what comes of a wrong one. [`examples`] are the scripts that ship.
 
 pub mod bank;
+pub mod bench;
 pub mod chart;
 pub mod check;
 pub mod claims;
 pub mod compare;
 pub mod examples;
+pub mod memory;
 mod parallel;
 pub mod quorum_drawing;
 mod recording;

@@ -7,6 +7,7 @@ use doorway_simulator::{Script, ScriptError};
 use doorway_trace::draw::{self, Drawing, space_time};
 use doorway_trace::{Event, Header, TraceError};
 
+use crate::memory::Replay;
 use crate::{Trial, examples};
 
 /// What run it was, and what happened in it.
@@ -33,6 +34,9 @@ impl Recording {
     /// # Errors
     /// If it cannot be read or played, or does not come as it says.
     pub fn of_script(text: &str, chosen: &Options, catalog: &impl Catalog) -> Result<Self, ScriptError> {
+        if Replay::is_for(text, catalog) {
+            return Ok(Replay::of_script(text, chosen, catalog)?.recording());
+        }
         let refused = |refusal: Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
         let mut script = Script::parse(text)?;
         let is_chosen = |name: &str| chosen.iter().any(|(chosen, _)| chosen == name);

@@ -1,24 +1,28 @@
 //! `doorway check`: every interleaving of a small system.
 
 mod all;
+mod kept;
 mod page;
+mod programs;
 mod words;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use doorway_checker::{Fairness, Faults, Limits, Property, Visited, Walks};
+use doorway_checker::{
+    Barriers, Fairness, Faults, Limits, MemoryModel, Property, RegisterModel, Visited, Walks,
+};
 use doorway_core::{Catalog, Channels, NodeId, Options, Refusal};
-use doorway_lab::check::{Checked, Decision, Instance, requests, start};
-use doorway_lab::{Recording, processors};
-use doorway_trace::draw::{self, Spacing, Theme};
+use doorway_lab::check::{Checked, Effort, Instance, requests, start};
+use doorway_lab::processors;
+use doorway_trace::draw::Theme;
 
-use crate::files::Destination;
+use crate::names::{self, Named};
 use crate::progress::Progress;
-use crate::records::Records;
 use crate::typed::Typed;
 use crate::usage::{named, node, whole};
-use crate::{Answer, Exit, files, names};
+use crate::{Answer, files};
+use kept::Kept;
 use page::Report;
 use words::Wanted;
 
@@ -28,6 +32,9 @@ use words::Wanted;
 /// whether at most one is ever inside, whether everybody who waits enters in the end and what a scheduler must grant for that,
 /// whether the algorithm's invariants hold, whether there is one token, and whether fences increase. With --property all it
 /// also decides which orders are kept, and how often one can be overtaken.
+///
+/// Programs over shared memory (bakery, Peterson's and others) are explored access by access, under the registers and the memory
+/// that are chosen.
 ///
 /// What it finds wrong it shows by a shortest run, told with few changes from one node to another.
 ///
@@ -41,14 +48,18 @@ use words::Wanted;
   doorway check maekawa/basic --script deadlock.script
   doorway check lamport --nodes 2 --channels any
   doorway check central --lose 1 --property deadlock-freedom
+  doorway check bakery --registers safe
+  doorway check peterson --memory tso --barrier off --svg run.svg
+  doorway check lamport-fast --property all
   doorway check maekawa/basic --nodes 13 --quorum plane --walks 10000")]
 pub(crate) struct Arguments {
     /// The algorithm, as `doorway algorithms` lists it; `all` makes a table of all against all properties
     algorithm: String,
-    /// How many nodes there are, 3 unless --requests has more numbers
+    /// How many nodes there are, 3 unless --requests has more numbers, or the program is for two
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     nodes: Option<usize>,
-    /// How often each node asks: one number for all, or one for each; `unbounded` is again and again
+    /// How often each node asks: one number for all, or one for each; `unbounded` is again and again, which is what programs over
+    /// shared memory do unless told otherwise
     #[arg(long, value_name = "R,…", value_delimiter = ',', default_value = "1", value_parser = words::request, allow_negative_numbers = true)]
     requests: Vec<u32>,
     /// In what order channels deliver, the weakest that the algorithm needs unless given
@@ -88,6 +99,22 @@ pub(crate) struct Arguments {
     /// Choose any parameter by its name, as `doorway explain` tells; may be given again
     #[arg(long, value_name = "NAME=VALUE", value_parser = named)]
     set: Vec<(String, String)>,
+    /// What a read gives that overlaps a write, in shared memory: the value before or after it with regular registers, any value
+    /// with safe ones
+    #[arg(long, value_name = "atomic|regular|safe", default_value = "atomic", value_parser = words::registers)]
+    registers: RegisterModel,
+    /// When a write to shared memory is seen by others: at once, later in order (tso, as on x86), or later in any order (pso)
+    #[arg(long, value_name = "sequential|tso|pso", default_value = "sequential", value_parser = words::memory)]
+    memory: MemoryModel,
+    /// Which barriers of the program there are under tso and pso: on, off, or the numbers of those that stay
+    #[arg(long, value_name = "on|off|NUMBER,…", default_value = "on", value_parser = words::barriers)]
+    barrier: Barriers,
+    /// How many writes of a node can be on their way under tso and pso
+    #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<usize>, allow_negative_numbers = true)]
+    buffer: usize,
+    /// The largest ticket of the bakeries: runs are explored up to there
+    #[arg(long, value_name = "N", default_value = "4", value_parser = whole::<u32>, allow_negative_numbers = true)]
+    tickets: u32,
     /// The most memory for the states
     #[arg(long, value_name = "BYTES", default_value = "4GiB", value_parser = words::bytes)]
     max_memory: u64,
@@ -122,7 +149,6 @@ pub(crate) fn answer(
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
-    let threads = arguments.threads.unwrap_or_else(processors);
     if arguments.algorithm == "all" {
         let goes_with = ["algorithm", "threads", "json"];
         if let Some(option) = typed.other_than(&goes_with) {
@@ -131,96 +157,82 @@ pub(crate) fn answer(
                 "check all chooses what it explores by itself: it goes with --threads and --json, not with --{option}"
             )));
         }
-        return all::answer(catalog, threads, arguments.json);
+        return all::answer(catalog, threads(arguments), arguments.json);
     }
-    let about = names::find(catalog, typed, &arguments.algorithm)?;
-    let instance = Instance { threads, ..instance(arguments, about.name, about.needs)? };
-    let script = arguments.script.as_deref().map(Destination::new).transpose()?;
-    let looks = draw::Options { spacing: Spacing::Even, theme: arguments.theme };
-    let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
-    let mut progress = Progress::without_end(if instance.walks.is_some() { "walks" } else { "states" });
-    let began = Instant::now();
-    let checked = instance.check(catalog, &mut |count| progress.show(count))?;
-    drop(progress);
-    let took = began.elapsed();
-    let notes = keep(
-        catalog,
-        &instance,
-        &checked,
-        script,
-        arguments.trace.is_some() || arguments.svg.is_some(),
-        &records,
-    )?;
-    let exit = match checked.decision() {
-        Decision::Holds => Exit::Holds,
-        Decision::Violated => Exit::Fails,
-        Decision::NotExhausted => Exit::Undecided,
+    let about = match names::find_any(catalog, typed, &arguments.algorithm)? {
+        Named::Algorithm(about) => about,
+        Named::Program(about) => return programs::answer(catalog, arguments, typed, about),
     };
-    let report = Report { instance: &instance, checked: &checked, took };
-    let text = if arguments.json { report.as_json() } else { report.page() };
-    Ok(Answer { text, notes, exit })
+    if let Some(option) = programs::OPTIONS.iter().find(|option| typed.has(option)) {
+        let name = about.name;
+        return Err(Refusal::new(format!("--{option} is about shared memory, and {name} sends messages")));
+    }
+    let instance = instance(arguments, about.name, about.needs)?;
+    let kept = Kept::new(arguments)?;
+    let (checked, took) = explored(&instance.effort, |watch| instance.check(catalog, watch))?;
+    let notes = kept.write(catalog, &instance.options, &checked)?;
+    let report = Report {
+        algorithm: &instance.algorithm,
+        nodes: instance.requests.len(),
+        noun: "node",
+        system: page::system(&instance),
+        memory: None,
+        checked: &checked,
+        took,
+    };
+    Ok(report.answer(notes, arguments.json))
 }
 
-/// Writes the run that is shown into the files that were asked for.
-fn keep(
-    catalog: &(impl Catalog + Sync),
-    instance: &Instance,
-    checked: &Checked,
-    script: Option<Destination>,
-    is_recorded: bool,
-    records: &Records,
-) -> Result<Vec<String>, Refusal> {
-    let Some(shown) = checked.shown() else {
-        let is_wanted = script.is_some() || is_recorded;
-        let note = "there is no run to show, so no file was written".to_owned();
-        return Ok(is_wanted.then_some(note).into_iter().collect());
-    };
-    if shown.script.is_empty() {
-        let note = "the run was found with the algorithm's promises alone, so no file was written; try --reduction off";
-        return Ok((script.is_some() || is_recorded).then(|| note.to_owned()).into_iter().collect());
-    }
-    if let Some(script) = script {
-        script.write(|file| file.write_all(shown.script.as_bytes()))?;
-    }
-    let mut notes = Vec::new();
-    if is_recorded {
-        match Recording::of_script(&shown.script, &instance.options, catalog) {
-            Ok(recording) => records.write(&recording)?,
-            Err(error) => {
-                notes.push(format!("the run cannot be replayed, so it was not drawn or traced: {error}"))
-            }
-        }
-    }
-    Ok(notes)
+/// Explores, and tells how far it is meanwhile; with the time that it took.
+fn explored(
+    effort: &Effort,
+    check: impl FnOnce(&mut dyn FnMut(u64)) -> Result<Checked, Refusal>,
+) -> Result<(Checked, Duration), Refusal> {
+    let mut progress = Progress::without_end(if effort.walks.is_some() { "walks" } else { "states" });
+    let began = Instant::now();
+    let checked = check(&mut |count| progress.show(count))?;
+    Ok((checked, began.elapsed()))
 }
 
 fn instance(arguments: &Arguments, name: &str, needs: Channels) -> Result<Instance, Refusal> {
     let Arguments { lose, duplicate, crash, .. } = *arguments;
     let requests = requests(arguments.nodes, &arguments.requests)?;
-    let properties: Vec<Property> =
-        Property::ALL.into_iter().filter(|property| is_wanted(arguments, *property)).collect();
+    let properties = properties(arguments, &Property::ALL, &Instance::OF_A_LOCK);
     Ok(Instance {
         options: options(arguments)?,
         start: start(arguments.start_inside),
         faults: Faults { losses: lose, duplicates: duplicate, crashes: crash },
         fairness: arguments.fairness,
         reduction: arguments.reduction,
-        visited: arguments.visited,
-        limits: Limits { bytes: arguments.max_memory, time: arguments.max_time, ..Limits::default() },
-        walks: arguments.walks.map(|count| {
-            let (seed, time) = (arguments.seed, arguments.max_time);
-            Walks { count, seed, time, ..Walks::default() }
-        }),
+        effort: effort(arguments),
         ..Instance::new(name, &requests, arguments.channels.unwrap_or(needs)).deciding(&properties)
     })
 }
 
-fn is_wanted(arguments: &Arguments, property: Property) -> bool {
-    arguments.property.iter().any(|wanted| match wanted {
-        Wanted::All => true,
-        Wanted::Lock => Instance::OF_A_LOCK.contains(&property),
-        Wanted::One(one) => *one == property,
-    })
+fn effort(arguments: &Arguments) -> Effort {
+    let (seed, time) = (arguments.seed, arguments.max_time);
+    Effort {
+        threads: threads(arguments),
+        visited: arguments.visited,
+        limits: Limits { bytes: arguments.max_memory, time, ..Limits::default() },
+        walks: arguments.walks.map(|count| Walks { count, seed, time, ..Walks::default() }),
+    }
+}
+
+fn threads(arguments: &Arguments) -> usize {
+    arguments.threads.unwrap_or_else(processors)
+}
+
+/// What is wanted: of `all` that can be decided, those `of_a_lock`, or some by name.
+fn properties(arguments: &Arguments, all: &[Property], of_a_lock: &[Property]) -> Vec<Property> {
+    let is_wanted = |property: &&Property| {
+        arguments.property.iter().any(|wanted| match wanted {
+            Wanted::All => all.contains(property),
+            Wanted::Lock => of_a_lock.contains(property),
+            Wanted::One(one) => one == *property,
+        })
+    };
+    Property::ALL.iter().filter(is_wanted).copied().collect()
 }
 
 fn options(arguments: &Arguments) -> Result<Options, Refusal> {

@@ -7,16 +7,35 @@ use doorway_lab::check::{Checked, Counterexample, Decision, Instance, Numbers, V
 use serde_json::{Value, json};
 
 use crate::text::{channels, counted, item, prose_width, wrap};
+use crate::{Answer, Exit};
 
 /// What came of it, to be told.
 pub(super) struct Report<'a> {
-    pub(super) instance: &'a Instance,
+    /// What one typed.
+    pub(super) algorithm: &'a str,
+    pub(super) nodes: usize,
+    /// What one of them is called.
+    pub(super) noun: &'static str,
+    /// What is explored, in words.
+    pub(super) system: String,
+    /// The memory, if it is a program that shares one.
+    pub(super) memory: Option<Value>,
     pub(super) checked: &'a Checked,
     pub(super) took: Duration,
 }
 
 impl Report<'_> {
-    pub(super) fn as_json(&self) -> String {
+    /// The answer, as JSON or as a page.
+    pub(super) fn answer(&self, notes: Vec<String>, is_json: bool) -> Answer {
+        let exit = match self.checked.decision() {
+            Decision::Holds => Exit::Holds,
+            Decision::Violated => Exit::Fails,
+            Decision::NotExhausted => Exit::Undecided,
+        };
+        Answer { text: if is_json { self.as_json() } else { self.page() }, notes, exit }
+    }
+
+    fn as_json(&self) -> String {
         let Numbers { states, transitions, depth, is_complete, odds_of_omission, .. } = self.checked.numbers;
         let property = |verdict: &Verdict| {
             let found = self.checked.counterexample(verdict.property);
@@ -26,6 +45,8 @@ impl Report<'_> {
                 "fairness": verdict.fairness.map(Fairness::name),
                 "steps": found.map(|found| found.steps.len()),
                 "bound": verdict.bound,
+                "extent": verdict.extent,
+                "remark": verdict.remark,
                 "each": verdict.each.iter().map(|needs| needs.map(Fairness::name)).collect::<Vec<_>>(),
             })
         };
@@ -33,10 +54,10 @@ impl Report<'_> {
         let shown = self.checked.counterexamples.first();
         let reduced = self.checked.reduced.map(|numbers| json!({"states": numbers.states, "transitions": numbers.transitions, "complete": numbers.is_complete}));
         let messages = self.checked.messages.map(|counts| json!({"min": counts.min, "max": counts.max}));
-        let answer = json!({
+        let mut answer = json!({
             "version": 1,
-            "algorithm": self.instance.algorithm,
-            "nodes": self.instance.requests.len(),
+            "algorithm": self.algorithm,
+            "nodes": self.nodes,
             "states": states,
             "transitions": transitions,
             "depth": depth,
@@ -50,12 +71,15 @@ impl Report<'_> {
             "walks": self.checked.walked.map(|(walks, steps)| json!({"count": walks, "steps": steps})),
             "odds_of_omission": odds_of_omission,
         });
+        if let (Some(memory), Value::Object(answer)) = (&self.memory, &mut answer) {
+            answer.insert("memory".to_owned(), memory.clone());
+        }
         format!("{answer}\n")
     }
 
-    pub(super) fn page(&self) -> String {
+    fn page(&self) -> String {
         let width = prose_width();
-        let mut lines = vec![wrap(&self.system(), width, 2), wrap(&self.seen(), width, 2)];
+        let mut lines = vec![wrap(&self.system, width, 2), wrap(&self.seen(), width, 2)];
         if let Some(numbers) = self.checked.reduced {
             let how_far = if numbers.is_complete { "" } else { ", and a limit was reached" };
             let told = format!("with the algorithm's promises {}{how_far}", states(&numbers));
@@ -82,39 +106,6 @@ impl Report<'_> {
             lines.push(run(found));
         }
         lines.join("\n") + "\n"
-    }
-
-    /// What is explored.
-    fn system(&self) -> String {
-        let Instance { requests, options, start, faults, .. } = self.instance;
-        let asked = |asked: &u32| match *asked {
-            Setting::UNBOUNDED => "unbounded".to_owned(),
-            number => number.to_string(),
-        };
-        let requests: Vec<String> = requests.iter().map(asked).collect();
-        let is_even = requests.len() > 8 && requests.iter().all(|one| *one == requests[0]);
-        let told = if is_even { format!("{} each", requests[0]) } else { requests.join(",") };
-        let mut facts = vec![
-            self.instance.algorithm.clone(),
-            counted(requests.len() as u64, "node"),
-            format!("requests {told}"),
-            channels(self.instance.channels),
-        ];
-        facts.extend(options.iter().map(|(name, choice)| format!("{name} {}", choice.word)));
-        facts.extend(start.holder().map(|node| format!("node {node} inside at the start")));
-        let faults = [
-            (faults.losses, "message may be lost", "messages may be lost"),
-            (faults.duplicates, "message may arrive twice", "messages may arrive twice"),
-            (faults.crashes, "node may stop", "nodes may stop"),
-        ];
-        for (count, one, many) in faults {
-            match count {
-                0 => {}
-                1 => facts.push(format!("1 {one}")),
-                _ => facts.push(format!("{count} {many}")),
-            }
-        }
-        facts.join(", ")
     }
 
     /// How far the search went.
@@ -153,6 +144,7 @@ impl Report<'_> {
             }
             (decision, _) => decision.to_string(),
         };
+        told += &verdict.extent.as_ref().map_or_else(String::new, |extent| format!(" {extent}"));
         if verdict.decision == Decision::Violated
             && let Some(fairness) = verdict.fairness
         {
@@ -172,22 +164,55 @@ impl Report<'_> {
             let least = if verdict.decision == Decision::NotExhausted { "at least " } else { "" };
             told += &format!(", r = {least}{bound}");
         }
-        told += &each(verdict);
+        told += &each(verdict, self.noun);
         told += &verdict.remark.as_ref().map_or_else(String::new, |remark| format!("; {remark}"));
         told
     }
 }
 
+/// What is explored, in words.
+pub(super) fn system(instance: &Instance) -> String {
+    let Instance { requests, options, start, faults, .. } = instance;
+    let asked = |asked: &u32| match *asked {
+        Setting::UNBOUNDED => "unbounded".to_owned(),
+        number => number.to_string(),
+    };
+    let requests: Vec<String> = requests.iter().map(asked).collect();
+    let is_even = requests.len() > 8 && requests.iter().all(|one| *one == requests[0]);
+    let told = if is_even { format!("{} each", requests[0]) } else { requests.join(",") };
+    let mut facts = vec![
+        instance.algorithm.clone(),
+        counted(requests.len() as u64, "node"),
+        format!("requests {told}"),
+        channels(instance.channels),
+    ];
+    facts.extend(options.iter().map(|(name, choice)| format!("{name} {}", choice.word)));
+    facts.extend(start.holder().map(|node| format!("node {node} inside at the start")));
+    let faults = [
+        (faults.losses, "message may be lost", "messages may be lost"),
+        (faults.duplicates, "message may arrive twice", "messages may arrive twice"),
+        (faults.crashes, "node may stop", "nodes may stop"),
+    ];
+    for (count, one, many) in faults {
+        match count {
+            0 => {}
+            1 => facts.push(format!("1 {one}")),
+            _ => facts.push(format!("{count} {many}")),
+        }
+    }
+    facts.join(", ")
+}
+
 /// Which nodes can starve, if not all of them.
-fn each(verdict: &Verdict) -> String {
+fn each(verdict: &Verdict, noun: &str) -> String {
     let numbered = (1..).zip(&verdict.each);
     let starving: Vec<String> =
         numbered.filter(|(_, needs)| needs.is_none()).map(|(node, _)| node.to_string()).collect();
     match starving.len() {
         0 => String::new(),
-        all if all == verdict.each.len() => "; so it can be with every node".to_owned(),
-        1 => format!("; only node {} can starve so", starving[0]),
-        _ => format!("; the nodes that can starve are {}", starving.join(", ")),
+        all if all == verdict.each.len() => format!("; so it can be with every {noun}"),
+        1 => format!("; only {noun} {} can starve so", starving[0]),
+        _ => format!("; those that can starve are {}", starving.join(", ")),
     }
 }
 

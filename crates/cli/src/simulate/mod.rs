@@ -1,5 +1,6 @@
 //! `doorway simulate`: run an algorithm in virtual time and print what came of it.
 
+mod memory;
 mod plan;
 mod replay;
 mod runs;
@@ -74,7 +75,7 @@ pub(crate) struct Arguments {
     /// Run the actions of a file, whose heading gives defaults for algorithm, nodes, channels, start and choices
     ///
     /// example:NAME runs one that ships with Doorway. Its lines are request, release, deliver, lose, duplicate, crash, clock, tell,
-    /// loop and expect, as scripts/README.md tells. A script says itself who asks, which message arrives and what goes wrong, so
+    /// loop and expect, as scripts/README.md tells; for a program over shared memory step, run, reach, loop and expect. A script says itself who asks, which message arrives and what goes wrong, so
     /// that load, times, faults, --warmup and --runs do not go with it.
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
@@ -203,9 +204,12 @@ pub(crate) fn answer(
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
-    let plan = Plan::new(catalog, arguments, typed)?;
     let looks = draw::Options { spacing: arguments.spacing, theme: arguments.theme };
     let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
+    if let Some(answer) = memory::answer(catalog, arguments, typed, &records)? {
+        return Ok(answer);
+    }
+    let plan = Plan::new(catalog, arguments, typed)?;
     let notes = plan.notes();
     let mut pool = match runs::all(catalog, &plan) {
         Ok(pool) => pool,

@@ -97,12 +97,21 @@ fn refuse_what_a_script_decides(typed: &Typed) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The name of an example.
+fn example(path: &Path) -> Option<&str> {
+    path.to_str().and_then(|path| path.strip_prefix(examples::PREFIX))
+}
+
+/// The text of a script: of a file, or of an example.
+pub(super) fn text_of(path: &Path) -> Result<String, Refusal> {
+    match example(path) {
+        Some(name) => Ok(examples::script(name)?.to_owned()),
+        None => files::read(path),
+    }
+}
+
 fn read_script(path: &Path) -> Result<(PathBuf, Script), Refusal> {
-    let example = path.to_str().and_then(|path| path.strip_prefix(examples::PREFIX));
-    let text = match example {
-        Some(name) => examples::script(name)?.to_owned(),
-        None => files::read(path)?,
-    };
+    let (example, text) = (example(path), text_of(path)?);
     let mut script =
         Script::parse(&text).map_err(|error| Refusal::new(format!("{}: {error}", path.display())))?;
     if example.is_some() {

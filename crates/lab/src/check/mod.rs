@@ -10,10 +10,12 @@ pub mod table;
 mod verdict;
 
 use doorway_checker::counts::Messages as Counts;
-use doorway_checker::{Exploration, Fairness, Faults, Limits, Property, Setting, Visited, Walks};
+use doorway_checker::{Exploration, Fairness, Faults, Limits, Property, Setting, Visited, Walked, Walks};
 use doorway_core::{Catalog, Channels, NodeId, Options, Refusal, Start};
 
 pub use counterexample::Counterexample;
+pub(crate) use passes::PATIENCE;
+pub(crate) use verdict::Judge;
 pub use verdict::{Decision, Verdict};
 
 /// A small system to explore, and what to decide about it.
@@ -37,6 +39,13 @@ pub struct Instance {
     pub fairness: Option<Fairness>,
     /// Whether to use the algorithm's promises.
     pub reduction: bool,
+    /// How to search, and how far.
+    pub effort: Effort,
+}
+
+/// How to search, and how far.
+#[derive(Clone, Debug)]
+pub struct Effort {
     /// On how many threads.
     pub threads: usize,
     /// What to keep of each state.
@@ -45,6 +54,27 @@ pub struct Instance {
     pub limits: Limits,
     /// Walks at random instead of visiting every state.
     pub walks: Option<Walks>,
+}
+
+impl Default for Effort {
+    /// Every state, on one thread.
+    fn default() -> Self {
+        Self { threads: 1, visited: Visited::Exact, limits: Limits::default(), walks: None }
+    }
+}
+
+impl Effort {
+    /// At most so many states.
+    #[must_use]
+    pub fn of_states(states: u64) -> Self {
+        Self { limits: Limits { states, ..Limits::default() }, ..Self::default() }
+    }
+
+    /// As many walks at random.
+    #[must_use]
+    pub fn of_walks(walks: Walks) -> Self {
+        Self { walks: Some(walks), ..Self::default() }
+    }
 }
 
 impl Instance {
@@ -71,10 +101,7 @@ impl Instance {
             properties: Self::OF_A_LOCK.to_vec(),
             fairness: None,
             reduction: true,
-            threads: 1,
-            visited: Visited::Exact,
-            limits: Limits::default(),
-            walks: None,
+            effort: Effort::default(),
         }
     }
 
@@ -129,7 +156,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    fn of(explored: &Exploration) -> Self {
+    pub(crate) fn of(explored: &Exploration) -> Self {
         let &Exploration { states, transitions, depth, is_complete, is_satisfied, bytes, .. } = explored;
         let odds_of_omission = explored.odds_of_omission;
         Self { states, transitions, depth, is_complete, is_satisfied, bytes, odds_of_omission }
@@ -153,9 +180,32 @@ pub struct Checked {
     pub most_overtaken: Option<Counterexample>,
     /// The smallest and the largest number of messages of a run that ends.
     pub messages: Option<Counts>,
+    /// The largest ticket that was allowed, if a run took a larger one and was followed only so far.
+    pub beyond: Option<u32>,
 }
 
 impl Checked {
+    /// What walks came to: what they do not find may still be there.
+    pub(crate) fn of_walks(
+        properties: &[Property],
+        walked: Walked,
+        found: Vec<(Counterexample, u64)>,
+    ) -> Self {
+        let mut checked = Self { walked: Some((walked.walks, walked.steps)), ..Self::default() };
+        for &property in properties {
+            let found = found.iter().find(|(run, _)| run.property == property);
+            let (decision, remark) = match found {
+                Some((_, times)) => {
+                    (Decision::Violated, Some(format!("{times} of {} walks found it", walked.walks)))
+                }
+                None => (Decision::NotExhausted, None),
+            };
+            checked.verdicts.push(Verdict { remark, ..Verdict::new(property, decision) });
+            checked.counterexamples.extend(found.map(|(run, _)| run.clone()));
+        }
+        checked
+    }
+
     /// What was decided about a property.
     #[must_use]
     pub fn verdict(&self, property: Property) -> Option<&Verdict> {

@@ -62,7 +62,7 @@ struct Passes<'a> {
 }
 
 /// How far a search goes on after something was found violated: what is wrong already is seldom worth long work.
-const PATIENCE: u64 = 500_000;
+pub(crate) const PATIENCE: u64 = 500_000;
 
 /// What is the same on the states that promises leave.
 const OF_RUNS: [Property; 3] =
@@ -73,7 +73,7 @@ const OF_STATES: [Property; 2] = [Property::OneToken, Property::Invariants];
 
 impl Passes<'_> {
     fn run(mut self) -> Result<Checked, Refusal> {
-        if let Some(walks) = &self.instance.walks {
+        if let Some(walks) = &self.instance.effort.walks {
             self.walk(walks)?;
         } else {
             self.visit_all()?;
@@ -98,24 +98,13 @@ impl Passes<'_> {
         let walked = walk(&mut system, walks, self.watch, &mut |system, violation, times| {
             found.push((Counterexample::new(self.instance, system, violation), times));
         });
-        self.checked.walked = Some((walked.walks, walked.steps));
-        for property in self.properties.clone() {
-            let found = found.iter().find(|(run, _)| run.property == property);
-            let (decision, remark) = match found {
-                Some((_, times)) => {
-                    (Decision::Violated, Some(format!("{times} of {} walks found it", walked.walks)))
-                }
-                None => (Decision::NotExhausted, None),
-            };
-            self.checked.verdicts.push(Verdict { remark, ..Verdict::new(property, decision) });
-            self.checked.counterexamples.extend(found.map(|(run, _)| run.clone()));
-        }
+        self.checked = Checked::of_walks(&self.properties, walked, found);
         Ok(())
     }
 
     /// What is left of the time; of all of it the first of several passes gets the half.
     fn limits(&self, is_first: bool) -> Limits {
-        let limits = self.instance.limits;
+        let limits = self.instance.effort.limits;
         let is_only = self.properties.iter().all(|property| OF_RUNS.contains(property));
         let whole = if is_first && !is_only { limits.time / 2 } else { limits.time };
         Limits { time: whole.saturating_sub(self.began.elapsed()), ..limits }
@@ -194,8 +183,8 @@ impl Passes<'_> {
         let progress = is_wanted(&[Property::DeadlockFreedom, Property::StarvationFreedom]);
         let search = Search {
             limits: self.limits(reduction),
-            threads: self.instance.threads,
-            visited: self.instance.visited,
+            threads: self.instance.effort.threads,
+            visited: self.instance.effort.visited,
             runs: Runs {
                 progress: progress.then_some(self.instance.fairness),
                 waiting: is_wanted(&[Property::Fifo, Property::BoundedWaiting]),

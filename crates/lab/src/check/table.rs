@@ -3,10 +3,10 @@
 //! For each algorithm the instances grow until one has more states than the budget allows; the largest that was finished is told.
 //! Because states are counted and not seconds, the table is the same on every machine.
 
-use doorway_checker::{Limits, Property, Setting};
+use doorway_checker::{Property, Setting};
 use doorway_core::{About, Catalog, Channels, Refusal};
 
-use super::{Checked, Decision, Instance, Verdict};
+use super::{Checked, Decision, Effort, Instance, Verdict};
 
 /// How far one algorithm was checked, and what was decided.
 #[derive(Clone, Debug)]
@@ -64,10 +64,10 @@ impl Row {
     /// # Errors
     /// If it cannot run among three nodes.
     pub fn of(about: &About, catalog: &impl Catalog, Budget(states): Budget) -> Result<Self, Refusal> {
-        let limits = Limits { states, ..Limits::default() };
         let ask = |requests: &[u32], properties: &[Property]| -> Result<Asked, Refusal> {
             let instance = Instance::new(about.name, requests, about.needs).deciding(properties);
-            let checked = Instance { limits, ..instance }.check(catalog, &mut |_| ())?;
+            let checked =
+                Instance { effort: Effort::of_states(states), ..instance }.check(catalog, &mut |_| ())?;
             Ok(Asked { requests: requests.to_vec(), checked })
         };
         let largest = |properties: &[Property]| -> Result<Asked, Refusal> {

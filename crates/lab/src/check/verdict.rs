@@ -18,13 +18,15 @@ pub struct Verdict {
     pub each: Vec<Option<Fairness>>,
     /// How often one is overtaken at worst.
     pub bound: Option<u32>,
+    /// How far it was seen to hold, if not everywhere: `for tickets up to 4`.
+    pub extent: Option<String>,
     /// What there is to say besides.
     pub remark: Option<String>,
 }
 
 impl Verdict {
-    pub(super) fn new(property: Property, decision: Decision) -> Self {
-        Self { property, decision, fairness: None, each: Vec::new(), bound: None, remark: None }
+    pub(crate) fn new(property: Property, decision: Decision) -> Self {
+        Self { property, decision, fairness: None, each: Vec::new(), bound: None, extent: None, remark: None }
     }
 }
 
@@ -58,16 +60,16 @@ impl fmt::Display for Decision {
 }
 
 /// What a verdict depends on besides the search.
-pub(super) struct Judge {
+pub(crate) struct Judge {
     /// What a scheduler was taken to owe, if that was given.
-    pub(super) fairness: Option<Fairness>,
+    pub(crate) fairness: Option<Fairness>,
     /// Whether somebody asks only so many times.
-    pub(super) is_limited: bool,
+    pub(crate) is_limited: bool,
 }
 
 impl Judge {
     /// What a search decided about a property, given its run against it.
-    pub(super) fn verdict(
+    pub(crate) fn verdict(
         &self,
         property: Property,
         violation: Option<&Violation>,

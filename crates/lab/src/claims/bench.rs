@@ -1,11 +1,14 @@
 //! The bench on which claims are tested: an algorithm is known by its name here, and a run by what one types.
 
+use doorway_core::shared::Accesses;
 use doorway_core::{About, Catalog, NodeId, NodeSet, Refusal};
 use doorway_simulator::{Latency, Load, Outcome, ScriptError, Settings, Span};
 
 use super::Check;
 use super::exhaustive::{self, Asked, Searched};
+use super::memory;
 use crate::check::{Checked, Instance};
+use crate::memory::{ProgramInstance, Replay};
 use crate::{Trial, examples};
 
 /// Runs trials and remembers how to tell of them.
@@ -15,6 +18,9 @@ pub struct Bench<'a> {
     check: Box<Explore<'a>>,
     ask: Box<Ask<'a>>,
     invariants: Box<Invariants<'a>>,
+    check_program: Box<ExploreProgram<'a>>,
+    alone: Box<Alone<'a>>,
+    replay: Box<FollowScript<'a>>,
     abouts: Vec<&'a About>,
     sizes: &'a [usize],
     program: &'a str,
@@ -34,6 +40,15 @@ type Ask<'a> = dyn Fn(&Instance, Asked) -> Result<Searched, Refusal> + 'a;
 
 /// Names the invariants of an algorithm, whatever the catalog.
 type Invariants<'a> = dyn Fn(&str) -> Result<Vec<&'static str>, Refusal> + 'a;
+
+/// Explores a program over shared memory, whatever the catalog.
+type ExploreProgram<'a> = dyn Fn(&ProgramInstance) -> Result<Checked, Refusal> + 'a;
+
+/// Counts what an entry costs a node of a program that is alone among so many, whatever the catalog.
+type Alone<'a> = dyn Fn(&str, usize) -> Result<Option<Accesses>, Refusal> + 'a;
+
+/// Follows an example over shared memory by its name, whatever the catalog.
+type FollowScript<'a> = dyn Fn(&str) -> Result<Replay, ScriptError> + 'a;
 
 /// Whether a run was as the claim says, and what was seen.
 pub struct Seen {
@@ -60,6 +75,9 @@ impl<'a> Bench<'a> {
             check: Box::new(|instance| instance.check(catalog, &mut |_| ())),
             ask: Box::new(|instance, asked| exhaustive::ask(catalog, instance, asked)),
             invariants: Box::new(|algorithm| exhaustive::invariants(catalog, algorithm)),
+            check_program: Box::new(|instance| instance.check(catalog, &mut |_| ())),
+            alone: Box::new(|program, n| memory::alone(catalog, program, n)),
+            replay: Box::new(|name| memory::replay(catalog, name)),
             abouts: catalog.list(),
             sizes,
             program,
@@ -120,6 +138,30 @@ impl<'a> Bench<'a> {
     /// If there is no such algorithm.
     pub fn invariants(&self, algorithm: &str) -> Result<Vec<&'static str>, Refusal> {
         (self.invariants)(algorithm)
+    }
+
+    /// Explores a program over shared memory.
+    ///
+    /// # Errors
+    /// If it cannot be explored.
+    pub fn check_program(&self, instance: &ProgramInstance) -> Result<Checked, Refusal> {
+        (self.check_program)(instance)
+    }
+
+    /// What an entry costs a node of a program that is alone among so many; `None` if it does not enter.
+    ///
+    /// # Errors
+    /// If there is no such program for so many.
+    pub fn alone(&self, program: &str, n: usize) -> Result<Option<Accesses>, Refusal> {
+        (self.alone)(program, n)
+    }
+
+    /// Follows an example over shared memory.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it does not come as it says.
+    pub fn replay(&self, name: &str) -> Result<Replay, ScriptError> {
+        (self.replay)(name)
     }
 
     /// One check: every run must be sound and as `judge` wants it. The first that is not speaks for all, else the last.

@@ -156,12 +156,12 @@ fn command(program: &str, instance: &Instance) -> String {
     shell::joined(&words)
 }
 
-fn decision(checked: &Checked, property: Property) -> Decision {
+pub(super) fn decision(checked: &Checked, property: Property) -> Decision {
     checked.verdict(property).map_or(Decision::NotExhausted, |verdict| verdict.decision)
 }
 
 /// What came of one property.
-fn told_of(checked: &Checked, property: Property) -> String {
+pub(super) fn told_of(checked: &Checked, property: Property) -> String {
     match (decision(checked, property), checked.counterexample(property)) {
         (Decision::Violated, Some(found)) => {
             format!("{property} violated after {} steps: {}", found.steps.len(), found.what)
@@ -172,7 +172,7 @@ fn told_of(checked: &Checked, property: Property) -> String {
 }
 
 /// Properties in a row, with their verb.
-fn listed(properties: &[Property]) -> String {
+pub(super) fn listed(properties: &[Property]) -> String {
     let names: Vec<&str> = properties.iter().map(|property| property.name()).collect();
     match names.split_last() {
         Some((last, [])) if *last == Property::Invariants.name() => format!("{last} hold"),

@@ -11,6 +11,7 @@ mod evidence;
 mod exhaustive;
 mod faults;
 mod maekawa;
+mod memory;
 mod overtaking;
 mod permission;
 mod quorums;
@@ -120,7 +121,7 @@ impl Claim {
 /// All claims that runs or a checker can decide, in the order of their numbers; after them the lemmas on Singhal's algorithm.
 #[must_use]
 pub fn list() -> Vec<Claim> {
-    let groups: [&[Claim]; 10] = [
+    let groups: [&[Claim]; 11] = [
         permission::CLAIMS,
         central::CLAIMS,
         quorums::CLAIMS,
@@ -129,6 +130,7 @@ pub fn list() -> Vec<Claim> {
         sanders::CLAIMS,
         tokens::CLAIMS,
         singhal::CLAIMS,
+        memory::CLAIMS,
         clocks::CLAIMS,
         faults::CLAIMS,
     ];

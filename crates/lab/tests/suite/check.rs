@@ -1,9 +1,9 @@
 //! The laboratory asks the checker: specimens are refuted by runs that replay, and properties are decided in passes.
 
-use doorway_checker::{Fairness, Faults, Limits, Property, Setting, Visited, Walks};
+use doorway_checker::{Fairness, Faults, Property, Setting, Visited, Walks};
 use doorway_core::{Channels, NodeId, Start};
 use doorway_lab::Recording;
-use doorway_lab::check::{Checked, Decision, Instance};
+use doorway_lab::check::{Checked, Decision, Effort, Instance};
 
 /// A specimen, what is chosen for it, how often each node asks, the channels, what it violates, and after how many steps at most
 /// as CLAIMS says, and after how many it is found.
@@ -64,8 +64,7 @@ fn decided(instance: &Instance, property: Property) -> Decision {
 fn every_specimen_is_refuted_in_at_most_the_steps_stated_and_its_run_replays() {
     for &(name, choice, requests, channels, property, at_most, steps) in REFUTED {
         let instance = instance(name, choice, requests, channels).deciding(&[property]);
-        let limits = Limits { states: 3_000_000, ..Limits::default() };
-        let instance = Instance { limits, ..instance };
+        let instance = Instance { effort: Effort::of_states(3_000_000), ..instance };
         let checked = checked(&instance);
         let found = checked.counterexample(property).unwrap_or_else(|| panic!("{name} violates {property}"));
         assert_eq!(found.steps.len(), steps, "{name} {requests:?}: {:?}", found.steps);
@@ -173,8 +172,10 @@ fn runs_in_causal_channels_replay_and_what_applications_tell_counts_there_too() 
 fn more_messages_than_causal_channels_can_keep_apart_give_no_verdict() {
     let walks = Walks { count: 20, ..Walks::default() };
     let base = instance("ricart-agrawala", "", &[1; 10], Channels::Causal);
-    let told =
-        checked(&Instance { walks: Some(walks), ..base.deciding(&[MutualExclusion, DeadlockFreedom]) });
+    let told = checked(&Instance {
+        effort: Effort::of_walks(walks),
+        ..base.deciding(&[MutualExclusion, DeadlockFreedom])
+    });
     assert_eq!(told.decision(), Decision::NotExhausted);
 }
 
@@ -182,7 +183,7 @@ fn more_messages_than_causal_channels_can_keep_apart_give_no_verdict() {
 fn walks_tell_several_runs_and_each_replays() {
     let walks = Walks { count: 600, ..Walks::default() };
     let base = instance("maekawa/basic", "quorum=plane", &[1; 7], Any).deciding(&Property::ALL);
-    let instance = Instance { walks: Some(walks), ..base };
+    let instance = Instance { effort: Effort::of_walks(walks), ..base };
     let told = checked(&instance);
     assert!(told.counterexamples.len() >= 2, "{:?}", told.verdicts);
     for found in &told.counterexamples {
@@ -289,9 +290,9 @@ fn without_the_chase_singhal_is_free_of_deadlock_in_causal_channels_and_not_in_f
 
 #[test]
 fn a_limit_gives_no_verdict_and_says_how_far_it_got() {
-    let limits = Limits { states: 10_000, ..Limits::default() };
+    let effort = Effort::of_states(10_000);
     let base = instance("ricart-agrawala", "", &[1; 4], Any);
-    let told = checked(&Instance { limits, reduction: false, ..base });
+    let told = checked(&Instance { effort, reduction: false, ..base });
     assert!(
         told.verdicts.iter().all(|verdict| verdict.decision == Decision::NotExhausted),
         "{:?}",
@@ -302,8 +303,8 @@ fn a_limit_gives_no_verdict_and_says_how_far_it_got() {
 
 #[test]
 fn where_a_reduced_search_ends_in_time_and_a_full_one_does_not_what_it_decides_is_told() {
-    let limits = Limits { states: 300_000, ..Limits::default() };
-    let told = checked(&Instance { limits, ..instance("ricart-agrawala", "", &[1; 4], Any) });
+    let effort = Effort::of_states(300_000);
+    let told = checked(&Instance { effort, ..instance("ricart-agrawala", "", &[1; 4], Any) });
     let decision = |property| told.verdict(property).map(|verdict| verdict.decision);
     assert_eq!(decision(MutualExclusion), Some(Decision::Holds));
     assert_eq!(decision(Property::StarvationFreedom), Some(Decision::Holds));
@@ -319,8 +320,11 @@ fn threads_and_fingerprints_change_neither_counts_nor_verdicts_nor_runs() {
         let base = Instance { reduction: false, ..instance(name, "", requests, Fifo) };
         let base = base.deciding(&[MutualExclusion, DeadlockFreedom, Property::Invariants]);
         let one = checked(&base);
-        let two = checked(&Instance { threads: 2, ..base.clone() });
-        let bare = checked(&Instance { visited: Visited::Fingerprints, ..base.clone() });
+        let two = checked(&Instance { effort: Effort { threads: 2, ..Effort::default() }, ..base.clone() });
+        let bare = checked(&Instance {
+            effort: Effort { visited: Visited::Fingerprints, ..Effort::default() },
+            ..base.clone()
+        });
         assert_eq!(one.numbers, two.numbers, "{name}");
         let counts = |told: &Checked| (told.numbers.states, told.numbers.transitions, told.numbers.depth);
         assert_eq!(counts(&one), counts(&bare), "{name}");
@@ -357,7 +361,7 @@ fn random_walks_find_three_faults_on_the_plane_of_seven_nodes_and_their_runs_rep
     for (name, each, channels, property) in WALKED {
         let walks = Walks { count: 100_000, seed: 1, until: vec![property], ..Walks::default() };
         let base = instance(name, "quorum=plane", &[each; 7], channels).deciding(&[property]);
-        let instance = Instance { walks: Some(walks), ..base };
+        let instance = Instance { effort: Effort::of_walks(walks), ..base };
         let told = checked(&instance);
         let found =
             told.counterexample(property).unwrap_or_else(|| panic!("{name}: walks with seed 1 find it"));
@@ -370,7 +374,7 @@ fn random_walks_find_three_faults_on_the_plane_of_seven_nodes_and_their_runs_rep
 fn walks_find_nothing_where_nothing_is_wrong_and_never_say_that_it_holds() {
     let walks = Walks { count: 500, ..Walks::default() };
     let base = instance("maekawa", "quorum=plane", &[1; 7], Any);
-    let told = checked(&Instance { walks: Some(walks), ..base });
+    let told = checked(&Instance { effort: Effort::of_walks(walks), ..base });
     assert_eq!(told.decision(), Decision::NotExhausted);
     assert_eq!(told.walked.map(|(walks, _)| walks), Some(500));
 }

@@ -1,6 +1,7 @@
 //! Every claim comes out as it is known to, and the verdicts can come out otherwise.
 
-use doorway_core::{Catalog, Options, Refusal, Visitor};
+use doorway_core::shared::{AboutProgram, ProgramVisitor};
+use doorway_core::{Catalog, Members, Options, Refusal, Visitor};
 use doorway_lab::claims::{Bench, Row, list, test_all};
 use doorway_lab::{Step, processors};
 
@@ -38,7 +39,8 @@ fn all_verdicts_are_as_expected() {
         "C1", "C6", "C7", "C9", "C13", "C29", "C30", "C31", "C32", "C33", "C41", "C42", "C44", "C45", "C62",
         "S4.1", "S4.2", "S4.3", "C2", "C3", "C4", "C5", "C8", "C10", "C11", "C12", "C14", "C15", "C16",
         "C17", "C19", "C20", "C21", "C22", "C23", "C24", "C25", "C26", "C27", "C28", "C34", "C35", "C36",
-        "C37", "C38", "C39", "C40", "C43", "C46", "C47", "C57", "C58", "C60", "C61",
+        "C37", "C38", "C39", "C40", "C43", "C46", "C47", "C48", "C49", "C50", "C51", "C52", "C53", "C54",
+        "C55", "C56", "C57", "C58", "C60", "C61",
     ];
     for id in decided {
         assert!(ids.contains(&id), "{id} is missing");
@@ -66,6 +68,21 @@ impl<C: Catalog> Catalog for Swapped<C> {
     ) -> Option<Result<V::Output, Refusal>> {
         let name = if name == self.name { self.instead } else { name };
         self.textbook.visit(name, options, visitor)
+    }
+
+    fn programs(&self) -> Vec<&AboutProgram> {
+        self.textbook.programs()
+    }
+
+    fn visit_program<V: ProgramVisitor>(
+        &self,
+        name: &str,
+        options: &Options,
+        members: &Members,
+        visitor: V,
+    ) -> Option<Result<V::Output, Refusal>> {
+        let name = if name == self.name { self.instead } else { name };
+        self.textbook.visit_program(name, options, members, visitor)
     }
 }
 
@@ -107,6 +124,30 @@ fn what_a_checker_decides_comes_out_otherwise_if_an_algorithm_is_wrong_or_better
     assert_eq!(verdict_with("C6", "lamport", "ricart-agrawala"), "refuted", "it has no such invariant");
     let better =
         [("C30", "maekawa/inquire-before-locked", "maekawa"), ("C42", "singhal/no-chase", "singhal")];
+    for (id, name, instead) in better {
+        assert_eq!(verdict_with(id, name, instead), "holds", "{id}");
+    }
+}
+
+#[test]
+fn what_a_checker_decides_of_programs_comes_out_otherwise_if_a_program_is_wrong_or_better() {
+    let wrong = [
+        ("C48", "tournament", "tournament/leaf-first"),
+        ("C50", "lamport-fast", "bakery"),
+        ("C51", "simple-bakery", "simple-bakery/two-steps"),
+        ("C52", "bakery", "bakery/maximum-by-position"),
+        ("C54", "bakery", "black-white"),
+        ("C55", "black-white", "black-white/two-registers"),
+        ("C56", "peterson/no-turn", "peterson"),
+    ];
+    for (id, name, instead) in wrong {
+        assert_eq!(verdict_with(id, name, instead), "refuted", "{id}");
+    }
+    let better = [
+        ("C48", "tournament/leaf-first", "tournament"),
+        ("C49", "tournament", "bakery"),
+        ("C55", "black-white/number-first", "black-white"),
+    ];
     for (id, name, instead) in better {
         assert_eq!(verdict_with(id, name, instead), "holds", "{id}");
     }
@@ -174,6 +215,21 @@ impl<C: Catalog> Catalog for Jumbled<C> {
     fn visit<V: Visitor>(&self, name: &str, _: &Options, visitor: V) -> Option<Result<V::Output, Refusal>> {
         let instead = if name == "token-ring" { "raymond" } else { "token-ring" };
         self.0.visit(instead, &Options::none(), visitor)
+    }
+
+    fn programs(&self) -> Vec<&AboutProgram> {
+        self.0.programs()
+    }
+
+    fn visit_program<V: ProgramVisitor>(
+        &self,
+        name: &str,
+        _: &Options,
+        members: &Members,
+        visitor: V,
+    ) -> Option<Result<V::Output, Refusal>> {
+        let instead = if name == "tournament" { "bakery" } else { "simple-bakery/two-steps" };
+        self.0.visit_program(instead, &Options::none(), members, visitor)
     }
 }
 

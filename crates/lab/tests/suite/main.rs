@@ -1,9 +1,11 @@
 //! All tests of the laboratory in one program: each algorithm of the catalog is compiled once for all of them.
 
+mod agreement;
 mod bank;
 mod charts;
 mod check;
 mod claims;
 mod drawings;
+mod memory;
 mod sections;
 mod sweep;

@@ -1,0 +1,119 @@
+//! `doorway check` for programs over shared memory.
+
+use doorway_checker::{MemoryModel, MemorySetting, Setting};
+use doorway_core::shared::{AboutProgram, Values};
+use doorway_core::{Catalog, Refusal};
+use doorway_lab::memory::ProgramInstance;
+
+use super::kept::Kept;
+use super::page::Report;
+use super::{Arguments, effort, explored, options, properties};
+use crate::typed::Typed;
+use crate::{Answer, programs};
+
+/// The options that are about shared memory alone.
+pub(super) const OPTIONS: [&str; 5] = ["registers", "memory", "barrier", "buffer", "tickets"];
+
+/// The options that are about messages alone.
+const OF_MESSAGES: [&str; 7] =
+    ["channels", "start_inside", "lose", "duplicate", "crash", "reduction", "quorum"];
+
+pub(super) fn answer(
+    catalog: &(impl Catalog + Sync),
+    arguments: &Arguments,
+    typed: &Typed,
+    about: &AboutProgram,
+) -> Result<Answer, Refusal> {
+    if let Some(option) = OF_MESSAGES.iter().find(|option| typed.has(option)) {
+        let (option, name) = (option.replace('_', "-"), about.name);
+        return Err(Refusal::new(format!("--{option} is about messages, and {name} shares memory")));
+    }
+    let instance = instance(catalog, arguments, typed, about)?;
+    refuse_what_says_nothing(catalog, typed, &instance)?;
+    let kept = Kept::new(arguments)?;
+    let (checked, took) = explored(&instance.effort, |watch| instance.check(catalog, watch))?;
+    let notes = kept.write(catalog, &instance.options, &checked)?;
+    let report = Report {
+        algorithm: &instance.program,
+        nodes: instance.n,
+        noun: "process",
+        system: programs::system(&instance),
+        memory: Some(programs::memory(&instance.setting)),
+        checked: &checked,
+        took,
+    };
+    Ok(report.answer(notes, arguments.json))
+}
+
+fn instance(
+    catalog: &impl Catalog,
+    arguments: &Arguments,
+    typed: &Typed,
+    about: &AboutProgram,
+) -> Result<ProgramInstance, Refusal> {
+    let is_asked = typed.has("requests");
+    let n = match arguments.nodes {
+        Some(n) => n,
+        None if is_asked && arguments.requests.len() > 1 => arguments.requests.len(),
+        None => usual_number(catalog, about),
+    };
+    let requests = if is_asked { requests(n, &arguments.requests)? } else { None };
+    let setting = MemorySetting {
+        requests,
+        registers: arguments.registers,
+        memory: arguments.memory,
+        capacity: arguments.buffer,
+        barriers: arguments.barrier.clone(),
+        tickets: arguments.tickets,
+        invariants: true,
+    };
+    let wanted = properties(arguments, &ProgramInstance::PROPERTIES, &ProgramInstance::OF_A_LOCK);
+    Ok(ProgramInstance {
+        options: options(arguments)?,
+        setting,
+        properties: wanted,
+        fairness: arguments.fairness,
+        effort: effort(arguments),
+        ..ProgramInstance::new(about.name, n)
+    })
+}
+
+/// An option that would change nothing is a misunderstanding.
+fn refuse_what_says_nothing(
+    catalog: &impl Catalog,
+    typed: &Typed,
+    instance: &ProgramInstance,
+) -> Result<(), Refusal> {
+    let buffers = ["barrier", "buffer"].into_iter().find(|option| typed.has(option));
+    if let Some(option) = buffers.filter(|_| instance.setting.memory == MemoryModel::Sequential) {
+        return Err(Refusal::new(format!(
+            "--{option} says nothing over sequential memory: add --memory tso or --memory pso"
+        )));
+    }
+    let has_tickets = || -> Result<bool, Refusal> {
+        Ok(instance.system(catalog)?.registers().iter().any(|cell| cell.values == Values::Unbounded))
+    };
+    if typed.has("tickets") && !has_tickets()? {
+        let name = &instance.program;
+        return Err(Refusal::new(format!(
+            "--tickets says nothing here: no register of {name} is without limit"
+        )));
+    }
+    Ok(())
+}
+
+/// Three, unless the program is for two only.
+fn usual_number(catalog: &impl Catalog, about: &AboutProgram) -> usize {
+    if ProgramInstance::new(about.name, 3).system(catalog).is_ok() { 3 } else { 2 }
+}
+
+/// How often each node asks; none if all do so again and again.
+fn requests(n: usize, typed: &[u32]) -> Result<Option<Vec<u32>>, Refusal> {
+    let requests = doorway_lab::check::requests(Some(n), typed)?;
+    let unbounded = requests.iter().filter(|asked| **asked == Setting::UNBOUNDED).count();
+    match unbounded {
+        0 => Ok(Some(requests)),
+        all if all == n => Ok(None),
+        _ => Err(Refusal::new("over shared memory either all processes ask again and again, or none does")),
+    }
+}

@@ -1,0 +1,75 @@
+//! A replay as events of a trace.
+
+use std::borrow::Cow;
+
+use doorway_checker::{Access, SharedAct};
+use doorway_core::shared::{Place, Progress};
+use doorway_core::{Fence, NodeId, Ticks};
+use doorway_trace::{AccessKind, Event, What};
+
+use super::{Played, Replay};
+
+/// One step is one tick; an entry is fenced by how many there were.
+pub(super) fn of(replay: &Replay) -> Vec<Event> {
+    let mut writer = Writer { events: Vec::new(), entries: 0 };
+    for (number, played) in replay.steps.iter().enumerate() {
+        if replay.loop_start == Some(number) {
+            writer.write(number as u64, NodeId::new(0), What::Loop);
+        }
+        writer.step(number as u64 + 1, played);
+        if let Some((at, what)) = &replay.violation
+            && *at == number
+        {
+            let (node, what) = (NodeId::new(played.act.process), what.clone());
+            writer.write(number as u64 + 1, node, What::Violation { what });
+        }
+    }
+    writer.events
+}
+
+struct Writer {
+    events: Vec<Event>,
+    entries: u64,
+}
+
+impl Writer {
+    fn write(&mut self, time: u64, node: NodeId, what: What) {
+        let id = self.events.len() as u64 + 1;
+        self.events.push(Event { id, time: Ticks(time), node, what, rule: None, cause: None });
+    }
+
+    fn step(&mut self, time: u64, Played { act, .. }: &Played) {
+        let node = NodeId::new(act.process);
+        match act.before {
+            Some(Place::Remainder) => self.write(time, node, What::Request),
+            Some(Place::Inside) => self.write(time, node, What::Release),
+            _ => {}
+        }
+        if let Some(access) = access(act) {
+            self.write(time, node, access);
+        }
+        if act.progress == Progress::Enter {
+            self.entries += 1;
+            self.write(time, node, What::Enter { fence: Fence(self.entries) });
+        }
+    }
+}
+
+fn access(act: &SharedAct) -> Option<What> {
+    let line = act.line.unwrap_or(0) as u32;
+    let (access, name, value) = match &act.access {
+        Access::Load { name, value, .. } => (AccessKind::Read, name, *value),
+        Access::Store { name, value, .. } | Access::StoreNext { name, value, .. } => {
+            (AccessKind::Write, name, *value)
+        }
+        Access::BeginStore { name, value, .. } => (AccessKind::Begin, name, *value),
+        Access::EndStore { name, value, .. } => (AccessKind::End, name, *value),
+        Access::ReachMemory { name, value, .. } => (AccessKind::Reach, name, *value),
+        Access::Barrier => {
+            let register = Cow::Borrowed("");
+            return Some(What::Access { access: AccessKind::Barrier, register, value: 0, line });
+        }
+        Access::BeyondLimit { .. } | Access::None => return None,
+    };
+    Some(What::Access { access, register: Cow::Owned(name.clone()), value, line })
+}
