@@ -11,11 +11,13 @@ use crate::place::Open;
 /// one user by type.
 pub struct Process {
     pub(crate) me: usize,
+    /// Whether it has entered and not left. Only the process itself knows: in Lamport's fast lock no word tells.
+    pub(crate) is_inside: bool,
 }
 
 impl Process {
     pub(crate) fn new(me: usize) -> Self {
-        Self { me }
+        Self { me, is_inside: false }
     }
 }
 

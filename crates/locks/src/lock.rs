@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::guard::{Process, Slot};
-use crate::memory::Atomics;
+use crate::memory::{Atomics, Memory};
 use crate::place::Place;
 use crate::protocol::{self, Protocol, TryProtocol};
 use crate::wait::{DefaultWait, Wait};
@@ -174,13 +174,12 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
 
     #[inline]
     fn enter(&self, process: &mut Process) {
-        self.settle(process);
-        self.protocol.enter(process.me, &Atomics(&self.wait));
+        self.enter_by(process, &Atomics(&self.wait));
     }
 
     #[inline]
     fn exit(&self, process: &mut Process) {
-        self.protocol.exit(process.me, &Atomics(&self.wait));
+        self.exit_by(process, &Atomics(&self.wait));
     }
 
     fn clear(&self, all: &[Process]) {
@@ -201,17 +200,89 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
 impl<T, P: TryProtocol<N>, const N: usize, W: Wait> TrySection for Lock<T, P, N, W> {
     #[inline]
     fn try_enter(&self, process: &mut Process) -> bool {
-        self.settle(process);
-        self.protocol.try_enter(process.me, &Atomics(&self.wait))
+        let memory = Atomics(&self.wait);
+        self.settle(process, &memory);
+        process.is_inside = self.protocol.try_enter(process.me, &memory);
+        process.is_inside
     }
 }
 
-impl<T, P: Protocol<N>, const N: usize, W: Wait> Lock<T, P, N, W> {
+impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
+    #[inline]
+    fn enter_by(&self, process: &mut Process, memory: &impl Memory) {
+        self.settle(process, memory);
+        self.protocol.enter(process.me, memory);
+        process.is_inside = true;
+    }
+
+    #[inline]
+    fn exit_by(&self, process: &mut Process, memory: &impl Memory) {
+        self.protocol.exit(process.me, memory);
+        process.is_inside = false;
+    }
+
     /// A process that is still inside has forgotten its guard, which nobody has any more. It leaves before it enters.
     #[inline]
-    fn settle(&self, process: &mut Process) {
-        if self.protocol.own(process.me).is_some_and(|word| word.peek() != 0) {
-            self.exit(process);
+    fn settle(&self, process: &mut Process, memory: &impl Memory) {
+        if process.is_inside {
+            self.exit_by(process, memory);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use core::cell::Cell;
+
+    use super::*;
+    use crate::Spin;
+    use crate::memory::Word;
+
+    /// The memory of a process that is overtaken once: between its write of x and its last look at it, another writes x,
+    /// finds y taken, and steps back. Whoever would have to wait here would wait for ever.
+    struct Overtaken<'a> {
+        x: &'a Word,
+        is_overtaken: Cell<bool>,
+    }
+
+    impl Memory for Overtaken<'_> {
+        fn load(&self, word: &Word) -> usize {
+            word.peek()
+        }
+
+        fn store(&self, word: &Word, value: usize) {
+            word.put(value);
+        }
+
+        fn recall(&self, word: &Word) -> usize {
+            word.peek()
+        }
+
+        fn barrier(&self, number: usize) {
+            if number == 2 && !self.is_overtaken.replace(true) {
+                self.x.put(2);
+            }
+        }
+
+        fn wait_until(&self, mut ready: impl FnMut() -> bool) {
+            assert!(ready(), "the process waits for itself");
+        }
+
+        fn wake(&self) {}
+    }
+
+    #[test]
+    fn a_guard_forgotten_on_the_slow_path_of_the_fast_lock_counts_until_its_slot_locks_again() {
+        let lock = LamportFast::<u64, 2, Spin>::with_wait(7, Spin);
+        let [x, y, want, _] = lock.protocol.registers().collect::<std::vec::Vec<_>>()[..] else { panic!() };
+        let memory = Overtaken { x, is_overtaken: Cell::new(false) };
+        let mut process = Process::new(0);
+        lock.enter_by(&mut process, &memory);
+        assert_eq!([x.peek(), y.peek(), want.peek()], [2, 1, 0], "it came in by the slow path");
+        // No guard leaves; the next lock of the same slot does.
+        lock.enter_by(&mut process, &memory);
+        assert_eq!([x.peek(), y.peek(), want.peek()], [1, 1, 1], "it came in by the fast path");
+        lock.exit_by(&mut process, &memory);
+        assert_eq!([y.peek(), want.peek(), usize::from(process.is_inside)], [0; 3]);
     }
 }

@@ -32,11 +32,6 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
     }
 
     #[inline]
-    fn own(&self, me: usize) -> Option<&Word> {
-        Some(&self.want[me])
-    }
-
-    #[inline]
     fn enter(&self, me: usize, memory: &impl Memory) {
         let id = me + 1;
         loop {

@@ -34,10 +34,6 @@ pub trait Protocol<const N: usize> {
     /// Its registers in the order of their numbers.
     fn registers(&self) -> impl Iterator<Item = &Word>;
 
-    /// The word that only process `me` writes and that is 0 if it is neither inside nor on its way; nothing in a protocol
-    /// that lets in whoever comes.
-    fn own(&self, me: usize) -> Option<&Word>;
-
     /// What process `me` does to get inside; it is inside when this returns.
     fn enter(&self, me: usize, memory: &impl Memory);
 
