@@ -11,7 +11,7 @@ use crate::place::Open;
 /// one user by type.
 pub struct Process {
     pub(crate) me: usize,
-    /// Whether it has entered and not left. Only the process itself knows: in Lamport's fast lock no word tells.
+    /// Whether it has entered and not left, in a protocol that has no word of its own for that.
     pub(crate) is_inside: bool,
 }
 
@@ -73,7 +73,8 @@ impl<'a, L: Section> Slot<'a, L> {
     }
 
     /// Enters if nobody is inside or on its way, else returns `None` after a number of steps that the number of processes
-    /// limits. If several try at once it can happen that none of them gets in.
+    /// limits (and, with `Park`, the time to wake those who sleep). If several try at once it can happen that none of them
+    /// gets in.
     ///
     /// ```
     /// let mut lock = doorway_locks::Bakery::<u64, 2>::new(7);

@@ -30,7 +30,7 @@
 //! | [`BlackWhiteBakery`] | the same with words of a few bits | 2n + 3, 2 | is overtaken by nobody of its colour who came later | no |
 //!
 //! Tickets of a bakery grow while somebody always waits. A word of 64 bits does not overflow within centuries; where words
-//! have 32 bits it is checked, and the process that finds no ticket panics before it holds anybody up. Those of the
+//! have 32 or 16 bits it is checked (16 bits last for 65 533 tickets taken without a pause), and the process that finds no ticket panics before it holds anybody up. Those of the
 //! black-white bakery never exceed n.
 //!
 //! # How do processes wait?
@@ -67,9 +67,12 @@
 //! |---|---|
 //! | a panic inside | the guard is dropped and the next one enters; there is no poisoning, the value is as the panic left it |
 //! | a guard is forgotten | the others wait, until its slot locks again or the lock is split anew; in `Shared`, for ever |
-//! | `N` is 0, a slot is copied, a slot is locked twice, a value that is not `Send` is shared | it does not compile |
-//! | more threads than slots, or a thread that is inside locks again, in `Shared` | `lock` panics, `checked_lock` returns why, `try_lock` returns `None` |
-//! | a bakery runs out of tickets | the process that finds none panics, and holds nobody up |
+//! | a slot is copied, a slot is locked twice, a value that is not `Send` is shared | it does not compile |
+//! | `N` is 0 | it does not compile, though only `cargo build` says so: `cargo check` generates no code, and finds nothing |
+//! | `N` is huge | a lock is as large as its words, and `split` returns its slots on the stack: for many thousands, box the lock and give the thread a large stack |
+//! | more threads than slots, or a thread that is inside locks again, in `Shared` | `lock` panics, `checked_lock` returns why, `try_lock` returns `None`. A thread has its slot until a join of it returns; the end of a `thread::scope` does not wait for that |
+//! | the same in `RawShared` | it waits for a slot; a thread that is inside and locks again aborts the program |
+//! | a bakery runs out of tickets | the process that finds none panics, and holds nobody up; in `RawShared` it aborts the program |
 //! | a [`Wait`] of your own panics | the program is aborted |
 //!
 //! # What is proved?
@@ -101,6 +104,8 @@ mod raw;
 #[cfg(all(feature = "std", not(loom)))]
 #[doc(hidden)]
 pub mod recorded;
+#[cfg(all(feature = "std", not(loom)))]
+mod seats;
 #[cfg(all(feature = "std", not(loom)))]
 mod shared;
 mod wait;

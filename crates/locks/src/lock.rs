@@ -38,9 +38,9 @@ pub struct Lock<T, P, const N: usize, W = DefaultWait> {
 impl<T, P: Protocol<N>, const N: usize> Lock<T, P, N> {
     /// A lock around a value, with nobody inside, whose processes wait in the default way.
     ///
-    /// A lock for no process does not compile:
+    /// A lock for no process does not compile, once code is generated for it (`cargo check` does not notice):
     ///
-    /// ```compile_fail
+    /// ```compile_fail,E0080
     /// let nobody = doorway_locks::Bakery::<u64, 0>::new(7);
     /// ```
     pub const fn new(value: T) -> Self {
@@ -157,7 +157,7 @@ pub trait Section {
 /// one that all others wait for, and cannot step back alone. [`BlackWhiteBakery`] has not: whoever gave a ticket back would
 /// leave without changing the colour, and that is what keeps tickets small.
 ///
-/// ```compile_fail
+/// ```compile_fail,E0277
 /// let mut lock = doorway_locks::LamportFast::<u64, 2>::new(7);
 /// let [mut mine, _yours] = lock.split();
 /// mine.try_lock();
@@ -202,8 +202,9 @@ impl<T, P: TryProtocol<N>, const N: usize, W: Wait> TrySection for Lock<T, P, N,
     fn try_enter(&self, process: &mut Process) -> bool {
         let memory = Atomics(&self.wait);
         self.settle(process, &memory);
-        process.is_inside = self.protocol.try_enter(process.me, &memory);
-        process.is_inside
+        let is_in = self.protocol.try_enter(process.me, &memory);
+        self.note(process, is_in);
+        is_in
     }
 }
 
@@ -212,20 +213,37 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     fn enter_by(&self, process: &mut Process, memory: &impl Memory) {
         self.settle(process, memory);
         self.protocol.enter(process.me, memory);
-        process.is_inside = true;
+        self.note(process, true);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn registers(&self) -> impl Iterator<Item = &crate::memory::Word> {
+        self.protocol.registers()
     }
 
     #[inline]
     fn exit_by(&self, process: &mut Process, memory: &impl Memory) {
         self.protocol.exit(process.me, memory);
-        process.is_inside = false;
+        self.note(process, false);
     }
 
     /// A process that is still inside has forgotten its guard, which nobody has any more. It leaves before it enters.
     #[inline]
     fn settle(&self, process: &mut Process, memory: &impl Memory) {
-        if process.is_inside {
+        let is_inside = match self.protocol.own(process.me) {
+            Some(word) => word.peek() != 0,
+            None => process.is_inside,
+        };
+        if is_inside {
             self.exit_by(process, memory);
+        }
+    }
+
+    /// Whether the process is inside, where no word tells. Which it is the compiler knows, so that nobody writes in vain.
+    #[inline]
+    fn note(&self, process: &mut Process, is_inside: bool) {
+        if self.protocol.own(process.me).is_none() {
+            process.is_inside = is_inside;
         }
     }
 }
@@ -274,7 +292,7 @@ mod tests {
     #[test]
     fn a_guard_forgotten_on_the_slow_path_of_the_fast_lock_counts_until_its_slot_locks_again() {
         let lock = LamportFast::<u64, 2, Spin>::with_wait(7, Spin);
-        let [x, y, want, _] = lock.protocol.registers().collect::<std::vec::Vec<_>>()[..] else { panic!() };
+        let [x, y, want, _] = lock.registers().collect::<std::vec::Vec<_>>()[..] else { panic!() };
         let memory = Overtaken { x, is_overtaken: Cell::new(false) };
         let mut process = Process::new(0);
         lock.enter_by(&mut process, &memory);

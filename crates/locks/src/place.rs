@@ -1,4 +1,5 @@
-//! The place of the value that a lock protects. This is where the unsafe code of the crate is, but for one call of it.
+//! The place of the value that a lock protects. This is where the unsafe code of the locks is, but for one call of it in `guard`;
+//! the adapters have a little of their own.
 #![allow(unsafe_code)]
 
 #[cfg(not(loom))]

@@ -2,14 +2,16 @@
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
+use core::fmt;
 use core::mem::ManuallyDrop;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use lock_api::{GuardNoSend, RawMutex};
 
 use crate::guard::Hold;
 use crate::lock::{Lock, Section, TrySection};
 use crate::protocol::TryProtocol;
-use crate::shared::{Seat, Seats};
+use crate::seats::{Seat, Seats};
 use crate::wait::{Park, Spin, SpinThenYield, Wait};
 
 /// A `RawMutex` whose threads get slots as those of `Shared` do. It needs a lock that can be tried:
@@ -23,12 +25,18 @@ use crate::wait::{Park, Spin, SpinThenYield, Wait};
 /// std::thread::spawn(|| *COUNTER.lock() += 1).join().unwrap();
 /// assert_eq!(*COUNTER.lock(), 1);
 /// ```
+///
+/// Its `lock` returns inside or not at all, as `lock_api` relies on it: it never panics. A thread that finds all slots taken
+/// waits until one of the threads that have them ends. A thread that is inside already, or that finds no ticket left,
+/// says so and aborts the program.
 pub struct RawShared<L> {
     lock: L,
     seats: Seats,
     /// The seat of whoever is inside; only that thread touches it. If it forgets its guard the seat is never dropped, as
     /// that might be in another thread.
     inside: UnsafeCell<Option<ManuallyDrop<Seat>>>,
+    /// Whether there is one, for those who are not inside.
+    is_held: AtomicBool,
 }
 
 // SAFETY: `lock` and `seats` are `Sync`. `inside` is used only by the thread that is inside, between its entry and its exit;
@@ -41,25 +49,34 @@ unsafe impl<L: Send> Send for RawShared<L> {}
 
 impl<L: Section> RawShared<L> {
     /// Keeps the seat until `unlock`.
+    #[inline]
     fn keep(&self, seat: Seat) {
         // SAFETY: this thread has just entered, so nobody else uses the cell.
         unsafe { *self.inside.get() = Some(ManuallyDrop::new(seat)) }
+        self.is_held.store(true, Ordering::Relaxed);
     }
 }
 
-// SAFETY: the protocol lets one thread at a time enter, whatever threads call.
+// SAFETY: the protocol lets one thread at a time enter, whatever threads call. `lock` returns only when its thread is inside:
+// if anything in it panics, the program is aborted. `try_lock` may panic, before its thread is inside.
 unsafe impl<P: TryProtocol<N>, const N: usize, W: ConstantWait> RawMutex for RawShared<Lock<(), P, N, W>> {
     #[allow(clippy::declare_interior_mutable_const)]
-    const INIT: Self =
-        Self { lock: Lock::with_wait((), W::NEW), seats: Seats::new(), inside: UnsafeCell::new(None) };
+    const INIT: Self = Self {
+        lock: Lock::with_wait((), W::NEW),
+        seats: Seats::new(),
+        inside: UnsafeCell::new(None),
+        is_held: AtomicBool::new(false),
+    };
 
     type GuardMarker = GuardNoSend;
 
-    /// Panics if other threads have all the slots, or if this thread is inside already.
+    /// Waits for a slot if other threads have all of them. Aborts if this thread is inside already.
     fn lock(&self) {
-        let mut seat = self.seats.take(&self.lock).unwrap_or_else(|reason| panic!("{reason}"));
+        let must_enter = MustEnter;
+        let mut seat = self.seats.await_seat(&self.lock).unwrap_or_else(|reason| panic!("{reason}"));
         self.lock.enter(seat.process());
         self.keep(seat);
+        core::mem::forget(must_enter);
     }
 
     /// `false` also if this thread has no slot and can get none.
@@ -73,11 +90,40 @@ unsafe impl<P: TryProtocol<N>, const N: usize, W: ConstantWait> RawMutex for Raw
     }
 
     unsafe fn unlock(&self) {
+        self.is_held.store(false, Ordering::Relaxed);
         // SAFETY: the caller promises that this thread is inside, so nobody else uses the cell.
         let seat = unsafe { (*self.inside.get()).take() };
         if let Some(mut seat) = seat.map(ManuallyDrop::into_inner) {
             self.lock.exit(seat.process());
         }
+    }
+
+    /// Whether somebody is inside. It needs no slot, and whoever is only on its way does not count.
+    fn is_locked(&self) -> bool {
+        self.is_held.load(Ordering::Relaxed)
+    }
+}
+
+/// The duty of `lock`. Safe code could get two guards at once if it could go on after a `lock` that did not enter, because
+/// `MutexGuard::unlocked` locks again while a caught panic is on its way. So a panic ends the program: a second one while the
+/// first unwinds aborts.
+struct MustEnter;
+
+impl Drop for MustEnter {
+    fn drop(&mut self) {
+        panic!("a thread could not lock, and whoever called it relies on it; the program cannot go on");
+    }
+}
+
+impl<P: TryProtocol<N>, const N: usize, W: ConstantWait> Default for RawShared<Lock<(), P, N, W>> {
+    fn default() -> Self {
+        Self::INIT
+    }
+}
+
+impl<L: fmt::Debug> fmt::Debug for RawShared<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RawShared").field(&self.lock).finish()
     }
 }
 
@@ -98,4 +144,29 @@ impl ConstantWait for SpinThenYield {
 impl ConstantWait for Park {
     #[allow(clippy::declare_interior_mutable_const)]
     const NEW: Self = Park::new();
+}
+
+#[cfg(test)]
+#[path = "../tests/children/mod.rs"]
+mod children;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Bakery;
+
+    #[test]
+    fn whoever_finds_no_ticket_left_aborts() {
+        let said = children::said_until_aborted("raw::tests::whoever_finds_no_ticket_left_aborts", || {
+            let mutex = RawShared::<Bakery<(), 2>>::INIT;
+            // The first to lock sets all words to 0, and has number 0.
+            mutex.lock();
+            // SAFETY: this thread is inside.
+            unsafe { mutex.unlock() };
+            mutex.lock.registers().for_each(|word| word.put(usize::MAX));
+            let _ = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| mutex.lock()));
+        });
+        assert!(said.contains("the bakery has no ticket left"), "{said}");
+        assert!(said.contains("a thread could not lock, and whoever called it relies on it"), "{said}");
+    }
 }

@@ -3,14 +3,11 @@
 //! A thread gets a slot when it first locks, keeps it, and gives it back when it ends. So the slots are looked for once for
 //! each thread, and after that locking is reading and writing alone, as the protocol has it.
 
-use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::rc::Rc;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::vec::Vec;
 
-use crate::guard::{Guard, Hold, Process};
+use crate::guard::{Guard, Hold};
 use crate::lock::{Section, TrySection};
+use crate::seats::{Seat, Seats};
 
 /// A lock that any thread can use, up to as many at a time as it has slots.
 ///
@@ -26,6 +23,11 @@ use crate::lock::{Section, TrySection};
 /// // The eight are gone, and have given their slots back.
 /// assert_eq!(*COUNTER.lock(), 8);
 /// ```
+///
+/// A thread keeps its slot until it has ended, its thread-local values included. A join waits for that, and the end of
+/// [`std::thread::scope`] does not: threads that were not joined may have their slots a little longer than the scope lasts.
+///
+/// A thread that ends with a guard in a thread-local value has its slot until that is dropped.
 ///
 /// Its guards stay in the thread that locked, because the slot is that thread's:
 ///
@@ -46,7 +48,8 @@ pub struct Shared<L> {
 /// Why a thread could not lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoSlot {
-    /// Other threads have all the slots.
+    /// Other threads have all the slots. They give them back when they end, which a join waits for, and the end of a
+    /// [`std::thread::scope`] does not.
     AllTaken {
         /// How many there are.
         slots: usize,
@@ -96,6 +99,11 @@ impl<L: Section> Shared<L> {
     pub fn into_inner(self) -> L {
         self.lock
     }
+
+    #[cfg(test)]
+    pub(crate) fn seats(&self) -> &Seats {
+        &self.seats
+    }
 }
 
 impl<L: Section + Default> Default for Shared<L> {
@@ -126,94 +134,5 @@ impl fmt::Display for NoSlot {
 
 impl std::error::Error for NoSlot {}
 
-/// What one gets by locking a [`Shared`]. It stays in its thread.
+/// What one gets by locking a [`Shared`]. It stays in its thread, and can be shared with others if the value can.
 pub type SharedGuard<'a, L> = Guard<'a, L, Seat>;
-
-/// The processes of one lock that belong to no thread.
-type Pool = Arc<Mutex<Vec<Process>>>;
-
-/// How the processes of one lock are handed out. The pool is made when the first thread locks.
-pub(crate) struct Seats(OnceLock<Pool>);
-
-impl Seats {
-    pub(crate) const fn new() -> Self {
-        Self(OnceLock::new())
-    }
-
-    /// The process of this thread, until the seat is dropped.
-    pub(crate) fn take<L: Section>(&self, lock: &L) -> Result<Seat, NoSlot> {
-        let pool = self.0.get_or_init(|| pool_of(lock));
-        let claim = claim_of_this_thread(pool).ok_or(NoSlot::AllTaken { slots: L::SLOTS })?;
-        let process = claim.process.take().ok_or(NoSlot::InsideAlready)?;
-        Ok(Seat { process: Some(process), claim })
-    }
-}
-
-fn pool_of<L: Section>(lock: &L) -> Pool {
-    // The last is handed out first, so process 0 stands last.
-    let processes: Vec<Process> = (0..L::SLOTS).rev().map(Process::new).collect();
-    lock.clear(&processes);
-    Arc::new(Mutex::new(processes))
-}
-
-/// The process that a thread has of a lock. It goes back when the thread and its last guard are gone.
-struct Claim {
-    pool: Pool,
-    /// Nothing while the thread is on its way, inside, or has forgotten its guard.
-    process: Cell<Option<Process>>,
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        if let Some(process) = self.process.take() {
-            self.pool.lock().unwrap_or_else(PoisonError::into_inner).push(process);
-        }
-    }
-}
-
-std::thread_local! {
-    /// What this thread has of all locks.
-    static CLAIMS: RefCell<Vec<Rc<Claim>>> = const { RefCell::new(Vec::new()) };
-}
-
-/// The claim of this thread, a new one if it has none. A thread that is ending keeps it only as long as the seat.
-fn claim_of_this_thread(pool: &Pool) -> Option<Rc<Claim>> {
-    let known = |claims: &RefCell<Vec<Rc<Claim>>>| {
-        claims.borrow().iter().find(|claim| Arc::ptr_eq(&claim.pool, pool)).cloned()
-    };
-    CLAIMS.try_with(known).ok().flatten().or_else(|| new_claim(pool))
-}
-
-#[cold]
-fn new_claim(pool: &Pool) -> Option<Rc<Claim>> {
-    let process = pool.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-    let claim = Rc::new(Claim { pool: pool.clone(), process: Cell::new(Some(process)) });
-    let forgotten = CLAIMS.try_with(|claims| {
-        let mut claims = claims.borrow_mut();
-        claims.push(claim.clone());
-        // Of a lock that is gone only claims know the pool.
-        claims.extract_if(.., |claim| Arc::strong_count(&claim.pool) == 1).collect::<Vec<_>>()
-    });
-    drop(forgotten);
-    Some(claim)
-}
-
-/// A thread's process while a guard has it.
-pub struct Seat {
-    /// There until the seat is dropped.
-    process: Option<Process>,
-    claim: Rc<Claim>,
-}
-
-impl Hold for Seat {
-    #[inline]
-    fn process(&mut self) -> &mut Process {
-        self.process.as_mut().expect("a seat has its process until it is dropped")
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.claim.process.set(self.process.take());
-    }
-}

@@ -1,8 +1,10 @@
 //! A way to wait that panics ends the program, because the process that waits is seen by others and cannot be cleared away.
 
-use std::process::Command;
+mod children;
+
 use std::thread;
 
+use children::said_until_aborted;
 use doorway_locks::{Peterson, Wait};
 
 /// Panics instead of waiting.
@@ -14,29 +16,13 @@ impl Wait for Panics {
     }
 }
 
-/// What the program below does that is to be aborted. The variable says that this is the program.
-const VARIABLE: &str = "DOORWAY_LOCKS_PANIC_WHILE_WAITING";
-
 #[test]
 fn a_way_to_wait_that_panics_ends_the_program() {
-    if std::env::var_os(VARIABLE).is_some() {
-        return wait_by_panic();
-    }
-    let program = std::env::current_exe().expect("a test knows its program");
-    let test = "a_way_to_wait_that_panics_ends_the_program";
-    let output = Command::new(program).args([test, "--nocapture"]).env(VARIABLE, "1").output();
-    let output = output.expect("the program can be started");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && output.status.code().is_none(), "{said}");
-    assert!(said.contains("the way to wait of a lock panicked while a process was on its way"), "{said}");
-}
-
-fn wait_by_panic() {
-    let mut lock = Peterson::with_wait(7, Panics);
-    let [mut one, mut other] = lock.split();
-    let _guard = one.lock();
-    thread::scope(|scope| {
-        let outcome = scope.spawn(move || drop(other.lock())).join();
-        panic!("the program went on: {outcome:?}");
+    let said = said_until_aborted("a_way_to_wait_that_panics_ends_the_program", || {
+        let mut lock = Peterson::with_wait(7, Panics);
+        let [mut one, mut other] = lock.split();
+        let _guard = one.lock();
+        thread::scope(|scope| drop(scope.spawn(move || drop(other.lock())).join()));
     });
+    assert!(said.contains("the way to wait of a lock panicked while a process was on its way"), "{said}");
 }

@@ -1,11 +1,16 @@
 //! Our locks under `lock_api`.
 
+mod children;
+
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::thread;
 
+use children::said_until_aborted;
 use doorway_locks::{Bakery, Park, Peterson, RawShared, Tournament};
-use lock_api::{Mutex, RawMutex};
+use lock_api::{Mutex, MutexGuard, RawMutex};
 
 fn counts<R: RawMutex + Send + Sync + 'static>() {
     let mutex = Arc::new(Mutex::<R, u64>::new(0));
@@ -33,10 +38,76 @@ fn a_mutex_that_is_held_is_locked_and_cannot_be_taken() {
     assert!(!mutex.is_locked());
     let guard = mutex.lock();
     assert!(mutex.is_locked() && mutex.try_lock().is_none());
-    let again = catch_unwind(AssertUnwindSafe(|| drop(mutex.lock())));
-    assert!(again.is_err(), "a thread that would wait for itself panics");
     drop(guard);
+    assert!(!mutex.is_locked());
     assert_eq!(mutex.try_lock().map(|guard| *guard), Some(7));
+}
+
+#[test]
+fn whether_a_mutex_is_locked_can_be_told_without_a_slot() {
+    let mutex = Mutex::<RawShared<Tournament<(), 1>>, u8>::new(7);
+    let told_elsewhere = || thread::scope(|scope| scope.spawn(|| mutex.is_locked()).join().unwrap());
+    assert!(!mutex.is_locked());
+    let taken = thread::scope(|scope| scope.spawn(|| mutex.try_lock().is_some()).join().unwrap());
+    assert!(taken, "who asked has no slot");
+    let guard = mutex.lock();
+    assert!(told_elsewhere());
+    drop(guard);
+    assert!(!told_elsewhere(), "the slot is this thread's, and nobody is inside");
+}
+
+#[test]
+fn a_thread_that_would_wait_for_itself_aborts_in_a_sentence() {
+    let said = said_until_aborted("a_thread_that_would_wait_for_itself_aborts_in_a_sentence", || {
+        let mutex = Mutex::<RawShared<Peterson<()>>, u8>::new(7);
+        let _guard = mutex.lock();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(mutex.lock())));
+    });
+    assert!(said.contains("this thread is inside already"), "{said}");
+    assert!(said.contains("a thread could not lock, and whoever called it relies on it"), "{said}");
+}
+
+#[test]
+fn nobody_gets_a_second_guard_out_of_a_relock_that_fails() {
+    let said = said_until_aborted("nobody_gets_a_second_guard_out_of_a_relock_that_fails", || {
+        let mutex = Mutex::<RawShared<Bakery<(), 2>>, u8>::new(7);
+        let kept = RefCell::new(None);
+        let mut guard = mutex.lock();
+        // The first guard cannot have its lock back while the second is kept.
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            MutexGuard::unlocked(&mut guard, || *kept.borrow_mut() = Some(mutex.lock()));
+        }));
+        let _both = (guard, kept);
+    });
+    assert!(said.contains("this thread is inside already"), "{said}");
+}
+
+#[test]
+fn a_thread_that_finds_all_slots_taken_waits_until_one_is_free() {
+    let mutex = Mutex::<RawShared<Bakery<(), 1>>, u8>::new(7);
+    let (end, ended) = channel::<()>();
+    thread::scope(|scope| {
+        let (took, taken) = channel();
+        let mutex = &mutex;
+        scope.spawn(move || {
+            *mutex.lock() += 1;
+            took.send(()).unwrap();
+            // It has left, and has its slot until it ends.
+            ended.recv().unwrap();
+        });
+        taken.recv().unwrap();
+        assert!(mutex.try_lock().is_none());
+        scope.spawn(move || end.send(()).unwrap());
+        *mutex.lock() += 1;
+    });
+    assert_eq!(mutex.into_inner(), 9);
+}
+
+#[test]
+fn a_raw_mutex_shows_its_lock_and_has_a_default() {
+    let mutex = RawShared::<Bakery<(), 2>>::default();
+    assert_eq!(format!("{mutex:?}"), "RawShared(Bakery { slots: 2, .. })");
+    assert!(mutex.try_lock());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Barrier;
+use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use doorway_locks::{Bakery, LamportFast, NoSlot, Park, Peterson, Shared, SharedGuard};
@@ -29,13 +29,13 @@ fn one_thread_too_many_is_refused_in_a_sentence() {
     let shared = Shared::new(Peterson::new(7));
     let (all_there, all_done) = (Barrier::new(3), Barrier::new(3));
     thread::scope(|scope| {
-        for _ in 0..2 {
+        let threads = [(); 2].map(|()| {
             scope.spawn(|| {
                 *shared.lock() += 1;
                 all_there.wait();
                 all_done.wait();
-            });
-        }
+            })
+        });
         all_there.wait();
         let refused = shared.checked_lock().err();
         let is_free = shared.try_lock().is_some();
@@ -43,6 +43,8 @@ fn one_thread_too_many_is_refused_in_a_sentence() {
         all_done.wait();
         assert_eq!(refused, Some(NoSlot::AllTaken { slots: 2 }));
         assert!(!is_free && panics);
+        // The end of the scope would not wait until the slots are back.
+        threads.into_iter().for_each(|thread| thread.join().expect("it counts"));
     });
     let sentence = "all 2 slots of the lock belong to other threads; give it as many slots as threads use it";
     assert_eq!(NoSlot::AllTaken { slots: 2 }.to_string(), sentence);
@@ -135,4 +137,55 @@ fn a_slot_is_not_given_to_others_while_a_dying_thread_is_still_inside() {
         thread::spawn(order).join().expect("nothing went wrong while the thread ended");
         assert_eq!(elsewhere(|| *SHARED.lock()), 7);
     }
+}
+
+#[test]
+fn a_dying_thread_that_is_still_inside_is_told_so_too() {
+    static SHARED: Shared<Bakery<u64, 2>> = Shared::new(Bakery::new(7));
+    static TOLD: Mutex<Vec<NoSlot>> = Mutex::new(Vec::new());
+    /// A guard that lives until its thread ends, and then locks again.
+    struct Late(SharedGuard<'static, Bakery<u64, 2>>);
+    impl Drop for Late {
+        fn drop(&mut self) {
+            *self.0 += 1;
+            TOLD.lock().unwrap().extend(SHARED.checked_lock().err());
+        }
+    }
+    thread_local! {
+        static LATE: RefCell<Option<Late>> = const { RefCell::new(None) };
+    }
+    // The guard is destroyed after what the thread has of all locks, in the second after a dead thread's.
+    for _ in 0..2 {
+        let thread = thread::spawn(|| LATE.with_borrow_mut(|late| *late = Some(Late(SHARED.lock()))));
+        thread.join().expect("nothing went wrong while the thread ended");
+    }
+    assert_eq!(*TOLD.lock().unwrap(), [NoSlot::InsideAlready; 2]);
+    assert_eq!(*SHARED.lock(), 9);
+}
+
+#[test]
+fn a_dying_thread_that_is_not_inside_can_still_lock() {
+    static SHARED: Shared<Bakery<u64, 1>> = Shared::new(Bakery::new(7));
+    struct Last;
+    impl Drop for Last {
+        fn drop(&mut self) {
+            for _ in 0..2 {
+                *SHARED.lock() += 1;
+            }
+        }
+    }
+    thread_local! {
+        static LAST: Last = const { Last };
+    }
+    let work = || LAST.with(|_| *SHARED.lock() += 1);
+    thread::spawn(work).join().expect("nothing went wrong while the thread ended");
+    assert_eq!(*SHARED.lock(), 10);
+}
+
+#[test]
+fn a_guard_can_be_shared_with_other_threads() {
+    let shared = Shared::new(Peterson::new(7));
+    let guard = shared.lock();
+    let value: &u64 = elsewhere(|| &*guard);
+    assert_eq!(*value, 7);
 }

@@ -32,6 +32,11 @@ impl<const N: usize> Protocol<N> for Bakery<N> {
     }
 
     #[inline]
+    fn own(&self, me: usize) -> Option<&Word> {
+        Some(self.word(me))
+    }
+
+    #[inline]
     fn enter(&self, me: usize, memory: &impl Memory) {
         let ticket = self.take_ticket(me, memory);
         for other in others::<N>(me) {

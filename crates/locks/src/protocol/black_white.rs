@@ -38,6 +38,11 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
     }
 
     #[inline]
+    fn own(&self, me: usize) -> Option<&Word> {
+        Some(&self.words[me])
+    }
+
+    #[inline]
     fn enter(&self, me: usize, memory: &impl Memory) {
         let mine = self.take_ticket(me, memory);
         for other in others::<N>(me) {

@@ -34,6 +34,10 @@ pub trait Protocol<const N: usize> {
     /// Its registers in the order of their numbers.
     fn registers(&self) -> impl Iterator<Item = &Word>;
 
+    /// The word that only process `me` writes and that is 0 exactly if it is neither inside nor on its way; nothing if there
+    /// is no such word.
+    fn own(&self, me: usize) -> Option<&Word>;
+
     /// What process `me` does to get inside; it is inside when this returns.
     fn enter(&self, me: usize, memory: &impl Memory);
 
@@ -46,7 +50,8 @@ pub trait TryProtocol<const N: usize>: Protocol<N> {
     /// Gets inside, or finds that another process was there or on its way; then nothing of the try is left.
     ///
     /// It first looks whether anybody is there, and writes only if not. So a process that tries again and again does
-    /// not keep up the one that waits.
+    /// not keep up the one that waits. (In a tournament that holds node by node: it may have written below the node at
+    /// which it finds somebody.)
     fn try_enter(&self, me: usize, memory: &impl Memory) -> bool;
 }
 

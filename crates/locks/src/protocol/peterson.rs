@@ -31,6 +31,11 @@ impl Protocol<2> for Peterson {
     }
 
     #[inline]
+    fn own(&self, me: usize) -> Option<&Word> {
+        Some(&self.flag[me & 1])
+    }
+
+    #[inline]
     fn enter(&self, me: usize, memory: &impl Memory) {
         if self.raise_flag(me, memory) {
             memory.wait_until(|| self.may_enter(me, memory));

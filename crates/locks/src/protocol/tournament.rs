@@ -29,6 +29,12 @@ impl<const N: usize> Protocol<N> for Tournament<N> {
     }
 
     #[inline]
+    fn own(&self, me: usize) -> Option<&Word> {
+        let (leaf, side) = self.place(me, 0);
+        if Self::LEVELS > 0 { leaf.own(side) } else { None }
+    }
+
+    #[inline]
     fn enter(&self, me: usize, memory: &impl Memory) {
         for level in 0..Self::LEVELS {
             let (node, side) = self.place(me, level);
