@@ -115,11 +115,13 @@ fn features() -> Result<(), Stop> {
         &["test", "-p", "doorway-lab", "--features", "parquet", "--locked", "--test", "suite", "parquet"],
         &[],
     )?;
-    let lock_api = ["clippy", "-p", "doorway-locks", "--features", "lock_api", "--locked", "--all-targets"];
-    cargo(&[&lock_api[..], &["--", "-D", "warnings"]].concat(), &[])?;
-    cargo(&["test", "-p", "doorway-locks", "--features", "lock_api", "--locked", "--test", "lock_api"], &[])?;
-    let bare = ["clippy", "-p", "doorway-locks", "--no-default-features", "--locked", "--lib"];
-    cargo(&[&bare[..], &["--", "-D", "warnings"]].concat(), &[])
+    let locks = ["-p", "doorway-locks", "--locked"];
+    for features in [&["--all-features"][..], &[], &["--no-default-features"]] {
+        let clippy = ["clippy", "--all-targets"];
+        cargo(&[&clippy, &locks[..], features, &["--", "-D", "warnings"]].concat(), &[])?;
+    }
+    cargo(&[&["test", "--lib", "--tests", "--all-features"], &locks[..]].concat(), &[])?;
+    cargo(&[&["test", "--lib", "--tests", "--no-default-features"], &locks[..]].concat(), &[])
 }
 
 fn docs() -> Result<(), Stop> {
@@ -130,7 +132,7 @@ fn docs() -> Result<(), Stop> {
 /// a target directory of its own.
 fn loom() -> Result<(), Stop> {
     let target = target_directory().join("loom").to_string_lossy().into_owned();
-    let variables = [("RUSTFLAGS", "--cfg loom"), ("CARGO_TARGET_DIR", &target)];
+    let variables = [("RUSTFLAGS", "--cfg doorway_loom"), ("CARGO_TARGET_DIR", &target)];
     cargo(&["test", "-p", "doorway-locks", "--locked", "--test", "loom"], &variables)
 }
 

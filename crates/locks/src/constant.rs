@@ -4,11 +4,11 @@
 macro_rules! at_rest_fn {
     ($(#[$meta:meta])* $visibility:vis fn $($rest:tt)*) => {
         $(#[$meta])*
-        #[cfg(not(loom))]
+        #[cfg(not(doorway_loom))]
         $visibility const fn $($rest)*
 
         $(#[$meta])*
-        #[cfg(loom)]
+        #[cfg(doorway_loom)]
         $visibility fn $($rest)*
     };
 }
@@ -16,11 +16,11 @@ macro_rules! at_rest_fn {
 /// A protocol with nobody in it: the constant `AT_REST`, and under loom a function.
 macro_rules! at_rest {
     ($value:expr) => {
-        #[cfg(not(loom))]
+        #[cfg(not(doorway_loom))]
         #[allow(clippy::declare_interior_mutable_const)]
         const AT_REST: Self = $value;
 
-        #[cfg(loom)]
+        #[cfg(doorway_loom)]
         fn at_rest() -> Self {
             $value
         }
@@ -30,9 +30,9 @@ macro_rules! at_rest {
 /// An array with as many values of one expression as its type says.
 macro_rules! array {
     ($value:expr) => {{
-        #[cfg(not(loom))]
+        #[cfg(not(doorway_loom))]
         let array = [const { $value }; _];
-        #[cfg(loom)]
+        #[cfg(doorway_loom)]
         let array = core::array::from_fn(|_| $value);
         array
     }};

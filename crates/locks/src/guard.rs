@@ -6,6 +6,7 @@ use core::ops::{Deref, DerefMut};
 
 use crate::lock::{Section, TrySection};
 use crate::place::Open;
+use crate::sealed::Sealed;
 
 /// The right to act as one process of one lock. It can be neither copied nor made outside this crate, so that a process has
 /// one user by type.
@@ -166,10 +167,12 @@ impl<L: Section<Value: fmt::Display>, H: Hold> fmt::Display for Guard<'_, L, H> 
 }
 
 /// What a guard keeps of the process that is inside: the loan of a slot's, or a process that belongs to a thread.
-pub trait Hold {
+pub trait Hold: Sealed {
     #[doc(hidden)]
     fn process(&mut self) -> &mut Process;
 }
+
+impl Sealed for &mut Process {}
 
 impl Hold for &mut Process {
     #[inline]

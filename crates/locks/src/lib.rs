@@ -99,22 +99,28 @@ mod lock;
 mod memory;
 mod place;
 pub mod protocol;
-#[cfg(all(feature = "lock_api", not(loom)))]
+#[cfg(all(feature = "lock_api", not(doorway_loom)))]
 mod raw;
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(all(feature = "recorded", not(doorway_loom)))]
 #[doc(hidden)]
 pub mod recorded;
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(all(feature = "std", not(doorway_loom)))]
 mod seats;
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(all(feature = "std", not(doorway_loom)))]
 mod shared;
 mod wait;
 
+/// What nobody outside can name, and so nobody can implement a trait that asks for it.
+mod sealed {
+    /// A type of this crate.
+    pub trait Sealed {}
+}
+
 pub use guard::{Guard, Hold, Slot};
 pub use lock::{Bakery, BlackWhiteBakery, LamportFast, Lock, Peterson, Section, Tournament, TrySection};
-#[cfg(all(feature = "lock_api", not(loom)))]
+#[cfg(all(feature = "lock_api", not(doorway_loom)))]
 pub use raw::{ConstantWait, RawShared};
-#[cfg(all(feature = "std", not(loom)))]
+#[cfg(all(feature = "std", not(doorway_loom)))]
 pub use shared::{NoSlot, Shared, SharedGuard};
 pub use wait::{DefaultWait, Spin, Wait};
 #[cfg(feature = "std")]

@@ -6,6 +6,7 @@ use crate::guard::{Process, Slot};
 use crate::memory::{Atomics, Memory};
 use crate::place::Place;
 use crate::protocol::{self, Protocol, TryProtocol};
+use crate::sealed::Sealed;
 use crate::wait::{DefaultWait, Wait};
 
 /// Peterson's lock for two processes: the cheapest when nobody else is there, and nobody starves.
@@ -34,7 +35,7 @@ pub struct Lock<T, P, const N: usize, W = DefaultWait> {
     value: Place<T>,
 }
 
-#[cfg(not(loom))]
+#[cfg(not(doorway_loom))]
 impl<T, P: Protocol<N>, const N: usize> Lock<T, P, N> {
     /// A lock around a value, with nobody inside, whose processes wait in the default way.
     ///
@@ -61,14 +62,14 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     /// let mut lock = Bakery::<_, 4, _>::with_wait(0, Spin);
     /// assert_eq!(*lock.get_mut(), 0);
     /// ```
-    #[cfg(not(loom))]
+    #[cfg(not(doorway_loom))]
     pub const fn with_wait(value: T, wait: W) -> Self {
         const { assert!(N > 0, "a lock is for at least one process") }
         Self { protocol: P::AT_REST, wait, value: Place::new(value) }
     }
 
     /// A lock around a value, with nobody inside, whose processes wait in this way.
-    #[cfg(loom)]
+    #[cfg(doorway_loom)]
     pub fn with_wait(value: T, wait: W) -> Self {
         const { assert!(N > 0, "a lock is for at least one process") }
         Self { protocol: P::at_rest(), wait, value: Place::new(value) }
@@ -129,9 +130,8 @@ impl<T, P: Protocol<N>, const N: usize, W> fmt::Debug for Lock<T, P, N, W> {
     }
 }
 
-/// What slots and adapters need of a lock. All locks of this crate have it, and nobody else can: its methods take what
-/// only this crate can make.
-pub trait Section {
+/// What slots and adapters need of a lock. All locks of this crate have it, and nothing else can have it.
+pub trait Section: Sealed {
     /// What the lock protects.
     type Value;
 
@@ -166,6 +166,8 @@ pub trait TrySection: Section {
     #[doc(hidden)]
     fn try_enter(&self, process: &mut Process) -> bool;
 }
+
+impl<T, P, const N: usize, W> Sealed for Lock<T, P, N, W> {}
 
 impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
     type Value = T;
@@ -248,7 +250,7 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(doorway_loom)))]
 mod tests {
     use core::cell::Cell;
 

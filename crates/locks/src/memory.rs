@@ -1,15 +1,15 @@
 //! Shared memory as the protocols see it: words that are read and written whole, and barriers between accesses.
 //!
 //! Every protocol is written once, over [`Memory`]. Real locks run it on [`Atomics`], where each call is one instruction or
-//! none; with `--cfg loom` the same atomics are loom's; the recorder of `recorded` writes each access down.
+//! none; with `--cfg doorway_loom` the same atomics are loom's; the recorder of `recorded` writes each access down.
 //!
 //! Loads acquire and stores release. An access is never `SeqCst`: where a store must be seen before a later load looks, a
 //! barrier stands between them, and nothing else is needed. (Loom reads a `SeqCst` access as a weaker one, so that locks
 //! which relied on it could not be checked.)
 
-#[cfg(not(loom))]
+#[cfg(not(doorway_loom))]
 use core::sync::atomic::{AtomicUsize, Ordering, fence};
-#[cfg(loom)]
+#[cfg(doorway_loom)]
 use loom::sync::atomic::{AtomicUsize, Ordering, fence};
 
 use crate::Wait;
@@ -92,7 +92,7 @@ struct OnItsWay;
 impl Drop for OnItsWay {
     fn drop(&mut self) {
         // Under loom a test may end a process there, and does not use it again.
-        #[cfg(not(loom))]
+        #[cfg(not(doorway_loom))]
         panic!("the way to wait of a lock panicked while a process was on its way; the program cannot go on");
     }
 }
@@ -115,7 +115,7 @@ impl<W: Wait> Memory for Atomics<'_, W> {
 
     #[inline]
     fn barrier(&self, number: usize) {
-        #[cfg(loom)]
+        #[cfg(doorway_loom)]
         if self.0.omits(number) {
             return;
         }

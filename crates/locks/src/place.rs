@@ -2,9 +2,9 @@
 //! the adapters have a little of their own.
 #![allow(unsafe_code)]
 
-#[cfg(not(loom))]
+#[cfg(not(doorway_loom))]
 use core::{cell::UnsafeCell, ptr::NonNull};
-#[cfg(loom)]
+#[cfg(doorway_loom)]
 use loom::cell::{MutPtr, UnsafeCell};
 
 use core::marker::PhantomData;
@@ -21,9 +21,9 @@ unsafe impl<T: Send> Sync for Place<T> {}
 ///
 /// It is a pointer and not a `&mut T`, as it is still there, unused, while a guard's drop lets the next process in.
 pub struct Open<'a, T> {
-    #[cfg(not(loom))]
+    #[cfg(not(doorway_loom))]
     pointer: NonNull<T>,
-    #[cfg(loom)]
+    #[cfg(doorway_loom)]
     pointer: MutPtr<T>,
     /// It is sent and shared as what it stands for.
     borrow: PhantomData<&'a mut T>,
@@ -42,13 +42,13 @@ impl<T> Place<T> {
     }
 
     /// The value, to one that holds the place alone.
-    #[cfg(not(loom))]
+    #[cfg(not(doorway_loom))]
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut()
     }
 
     /// The value, to one that holds the place alone.
-    #[cfg(loom)]
+    #[cfg(doorway_loom)]
     pub fn get_mut(&mut self) -> &mut T {
         // SAFETY: `&mut self` says that nobody else has the place.
         self.0.with_mut(|pointer| unsafe { &mut *pointer })
@@ -66,10 +66,10 @@ impl<T> Place<T> {
     /// earlier ones has happened before.
     #[inline]
     pub unsafe fn open(&self) -> Open<'_, T> {
-        #[cfg(not(loom))]
+        #[cfg(not(doorway_loom))]
         // SAFETY: the pointer of a cell is not null.
         let pointer = unsafe { NonNull::new_unchecked(self.0.get()) };
-        #[cfg(loom)]
+        #[cfg(doorway_loom)]
         let pointer = self.0.get_mut();
         Open { pointer, borrow: PhantomData }
     }
@@ -80,10 +80,10 @@ impl<T> Deref for Open<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        #[cfg(not(loom))]
+        #[cfg(not(doorway_loom))]
         // SAFETY: whoever opened the place promised that this is the only way to the value as long as it lasts.
         let value = unsafe { self.pointer.as_ref() };
-        #[cfg(loom)]
+        #[cfg(doorway_loom)]
         // SAFETY: the same.
         let value = unsafe { self.pointer.deref() };
         value
@@ -93,11 +93,11 @@ impl<T> Deref for Open<'_, T> {
 impl<T> DerefMut for Open<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        #[cfg(not(loom))]
+        #[cfg(not(doorway_loom))]
         // SAFETY: whoever opened the place promised that this is the only way to the value, and `&mut self` that it is
         // not in use.
         let value = unsafe { self.pointer.as_mut() };
-        #[cfg(loom)]
+        #[cfg(doorway_loom)]
         // SAFETY: the same.
         let value = unsafe { self.pointer.deref() };
         value

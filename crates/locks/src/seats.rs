@@ -14,6 +14,7 @@ use std::vec::Vec;
 
 use crate::guard::{Hold, Process};
 use crate::lock::Section;
+use crate::sealed::Sealed;
 use crate::shared::NoSlot;
 
 /// The processes of one lock. The pool is made when the first thread locks.
@@ -206,6 +207,8 @@ pub struct Seat {
 
 // SAFETY: nothing can be done with a shared seat: its fields are private, and only `&mut self` leads to them.
 unsafe impl Sync for Seat {}
+
+impl Sealed for Seat {}
 
 impl Hold for Seat {
     #[inline]

@@ -3,9 +3,9 @@
 //! A process that cannot go on asks again and again. [`Wait::pause`] says what it does between two questions. The protocol
 //! calls [`Wait::wake`] after every store that can change an answer, so that a process may also sleep.
 
-#[cfg(not(loom))]
+#[cfg(not(doorway_loom))]
 use core::hint::spin_loop;
-#[cfg(loom)]
+#[cfg(doorway_loom)]
 use loom::hint::spin_loop;
 
 /// How a process waits. Exclusion does not depend on it: whatever `pause` does, the process asks again before it goes on.
@@ -20,7 +20,7 @@ pub trait Wait {
     fn wake(&self) {}
 
     /// Whether the lock leaves out its barrier of this number, which a proof wants to see fail.
-    #[cfg(loom)]
+    #[cfg(doorway_loom)]
     #[doc(hidden)]
     fn omits(&self, _barrier: usize) -> bool {
         false
@@ -51,26 +51,26 @@ pub use with_threads::{Park, SpinThenYield};
 /// The ways that need an operating system.
 #[cfg(feature = "std")]
 mod with_threads {
-    #[cfg(loom)]
+    #[cfg(doorway_loom)]
     use loom::sync::atomic::{AtomicUsize, Ordering, fence};
-    #[cfg(loom)]
+    #[cfg(doorway_loom)]
     use loom::sync::{Condvar, Mutex};
-    #[cfg(loom)]
+    #[cfg(doorway_loom)]
     use loom::thread::yield_now;
     use std::fmt;
     use std::sync::PoisonError;
-    #[cfg(not(loom))]
+    #[cfg(not(doorway_loom))]
     use std::sync::atomic::{AtomicUsize, Ordering, fence};
-    #[cfg(not(loom))]
+    #[cfg(not(doorway_loom))]
     use std::sync::{Condvar, Mutex};
-    #[cfg(not(loom))]
+    #[cfg(not(doorway_loom))]
     use std::thread::yield_now;
 
     use super::{Wait, spin_loop};
 
     /// How often a process asks before it lets others use its processor: long enough for a hand-over between two
     /// processors, short enough to be nothing beside a time slice. Under loom every question more is a longer proof.
-    const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
+    const SPINS: u32 = if cfg!(doorway_loom) { 0 } else { 100 };
 
     /// Whether it is worth while to keep the processor after so many questions.
     #[inline]

@@ -3,7 +3,7 @@
 //! Loom watches the protected value: two uses that nothing orders fail, and so does a run in which nobody can go on. Each
 //! lock is explored whole for one round of two processes, and up to a number of preemptions for more; and each of its
 //! barriers, left out, must be found missing. Run it by `cargo xtask test --only loom`.
-#![cfg(loom)]
+#![cfg(doorway_loom)]
 #![allow(unsafe_code)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

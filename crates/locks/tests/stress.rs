@@ -5,6 +5,7 @@
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,19 +22,40 @@ struct Twins {
     other: u64,
 }
 
+/// Ends the program if it is not dropped in time: threads that wait for each other cannot be stopped.
+struct Watchdog {
+    _dropped: Sender<()>,
+}
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+impl Watchdog {
+    fn new() -> Self {
+        let (_dropped, drops) = channel();
+        thread::spawn(move || {
+            if drops.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("threads still wait for each other after {PATIENCE:?}: this is a deadlock");
+                std::process::abort();
+            }
+        });
+        Self { _dropped }
+    }
+}
+
 /// Locks from one thread for each process, and counts.
 fn stress<P: Protocol<N> + Send + Sync, const N: usize, W: Wait + Default + Send + Sync>() {
     let mut lock: Lock<Twins, P, N, W> = Lock::default();
     let is_inside = AtomicBool::new(false);
     let start = Barrier::new(N);
-    let deadline = Instant::now() + TIME;
+    let watchdog = Watchdog::new();
     let rounds: u64 = thread::scope(|scope| {
         let (is_inside, start) = (&is_inside, &start);
         let threads = lock.split().map(|mut slot| {
             scope.spawn(move || {
                 let mut rounds = 0;
                 start.wait();
-                while rounds < ROUNDS && Instant::now() < deadline {
+                let deadline = Instant::now() + TIME;
+                while rounds == 0 || rounds < ROUNDS && Instant::now() < deadline {
                     let mut twins = slot.lock();
                     assert!(!is_inside.swap(true, Ordering::Relaxed), "two are inside");
                     twins.one += 1;
@@ -47,9 +69,10 @@ fn stress<P: Protocol<N> + Send + Sync, const N: usize, W: Wait + Default + Send
         });
         threads.map(|thread| thread.join().expect("a thread found two inside")).iter().sum()
     });
+    drop(watchdog);
     let twins = lock.into_inner();
     assert_eq!([twins.one, twins.other], [rounds; 2]);
-    assert!(rounds > 0, "nobody got in within {TIME:?}");
+    assert!(rounds >= N as u64, "every thread gets in at least once");
 }
 
 /// All ways to wait.

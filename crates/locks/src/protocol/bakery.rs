@@ -109,7 +109,7 @@ fn no_ticket() -> ! {
     )
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(doorway_loom)))]
 mod tests {
     use super::*;
     use crate::Spin;

@@ -17,18 +17,19 @@ pub use peterson::Peterson;
 pub use tournament::Tournament;
 
 use crate::memory::{Memory, Word};
+use crate::sealed::Sealed;
 
-/// A protocol for `N` processes. Nobody outside can implement it, as nobody outside can name `Memory`.
-pub trait Protocol<const N: usize> {
+/// A protocol for `N` processes: one of those here, as nobody outside can implement it.
+pub trait Protocol<const N: usize>: Sealed {
     /// What people call it.
     const NAME: &'static str;
 
     /// Its words with nobody there.
-    #[cfg(not(loom))]
+    #[cfg(not(doorway_loom))]
     const AT_REST: Self;
 
     /// Its words with nobody there.
-    #[cfg(loom)]
+    #[cfg(doorway_loom)]
     fn at_rest() -> Self;
 
     /// Its registers in the order of their numbers.
@@ -44,6 +45,12 @@ pub trait Protocol<const N: usize> {
     /// What process `me` does to leave.
     fn exit(&self, me: usize, memory: &impl Memory);
 }
+
+impl Sealed for Peterson {}
+impl<const N: usize> Sealed for Tournament<N> {}
+impl<const N: usize> Sealed for LamportFast<N> {}
+impl<const N: usize> Sealed for Bakery<N> {}
+impl<const N: usize> Sealed for BlackWhiteBakery<N> {}
 
 /// A protocol that a process can begin and give up again within a number of accesses that depends on `N` alone.
 pub trait TryProtocol<const N: usize>: Protocol<N> {

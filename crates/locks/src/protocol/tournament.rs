@@ -88,12 +88,12 @@ impl<const N: usize> Tournament<N> {
     }
 }
 
-#[cfg(not(loom))]
+#[cfg(not(doorway_loom))]
 const fn node_at_rest() -> Peterson {
     Peterson::AT_REST
 }
 
-#[cfg(loom)]
+#[cfg(doorway_loom)]
 fn node_at_rest() -> Peterson {
     Peterson::at_rest()
 }
