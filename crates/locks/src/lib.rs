@@ -38,10 +38,12 @@
 //! As the last parameter says, which is a type: [`Spin`], and with `std` `SpinThenYield` (the default there) and `Park`.
 //!
 //! ```
+//! # #[cfg(feature = "std")] {
 //! use doorway_locks::{LamportFast, Park, Peterson, Spin};
 //!
 //! let spinning: Peterson<u64, Spin> = Peterson::default();
 //! let sleeping = LamportFast::<u64, 8, _>::with_wait(0, Park::new());
+//! # }
 //! ```
 //!
 //! Whoever has another way, such as the wait-for-event instruction of a small processor, implements [`Wait`].
@@ -51,12 +53,14 @@
 //! With `std`, `Shared` hands the slots to threads: `lock` from any thread, as many at a time as there are slots.
 //!
 //! ```
+//! # #[cfg(feature = "std")] {
 //! use doorway_locks::{LamportFast, Shared};
 //!
 //! static TOTAL: Shared<LamportFast<u64, 16>> = Shared::new(LamportFast::new(0));
 //!
 //! std::thread::spawn(|| *TOTAL.lock() += 1).join().unwrap();
 //! assert_eq!(*TOTAL.lock(), 1);
+//! # }
 //! ```
 //!
 //! With feature `lock_api`, `RawShared` puts it under `lock_api::Mutex`.
@@ -78,9 +82,11 @@
 //! # What is proved?
 //!
 //! - Every protocol is written once, generic over memory ([`protocol`]). What ships is what is checked.
-//! - Loom runs it with two processes in every order and with every value that Rust's memory model allows:
+//! - Loom runs it with two processes in every order of accesses, with old values where its model of memory allows them:
 //!   one round each exhaustively, spinning and parking; two rounds each, tries, and one round of three processes up to a number
-//!   of preemptions. It watches the value, and finds two processes inside as soon as any one of a lock's barriers is left out.
+//!   of preemptions. It watches the value, and finds two processes inside as soon as any one of a lock's barriers is left out,
+//!   and all of them asleep as soon as one of its wake-ups or one of the barriers of `Park` is. Loom's model is not Rust's: its
+//!   `fence(SeqCst)` synchronises more, so it cannot find a lock that relies on that.
 //! - For three processes and more, the checker of this project explores the same protocols as programs; a recorder
 //!   shows that program and lock make the same accesses.
 //! - Real threads count, with a detector inside.

@@ -288,7 +288,7 @@ mod tests {
             assert!(ready(), "the process waits for itself");
         }
 
-        fn wake(&self) {}
+        fn wake(&self, _number: usize) {}
     }
 
     #[test]

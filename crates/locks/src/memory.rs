@@ -33,8 +33,9 @@ pub trait Memory {
     /// Returns when the condition has been found true.
     fn wait_until(&self, ready: impl FnMut() -> bool);
 
-    /// Stands after every store that can make a condition true for which somebody waits.
-    fn wake(&self);
+    /// Stands after every store that can make a condition true for which somebody waits. The number tells a protocol's
+    /// wake-ups apart: 1 on the way in or back, 2 on leaving.
+    fn wake(&self, number: usize);
 }
 
 /// One register.
@@ -131,7 +132,12 @@ impl<W: Wait> Memory for Atomics<'_, W> {
     }
 
     #[inline]
-    fn wake(&self) {
+    fn wake(&self, number: usize) {
+        #[cfg(doorway_loom)]
+        if self.0.omits_wake(number) {
+            return;
+        }
+        let _ = number;
         let on_its_way = OnItsWay;
         self.0.wake();
         core::mem::forget(on_its_way);

@@ -209,5 +209,5 @@ impl Memory for Recorder<'_> {
         while !ready() {}
     }
 
-    fn wake(&self) {}
+    fn wake(&self, _number: usize) {}
 }

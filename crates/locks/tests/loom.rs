@@ -1,4 +1,8 @@
-//! The shipping code under loom, which runs it in every order and with every value that Rust's memory model allows.
+//! The shipping code under loom, which runs it in every order of its accesses and lets loads return old values.
+//!
+//! Loom's model of memory is close to Rust's and not the same. A load never returns what is only stored later, which no
+//! load that acquires could do either. But its `fence(SeqCst)` is stronger: whoever passes one later is synchronised with
+//! whoever passed one before, which Rust does not promise. So a lock that relied on that alone would pass here.
 //!
 //! Loom watches the protected value: two uses that nothing orders fail, and so does a run in which nobody can go on. Each
 //! lock is explored whole for one round of two processes, and up to a number of preemptions for more; and each of its
@@ -42,6 +46,8 @@ impl<const M: usize> Runs<M> {
     {
         let mut model = Builder::new();
         model.preemption_bound = self.preemptions;
+        // Whatever the environment says, nothing else cuts it short; more branches than allowed are a failure.
+        (model.max_duration, model.max_permutations, model.checkpoint_file) = (None, None, None);
         model.check(move || {
             let lock = Box::into_raw(Box::new(Lock::with_wait(0, wait())));
             // SAFETY: the box was just made, and nobody else knows it.
@@ -122,6 +128,48 @@ fn is_needed<P: Protocol<N> + Send + Sync + 'static, const N: usize>(barrier: us
     assert!(reason.starts_with("Causality violation: Concurrent write accesses"), "{reason}");
 }
 
+/// Sleeps, with one thing left out.
+struct Sleeper {
+    park: Park,
+    without_wake: usize,
+}
+
+impl Sleeper {
+    fn without_wake(number: usize) -> Self {
+        Self { park: Park::new(), without_wake: number }
+    }
+
+    fn without_barrier(number: usize) -> Self {
+        Self { park: Park::without(number), without_wake: 0 }
+    }
+}
+
+impl Wait for Sleeper {
+    fn pause(&self, tries: u32, ready: impl FnMut() -> bool) {
+        self.park.pause(tries, ready);
+    }
+
+    fn wake(&self) {
+        self.park.wake();
+    }
+
+    fn omits_wake(&self, number: usize) -> bool {
+        self.without_wake == number
+    }
+}
+
+/// Whether everybody can sleep for ever if something is left out.
+fn sleeps_for_ever<P: Protocol<N> + Send + Sync + 'static, const N: usize>(
+    sleeper: fn() -> Sleeper,
+    processes: [usize; 2],
+) {
+    let runs = Runs { processes, rounds: [1, 1], preemptions: Some(3) };
+    let outcome = catch_unwind(|| runs.explore::<P, N, _>(sleeper, locks));
+    let reason = outcome.expect_err("loom finds nobody who sleeps for ever");
+    let reason = reason.downcast_ref::<String>().expect("loom says why in words");
+    assert!(reason.starts_with("deadlock; threads ="), "{reason}");
+}
+
 /// The proof of one lock.
 macro_rules! proof {
     ($name:ident: $protocol:ty, $n:literal, $processes:expr) => {
@@ -142,6 +190,26 @@ macro_rules! proof {
             #[test]
             fn no_wake_up_is_lost_in_any_run_of_one_round() {
                 Runs::all($processes).explore::<$protocol, $n, _>(Park::new, locks);
+            }
+
+            #[test]
+            fn without_the_wake_up_on_the_way_in_all_sleep_for_ever() {
+                sleeps_for_ever::<$protocol, $n>(|| Sleeper::without_wake(1), $processes);
+            }
+
+            #[test]
+            fn without_the_wake_up_on_leaving_all_sleep_for_ever() {
+                sleeps_for_ever::<$protocol, $n>(|| Sleeper::without_wake(2), $processes);
+            }
+
+            #[test]
+            fn without_the_barrier_before_sleep_all_sleep_for_ever() {
+                sleeps_for_ever::<$protocol, $n>(|| Sleeper::without_barrier(1), $processes);
+            }
+
+            #[test]
+            fn without_the_barrier_before_a_wake_up_all_sleep_for_ever() {
+                sleeps_for_ever::<$protocol, $n>(|| Sleeper::without_barrier(2), $processes);
             }
 
             #[test]

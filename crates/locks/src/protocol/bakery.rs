@@ -47,7 +47,7 @@ impl<const N: usize> Protocol<N> for Bakery<N> {
     #[inline]
     fn exit(&self, me: usize, memory: &impl Memory) {
         memory.store(self.word(me), IDLE);
-        memory.wake();
+        memory.wake(2);
     }
 }
 
@@ -82,7 +82,7 @@ impl<const N: usize> Bakery<N> {
         };
         memory.store(self.word(me), ticket);
         memory.barrier(2);
-        memory.wake();
+        memory.wake(1);
         ticket
     }
 

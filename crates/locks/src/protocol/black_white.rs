@@ -55,7 +55,7 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
         let mine = memory.recall(&self.words[me]);
         memory.store(&self.colour, 1 - colour_of(mine));
         memory.store(&self.words[me], IDLE);
-        memory.wake();
+        memory.wake(2);
     }
 }
 
@@ -75,7 +75,7 @@ impl<const N: usize> BlackWhiteBakery<N> {
         debug_assert!(mine / 2 <= N, "a ticket is at most n");
         memory.store(&self.words[me], mine);
         memory.barrier(2);
-        memory.wake();
+        memory.wake(1);
         mine
     }
 

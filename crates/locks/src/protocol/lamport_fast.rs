@@ -60,7 +60,8 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
     #[inline]
     fn exit(&self, me: usize, memory: &impl Memory) {
         memory.store(&self.y, 0);
-        self.step_back(me, memory);
+        memory.store(&self.want[me], 0);
+        memory.wake(2);
     }
 }
 
@@ -78,6 +79,6 @@ impl<const N: usize> LamportFast<N> {
     #[inline]
     fn step_back(&self, me: usize, memory: &impl Memory) {
         memory.store(&self.want[me], 0);
-        memory.wake();
+        memory.wake(1);
     }
 }

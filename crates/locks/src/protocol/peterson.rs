@@ -45,7 +45,7 @@ impl Protocol<2> for Peterson {
     #[inline]
     fn exit(&self, me: usize, memory: &impl Memory) {
         self.lower_flag(me, memory);
-        memory.wake();
+        memory.wake(2);
     }
 }
 
@@ -74,7 +74,7 @@ impl Peterson {
         }
         memory.store(&self.turn, me & 1);
         memory.barrier(2);
-        memory.wake();
+        memory.wake(1);
         true
     }
 

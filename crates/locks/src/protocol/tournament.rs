@@ -84,7 +84,7 @@ impl<const N: usize> Tournament<N> {
             let (node, side) = self.place(me, level);
             node.lower_flag(side, memory);
         }
-        memory.wake();
+        memory.wake(2);
     }
 }
 
