@@ -119,7 +119,11 @@ fn faults_are_counted_and_told() {
 fn all_algorithms_are_checked_in_one_table() {
     let page = prints("check all");
     for name in ["central", "token-ring", "lamport", "ricart-agrawala", "cao-singhal"] {
-        assert_eq!(page.lines().filter(|line| line.starts_with(&format!("{name} "))).count(), 2, "{name}: {page}");
+        assert_eq!(
+            page.lines().filter(|line| line.starts_with(&format!("{name} "))).count(),
+            2,
+            "{name}: {page}"
+        );
     }
     let row = page.lines().find(|line| line.starts_with("central ")).expect("it is there");
     let cells: Vec<&str> = row.split_whitespace().collect();
