@@ -204,7 +204,7 @@ fn what_does_not_go_together_is_refused_with_a_sentence() {
         "the program takes a maximum and stores it at once: that needs atomic registers, not safe ones",
         "requests are given for 1 processes, but there are 2: give as many numbers",
         "a store buffer has room for 1 to 64 stores, not for 0",
-        "number[1] can hold values up to 65534 here, not up to 70000",
+        "tickets can be explored up to 1000, not up to 70000",
         "there is no barrier 3: the program has 2, numbered from 1",
     ];
     assert_eq!(told, expected);
