@@ -19,7 +19,7 @@ use crate::{Answer, algorithms, text};
 #[command(after_help = "Examples:
   doorway explain ricart-agrawala
   doorway explain maekawa/basic        a specimen: what is wrong with it
-  doorway explain bakery               a program over shared memory, line by line
+  doorway explain bakery               a program over shared memory
   doorway explain raymond --json")]
 pub(crate) struct Arguments {
     /// The algorithm, as `doorway algorithms` lists it

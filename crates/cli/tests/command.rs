@@ -28,7 +28,10 @@ fn algorithms_lists_all_twelve_and_the_specimens_apart() {
 #[test]
 fn algorithms_as_json_tells_what_the_table_tells() {
     let answer = json("algorithms --json");
-    assert_eq!((keys(&answer), &answer["version"]), (vec!["version", "algorithms"], &Value::from(1)));
+    assert_eq!(
+        (keys(&answer), &answer["version"]),
+        (vec!["version", "algorithms", "programs"], &Value::from(1))
+    );
     let list = answer["algorithms"].as_array().expect("a list");
     for entry in list {
         let expected = ["name", "title", "family", "messages", "delay", "needs", "parameters", "specimen"];
@@ -286,7 +289,7 @@ fn a_catalog_from_outside_is_run_as_it_is() {
     let exit = doorway_cli::run_from(doorway_core::Empty, words, &mut out, &mut err);
     assert_eq!(
         (exit, text(&out)),
-        (doorway_cli::Exit::Holds, "{\"version\":1,\"algorithms\":[]}\n".to_owned())
+        (doorway_cli::Exit::Holds, "{\"version\":1,\"algorithms\":[],\"programs\":[]}\n".to_owned())
     );
     let words = ["doorway", "explain", "lamport"].map(std::ffi::OsString::from);
     let exit = doorway_cli::run_from(doorway_core::Empty, words, &mut out, &mut err);
