@@ -28,8 +28,13 @@ impl Progress {
     /// Under which fairness nobody starves; `None` if under none.
     #[must_use]
     pub fn everybody(&self) -> Option<Fairness> {
-        self.each.iter().copied().try_fold(Fairness::None, |most, one| Some(most.max(one?)))
+        of_all(&self.each)
     }
+}
+
+/// Under which fairness all enter, given what each needs; `None` if one enters under none.
+fn of_all(each: &[Option<Fairness>]) -> Option<Fairness> {
+    each.iter().copied().try_fold(Fairness::None, |most, one| Some(most.max(one?)))
 }
 
 /// A run that goes on for ever and in which a property does not hold.
@@ -160,7 +165,7 @@ impl<'a> Loops<'a> {
         livelock: &Region<H, W>,
         each: &[Option<Fairness>],
     ) -> Option<Fairness> {
-        let most = each.iter().copied().try_fold(Fairness::None, |most, one| Some(most.max(one?)));
+        let most = of_all(each);
         let is_clear = match most {
             Some(Fairness::None) => !self.graph.anybody_gives_up(),
             Some(Fairness::Weak) => !self.graph.anybody_gives_up() && self.has_short_round(livelock),
@@ -176,13 +181,11 @@ impl<'a> Loops<'a> {
     ) -> bool {
         let leads = |from: StateId, to: StateId| {
             let mut edges = self.graph.edges(from).iter();
-            (region.holds)(to) && edges.any(|edge| edge.to == to && (region.allows)(from, *edge))
+            edges.any(|edge| edge.to == to && (region.allows)(from, *edge))
         };
-        let mut states = self.rounds.iter().copied().filter(|state| (region.holds)(*state));
-        states.any(|state| {
-            let mut edges = self.graph.edges(state).iter();
-            edges
-                .any(|edge| (region.allows)(state, *edge) && leads(edge.to, state) && (region.holds)(edge.to))
+        self.states(region).into_iter().any(|state| {
+            let mut edges = self.graph.edges(state).iter().filter(|edge| (region.allows)(state, **edge));
+            edges.any(|edge| (region.holds)(edge.to) && leads(edge.to, state))
         })
     }
 

@@ -35,8 +35,11 @@ pub(crate) fn answer(
     let list = catalog.list();
     if arguments.json {
         let algorithms: Vec<Value> = list.iter().map(|about| described(about)).collect();
-        let programs: Result<Vec<Value>, Refusal> =
-            catalog.programs().iter().map(|about| programs::described(catalog, about)).collect();
+        let programs: Result<Vec<Value>, Refusal> = catalog
+            .programs()
+            .iter()
+            .map(|about| Ok(programs::described(about, &programs::facts(catalog, about.name)?)))
+            .collect();
         let answer = json!({"version": 1, "algorithms": algorithms, "programs": programs?});
         return Ok(Answer::holds(format!("{answer}\n")));
     }

@@ -74,6 +74,11 @@ fn as_json(about: &About, laws: &Laws, to_try: &str) -> Value {
     told["rules"] = json!(rules);
     told["invariants"] = json!(laws.invariants);
     told["try"] = json!(to_try);
+    versioned(told)
+}
+
+/// What is told, behind the version of the format.
+fn versioned(told: Value) -> Value {
     let mut answer = json!({"version": 1});
     if let (Value::Object(answer), Value::Object(told)) = (&mut answer, told) {
         answer.extend(told);

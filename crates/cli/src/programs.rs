@@ -67,7 +67,7 @@ impl Facts {
         kinds.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    /// What an entry costs who is alone: `7: 5 writes, 2 reads`.
+    /// What an entry costs who is alone: `5 writes, 2 reads`.
     pub(crate) fn alone(&self) -> String {
         let Some(Accesses { loads, stores, maxima, barriers: _ }) = self.alone else {
             return "–".to_owned();
@@ -106,11 +106,7 @@ pub(crate) fn table(catalog: &impl Catalog, list: &[&AboutProgram]) -> Result<St
 }
 
 /// What is told about a program, for programs.
-///
-/// # Errors
-/// If it cannot tell its facts.
-pub(crate) fn described(catalog: &impl Catalog, about: &AboutProgram) -> Result<Value, Refusal> {
-    let facts = facts(catalog, about.name)?;
+pub(crate) fn described(about: &AboutProgram, facts: &Facts) -> Value {
     let register = |cell: &Cell| {
         let most = match cell.values {
             Values::UpTo(most) => Some(most),
@@ -121,7 +117,7 @@ pub(crate) fn described(catalog: &impl Catalog, about: &AboutProgram) -> Result<
     let alone = facts.alone.map(|used| {
         json!({"reads": used.loads, "writes": used.stores, "maxima": used.maxima, "barriers": used.barriers})
     });
-    Ok(json!({
+    json!({
         "name": about.name,
         "title": about.title,
         "nodes": facts.n,
@@ -130,7 +126,7 @@ pub(crate) fn described(catalog: &impl Catalog, about: &AboutProgram) -> Result<
         "promise": about.promise.to_string(),
         "parameters": algorithms::parameters(about.parameters),
         "specimen": algorithms::specimen(about.specimen),
-    }))
+    })
 }
 
 /// What is explored, in words.

@@ -6,9 +6,10 @@
 //! flag is up and the turn is still its own. If both want in, one of them wrote the turn last; that one waits, and the
 //! other goes.
 //!
-//! Registers: two flags and a turn, of two values each; the first process is side 0, the second side 1. Alone: 3 writes, 1 read. Nobody starves. Who has written the
-//! turn is served before whoever begins later; who has only raised its flag can be overtaken once. Total store order: a
-//! barrier after the turn, so that both writes are seen before the other's flag is read.
+//! Registers: two flags and a turn, of two values each; the first process is side 0, the second side 1. Alone: 3
+//! writes, 1 read. Nobody starves. Who has written the turn is served before whoever begins later; who has only raised
+//! its flag can be overtaken once. Total store order: a barrier after the turn, so that both writes are seen before the
+//! other's flag is read.
 //!
 //! Flag and turn are read apart, the turn only if the flag is up: the algorithm does not need both at once.
 
@@ -30,9 +31,10 @@ pub struct Peterson {
 }
 
 /// The register that says whose turn it is to wait.
-const TURN: Register = Register::new(2);
+pub(crate) const TURN: Register = Register::new(2);
 
-fn flag(side: usize) -> Register {
+/// The register by which a side says that it wants in.
+pub(crate) fn flag(side: usize) -> Register {
     Register::new(side)
 }
 

@@ -13,13 +13,13 @@
 //!
 //! This is the form that ships as a lock. The paper's writes the turn always.
 
-use doorway_core::shared::{AboutProgram, Fairness, Memory, Program, ProgramEntry, Progress, Register};
+use doorway_core::shared::{AboutProgram, Fairness, Memory, Program, ProgramEntry, Progress};
 use doorway_core::*;
 use serde::Serialize;
 
 use super::lines::Then::{Again, Doorway, Enter, Exit, Next};
 use super::lines::{barrier, test, write};
-use super::peterson;
+use super::peterson::{TURN, flag, registers, two};
 
 /// One of the two processes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -27,13 +27,6 @@ pub struct UnlessAlone {
     /// Its side, 0 or 1.
     side: usize,
     line: usize,
-}
-
-/// The register that says whose turn it is to wait.
-const TURN: Register = Register::new(2);
-
-fn flag(side: usize) -> Register {
-    Register::new(side)
 }
 
 impl UnlessAlone {
@@ -91,8 +84,6 @@ pub fn entry() -> ProgramEntry<UnlessAlone> {
             source: include_str!("peterson_unless_alone.rs"),
             specimen: None,
         },
-        bind: |_, members| {
-            peterson::two("peterson/unless-alone", members, peterson::registers(), UnlessAlone::new)
-        },
+        bind: |_, members| two("peterson/unless-alone", members, registers(), UnlessAlone::new),
     }
 }

@@ -22,7 +22,7 @@ mod tables;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use doorway_core::shared::{Cell, Place, Process, Program, Team};
+use doorway_core::shared::{Cell, Place, Process, Program, Team, Values};
 use doorway_core::{Members, Phase, Refusal};
 
 use crate::{Known, Property, Step, System};
@@ -153,6 +153,12 @@ impl Shared {
         self.tables.is_broken
     }
 
+    /// Whether a register can hold any number, so that tickets need a limit.
+    #[must_use]
+    pub fn has_tickets(&self) -> bool {
+        self.cells.iter().any(|cell| cell.values == Values::Unbounded)
+    }
+
     /// Whether the program says anything of its states that can be watched.
     #[must_use]
     pub fn has_invariants(&self) -> bool {
@@ -227,11 +233,7 @@ impl System for Shared {
     }
 
     fn phase(&self, state: &[u32], process: usize) -> Phase {
-        match self.tables.face(state[process]).place {
-            Place::Remainder | Place::Leaving => Phase::Outside,
-            Place::Doorway | Place::Waiting => Phase::Waiting,
-            Place::Inside => Phase::Inside,
-        }
+        self.tables.face(state[process]).place.phase()
     }
 
     fn is_past_doorway(&self, state: &[u32], process: usize) -> bool {

@@ -101,13 +101,13 @@ pub(crate) struct Arguments {
     set: Vec<(String, String)>,
     /// What a read gives that overlaps a write, in shared memory: the value before or after it with regular registers, any value
     /// with safe ones
-    #[arg(long, value_name = "atomic|regular|safe", default_value = "atomic", value_parser = words::registers)]
+    #[arg(long, value_name = "atomic|regular|safe", default_value = "atomic")]
     registers: RegisterModel,
     /// When a write to shared memory is seen by others: at once, later in order (tso, as on x86), or later in any order (pso)
-    #[arg(long, value_name = "sequential|tso|pso", default_value = "sequential", value_parser = words::memory)]
+    #[arg(long, value_name = "sequential|tso|pso", default_value = "sequential")]
     memory: MemoryModel,
     /// Which barriers of the program there are under tso and pso: on, off, or the numbers of those that stay
-    #[arg(long, value_name = "on|off|NUMBER,…", default_value = "on", value_parser = words::barriers)]
+    #[arg(long, value_name = "on|off|NUMBER,…", default_value = "on")]
     barrier: Barriers,
     /// How many writes of a node can be on their way under tso and pso
     #[arg(long, value_name = "N", default_value = "8", value_parser = whole::<usize>, allow_negative_numbers = true)]

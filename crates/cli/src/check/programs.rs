@@ -1,7 +1,7 @@
 //! `doorway check` for programs over shared memory.
 
 use doorway_checker::{MemoryModel, MemorySetting, Setting};
-use doorway_core::shared::{AboutProgram, Values};
+use doorway_core::shared::AboutProgram;
 use doorway_core::{Catalog, Refusal};
 use doorway_lab::memory::ProgramInstance;
 
@@ -90,10 +90,7 @@ fn refuse_what_says_nothing(
             "--{option} says nothing over sequential memory: add --memory tso or --memory pso"
         )));
     }
-    let has_tickets = || -> Result<bool, Refusal> {
-        Ok(instance.system(catalog)?.registers().iter().any(|cell| cell.values == Values::Unbounded))
-    };
-    if typed.has("tickets") && !has_tickets()? {
+    if typed.has("tickets") && !instance.system(catalog)?.has_tickets() {
         let name = &instance.program;
         return Err(Refusal::new(format!(
             "--tickets says nothing here: no register of {name} is without limit"

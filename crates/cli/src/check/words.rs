@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doorway_checker::{Barriers, Fairness, MemoryModel, Property, RegisterModel, Setting, Visited};
+use doorway_checker::{Fairness, Property, Setting, Visited};
 use doorway_core::Refusal;
 
 /// A property, all of them, or those of a lock.
@@ -83,19 +83,4 @@ pub(super) fn seconds(word: &str) -> Result<Duration, Refusal> {
     number
         .map(|number| Duration::from_secs(number.into()))
         .map_err(|_| Refusal::new(format!("{word:?} is not a time in whole seconds, such as 60s")))
-}
-
-/// A kind of registers.
-pub(super) fn registers(word: &str) -> Result<RegisterModel, Refusal> {
-    word.parse()
-}
-
-/// A kind of memory.
-pub(super) fn memory(word: &str) -> Result<MemoryModel, Refusal> {
-    word.parse()
-}
-
-/// Which barriers there are.
-pub(super) fn barriers(word: &str) -> Result<Barriers, Refusal> {
-    word.parse()
 }

@@ -2,9 +2,9 @@
 
 use doorway_core::shared::AboutProgram;
 use doorway_core::{Catalog, Refusal};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{bullets, heading, items, parameters, rewrapped, without_title, wrong};
+use super::{bullets, heading, items, parameters, rewrapped, versioned, without_title, wrong};
 use crate::programs::{self, Facts};
 use crate::typed::Typed;
 use crate::{Answer, text};
@@ -20,16 +20,12 @@ pub(super) fn answer(
     if !is_json {
         return Ok(Answer::holds(page(about, &facts, &to_try)));
     }
-    let mut told = programs::described(catalog, about)?;
+    let mut told = programs::described(about, &facts);
     told["page"] = json!(about.page());
     told["lines"] = json!(facts.lines);
     told["invariants"] = json!(facts.invariants);
     told["try"] = json!(to_try);
-    let mut answer = json!({"version": 1});
-    if let (Value::Object(answer), Value::Object(told)) = (&mut answer, told) {
-        answer.extend(told);
-    }
-    Ok(Answer::holds(format!("{answer}\n")))
+    Ok(Answer::holds(format!("{}\n", versioned(told))))
 }
 
 fn page(about: &AboutProgram, facts: &Facts, to_try: &str) -> String {

@@ -100,7 +100,7 @@ fn page(replay: &Replay) -> String {
     let table = table::of_words_and_numbers(&headings, &rows, words);
     format!(
         "{}\n\n{table}\n{}\n",
-        wrap(&system(replay), prose_width(), 2),
+        wrap(&programs::system(&replay.instance), prose_width(), 2),
         wrap(&summary(replay), prose_width(), 2)
     )
 }
@@ -116,10 +116,6 @@ fn on_the_way(replay: &Replay, view: &SharedView) -> String {
         (!stores.is_empty()).then(|| format!("{}: {}", number + 1, stores.join(" ")))
     };
     view.processes.iter().enumerate().filter_map(of).collect::<Vec<_>>().join("; ")
-}
-
-fn system(replay: &Replay) -> String {
-    programs::system(&replay.instance)
 }
 
 /// The registers whose values change, in their order.

@@ -22,6 +22,18 @@ pub enum Place {
     Leaving,
 }
 
+impl Place {
+    /// Where that is towards the section.
+    #[must_use]
+    pub fn phase(self) -> Phase {
+        match self {
+            Place::Remainder | Place::Leaving => Phase::Outside,
+            Place::Doorway | Place::Waiting => Phase::Waiting,
+            Place::Inside => Phase::Inside,
+        }
+    }
+}
+
 /// A program inside its contract. Drivers step processes, never programs: the process keeps by itself where it stands, so that
 /// safety never asks the program's opinion.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -46,11 +58,7 @@ impl<P> Process<P> {
     /// Where it stands towards the section.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        match self.place {
-            Place::Remainder | Place::Leaving => Phase::Outside,
-            Place::Doorway | Place::Waiting => Phase::Waiting,
-            Place::Inside => Phase::Inside,
-        }
+        self.place.phase()
     }
 
     /// The program's state, to look at.

@@ -4,7 +4,7 @@ use doorway_checker::{
     Barriers, Exploration, Fairness, MemoryModel, MemorySetting, Property, RegisterModel, Runs, Search,
     Shared, Violation, Walks, explore, walk,
 };
-use doorway_core::shared::{AboutProgram, Program, ProgramVisitor, Team, Values};
+use doorway_core::shared::{AboutProgram, Program, ProgramVisitor, Team};
 use doorway_core::{Catalog, Members, Options, Refusal};
 
 use super::script;
@@ -131,8 +131,7 @@ impl ProgramInstance {
         }
         instance.setting.invariants = instance.properties.contains(&Property::Invariants);
         let mut system = instance.system(catalog)?;
-        let has_tickets = system.registers().iter().any(|cell| cell.values == Values::Unbounded);
-        if has_tickets && instance.setting.tickets < LEAST_TICKETS {
+        if system.has_tickets() && instance.setting.tickets < LEAST_TICKETS {
             let asked = instance.setting.tickets;
             return Err(Refusal::new(format!(
                 "with tickets up to {asked} nobody would enter: allow at least {LEAST_TICKETS}"

@@ -106,19 +106,11 @@ impl Replay {
     }
 }
 
-/// Where a place stands towards the section.
-pub(super) fn phase(place: Place) -> Phase {
-    match place {
-        Place::Remainder | Place::Leaving => Phase::Outside,
-        Place::Doorway | Place::Waiting => Phase::Waiting,
-        Place::Inside => Phase::Inside,
-    }
-}
-
-pub(super) fn in_phase(view: &SharedView, wanted: Phase) -> Vec<NodeId> {
+/// The processes in a phase.
+fn in_phase(view: &SharedView, wanted: Phase) -> Vec<NodeId> {
     let places = view.processes.iter().enumerate();
     places
-        .filter(|(_, process)| phase(process.place) == wanted)
+        .filter(|(_, process)| process.place.phase() == wanted)
         .map(|(index, _)| NodeId::new(index))
         .collect()
 }

@@ -269,9 +269,7 @@ fn heading_of(instance: &ProgramInstance, system: &Shared) -> Vec<String> {
     if setting.capacity != default.capacity {
         lines.push(format!("buffer {}", setting.capacity));
     }
-    let has_tickets =
-        system.registers().iter().any(|cell| cell.values == doorway_core::shared::Values::Unbounded);
-    if has_tickets {
+    if system.has_tickets() {
         lines.push(format!("tickets {}", setting.tickets));
     }
     lines

@@ -6,13 +6,13 @@
 //!
 //! Two steps suffice: 1 raises its flag, 2 raises its own; from then on each reads the other's flag again and again.
 
-use doorway_core::shared::{AboutProgram, Fairness, Memory, Program, ProgramEntry, Progress, Register};
+use doorway_core::shared::{AboutProgram, Fairness, Memory, Program, ProgramEntry, Progress};
 use doorway_core::*;
 use serde::Serialize;
 
 use crate::shared::lines::Then::{Again, Doorway, Enter, Exit, Next};
 use crate::shared::lines::{barrier, test, write};
-use crate::shared::peterson::{registers, two};
+use crate::shared::peterson::{flag, registers, two};
 
 /// One of the two processes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -38,7 +38,7 @@ impl Program for NoTurn {
     }
 
     fn step(&mut self, memory: &mut impl Memory) -> Progress {
-        let (mine, rivals) = (Register::new(self.side), Register::new(1 - self.side));
+        let (mine, rivals) = (flag(self.side), flag(1 - self.side));
         let then = match self.line {
             1 => write(memory, mine, 1, Next),
             2 => barrier(memory, Doorway),
