@@ -9,10 +9,10 @@
 //! numbers begin at 1.
 //!
 //! Registers: the sign, and for each process a flag and a ticket, colour and number together, of 2(n + 1) values: no
-//! number is larger than n; a ticket is the value 2 · number + colour. They must be atomic: with three processes and regular
-//! registers two are inside after 55 steps. Alone: 6 writes, 4n − 3 reads. Nobody starves; first come, first served from the end of the
-//! choosing, as old colours go before new ones. Total store order: a barrier after the choosing has begun and one after
-//! the number.
+//! number is larger than n; a ticket is the value 2 · number + colour. They must be atomic: with three processes and
+//! regular registers two are inside after 55 steps. Alone: 6 writes, 4n − 3 reads. Nobody starves; first come, first
+//! served from the end of the choosing, as old colours go before new ones. Total store order: a barrier after the
+//! choosing has begun and one after the number.
 //!
 //! Often colour and number are printed as two registers. But they must be read as of one moment, or the bound is lost.
 

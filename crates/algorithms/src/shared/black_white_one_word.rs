@@ -3,13 +3,12 @@
 //! After G. Taubenfeld, "The black-white bakery algorithm and related bounded-space, adaptive, local-spinning and FIFO
 //! algorithms", DISC 2004.
 //!
-//! As in the bakery with one word: 0 is idle, 1 is choosing, and from 2 on a word is a ticket, colour and number
-//! together: 2 · number + colour. Registers must be atomic, as in the other form. Whoever looks at another reads its word; only if that has the other colour does it read the sign as well,
-//! and goes on if the sign has turned away from its own.
+//! As in the bakery with one word: 0 is idle, 1 is choosing, and from 2 on a word is a ticket, colour and number together:
+//! 2 · number + colour. Registers must be atomic, as in the other form. Whoever looks at another reads its word; only if
+//! that has the other colour does it read the sign as well, and goes on if the sign has turned away from its own.
 //!
-//! Registers: the sign, and a word of 2(n + 1) values for each process, as no number is larger than n. Alone: 4 writes,
-//! 2n − 1 reads. Nobody starves; first come, first served. Total store order: a barrier after either write of the
-//! doorway.
+//! Registers: the sign, and a word of 2(n + 1) values for each process, as no number is larger than n. Alone: 4 writes, 2n
+//! − 1 reads. Nobody starves; first come, first served. Total store order: a barrier after either write of the doorway.
 //!
 //! This is the form that ships as a lock. It waits also for one that chooses again, which will wait for it then.
 

@@ -16,9 +16,9 @@
 //! Here the lock can be chosen: Peterson's, its variant for processes that are often alone, or one in which a process
 //! can starve. If n is no power of two, some leaves stay empty.
 //!
-//! The program is that of the chosen lock, played at each node from the leaf up, and left from the root down: what it calls
-//! flag and turn are `want[v]` and `turn[v]` at node v of the tree. Lines 1 to 6 are Peterson's, 7 to 14 those of unless-alone, 15 to
-//! 29 those of Lamport's fast algorithm, over which the tournament lets one starve.
+//! The program is that of the chosen lock, played at each node from the leaf up, and left from the root down: what it
+//! calls flag and turn are `want[v]` and `turn[v]` at node v of the tree. Lines 1 to 6 are Peterson's, 7 to 14 those
+//! of unless-alone, 15 to 29 those of Lamport's fast algorithm, over which the tournament lets one starve.
 
 use std::ops::Range;
 

@@ -6,6 +6,8 @@
 //!
 //! [`System`]: doorway_checker::System
 
+#[path = "../answers/mod.rs"]
+mod answers;
 mod bakery;
 mod lamport;
 mod mistakes;
@@ -15,7 +17,8 @@ mod ricart_agrawala;
 mod spin_locks;
 mod tournament;
 
-use doorway_checker::{Exploration, Fairness, Property, Runs, Search, System, Violation, explore};
+use answers::{against, broken, size, worst};
+use doorway_checker::{Exploration, Fairness, Runs, Search, System, explore};
 
 /// Explores all of a system and asks all about its runs; runs against progress are looked for under this fairness.
 fn explored(system: &mut impl System, fairness: Fairness) -> Exploration {
@@ -25,31 +28,8 @@ fn explored(system: &mut impl System, fairness: Fairness) -> Exploration {
     found
 }
 
-/// How many states and transitions there are.
-fn size(found: &Exploration) -> (u64, u64) {
-    (found.states, found.transitions)
-}
-
-/// The run against a property.
-fn against(found: &Exploration, property: Property) -> Option<&Violation> {
-    found.violations.iter().find(|violation| violation.property == property)
-}
-
-/// The properties that do not hold, in the order in which they are told.
-fn broken(found: &Exploration) -> Vec<Property> {
-    let mut broken: Vec<Property> = found.violations.iter().map(|violation| violation.property).collect();
-    broken.sort_unstable();
-    broken.dedup();
-    broken
-}
-
 /// Under which fairness somebody enters, and under which each process does.
 fn progress(found: &Exploration) -> (Option<Fairness>, Vec<Option<Fairness>>) {
     let progress = found.progress.as_ref().expect("it was asked for");
     (progress.somebody, progress.each.clone())
-}
-
-/// How often one can be overtaken; `None` if there is no bound.
-fn worst(found: &Exploration) -> Option<u32> {
-    found.waiting.as_ref().expect("it was asked for").worst()
 }

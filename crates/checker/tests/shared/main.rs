@@ -2,6 +2,8 @@
 //!
 //! The numbers of states and steps were found by another program too, which knows nothing of this crate.
 
+#[path = "../answers/mod.rs"]
+mod answers;
 mod bakery;
 mod contract;
 mod models;
@@ -9,9 +11,8 @@ mod overlaps;
 mod peterson;
 mod words;
 
-use doorway_checker::{
-    Exploration, Fairness, MemorySetting, Property, Runs, Search, Shared, Violation, explore,
-};
+use answers::{against, broken, size, worst};
+use doorway_checker::{Exploration, Fairness, MemorySetting, Runs, Search, Shared, explore};
 use doorway_core::shared::{Program, Team};
 
 /// The system of a team.
@@ -32,30 +33,8 @@ fn explored(system: &mut Shared) -> Exploration {
     found
 }
 
-/// How many states and transitions there are.
-fn size(found: &Exploration) -> (u64, u64) {
-    (found.states, found.transitions)
-}
-
-/// The run against a property.
-fn against(found: &Exploration, property: Property) -> Option<&Violation> {
-    found.violations.iter().find(|violation| violation.property == property)
-}
-
-/// The properties that do not hold.
-fn broken(found: &Exploration) -> Vec<Property> {
-    let mut broken: Vec<Property> = found.violations.iter().map(|violation| violation.property).collect();
-    broken.sort_unstable();
-    broken
-}
-
 /// Under which fairness somebody enters, and under which nobody starves.
 fn progress(found: &Exploration) -> (Option<Fairness>, Option<Fairness>) {
     let progress = found.progress.as_ref().expect("it was asked for");
     (progress.somebody, progress.everybody())
-}
-
-/// How often one can be overtaken; `None` if there is no bound.
-fn worst(found: &Exploration) -> Option<u32> {
-    found.waiting.as_ref().expect("it was asked for").worst()
 }

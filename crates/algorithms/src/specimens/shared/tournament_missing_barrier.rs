@@ -1,9 +1,10 @@
 //! The tournament without the barrier of one level (T1).
 //!
-//! Under total store order a process may read its rival's flag before its own flag and turn are seen: so two pass the node of
-//! that level together. At the leaf they are then on the same side of the node above, and one of them takes the flag of
-//! both down; at the root both are inside at once. Each level needs its own barrier; with sequential memory
-//! nothing is wrong. Of four processes 22 steps suffice without the barrier of the leaves, and 18 without that of the root.
+//! Under total store order a process may read its rival's flag before its own flag and turn are seen: so two pass the
+//! node of that level together. At the leaf they are then on the same side of the node above, and one of them takes
+//! the flag of both down; at the root both are inside at once. Each level needs its own barrier; with sequential
+//! memory nothing is wrong. Of four processes 22 steps suffice without the barrier of the leaves, and 18 without that
+//! of the root.
 
 use doorway_core::shared::{AboutProgram, Memory, Program, ProgramEntry, Progress, Register};
 use doorway_core::*;
