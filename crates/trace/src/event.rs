@@ -29,6 +29,9 @@ pub struct Header {
     /// What was chosen for the algorithm.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
+    /// The text of each file that was chosen, under the name of its choice: without it nobody could make the run again.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
 }
 
 impl Header {
@@ -43,6 +46,7 @@ impl Header {
             channels: Channels::Fifo,
             start_inside: None,
             options: BTreeMap::new(),
+            files: BTreeMap::new(),
         }
     }
 }
@@ -122,6 +126,11 @@ pub enum What {
         /// The line of the program that did it, from 1; 0 if none did.
         #[serde(default)]
         line: u32,
+    },
+    /// Its logical clock is moved by somebody outside of the algorithm: a script sets it, or its process has heard elsewhere.
+    Clock {
+        /// What the clock shows then.
+        count: u64,
     },
     /// It stops for good.
     Crash,

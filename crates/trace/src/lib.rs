@@ -33,7 +33,9 @@
 #[cfg(feature = "draw")]
 pub mod draw;
 mod event;
+pub mod export;
 mod lines;
+mod sentence;
 
 pub use event::{AccessKind, Event, Header, VERSION, What};
-pub use lines::{TraceError, read, write};
+pub use lines::{Events, TraceError, read, write};

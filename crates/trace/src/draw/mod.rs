@@ -28,7 +28,7 @@ pub use font::{Weight, width};
 pub use geometry::{Area, Point};
 pub use palette::{HUES, Head, Theme, dash, head};
 pub use room::Room;
-pub use space_time::{MOST_EVENTS, MOST_NODES, Options, Spacing, space_time};
+pub use space_time::{Diagram, MOST_EVENTS, MOST_NODES, Options, Spacing, diagram, space_time};
 pub use svg::{Anchor, Canvas, Shape, Text, shortened, wrapped};
 
 /// A finished picture.

@@ -15,6 +15,8 @@ use crate::{AccessKind, Event, Header, What};
 pub(super) struct History<'a> {
     /// The time of each moment.
     pub(super) moments: Vec<Ticks>,
+    /// The moment of each event, in the order of the events.
+    pub(super) moment_of_event: Vec<usize>,
     /// A lane for each node.
     pub(super) lanes: Vec<Lane>,
     /// The messages in the order in which they were sent.
@@ -113,6 +115,7 @@ impl<'a> History<'a> {
                 continue;
             }
             let moment = reader.moment_of(event);
+            reader.history.moment_of_event.push(moment);
             reader.read(event, moment);
         }
         Ok(reader.finish())
@@ -151,6 +154,7 @@ impl<'a> Reader<'a> {
         Self {
             history: History {
                 moments: Vec::new(),
+                moment_of_event: Vec::new(),
                 lanes: NodeId::first(header.nodes).map(lane).collect(),
                 messages: Vec::new(),
                 kinds: Vec::new(),
@@ -172,7 +176,9 @@ impl<'a> Reader<'a> {
         let other = match &event.what {
             What::Send { to, .. } | What::Lost { to, .. } => *to,
             What::Deliver { from, .. } => *from,
-            What::Start | What::Request | What::Enter { .. } | What::Release => event.node,
+            What::Start | What::Request | What::Enter { .. } | What::Release | What::Clock { .. } => {
+                event.node
+            }
             What::Access { .. } | What::Crash | What::Violation { .. } | What::Loop => event.node,
         };
         let (id, n) = (event.id, self.history.lanes.len());
@@ -206,7 +212,7 @@ impl<'a> Reader<'a> {
             }
             What::Access { .. } => self.accessed = Some(event.node),
             What::Start | What::Send { .. } | What::Enter { .. } | What::Lost { .. } => {}
-            What::Violation { .. } | What::Loop => {}
+            What::Clock { .. } | What::Violation { .. } | What::Loop => {}
         }
         self.in_moment.insert(event.id);
         self.history.moments.len() - 1
@@ -225,14 +231,16 @@ impl<'a> Reader<'a> {
                 self.accessed.is_none() && !is_caused_here && !has_stepped
             }
             What::Start | What::Send { .. } | What::Enter { .. } | What::Lost { .. } => true,
-            What::Violation { .. } | What::Loop => true,
+            What::Clock { .. } | What::Violation { .. } | What::Loop => true,
         }
     }
 
     /// What comes now repeats itself. That is no moment, but it ends one.
     fn begin_repetition(&mut self, event: &Event) {
         let &Event { id, time, .. } = event;
-        let repetition = Repetition { moment: self.history.moments.len(), event: id, time };
+        let moment = self.history.moments.len();
+        let repetition = Repetition { moment, event: id, time };
+        self.history.moment_of_event.push(moment);
         self.history.repetition.get_or_insert(repetition);
         self.is_closed = true;
     }
@@ -240,7 +248,7 @@ impl<'a> Reader<'a> {
     fn read(&mut self, event: &'a Event, moment: usize) {
         let id = event.id;
         match &event.what {
-            What::Start | What::Loop => {}
+            What::Start | What::Clock { .. } | What::Loop => {}
             What::Request => self.go(event, moment, Phase::Waiting, None),
             What::Enter { fence } => self.go(event, moment, Phase::Inside, Some(*fence)),
             What::Release => self.go(event, moment, Phase::Outside, None),

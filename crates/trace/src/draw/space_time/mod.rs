@@ -80,6 +80,25 @@ const SUBTITLE_SIZE: f64 = 13.0;
 /// # Errors
 /// If it has more events or nodes than one could look at, or if the events are not those of such a run.
 pub fn space_time(header: &Header, events: &[Event], options: &Options) -> Result<Drawing, Refusal> {
+    diagram(header, events, options).map(|diagram| diagram.drawing)
+}
+
+/// A drawn run, and where in it everything is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagram {
+    /// The picture.
+    pub drawing: Drawing,
+    /// Where each event is: its moment in the lane of its node.
+    pub places: Vec<Point>,
+    /// The upper and the lower edge of the lanes.
+    pub lanes: (f64, f64),
+}
+
+/// Draws a run and tells where its events are, for a page that points at them.
+///
+/// # Errors
+/// As [`space_time`].
+pub fn diagram(header: &Header, events: &[Event], options: &Options) -> Result<Diagram, Refusal> {
     refuse_the_endless(header, events)?;
     let history = History::new(header, events)?;
     let subtitle = subtitle(header, &history);
@@ -104,7 +123,12 @@ pub fn space_time(header: &Header, events: &[Event], options: &Options) -> Resul
     repetition::draw(&mut canvas, &history, &layout, &mut room);
     layout.scale.draw(&mut canvas, layout.top, layout.bottom);
     let bottom = draw_run(&mut canvas, &history, &layout, &sides, &mut room);
-    Ok(canvas.finish(edge, bottom + MARGIN - 6.0, options.theme))
+    let drawing = canvas.finish(edge, bottom + MARGIN - 6.0, options.theme);
+    let place = |(event, moment): (&Event, &usize)| {
+        Point::new(layout.scale.place(*moment), layout.height_of(event.node))
+    };
+    let places = events.iter().zip(&history.moment_of_event).map(place).collect();
+    Ok(Diagram { drawing, places, lanes: (layout.top, layout.bottom) })
 }
 
 /// Where the moments are, and on which side of their lanes accesses have their labels.
