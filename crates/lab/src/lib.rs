@@ -18,6 +18,7 @@ mod parallel;
 pub mod quorum_drawing;
 mod recording;
 pub mod shell;
+pub mod states;
 pub mod sweep;
 mod trial;
 

@@ -86,8 +86,10 @@ impl Trial {
         let Settings { nodes, channels, start, seed, .. } = self.settings;
         let word = |(name, choice): (&str, &Choice)| (name.to_owned(), choice.word.clone());
         let options = self.options.iter().map(word).collect();
+        let text = |(name, choice): (&str, &Choice)| Some((name.to_owned(), choice.file.clone()?));
+        let files = self.resolved().unwrap_or_default().iter().filter_map(text).collect();
         let start_inside = start.holder();
-        Header { channels, start_inside, options, ..Header::new(&self.algorithm, nodes, seed) }
+        Header { channels, start_inside, options, files, ..Header::new(&self.algorithm, nodes, seed) }
     }
 
     /// The numbers of an outcome of this trial.

@@ -45,7 +45,7 @@ impl Writer {
             Some(Place::Inside) => self.write(time, node, What::Release),
             _ => {}
         }
-        if let Some(access) = access(act) {
+        if let Some(access) = access_of(act) {
             self.write(time, node, access);
         }
         if act.progress == Progress::Enter {
@@ -55,7 +55,8 @@ impl Writer {
     }
 }
 
-fn access(act: &SharedAct) -> Option<What> {
+/// The access that a step makes, as a trace tells it.
+pub(crate) fn access_of(act: &SharedAct) -> Option<What> {
     let line = act.line.unwrap_or(0) as u32;
     let (access, name, value) = match &act.access {
         Access::Load { name, value, .. } => (AccessKind::Read, name, *value),

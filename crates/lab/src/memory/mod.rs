@@ -9,5 +9,7 @@ mod replay;
 mod script;
 pub mod table;
 
+pub(crate) use events::access_of;
 pub use instance::ProgramInstance;
+pub(crate) use replay::phase as phase_of;
 pub use replay::{Played, Replay};

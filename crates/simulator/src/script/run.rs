@@ -162,6 +162,8 @@ impl<A: Explain> Stage<A> {
         let heard = engine.machine_mut(to).node_mut().algorithm_mut().clock();
         if let Some((clock, count)) = heard.zip(shown) {
             clock.merge(count);
+            let count = clock.count();
+            engine.note_clock(to, count);
         }
         Ok(())
     }
@@ -314,6 +316,7 @@ impl<A: Explain> Stage<A> {
             Some(clock) => *clock = LamportClock::at(count),
             None => return Err(Trouble::Impossible("this algorithm has no logical clock to set".to_owned())),
         }
+        self.simulation.engine.note_clock(node, count);
         Ok(())
     }
 

@@ -1,0 +1,206 @@
+//! Following a run of an algorithm that sends messages.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use doorway_core::{
+    About, Explain, Factory, Hints, LamportClock, Members, Node, NodeId, NodeSet, Out, Phase, Plan, Refusal,
+    Sent, Start, To, Visitor, kind,
+};
+use doorway_trace::{Event, What};
+use serde_json::Value;
+
+use super::{NodeState, States, rules, unfit};
+use crate::Recording;
+
+/// Makes every step of a recording again and notes what comes of it.
+pub(super) struct Follower<'a> {
+    pub(super) states: &'a mut States,
+    pub(super) recording: &'a Recording,
+}
+
+impl Visitor for Follower<'_> {
+    type Output = Result<(), Refusal>;
+
+    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
+        let Recording { header, events } = self.recording;
+        let members = Members::new(header.nodes)?;
+        let start = header.start_inside.map_or(Start::Empty, Start::Inside);
+        if let Some(stranger) = start.holder().filter(|node| !members.contains(*node)) {
+            return Err(Refusal::new(format!(
+                "there is no node {stranger} that could be inside at the start"
+            )));
+        }
+        let mut system = System::new(&factory.plan(&members)?, &members, start);
+        self.states.rules = rules(A::rules());
+        self.states.begin(members.iter().map(|node| system.state(node)));
+        for (count, event) in (1..).zip(events) {
+            if let Some(node) = event.nodes().into_iter().find(|node| !members.contains(*node)) {
+                return Err(unfit(event, format_args!("there is no node {node}")));
+            }
+            if system.take(event)? {
+                self.states.note(event.node, count, system.state(event.node));
+            }
+            self.states.known = count;
+        }
+        Ok(())
+    }
+}
+
+/// The nodes, and what the algorithm has sent.
+struct System<A: Explain> {
+    nodes: Vec<Node<A>>,
+    lives: Vec<Life>,
+    /// What each node's last step sends that the trace has not told yet.
+    unsent: Vec<VecDeque<Message<A::Msg>>>,
+    /// What was sent, by its event.
+    sent: BTreeMap<u64, (NodeId, Message<A::Msg>)>,
+    out: Out<A::Msg>,
+}
+
+/// Whether a node can make steps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Life {
+    Unborn,
+    Alive,
+    Crashed,
+}
+
+/// A message for one node.
+struct Message<M> {
+    to: NodeId,
+    msg: M,
+    json: Value,
+}
+
+impl<A: Explain> System<A> {
+    fn new(plan: &Plan<A>, members: &Members, start: Start) -> Self {
+        let n = members.n();
+        Self {
+            nodes: members.iter().map(|node| plan.node(node, start)).collect(),
+            lives: vec![Life::Unborn; n],
+            unsent: (0..n).map(|_| VecDeque::new()).collect(),
+            sent: BTreeMap::new(),
+            out: Out::default(),
+        }
+    }
+
+    fn state(&self, node: NodeId) -> NodeState {
+        let is_crashed = self.lives[node.index()] == Life::Crashed;
+        let node = &self.nodes[node.index()];
+        let (phase, algorithm) = (node.phase(), node.algorithm());
+        let missing = if phase == Phase::Waiting { algorithm.waits_for() } else { NodeSet::new() };
+        NodeState {
+            phase,
+            fields: algorithm.fields(),
+            waits_for: missing.iter().collect(),
+            permission: algorithm.permission(),
+            is_crashed,
+        }
+    }
+
+    /// Lets an event happen; tells whether it changed its node.
+    fn take(&mut self, event: &Event) -> Result<bool, Refusal> {
+        match &event.what {
+            What::Start | What::Request | What::Release | What::Deliver { .. } => self.step(event)?,
+            What::Clock { count } => self.set_clock(event, *count)?,
+            What::Crash => self.lives[event.node.index()] = Life::Crashed,
+            What::Send { to, message, .. } => {
+                self.send(event, *to, message)?;
+                return Ok(false);
+            }
+            What::Enter { .. } => {
+                let is_inside = self.nodes[event.node.index()].phase() == Phase::Inside;
+                let wrong =
+                    || unfit(event, format_args!("the algorithm does not let node {} in", event.node));
+                return is_inside.then_some(false).ok_or_else(wrong);
+            }
+            What::Access { .. } => {
+                return Err(unfit(event, "nodes that send messages share no memory"));
+            }
+            What::Lost { .. } | What::Violation { .. } | What::Loop => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, event: &Event) -> Result<(), Refusal> {
+        let index = event.node.index();
+        if let Some(message) = self.unsent[index].front() {
+            let (kind, to) = (kind(&message.msg).name, message.to);
+            return Err(unfit(event, format_args!("node {} sends {kind} to {to} before it", event.node)));
+        }
+        let wanted = if event.what == What::Start { Life::Unborn } else { Life::Alive };
+        if self.lives[index] != wanted {
+            return Err(unfit(
+                event,
+                match self.lives[index] {
+                    Life::Unborn => format!("node {} has not come to life yet", event.node),
+                    Life::Alive => format!("node {} is alive already", event.node),
+                    Life::Crashed => format!("node {} has crashed", event.node),
+                },
+            ));
+        }
+        self.out.clear();
+        match &event.what {
+            What::Start => {
+                self.lives[index] = Life::Alive;
+                self.nodes[index].start(&mut self.out);
+            }
+            What::Request if self.nodes[index].phase() == Phase::Outside => {
+                self.nodes[index].request(&mut self.out);
+            }
+            What::Release if self.nodes[index].phase() == Phase::Inside => {
+                self.nodes[index].release(&mut self.out);
+            }
+            What::Deliver { from, message, .. } => {
+                let msg = self.arrived(event, *from, message)?;
+                self.nodes[index].message(*from, msg, &mut self.out);
+            }
+            _ => return Err(unfit(event, "one asks only outside, and leaves only when inside")),
+        }
+        for Sent { to, msg, .. } in self.out.drain() {
+            let json = serde_json::to_value(&msg).unwrap_or_default();
+            let mut add = |to| {
+                self.unsent[index].push_back(Message { to, msg: msg.clone(), json: json.clone() });
+            };
+            match to {
+                To::One(to) => add(to),
+                To::Set(nodes) => nodes.iter().for_each(add),
+            }
+        }
+        Ok(())
+    }
+
+    /// The message that a delivery brings: one that the algorithm has sent.
+    fn arrived(&self, event: &Event, from: NodeId, message: &Value) -> Result<A::Msg, Refusal> {
+        let sent = event.cause.and_then(|cause| self.sent.get(&cause));
+        let (sender, sent) = sent.ok_or_else(|| unfit(event, "it delivers what nobody has sent"))?;
+        if (*sender, sent.to) != (from, event.node) || sent.json != *message {
+            return Err(unfit(event, "what is delivered is not what was sent"));
+        }
+        Ok(sent.msg.clone())
+    }
+
+    /// The trace tells of a sending: it must be the next one of the last step of its node.
+    fn send(&mut self, event: &Event, to: NodeId, message: &Value) -> Result<(), Refusal> {
+        let node = event.node;
+        match self.unsent[node.index()].pop_front() {
+            Some(sent) if sent.to == to && sent.json == *message => {
+                self.sent.insert(event.id, (node, sent));
+                Ok(())
+            }
+            Some(sent) => Err(unfit(
+                event,
+                format_args!("the algorithm lets node {node} send {} to {} here", sent.json, sent.to),
+            )),
+            None => Err(unfit(event, format_args!("the algorithm lets node {node} send nothing here"))),
+        }
+    }
+
+    fn set_clock(&mut self, event: &Event, count: u64) -> Result<(), Refusal> {
+        match self.nodes[event.node.index()].clock() {
+            Some(clock) => *clock = LamportClock::at(count),
+            None => return Err(unfit(event, "the algorithm has no logical clock")),
+        }
+        Ok(())
+    }
+}
