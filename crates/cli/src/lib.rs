@@ -35,6 +35,7 @@ mod simulate;
 mod sweep;
 mod table;
 mod text;
+mod trace;
 mod typed;
 mod usage;
 
@@ -104,6 +105,7 @@ impl Answer {
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
   doorway bench locks                      how fast our locks are here
+  doorway trace html run.jsonl -o run.html a recorded run to step through
 
 Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
 )]
@@ -124,6 +126,7 @@ enum Verb {
     Bank(Box<bank::Arguments>),
     Sweep(Box<sweep::Arguments>),
     Bench(bench::Arguments),
+    Trace(trace::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -150,6 +153,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
         Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
         Some(Verb::Bench(arguments)) => bench::answer(&arguments),
+        Some(Verb::Trace(arguments)) => trace::answer(catalog, &arguments),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }

@@ -14,6 +14,7 @@ pub mod claims;
 pub mod compare;
 pub mod examples;
 pub mod memory;
+pub mod page;
 mod parallel;
 pub mod quorum_drawing;
 mod recording;

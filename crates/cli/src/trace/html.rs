@@ -1,0 +1,45 @@
+//! `doorway trace html`: a page to step through a recorded run.
+
+use std::path::PathBuf;
+
+use doorway_core::{Catalog, Refusal};
+use doorway_lab::page::Page;
+use doorway_trace::draw::Spacing;
+
+use super::source::Source;
+use crate::files::Destination;
+use crate::{Answer, Exit};
+
+/// Make a page to step through a run
+///
+/// Writes one file that needs nothing else and asks the network for nothing: the space-time diagram, buttons, arrow keys and a
+/// scrubber to step forward and back, and at each step what happened, which rule made it happen, and the state of every node in
+/// the textbook's words. It can be mailed, and opened in any browser.
+///
+/// The states come from making every step again with the algorithm of this name. Where an event does not fit it, the page and a
+/// sentence on stderr say so, and the run is shown without states from there on.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway trace html run.jsonl -o run.html
+  doorway trace html run.jsonl -o run.html --spacing even
+  doorway simulate --script example:thirteen-nodes-deadlock --trace d.jsonl
+  doorway trace html d.jsonl -o d.html         the deadlock, step by step")]
+pub(super) struct Arguments {
+    /// The trace, or - for standard input
+    file: PathBuf,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// How the diagram shows time: true, so that lengths can be compared, or with events evenly spaced
+    #[arg(long, value_name = "time|even", default_value = "time")]
+    spacing: Spacing,
+}
+
+pub(super) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+    let destination = Destination::new(&arguments.out)?;
+    let recording = Source::open(&arguments.file)?.recording()?;
+    let page = Page::new(&recording, catalog, arguments.spacing)?;
+    destination.write(|file| file.write_all(page.html.as_bytes()))?;
+    let note = |trouble: String| format!("{trouble}: the page has no states from there on");
+    Ok(Answer { text: String::new(), notes: page.trouble.map(note).into_iter().collect(), exit: Exit::Holds })
+}

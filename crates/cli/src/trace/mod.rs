@@ -1,0 +1,49 @@
+//! `doorway trace`: look at a recorded run, or take it elsewhere.
+
+mod convert;
+mod html;
+mod show;
+mod source;
+mod svg;
+
+use clap::Subcommand;
+use doorway_core::{Catalog, Refusal};
+
+use crate::Answer;
+
+/// List, draw, convert or step through a recorded run
+///
+/// A trace is a file of JSON lines, as `doorway simulate --trace FILE` writes it: a header, and then an event a line with its time,
+/// its node, what happened, the rule that made it happen and the event that caused it. A file that was cut or changed is
+/// refused with its line. For FILE, - is standard input.
+#[derive(clap::Args)]
+#[command(
+    disable_help_subcommand = true,
+    after_help = "Examples:
+  doorway simulate ricart-agrawala --nodes 3 --entries 4 --trace run.jsonl
+  doorway trace show run.jsonl                 what happened, a line for each event
+  doorway trace html run.jsonl -o run.html     a page to step through, for everybody
+  doorway trace svg run.jsonl -o run.svg       the space-time diagram
+  doorway trace convert run.jsonl --to perfetto -o run.json"
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Show(show::Arguments),
+    Convert(convert::Arguments),
+    Svg(svg::Arguments),
+    Html(html::Arguments),
+}
+
+pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+    match &arguments.verb {
+        Verb::Show(arguments) => show::answer(arguments),
+        Verb::Convert(arguments) => convert::answer(arguments),
+        Verb::Svg(arguments) => svg::answer(arguments),
+        Verb::Html(arguments) => html::answer(catalog, arguments),
+    }
+}

@@ -1,0 +1,40 @@
+//! `doorway trace svg`: the space-time diagram of a recorded run.
+
+use std::path::PathBuf;
+
+use doorway_core::Refusal;
+use doorway_trace::draw::{Options, Spacing, Theme};
+
+use super::source::Source;
+use crate::Answer;
+use crate::picture::Picture;
+
+/// Draw a run as a space-time diagram
+///
+/// Time goes to the right, each node has a lane (thin outside, hatched waiting, black inside), each message an arrow whose colour,
+/// dash and head tell its kind. The name of the file decides: .svg or .png.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway trace svg run.jsonl -o run.svg
+  doorway trace svg run.jsonl -o run.png --theme dark --spacing even")]
+pub(super) struct Arguments {
+    /// The trace, or - for standard input
+    file: PathBuf,
+    /// The file to write, which ends in .svg or .png
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// How the drawing shows time: true, so that lengths can be compared, or with events evenly spaced
+    #[arg(long, value_name = "time|even", default_value = "time")]
+    spacing: Spacing,
+    /// The colours; auto follows what the reader's screen prefers
+    #[arg(long, value_name = "auto|light|dark", default_value = "auto")]
+    theme: Theme,
+}
+
+pub(super) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
+    let picture = Picture::new(&arguments.out)?;
+    let looks = Options { spacing: arguments.spacing, theme: arguments.theme };
+    let recording = Source::open(&arguments.file)?.recording()?;
+    picture.write(&recording.drawing(&looks)?)?;
+    Ok(Answer::holds(String::new()))
+}
