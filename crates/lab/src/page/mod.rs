@@ -61,13 +61,18 @@ fn filled(frame: &str, parts: &[(&str, String)]) -> String {
     html + rest
 }
 
-/// The diagram as a part of the page: without the address of its format, which a page needs not, and with a cursor.
+/// The diagram as a part of the page: without the address of its format, which a page needs not, without its heading, which the
+/// page has itself, and with a cursor.
 fn inlined(diagram: &Diagram) -> String {
+    let (wide, high, heading) = (diagram.drawing.width, diagram.drawing.height, diagram.heading);
+    let whole = format!("height=\"{high}\" viewBox=\"0 0 {wide} {high}\"");
+    let below = format!("height=\"{0}\" viewBox=\"0 {heading} {wide} {0}\"", high - heading);
     let svg = diagram.drawing.svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
+    let svg = svg.replacen(&whole, &below, 1);
     let (top, bottom) = diagram.lanes;
-    let (width, height) = (diagram.drawing.width, bottom - top);
+    let height = bottom - top;
     let cursor = format!(
-        "<g id=\"cursor\" aria-hidden=\"true\"><rect id=\"veil\" x=\"0\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\
+        "<g id=\"cursor\" aria-hidden=\"true\"><rect id=\"veil\" x=\"0\" y=\"{top}\" width=\"{wide}\" height=\"{height}\"/>\
          <line id=\"now\" x1=\"0\" x2=\"0\" y1=\"{top}\" y2=\"{bottom}\"/><circle id=\"spot\" r=\"11\"/></g>\n</svg>"
     );
     match svg.trim_end().strip_suffix("</svg>") {

@@ -120,8 +120,7 @@
 
   const showCursor = () => {
     const event = step > 0 ? run.events[step - 1] : null;
-    const svg = box.querySelector("svg");
-    const width = svg.viewBox.baseVal.width;
+    const { y: top, width } = box.querySelector("svg").viewBox.baseVal;
     const x = event ? event.x : 0;
     find("veil").setAttribute("x", x);
     find("veil").setAttribute("width", Math.max(0, width - x));
@@ -139,8 +138,9 @@
     if (x < box.scrollLeft + margin || x > box.scrollLeft + box.clientWidth - margin) {
       box.scrollLeft = x - box.clientWidth / 2;
     }
-    if (event.y < box.scrollTop + 20 || event.y > box.scrollTop + box.clientHeight - 20) {
-      box.scrollTop = event.y - box.clientHeight / 2;
+    const y = event.y - top;
+    if (y < box.scrollTop + 20 || y > box.scrollTop + box.clientHeight - 20) {
+      box.scrollTop = y - box.clientHeight / 2;
     }
   };
 
@@ -159,13 +159,13 @@
     showNodes();
     showCursor();
     if (step === total) pause();
+    history.replaceState(null, "", step > 0 ? "#" + step : location.pathname + location.search);
   };
 
   const pause = () => {
     clearInterval(timer);
     timer = null;
     find("play").setAttribute("aria-pressed", "false");
-    find("play").firstChild.textContent = "⏵";
   };
 
   const play = () => {
@@ -173,7 +173,6 @@
     if (step === total) go(0);
     timer = setInterval(() => go(step + 1), 700);
     find("play").setAttribute("aria-pressed", "true");
-    find("play").firstChild.textContent = "⏸";
   };
 
   const moves = {
@@ -209,5 +208,7 @@
     find("trouble").textContent = run.trouble + "." + known;
     find("trouble").hidden = false;
   }
-  go(0);
+  // A link to a step has its number behind the name of the page.
+  go(Number(location.hash.slice(1)) || 0);
+  addEventListener("hashchange", () => go(Number(location.hash.slice(1)) || 0));
 })();

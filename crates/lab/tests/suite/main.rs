@@ -7,5 +7,7 @@ mod check;
 mod claims;
 mod drawings;
 mod memory;
+mod pages;
 mod sections;
+mod states;
 mod sweep;

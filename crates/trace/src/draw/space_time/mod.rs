@@ -90,6 +90,8 @@ pub struct Diagram {
     pub drawing: Drawing,
     /// Where each event is: its moment in the lane of its node.
     pub places: Vec<Point>,
+    /// Where title and subtitle end.
+    pub heading: f64,
     /// The upper and the lower edge of the lanes.
     pub lanes: (f64, f64),
 }
@@ -110,8 +112,9 @@ pub fn diagram(header: &Header, events: &[Event], options: &Options) -> Result<D
     let left = MARGIN + numbers.max(width("node", 12.0, Weight::Regular)) + 12.0;
     let (scale, sides) = scale(&history, left, options.spacing);
     let (right, edge) = (scale.right, scale.right + MARGIN);
-    let top = write_heading(&mut canvas, header, &subtitle, right);
-    let top = key::draw(&mut canvas, &history, MARGIN, right, top + 8.0) + 14.0 + repetition::head(&history);
+    let heading = write_heading(&mut canvas, header, &subtitle, right);
+    let top =
+        key::draw(&mut canvas, &history, MARGIN, right, heading + 8.0) + 14.0 + repetition::head(&history);
     let caption = Point::new(scale.left - 12.0, top + 10.0);
     canvas.write(&Text::new("node", caption, 12.0).anchor(Anchor::End).class("soft"));
     let layout = match history.accesses.is_empty() {
@@ -128,7 +131,7 @@ pub fn diagram(header: &Header, events: &[Event], options: &Options) -> Result<D
         Point::new(layout.scale.place(*moment), layout.height_of(event.node))
     };
     let places = events.iter().zip(&history.moment_of_event).map(place).collect();
-    Ok(Diagram { drawing, places, lanes: (layout.top, layout.bottom) })
+    Ok(Diagram { drawing, places, heading, lanes: (layout.top, layout.bottom) })
 }
 
 /// Where the moments are, and on which side of their lanes accesses have their labels.
