@@ -110,8 +110,7 @@ fn a_trace_of_an_unknown_algorithm_becomes_a_page_without_states_and_a_sentence(
         (output.status.code(), text(&output.stderr)),
         (
             Some(0),
-            "doorway: \"martin\" is no algorithm that is known here: the page has no states from there on\n"
-                .to_owned()
+            "doorway: \"martin\" is no algorithm that is known here: the page is without states\n".to_owned()
         )
     );
     assert!(out.exists());

@@ -40,6 +40,9 @@ pub(super) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<An
     let recording = Source::open(&arguments.file)?.recording()?;
     let page = Page::new(&recording, catalog, arguments.spacing)?;
     destination.write(|file| file.write_all(page.html.as_bytes()))?;
-    let note = |trouble: String| format!("{trouble}: the page has no states from there on");
+    let note = |trouble: String| match page.known {
+        0 => format!("{trouble}: the page is without states"),
+        known => format!("{trouble}: the page has states up to step {known}"),
+    };
     Ok(Answer { text: String::new(), notes: page.trouble.map(note).into_iter().collect(), exit: Exit::Holds })
 }

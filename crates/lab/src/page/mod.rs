@@ -18,6 +18,8 @@ pub struct Page {
     pub html: String,
     /// Why it does not show the states of all events, as a sentence.
     pub trouble: Option<String>,
+    /// How many events it shows the states of.
+    pub known: usize,
 }
 
 const FRAME: &str = include_str!("page.html");
@@ -44,7 +46,8 @@ impl Page {
             ("SCRIPT", SCRIPT.to_owned()),
             ("DATA", data.to_string().replace('<', "\\u003c")),
         ];
-        Ok(Self { html: filled(FRAME, &parts), trouble: states.trouble().map(str::to_owned) })
+        let trouble = states.trouble().map(str::to_owned);
+        Ok(Self { html: filled(FRAME, &parts), trouble, known: states.known() })
     }
 }
 
@@ -114,7 +117,7 @@ fn data(header: &Header, events: &[Event], states: &States, diagram: &Diagram) -
         "nodes": header.nodes,
         "events": told.collect::<Vec<_>>(),
         "fields": fields,
-        "states": nodes.iter().map(of_node).collect::<Vec<_>>(),
+        "states": nodes.iter().map(of_node).filter(|changes| !changes.is_empty()).collect::<Vec<_>>(),
         "known": states.known(),
         "trouble": states.trouble(),
         "registers": states.registers(),

@@ -114,7 +114,8 @@ fn hostile_names_stay_text() {
     assert!(page.trouble.is_some_and(|trouble| trouble.ends_with("is no algorithm that is known here")));
     assert_eq!(page.html.matches("<script").count(), 2, "the data and the script");
     assert_eq!(page.html.matches("</script").count(), 2);
-    assert_eq!(data(&page.html)["events"][0]["rule"], evil);
+    let data = data(&page.html);
+    assert_eq!((&data["events"][0]["rule"], &data["states"]), (&json!(evil), &json!([])));
     let markup = markup(&page.html);
     let document = roxmltree::Document::parse(&markup).expect("it is still well formed");
     assert!(document.descendants().all(|node| !matches!(node.tag_name().name(), "img" | "script")));
