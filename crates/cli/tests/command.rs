@@ -207,7 +207,7 @@ fn every_example_of_the_help_runs() {
 }
 
 /// All verbs.
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 13] = [
     "algorithms",
     "explain",
     "simulate",
@@ -218,6 +218,7 @@ const VERBS: [&str; 12] = [
     "bank",
     "sweep",
     "bench",
+    "trace",
     "completions",
     "man",
 ];
@@ -236,7 +237,8 @@ fn help_fits_eighty_columns() {
         let (_, examples) = help.split_once("Examples:\n").expect("examples");
         examples.split("\n\n").next().unwrap_or_default().trim_end().to_owned()
     };
-    for verb in [&VERBS[..], &["", "sweep merge", "bench locks"]].concat() {
+    let traces = ["trace show", "trace convert", "trace svg", "trace html"];
+    for verb in [&VERBS[..], &["", "sweep merge", "bench locks"], &traces].concat() {
         let narrow = help(verb, "80");
         let long: Vec<&str> = narrow.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(long.is_empty(), "{verb}: {long:#?}");

@@ -23,9 +23,9 @@ fn a_run_is_listed_with_time_node_rule_and_cause() {
     let page = prints(&format!("trace show {run}"));
     let lines: Vec<&str> = page.lines().collect();
     assert_eq!(lines[0], "ricart-agrawala, 3 nodes, seed 1");
-    assert_eq!(lines[2], "  event     time  node  what happens                                 rule ← cause");
-    assert_eq!(lines[7], "      5        0     1  sends REQUEST to node 2                      ask ← 4");
-    assert_eq!(lines[26], "     24       20     1  enters with fence 1                          ← 23");
+    assert_eq!(lines[2], "  event     time  node  what happens                             rule ← cause");
+    assert_eq!(lines[7], "      5        0     1  sends REQUEST to node 2                  ask ← 4");
+    assert_eq!(lines[26], "     24       20     1  enters with fence 1                      ← 23");
     assert_eq!(lines.last(), Some(&"47 events"));
     assert_eq!(lines.len(), 3 + 47 + 2);
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "it fits a terminal");

@@ -21,9 +21,9 @@ use crate::Answer;
     disable_help_subcommand = true,
     after_help = "Examples:
   doorway simulate ricart-agrawala --nodes 3 --entries 4 --trace run.jsonl
-  doorway trace show run.jsonl                 what happened, a line for each event
-  doorway trace html run.jsonl -o run.html     a page to step through, for everybody
-  doorway trace svg run.jsonl -o run.svg       the space-time diagram
+  doorway trace show run.jsonl               what happened, a line each
+  doorway trace html run.jsonl -o run.html   a page to step through
+  doorway trace svg run.jsonl -o run.svg     the space-time diagram
   doorway trace convert run.jsonl --to perfetto -o run.json"
 )]
 pub(crate) struct Arguments {

@@ -21,7 +21,7 @@ use crate::usage::{node, whole};
   doorway trace show run.jsonl
   doorway trace show run.jsonl --node 2 --from 100 --to 200
   doorway trace show run.jsonl --json
-  doorway simulate raymond --entries 3 --trace run.jsonl && doorway trace show run.jsonl | less")]
+  zcat run.jsonl.gz | doorway trace show - | less")]
 pub(super) struct Arguments {
     /// The trace, or - for standard input
     file: PathBuf,
@@ -62,7 +62,7 @@ impl Arguments {
 
 fn page(source: Source, arguments: &Arguments) -> Result<String, Refusal> {
     let mut page = format!("{}\n\n", heading(&source.header));
-    let _ = writeln!(page, "{:>7} {:>8} {:>5}  {:<44} rule ← cause", "event", "time", "node", "what happens");
+    let _ = writeln!(page, "{:>7} {:>8} {:>5}  {:<40} rule ← cause", "event", "time", "node", "what happens");
     let (mut all, mut shown) = (0_u64, 0_u64);
     source.for_each(|event| {
         all += 1;
@@ -83,7 +83,7 @@ fn line(event: &Event) -> String {
     let cause = event.cause.map_or(String::new(), |cause| format!("← {cause}"));
     let why = [rule, cause].join(" ");
     let Event { id, time, node, .. } = event;
-    let line = format!("{id:>7} {:>8} {:>5}  {told:<44} {}", time.0, node.to_string(), why.trim());
+    let line = format!("{id:>7} {:>8} {:>5}  {told:<40} {}", time.0, node.to_string(), why.trim());
     line.trim_end().to_owned() + "\n"
 }
 
