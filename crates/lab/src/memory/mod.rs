@@ -11,5 +11,4 @@ pub mod table;
 
 pub(crate) use events::access_of;
 pub use instance::ProgramInstance;
-pub(crate) use replay::phase as phase_of;
 pub use replay::{Played, Replay};

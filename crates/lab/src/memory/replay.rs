@@ -107,7 +107,7 @@ impl Replay {
 }
 
 /// The processes in a phase.
-pub(super) fn in_phase(view: &SharedView, wanted: Phase) -> Vec<NodeId> {
+fn in_phase(view: &SharedView, wanted: Phase) -> Vec<NodeId> {
     let places = view.processes.iter().enumerate();
     places
         .filter(|(_, process)| process.place.phase() == wanted)

@@ -7,7 +7,7 @@ use doorway_trace::{Event, Header, What};
 
 use super::{NodeState, States, options, unfit};
 use crate::Recording;
-use crate::memory::{ProgramInstance, access_of, phase_of};
+use crate::memory::{ProgramInstance, access_of};
 
 /// Makes every step of a recording again and notes what comes of it.
 ///
@@ -152,7 +152,7 @@ impl Player {
             fields.push(Field::list("buffer", process.buffered.iter().map(store)));
         }
         NodeState {
-            phase: phase_of(process.place),
+            phase: process.place.phase(),
             fields,
             waits_for: Vec::new(),
             permission: Permission::None,
