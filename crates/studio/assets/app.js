@@ -1,0 +1,123 @@
+// Which page is open: the part of the address behind `#/` says it, and the rest is the page's own.
+//
+// A page is a module with `open(page, query, app)`, which fills an element and returns `{update(query)?, close()?}`. `update` is called
+// when only the query changes; without it the page is opened anew.
+
+import { get } from "./api.js";
+import { h, fill } from "./dom.js";
+
+const PAGES = {
+  run: "Run", compare: "Compare", check: "Check", quorums: "Quorums", memory: "Shared memory", tours: "Tours",
+};
+
+const element = document.getElementById("page");
+const said = document.getElementById("say");
+let shown = { name: null, hash: null, page: {} };
+let catalog = null;
+let quiet = null;
+
+/** What pages may ask of the shell. */
+const app = {
+  /** Goes to an address, `#/run?…`, as a new step of the browser's history. */
+  go(hash) {
+    if (location.hash === hash) arrive();
+    else location.hash = hash;
+  },
+  /** Says where one is, without a new step of the history and without an update of the page. */
+  replace(hash) {
+    history.replaceState(null, "", hash);
+    shown.hash = hash;
+  },
+  /** Says where one is as a new step of the history, without an update of the page. */
+  push(hash) {
+    if (location.hash === hash) return;
+    history.pushState(null, "", hash);
+    shown.hash = hash;
+  },
+  /** The catalog of algorithms, programs, scripts and quorum systems; asked for once. */
+  catalog() {
+    catalog ??= get("catalog").catch((error) => {
+      catalog = null;
+      throw error;
+    });
+    return catalog;
+  },
+  /** Says a sentence, for a while; errors until the next one. */
+  say(sentence, tone = "info") {
+    clearTimeout(quiet);
+    fill(said, sentence ? h("p", { class: `note ${tone}` }, sentence, h("button", { type: "button", class: "quiet", "aria-label": "Close", on: { click: () => fill(said) } }, "×")) : null);
+    if (sentence && tone !== "error") quiet = setTimeout(() => fill(said), 5000);
+  },
+};
+
+async function arrive() {
+  const hash = location.hash || "#/run";
+  if (!hash.startsWith("#/")) return;
+  const [name, ...rest] = hash.slice(2).split("?");
+  const query = new URLSearchParams(rest.join("?"));
+  if (!Object.hasOwn(PAGES, name)) return lost(name);
+  app.say(null);
+  const isSame = shown.name === name;
+  shown.hash = hash;
+  if (isSame && shown.page.update) return shown.page.update(query);
+  shown.page.close?.();
+  mark(name);
+  shown = { name, hash, page: {} };
+  await opened(name, query);
+}
+
+async function opened(name, query) {
+  try {
+    const module = await import(`./${name}/page.js`);
+    if (shown.name !== name) return;
+    element.className = `page-${name}`;
+    shown.page = module.open(fill(element), query, app) ?? {};
+  } catch (error) {
+    fill(element, h("p", { class: "note error" }, `The page ${PAGES[name]} cannot be opened: ${error.message}`));
+    throw error;
+  }
+}
+
+function lost(name) {
+  shown.page.close?.();
+  shown = { name: null, hash: null, page: {} };
+  mark(null);
+  fill(element, h("p", { class: "note" }, `There is no page “${name}”. `, h("a", { href: "#/run" }, "To the page Run.")));
+}
+
+function mark(name) {
+  for (const link of document.querySelectorAll("#navigation a")) {
+    if (link.dataset.page === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = name ? `${PAGES[name]} · Doorway studio` : "Doorway studio";
+}
+
+/** The switch of colours: as the machine prefers, light, dark. */
+function themes() {
+  const root = document.documentElement;
+  const control = document.getElementById("theme");
+  const show = () => { control.textContent = { light: "Light", dark: "Dark" }[root.dataset.theme] ?? "Auto"; };
+  control.addEventListener("click", () => {
+    const next = { undefined: "light", light: "dark" }[root.dataset.theme];
+    if (next) root.dataset.theme = next;
+    else delete root.dataset.theme;
+    try {
+      localStorage.setItem("theme", next ?? "auto");
+    } catch {
+      // Then it lasts until the page is closed.
+    }
+    show();
+  });
+  show();
+}
+
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  element.focus();
+});
+window.addEventListener("hashchange", () => {
+  if (location.hash !== shown.hash) arrive();
+});
+themes();
+arrive();
