@@ -1,7 +1,7 @@
 // Which page is open: the part of the address behind `#/` says it, and the rest is the page's own.
 //
 // A page is a module with `open(page, query, app)`, which fills an element and returns `{update(query)?, close()?}`. `update` is called
-// when only the query changes; without it the page is opened anew.
+// when only the query changes; without it the page is opened anew. Styles of its own are in `export const styles = ["run/page.css"]`.
 
 import { get } from "./api.js";
 import { h, fill } from "./dom.js";
@@ -69,6 +69,7 @@ async function arrive() {
 async function opened(name, query) {
   try {
     const module = await import(`./${name}/page.js`);
+    await Promise.all((module.styles ?? []).map(styled));
     if (shown.name !== name) return;
     element.className = `page-${name}`;
     shown.page = module.open(fill(element), query, app) ?? {};
@@ -76,6 +77,14 @@ async function opened(name, query) {
     fill(element, h("p", { class: "note error" }, `The page ${PAGES[name]} cannot be opened: ${error.message}`));
     throw error;
   }
+}
+
+/** Loads a sheet of styles, once. */
+function styled(address) {
+  if (document.head.querySelector(`link[href="${address}"]`)) return Promise.resolve();
+  return new Promise((resolve) => {
+    document.head.append(h("link", { rel: "stylesheet", href: address, on: { load: resolve, error: resolve } }));
+  });
 }
 
 function lost(name) {
