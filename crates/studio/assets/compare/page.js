@@ -1,0 +1,246 @@
+// The page Compare: several algorithms on the same work, as charts over N and as a table. What is compared is in the address; a change
+// of it makes the runs anew, a change of number or axes only draws anew.
+
+import { work } from "../api.js";
+import { button, fill, h, panel, progressBar } from "../dom.js";
+import { number } from "./axis.js";
+import { NARROW, drawChart, emphasise } from "./chart.js";
+import { controls, drawing, marker } from "./controls.js";
+import { looks as looksOf } from "./looks.js";
+import { inOrder, isOutsideFormula, metricNamed } from "./metrics.js";
+import { address, body, command, hasSameRuns, read, runAddress } from "./spec.js";
+import { allAsText, asText, numbersTable } from "./table.js";
+
+export const styles = ["compare/page.css"];
+
+export function open(page, query, app) {
+  const comparing = new Comparing(page, app, read(query));
+  return { update: (next) => comparing.take(read(next)), close: () => comparing.close() };
+}
+
+/** What the page shows: a specification, the cells that were measured for it, and the work under way. */
+class Comparing {
+  constructor(page, app, spec) {
+    this.app = app;
+    this.spec = spec;
+    this.cells = [];
+    this.measured = null;
+    this.places = places();
+    fill(page, h("h1", { class: "unseen" }, "Compare"), this.places.whole);
+    this.observer = new ResizeObserver(() => this.onResize());
+    this.observer.observe(this.places.charts);
+    this.begin();
+  }
+
+  async begin() {
+    try {
+      this.catalog = await this.app.catalog();
+    } catch (error) {
+      this.refuse(error);
+      return;
+    }
+    this.looks = looksOf(this.catalog.algorithms);
+    this.show();
+    this.run();
+  }
+
+  close() {
+    this.observer.disconnect();
+    this.abort?.abort();
+  }
+
+  /** A specification from the address. */
+  take(spec) {
+    const isNew = !hasSameRuns(spec, this.spec);
+    this.spec = spec;
+    if (!this.catalog) return;
+    this.show();
+    if (isNew) this.run();
+  }
+
+  /** A specification from the controls. */
+  change(spec) {
+    this.app.push(address(spec));
+    this.take(spec);
+  }
+
+  async run() {
+    this.abort?.abort();
+    const abort = new AbortController();
+    this.abort = abort;
+    const bar = progressBar(() => abort.abort());
+    fill(this.places.state, bar.element);
+    bar.show({ done: 0, total: null, text: "running…" });
+    const spec = this.spec;
+    try {
+      const result = await work("comparisons", body(spec), { signal: abort.signal, progress: bar.show });
+      if (this.abort !== abort) return;
+      this.cells = result.cells;
+      this.measured = spec;
+      fill(this.places.state);
+      this.draw();
+    } catch (error) {
+      if (this.abort === abort) this.refuse(error);
+    }
+  }
+
+  refuse(error) {
+    if (error.name !== "AbortError") {
+      fill(this.places.state, h("p", { class: "note error" }, error.message));
+      return;
+    }
+    const again = button("Compare", () => this.run(), { class: "primary" });
+    fill(this.places.state, h("div", { class: "row" }, h("span", { class: "soft" }, "Cancelled: what is shown below is older. "), again));
+  }
+
+  /** Controls and all that follows from them. */
+  show() {
+    const focused = document.activeElement?.id;
+    const change = (spec) => this.change(spec);
+    fill(this.places.controls, controls(this.spec, this.catalog, this.looks, change));
+    fill(this.places.drawing, drawing(this.spec, change));
+    fill(this.places.command, h("code", { id: "compare-command" }, command(this.spec)));
+    if (focused) document.getElementById(focused)?.focus();
+    this.draw();
+  }
+
+  draw() {
+    if (this.cells.length === 0) return;
+    const metric = metricNamed(this.spec.metric);
+    this.drawCharts(metric);
+    fill(this.places.point, h("p", { class: "soft" }, help(metric, this.spec)));
+    fill(this.places.numbers, this.tablePanel(metric));
+  }
+
+  drawCharts(metric) {
+    const loads = inOrder(this.cells, "load");
+    const boxes = loads.map((load) => ({ load, box: h("div", { class: "chart-box" }) }));
+    const title = metric.title[0].toUpperCase() + metric.title.slice(1);
+    fill(this.places.charts, boxes.map(({ load, box }) => panel(`${title}, ${load}`, { class: "chart-panel" }, box)));
+    for (const { load, box } of boxes) this.drawChart(metric, load, box);
+    this.width = this.places.charts.clientWidth;
+  }
+
+  drawChart(metric, load, box) {
+    const tip = h("div", { class: "chart-tip", role: "status", hidden: true });
+    const view = {
+      cells: this.cells,
+      metric,
+      load,
+      looks: this.looks,
+      width: Math.floor(box.clientWidth),
+      isXLogarithmic: this.spec.x === "log",
+      isYLogarithmic: this.spec.y === "log",
+      hasFormula: this.spec.formula,
+    };
+    const isEmpty = !this.cells.some((cell) => cell.load === load && typeof cell[metric.key] === "number");
+    if (isEmpty) {
+      fill(box, h("p", { class: "soft" }, `No run with the load ${load} has a ${metric.name}; another load may have one.`));
+      return;
+    }
+    const picture = drawChart(view, {
+      at: (mark) => showTip(tip, box, mark, metric),
+      away: () => (tip.hidden = true),
+      choose: (mark) => this.choose(mark.cell, metric),
+    });
+    fill(box, picture, tip, view.width < NARROW ? legend(view, picture) : null);
+  }
+
+  /** Tells all about one mark below the charts. */
+  choose(cell, metric) {
+    const value = cell[metric.key];
+    const copy = button("Copy command", () => this.copy(cell.command, "The command is in the clipboard."));
+    const link = h("a", { class: "button", href: runAddress(cell, this.spec) }, "Open a short run of it");
+    fill(
+      this.places.point,
+      h("p", {}, h("strong", {}, `${cell.algorithm}, N = ${cell.nodes}, ${cell.load}: ${value} ${metric.title}`), `. ${formulaSentence(cell)}`),
+      h("p", {}, h("code", {}, cell.command)),
+      h("div", { class: "buttons" }, copy, link),
+    );
+  }
+
+  tablePanel(metric) {
+    const copy = (text, sentence) => () => this.copy(text(), sentence);
+    return panel(
+      `Table: ${metric.title}`,
+      {},
+      h(
+        "div",
+        { class: "buttons" },
+        button("Copy table", copy(() => asText(this.cells, metric, "\t"), "The table is in the clipboard, separated by tabs."), { id: "copy-table" }),
+        button("Copy as CSV", copy(() => asText(this.cells, metric, ","), "The table is in the clipboard as CSV."), { id: "copy-csv" }),
+        button("Copy all numbers as CSV", copy(() => allAsText(this.cells, ","), "All numbers are in the clipboard as CSV."), { id: "copy-all" }),
+      ),
+      h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Table of the numbers" }, numbersTable(this.cells, metric)),
+      h("p", { class: "soft small" }, "* best of its column, ! outside the formula, ✗ stalled or violated something; times in ticks."),
+    );
+  }
+
+  async copy(text, sentence) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.app.say(sentence);
+    } catch {
+      fill(this.places.copied, panel("Copy this", {}, h("textarea", { rows: 8, readonly: true, value: text })));
+      this.places.copied.querySelector("textarea").select();
+    }
+  }
+
+  onResize() {
+    const isOther = Math.abs((this.width ?? 0) - this.places.charts.clientWidth) > 1;
+    if (isOther && this.cells.length > 0) this.drawCharts(metricNamed(this.spec.metric));
+  }
+}
+
+/** The boxes of the page, in their order. */
+function places() {
+  const box = (id, name, properties = {}) => h(name ?? "div", { id, ...properties });
+  const controls = box("compare-choice");
+  const drawingBox = box("compare-drawing");
+  const [state, charts] = [box("compare-state"), box("compare-charts", "div", { class: "columns charts" })];
+  const [point, numbers, copied] = [box("compare-point", "div", { class: "panel", "aria-live": "polite" }), box("compare-numbers"), box("compare-copied")];
+  const commandLine = box("compare-line", "p", { class: "soft" });
+  const choice = h("details", { class: "panel choice", open: window.innerWidth > 800 }, h("summary", { class: "heading" }, "What is compared"), controls);
+  const results = h("div", { class: "stack" }, h("div", { class: "panel stack" }, drawingBox, state, commandLine), charts, point, numbers, copied);
+  return { whole: h("div", { class: "compare" }, choice, results), controls, drawing: drawingBox, state, charts, point, numbers, copied, command: commandLine };
+}
+
+function showTip(tip, box, mark, metric) {
+  const { cell, value } = mark;
+  fill(tip, h("strong", {}, cell.algorithm), `N = ${cell.nodes}: ${number(value)} ${metric.title}`);
+  if (metric.name === "messages") tip.append(h("span", { class: "soft" }, formulaSentence(cell)));
+  if (cell.failed) tip.append(h("span", { class: "alarm" }, "The run stalled or violated something."));
+  tip.hidden = false;
+  const room = box.clientWidth - tip.offsetWidth;
+  tip.style.left = `${Math.max(0, Math.min(mark.x + 14, room))}px`;
+  tip.style.top = mark.y > tip.offsetHeight + 20 ? `${mark.y - tip.offsetHeight - 12}px` : `${mark.y + 16}px`;
+}
+
+function formulaSentence(cell) {
+  if (cell.formula_least === null) return `The formula ${cell.formula} has no number here.`;
+  const most = cell.formula_most === null ? "unbounded" : number(cell.formula_most);
+  const bounds = cell.formula_least === cell.formula_most ? number(cell.formula_least) : `${number(cell.formula_least)} … ${most}`;
+  return `Formula ${cell.formula} = ${bounds} messages per entry: ${isOutsideFormula(cell) ? "measured outside it!" : "measured within it."}`;
+}
+
+/** How to read the charts. */
+function help(metric, spec) {
+  const formula = "Dashed lines are the least and the most of the formula; between them is a band, seen for the series that one points at, and for all if they are few. ";
+  const keys = "Point at a mark for its numbers; click it, or go to it with Tab and the arrow keys and press Enter, for its command.";
+  return `Marks are measured. ${metric.name === "messages" && spec.formula ? formula : ""}${keys}`;
+}
+
+/** The names below the chart, where there is no room beside it. */
+function legend(view, picture) {
+  const names = inOrder(view.cells, "algorithm");
+  const entry = (name) => {
+    const toggle = (event) => {
+      const isPressed = event.currentTarget.getAttribute("aria-pressed") === "true";
+      for (const other of event.currentTarget.parentElement.children) other.setAttribute("aria-pressed", "false");
+      event.currentTarget.setAttribute("aria-pressed", String(!isPressed));
+      emphasise(picture, isPressed ? null : name);
+    };
+    return button([marker(view.looks.get(name)), name], toggle, { class: "small legend", "aria-pressed": "false" });
+  };
+  return h("div", { class: "buttons" }, names.map(entry));
+}
