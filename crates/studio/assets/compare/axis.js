@@ -33,8 +33,8 @@ function logarithmicRange(least, most) {
 
 function linearTicks({ least, most }, wanted) {
   const step = roundStep((most - least) / wanted);
-  const count = Math.floor((most - least) / step + 1e-9);
-  return Array.from({ length: count + 1 }, (_, index) => Number((least + index * step).toPrecision(12)));
+  const [first, last] = [Math.ceil(least / step - 1e-9), Math.floor(most / step + 1e-9)];
+  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(12)));
 }
 
 /** The next of 1, 2, 5, 10, 20, … that is not smaller. */
@@ -44,6 +44,8 @@ function roundStep(step) {
 }
 
 function logarithmicTicks({ least, most }, wanted) {
+  // Within less than a decade the round factors are too few; equal steps are still readable there.
+  if (most / least < 8) return linearTicks({ least, most }, wanted);
   const within = (factors) => decades(least, most, factors).filter((value) => value >= least && value <= most);
   const choices = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3], [1]].map(within);
   return choices.find((ticks) => ticks.length <= Math.max(wanted, 3)) ?? choices.at(-1);

@@ -1,6 +1,5 @@
-// What the series of an algorithm looks like: a colour and a marker that are its own at every size of the chart and
-// on every visit. Colours are those of Okabe and Ito, which the colour-blind tell apart; the markers tell them apart
-// without any colour.
+// What the series of an algorithm looks like: a colour that is its own on every visit, and a marker. The colours are those of Okabe and
+// Ito, which the colour-blind tell apart; the markers tell series apart without any colour.
 
 const COLOURS = 8;
 
@@ -15,16 +14,10 @@ const MARKERS = [
   (r) => polygon(star(), r),
 ];
 
-/** The look of the algorithm at this place of the catalog: the class of its colour and its marker. */
-export function look(place) {
-  const colour = place % COLOURS;
-  const marker = MARKERS[place % MARKERS.length];
-  return { colour: `series-${colour}`, marker };
-}
-
-/** The looks of all algorithms by their names. */
-export function looks(algorithms) {
-  return new Map(algorithms.map((algorithm, place) => [algorithm.name, look(place)]));
+/** The looks of all algorithms by their names: `{colour, marker}`. The chosen ones get the first markers, so that few differ in all. */
+export function looks(names, chosen) {
+  const places = new Map([...names].sort((one, other) => chosen.has(other) - chosen.has(one)).map((name, place) => [name, place]));
+  return new Map(names.map((name, place) => [name, { colour: `series-${place % COLOURS}`, marker: MARKERS[places.get(name) % MARKERS.length] }]));
 }
 
 function polygon(corners, r) {

@@ -39,7 +39,6 @@ class Comparing {
       this.refuse(error);
       return;
     }
-    this.looks = looksOf(this.catalog.algorithms);
     this.show();
     this.run();
   }
@@ -97,6 +96,9 @@ class Comparing {
   show() {
     const focused = document.activeElement?.id;
     const change = (spec) => this.change(spec);
+    const right = this.catalog.algorithms.filter((algorithm) => !algorithm.specimen).map((algorithm) => algorithm.name);
+    const names = [...new Set([...right, ...this.spec.algorithms])];
+    this.looks = looksOf(names, new Set(this.spec.algorithms.length > 0 ? this.spec.algorithms : right));
     fill(this.places.controls, controls(this.spec, this.catalog, this.looks, change));
     fill(this.places.drawing, drawing(this.spec, change));
     fill(this.places.command, h("code", { id: "compare-command" }, command(this.spec)));
