@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A program, the package of Debian that has it, and what is left out without it.
+/// A program, the package of Debian that has it, and what is skipped without it.
 pub struct Package {
     program: &'static str,
     name: &'static str,
@@ -14,6 +14,14 @@ pub struct Package {
 pub const PARALLEL: Package =
     Package { program: "parallel", name: "parallel", tests: "the test of the line for GNU Parallel" };
 
+/// The browser in which the studio's pages are tested, and the program that steers it.
+pub const BROWSER: [Package; 2] = [
+    Package { program: "chromium", name: "chromium", tests: PAGES },
+    Package { program: "chromedriver", name: "chromium-driver", tests: PAGES },
+];
+
+const PAGES: &str = "the tests of the studio's pages in a browser";
+
 /// Sees to it that the program is there, or says what is skipped because it is not.
 pub fn ensure(package: &Package) {
     if is_there(package) {
@@ -21,7 +29,9 @@ pub fn ensure(package: &Package) {
     }
     let (program, name, tests) = (package.program, package.name, package.tests);
     if let Some(reason) = obstacle() {
-        println!("\n{tests} is skipped: there is no {program}, and it cannot be installed because {reason}.");
+        println!(
+            "\nSkipped: {tests}, for there is no {program}, and it cannot be installed because {reason}."
+        );
         return;
     }
     println!("\n> apt-get install --yes {name}");
@@ -33,7 +43,7 @@ pub fn ensure(package: &Package) {
     let install = ["install", "--yes", "--no-install-recommends", name];
     let is_installed = quiet(&install) || (quiet(&["update"]) && quiet(&install));
     if !is_installed || !is_there(package) {
-        println!("{tests} is skipped: apt-get could not install {name}.");
+        println!("Skipped: {tests}, for apt-get could not install {name}.");
     }
 }
 
