@@ -1,0 +1,147 @@
+// Who waits for whom at the cut, as a graph, with its cycles marked in red and in words.
+//
+// Where a node waits for votes, it really waits for those whom these votes are given to: then the arrow goes there and says at
+// which arbiter.
+
+import { h, svg, fill } from "../dom.js";
+import { latest } from "./state.js";
+
+/** Who waits for whom after so many events: `{waiting, edges: [{from, to, at}], cycle: [nodes]}`. */
+export function waitsAt(run, cut) {
+  const states = run.states.map((changes) => latest(changes, cut));
+  const edges = [];
+  const waiting = [];
+  states.forEach((state, index) => {
+    if (state?.phase !== "waiting") return;
+    waiting.push(index + 1);
+    for (const other of state.waits) edges.push(...edgesTo(states, index + 1, other));
+  });
+  return { waiting, edges, cycle: needsAll(run) ? cycleOf(edges) : [] };
+}
+
+function edgesTo(states, from, other) {
+  const vote = states[other - 1]?.permission?.vote;
+  if (vote === undefined || vote === null) return other === from ? [] : [{ from, to: other, at: null }];
+  if (typeof vote === "number" && vote !== from) return [{ from, to: vote, at: other }];
+  return other === from ? [] : [{ from, to: other, at: null, isOpen: true }];
+}
+
+/** Whether a ring of waiting nodes means anything: with a token that is somewhere, any of those one waits for will do. */
+function needsAll(run) {
+  return run.waits_for_all ?? !run.states.some((changes) => changes.some(([, state]) => state.permission?.token));
+}
+
+/** Some cycle among the edges, from its smallest node; edges that only wait for a message's arrival do not count. */
+function cycleOf(edges) {
+  const next = new Map();
+  for (const { from, to, isOpen } of edges) if (!isOpen) next.set(from, [...(next.get(from) ?? []), to]);
+  const done = new Set();
+  const path = [];
+  const visit = (node) => {
+    if (path.includes(node)) return path.slice(path.indexOf(node));
+    if (done.has(node)) return null;
+    done.add(node);
+    path.push(node);
+    for (const other of next.get(node) ?? []) {
+      const found = visit(other);
+      if (found) return found;
+    }
+    path.pop();
+    return null;
+  };
+  const starts = [...next.keys()].sort((one, other) => one - other);
+  for (const start of starts) {
+    const found = visit(start);
+    if (found) return turned(found);
+  }
+  return [];
+}
+
+function turned(cycle) {
+  const first = cycle.indexOf(Math.min(...cycle));
+  return [...cycle.slice(first), ...cycle.slice(0, first)];
+}
+
+/** A cycle in words: `cycle 7 → 8 → 11 → 7`. */
+export function cycleText(cycle) {
+  return `cycle ${[...cycle, cycle[0]].join(" → ")}`;
+}
+
+/** The graph: `{element, show(run, cut)}`. */
+export function waitGraph() {
+  const picture = h("div", { class: "graph" });
+  const words = h("p", { class: "graph-words", data: { cycle: "" } });
+  return { element: h("div", {}, picture, words), show: (run, cut) => draw(picture, words, run, cut) };
+}
+
+function draw(picture, words, run, cut) {
+  if (cut > run.known) {
+    fill(picture);
+    fill(words, "Not known here.");
+    return;
+  }
+  const { waiting, edges, cycle } = waitsAt(run, cut);
+  const nodes = [...new Set([...waiting, ...edges.map((edge) => edge.to)])].sort((one, other) => one - other);
+  words.dataset.cycle = cycle.join(" ");
+  fill(picture, nodes.length > 0 ? pictureOf(run, cut, ordered(nodes, cycle), waiting, edges, cycle) : null);
+  fill(words, cycle.length > 0 ? h("span", { class: "alarm strong" }, `⚠ ${cycleText(cycle)}`) : null,
+    cycle.length > 0 ? ": each waits for the next one." : waiting.length > 0 ? h("span", { class: "soft" }, inWords(edges, waiting)) : h("span", { class: "soft" }, "Nobody waits."));
+}
+
+function inWords(edges, waiting) {
+  const shown = waiting.slice(0, 6).map((node) => {
+    const others = [...new Set(edges.filter((edge) => edge.from === node).map((edge) => edge.to))];
+    return `${node} waits for ${others.slice(0, 8).join(", ") || "its turn"}${others.length > 8 ? ", …" : ""}`;
+  });
+  return `${shown.join("; ")}${waiting.length > 6 ? "; …" : ""}. No cycle.`;
+}
+
+/** Nodes of the cycle stand next to each other. */
+function ordered(nodes, cycle) {
+  return [...cycle, ...nodes.filter((node) => !cycle.includes(node))];
+}
+
+function pictureOf(run, cut, nodes, waiting, edges, cycle) {
+  const radius = nodes.length > 24 ? 7 : nodes.length > 12 ? 11 : 15;
+  const [wide, high] = [300, nodes.length > 5 ? 236 : 180];
+  const place = (node) => {
+    const turn = (nodes.indexOf(node) / nodes.length) * 2 * Math.PI - Math.PI / 2;
+    return nodes.length === 1 ? [wide / 2, high / 2] : [wide / 2 + (wide / 2 - radius - 26) * Math.cos(turn), high / 2 + (high / 2 - radius - 8) * Math.sin(turn)];
+  };
+  const isOfCycle = ({ from, to }) => cycle.includes(from) && cycle[(cycle.indexOf(from) + 1) % cycle.length] === to;
+  const merged = mergedEdges(edges);
+  return svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": cycle.length > 0 ? cycleText(cycle) : "wait-for graph without a cycle" },
+    merged.map((edge) => drawEdge(edge, place(edge.from), place(edge.to), radius, isOfCycle(edge), merged.length <= 16)),
+    nodes.map((node) => drawNode(node, place(node), radius, latest(run.states[node - 1], cut)?.phase ?? "outside", cycle.includes(node))));
+}
+
+function mergedEdges(edges) {
+  const byWay = new Map();
+  for (const edge of edges) {
+    const key = `${edge.from} ${edge.to}`;
+    const known = byWay.get(key) ?? { ...edge, at: [], isOpen: true };
+    if (edge.at !== null) known.at.push(edge.at);
+    if (!edge.isOpen) known.isOpen = false;
+    byWay.set(key, known);
+  }
+  return [...byWay.values()];
+}
+
+function drawEdge(edge, [x1, y1], [x2, y2], radius, isRed, hasText) {
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  const [along, across] = [(x2 - x1) / length, (y2 - y1) / length];
+  const [aside, down] = [-across * 3, along * 3];
+  const from = [x1 + along * radius + aside, y1 + across * radius + down];
+  const to = [x2 - along * (radius + 1) + aside, y2 - across * (radius + 1) + down];
+  const turn = (Math.atan2(across, along) * 180) / Math.PI;
+  const text = edge.at.length > 0 && hasText ? `at ${edge.at.join(", ")}` : null;
+  const middle = [x1 + (x2 - x1) * 0.42 + aside * 4, y1 + (y2 - y1) * 0.42 + down * 4];
+  return svg("g", { class: `edge${isRed ? " in-cycle" : ""}${edge.isOpen ? " open" : ""}`, data: { from: edge.from, to: edge.to } },
+    svg("path", { d: `M${from}L${to}` }), svg("path", { d: "M0 0L-8-4V4Z", class: "edge-tip", transform: `translate(${to}) rotate(${turn})` }),
+    text ? svg("text", { x: middle[0], y: middle[1] + 4 }, text) : null);
+}
+
+function drawNode(node, [x, y], radius, phase, isRed) {
+  return svg("g", { class: `vertex ${phase}${isRed ? " in-cycle" : ""}`, data: { node } },
+    svg("circle", { cx: x, cy: y, r: radius }), svg("text", { x, y: y + 4.5 }, node));
+}

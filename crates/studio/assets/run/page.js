@@ -1,0 +1,212 @@
+// The page Run: one run, its picture, and a cut through it that one can move, with everything that was so at the cut. Changing what
+// happens makes another run; the address holds all of it.
+
+import { h, fill, panel, progressBar } from "../dom.js";
+import { work } from "../api.js";
+import { changed, firstDifference } from "./change.js";
+import { changesPanel } from "./changes.js";
+import { diagram } from "./diagram.js";
+import { exporter } from "./export.js";
+import { form } from "./form.js";
+import { waitGraph } from "./graph.js";
+import { eventList, now, rules } from "./happening.js";
+import { menu } from "./menu.js";
+import { messageMenu, nodeMenu } from "./menus.js";
+import { ended, metrics } from "./metrics.js";
+import { player } from "./player.js";
+import { pointing } from "./pointing.js";
+import { appended } from "./script.js";
+import { fromQuery, isSame, isScript, toHash } from "./spec.js";
+import { stateTable } from "./state.js";
+import { tell } from "./story.js";
+import { tools } from "./tools.js";
+
+export const styles = ["run/page.css"];
+
+/** Opens the page. */
+export function open(page, query, app) {
+  const state = { app, page, spec: null, run: null, story: null, cut: 0, past: [], future: [], said: null, extra: {}, asking: null, parts: null };
+  const keys = (event) => typed(state, event);
+  document.addEventListener("keydown", keys);
+  build(state);
+  arrive(state, query);
+  app.catalog().then((catalog) => controls(state, catalog), (error) => troubled(state, error));
+  return {
+    update: (next) => arrive(state, next),
+    close() {
+      document.removeEventListener("keydown", keys);
+      state.asking?.abort();
+      state.parts.player.stop();
+      state.parts.view.close();
+      state.parts.menu.remove();
+      clearTimeout(state.timer);
+    },
+  };
+}
+
+/** Puts the panels in their places. */
+function build(state) {
+  const go = (count) => cutAt(state, count);
+  const view = diagram();
+  const parts = {
+    view, tools: tools(view, {}), player: player(go), state: stateTable(), graph: waitGraph(), now: now(go), rules: rules(), events: eventList(go), metrics: metrics(),
+    exporter: exporter(state.app), menu: menu(), changes: changesPanel(changing(state)), form: null,
+    controls: h("div", { class: "form-place" }), trouble: h("div", { class: "troubles", role: "alert" }), title: h("h1", { id: "title" }), ending: h("div", {}), busy: h("div", { hidden: true }),
+  };
+  state.parts = parts;
+  const picture = panel(null, { class: "picture-panel" }, h("div", { class: "row spread" }, parts.title, parts.busy), parts.ending, parts.tools.element, h("div", { class: "diagram-place" }, view.element), parts.player.element);
+  const aside = h("div", { class: "stack aside" }, panel("What just happened", {}, parts.now.element), panel("Wait-for graph", {}, parts.graph.element), panel("Changes", {}, parts.changes.element));
+  fill(state.page, parts.controls, parts.trouble, h("div", { class: "run-columns" }, picture, aside),
+    panel("State at the cut", { class: "state-panel" }, parts.state.element),
+    h("div", { class: "columns run-below" }, panel("This run against the formula", {}, parts.metrics.element), h("div", { class: "stack" }, panel("Rules", {}, parts.rules.element), panel("Take it along", {}, parts.exporter.element))),
+    panel(null, { class: "events-panel" }, parts.events.element), parts.menu.element);
+  parts.pointing = pointing(view, {
+    cut: go, retime: (way, time) => change(state, { what: "retime", message: way.message, end: way.end, time }),
+    canRetime: (way) => state.spec.trace === undefined && !(way.end?.isLost && isScript(state.spec)), menu: (target, at) => menuAt(state, target, at),
+  });
+}
+
+function controls(state, catalog) {
+  state.parts.form = form(catalog, (spec) => wanted(state, spec));
+  fill(state.parts.controls, state.parts.form.element);
+  if (state.spec) state.parts.form.show(state.spec, state.run);
+}
+
+/** An address was opened: another run, or only another cut of this one. */
+function arrive(state, query) {
+  const { spec, at } = fromQuery(query);
+  state.extra = { tour: query.get("tour"), step: query.get("step") };
+  if (query.has("file") && state.spec?.trace !== undefined) return;
+  if (state.run && isSame(spec, state.spec)) return cutAt(state, at ?? state.run.events.length);
+  ask(state, spec, at, "replace");
+}
+
+/** Somebody wants another run: the old one can be had back. */
+function wanted(state, spec, at = null, said = null) {
+  if (state.spec && isSame(spec, state.spec)) return;
+  if (state.spec) state.past.push({ spec: state.spec, cut: state.cut });
+  state.future = [];
+  ask(state, spec, at, "push", said);
+}
+
+async function ask(state, spec, at, step, said = null) {
+  state.asking?.abort();
+  const asking = new AbortController();
+  state.asking = asking;
+  const before = state.run;
+  state.spec = spec;
+  state.parts.player.stop();
+  const bar = progressBar(() => asking.abort());
+  fill(state.parts.busy, bar.element);
+  const late = setTimeout(() => { state.parts.busy.hidden = false; }, 300);
+  try {
+    const run = await work("runs", spec, { signal: asking.signal, progress: bar.show });
+    if (state.asking !== asking) return;
+    state.said = said === null ? null : [said, difference(before, run)].filter(Boolean).join(" ") || null;
+    arrived(state, run, at, step);
+  } catch (error) {
+    if (state.asking === asking && error.name !== "AbortError") troubled(state, error);
+    if (state.asking === asking) state.parts.form?.show(state.spec, state.run);
+  } finally {
+    clearTimeout(late);
+    if (state.asking === asking) state.parts.busy.hidden = true;
+  }
+}
+
+function difference(before, run) {
+  const place = before ? firstDifference(before, run) : null;
+  if (place === null) return before ? "Nothing else comes of it." : null;
+  return `The run differs from event ${place + 1} on, at time ${(run.events[place] ?? run.events.at(-1))?.time}.`;
+}
+
+/** A run has come. */
+function arrived(state, run, at, step) {
+  const { parts, spec } = state;
+  Object.assign(state, { run, story: tell(run) });
+  fill(parts.title, run.title ?? run.algorithm, h("span", { class: "soft" }, ` ${about(run)}`));
+  fill(parts.ending, ended(run));
+  fill(parts.trouble, run.trouble ? h("p", { class: "note error" }, run.trouble) : null, run.memory ? memoryNote(spec) : null);
+  parts.form?.show(spec, run);
+  parts.view.show(run, state.story);
+  parts.tools.show(run, state.story);
+  parts.player.show(run, state.story);
+  parts.metrics.show(run, state.story);
+  parts.exporter.show(spec, run);
+  const cut = Math.min(at ?? run.events.length, run.events.length);
+  state.app[step](toHash(spec, cut, state.extra));
+  cutAt(state, cut);
+}
+
+function about(run) {
+  const words = [`${run.nodes} nodes`, `${run.channels} channels`, ...Object.entries(run.options ?? {}).map(([name, word]) => `${name} ${word}`)];
+  return words.join(" · ");
+}
+
+function memoryNote(spec) {
+  return h("p", { class: "note" }, "This is a program over shared memory. ", h("a", { href: toHash(spec, null).replace("#/run", "#/memory") }, "Look at it line by line"), ".");
+}
+
+function troubled(state, error) {
+  fill(state.parts.trouble, h("p", { class: "note error", id: "trouble" }, error.message));
+}
+
+/** Moves the cut, and shows all that was so then. */
+function cutAt(state, count) {
+  if (!state.run) return;
+  const { parts, run, story } = state;
+  state.cut = Math.max(0, Math.min(run.events.length, count));
+  parts.player.set(state.cut);
+  parts.view.setCut(state.cut);
+  parts.view.reveal();
+  parts.now.show(run, story, state.cut);
+  parts.graph.show(run, state.cut);
+  parts.state.show(run, state.cut);
+  parts.rules.show(run, state.cut);
+  parts.events.show(run, state.cut);
+  parts.changes.show(state.spec, run, state.cut, { canUndo: state.past.length > 0, canRedo: state.future.length > 0, said: state.said });
+  clearTimeout(state.timer);
+  state.timer = setTimeout(() => state.app.replace(toHash(state.spec, state.cut, state.extra)), 150);
+}
+
+/** What the panel of changes can ask for. */
+function changing(state) {
+  const swap = (from, to) => () => {
+    const other = from().pop();
+    if (!other) return;
+    to().push({ spec: state.spec, cut: state.cut });
+    ask(state, other.spec, other.cut, "push");
+  };
+  return {
+    undo: swap(() => state.past, () => state.future), redo: swap(() => state.future, () => state.past),
+    without: (spec) => wanted(state, spec, state.cut, ""),
+    choose: (line) => wanted(state, { ...state.spec, script: appended(state.run.script ?? state.spec.script, line), ...files(state) }, null, ""),
+  };
+}
+
+function files(state) {
+  const known = state.spec.files ?? state.run.spec?.files;
+  return known ? { files: known } : {};
+}
+
+function change(state, wish) {
+  const { spec, note, trouble } = changed({ ...state.spec, ...(isScript(state.spec) ? files(state) : {}) }, state.run, state.story, wish);
+  if (trouble) return state.app.say(trouble, "error");
+  return wanted(state, spec, state.cut, note ?? "");
+}
+
+function menuAt(state, target, at) {
+  const make = target.message ? messageMenu : nodeMenu;
+  const { title, items } = make(state, target, (wish) => change(state, wish));
+  state.parts.menu.open(at, title, items);
+}
+
+function typed(state, event) {
+  if (!state.run || event.target.closest?.(".menu")) return;
+  if (event.key === "z" && (event.ctrlKey || event.metaKey) && !/^(INPUT|TEXTAREA)$/.test(event.target.tagName)) {
+    event.preventDefault();
+    changing(state)[event.shiftKey ? "redo" : "undo"]();
+    return;
+  }
+  state.parts.player.key(event);
+  state.parts.tools.key(event);
+}
