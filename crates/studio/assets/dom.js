@@ -65,7 +65,7 @@ export function select(choices, chosen, properties = {}) {
   return h("select", properties, choices.map(option));
 }
 
-/** A button: what it says, what it does, and further properties. */
+/** A button: what it says (text, or a list with an icon), what it does, and further properties. */
 export function button(text, click, properties = {}) {
   return h("button", { type: "button", ...properties, on: { click, ...properties.on } }, text);
 }
@@ -86,4 +86,16 @@ export function progressBar(cancel) {
     text.textContent = progress.text ?? (progress.total ? `${progress.done} of ${progress.total}` : `${progress.done}`);
   };
   return { element, show };
+}
+
+const ICONS = {
+  first: "M2 2h2.5v12H2zM14 2v12L5.5 8z", back: "M12 2v12L3.5 8z", play: "M3 1.5v13L14 8z", pause: "M3 2h3.5v12H3zM9.5 2H13v12H9.5z",
+  forward: "M4 2v12l8.5-6z", last: "M14 2h-2.5v12H14zM2 2v12l8.5-6z", entry: "M9 1h6v14H9v-2h4V3H9zM1 7h6V4l4 4-4 4V9H1z",
+  dice: "M3 1h10a2 2 0 012 2v10a2 2 0 01-2 2H3a2 2 0 01-2-2V3a2 2 0 012-2zm1.7 2.5a1.2 1.2 0 100 2.4 1.2 1.2 0 000-2.4zm6.6 6.6a1.2 1.2 0 100 2.4 1.2 1.2 0 000-2.4zM8 6.8a1.2 1.2 0 100 2.4 1.2 1.2 0 000-2.4z",
+  undo: "M6 1L1 5.5 6 10V7h4a2.5 2.5 0 010 5H6v2h4a4.5 4.5 0 000-9H6z", redo: "M10 1l5 4.5L10 10V7H6a2.5 2.5 0 000 5h4v2H6a4.5 4.5 0 010-9h4z",
+};
+
+/** A small picture by its name, which fonts may not have; it says nothing to those who cannot see it. */
+export function icon(name) {
+  return svg("svg", { class: "icon", viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: ICONS[name], "fill-rule": "evenodd" }));
 }

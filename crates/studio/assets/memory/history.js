@@ -57,7 +57,7 @@ function did(step) {
   const wrong = violationOf(step);
   const access = step.events.find(({ event }) => event === "access");
   return [
-    h("span", { class: "mono", title: step.events.map(({ says }) => says).join("; ") }, signs(step)),
+    h("span", { class: "mono", title: step.events.map(({ says }) => says.replace(/^node/, "process")).join("; ") }, signs(step)),
     access?.line ? h("span", { class: "soft small" }, ` line ${access.line}`) : null,
     outcomeOf(step)
       .filter((word) => word !== "asks")

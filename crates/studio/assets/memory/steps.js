@@ -78,10 +78,7 @@ export function processAt(run, node, count) {
     if (name === "next line") process.line = Number(value);
     else if (name === "place") process.place = value;
     else if (name === "buffer" || name === "writes")
-      process[name] = String(value)
-        .replace(/^[[{(]|[\]})]$/g, "")
-        .split(/[,\s]+/)
-        .filter(Boolean);
+      process[name] = value.split(/\s+/).filter((store) => store.includes(":="));
     else process.fields.push([name, value]);
   });
   return process;

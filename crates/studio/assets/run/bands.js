@@ -18,7 +18,7 @@ function stays(story, places, lane, node, { left, right }) {
   const y = lane.y(node);
   const { stays: all, crash } = story.lanes[node - 1];
   const end = crash ? places.x(crash.moment) : Math.min(places.end, right);
-  const shapes = [svg("path", { d: `M${Math.max(0, left)} ${y}H${Math.max(0, end)}`, class: "outside" })];
+  const shapes = [svg("path", { d: `M${Math.max(0, left)} ${y}H${Math.max(0, end)}`, class: "lane-line" })];
   for (const stay of all) {
     const [from, until] = [places.x(stay.from), places.x(stay.until)];
     if (stay.phase === "outside" || until < left || from > right) continue;

@@ -1,13 +1,13 @@
 // The panel of changes: what was changed in this run, taking it back, and in a script what could happen next.
 
-import { h, fill, button } from "../dom.js";
+import { h, fill, button, icon } from "../dom.js";
 import { changesOf } from "./change.js";
 import { isScript } from "./spec.js";
 
 /** `{element, show(spec, run, cut, {canUndo, canRedo, note})}`; `does` has `undo()`, `redo()`, `without(spec)`, `choose(line)`. */
 export function changesPanel(does) {
-  const undo = button("↶ Undo", does.undo, { id: "undo", title: "Take the last change back" });
-  const redo = button("↷ Redo", does.redo, { id: "redo" });
+  const undo = button([icon("undo"), "Undo"], does.undo, { id: "undo", title: "Take the last change back" });
+  const redo = button([icon("redo"), "Redo"], does.redo, { id: "redo" });
   const list = h("ul", { class: "changes", id: "changes" });
   const note = h("p", { class: "small" });
   const choices = h("div", { class: "choices", id: "choices" });

@@ -1,6 +1,6 @@
 // The controls of a run: an algorithm with what it can be given, or a script, or a recorded file. Every change is a new spec.
 
-import { h, fill, field, select, button } from "../dom.js";
+import { h, fill, field, icon, select, button } from "../dom.js";
 import { FIRST, isScript } from "./spec.js";
 
 const LOADS = ["saturated", "isolated", "light:50", "light:200", "active:2", "active:3"];
@@ -64,7 +64,7 @@ function drawAlgorithm(state) {
       (about?.parameters ?? []).map((parameter) => option(state, own, parameter)), words("load", "Load", LOADS, "saturated", "When nodes ask"),
       box("entries", "Entries", { type: "number", min: 1, max: 5000, placeholder: "12" }), words("latency", "Latency", LATENCIES, "10", "How many ticks a message is under way"),
       field("Channels", select(["fifo", "any", "causal"], own.channels ?? "fifo", { data: { name: "channels" }, on: { change: (event) => told(state, "channels", event.target.value) } }), "In what order a channel delivers"),
-      box("seed", "Seed", { type: "text", size: 6, inputmode: "numeric" }), button("🎲", () => told(state, "seed", String(1 + Math.floor(Math.random() * 9999))), { title: "Another seed", "aria-label": "Another seed", data: { dice: "" } })),
+      box("seed", "Seed", { type: "text", size: 6, inputmode: "numeric" }), button(icon("dice"), () => told(state, "seed", String(1 + Math.floor(Math.random() * 9999))), { title: "Another seed", "aria-label": "Another seed", data: { dice: "" } })),
     more(state, own, words, box), about?.specimen ? specimenNote(about) : null);
 }
 

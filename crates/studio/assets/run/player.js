@@ -1,6 +1,6 @@
 // Moves the cut: a scrubber with marks, buttons, keys, and play.
 
-import { h, svg, fill, button, select } from "../dom.js";
+import { h, svg, fill, button, icon, select } from "../dom.js";
 import { waitsAt } from "./graph.js";
 
 const SPEEDS = [["1400", "slow"], ["700", "normal"], ["250", "fast"], ["60", "very fast"]];
@@ -13,9 +13,9 @@ export function player(go) {
   const act = (move) => () => moves[move](state);
   const make = (move, text, title) => button(text, act(move), { title, "aria-label": title, data: { move } });
   state.buttons = {
-    first: make("first", "⏮", "To the beginning (Home)"), back: make("back", "◀", "One event back (←)"),
-    play: make("play", "▶ Play", "Play or pause (space)"), forward: make("forward", "▶", "One event forward (→)"),
-    entry: make("entry", "Next entry ⇥", "To the next entry (n)"), last: make("last", "⏭", "To the end (End)"),
+    first: make("first", icon("first"), "To the beginning (Home)"), back: make("back", icon("back"), "One event back (←)"),
+    play: make("play", [icon("play"), "Play"], "Play or pause (space)"), forward: make("forward", icon("forward"), "One event forward (→)"),
+    entry: make("entry", [icon("entry"), "Next entry"], "To the next entry (n)"), last: make("last", icon("last"), "To the end (End)"),
   };
   state.scrubber = h("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Events shown", id: "scrubber", on: { input: (event) => { pause(state); go(Number(event.target.value)); } } });
   state.speed = select(SPEEDS, "700", { "aria-label": "Speed", on: { change: () => { if (state.timer) { pause(state); play(state); } } } });
@@ -88,14 +88,14 @@ function moved(state, count) {
 function play(state) {
   if (state.cut >= state.story.events.length) state.go(0);
   state.timer = setInterval(() => state.go(forward(state)), Number(state.speed.value));
-  fill(state.buttons.play, "⏸ Pause");
+  fill(state.buttons.play, icon("pause"), "Pause");
   state.buttons.play.setAttribute("aria-pressed", "true");
 }
 
 function pause(state) {
   clearInterval(state.timer);
   state.timer = null;
-  fill(state.buttons.play, "▶ Play");
+  fill(state.buttons.play, icon("play"), "Play");
   state.buttons.play.setAttribute("aria-pressed", "false");
 }
 

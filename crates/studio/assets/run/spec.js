@@ -8,7 +8,7 @@ const NAMED = ["quorum", "structure", "tree", "arbitration"];
 const NUMBERS = new Set(["nodes", "entries", "start_inside"]);
 
 /** What one sees who asks for nothing. */
-export const FIRST = { algorithm: "maekawa", nodes: 7, entries: 7, latency: "uniform:5:15", options: { quorum: "plane" }, seed: "1" };
+export const FIRST = { algorithm: "maekawa", nodes: 7, entries: 5, load: "active:3", latency: "uniform:5:15", options: { quorum: "plane" }, seed: "7" };
 
 /** Reads `#/run?…`: `{spec, at}`; `at` is null if the address does not say. */
 export function fromQuery(query) {
