@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
+use serde::forward_to_deserialize_any;
 use serde::ser::{Error, Impossible, Serialize, Serializer};
 
 /// The kind of a message, as the literature writes it.
@@ -27,6 +29,93 @@ pub struct Kind {
 pub fn kind<M: Serialize>(msg: &M) -> Kind {
     match msg.serialize(Reader) {
         Ok(kind) | Err(Found(kind)) => kind,
+    }
+}
+
+/// The names of all kinds that messages of a type can have, in the order of its variants; one if it is no enum.
+///
+/// ```
+/// #[derive(serde::Deserialize)]
+/// #[serde(rename_all = "UPPERCASE")]
+/// enum Msg { Request { counter: u64 }, Reply }
+///
+/// assert_eq!(doorway_core::kinds::<Msg>(), ["REQUEST", "REPLY"]);
+/// ```
+#[must_use]
+pub fn kinds<M: DeserializeOwned>() -> Vec<&'static str> {
+    M::deserialize(Names).err().map_or_else(|| vec![UNNAMED.name], |found| found.0)
+}
+
+/// A deserializer that has nothing to give but hears of which variants it could be.
+struct Names;
+
+/// The early way out: not an error, but what was looked for.
+#[derive(Debug)]
+struct Heard(Vec<&'static str>);
+
+impl fmt::Display for Heard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(", "))
+    }
+}
+
+impl std::error::Error for Heard {}
+
+impl de::Error for Heard {
+    fn custom<T: fmt::Display>(_: T) -> Self {
+        Heard(vec![UNNAMED.name])
+    }
+}
+
+impl<'de> Deserializer<'de> for Names {
+    type Error = Heard;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Heard> {
+        Err(Heard(vec![UNNAMED.name]))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Heard> {
+        Err(Heard(variants.to_vec()))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Heard> {
+        Err(Heard(vec![name]))
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, name: &'static str, _: V) -> Result<V::Value, Heard> {
+        Err(Heard(vec![name]))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: V,
+    ) -> Result<V::Value, Heard> {
+        Err(Heard(vec![name]))
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: usize,
+        _: V,
+    ) -> Result<V::Value, Heard> {
+        Err(Heard(vec![name]))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit seq tuple map
+        identifier ignored_any
     }
 }
 

@@ -68,7 +68,7 @@ pub use factory::{Factory, Members, Plan, Refusal, Start};
 pub use fence::{Fence, Fenced};
 pub use hints::{Ahead, Group, Hints};
 pub use id::NodeId;
-pub use kind::{Kind, kind};
+pub use kind::{Kind, kind, kinds};
 pub use machine::{Ask, Effects, Entered, Machine, Never, Ticks};
 pub use node::{Node, Phase};
 pub use out::{Out, Sent, To};

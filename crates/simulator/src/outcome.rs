@@ -22,6 +22,8 @@ pub struct Outcome {
     pub unissued: u64,
     /// That it repeats itself for ever, if a script says so.
     pub repetition: Option<Repetition>,
+    /// Whether it was ended by its limits while it could go on.
+    pub is_cut: bool,
     /// Whether all came as it should: every request made and served, no violation; in a script, all that it expects.
     pub as_expected: bool,
 }
@@ -53,6 +55,7 @@ impl Outcome {
         self.events.extend(other.events);
         self.unissued += other.unissued;
         self.repetition = self.repetition.take().or(other.repetition);
+        self.is_cut |= other.is_cut;
         self.as_expected &= other.as_expected;
     }
 }

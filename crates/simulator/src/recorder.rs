@@ -43,6 +43,11 @@ impl Recorder {
         id
     }
 
+    /// How many events there are so far.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
     /// All events.
     pub fn into_events(self) -> Vec<Event> {
         self.events

@@ -37,6 +37,7 @@
 //! COUNT`, `expect state NODE FIELD = VALUE` (a field of [`doorway_core::Explain::fields`]), `expect violation`, `expect
 //! out-of-order COUNT` (so many entries came before one whose request had happened before).
 
+mod choices;
 mod parse;
 mod run;
 
@@ -44,6 +45,8 @@ use std::fmt;
 use std::num::NonZeroUsize;
 
 use doorway_core::{Channels, NodeId};
+
+use crate::outcome::Outcome;
 
 /// A script, read and ready to run.
 #[derive(Clone, Debug)]
@@ -92,6 +95,41 @@ struct Pick {
     kind: Option<String>,
     /// Which of those that it could be, in the order of sending, counted from 1.
     which: NonZeroUsize,
+}
+
+/// A script as far as it could be played.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// What could be done next.
+    pub choices: Vec<Choice>,
+    /// Why it was not played to its end.
+    pub trouble: Option<ScriptError>,
+}
+
+/// Something that could be done next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The line of a script that does it: `deliver 2->1 REQUEST`.
+    pub line: String,
+    /// What it does, in a few words: `REQUEST from 2 reaches 1`.
+    pub says: String,
+    /// Whose step it is.
+    pub node: NodeId,
+    /// Which message it is about.
+    pub message: Option<InFlight>,
+}
+
+/// A message that could arrive next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    /// Who sent it.
+    pub from: NodeId,
+    /// Its kind.
+    pub kind: &'static str,
+    /// The event in which it was sent, where events are recorded.
+    pub sent: Option<u64>,
 }
 
 /// What a script expects to be so.

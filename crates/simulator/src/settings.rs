@@ -6,6 +6,7 @@ use std::str::FromStr;
 use doorway_core::{Channels, NodeId, NodeSet, PerNode, Refusal, Start, Ticks};
 
 use crate::faults::Faults;
+use crate::limits::Limits;
 
 /// Everything that decides a run, besides the algorithm. The same settings give the same run on every machine.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Settings {
     pub order: bool,
     /// Whether what happens is recorded.
     pub trace: bool,
+    /// When the run is to end although it could go on.
+    pub limits: Limits,
 }
 
 impl Default for Settings {
@@ -60,6 +63,7 @@ impl Default for Settings {
             invariants: false,
             order: false,
             trace: false,
+            limits: Limits::default(),
         }
     }
 }

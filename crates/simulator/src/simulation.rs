@@ -1,17 +1,16 @@
 //! A run of one algorithm: engine, applications, watch and measures together.
 
-use doorway_core::{
-    Ask, Cut, Entered, Explain, Factory, Fence, Fenced, Members, Node, NodeId, Phase, Refusal, Ticks,
-};
+use doorway_core::{Ask, Cut, Entered, Explain, Factory, Fence, Fenced, Node, NodeId, Phase, Refusal, Ticks};
 use doorway_trace::What;
 
 use crate::application::{Applications, Stage};
 use crate::engine::{Engine, Loss};
+use crate::limits::Limits;
 use crate::measures::Measures;
+use crate::nodes::make_nodes;
 use crate::outcome::Outcome;
 use crate::recorder::Recorder;
 use crate::settings::Settings;
-use crate::size::measure;
 use crate::stall::Stall;
 use crate::watch::{Line, Order, Watch};
 
@@ -55,6 +54,9 @@ pub(crate) struct Simulation<A: Explain> {
     /// Whether the run makes no sense any more.
     is_senseless: bool,
     check_invariants: bool,
+    limits: Option<Limits>,
+    /// Whether the limits have ended it.
+    is_cut: bool,
     violations: Vec<String>,
 }
 
@@ -88,6 +90,8 @@ impl<A: Explain> Simulation<A> {
             livelock: false,
             is_senseless: false,
             check_invariants: settings.invariants,
+            limits: settings.limits.if_any(),
+            is_cut: false,
             violations: Vec::new(),
         };
         if let Some(holder) = settings.start.holder() {
@@ -115,7 +119,7 @@ impl<A: Explain> Simulation<A> {
     fn run(&mut self) {
         self.start();
         self.applications.begin();
-        while self.violations.len() < Outcome::MOST_VIOLATIONS && !self.livelock && !self.is_senseless {
+        while !self.is_over() {
             while let Some(node) = self.engine.take_crashed() {
                 self.bury(node);
             }
@@ -136,6 +140,24 @@ impl<A: Explain> Simulation<A> {
                 }
             }
         }
+    }
+
+    /// Whether nothing is to happen any more, although it could.
+    #[inline]
+    fn is_over(&mut self) -> bool {
+        if self.limits.is_some() {
+            self.mind_limits();
+        }
+        let is_wrong =
+            self.violations.len() >= Outcome::MOST_VIOLATIONS || self.livelock || self.is_senseless;
+        is_wrong || self.is_cut
+    }
+
+    /// Whether the limits end it here.
+    pub(crate) fn mind_limits(&mut self) -> bool {
+        let events = self.engine.recorder().map_or(0, |recorder| recorder.len());
+        self.is_cut = self.limits.as_ref().is_some_and(|limits| limits.is_reached(events));
+        self.is_cut
     }
 
     /// Delivers the next message, and all others of its tick until something comes of one.
@@ -428,18 +450,20 @@ impl<A: Explain> Simulation<A> {
     }
 
     pub(crate) fn finish(mut self) -> Outcome {
-        let was_stopped = self.violations.len() >= Outcome::MOST_VIOLATIONS || self.is_senseless;
+        let was_stopped =
+            self.violations.len() >= Outcome::MOST_VIOLATIONS || self.is_senseless || self.is_cut;
         let stall = if was_stopped { None } else { self.stall() };
         let unissued = if was_stopped || stall.is_some() { 0 } else { self.applications.unissued() };
         self.close_measures();
         let (recorder, traffic) = self.engine.into_records();
         Outcome {
-            as_expected: stall.is_none() && self.violations.is_empty() && unissued == 0,
+            as_expected: stall.is_none() && self.violations.is_empty() && unissued == 0 && !self.is_cut,
             events: recorder.map(Recorder::into_events).unwrap_or_default(),
             measures: Measures { traffic, ..self.measures },
             stall,
             unissued,
             repetition: None,
+            is_cut: self.is_cut,
             violations: self.violations,
         }
     }
@@ -464,30 +488,6 @@ impl<A: Explain> Simulation<A> {
             None => (0, 0),
         };
     }
-}
-
-/// The memory that a simulation may take, in bytes, as far as it can be foreseen.
-const MOST_MEMORY: u64 = 16 << 30;
-
-/// All nodes at the start, unless they would not fit: most algorithms keep something about every node at every node.
-fn make_nodes<A: Explain>(factory: &Factory<A>, settings: &Settings) -> Result<Vec<Fenced<A>>, Refusal> {
-    /// A state takes so many times the memory that it takes on the wire, roughly.
-    const MEMORY_PER_WIRE_BYTE: u64 = 8;
-    let n = settings.nodes;
-    let plan = factory.plan(&Members::new(n)?)?;
-    let (_, bytes) = measure(&(), &plan.make(NodeId::new(0), settings.start));
-    let needed = (bytes * MEMORY_PER_WIRE_BYTE).saturating_mul(n as u64);
-    if needed > MOST_MEMORY {
-        return Err(Refusal::new(format!(
-            "{n} nodes of this algorithm would need about {} GiB of memory, more than the {} GiB that a simulation \
-             may take: take fewer nodes, or an algorithm whose nodes know only their neighbours",
-            needed >> 30,
-            MOST_MEMORY >> 30
-        )));
-    }
-    let mut nodes = Vec::with_capacity(n);
-    nodes.extend(NodeId::first(n).map(|node| Fenced::from_plan(&plan, node, settings.start)));
-    Ok(nodes)
 }
 
 fn describe_loss(loss: &Loss) -> String {

@@ -31,6 +31,11 @@ impl<M: Machine> Engine<M> {
         self.held.as_deref().unwrap_or_default()
     }
 
+    /// The event in which the message at one place was sent, where events are recorded.
+    pub(crate) fn sent_in(&self, place: usize) -> Option<u64> {
+        self.held().get(place)?.note.as_ref()?.sent
+    }
+
     /// Whether the message at one place happened before the one at another.
     pub(crate) fn held_before(&self, earlier: usize, later: usize) -> bool {
         let clock = |place: usize| self.held().get(place)?.note.as_ref()?.clock.as_ref();

@@ -2,7 +2,7 @@
 
 use doorway_core::{Channels, Explain, Factory, LamportClock, NodeId, NodeSet, Phase, Ticks, kind};
 
-use super::{Action, Expectation, Pick, Script, ScriptError};
+use super::{Action, Expectation, Pick, Played, Script, ScriptError};
 use crate::outcome::{Outcome, Repetition};
 use crate::settings::{Load, Settings};
 use crate::simulation::Simulation;
@@ -14,11 +14,31 @@ impl Script {
     /// # Errors
     /// If a line asks for something impossible, or expects what is not so.
     pub fn run<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Outcome, ScriptError> {
+        let Played { outcome, trouble, .. } = self.play(factory, settings)?;
+        trouble.map_or(Ok(outcome), Err)
+    }
+
+    /// Runs the script as far as it goes, and tells what could be done next.
+    ///
+    /// # Errors
+    /// If there is no such system.
+    pub fn play<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Played, ScriptError> {
+        let mut stage = self.stage(factory, settings)?;
+        let trouble = self.actions.iter().find_map(|(line, action)| {
+            let trouble = stage.act(action).err()?;
+            Some(trouble.at(*line))
+        });
+        let choices = stage.choices();
+        Ok(Played { outcome: stage.finish(), choices, trouble })
+    }
+
+    fn stage<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Stage<A>, ScriptError> {
         let &Settings { nodes, channels, start, seed, invariants, order, trace, .. } = settings;
         let order = order || self.asks_for_order();
         let (load, entries) = (Load::Isolated, u64::MAX);
         let by_hand = Settings { load, entries, ..Settings::default() };
-        let settings = Settings { nodes, channels, start, seed, invariants, order, trace, ..by_hand };
+        let limits = settings.limits.clone();
+        let settings = Settings { nodes, channels, start, seed, invariants, order, trace, limits, ..by_hand };
         let refused =
             |refusal: doorway_core::Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
         let mut simulation = Simulation::new(factory, &settings).map_err(refused)?;
@@ -27,25 +47,13 @@ impl Script {
             simulation.engine.track_causality();
         }
         simulation.start();
-        let mut stage = Stage {
+        Ok(Stage {
             simulation,
             channels: settings.channels,
             entries: Vec::new(),
             foreseen: Foreseen::default(),
             repetition: None,
-        };
-        for (line, action) in &self.actions {
-            stage.act(action).map_err(|trouble| trouble.at(*line))?;
-        }
-        let (Foreseen { deadlock, violation }, repetition) = (stage.foreseen, stage.repetition);
-        let mut outcome = stage.simulation.finish();
-        outcome.unissued = 0;
-        // Where everything has come to rest, the loop goes on with somebody who asks.
-        outcome.stall = outcome.stall.filter(|_| deadlock || repetition.is_none());
-        outcome.repetition = repetition;
-        outcome.as_expected =
-            (deadlock || outcome.stall.is_none()) && (violation || outcome.violations.is_empty());
-        Ok(outcome)
+        })
     }
 
     fn asks_for_order(&self) -> bool {
@@ -54,8 +62,8 @@ impl Script {
 }
 
 /// A script on its way.
-struct Stage<A: Explain> {
-    simulation: Simulation<A>,
+pub(super) struct Stage<A: Explain> {
+    pub(super) simulation: Simulation<A>,
     channels: Channels,
     /// Who has entered so far.
     entries: Vec<NodeId>,
@@ -91,6 +99,18 @@ impl<A: Explain> Stage<A> {
     const MOST_DELIVERIES: usize = 1_000_000;
     /// So many messages are listed when the one that is wanted is not there.
     const SHOWN: usize = 12;
+
+    fn finish(self) -> Outcome {
+        let (Foreseen { deadlock, violation }, repetition) = (self.foreseen, self.repetition);
+        let mut outcome = self.simulation.finish();
+        outcome.unissued = 0;
+        // Where everything has come to rest, the loop goes on with somebody who asks.
+        outcome.stall = outcome.stall.filter(|_| deadlock || repetition.is_none());
+        outcome.repetition = repetition;
+        outcome.as_expected =
+            (deadlock || outcome.stall.is_none()) && (violation || outcome.violations.is_empty());
+        outcome
+    }
 
     fn act(&mut self, action: &Action) -> Result<(), Trouble> {
         if let Action::Expect(expectation) = action {
@@ -210,7 +230,7 @@ impl<A: Explain> Stage<A> {
         }
     }
 
-    fn phase(&self, node: NodeId) -> Phase {
+    pub(super) fn phase(&self, node: NodeId) -> Phase {
         self.simulation.engine.machines()[node.index()].node().phase()
     }
 
@@ -232,6 +252,9 @@ impl<A: Explain> Stage<A> {
         for _ in 0..Self::MOST_DELIVERIES {
             if self.simulation.engine.held().is_empty() {
                 return Ok(());
+            }
+            if self.simulation.mind_limits() {
+                break;
             }
             self.deliver_at(0);
         }
@@ -278,12 +301,12 @@ impl<A: Explain> Stage<A> {
         if listed.is_empty() { "nothing is".to_owned() } else { format!("in flight: {}", listed.join(", ")) }
     }
 
-    /// Whether the channels allow this message to arrive next.
-    fn check_order(&self, place: usize) -> Result<(), Trouble> {
+    /// The message that has to arrive before this one, as the channels are.
+    pub(super) fn first_of(&self, place: usize) -> Option<usize> {
         let engine = &self.simulation.engine;
         let held = engine.held();
         let letter = &held[place];
-        let first = match self.channels {
+        match self.channels {
             Channels::Any => None,
             Channels::Fifo => {
                 held[..place].iter().position(|other| (other.from, other.to) == (letter.from, letter.to))
@@ -291,8 +314,14 @@ impl<A: Explain> Stage<A> {
             Channels::Causal => {
                 (0..place).find(|&other| held[other].to == letter.to && engine.held_before(other, place))
             }
-        };
-        let Some(first) = first.map(|first| &held[first]) else { return Ok(()) };
+        }
+    }
+
+    /// Whether the channels allow this message to arrive next.
+    fn check_order(&self, place: usize) -> Result<(), Trouble> {
+        let held = self.simulation.engine.held();
+        let letter = &held[place];
+        let Some(first) = self.first_of(place).map(|first| &held[first]) else { return Ok(()) };
         let name = |letter: &crate::engine::Letter<_>| {
             format!("{} {}->{}", kind(&letter.msg).name, letter.from, letter.to)
         };
