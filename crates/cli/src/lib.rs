@@ -32,6 +32,7 @@ mod quorum;
 mod records;
 mod repetition;
 mod simulate;
+mod studio;
 mod sweep;
 mod table;
 mod text;
@@ -106,6 +107,7 @@ impl Answer {
                                            a grid of runs, a row for each
   doorway bench locks                      how fast our locks are here
   doorway trace html run.jsonl -o run.html a recorded run to step through
+  doorway studio --open                    all of this in the browser
 
 Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
 )]
@@ -127,6 +129,7 @@ enum Verb {
     Sweep(Box<sweep::Arguments>),
     Bench(bench::Arguments),
     Trace(trace::Arguments),
+    Studio(studio::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -154,6 +157,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
         Some(Verb::Bench(arguments)) => bench::answer(&arguments),
         Some(Verb::Trace(arguments)) => trace::answer(catalog, &arguments),
+        Some(Verb::Studio(arguments)) => studio::answer(catalog, &arguments),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }

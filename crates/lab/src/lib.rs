@@ -22,6 +22,7 @@ pub mod shell;
 pub mod states;
 pub mod sweep;
 mod trial;
+pub mod view;
 
 pub use parallel::{Step, in_order, processors};
 pub use recording::Recording;

@@ -1,7 +1,9 @@
 //! One run of one algorithm, as a person would type it.
 
 use doorway_core::{About, Catalog, Choice, Explain, Factory, Hints, Options, Refusal, Start, Visitor};
-use doorway_simulator::{Heading, Outcome, Report, Script, ScriptError, Settings, elect_tree, simulate};
+use doorway_simulator::{
+    Heading, Outcome, Played, Report, Script, ScriptError, Settings, elect_tree, simulate,
+};
 use doorway_trace::Header;
 
 use crate::shell;
@@ -73,6 +75,15 @@ impl Trial {
     /// # Errors
     /// If it cannot be run, or does not come as the script expects.
     pub fn run_script(&self, catalog: &impl Catalog, script: &Script) -> Result<Outcome, ScriptError> {
+        let Played { outcome, trouble, .. } = self.play_script(catalog, script)?;
+        trouble.map_or(Ok(outcome), Err)
+    }
+
+    /// The same as far as the script goes, with what could be done next.
+    ///
+    /// # Errors
+    /// If there is no such system.
+    pub fn play_script(&self, catalog: &impl Catalog, script: &Script) -> Result<Played, ScriptError> {
         let refused = |refusal: Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
         let options = self.resolved().map_err(refused)?;
         let visitor = Play { settings: &self.settings, script };
@@ -184,10 +195,10 @@ struct Play<'a> {
 }
 
 impl Visitor for Play<'_> {
-    type Output = Result<Outcome, ScriptError>;
+    type Output = Result<Played, ScriptError>;
 
     fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
-        self.script.run(&factory, self.settings)
+        self.script.play(&factory, self.settings)
     }
 }
 

@@ -258,7 +258,7 @@ impl Cell {
 }
 
 /// The least and the most messages per entry at the size of a trial. A structure of one's own has another formula.
-fn formula(about: &About, trial: &Trial) -> Option<[f64; 2]> {
+pub(crate) fn formula(about: &About, trial: &Trial) -> Option<[f64; 2]> {
     if trial.options.iter().any(|(name, _)| name == "structure") {
         return None;
     }

@@ -11,4 +11,4 @@ pub mod table;
 
 pub(crate) use events::access_of;
 pub use instance::ProgramInstance;
-pub use replay::{Played, Replay};
+pub use replay::{Followed, Played, Replay};

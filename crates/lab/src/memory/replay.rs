@@ -3,7 +3,7 @@
 use doorway_checker::{Access, MemorySetting, Shared, SharedAct, SharedView, Step, System};
 use doorway_core::shared::{Place, Progress};
 use doorway_core::{Catalog, NodeId, Options, Phase};
-use doorway_simulator::ScriptError;
+use doorway_simulator::{Choice, ScriptError};
 use doorway_trace::{Event, Header};
 
 use super::script::{self, Action, Expectation, Script, impossible};
@@ -27,6 +27,17 @@ pub struct Replay {
     pub violation: Option<(usize, String)>,
     /// Whether the script says that it happens.
     pub is_violation_expected: bool,
+}
+
+/// A script as far as it could be followed.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// What it came to.
+    pub replay: Replay,
+    /// What could be done next.
+    pub choices: Vec<Choice>,
+    /// Why it was not followed to its end.
+    pub trouble: Option<ScriptError>,
 }
 
 /// A step, and what all looks like after it.
@@ -56,16 +67,24 @@ impl Replay {
     /// # Errors
     /// If it cannot be read or followed, or does not come as it says.
     pub fn of_script(text: &str, chosen: &Options, catalog: &impl Catalog) -> Result<Self, ScriptError> {
+        let Followed { replay, trouble, .. } = Self::follow(text, chosen, catalog)?;
+        trouble.map_or(Ok(replay), Err)
+    }
+
+    /// Follows a script as far as it goes, and tells what could be done next.
+    ///
+    /// # Errors
+    /// If it cannot be read, or there is no such system.
+    pub fn follow(text: &str, chosen: &Options, catalog: &impl Catalog) -> Result<Followed, ScriptError> {
         let Script { mut instance, actions } = Script::parse(text)?;
         instance.setting.invariants = true;
         chosen.iter().for_each(|(name, choice)| instance.options.set(name, choice.clone()));
         let system = instance.system(catalog).map_err(|refusal| impossible(0, refusal.to_string()))?;
         let mut player = Player::new(instance, system);
-        for (line, action) in &actions {
-            player.play(*line, action)?;
-        }
-        player.close_loop()?;
-        Ok(player.replay)
+        let trouble = actions.iter().find_map(|(line, action)| player.play(*line, action).err());
+        let trouble = trouble.or_else(|| player.close_loop().err());
+        let choices = player.choices();
+        Ok(Followed { replay: player.replay, choices, trouble })
     }
 
     /// Whether nothing happened that must never happen, but for what the script expects.
@@ -164,6 +183,24 @@ impl Player {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Everything that could be done next, as lines of a script.
+    fn choices(&mut self) -> Vec<Choice> {
+        let mut choices: Vec<Choice> = Vec::new();
+        for (step, _) in self.system.enabled(&self.state) {
+            let act = self.system.act(&step);
+            let choice = Choice {
+                line: script::step_of(&self.replay.instance, &act),
+                says: act.to_string(),
+                node: NodeId::new(act.process),
+                message: None,
+            };
+            if choices.iter().all(|other| other.line != choice.line) {
+                choices.push(choice);
+            }
+        }
+        choices
     }
 
     fn must_be_there(&self, line: usize, node: NodeId) -> Result<(), ScriptError> {

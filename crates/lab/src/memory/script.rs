@@ -276,12 +276,16 @@ fn heading_of(instance: &ProgramInstance, system: &Shared) -> Vec<String> {
 }
 
 fn line_of(instance: &ProgramInstance, act: &SharedAct) -> String {
+    format!("{:<24}# {act}", step_of(instance, act))
+}
+
+/// A step as a line of a script.
+pub(super) fn step_of(instance: &ProgramInstance, act: &SharedAct) -> String {
     let node = act.process + 1;
     let is_open = instance.setting.registers != RegisterModel::Atomic;
-    let line = match &act.access {
+    match &act.access {
         Access::ReachMemory { name, .. } => format!("reach {node} {name}"),
         Access::Load { value, .. } if is_open => format!("step {node} reads {value}"),
         _ => format!("step {node}"),
-    };
-    format!("{line:<24}# {act}")
+    }
 }

@@ -9,10 +9,15 @@ mod algorithm;
 mod program;
 
 use doorway_core::{Catalog, Choice, Field, NodeId, Options, Permission, Phase, Refusal, Rule};
-use doorway_trace::draw::{MOST_EVENTS, MOST_NODES};
 use doorway_trace::{Event, Header};
 
 use crate::{Recording, examples};
+
+/// The states of so many events are kept, of whole runs that one can look at.
+pub const MOST_EVENTS: usize = 65_536;
+
+/// So many nodes can have states.
+pub const MOST_NODES: usize = 512;
 
 /// What every node of a run knew, at every time.
 #[derive(Clone, Debug, Default)]

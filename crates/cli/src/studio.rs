@@ -1,0 +1,87 @@
+//! `doorway studio`: pages on which to see algorithms run.
+
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::process::{Command, Stdio};
+
+use doorway_core::{Catalog, Refusal};
+use doorway_studio::{Closing, Studio};
+
+use crate::Answer;
+use crate::usage::whole;
+
+/// See algorithms run, step back, break them and understand them, in a browser
+///
+/// Serves the studio until it is stopped with Ctrl-C: runs with their space-time diagrams and the state of every node at each step,
+/// comparisons, exhaustive checks with counterexamples, quorum systems and shared memory. All of it is in this program; nothing
+/// is loaded from elsewhere.
+///
+/// Only this machine can reach it, unless --address says otherwise. There is no password: on another address whoever can reach it
+/// can let this machine work, within limits.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway studio --open              start it and open it in the browser
+  doorway studio --port 9000
+  doorway studio --port 0            any free port
+  doorway studio --address 0.0.0.0   for everybody in this network
+
+The API that the pages use is for programs as well: docs/studio-api.md
+  curl -d '{\"algorithm\":\"maekawa\",\"nodes\":7}' localhost:8990/api/v1/runs")]
+pub(crate) struct Arguments {
+    /// The port, 0 for any that is free
+    #[arg(long, value_name = "PORT", default_value_t = Studio::USUAL_PORT, value_parser = whole::<u16>, allow_negative_numbers = true)]
+    port: u16,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    address: IpAddr,
+    /// Open it in the browser
+    #[arg(long)]
+    open: bool,
+}
+
+pub(crate) fn answer(catalog: &(impl Catalog + Sync), arguments: &Arguments) -> Result<Answer, Refusal> {
+    let address = SocketAddr::new(arguments.address, arguments.port);
+    let studio = Studio::at(address).map_err(|error| {
+        Refusal::new(format!("{address} cannot be listened on: {error}; --port 0 takes any free port"))
+    })?;
+    // This verb has to speak before its end: nobody could find the studio otherwise.
+    say(&greeting(studio.address()));
+    if arguments.open && !opened(&page(studio.address())) {
+        say("No browser could be opened here: open the address yourself.");
+    }
+    studio
+        .open(catalog, &Closing::default())
+        .map_err(|error| Refusal::new(format!("the studio broke down: {error}")))?;
+    Ok(Answer::holds(String::new()))
+}
+
+fn greeting(address: SocketAddr) -> String {
+    let mut lines = vec![format!("The studio is open at {}  (Ctrl-C closes it)", page(address))];
+    if !address.ip().is_loopback() {
+        lines.push("Warning: whoever can reach this address can use it, without a password.".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn page(address: SocketAddr) -> String {
+    // tidy: allow address, because this is where people find the studio
+    format!("http://{address}/")
+}
+
+fn say(line: &str) {
+    let mut out = io::stdout();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// Opens a page in the browser that people use here; tells whether there was one.
+fn opened(page: &str) -> bool {
+    let words: &[&str] = match std::env::consts::OS {
+        "macos" => &["open"],
+        "windows" => &["cmd", "/C", "start", ""],
+        _ => &["xdg-open"],
+    };
+    let Some((program, before)) = words.split_first() else { return false };
+    let mut command = Command::new(program);
+    command.args(before).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().is_ok()
+}

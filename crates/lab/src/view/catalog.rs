@@ -1,0 +1,140 @@
+//! Everything that can be run, for pages: algorithms, programs, scripts, quorum systems.
+
+use doorway_core::shared::{AboutProgram, Program, ProgramVisitor, Team};
+use doorway_core::{
+    About, Catalog, Explain, Factory, Hints, Members, Options, Parameter, Permission, Rule, Specimen,
+    Visitor, kinds,
+};
+use doorway_quorums::Construction;
+use doorway_simulator::Script;
+use serde_json::{Value, json};
+
+use crate::memory::Replay;
+use crate::states::States;
+use crate::{Recording, Trial, examples};
+
+/// The whole list as JSON.
+pub fn catalog(catalog: &impl Catalog) -> Value {
+    let algorithms = catalog.list().into_iter().map(|about| algorithm(catalog, about));
+    let programs = catalog.programs().into_iter().map(|about| program(catalog, about));
+    json!({
+        "version": 1,
+        "algorithms": algorithms.collect::<Vec<_>>(),
+        "programs": programs.collect::<Vec<_>>(),
+        "scripts": examples::SCRIPTS.iter().map(|example| script(catalog, example)).collect::<Vec<_>>(),
+        "quorums": quorums(),
+    })
+}
+
+/// What is told about an algorithm.
+pub fn algorithm(catalog: &impl Catalog, about: &About) -> Value {
+    let told = catalog.visit(about.name, &Options::none(), Ask).and_then(Result::ok);
+    let (kinds, rules) = told.unwrap_or_default();
+    json!({
+        "name": about.name,
+        "title": about.title,
+        "family": about.family,
+        "messages": about.messages,
+        "delay": about.delay,
+        "needs": about.needs,
+        "parameters": parameters(about.parameters),
+        "specimen": specimen(about.specimen),
+        "page": about.page(),
+        "kinds": kinds,
+        "rules": rules.iter().map(|rule| (rule.name, rule.text)).collect::<Vec<_>>(),
+        "has": permissions(catalog, about.name),
+    })
+}
+
+/// Asks a type for what it tells about itself.
+struct Ask;
+
+impl Visitor for Ask {
+    type Output = (Vec<&'static str>, &'static [Rule]);
+
+    fn visit<A: Explain + Hints>(self, _: &About, _: Factory<A>) -> Self::Output {
+        (kinds::<A::Msg>(), A::rules())
+    }
+}
+
+/// Whether nodes have votes to give, or a token, or both: what they had in a short run.
+fn permissions(catalog: &impl Catalog, name: &str) -> &'static str {
+    let mut trial = Trial::new(name);
+    (trial.settings.entries, trial.settings.trace) = (6, true);
+    let Ok(outcome) = trial.run(catalog) else { return "none" };
+    let states = States::of(&Recording::new(&trial, outcome.events), catalog);
+    let nodes = doorway_core::NodeId::first(trial.settings.nodes);
+    let all: Vec<Permission> =
+        nodes.flat_map(|node| states.changes(node).iter().map(|(_, state)| state.permission)).collect();
+    let has_votes = all.iter().any(|has| matches!(has, Permission::Free | Permission::GivenTo(_)));
+    match (has_votes, all.contains(&Permission::Token)) {
+        (true, true) => "both",
+        (true, false) => "votes",
+        (false, true) => "token",
+        (false, false) => "none",
+    }
+}
+
+/// What is told about a program over shared memory.
+fn program(catalog: &impl Catalog, about: &AboutProgram) -> Value {
+    let lines = |n| {
+        let members = Members::new(n).ok()?;
+        catalog.visit_program(about.name, &Options::none(), &members, AskForLines)?.ok()
+    };
+    json!({
+        "name": about.name,
+        "title": about.title,
+        "promise": about.promise.to_string(),
+        "parameters": parameters(about.parameters),
+        "variants": about.variants,
+        "specimen": specimen(about.specimen),
+        "most_nodes": if lines(3).is_some() { None } else { Some(2) },
+        "lines": lines(3).or_else(|| lines(2)).unwrap_or_default(),
+        "page": about.page(),
+    })
+}
+
+struct AskForLines;
+
+impl ProgramVisitor for AskForLines {
+    type Output = &'static [&'static str];
+
+    fn visit<P: Program>(self, _: &AboutProgram, _: Team<P>) -> Self::Output {
+        P::LINES
+    }
+}
+
+fn script(catalog: &impl Catalog, example: &examples::Example) -> Value {
+    let memory = Replay::is_for(example.text, catalog);
+    let heading = Script::parse(example.text).ok().and_then(|script| script.heading.algorithm);
+    let named = || example.text.lines().find_map(|line| line.strip_prefix("algorithm "));
+    let about = example.text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+    json!({
+        "name": example.name,
+        "text": example.text,
+        "about": about.collect::<Vec<_>>().join(" "),
+        "algorithm": heading.as_deref().or_else(named).map(str::trim),
+        "memory": memory,
+    })
+}
+
+/// What can be chosen.
+pub fn parameters(parameters: &[Parameter]) -> Value {
+    let one = |parameter: &Parameter| json!({"name": parameter.name, "default": parameter.default, "help": parameter.help});
+    parameters.iter().map(one).collect()
+}
+
+/// What is wrong with a specimen.
+pub fn specimen(specimen: Option<Specimen>) -> Option<Value> {
+    specimen.map(|specimen| {
+        json!({"id": specimen.id, "of": specimen.of, "wrong": specimen.wrong, "verdict": specimen.verdict})
+    })
+}
+
+fn quorums() -> Value {
+    let example = |usage: &str| usage.replace("[:NODE]", "").replace("W1,W2,…", "1,2,3");
+    let kinds = Construction::LIST.iter().filter(|kind| kind.name != "file");
+    kinds
+        .map(|kind| json!({"kind": kind.name, "usage": kind.usage, "help": kind.help, "example": example(kind.usage)}))
+        .collect()
+}

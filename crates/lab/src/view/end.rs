@@ -1,0 +1,138 @@
+//! How a run ended, in one sentence.
+
+use doorway_core::{NodeId, Phase};
+use doorway_simulator::{Outcome, Repetition};
+use doorway_trace::{Event, What};
+use serde::Serialize;
+
+use crate::memory::Replay;
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct End {
+    /// In short.
+    pub state: EndState,
+    /// As a sentence.
+    pub sentence: String,
+}
+
+/// How a run ended, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndState {
+    /// All that was to happen has happened.
+    Done,
+    /// Somebody waits for ever.
+    Stalled,
+    /// Something happened that must never happen.
+    Violated,
+    /// It is longer than what is shown.
+    Cut,
+    /// A line of its script cannot be played.
+    Refused,
+}
+
+impl End {
+    /// A script could not be played to its end.
+    pub(super) fn refused(sentence: &str) -> Self {
+        Self { state: EndState::Refused, sentence: capitalised(sentence) }
+    }
+
+    /// The run of an algorithm.
+    pub(super) fn of(outcome: &Outcome, is_script: bool) -> Self {
+        let entries = outcome.measures.entries;
+        if let Some(what) = outcome.violations.first() {
+            return Self { state: EndState::Violated, sentence: capitalised(what) };
+        }
+        if let Some(stall) = &outcome.stall {
+            return Self { state: EndState::Stalled, sentence: format!("Nobody can go on: {stall}.") };
+        }
+        if outcome.is_cut {
+            return Self::cut(outcome.events.len());
+        }
+        let sentence = match (&outcome.repetition, is_script) {
+            (Some(repetition), _) => repeats(repetition),
+            (None, true) => {
+                format!("The script was played to its end: {}.", counted(entries, "entry", "entries"))
+            }
+            (None, false) if outcome.unissued > 0 => format!(
+                "{} in {} ticks; {} never made: the nodes that would have made them crashed.",
+                counted(entries, "entry", "entries"),
+                outcome.measures.time,
+                counted(outcome.unissued, "request was", "requests were")
+            ),
+            (None, false) => format!(
+                "Every request was served: {} in {} ticks.",
+                counted(entries, "entry", "entries"),
+                outcome.measures.time
+            ),
+        };
+        Self { state: EndState::Done, sentence }
+    }
+
+    /// A script of steps over shared memory.
+    pub(super) fn of_replay(replay: &Replay) -> Self {
+        if let Some((_, what)) = &replay.violation {
+            return Self { state: EndState::Violated, sentence: capitalised(what) };
+        }
+        let waiting = replay.in_phase(Phase::Waiting);
+        let sentence = match replay.loop_start {
+            Some(steps) => {
+                format!("The run repeats itself for ever after {steps} steps: {}.", starving(&waiting))
+            }
+            None => format!(
+                "The script was followed to its end: {}.",
+                counted(replay.entries.len() as u64, "entry", "entries")
+            ),
+        };
+        Self { state: EndState::Done, sentence }
+    }
+
+    /// A recorded run.
+    pub(super) fn of_trace(events: &[Event], is_cut: bool) -> Self {
+        let violation = events.iter().find_map(|event| match &event.what {
+            What::Violation { what } => Some(what),
+            _ => None,
+        });
+        match violation {
+            Some(what) => Self { state: EndState::Violated, sentence: capitalised(what) },
+            None if is_cut => Self::cut(events.len()),
+            None => Self {
+                state: EndState::Done,
+                sentence: format!("A recorded run of {}.", counted(events.len() as u64, "event", "events")),
+            },
+        }
+    }
+
+    fn cut(events: usize) -> Self {
+        let sentence =
+            format!("The run goes on: it is shown up to its event {events}, the most that a page shows.");
+        Self { state: EndState::Cut, sentence }
+    }
+}
+
+fn repeats(repetition: &Repetition) -> String {
+    let waiting: Vec<NodeId> = repetition.starving.iter().collect();
+    format!("The run repeats itself for ever after time {}: {}.", repetition.from, starving(&waiting))
+}
+
+fn starving(nodes: &[NodeId]) -> String {
+    let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    match names.as_slice() {
+        [] => "nobody waits all the while".to_owned(),
+        [one] => format!("node {one} waits all the while"),
+        [first @ .., last] => format!("nodes {} and {last} wait all the while", first.join(", ")),
+    }
+}
+
+fn counted(count: u64, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
+
+/// A sentence as it stands alone.
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first: String = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());
+    let point = if sentence.ends_with('.') { "" } else { "." };
+    format!("{first}{}{point}", letters.as_str())
+}

@@ -1,0 +1,383 @@
+//! One run in the words of the command line, as a page sends it.
+
+use std::collections::BTreeMap;
+
+use doorway_core::{Catalog, Choice, Members, NodeId, Options, Refusal, Start, Ticks};
+use doorway_simulator::{Faults, Latency, Limits, Outcome, Played, Script, ScriptError, Settings};
+use doorway_trace::TraceError;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{End, Formula, RunView, Word};
+use crate::compare::formula;
+use crate::memory::{Followed, Replay};
+use crate::states::States;
+use crate::{Recording, Trial, examples};
+
+/// One run: an algorithm and its settings, or a script, or a recorded trace. Each word is that of a flag of `doorway simulate`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Spec {
+    algorithm: Option<String>,
+    nodes: Option<Word>,
+    entries: Option<Word>,
+    load: Option<Word>,
+    hold: Option<Word>,
+    latency: Option<Word>,
+    local_latency: Option<Word>,
+    channels: Option<Word>,
+    loss: Option<Word>,
+    duplicate: Option<Word>,
+    retransmit: Option<Word>,
+    crash: Vec<Word>,
+    partition: Vec<Word>,
+    message: Vec<Word>,
+    start_inside: Option<Word>,
+    warmup: Option<Word>,
+    invariants: Option<Word>,
+    options: BTreeMap<String, Word>,
+    seed: Option<Word>,
+    script: Option<String>,
+    trace: Option<String>,
+    /// The texts of the files that words name, by their names: nothing is ever read from a disk.
+    files: BTreeMap<String, String>,
+}
+
+/// How much a page may ask for.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    /// The most nodes.
+    pub nodes: usize,
+    /// The most entries.
+    pub entries: u64,
+    /// When the run itself has to end.
+    pub limits: Limits,
+}
+
+/// Why there is no run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// What was sent makes no sense.
+    Unreadable(Refusal),
+    /// It makes sense and cannot be run.
+    Impossible(Refusal),
+}
+
+impl Trouble {
+    /// The sentence.
+    #[must_use]
+    pub fn refusal(&self) -> &Refusal {
+        match self {
+            Trouble::Unreadable(refusal) | Trouble::Impossible(refusal) => refusal,
+        }
+    }
+}
+
+impl Spec {
+    /// So many entries, unless said otherwise: what one can still look at.
+    pub const USUAL_ENTRIES: u64 = 12;
+
+    /// Whether it brings a recorded trace along.
+    #[must_use]
+    pub fn is_trace(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    /// Makes the run and looks at it.
+    ///
+    /// # Errors
+    /// If it cannot be read, or cannot be run.
+    pub fn view(&self, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+        match (&self.script, &self.trace, &self.algorithm) {
+            (Some(script), None, None) => self.of_script(script, catalog, bounds),
+            (None, Some(trace), None) => of_trace(trace, catalog, bounds),
+            (None, None, Some(name)) => self.of_trial(name, catalog, bounds),
+            _ => Err(unreadable("a run is given by one of algorithm, script and trace")),
+        }
+    }
+
+    fn of_trial(&self, name: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+        let trial = self.trial(name).map_err(Trouble::Unreadable)?;
+        if catalog.program(name).is_some() {
+            return Err(impossible(format!(
+                "{name} sends no messages, it shares memory: give a script of steps"
+            )));
+        }
+        let settings = Settings { trace: true, limits: bounds.limits.clone(), ..trial.settings.clone() };
+        let trial = Trial { settings, ..trial };
+        bounds.check(trial.settings.nodes, trial.settings.entries)?;
+        let mut outcome = trial.run(catalog).map_err(Trouble::Impossible)?;
+        let recording = Recording::new(&trial, std::mem::take(&mut outcome.events));
+        let end = End::of(&outcome, false);
+        let spec = understood(&trial);
+        let mut view = RunView::new(recording, catalog, spec, end);
+        view.command = Some(trial.command("doorway"));
+        view.tell_numbers(&trial, &outcome, catalog);
+        Ok(view)
+    }
+
+    fn of_script(&self, script: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+        let text = match script.strip_prefix(examples::PREFIX) {
+            Some(name) => examples::script(name).map_err(Trouble::Impossible)?,
+            None => script,
+        };
+        let mut view = match Replay::is_for(text, catalog) {
+            true => self.of_steps(text, catalog)?,
+            false => self.of_actions(text, catalog, bounds)?,
+        };
+        let word = if script.starts_with(examples::PREFIX) { script } else { "FILE" };
+        view.command = Some(format!("doorway simulate --script {word}"));
+        view.spec = json!({"script": script, "files": self.files});
+        view.script = Some(text.to_owned());
+        Ok(view)
+    }
+
+    fn of_actions(&self, text: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+        let script = Script::parse(text).map_err(read_error)?;
+        let mut options = Options::none();
+        for (name, word) in &script.heading.options {
+            options.set(name, self.choice(word).map_err(Trouble::Impossible)?);
+        }
+        let mut trial = Trial::of_script(&script.heading, options);
+        trial.settings.limits = bounds.limits.clone();
+        bounds.check(trial.settings.nodes, 0)?;
+        let played = trial.play_script(catalog, &script).map_err(play_error)?;
+        let Played { mut outcome, choices, trouble } = played;
+        let recording = Recording::new(&trial, std::mem::take(&mut outcome.events));
+        let end = ended(trouble.as_ref(), || End::of(&outcome, true));
+        let mut view = RunView::new(recording, catalog, Value::Null, end);
+        view.trouble = trouble.map(|trouble| trouble.to_string()).or(view.trouble);
+        view.choices = choices;
+        view.tell_numbers(&trial, &outcome, catalog);
+        Ok(view)
+    }
+
+    fn of_steps(&self, text: &str, catalog: &impl Catalog) -> Result<RunView, Trouble> {
+        let followed = Replay::follow(text, &Options::none(), catalog).map_err(|error| match error {
+            ScriptError::Impossible { line: 0, .. } => play_error(error),
+            ScriptError::Impossible { .. } | ScriptError::Unmet { .. } => read_error(error),
+        })?;
+        let Followed { replay, choices, trouble } = followed;
+        let end = ended(trouble.as_ref(), || End::of_replay(&replay));
+        let mut view = RunView::new(replay.recording(), catalog, Value::Null, end);
+        view.trouble = trouble.map(|trouble| trouble.to_string()).or(view.trouble);
+        view.choices = choices;
+        Ok(view)
+    }
+
+    /// The trial that these words describe.
+    fn trial(&self, name: &str) -> Result<Trial, Refusal> {
+        let mut options = Options::none();
+        for (name, Word(word)) in &self.options {
+            options.set(name, self.choice(word)?);
+        }
+        Ok(Trial { algorithm: name.to_owned(), options, settings: self.settings()? })
+    }
+
+    fn settings(&self) -> Result<Settings, Refusal> {
+        let usual = Settings::default();
+        let start = self.start_inside.as_ref().map(|word| word.whole("start_inside")).transpose()?;
+        let node = |number: u64| u32::try_from(number).ok().and_then(NodeId::from_number);
+        let start =
+            start.map(|number| node(number).ok_or_else(|| Refusal::new("start_inside: nodes count from 1")));
+        let nodes = number(self.nodes.as_ref(), "nodes", usual.nodes as u64)?;
+        let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
+        Ok(Settings {
+            nodes: if nodes > Settings::MOST_NODES { nodes } else { Members::new(nodes)?.n() },
+            entries: number(self.entries.as_ref(), "entries", Self::USUAL_ENTRIES)?,
+            load: parsed(self.load.as_ref(), "load", usual.load)?,
+            hold: parsed(self.hold.as_ref(), "hold", usual.hold)?,
+            latency: self.latency(usual.latency)?,
+            local_latency: Ticks(number(
+                self.local_latency.as_ref(),
+                "local_latency",
+                usual.local_latency.0,
+            )?),
+            channels: parsed(self.channels.as_ref(), "channels", usual.channels)?,
+            faults: self.faults()?,
+            start: start.transpose()?.map_or(Start::Empty, Start::Inside),
+            warmup: number(self.warmup.as_ref(), "warmup", 0)?,
+            seed: number(self.seed.as_ref(), "seed", usual.seed)?,
+            invariants: yes(self.invariants.as_ref(), "invariants")?,
+            ..Settings::default()
+        })
+    }
+
+    fn faults(&self) -> Result<Faults, Refusal> {
+        let usual = Faults::default();
+        Ok(Faults {
+            loss: parsed(self.loss.as_ref(), "loss", usual.loss)?,
+            duplicate: parsed(self.duplicate.as_ref(), "duplicate", usual.duplicate)?,
+            retransmit: yes(self.retransmit.as_ref(), "retransmit")?,
+            crashes: self.crash.iter().map(|word| word.parsed("crash")).collect::<Result<_, _>>()?,
+            partitions: self
+                .partition
+                .iter()
+                .map(|word| word.parsed("partition"))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn latency(&self, usual: Latency) -> Result<Latency, Refusal> {
+        let name = self.latency.as_ref().and_then(|Word(word)| word.strip_prefix("matrix:"));
+        match name {
+            Some(name) => {
+                let blame = |refusal: Refusal| Refusal::new(format!("{name}: {refusal}"));
+                Latency::matrix(self.file(name)?).map_err(blame)
+            }
+            None => parsed(self.latency.as_ref(), "latency", usual),
+        }
+    }
+
+    /// What was chosen, with the text of the file that it names.
+    fn choice(&self, word: &str) -> Result<Choice, Refusal> {
+        let file = match (word.strip_prefix(examples::PREFIX), word.strip_prefix("file:")) {
+            (Some(name), _) => Some(examples::file(name)?),
+            (None, Some(name)) => Some(self.file(name)?),
+            (None, None) => None,
+        };
+        Ok(Choice { word: word.to_owned(), file: file.map(str::to_owned) })
+    }
+
+    fn file(&self, name: &str) -> Result<&str, Refusal> {
+        let sent = self.files.get(name).map(String::as_str);
+        sent.map_or_else(|| examples::file(name), Ok)
+    }
+}
+
+impl Bounds {
+    fn check(&self, nodes: usize, entries: u64) -> Result<(), Trouble> {
+        if nodes > self.nodes {
+            return Err(impossible(format!("a run here has at most {} nodes, not {nodes}", self.nodes)));
+        }
+        if entries > self.entries {
+            return Err(impossible(format!(
+                "a run here has at most {} entries, not {entries}",
+                self.entries
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl RunView {
+    fn new(recording: Recording, catalog: &impl Catalog, spec: Value, end: End) -> Self {
+        let states = States::of(&recording, catalog);
+        let name = &recording.header.algorithm;
+        let program = catalog.program(name);
+        let title = catalog.about(name).map(|about| about.title).or(program.map(|about| about.title));
+        Self {
+            spec,
+            command: None,
+            title: title.unwrap_or(name).to_owned(),
+            is_memory: program.is_some(),
+            report: None,
+            formula: None,
+            choices: Vec::new(),
+            end,
+            wait_cycle: Vec::new(),
+            script: None,
+            trouble: states.trouble().map(str::to_owned),
+            recording,
+            states,
+        }
+    }
+
+    fn tell_numbers(&mut self, trial: &Trial, outcome: &Outcome, catalog: &impl Catalog) {
+        self.report = Some(trial.report(outcome));
+        self.wait_cycle = outcome.stall.as_ref().map(|stall| stall.cycle.clone()).unwrap_or_default();
+        self.formula = catalog.about(&trial.algorithm).map(|about| {
+            let bounds = formula(about, trial);
+            Formula {
+                messages: about.messages,
+                least: bounds.map(|[least, _]| least),
+                most: bounds.map(|[_, most]| most).filter(|most| most.is_finite()),
+                delay: about.delay,
+            }
+        });
+    }
+}
+
+/// A recorded run from its text.
+fn of_trace(text: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+    let read_error = |error: TraceError| Trouble::Unreadable(Refusal::new(error.to_string()));
+    let (header, events) = doorway_trace::read(text.as_bytes()).map_err(read_error)?;
+    bounds.check(header.nodes, 0)?;
+    let most = bounds.limits.events.unwrap_or(usize::MAX);
+    let mut events =
+        events.take(most.saturating_add(1)).collect::<Result<Vec<_>, _>>().map_err(read_error)?;
+    let is_cut = events.len() > most;
+    events.truncate(most);
+    let end = End::of_trace(&events, is_cut);
+    Ok(RunView::new(Recording { header, events }, catalog, json!({"trace": true}), end))
+}
+
+/// What was understood, with all that was left open.
+fn understood(trial: &Trial) -> Value {
+    let Settings {
+        nodes, entries, load, hold, latency, local_latency, channels, faults, start, warmup, ..
+    } = &trial.settings;
+    let options: BTreeMap<&str, &str> =
+        trial.options.iter().map(|(name, choice)| (name, choice.word.as_str())).collect();
+    json!({
+        "algorithm": trial.algorithm,
+        "nodes": nodes,
+        "entries": entries,
+        "load": load.to_string(),
+        "hold": hold.to_string(),
+        "latency": latency.to_string(),
+        "local_latency": local_latency.to_string(),
+        "channels": channels.name(),
+        "loss": faults.loss.to_string(),
+        "duplicate": faults.duplicate.to_string(),
+        "retransmit": faults.retransmit,
+        "crash": faults.crashes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "partition": faults.partitions.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "message": Vec::<String>::new(),
+        "start_inside": start.holder(),
+        "warmup": warmup,
+        "invariants": trial.settings.invariants,
+        "options": options,
+        "seed": trial.settings.seed.to_string(),
+    })
+}
+
+fn ended(trouble: Option<&ScriptError>, otherwise: impl FnOnce() -> End) -> End {
+    trouble.map_or_else(otherwise, |trouble| End::refused(&trouble.to_string()))
+}
+
+fn number(word: Option<&Word>, name: &str, usual: u64) -> Result<u64, Refusal> {
+    word.map_or(Ok(usual), |word| word.whole(name))
+}
+
+fn parsed<T: std::str::FromStr<Err = Refusal>>(
+    word: Option<&Word>,
+    name: &str,
+    usual: T,
+) -> Result<T, Refusal> {
+    word.map_or(Ok(usual), |word| word.parsed(name))
+}
+
+fn yes(word: Option<&Word>, name: &str) -> Result<bool, Refusal> {
+    match word.map(|Word(word)| word.as_str()) {
+        None | Some("false" | "no" | "0") => Ok(false),
+        Some("true" | "yes" | "1" | "") => Ok(true),
+        Some(_) => Err(Refusal::new(format!("{name}: say true or false"))),
+    }
+}
+
+fn read_error(error: ScriptError) -> Trouble {
+    Trouble::Unreadable(Refusal::new(error.to_string()))
+}
+
+fn play_error(error: ScriptError) -> Trouble {
+    Trouble::Impossible(Refusal::new(error.to_string()))
+}
+
+fn unreadable(sentence: &str) -> Trouble {
+    Trouble::Unreadable(Refusal::new(sentence))
+}
+
+fn impossible(sentence: String) -> Trouble {
+    Trouble::Impossible(Refusal::new(sentence))
+}

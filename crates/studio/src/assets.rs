@@ -1,0 +1,28 @@
+//! The pages, which are part of the program. A build for debugging reads them from their folder at every request instead.
+
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use rust_embed::RustEmbed;
+
+use crate::answer::Rejection;
+
+#[derive(RustEmbed)]
+#[folder = "assets/"]
+struct Assets;
+
+/// The file at a path; the page itself at the root.
+pub(crate) async fn answer(uri: Uri) -> Response {
+    let path = match uri.path().trim_start_matches('/') {
+        "" => "index.html",
+        path => path,
+    };
+    match Assets::get(path) {
+        Some(file) => {
+            let kind = file.metadata.mimetype().to_owned();
+            let kind = if kind.starts_with("text/") { format!("{kind}; charset=utf-8") } else { kind };
+            let headers = [(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "no-cache".to_owned())];
+            (StatusCode::OK, headers, file.data).into_response()
+        }
+        None => Rejection::missing("There is no such page.").into_response(),
+    }
+}
