@@ -45,11 +45,11 @@ export function player({ go, play, undo, restart }) {
   const scrubber = h("input", { type: "range", min: 0, "aria-label": "Step", on: { input: (event) => go(Number(event.target.value)) } });
   const control = (text, label, click, id) => button(text, click, { "aria-label": label, title: label, id });
   const parts = {
-    first: control("⏮", "To the start (Home)", () => go(0), "first"),
+    first: control("|◀", "To the start (Home)", () => go(0), "first"),
     back: control("◀", "One step back (←)", () => go("back"), "back"),
     play: control("▶ play", "Play (space)", play, "play"),
     forward: control("▶", "One step on (→)", () => go("forward"), "forward"),
-    last: control("⏭", "To the end (End)", () => go("last"), "last"),
+    last: control("▶|", "To the end (End)", () => go("last"), "last"),
     undo: control("Undo", "Take back what was chosen last (u)", undo, "undo"),
     restart: control("Restart", "Forget all steps", restart, "restart"),
   };
