@@ -136,7 +136,7 @@ function tools(state) {
 }
 
 function verdictView(state) {
-  const wrong = wentWrong(state.run);
+  const wrong = wentWrong(state.run, goalOf(state.about));
   state.verdict.dataset.solved = String(Boolean(wrong));
   fill(
     state.verdict,

@@ -6,7 +6,7 @@ import { exerciseView } from "./exercise.js";
 import { formView } from "./form.js";
 import { tableView } from "./table.js";
 
-export const styles = ["check/page.css"];
+export const styles = ["run/page.css", "check/page.css"];
 
 const TABS = [
   ["table", "Table of properties"],

@@ -8,8 +8,9 @@ import { listed } from "./words.js";
 const PASSED = 4;
 
 /** What went wrong in a run so far, as a sentence; null if nothing did. */
-export function wentWrong(run) {
-  return violation(run) ?? standstill(run) ?? passedOver(run);
+export function wentWrong(run, goal) {
+  const isStarvation = goal.property === "starvation-freedom";
+  return violation(run) ?? standstill(run) ?? (isStarvation ? passedOver(run) : null);
 }
 
 function violation(run) {
