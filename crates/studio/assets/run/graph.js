@@ -85,7 +85,24 @@ function draw(picture, words, run, cut) {
   words.dataset.cycle = cycle.join(" ");
   fill(picture, nodes.length > 0 ? pictureOf(run, cut, ordered(nodes, cycle), waiting, edges, cycle) : null);
   fill(words, cycle.length > 0 ? h("span", { class: "alarm strong" }, `⚠ ${cycleText(cycle)}`) : null,
-    cycle.length > 0 ? ": each waits for the next one." : waiting.length > 0 ? h("span", { class: "soft" }, inWords(edges, waiting)) : h("span", { class: "soft" }, "Nobody waits."));
+    cycle.length > 0 ? `: each waits for the next one. ${outlook(run, cut)}` : waiting.length > 0 ? h("span", { class: "soft" }, inWords(edges, waiting)) : h("span", { class: "soft" }, "Nobody waits."));
+}
+
+/** Whether a cycle can still be resolved. */
+function outlook(run, cut) {
+  const count = underWay(run, cut);
+  if (count > 0) return `${count === 1 ? "A message is" : `${count} messages are`} under way that may resolve it.`;
+  const isEmpty = run.states.every((changes) => latest(changes, cut)?.phase !== "inside");
+  return isEmpty ? "Nothing is under way: this is a deadlock." : "Somebody is inside who may resolve it by leaving.";
+}
+
+function underWay(run, cut) {
+  const open = new Set();
+  for (const event of run.events.slice(0, cut)) {
+    if (event.event === "send") open.add(event.id);
+    else if (event.event === "deliver" || event.event === "lost") open.delete(event.cause);
+  }
+  return open.size;
 }
 
 function inWords(edges, waiting) {

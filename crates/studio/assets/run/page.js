@@ -179,7 +179,7 @@ function changing(state) {
   return {
     undo: swap(() => state.past, () => state.future), redo: swap(() => state.future, () => state.past),
     without: (spec) => wanted(state, spec, state.cut, ""),
-    choose: (line) => wanted(state, { ...state.spec, script: appended(state.run.script ?? state.spec.script, line), ...files(state) }, null, ""),
+    choose: (line) => wanted(state, { ...state.spec, script: appended(state.run.script ?? state.spec.script, line, state.run.trouble), ...files(state) }, null, ""),
   };
 }
 

@@ -118,7 +118,7 @@ function drawMarks(state) {
   const { run, story } = state;
   const total = Math.max(1, story.events.length);
   const x = (count) => (count / total) * 1000;
-  const block = (from, until, name) => svg("rect", { x: x(from), y: name === "cycle" ? 10 : 2, width: Math.max(1.5, x(until) - x(from)), height: name === "cycle" ? 4 : 7, class: `mark-${name}` });
+  const block = (from, until, name) => svg("rect", { x: x(from), y: name === "cycle" ? 10 : 2, width: Math.max(1.5, x(until) - x(from)), height: name === "cycle" ? 4 : 7, class: `mark-${name}${name === "cycle" && until >= total ? " lasting" : ""}` });
   const insides = story.lanes.flatMap((lane) => lane.stays).filter((stay) => stay.phase === "inside");
   const ends = insides.map((stay) => [stay.index, story.events.findIndex((event, index) => index > stay.index && event.node === story.events[stay.index].node && /release|crash/.test(event.event))]);
   const cycles = cyclesOf(run, story);
@@ -126,8 +126,11 @@ function drawMarks(state) {
     cycles.map(([from, until]) => block(from, until, "cycle")), story.violations.map(({ index }) => block(index, index + 2, "violation")));
   const parts = [];
   if (story.violations.length > 0) parts.push(`violated at event ${story.violations[0].index + 1}`);
-  if (cycles.length > 0) parts.push(`a cycle of waiting from event ${cycles[0][0]} on${cycles[0][1] < total ? ` until ${cycles[0][1]}` : ""}`);
-  fill(state.remark, parts.length > 0 ? `Red: ${parts.join("; ")}.` : null);
+  const [from, until] = cycles.at(-1) ?? [];
+  if (until >= total) parts.push(`a cycle of waiting from event ${from} to the end`);
+  else if (from !== undefined) parts.push(`${cycles.length === 1 ? "a cycle" : `${cycles.length} times a cycle`} of waiting that was resolved (amber below)`);
+  const text = parts.join("; ");
+  fill(state.remark, text ? `${text[0].toUpperCase()}${text.slice(1)}.` : null);
 }
 
 /** The ranges of cuts in which there is a cycle. */

@@ -27,9 +27,12 @@ export function editScript(spec, run, story, change) {
   return { spec: { ...spec, script: joined(outcome.lines, outcome.from) }, note: outcome.note ?? null };
 }
 
-/** Appends what happens next. */
-export function appended(text, line) {
-  return `${text.replace(/\s+$/, "")}\n${line}\n`;
+/** Appends what happens next; if a line could not be played, that one and all behind it become comments first. */
+export function appended(text, line, trouble) {
+  const failing = Number(/^line (\d+)/i.exec(trouble ?? "")?.[1] ?? Infinity);
+  const lines = text.replace(/\s+$/, "").split("\n");
+  const kept = lines.map((each, place) => (place + 1 >= failing && each.trim() !== "" && !each.startsWith("#") ? `# ${each}` : each));
+  return `${kept.join("\n")}\n${line}\n`;
 }
 
 function joined(lines, from) {
