@@ -12,26 +12,35 @@ export function chip(node, properties = {}) {
   );
 }
 
-/** The listing: `{element, show(run, count, moved)}`. */
+/** The listing: `{element, show(run, count, moved, barrier)}`; `barrier` says which barriers there are. */
 export function listing() {
   const element = h("ol", { class: "listing", "aria-label": "The program" });
-  return { element, show: (run, count, moved) => draw(element, run, count, moved) };
+  return { element, show: (run, count, moved, barrier) => draw(element, run, count, moved, barrier) };
 }
 
-function draw(element, run, count, moved) {
+function draw(element, run, count, moved, barrier) {
   const at = new Map();
   for (let node = 1; node <= run.nodes; node += 1) {
     const { line, place } = processAt(run, node, count);
     if (!at.has(line)) at.set(line, []);
     at.get(line).push({ node, place });
   }
+  const missing = missingBarriers(run.lines, barrier);
   fill(
     element,
-    run.lines.map((text, index) => lineView(index + 1, text, at.get(index + 1) ?? [], moved)),
+    run.lines.map((text, index) => lineView(index + 1, text, at.get(index + 1) ?? [], moved, missing.has(index))),
   );
 }
 
-function lineView(number, text, processes, moved) {
+/** The places of the barriers that are left out: all with `off`, those that are not named with `1,3`. */
+function missingBarriers(lines, barrier = "on") {
+  if (barrier === "on") return new Set();
+  const kept = barrier === "off" ? [] : barrier.split(",").map(Number);
+  const places = lines.flatMap((text, index) => (text.trim() === "barrier" ? [index] : []));
+  return new Set(places.filter((_, index) => !kept.includes(index + 1)));
+}
+
+function lineView(number, text, processes, moved, isMissing) {
   const told = processes.map(({ node, place }) => `process ${node} (${place})`).join(", ");
   const marks = processes.map(({ node, place }) =>
     chip(node, { class: place === "remainder" ? "resting" : "", title: `process ${node}, ${place}, carries this out next` }),
@@ -41,7 +50,7 @@ function lineView(number, text, processes, moved) {
     "li",
     { class: `${isHere ? "here" : ""} ${processes.some(({ node }) => node === moved) ? "moved" : ""}`, data: { line: number } },
     h("span", { class: "line-number", "aria-hidden": "true" }, number),
-    h("code", {}, text),
+    isMissing ? h("code", { class: "soft" }, h("s", {}, text), " (left out)") : h("code", {}, text),
     h("span", { class: "marks" }, marks, told ? h("span", { class: "unseen" }, ` next: ${told}`) : null),
   );
 }

@@ -5,7 +5,7 @@ import { fill } from "../dom.js";
 import { findings, findingsView } from "./found.js";
 import { headingOf, queryOfHeading, scriptOf } from "./script.js";
 import { choicesView, lineOfKey } from "./stepper.js";
-import { countAfter, sameBefore, stepsOf } from "./steps.js";
+import { countAfter, roundSince, stepsOf } from "./steps.js";
 
 /** How long a step is shown while it plays, in milliseconds. */
 const PACE = 700;
@@ -33,7 +33,7 @@ function show(state) {
   const { run, steps, at, loopAt, heading } = state;
   const [count, before] = [countAfter(steps, at), countAfter(steps, Math.max(0, at - 1))];
   state.title.textContent = run.title;
-  state.listing.show(run, count, at > 0 ? steps[at - 1].node : null);
+  state.listing.show(run, count, at > 0 ? steps[at - 1].node : null, heading.barrier);
   state.registers.show(run, count, before);
   state.processes.show(run, count, before, heading.memory === "tso" || heading.memory === "pso");
   state.history.show(run, steps, at, loopAt);
@@ -45,8 +45,8 @@ function show(state) {
 
 function showFindings({ run, steps, at, loopAt, notes, task }) {
   const found = findings(run, steps, at);
-  const loop = loopAt === null ? null : sameBefore(run, steps, steps.length);
-  fill(notes, findingsView(found, loop && { ...loop, from: loopAt }));
+  const loop = loopAt === null ? null : roundSince(run, steps, loopAt, steps.length);
+  fill(notes, findingsView(found, loop));
   task.firstElementChild?.judge?.(found, at);
 }
 

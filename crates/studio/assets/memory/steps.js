@@ -84,19 +84,28 @@ export function processAt(run, node, count) {
   return process;
 }
 
-/** The last earlier step after which all looked as it does now, with nobody idle or not; null if there is none. */
+/**
+ * A round that ends as it began: from an earlier step after which all looked as it does now. The shortest in which nobody is left out
+ * if there is one, else the shortest; null if there is none.
+ */
 export function sameBefore(run, steps, at) {
   const key = (place) => {
     const count = countAfter(steps, place);
     return JSON.stringify([run.states.map((changes) => latest(changes, count)), latest(run.values, count)]);
   };
   const now = key(at);
-  for (let place = at - 1; place >= 0; place -= 1) if (key(place) === now) return roundOf(run, steps, place, at);
-  return null;
+  let shortest = null;
+  for (let place = at - 1; place >= 0; place -= 1) {
+    if (key(place) !== now) continue;
+    const round = roundSince(run, steps, place, at);
+    if (round.idle.length === 0) return round;
+    shortest ??= round;
+  }
+  return shortest;
 }
 
-/** What happened in a round that ends as it began. */
-function roundOf(run, steps, from, at) {
+/** What happened in a round that ends as it began: who entered, who waited all the while, who made no step although it was not resting. */
+export function roundSince(run, steps, from, at) {
   const some = steps.slice(from, at);
   const entered = new Set(some.filter((step) => step.events.some(({ event }) => event === "enter")).map(({ node }) => node));
   const stepped = new Set(some.map(({ node }) => node));
