@@ -57,6 +57,7 @@ async function arrive() {
   const query = new URLSearchParams(rest.join("?"));
   if (!Object.hasOwn(PAGES, name)) return lost(name);
   app.say(null);
+  guide(name, query);
   const isSame = shown.name === name;
   shown.hash = hash;
   if (isSame && shown.page.update) return shown.page.update(query);
@@ -64,6 +65,14 @@ async function arrive() {
   mark(name);
   shown = { name, hash, page: {} };
   await opened(name, query);
+}
+
+/** Shows the guide of a tour where the address asks for it, and hides it when one goes elsewhere. */
+async function guide(name, query) {
+  if (!query.has("tour") && document.getElementById("tour").hidden) return;
+  const panel = await import("./tours/panel.js");
+  if (query.has("tour")) panel.show(query.get("tour"), Number(query.get("step") ?? 1), app);
+  else if (panel.pageOf() !== name) panel.hide();
 }
 
 async function opened(name, query) {

@@ -242,7 +242,7 @@ function legend(view, picture) {
       event.currentTarget.setAttribute("aria-pressed", String(!isPressed));
       emphasise(picture, isPressed ? null : name);
     };
-    return button([marker(view.looks.get(name)), name], toggle, { class: "small legend", "aria-pressed": "false" });
+    return button([marker(view.looks.get(name)), name], toggle, { class: "small chart-legend", "aria-pressed": "false" });
   };
   return h("div", { class: "buttons" }, names.map(entry));
 }

@@ -76,6 +76,7 @@ function controls(state, catalog) {
 function arrive(state, query) {
   const { spec, at } = fromQuery(query);
   state.extra = { tour: query.get("tour"), step: query.get("step") };
+  state.parts.controls.hidden = query.has("tour");
   if (query.has("file") && state.spec?.trace !== undefined) return;
   if (state.run && isSame(spec, state.spec)) return cutAt(state, at ?? state.run.events.length);
   ask(state, spec, at, "replace");

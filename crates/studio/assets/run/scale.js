@@ -2,6 +2,8 @@
 
 /** Room before the first moment and behind the last one, in pixels. */
 export const PAD = 26;
+/** How far lanes go on behind the last moment. */
+const TAIL = 24;
 
 /**
  * The places of a story's moments. `spacing` is "time" or "even"; `zoom` 1 shows as much as fits well into `width` pixels.
@@ -13,10 +15,10 @@ export function scale(story, spacing, zoom, width) {
   const span = isEven ? Math.max(1, moments.length - 1) : Math.max(1, (moments.at(-1) ?? 0) - first);
   const step = fitting(moments.length, span, width) * zoom;
   const places = Float64Array.from(moments, (time, moment) => PAD + step * (isEven ? moment : time - first));
-  const end = PAD + step * span;
+  const end = PAD + TAIL + step * span;
   return {
     spacing, step, width: end + PAD, end,
-    x: (moment) => places[moment] ?? PAD,
+    x: (moment) => places[moment] ?? end,
     momentAt: (x) => lastBefore(places, x),
     timeAt: (x) => (isEven ? timeBetween(places, moments, x, step) : Math.round(first + (x - PAD) / step)),
     xOfTime: (time) => (isEven ? placeOfTime(places, moments, time, step) : PAD + (time - first) * step),
@@ -25,7 +27,7 @@ export function scale(story, spacing, zoom, width) {
 
 /** How many pixels one tick, or one moment, gets: all fits, unless that were too crowded to be read. */
 function fitting(count, span, width) {
-  const all = Math.max(120, width - 2 * PAD) / span;
+  const all = Math.max(120, width - 2 * PAD - TAIL) / span;
   const least = (13 * Math.max(1, count - 1)) / span;
   return Math.min(Math.max(all, least), 90 * Math.max(1, count / span));
 }

@@ -2,7 +2,7 @@
 // node's vote was given to.
 //
 // Time is cut into moments. A step of a node and all that comes of it is one moment, and so are steps of different nodes at the same
-// tick if none of them comes of another. Everything here counts events by their place in the list, from 0.
+// tick if none of them comes of another. What lasts to the end lasts until the moment after the last one. Everything here counts events by their place in the list, from 0.
 
 const STEPS = new Set(["start", "request", "release", "deliver", "crash", "access", "clock"]);
 
@@ -16,7 +16,7 @@ export function tell(run) {
   };
   place(story);
   for (let index = 0; index < run.events.length; index += 1) read(story, run, index);
-  const last = Math.max(0, story.moments.length - 1);
+  const last = story.moments.length;
   for (const lane of story.lanes) close(lane, last);
   story.ribbons = ribbons(run, story, last);
   story.hasRibbons = story.ribbons.some((ribbon) => ribbon.length > 0);
@@ -123,7 +123,7 @@ function ribbons(run, story, last) {
       if (before && before.holder === holder && before.until === from) before.until = until;
       else pieces.push({ holder, from, until });
     });
-    return pieces.filter((piece) => piece.until > piece.from || piece.from === last);
+    return pieces.filter((piece) => piece.until > piece.from);
   });
 }
 
