@@ -81,6 +81,7 @@ async function opened(name, query) {
     await Promise.all((module.styles ?? []).map(styled));
     if (shown.name !== name) return;
     element.className = `page-${name}`;
+    window.scrollTo(0, 0);
     shown.page = module.open(fill(element), query, app) ?? {};
   } catch (error) {
     fill(element, h("p", { class: "note error" }, `The page ${PAGES[name]} cannot be opened: ${error.message}`));
