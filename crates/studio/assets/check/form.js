@@ -5,7 +5,7 @@ import { counterexampleView } from "./counterexample.js";
 import { systemWords } from "./instances.js";
 import { counterexamplesOf } from "./rows.js";
 import { watched } from "./watch.js";
-import { atLength, counted, kindOf, propertiesOf, propertyNamed, shortly } from "./words.js";
+import { atLength, chipClass, counted, kindOf, propertiesOf, propertyNamed, shortly } from "./words.js";
 
 const SIMPLE = [
   "nodes",
@@ -229,7 +229,7 @@ function resultView(result, body, ofProgram) {
       "tr",
       { data: { property: verdict.name, verdict: kindOf(verdict) } },
       h("th", { scope: "row", title: propertyNamed(verdict.name).says }, verdict.name),
-      h("td", {}, h("span", { class: `chip ${kindOf(verdict)}` }, shortly(verdict))),
+      h("td", {}, h("span", { class: chipClass(verdict) }, shortly(verdict))),
       h("td", {}, atLength(verdict)),
     );
   return [

@@ -34,6 +34,7 @@ export function open(page, query, app) {
 }
 
 function drawn(page, query, catalog, app, signal) {
+  window.scrollTo(0, 0);
   const exercise = query.get("exercise");
   if (exercise !== null) return exerciseView(page, exercise, query, catalog, app, signal);
   const wanted = TABS.some(([name]) => name === query.get("tab")) ? query.get("tab") : "table";

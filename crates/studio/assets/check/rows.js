@@ -83,36 +83,45 @@ export function ofAll(result) {
   return found;
 }
 
+/** Each verdict keeps the body of the check that shows its run. */
 function algorithmKnown(row) {
-  const parts = [row.lock, row.order, row.waiting].filter(Boolean);
   const channels = row.channels === "any" ? "channels of any order" : `${row.channels} channels`;
-  const known = { verdicts: {}, systems: [], counterexamples: [] };
-  for (const part of parts) {
-    add(known, part, `${part.requests.length} nodes that ask ${asked(part.requests)} times, ${channels}`);
+  const known = nothing();
+  for (const part of [row.lock, row.order, row.waiting]) {
+    const { requests } = part;
+    const body = { algorithm: row.algorithm, nodes: requests.length, requests, channels: row.channels };
+    add(known, part, `${requests.length} nodes that ask ${asked(requests)} times, ${channels}`, body);
   }
   return known;
 }
+
+const OTHER_MEMORY = [
+  ["safe_registers", "with safe registers", { registers: "safe" }],
+  ["tso", "under total store order", { memory: "tso" }],
+  ["without_barriers", "under total store order without barriers", { memory: "tso", barrier: "off" }],
+];
 
 function programKnown(row) {
-  const known = { verdicts: {}, systems: [], counterexamples: [] };
+  const known = nothing();
+  const options = row.variant ? { [row.variant.name]: row.variant.value } : {};
   const { nodes, tickets } = row.checked;
-  add(known, row.checked, `${nodes} processes, again and again${tickets ? `, tickets up to ${tickets}` : ""}`);
-  const others = [
-    ["safe_registers", "with safe registers"],
-    ["tso", "under total store order"],
-    ["without_barriers", "under total store order without barriers"],
-  ];
-  for (const [name, words] of others) {
+  const words = `${nodes} processes, again and again${tickets ? `, tickets up to ${tickets}` : ""}`;
+  add(known, row.checked, words, { algorithm: row.program, nodes, options });
+  for (const [name, memory, choices] of OTHER_MEMORY) {
     const part = row[name];
     if (!part) continue;
-    const verdict = part.properties[0];
-    const system = { words: `${part.nodes} processes ${words}`, states: part.states, complete: part.complete, verdict };
-    known.systems.push(system);
+    const body = { algorithm: row.program, nodes: part.nodes, options, ...choices };
+    const verdict = { ...part.properties[0], body };
+    known.systems.push({ words: `${part.nodes} processes ${memory}`, states: part.states, complete: part.complete, verdict });
   }
   return known;
 }
 
-function add(known, part, words) {
+function nothing() {
+  return { verdicts: {}, systems: [], counterexamples: [] };
+}
+
+function add(known, part, words, body) {
   known.systems.push({ words, states: part.states, complete: part.complete });
-  for (const verdict of part.properties) known.verdicts[verdict.name] = { ...verdict, where: words };
+  for (const verdict of part.properties) known.verdicts[verdict.name] = { ...verdict, where: words, body };
 }

@@ -1,31 +1,33 @@
 // The table of algorithms and properties: each row can be checked by itself, or all at once.
 
 import { button, fill, h } from "../dom.js";
-import { counterexampleView } from "./counterexample.js";
-import { groupsOf, keep, knownOf, ofAll, ofCheck } from "./rows.js";
+import { rowView } from "./row.js";
+import { groupsOf, keep, ofAll } from "./rows.js";
 import { watched } from "./watch.js";
-import { PROPERTIES, atLength, counted, kindOf, propertiesOf, shortly } from "./words.js";
+import { PROPERTIES } from "./words.js";
+
+const ABOUT =
+  "Every interleaving of a small system is explored, whoever asks when and however messages are delayed. What holds there holds in " +
+  "all its runs; what does not is shown by a shortest run.";
+const LEGEND =
+  "✓ holds in every run; ✓ if weakly fair: if the scheduler is so fair. ✗ 6 steps: violated, as a run of 6 steps shows; press it to " +
+  "see the run. ? a limit was reached first. – does not apply. The last three columns are promises that only some algorithms make. " +
+  "Point at a verdict for the system in which it was found, or unfold the name.";
 
 /** Puts the table into an element; `signal` ends what runs when the page is left. */
 export function tableView(element, catalog, app, signal) {
   const groups = groupsOf(catalog);
   const views = new Map();
-  const bodies = groups.map((group) => groupView(group, views, app, signal));
+  const bodies = groups.map((group) => groupView(group, views, signal));
   const place = h("div", {});
+  const all = (event) => checkAll(event.currentTarget, { place, groups, views, signal, app });
   fill(
     element,
-    h(
-      "p",
-      {},
-      "Every interleaving of a small system is explored, whoever asks when and however messages are delayed. What holds there holds in all its runs; what does not is shown by a shortest run.",
-    ),
+    h("p", {}, ABOUT),
     h(
       "div",
       { class: "row" },
-      button("Check all", (event) => checkAll(event.currentTarget, place, groups, views, signal, app), {
-        class: "primary",
-        id: "check-all",
-      }),
+      button("Check all", all, { class: "primary", id: "check-all" }),
       h("span", { class: "soft" }, "algorithms and programs in the largest systems that are finished soon: about a minute"),
     ),
     place,
@@ -34,148 +36,30 @@ export function tableView(element, catalog, app, signal) {
       { class: "wide properties", tabindex: 0, role: "region", "aria-label": "Algorithms and properties" },
       h("table", { class: "full" }, header(), bodies),
     ),
+    h("p", { class: "soft small" }, LEGEND),
   );
 }
 
 function header() {
   const column = ({ short, says, name }) => h("th", { scope: "col", title: `${name}: ${says}` }, short);
-  return h(
-    "thead",
-    {},
-    h(
-      "tr",
-      {},
-      h("th", { scope: "col" }, "Name"),
-      h("th", { scope: "col" }, h("span", { class: "unseen" }, "Check")),
-      PROPERTIES.map(column),
-    ),
-  );
+  const check = h("th", { scope: "col" }, h("span", { class: "unseen" }, "Check"));
+  return h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Name"), check, PROPERTIES.map(column)));
 }
 
-function groupView({ id, title, rows }, views, app, signal) {
-  const head = h(
-    "tr",
-    { class: "group" },
-    h(
-      "th",
-      { colspan: PROPERTIES.length + 2, scope: "colgroup" },
-      h(
-        "div",
-        { class: "row" },
-        h("span", {}, title),
-        id === "specimens"
-          ? button("Check all specimens", (event) => checkEach(event.currentTarget, rows, views), { class: "small", id: "check-specimens" })
-          : null,
-      ),
-    ),
-  );
-  const lines = rows.map((row) => {
-    const view = rowView(row, app, signal);
-    views.set(row.key, view);
-    return [view.line, view.more];
-  });
-  return h("tbody", { data: { group: id } }, head, lines);
+function groupView({ id, title, rows }, views, signal) {
+  const each = (event) => checkEach(event.currentTarget, rows, views);
+  const control = id === "specimens" ? button("Check all specimens", each, { class: "small", id: "check-specimens" }) : null;
+  const words = h("th", { colspan: PROPERTIES.length + 2, scope: "colgroup" }, h("div", { class: "row" }, h("span", {}, title), control));
+  for (const row of rows) views.set(row.key, rowView(row, signal));
+  const lines = rows.map(({ key }) => [views.get(key).line, views.get(key).more]);
+  return h("tbody", { data: { group: id } }, h("tr", { class: "group" }, words), lines);
 }
 
-/** One row with the line of details below it. */
-function rowView(row, app, signal) {
-  const line = h("tr", { data: { algorithm: row.name, row: row.key } });
-  const inner = h("div", { class: "details" });
-  const more = h("tr", { class: "more", hidden: true }, h("td", { colspan: PROPERTIES.length + 2 }, inner));
-  const view = { row, line, more, inner };
-  view.open = (isOpen) => {
-    more.hidden = !isOpen;
-    line.querySelector("[aria-expanded]")?.setAttribute("aria-expanded", String(isOpen));
-  };
-  view.check = () => checkRow(view, app, signal);
-  show(view);
-  return view;
-}
-
-function show(view) {
-  const { row, line, more, inner } = view;
-  const known = knownOf(row);
-  const toggle = button(row.name, () => view.open(more.hidden), { class: "link", "aria-expanded": String(!more.hidden), title: row.title });
-  const check = button(known ? "again" : "check", view.check, {
-    class: "small",
-    data: { check: row.key },
-    "aria-label": `Check ${row.key}`,
-  });
-  fill(
-    line,
-    h("th", { scope: "row" }, toggle, row.note ? h("span", { class: "soft small" }, ` ${row.note}`) : null),
-    h("td", {}, check),
-    PROPERTIES.map((property) => cell(view, property, known)),
-  );
-  fill(inner, known ? details(row, known) : h("p", { class: "soft" }, `${row.title}. Not checked yet.`));
-}
-
-function cell(view, property, known) {
-  const data = { property: property.name };
-  if (!propertiesOf(view.row.isProgram).includes(property)) return h("td", { data, class: "soft", title: "does not apply" }, "–");
-  const verdict = known?.verdicts[property.name];
-  if (!verdict) return h("td", { data, class: "soft" }, known ? "–" : "");
-  const kind = kindOf(verdict);
-  const title = `${atLength(verdict)} ${verdict.where}`;
-  const chip =
-    kind === "violated" && known.counterexamples.length > 0
-      ? button(shortly(verdict), () => reveal(view, property.name), { class: `chip ${kind}`, title })
-      : h("span", { class: `chip ${kind}`, title }, shortly(verdict));
-  return h("td", { data: { ...data, verdict: kind } }, chip);
-}
-
-function reveal(view, property) {
-  view.open(true);
-  const found = view.inner.querySelector(`[data-counterexample="${CSS.escape(property)}"]`) ?? view.inner;
-  found.scrollIntoView({ block: "nearest" });
-  found.querySelector("a")?.focus({ preventScroll: true });
-}
-
-function details(row, known) {
-  if (known.refusal) return h("p", { class: "note error" }, known.refusal);
-  const system = ({ words, states, complete, verdict }) =>
-    h("li", {}, `${words}: ${counted(states, "state")}${complete ? "" : ", not all"}`, verdict ? `; exclusion ${shortly(verdict)}` : null);
-  return [
-    h("p", {}, h("span", { class: "strong" }, row.title), ". Explored:"),
-    h("ul", {}, known.systems.map(system)),
-    h(
-      "details",
-      {},
-      h("summary", {}, "What was decided, in words"),
-      h(
-        "ul",
-        {},
-        Object.values(known.verdicts).map((verdict) => h("li", {}, atLength(verdict), h("span", { class: "soft" }, ` (${verdict.where})`))),
-      ),
-    ),
-    known.counterexamples.map((found) => counterexampleView(found, row.isProgram)),
-    known.counterexamples.length === 0 && Object.values(known.verdicts).some((verdict) => kindOf(verdict) === "violated")
-      ? h("p", { class: "soft" }, "Check this row by itself to see the runs against it.")
-      : null,
-  ];
-}
-
-/** Checks one row; true if it came to its end. */
-async function checkRow(view, app, signal) {
-  const { row, line, inner } = view;
-  const before = view.more.hidden;
-  view.open(true);
-  line.setAttribute("aria-busy", "true");
-  const { result, refusal, cancelled } = await watched(inner, "checks", row.body, signal);
-  line.removeAttribute("aria-busy");
-  if (result) keep(row, ofCheck(result, row));
-  if (refusal) keep(row, { verdicts: {}, systems: [], counterexamples: [], refusal });
-  show(view);
-  const found = result && knownOf(row).counterexamples.length > 0;
-  view.open(Boolean(refusal) || found || !before);
-  if (!cancelled && result) app.say(`${row.name} was checked: ${counted(result.states, "state")}.`);
-  return !cancelled;
-}
-
+/** Checks some rows one after the other, until one is cancelled. */
 async function checkEach(control, rows, views) {
   control.disabled = true;
-  for (const row of rows) {
-    const view = views.get(row.key);
+  for (const { key } of rows) {
+    const view = views.get(key);
     const isDone = await view.check();
     if (!isDone) break;
     view.open(false);
@@ -183,7 +67,7 @@ async function checkEach(control, rows, views) {
   control.disabled = false;
 }
 
-async function checkAll(control, place, groups, views, signal, app) {
+async function checkAll(control, { place, groups, views, signal, app }) {
   control.disabled = true;
   const { result, refusal, cancelled } = await watched(place, "checks/all", {}, signal);
   control.disabled = false;
@@ -193,7 +77,7 @@ async function checkAll(control, place, groups, views, signal, app) {
   for (const row of groups.flatMap((group) => group.rows)) {
     if (!found.has(row.key)) continue;
     keep(row, found.get(row.key));
-    show(views.get(row.key));
+    views.get(row.key).show();
   }
   app.say("All algorithms and programs were checked.");
 }

@@ -19,7 +19,11 @@ export const PROPERTIES = [
 ];
 
 /** What a lock must be; the rest some algorithms promise and others do not. */
-export const OF_A_LOCK = ["mutual-exclusion", "deadlock-freedom", "starvation-freedom", "one-token", "invariants", "fence"];
+const OF_A_LOCK = ["mutual-exclusion", "deadlock-freedom", "starvation-freedom", "one-token", "invariants", "fence"];
+
+export function isOfALock(name) {
+  return OF_A_LOCK.includes(name);
+}
 
 /** The properties that make sense for programs over shared memory, or for algorithms over messages. */
 export function propertiesOf(isProgram) {
@@ -35,26 +39,31 @@ export function kindOf({ verdict }) {
   return verdict === "holds" || verdict === "violated" ? verdict : "undecided";
 }
 
-/** A verdict as it stands in a cell: `✓ holds`, `✗ after 6 steps`. */
+/** A verdict as it stands in a cell: `✓ holds`, `✗ 6 steps`. */
 export function shortly(verdict) {
   const kind = kindOf(verdict);
   if (verdict.name === "bounded-waiting") return overtaken(verdict, kind);
-  if (kind === "violated") return verdict.steps ? `✗ after ${counted(verdict.steps, "step")}` : "✗ violated";
+  if (kind === "violated") return verdict.steps ? `✗ ${counted(verdict.steps, "step")}` : "✗ violated";
   if (kind === "undecided") return "? undecided";
   return isFairnessNeeded(verdict) ? `✓ if ${verdict.fairness}ly fair` : "✓ holds";
 }
 
 function overtaken({ bound }, kind) {
-  if (kind === "violated") return "✗ without end";
+  if (kind === "violated") return "✗ no limit";
   if (typeof bound !== "number") return kind === "holds" ? "✓ holds" : "? undecided";
-  return kind === "holds" ? `✓ ${bound} times` : `? ${bound} or more`;
+  return kind === "holds" ? `✓ ${counted(bound, "time")}` : `? ${bound} or more`;
+}
+
+/** The classes of a chip with a verdict: what need not hold is no alarm. */
+export function chipClass(verdict) {
+  return `chip ${kindOf(verdict)}${isOfALock(verdict.name) ? "" : " optional"}`;
 }
 
 /** A verdict as a sentence. */
 export function atLength(verdict) {
   const { says } = propertyNamed(verdict.name);
   const parts = [`${says.slice(0, -1)}: ${ending(verdict)}`];
-  if (typeof verdict.bound === "number") parts.push(`overtaken ${verdict.bound} times at most in what was seen`);
+  if (typeof verdict.bound === "number") parts.push(`overtaken ${counted(verdict.bound, "time")} at most in what was seen`);
   parts.push(verdict.extent, verdict.remark);
   return `${parts.filter(Boolean).join("; ")}.`;
 }

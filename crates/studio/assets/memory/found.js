@@ -41,7 +41,7 @@ export function solvedWords({ violation, round }, goal) {
   if (violation) return violation;
   if (!round || round.starved.length === 0 || round.idle.length > 0) return null;
   if (goal.property === "deadlock-freedom" && round.entered.length > 0) return null;
-  return `process ${listed(round.starved)} can wait like this for ever`;
+  return `process${round.starved.length > 1 ? "es" : ""} ${listed(round.starved)} can wait like this for ever`;
 }
 
 function capital(text) {

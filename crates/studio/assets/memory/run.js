@@ -37,7 +37,7 @@ function show(state) {
   state.registers.show(run, count, before);
   state.processes.show(run, count, before, heading.memory === "tso" || heading.memory === "pso");
   state.history.show(run, steps, at, loopAt);
-  state.player.show({ place: at, total: steps.length, isPlaying: state.timer !== null, canUndo: state.undo.length > 0 });
+  state.player.show({ place: at, total: steps.length, loopAt, isPlaying: state.timer !== null, canUndo: state.undo.length > 0 });
   showFindings(state);
   remember(state);
   choices(state, count);
@@ -104,9 +104,10 @@ async function replay(state, lines, loopAt, at) {
 }
 
 function goTo(state, place) {
-  const { steps, at } = state;
+  const { steps, at, loopAt } = state;
   if (!state.run) return;
-  const wanted = { back: at - 1, forward: at + 1, last: steps.length }[place] ?? place;
+  const next = at === steps.length && loopAt !== null ? loopAt + 1 : at + 1;
+  const wanted = { back: at - 1, forward: next, last: steps.length }[place] ?? place;
   state.at = Math.min(steps.length, Math.max(0, wanted));
   show(state);
 }
@@ -122,7 +123,7 @@ function play(state) {
   halt(state);
   if (isPlaying) return show(state);
   const step = () => {
-    if (state.at + 1 >= state.steps.length) halt(state);
+    if (state.at + 1 >= state.steps.length && state.loopAt === null) halt(state);
     goTo(state, "forward");
   };
   state.timer = setInterval(step, PACE);

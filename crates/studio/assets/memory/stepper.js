@@ -61,11 +61,12 @@ export function player({ go, play, undo, restart }) {
     at,
     h("div", { class: "buttons" }, parts.undo, parts.restart),
   );
-  const show = ({ place, total, isPlaying, canUndo }) => {
+  const show = ({ place, total, loopAt, isPlaying, canUndo }) => {
     [scrubber.max, scrubber.value] = [total, place];
-    at.textContent = `step ${place} of ${total}`;
+    at.textContent = `step ${place} of ${total}${loopAt === null ? "" : `, then from ${loopAt + 1} again`}`;
     parts.first.disabled = parts.back.disabled = place === 0;
-    parts.last.disabled = parts.forward.disabled = parts.play.disabled = place === total;
+    parts.last.disabled = place === total;
+    parts.forward.disabled = parts.play.disabled = place === total && loopAt === null;
     parts.play.textContent = isPlaying ? "❚❚ pause" : "▶ play";
     parts.undo.disabled = !canUndo;
     parts.restart.disabled = total === 0;

@@ -77,8 +77,7 @@ export function processAt(run, node, count) {
     if (value === null || value === undefined) return;
     if (name === "next line") process.line = Number(value);
     else if (name === "place") process.place = value;
-    else if (name === "buffer" || name === "writes")
-      process[name] = value.split(/\s+/).filter((store) => store.includes(":="));
+    else if (name === "buffer" || name === "writes") process[name] = value.split(/\s+/).filter((store) => store.includes(":="));
     else process.fields.push([name, value]);
   });
   return process;
