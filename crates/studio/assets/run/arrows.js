@@ -4,11 +4,13 @@ import { svg } from "../dom.js";
 import { headElement, headPath, look } from "../kinds.js";
 
 /** With more arrows than this in the window, nobody could point at one of them anyway, and the browser would be slow. */
-export const MOST_SINGLE = 400;
+export const MOST_SINGLE = 300;
+/** While the picture moves, even fewer. */
+const MOST_MOVING = 40;
 
 /** Draws these ways into a group. Returns whether each has an element of its own. */
-export function drawArrows(group, shown, describe, chosen) {
-  if (shown.length > MOST_SINGLE) {
+export function drawArrows(group, shown, describe, chosen, isMoving) {
+  if (shown.length > (isMoving ? MOST_MOVING : MOST_SINGLE)) {
     group.append(...batches(shown));
     return false;
   }

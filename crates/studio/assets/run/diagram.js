@@ -5,7 +5,7 @@
 
 import { h, svg, fill } from "../dom.js";
 import { AXIS, lanes, ways } from "./layout.js";
-import { drawArrows } from "./arrows.js";
+import { MOST_SINGLE, drawArrows } from "./arrows.js";
 import { drawLanes, drawMarks } from "./bands.js";
 import { scale, ticks } from "./scale.js";
 import { sentence } from "./tips.js";
@@ -37,7 +37,7 @@ export function diagram({ label = "Space-time diagram" } = {}) {
     choose: (number) => { view.chosen = number; redraw(view); },
     reveal: () => reveal(view, soon),
     redraw: () => { redraw(view); },
-    close: () => watcher.disconnect(),
+    close: () => { watcher.disconnect(); clearTimeout(view.resting); },
   });
 }
 
@@ -77,19 +77,20 @@ function frame(view) {
   const { drawn } = view;
   const isInside = drawn && left >= drawn.left && left + width <= drawn.right && top >= drawn.top && top + height <= drawn.bottom && drawn.width === width;
   if (!isInside) {
-    const [aside, above] = [width * 0.6, height * 0.4];
+    const [aside, above] = [width * 0.7, height * 0.5];
     view.drawn = { left: left - aside, right: left + width + aside, top: top - above, bottom: top + height + above, width };
     view.picture.setAttribute("width", width);
     view.corner.setAttribute("width", view.gutter - 4);
     view.picture.setAttribute("height", Math.min(height, lane.height));
-    redraw(view);
+    redraw(view, drawn !== null);
   }
   view.scrolled.setAttribute("transform", `translate(${view.gutter - left} ${-top})`);
   view.axis.setAttribute("transform", `translate(${view.gutter - left} 0)`);
   view.labels.setAttribute("transform", `translate(0 ${-top})`);
 }
 
-function redraw(view) {
+/** Draws what the window and its margin show. While it moves, arrows of a kind are one path; they become single when it rests. */
+function redraw(view, isMoving = false) {
   const { drawn, layers, story, places, lane, hidden, run } = view;
   if (!drawn || !story) return;
   const focused = document.activeElement?.closest?.(".message")?.dataset.message;
@@ -102,7 +103,9 @@ function redraw(view) {
   fill(layers.bands);
   drawLanes(layers.bands, story, places, lane, window);
   fill(layers.arrows);
-  view.areSingle = drawArrows(layers.arrows, view.shown, (message) => sentence(run, message), view.chosen);
+  view.areSingle = drawArrows(layers.arrows, view.shown, (message) => sentence(run, message), view.chosen, isMoving);
+  clearTimeout(view.resting);
+  if (isMoving && !view.areSingle && view.shown.length <= MOST_SINGLE) view.resting = setTimeout(() => redraw(view), 180);
   view.picture.dataset.messages = story.messages.length;
   view.picture.dataset.lanes = story.nodes;
   drawAxis(view, window);

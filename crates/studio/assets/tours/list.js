@@ -58,7 +58,7 @@ const SINGHAL = {
     { to: run("specimens/singhal-no-chase", 14), says: ["1 gives the token to 3, and asks for it itself straight away. 3 enters."], look: "The ribbon “token” moves from 1 to 3." },
     { to: run("specimens/singhal-no-chase", 19), says: ["3 has left and given the token to 1. Then 3 asks a second time. By what it knows now, it asks 1 alone."], look: "The second REQUEST of 3 goes to 1 only; its first one to 2 is still under way." },
     { to: run("specimens/singhal-no-chase", 24), says: ["1 enters and leaves, hears of 2 and sends it the token, before the second request of 3 arrives. In the token's arrays 3's first request is known to be served."], look: "The token is under way to 2." },
-    { to: run("specimens/singhal-no-chase", 29), says: ["The second request of 3 reaches 1, which has no token any more and does not pass it on. Then the first one reaches 2, which knows it from the token, takes it for old, and keeps the token. 3 waits for ever.", "The repaired algorithm lets 1 send the request after the token: a request that comes too late is passed on to where the token went."], look: "Node 3 waits, the token rests at 2, nothing is under way." },
+    { to: run("specimens/singhal-no-chase", 29), says: ["The second request of 3 reaches 1, which has no token any more and does not pass it on. Then the first one reaches 2, which knows it from the token, takes it for old, and keeps the token. 3 waits for ever.", "The repaired algorithm lets a copy of each request chase the token: it goes to where its sender last passed the token, and from there along the track that the token took."], look: "Node 3 waits, the token rests at 2, nothing is under way." },
   ],
 };
 
