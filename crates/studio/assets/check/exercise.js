@@ -73,8 +73,8 @@ function frame(state, catalog) {
       "div",
       { class: "playing" },
       panel("What happens next?", {}, tools, choices),
-      h("div", { class: "stack" }, panel("The run so far", {}, picture.element), panel("What every node knows", {}, table.element)),
-      panel("What happened", {}, story),
+      h("div", { class: "stack seen" }, panel("The run so far", {}, picture.element), panel("What every node knows", {}, table.element)),
+      panel("What happened", { class: "told" }, story),
     ),
   );
 }
@@ -171,14 +171,16 @@ function choiceView(state) {
           h("h3", {}, title),
           h(
             "div",
-            { class: "choices" },
+            { class: "options" },
             some.map((choice) => choiceButton(state, choice)),
           ),
         )
       : null;
   });
   const none = h("p", { class: "soft" }, "Nothing can happen any more. Undo a step, or restart.");
+  const hadFocus = state.choices.contains(document.activeElement);
   fill(state.choices, state.run.choices.length > 0 ? groups : none);
+  if (hadFocus) (state.choices.querySelector("button") ?? state.tools.querySelector("button")).focus({ preventScroll: true });
 }
 
 function choiceButton(state, { line, says, kind }) {

@@ -20,7 +20,17 @@ export function choicesView(element, run, count, choices, choose) {
       h("div", { class: "buttons" }, buttons.length > 0 ? buttons : h("span", { class: "soft" }, none)),
     );
   };
+  const focused = document.activeElement?.closest?.(".turn-of")?.dataset.process ?? element.dataset.focused;
   fill(element, nodes.map(row));
+  if (focused) refocus(element, focused);
+}
+
+/** Who steps with the keyboard stays with the process that it was at, although the buttons are new. */
+function refocus(element, node) {
+  const control = element.querySelector(`.turn-of[data-process="${node}"] button`);
+  if (control) delete element.dataset.focused;
+  else element.dataset.focused = node;
+  if (control && document.activeElement === document.body) control.focus({ preventScroll: true });
 }
 
 function choiceButton({ line, says }, node, choose) {
