@@ -29,7 +29,7 @@ export function open(page, query, app) {
     turn: 0,
     timer: null,
     leaving: new AbortController(),
-    exercise: null,
+    extra: [],
   };
   const deeds = actions(state);
   Object.assign(state, parts(deeds));
@@ -96,9 +96,11 @@ async function arrive(state, query) {
     const catalog = await state.app.catalog();
     const written = query.get("script");
     const text = written === null ? scriptOf(headingOfQuery(query), []) : textOf(written, catalog);
-    Object.assign(state, { catalog, undo: [], exercise: query.get("exercise"), heading: headingOf(text) });
+    const extra = ["exercise", "tour", "step"].filter((name) => query.has(name)).map((name) => [name, query.get(name)]);
+    Object.assign(state, { undo: [], extra, heading: headingOf(text) });
+    state.controls.parentElement.hidden = query.has("tour");
     controlsView(state.controls, state.heading, catalog, state.app);
-    fill(state.task, exercisePanel(state.exercise, catalog));
+    fill(state.task, exercisePanel(query.get("exercise"), catalog));
     fill(state.about, aboutProgram(state.heading.program, catalog));
     if (query.get("find")) return await search(state, query.get("find"));
     const at = query.get("at");

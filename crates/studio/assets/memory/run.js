@@ -51,10 +51,10 @@ function showFindings({ run, steps, at, loopAt, notes, task }) {
 }
 
 /** The address holds the whole run. */
-function remember({ app, heading, steps, loopAt, at, exercise }) {
+function remember({ app, heading, steps, loopAt, at, extra }) {
   const lines = steps.map(({ line }) => line);
   const query = lines.length === 0 ? queryOfHeading(heading) : new URLSearchParams({ script: scriptOf(heading, lines, loopAt), at });
-  if (exercise) query.set("exercise", exercise);
+  for (const [name, value] of extra) query.set(name, value);
   app.replace(`#/memory?${query}`);
 }
 
