@@ -139,16 +139,19 @@ function drawCut(view) {
 
 function drawLabels(view, run) {
   const { lane, labels, gutter, drawn, cut } = view;
+  const focused = document.activeElement?.closest?.(".label")?.dataset.label;
+  const here = Number(focused ?? view.story.events[cut - 1]?.node ?? 1);
   const items = [svg("rect", { x: 0, y: drawn.top - 99, width: gutter - 4, height: drawn.bottom - drawn.top + 198, class: "cover" })];
   for (let node = lane.nodeAt(drawn.top); node <= lane.nodeAt(drawn.bottom); node += 1) {
     const state = cut <= run.known ? latest(run.states[node - 1] ?? [], cut) : null;
     const phase = state?.phase ?? "outside";
     const y = lane.y(node);
-    items.push(svg("g", { class: `label ${phase}`, tabindex: "0", role: "button", "aria-label": `Node ${node}, ${phase}: what can be done to it`, data: { label: node } },
+    items.push(svg("g", { class: `label ${phase}`, tabindex: node === here ? "0" : "-1", role: "button", "aria-label": `Node ${node}, ${phase}: what can be done to it`, data: { label: node } },
       svg("rect", { x: 2, y: y - lane.pitch / 2 + 2, width: gutter - 8, height: lane.pitch - 4, rx: 4, class: "label-ground" }),
       svg("text", { x: 8, y: y + 5, class: "label-number" }, node), lane.pitch >= 34 ? held(state?.permission, y, lane) : null));
   }
   fill(labels, items);
+  if (focused) labels.querySelector(`[data-label="${focused}"]`)?.focus({ preventScroll: true });
 }
 
 function held(permission, y, lane) {

@@ -60,11 +60,11 @@ function drawAlgorithm(state) {
   const box = (name, caption, properties, hint) => field(caption, h("input", { ...properties, value: own[name] ?? "", data: { name }, on: { change: (event) => told(state, name, valueOf(event.target)) } }), hint);
   const words = (name, caption, list, usual, hint) => field(caption, choice(name, list, own[name] ?? usual, (value) => told(state, name, value)), hint);
   fill(state.body,
-    h("div", { class: "row end" }, field("Algorithm", algorithms(state, own)), box("nodes", "Nodes", { type: "number", min: 1, max: 128 }),
+    h("div", { class: "row end" }, field("Algorithm", algorithms(state, own)), box("nodes", "Nodes", { type: "number", min: 1, max: 128, placeholder: "5" }),
       (about?.parameters ?? []).map((parameter) => option(state, own, parameter)), words("load", "Load", LOADS, "saturated", "When nodes ask"),
       box("entries", "Entries", { type: "number", min: 1, max: 5000, placeholder: "12" }), words("latency", "Latency", LATENCIES, "10", "How many ticks a message is under way"),
       field("Channels", select(["fifo", "any", "causal"], own.channels ?? "fifo", { data: { name: "channels" }, on: { change: (event) => told(state, "channels", event.target.value) } }), "In what order a channel delivers"),
-      box("seed", "Seed", { type: "text", size: 6, inputmode: "numeric" }), button(icon("dice"), () => told(state, "seed", String(1 + Math.floor(Math.random() * 9999))), { title: "Another seed", "aria-label": "Another seed", data: { dice: "" } })),
+      box("seed", "Seed", { type: "text", size: 6, inputmode: "numeric", placeholder: "1" }), button(icon("dice"), () => told(state, "seed", String(1 + Math.floor(Math.random() * 9999))), { title: "Another seed", "aria-label": "Another seed", data: { dice: "" } })),
     more(state, own, words, box), about?.specimen ? specimenNote(about) : null);
 }
 
@@ -137,7 +137,7 @@ function drawScript(state, typing) {
   const example = isScript(spec) && spec.script.startsWith("example:") ? spec.script.slice(8) : "";
   const item = ({ name }) => [`example:${name}`, name];
   const text = isScript(spec) ? (example ? (scripts.find((each) => each.name === example)?.text ?? state.script) : spec.script) : (state.script ?? scripts[0]?.text ?? "");
-  const area = h("textarea", { rows: 9, spellcheck: "false", "aria-label": "Script", data: { name: "script" }, id: "script" }, text ?? "");
+  const area = h("textarea", { rows: 7, spellcheck: "false", "aria-label": "Script", data: { name: "script" }, id: "script" }, text ?? "");
   area.value = text ?? "";
   const played = () => state.change({ ...(isScript(spec) && spec.files ? { files: spec.files } : {}), script: area.value });
   area.addEventListener("input", () => { clearTimeout(state.timer); state.timer = setTimeout(played, 900); });

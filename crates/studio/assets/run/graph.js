@@ -83,9 +83,10 @@ function draw(picture, words, run, cut) {
   const { waiting, edges, cycle } = waitsAt(run, cut);
   const nodes = [...new Set([...waiting, ...edges.map((edge) => edge.to)])].sort((one, other) => one - other);
   words.dataset.cycle = cycle.join(" ");
-  fill(picture, nodes.length > 0 ? pictureOf(run, cut, ordered(nodes, cycle), waiting, edges, cycle) : null);
+  const isMuch = edges.length > MOST_EDGES;
+  fill(picture, isMuch ? h("p", { class: "soft small" }, `${edges.length} arrows are too many to draw; what is drawn is ${cycle.length > 0 ? "the cycle" : "who waits"}.`) : null, nodes.length > 0 ? pictureOf(run, cut, ordered(nodes, cycle), waiting, edges, cycle) : null);
   fill(words, cycle.length > 0 ? h("span", { class: "alarm strong" }, `⚠ ${cycleText(cycle)}`) : null,
-    cycle.length > 0 ? `: each waits for the next one. ${outlook(run, cut)}` : waiting.length > 0 ? h("span", { class: "soft" }, inWords(edges, waiting)) : h("span", { class: "soft" }, "Nobody waits."));
+    cycle.length > 0 ? `: each waits for the next one. ${outlook(run, cut)}` : waiting.length > 0 ? h("span", { class: "soft" }, inWords(edges, waiting, needsAll(run))) : h("span", { class: "soft" }, "Nobody waits."));
 }
 
 /** Whether a cycle can still be resolved. */
@@ -105,13 +106,16 @@ function underWay(run, cut) {
   return open.size;
 }
 
-function inWords(edges, waiting) {
+function inWords(edges, waiting, isAll) {
   const shown = waiting.slice(0, 6).map((node) => {
     const others = [...new Set(edges.filter((edge) => edge.from === node).map((edge) => edge.to))];
     return `${node} waits for ${others.slice(0, 8).join(", ") || "its turn"}${others.length > 8 ? ", …" : ""}`;
   });
-  return `${shown.join("; ")}${waiting.length > 6 ? "; …" : ""}. No cycle.`;
+  return `${shown.join("; ")}${waiting.length > 6 ? "; …" : ""}. ${isAll ? "No cycle." : "Any one of them will do: whoever has the token."}`;
 }
+
+/** With more arrows than this a picture is a blot: then only the cycle is drawn. */
+const MOST_EDGES = 120;
 
 /** Nodes of the cycle stand next to each other. */
 function ordered(nodes, cycle) {
@@ -126,7 +130,8 @@ function pictureOf(run, cut, nodes, waiting, edges, cycle) {
     return nodes.length === 1 ? [wide / 2, high / 2] : [wide / 2 + (wide / 2 - radius - 26) * Math.cos(turn), high / 2 + (high / 2 - radius - 8) * Math.sin(turn)];
   };
   const isOfCycle = ({ from, to }) => cycle.includes(from) && cycle[(cycle.indexOf(from) + 1) % cycle.length] === to;
-  const merged = mergedEdges(edges);
+  const all = mergedEdges(edges);
+  const merged = all.length > MOST_EDGES ? all.filter(isOfCycle) : all;
   return svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": cycle.length > 0 ? cycleText(cycle) : "wait-for graph without a cycle" },
     merged.map((edge) => drawEdge(edge, place(edge.from), place(edge.to), radius, isOfCycle(edge), merged.length <= 16)),
     nodes.map((node) => drawNode(node, place(node), radius, latest(run.states[node - 1], cut)?.phase ?? "outside", cycle.includes(node))));

@@ -5,7 +5,7 @@ export const AXIS = 26;
 
 /** The heights of lanes: fewer nodes have more room each. `node` counts from 1. */
 export function lanes(count, hasRibbons) {
-  const pitch = count <= 8 ? 60 : count <= 16 ? 48 : count <= 32 ? 34 : 24;
+  const pitch = count <= 5 ? 76 : count <= 8 ? 60 : count <= 16 ? 48 : count <= 32 ? 34 : 24;
   const bar = pitch >= 48 ? 13 : pitch >= 34 ? 11 : 8;
   return {
     count, pitch, bar, hasRibbons,

@@ -36,9 +36,10 @@ function later(run, story, time, sent, isScripted) {
   return isScripted ? time + 1 : time + Math.max(1, time - sent);
 }
 
-/** The menu of a node. */
+/** The menu of a node, at a time or else after what is shown. */
 export function nodeMenu({ spec, run, story, cut }, { node, time }, act) {
-  const at = time ?? run.events[cut - 1]?.time ?? 0;
+  const shown = run.events[cut - 1]?.time ?? 0;
+  const at = time ?? (isScript(spec) || cut === 0 ? shown : shown + 1);
   const title = h("p", { class: "tip-title" }, `node ${node}`, h("span", { class: "soft" }, ` at time ${at}`));
   if (spec.trace !== undefined) return { title, items: [{ note: "A recorded file cannot be changed." }] };
   const others = partners(story, node);

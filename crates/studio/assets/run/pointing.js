@@ -141,7 +141,7 @@ function wheeled(state, event) {
   state.view.setZoom(state.view.zoom * Math.exp(-event.deltaY / 300), point.inX - state.view.gutter);
 }
 
-/** Up and down go from message to message, Enter opens the menu of what has the focus. */
+/** Up and down go from message to message and from node to node, Enter opens the menu of what has the focus. */
 function typed(state, event) {
   const { view } = state;
   const message = event.target.closest(".message");
@@ -154,8 +154,9 @@ function typed(state, event) {
     return opened(state, target, area.left, area.bottom);
   }
   const aside = { ArrowUp: -1, ArrowDown: 1 }[event.key];
-  if (!message || !aside) return undefined;
+  if (!(message || label) || !aside) return undefined;
   event.preventDefault();
+  if (label) return view.labels.querySelector(`[data-label="${Number(label.dataset.label) + aside}"]`)?.focus();
   return chosen(view, Number(message.dataset.message), aside);
 }
 
