@@ -205,7 +205,7 @@ function requestsOf(text) {
   return text
     .split(/[\s,]+/)
     .filter(Boolean)
-    .map((word) => (/^(unbounded|∞)$/.test(word) ? null : Number(word)));
+    .map((word) => (word === "∞" ? "unbounded" : word));
 }
 
 async function check(state) {

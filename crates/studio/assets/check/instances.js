@@ -1,6 +1,8 @@
 // The small system in which a specimen shows what is wrong with it: as in the script that ships with it, or, for programs, as
 // told here. A check of just that system finds the run.
 
+import { asked } from "./words.js";
+
 /** Programs that are wrong have no scripts; these systems are large enough, and as small as can be. */
 const PROGRAMS = {
   "tournament/leaf-first": { nodes: 3 },
@@ -66,7 +68,7 @@ export function instanceOf(specimen, catalog) {
   const script = shippedScript(specimen.name, catalog);
   if (!script) return { algorithm: specimen.name, nodes: 2, ...PROGRAMS[specimen.name] };
   const { nodes, channels, options, requests, loops, start_inside } = headingOf(script.text);
-  const again = loops ? requests.map(() => null) : requests;
+  const again = loops ? requests.map(() => "unbounded") : requests;
   return { algorithm: specimen.name, nodes, channels, options, requests: again, ...(start_inside ? { start_inside } : {}) };
 }
 
@@ -84,7 +86,7 @@ export function systemWords({ nodes, channels, options, requests, memory, regist
   const parts = [`${nodes} ${isProgram ? "processes" : "nodes"}`];
   if (channels) parts.push(channels === "any" ? "channels of any order" : `${channels} channels`);
   for (const [name, value] of Object.entries(options ?? {})) parts.push(`${name} ${value}`);
-  if (requests?.length) parts.push(`requests ${requests.map((times) => times ?? "∞").join(",")}`);
+  if (requests?.length) parts.push(`requests ${asked(requests)}`);
   if (registers && registers !== "atomic") parts.push(`${registers} registers`);
   if (memory && memory !== "sequential") parts.push(`memory ${memory}`);
   if (barrier && barrier !== "on") parts.push(`barrier ${barrier}`);

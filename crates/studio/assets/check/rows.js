@@ -89,7 +89,8 @@ function algorithmKnown(row) {
   const known = nothing();
   for (const part of [row.lock, row.order, row.waiting]) {
     const { requests } = part;
-    const body = { algorithm: row.algorithm, nodes: requests.length, requests, channels: row.channels };
+    const times = requests.map((one) => one ?? "unbounded");
+    const body = { algorithm: row.algorithm, nodes: requests.length, requests: times, channels: row.channels };
     add(known, part, `${requests.length} nodes that ask ${asked(requests)} times, ${channels}`, body);
   }
   return known;

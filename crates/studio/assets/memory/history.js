@@ -31,10 +31,19 @@ function draw(element, run, steps, at, loopAt, go) {
     ),
     h("tbody", {}, rows),
   );
+  element.classList.toggle("many", run.nodes > 2);
   fill(element, table);
+  reveal(element);
+}
+
+/** Scrolls to the step that is shown, within the box. */
+function reveal(element) {
   const here = element.querySelector("tr[aria-current]");
-  if (here) element.scrollTop = here.offsetTop - element.clientHeight / 2;
-  else element.scrollTop = 0;
+  element.scrollTop = here ? here.offsetTop - element.clientHeight / 2 : 0;
+  const cell = [...(here?.cells ?? [])].find((each) => each.tagName === "TD" && each.hasChildNodes());
+  if (!cell) return;
+  const [left, right] = [cell.offsetLeft, cell.offsetLeft + cell.offsetWidth];
+  if (left < element.scrollLeft || right > element.scrollLeft + element.clientWidth) element.scrollLeft = right - element.clientWidth;
 }
 
 function rowView(step, number, nodes, at, loopAt, go) {
