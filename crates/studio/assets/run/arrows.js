@@ -32,7 +32,7 @@ function single(way, describe, chosen) {
   return svg("g", { class: "message", data, tabindex: isFirst ? (isChosen ? "0" : "-1") : null, role: "button", "aria-label": isFirst ? describe(message) : null, "aria-hidden": isFirst ? null : "true" },
     svg("path", { d: path, class: "reach" }),
     svg("path", { d: path, class: `line hue${hue}-line`, "stroke-dasharray": dash || null }),
-    tip(way));
+    tip(way), svg("circle", { cx: round(way.x2), cy: round(way.y2), r: 10, class: "grip" }));
 }
 
 /** What an arrow ends in: a head, a cross for a loss, an empty circle for what is still under way. */

@@ -23,8 +23,15 @@ export function form(catalog, change) {
 function show(state, spec, run) {
   state.spec = spec;
   state.script = run?.script ?? state.script ?? null;
+  if (isTyping(state)) return;
   state.tab = isScript(spec) ? "script" : "algorithm";
   draw(state);
+}
+
+/** Is somebody writing into a box whose word has not been taken yet? Then the form stays as it is. */
+function isTyping({ body }) {
+  const box = document.activeElement;
+  return box?.tagName === "INPUT" && body.contains(box) && /^(text|number)$/.test(box.type) && box.value !== box.getAttribute("value");
 }
 
 function chosenTab(state, name) {

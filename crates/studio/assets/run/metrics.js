@@ -28,7 +28,8 @@ function bars(run, story) {
 }
 
 function table(run, story) {
-  const { report = {}, formula } = run;
+  const { formula } = run;
+  const report = run.report ?? {};
   const order = story.entries.map((index) => run.events[index].node);
   const rows = [
     ["messages per entry", perEntry(report, story), formula ? messagesFormula(formula) : "", verdict(report, formula)],

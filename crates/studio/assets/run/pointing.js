@@ -149,7 +149,7 @@ function typed(state, event) {
   if ((event.key === "Enter" || event.key === "ContextMenu") && (message || label)) {
     event.preventDefault();
     event.stopPropagation();
-    const area = (message?.querySelector(".head, circle, .cross") ?? label).getBoundingClientRect();
+    const area = (message?.querySelector(".grip") ?? label).getBoundingClientRect();
     const target = message ? { message: view.story.messages[Number(message.dataset.message) - 1] } : { node: Number(label.dataset.label), time: null };
     return opened(state, target, area.left, area.bottom);
   }
