@@ -23,6 +23,13 @@ const SIMPLE = [
   "max_states",
 ];
 
+/** Parameters that have a flag of their own; the others are `set.NAME` in the address. */
+const PLAIN = ["quorum", "structure", "tree", "arbitration"];
+
+function keyOf(parameter) {
+  return PLAIN.includes(parameter) ? parameter : `set.${parameter}`;
+}
+
 /** Puts the form and the place of its result into an element. */
 export function formView(element, query, catalog, app, signal) {
   const controls = h("form", { class: "stack", id: "check-form", on: { submit: (event) => event.preventDefault() } });
@@ -61,7 +68,7 @@ function drawn(state) {
           "div",
           { class: "row end" },
           about.parameters.map((parameter) =>
-            input(state, `set.${parameter.name}`, parameter.name, { placeholder: parameter.default, title: parameter.help }),
+            input(state, keyOf(parameter.name), parameter.name, { placeholder: parameter.default, title: parameter.help }),
           ),
         )
       : null,
@@ -194,7 +201,10 @@ export function bodyOf(query) {
     else if (name === "requests") body.requests = requestsOf(value);
     else body[name] = value;
   }
-  for (const [name, value] of query) if (name.startsWith("set.")) body.options[name.slice(4)] = value;
+  for (const [name, value] of query) {
+    if (name.startsWith("set.")) body.options[name.slice(4)] = value;
+    else if (PLAIN.includes(name)) body.options[name] = value;
+  }
   const properties = query.getAll("property");
   if (properties.length > 0) body.properties = properties;
   if (Object.keys(faults).length > 0) body.faults = faults;

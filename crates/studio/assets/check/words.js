@@ -91,7 +91,7 @@ export function thousands(number) {
 
 /** How often each node asks: `2,2,1`, with ∞ for again and again. */
 export function asked(requests) {
-  return (requests ?? []).map((times) => (typeof times === "number" ? times : "∞")).join(",");
+  return (requests ?? []).map((times) => (times === null || times === "unbounded" ? "∞" : times)).join(",");
 }
 
 /** Some numbers as words: `1, 2 and 3`. */

@@ -8,7 +8,7 @@ import { exercisePanel } from "./exercise.js";
 import { history } from "./history.js";
 import { keys } from "./keys.js";
 import { listing } from "./listing.js";
-import { processTable, registerTable } from "./registers.js";
+import { processTable, registerTable, storesView } from "./registers.js";
 import { actions, halt, load, trouble } from "./run.js";
 import { headingOf, headingOfQuery, scriptOf } from "./script.js";
 import { player } from "./stepper.js";
@@ -60,6 +60,7 @@ function parts(deeds) {
     about: h("div", {}),
     listing: listing(),
     registers: registerTable(),
+    stores: storesView(),
     processes: processTable(),
     history: history((at) => deeds.go(at)),
     player: player(deeds),
@@ -78,7 +79,13 @@ function frame(state) {
       "div",
       { class: "memory-grid" },
       h("section", { class: "panel" }, state.title, state.listing.element, state.about),
-      h("div", { class: "stack" }, panel("Registers", {}, state.registers.element), panel("Processes", {}, state.processes.element)),
+      h(
+        "div",
+        { class: "stack" },
+        panel("Registers", {}, state.registers.element),
+        state.stores.element,
+        panel("Processes", {}, state.processes.element),
+      ),
       panel("Accesses", {}, state.history.element),
     ),
   );

@@ -64,64 +64,57 @@ function tableOf(run, count, before) {
   return h("table", { class: "registers" }, head, h("tbody", {}, arrays.map(row)));
 }
 
-/** The processes: place, next line, what each keeps for itself, and its stores on their way. */
+/** The processes: place, next line, and what each keeps for itself. */
 export function processTable() {
   const element = h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Processes" });
-  return { element, show: (run, count, before, isBuffered) => fill(element, processesOf(run, count, before, isBuffered)) };
+  return { element, show: (run, count, before) => fill(element, processesOf(run, count, before)) };
 }
 
-function processesOf(run, count, before, isBuffered) {
-  const nodes = Array.from({ length: run.nodes }, (_, index) => index + 1);
-  const now = nodes.map((node) => processAt(run, node, count));
-  const old = nodes.map((node) => processAt(run, node, before));
-  const names = [...new Set(run.fields.filter((name) => !["next line", "place", "buffer", "writes"].includes(name)))];
-  const isWriting = now.some(({ writes }) => writes.length > 0);
-  const heads = [
-    "process",
-    "place",
-    "next line",
-    ...names,
-    ...(isWriting ? ["is writing"] : []),
-    ...(isBuffered ? ["store buffer, oldest first"] : []),
-  ];
+const TOLD_ELSEWHERE = ["next line", "place", "buffer", "writes"];
+
+function processesOf(run, count, before) {
+  const names = run.fields.filter((name) => !TOLD_ELSEWHERE.includes(name));
   const value = (process, name) => process.fields.find(([field]) => field === name)?.[1] ?? "–";
   const row = (node) => {
-    const [process, was] = [now[node - 1], old[node - 1]];
-    const mark = (is, wasThen) => (is === wasThen ? null : "new");
+    const [now, old] = [processAt(run, node, count), processAt(run, node, before)];
+    const mark = (is, was) => (is === was ? "" : "new");
     return h(
       "tr",
-      { data: { process: node, place: process.place } },
+      { data: { process: node, place: now.place } },
       h("th", { scope: "row" }, chip(node)),
-      h("td", { class: mark(process.place, was.place) }, h("span", { class: `phase ${process.place}` }, process.place)),
-      h("td", { class: `number ${mark(process.line, was.line) ?? ""}` }, process.line),
-      names.map((name) => h("td", { class: mark(value(process, name), value(was, name)) }, value(process, name))),
-      isWriting ? h("td", { class: "mono" }, process.writes.join(" ") || "–") : null,
-      isBuffered ? h("td", { data: { buffer: node } }, bufferView(process.buffer)) : null,
+      h("td", { class: mark(now.place, old.place) }, h("span", { class: `phase ${now.place}` }, now.place)),
+      h("td", { class: `number ${mark(now.line, old.line)}` }, now.line),
+      names.map((name) => h("td", { class: mark(value(now, name), value(old, name)) }, value(now, name))),
     );
   };
-  return h(
-    "table",
-    { class: "processes" },
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        heads.map((text) => h("th", { scope: "col" }, text)),
-      ),
-    ),
-    h("tbody", {}, nodes.map(row)),
-  );
+  const heads = ["process", "place", "next line", ...names].map((text) => h("th", { scope: "col" }, text));
+  return h("table", { class: "processes" }, h("thead", {}, h("tr", {}, heads)), h("tbody", {}, nodesOf(run).map(row)));
 }
 
-function bufferView(stores) {
-  if (stores.length === 0) return h("span", { class: "soft" }, "empty");
-  return h(
-    "span",
-    { class: "buffer" },
-    stores.map((store, index) =>
-      h("span", { class: "store mono", title: index === 0 ? "the oldest: it reaches memory next" : null }, store),
-    ),
-  );
+function nodesOf(run) {
+  return Array.from({ length: run.nodes }, (_, index) => index + 1);
+}
+
+/** Writes that are not over: in store buffers under tso and pso, begun and not ended in registers that are not atomic. */
+export function storesView() {
+  const title = h("h2", {});
+  const list = h("ul", { class: "stores" });
+  const element = h("section", { class: "panel", id: "stores" }, title, list);
+  const show = (run, count, heading) => {
+    const isBuffered = heading.memory === "tso" || heading.memory === "pso";
+    const isSplit = heading.registers === "regular" || heading.registers === "safe";
+    element.hidden = !isBuffered && !isSplit;
+    title.textContent = isBuffered ? "Store buffers, oldest first" : "Writes that have begun";
+    fill(
+      list,
+      nodesOf(run).map((node) => storeRow(node, processAt(run, node, count))),
+    );
+  };
+  return { element, show };
+}
+
+function storeRow(node, { buffer, writes }) {
+  const stores = [...writes.map((store) => `${store} …`), ...buffer];
+  const store = (text, index) => h("span", { class: "store mono", title: index === 0 && buffer.length > 0 ? "the oldest" : null }, text);
+  return h("li", { data: { buffer: node } }, chip(node), stores.length > 0 ? stores.map(store) : h("span", { class: "soft" }, "none"));
 }

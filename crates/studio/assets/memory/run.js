@@ -15,6 +15,7 @@ export async function load(state, text, at) {
   const turn = (state.turn += 1);
   const run = await work("runs", { script: text }, { signal: state.leaving.signal, wait: 5000 });
   if (turn !== state.turn) return;
+  if (!run.memory) return state.app.go(`#/run?${new URLSearchParams({ script: text })}`);
   const heading = headingOf(text);
   const { steps, loopAt } = stepsOf(run, heading);
   Object.assign(state, { run, heading, steps, loopAt, choices: null });
@@ -35,7 +36,8 @@ function show(state) {
   state.title.textContent = run.title;
   state.listing.show(run, count, at > 0 ? steps[at - 1].node : null, heading.barrier);
   state.registers.show(run, count, before);
-  state.processes.show(run, count, before, heading.memory === "tso" || heading.memory === "pso");
+  state.stores.show(run, count, heading);
+  state.processes.show(run, count, before);
   state.history.show(run, steps, at, loopAt);
   state.player.show({ place: at, total: steps.length, loopAt, isPlaying: state.timer !== null, canUndo: state.undo.length > 0 });
   showFindings(state);
