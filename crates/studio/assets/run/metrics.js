@@ -11,8 +11,9 @@ export function metrics() {
 
 /** How it ended, as a sentence. */
 export function ended(run) {
-  const tone = { done: "good", stalled: "error", violated: "error", refused: "error" }[run.end?.state] ?? "";
-  const sign = { done: "✓", stalled: "✗", violated: "✗", cut: "…", refused: "✗" }[run.end?.state] ?? "";
+  const isLoop = run.events.some((event) => event.event === "loop");
+  const tone = isLoop ? "" : { done: "good", stalled: "error", violated: "error", refused: "error" }[run.end?.state] ?? "";
+  const sign = isLoop ? "↻" : { done: "✓", stalled: "✗", violated: "✗", cut: "…", refused: "✗" }[run.end?.state] ?? "";
   return run.end ? h("p", { class: `note ${tone} ending`, id: "ending", data: { end: run.end.state } }, `${sign} ${run.end.sentence}`) : null;
 }
 

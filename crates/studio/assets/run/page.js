@@ -56,8 +56,7 @@ function build(state) {
   state.parts = parts;
   const picture = panel(null, { class: "picture-panel" }, h("div", { class: "row spread" }, parts.title, parts.busy), parts.ending, parts.tools.element, h("div", { class: "diagram-place" }, view.element), parts.player.element);
   const aside = h("div", { class: "stack aside" }, panel("What just happened", {}, parts.now.element), panel("Wait-for graph", {}, parts.graph.element), panel("Changes", {}, parts.changes.element));
-  fill(state.page, parts.controls, parts.trouble, h("div", { class: "run-columns" }, picture, aside),
-    panel("State at the cut", { class: "state-panel" }, parts.state.element),
+  fill(state.page, parts.controls, parts.trouble, h("div", { class: "run-columns" }, h("div", { class: "stack" }, picture, panel("State at the cut", { class: "state-panel" }, parts.state.element)), aside),
     h("div", { class: "columns run-below" }, panel("This run against the formula", {}, parts.metrics.element), h("div", { class: "stack" }, panel("Rules", {}, parts.rules.element), panel("Take it along", {}, parts.exporter.element))),
     panel(null, { class: "events-panel" }, parts.events.element), parts.menu.element);
   parts.pointing = pointing(view, {
