@@ -124,6 +124,29 @@ fn a_summary_says_all_that_differs_from_the_default() {
 }
 
 #[test]
+fn a_summary_says_what_was_decided_about_messages_and_which_were_never_sent() {
+    let decided = "simulate ricart-agrawala --nodes 3 --entries 3 --message 5:lost --message 2@45";
+    let output = doorway(decided);
+    let page = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{page}");
+    assert!(page.contains("fifo channels, message 5:lost, message 2@45,"), "{page}");
+    assert!(
+        page.contains("\nstalled: node 3 waits for {1}; lost: REQUEST 3->1 (lost by intervention)\n"),
+        "{page}"
+    );
+    assert!(
+        page.contains("\nreplay: doorway simulate ricart-agrawala --nodes 3 --entries 3 --message 5:lost"),
+        "{page}"
+    );
+    assert!(!page.contains("unsent"), "{page}");
+    let unsent = "simulate ricart-agrawala --nodes 3 --entries 3 --message";
+    let page = prints(&format!("{unsent} 99:lost"));
+    assert!(page.contains("\n  unsent      message 99 was never sent\n"), "{page}");
+    let page = prints(&format!("{unsent} 99:lost --message 100@5 --message 12@99"));
+    assert!(page.contains("\n  unsent      messages 99 and 100 were never sent\n"), "{page}");
+}
+
+#[test]
 fn a_run_that_ends_early_says_so() {
     let line = "simulate lamport --channels any --latency uniform:1:50 --invariants --entries 3000";
     let stopped = |line: &str| {

@@ -154,6 +154,7 @@ impl Trial {
         tell("duplicate", is.faults.duplicate.to_string(), usual.faults.duplicate.to_string());
         told.extend(is.faults.crashes.iter().map(|crash| ("crash", crash.to_string())));
         told.extend(is.faults.partitions.iter().map(|partition| ("partition", partition.to_string())));
+        told.extend(is.messages.iter().map(|message| ("message", message.to_string())));
         told.extend(is.start.holder().map(|node| ("start-inside", node.to_string())));
         told
     }
@@ -221,11 +222,12 @@ mod tests {
             ..Settings::default()
         };
         settings.faults.partitions.push("1,2|3@5..9".parse().expect("a partition"));
+        settings.messages = ["12@40", "13:lost"].map(|word| word.parse().expect(word)).to_vec();
         let trial = Trial::new("maekawa").with("quorum", "wall:1,2").under(settings).seeded(7);
         assert_eq!(
             trial.command("doorway"),
             "doorway simulate maekawa --nodes 3 --load light:50 --latency uniform:1:40 --channels any \
-             --partition '1,2|3@5..9' --quorum wall:1,2 --seed 7 --order"
+             --partition '1,2|3@5..9' --message 12@40 --message 13:lost --quorum wall:1,2 --seed 7 --order"
         );
     }
 

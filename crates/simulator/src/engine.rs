@@ -441,6 +441,11 @@ impl<M: Machine> Engine<M> {
         self.past.clocks.as_ref().map(|clocks| &clocks[node.index()])
     }
 
+    /// The messages about which something was decided and that were never sent.
+    pub(crate) fn never_sent(&self) -> Vec<u64> {
+        self.wire.never_sent()
+    }
+
     /// The recorder, if there is one.
     pub(crate) fn recorder(&mut self) -> Option<&mut Recorder> {
         self.recorder.as_mut()

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use doorway_core::{Channels, NodeId, Ticks};
 
 use crate::faults::{Crash, Faults};
+use crate::intervention::{Change, Intervention};
 use crate::random::Random;
 use crate::settings::{Latency, Settings, Span};
 
@@ -18,6 +19,10 @@ pub struct Wire {
     /// How long the retransmission layer waits before it sends again for the first time.
     patience: u64,
     random: Random,
+    /// How many messages were sent so far.
+    sent: u64,
+    /// What is decided about messages that were not sent yet, the next one last.
+    interventions: Vec<Intervention>,
     /// The latest arrival so far on each channel, kept only where a later message could be quicker.
     latest: Latest,
 }
@@ -48,9 +53,14 @@ impl Wire {
     /// The network of these settings.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
-        let uneven =
-            !matches!(settings.latency, Latency::Span(Span::Constant(_))) || settings.faults.retransmit;
+        let uneven = !matches!(settings.latency, Latency::Span(Span::Constant(_)))
+            || settings.faults.retransmit
+            || !settings.messages.is_empty();
+        let mut interventions = settings.messages.clone();
+        interventions.sort_unstable_by(|a, b| b.cmp(a));
         Self {
+            sent: 0,
+            interventions,
             fifo: uneven && settings.channels >= Channels::Fifo,
             patience: 4 * settings.latency.mean() + 1,
             faults: settings.faults.clone(),
@@ -65,6 +75,7 @@ impl Wire {
     pub fn plain_latency(&self) -> Option<Ticks> {
         let Faults { loss, duplicate, retransmit, partitions, .. } = &self.faults;
         let calm = loss.value() == 0.0 && duplicate.value() == 0.0 && !retransmit && partitions.is_empty();
+        let calm = calm && self.interventions.is_empty();
         match self.latency {
             Latency::Span(Span::Constant(ticks)) if calm => Some(Ticks(ticks)),
             _ => None,
@@ -78,6 +89,10 @@ impl Wire {
         } else {
             self.raw_fate(from, to, now)
         };
+        self.sent += 1;
+        while let Some(due) = self.interventions.pop_if(|next| next.message.get() == self.sent) {
+            fate.change(due.change, now);
+        }
         for arrival in [&mut fate.arrival, &mut fate.duplicate].into_iter().flatten() {
             *arrival = (*arrival).max(not_before);
             if self.fifo {
@@ -85,6 +100,13 @@ impl Wire {
             }
         }
         fate
+    }
+
+    /// The messages about which something was decided and that were never sent, in their order.
+    pub(crate) fn never_sent(&self) -> Vec<u64> {
+        let mut numbers: Vec<u64> = self.interventions.iter().rev().map(|left| left.message.get()).collect();
+        numbers.dedup();
+        numbers
     }
 
     fn raw_fate(&mut self, from: NodeId, to: NodeId, now: Ticks) -> Fate {
@@ -148,6 +170,18 @@ impl Wire {
 
     fn is_crashed(&self, node: NodeId, now: Ticks) -> bool {
         self.faults.crashes.iter().any(|&Crash { node: crashed, at }| crashed == node && at <= now)
+    }
+}
+
+impl Fate {
+    fn change(&mut self, change: Change, now: Ticks) {
+        match change {
+            Change::Lose => {
+                (self.arrival, self.duplicate, self.lost) = (None, None, "lost by intervention");
+            }
+            Change::Double(at) if self.arrival.is_some() => self.duplicate = Some(at.max(now)),
+            Change::Arrive(at) | Change::Double(at) => self.arrival = Some(at.max(now)),
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Outcome {
     pub events: Vec<Event>,
     /// Requests that nobody was left to make, because the nodes that would have made them had crashed.
     pub unissued: u64,
+    /// The numbers of messages about which something was decided and that were never sent.
+    pub never_sent: Vec<u64>,
     /// That it repeats itself for ever, if a script says so.
     pub repetition: Option<Repetition>,
     /// Whether it was ended by its limits while it could go on.
@@ -54,6 +56,9 @@ impl Outcome {
         self.violations.extend(other.violations);
         self.events.extend(other.events);
         self.unissued += other.unissued;
+        self.never_sent.extend(other.never_sent);
+        self.never_sent.sort_unstable();
+        self.never_sent.dedup();
         self.repetition = self.repetition.take().or(other.repetition);
         self.is_cut |= other.is_cut;
         self.as_expected &= other.as_expected;

@@ -59,6 +59,9 @@ pub struct Report {
     pub wait_cycle: Vec<NodeId>,
     /// Requests that nobody was left to make: the nodes that would have made them had crashed.
     pub unissued: u64,
+    /// The numbers of messages about which something was decided and that were never sent; left out if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub never_sent: Vec<u64>,
     /// What must never happen and did.
     pub violations: Vec<String>,
 }
@@ -151,6 +154,7 @@ impl Report {
             waiting: stall.map(|stall| stall.waiting.clone()).unwrap_or_default(),
             wait_cycle: stall.map(|stall| stall.cycle.clone()).unwrap_or_default(),
             unissued: outcome.unissued,
+            never_sent: outcome.never_sent.clone(),
             violations: outcome.violations.clone(),
         }
     }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use doorway_core::{Channels, NodeId, NodeSet, PerNode, Refusal, Start, Ticks};
 
 use crate::faults::Faults;
+use crate::intervention::Intervention;
 use crate::limits::Limits;
 
 /// Everything that decides a run, besides the algorithm. The same settings give the same run on every machine.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub channels: Channels,
     /// What goes wrong.
     pub faults: Faults,
+    /// What is decided about single messages.
+    pub messages: Vec<Intervention>,
     /// Whether somebody is inside at the start.
     pub start: Start,
     /// How many entries pass before measuring begins.
@@ -57,6 +60,7 @@ impl Default for Settings {
             disk_latency: Ticks(1),
             channels: Channels::Fifo,
             faults: Faults::default(),
+            messages: Vec::new(),
             start: Start::Empty,
             warmup: 0,
             seed: 1,
@@ -104,14 +108,20 @@ impl Settings {
                 "a warm-up of {} entries leaves none of {} to measure",
                 self.warmup, self.entries
             )),
-            () => self.check_times().and_then(|()| self.load.check(n)).and_then(|()| self.latency.check(n)),
+            () => {
+                self.check_times()?;
+                self.load.check(n)?;
+                self.latency.check(n)?;
+                Intervention::check(&self.messages)
+            }
         }
     }
 
     fn check_times(&self) -> Result<(), Refusal> {
         let crashes = self.faults.crashes.iter().map(|crash| crash.at);
         let cuts = self.faults.partitions.iter().flat_map(|cut| [Some(cut.from), cut.until]).flatten();
-        let times = crashes.chain(cuts).chain([self.local_latency, self.disk_latency]);
+        let arrivals = self.messages.iter().filter_map(|intervention| intervention.time());
+        let times = crashes.chain(cuts).chain(arrivals).chain([self.local_latency, self.disk_latency]);
         if let Some(ticks) = times.into_iter().find(|ticks| ticks.0 > Span::LONGEST) {
             return Err(Refusal::new(format!(
                 "{ticks} ticks are too long: times are at most {}",
@@ -472,6 +482,14 @@ mod tests {
         );
         assert_eq!(refusal(|s| s.warmup = 1_000), "a warm-up of 1000 entries leaves none of 1000 to measure");
         assert!(refusal(|s| (s.order, s.nodes) = (true, 65)).contains("at most 64 nodes"));
+        let typed = |word: &str| word.parse::<Intervention>().expect(word);
+        let messages = |words: &[&str]| {
+            let messages = words.iter().map(|word| typed(word)).collect();
+            let settings = Settings { messages, ..Settings::default() };
+            settings.check().expect_err("it does not fit").to_string()
+        };
+        assert_eq!(messages(&["3@1", "3:lost"]), "message 3 cannot have two fates: leave out 3@1 or 3:lost");
+        assert_eq!(messages(&["3:twice@18446744073709551615"]), too_long);
         let matrix = Latency::matrix("1 2\n3 4").expect("two rows");
         assert_eq!(
             matrix.check(3).expect_err("too few").to_string(),

@@ -455,6 +455,7 @@ impl<A: Explain> Simulation<A> {
         let stall = if was_stopped { None } else { self.stall() };
         let unissued = if was_stopped || stall.is_some() { 0 } else { self.applications.unissued() };
         self.close_measures();
+        let never_sent = self.engine.never_sent();
         let (recorder, traffic) = self.engine.into_records();
         Outcome {
             as_expected: stall.is_none() && self.violations.is_empty() && unissued == 0 && !self.is_cut,
@@ -462,6 +463,7 @@ impl<A: Explain> Simulation<A> {
             measures: Measures { traffic, ..self.measures },
             stall,
             unissued,
+            never_sent,
             repetition: None,
             is_cut: self.is_cut,
             violations: self.violations,

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use doorway_core::{Catalog, Channels, NodeId, Refusal};
 use doorway_lab::Recording;
-use doorway_simulator::{Crash, Partition, Probability, Report};
+use doorway_simulator::{Crash, Intervention, Partition, Probability, Report};
 use doorway_trace::draw::{self, Spacing, Theme};
 use serde::Serialize;
 use serde_json::json;
@@ -38,6 +38,7 @@ use runs::{Pool, Stopped, Unmet};
   doorway simulate suzuki-kasami --loss 0.05 --retransmit --runs 100
   doorway simulate central --crash 1@500
   doorway simulate lamport --partition \"1,2|3,4,5@100..200\" --retransmit
+  doorway simulate ricart-agrawala --entries 3 --message 2@45 --message 5:lost
   doorway simulate naimi-trehel --entries 20 --trace run.jsonl
   doorway simulate ricart-agrawala --nodes 3 --entries 4 --svg run.svg
   doorway simulate --script scenario.script
@@ -120,6 +121,13 @@ pub(crate) struct Arguments {
     /// Keep groups of nodes apart for a time; may be given again
     #[arg(long, value_name = "1,2|3,4,5@FROM..UNTIL", help_heading = NETWORK)]
     partition: Vec<Partition>,
+    /// Decide what becomes of one message; may be given again
+    ///
+    /// Messages count from 1 in the order of sending, as in a trace. 12@40: the twelfth arrives at time 40. 12:lost: it never
+    /// arrives. 12:twice@60: a second copy arrives at time 60. Up to there the run is the same as without; channels keep their
+    /// order, so that on fifo channels what was sent behind a late message waits for it.
+    #[arg(long, value_name = "K@TIME|K:lost|K:twice@TIME", help_heading = NETWORK)]
+    message: Vec<Intervention>,
 
     /// Whom a node asks, a kind of `doorway quorum` or file:PATH
     #[arg(long, value_name = "KIND|file:PATH", help_heading = CHOICES)]

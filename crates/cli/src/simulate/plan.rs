@@ -82,7 +82,7 @@ fn nameless(typed: &Typed) -> Refusal {
 /// The options that a script has no use for, with the reason that is told to whoever gives them.
 const DECIDED_BY_SCRIPT: [(&[&str], &str); 4] = [
     (&["load", "entries", "hold", "warmup"], "a script says itself who asks and when"),
-    (&["latency", "local_latency"], "a script delivers each message itself"),
+    (&["latency", "local_latency", "message"], "a script delivers each message itself"),
     (&["loss", "duplicate", "retransmit", "crash", "partition"], "a script says itself what goes wrong"),
     (&["runs", "threads"], "a script is one run"),
 ];
@@ -141,6 +141,7 @@ fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusa
             crashes: arguments.crash.clone(),
             partitions: arguments.partition.clone(),
         },
+        messages: arguments.message.clone(),
         start: start_inside.map_or(default.start, Start::Inside),
         warmup: arguments.warmup,
         seed: arguments.seed,

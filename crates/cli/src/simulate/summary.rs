@@ -76,6 +76,7 @@ fn faults(settings: &Settings) -> Vec<String> {
     told.extend(faults.retransmit.then(|| "retransmit".to_owned()));
     told.extend(faults.crashes.iter().map(|crash| format!("crash {crash}")));
     told.extend(faults.partitions.iter().map(|partition| format!("partition {partition}")));
+    told.extend(settings.messages.iter().map(|message| format!("message {message}")));
     told
 }
 
@@ -108,7 +109,19 @@ fn traffic(plan: &Plan<'_>, report: &Report) -> Vec<String> {
         let told = format!("{}, {}", counted(resent, "message"), counted(acknowledged, "acknowledgement"));
         lines.push(line("resent", &told));
     }
+    lines.extend(never_sent(&report.never_sent));
     lines
+}
+
+/// That there were not so many messages as somebody thought who decided about them.
+fn never_sent(messages: &[u64]) -> Option<String> {
+    let numbers: Vec<String> = messages.iter().map(u64::to_string).collect();
+    let told = match numbers.as_slice() {
+        [] => return None,
+        [one] => format!("message {one} was never sent"),
+        [first @ .., last] => format!("messages {} and {last} were never sent", first.join(", ")),
+    };
+    Some(line("unsent", &told))
 }
 
 fn times(report: &Report) -> String {

@@ -95,7 +95,7 @@ fn causal_delivery_is_kept_whatever_the_latency() {
 }
 
 /// Checks causal delivery from a trace alone, by vector clocks of its own.
-mod causality {
+pub mod causality {
     use std::collections::BTreeMap;
 
     use doorway_core::VectorClock;

@@ -5,6 +5,7 @@ mod engine;
 mod every_algorithm;
 mod explanations;
 mod faults;
+mod interventions;
 mod laboratory;
 mod scripts;
 mod specimens;
