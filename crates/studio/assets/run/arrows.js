@@ -56,10 +56,11 @@ function batches(shown) {
     else if (way.end) batch.heads.push(head(way));
   }
   return [...byKind].flatMap(([kind, batch]) => {
-    const { hue, dash } = look(kind);
+    // Without dashes: browsers take many times as long to paint thousands of dashed lines, and among so many nobody sees them.
+    const { hue } = look(kind);
     const filled = headPath(look(kind).head).filled === true ? `hue${hue}` : "hollow";
     return [
-      svg("path", { d: batch.lines.join(""), class: `batch hue${hue}-line`, "stroke-dasharray": dash || null, data: { kind, messages: batch.lines.length } }),
+      svg("path", { d: batch.lines.join(""), class: `batch hue${hue}-line`, data: { kind, messages: batch.lines.length } }),
       svg("path", { d: batch.heads.join(""), class: `head hue${hue}-line ${filled}` }),
       svg("path", { d: batch.crosses.join(""), class: `cross hue${hue}-line` }),
     ];
