@@ -27,8 +27,8 @@ export function controls(spec, catalog, looks, change) {
     h(
       "div",
       { class: "row end" },
-      numberField("entries in each run", "entries", spec.entries, put),
-      numberField("seed", "seed", spec.seed, put),
+      wordField("entries in each run", "entries", spec, put),
+      wordField("seed", "seed", spec, put),
       field(
         "quorums",
         select(quorums.map((kind) => [kind, kind || "as usual"]), spec.options.quorum ?? "", {
@@ -37,6 +37,9 @@ export function controls(spec, catalog, looks, change) {
         }),
         "Whom a node asks, for the algorithms with quorums",
       ),
+      wordField("latency", "latency", spec, put, "How many ticks a message is under way: 10, uniform:5:15 or exponential:10"),
+      wordField("hold", "hold", spec, put, "How many ticks a node stays inside: 5, uniform:1:9 or exponential:5"),
+      field("channels", select(["fifo", "any", "causal"], spec.channels, { id: "compare-channels", on: { change: (event) => put({ channels: event.target.value }) } }), "In what order channels deliver"),
     ),
   );
 }
@@ -139,9 +142,9 @@ function loadsWith(loads, typed) {
   return all.length > 0 ? all : ["saturated"];
 }
 
-function numberField(caption, name, value, put) {
+function wordField(caption, name, spec, put, hint) {
   const on = { change: (event) => put({ [name]: event.target.value.trim() }) };
-  return field(caption, h("input", { type: "text", inputmode: "numeric", class: "short", id: `compare-${name}`, value, on }));
+  return field(caption, h("input", { type: "text", class: "short", spellcheck: "false", autocomplete: "off", id: `compare-${name}`, value: spec[name], on }), hint);
 }
 
 function tick(caption, isChosen, toggle, properties) {

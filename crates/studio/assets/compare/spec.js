@@ -1,7 +1,7 @@
 // What is compared, as the address has it and as the server takes it. The words are those of `doorway compare`.
 
-const USUAL = { nodes: "4,9,16,25", loads: "isolated,saturated", entries: "200", seed: "1", metric: "messages", x: "log", y: "log" };
-const OURS = ["algorithms", "nodes", "loads", "entries", "seed", "metric", "x", "y", "formula"];
+const USUAL = { nodes: "4,9,16,25", loads: "isolated,saturated", entries: "200", hold: "5", latency: "10", channels: "fifo", seed: "1", metric: "messages", x: "log", y: "log" };
+const OURS = ["algorithms", "nodes", "loads", "entries", "hold", "latency", "channels", "seed", "metric", "x", "y", "formula"];
 
 /** Reads the part of the address behind the question mark. */
 export function read(query) {
@@ -13,6 +13,9 @@ export function read(query) {
     nodes: list(word("nodes")),
     loads: list(word("loads")),
     entries: word("entries"),
+    hold: word("hold"),
+    latency: word("latency"),
+    channels: word("channels"),
     seed: word("seed"),
     metric: word("metric"),
     x: word("x"),
@@ -28,7 +31,7 @@ export function address(spec) {
   const add = (name, value) => {
     if (value && value !== USUAL[name]) words.push(`${name}=${encodeURIComponent(value).replaceAll("%2C", ",").replaceAll("%3A", ":")}`);
   };
-  for (const name of OURS.slice(0, 8)) add(name, Array.isArray(spec[name]) ? spec[name].join(",") : spec[name]);
+  for (const name of OURS.slice(0, -1)) add(name, Array.isArray(spec[name]) ? spec[name].join(",") : spec[name]);
   if (!spec.formula) add("formula", "off");
   for (const [name, value] of Object.entries(spec.options)) add(isPlain(name) ? name : `set.${name}`, value);
   return words.length > 0 ? `#/compare?${words.join("&")}` : "#/compare";
@@ -41,6 +44,9 @@ export function body(spec) {
     nodes: spec.nodes.map(counted),
     loads: spec.loads,
     entries: counted(spec.entries),
+    hold: spec.hold,
+    latency: spec.latency,
+    channels: spec.channels,
     seed: spec.seed,
     options: spec.options,
   };
@@ -48,8 +54,9 @@ export function body(spec) {
 
 /** What one would type for the same numbers. */
 export function command(spec) {
-  const flags = [["nodes", spec.nodes.join(",")], ["loads", spec.loads.join(",")], ["entries", spec.entries], ["seed", spec.seed]];
-  const typed = flags.map(([name, value]) => `--${name} ${quoted(value)}`);
+  const listed = { ...spec, nodes: spec.nodes.join(","), loads: spec.loads.join(",") };
+  const isTyped = (name) => ["nodes", "loads", "entries", "seed"].includes(name) || spec[name] !== USUAL[name];
+  const typed = OURS.slice(1, 8).filter(isTyped).map((name) => `--${name} ${quoted(listed[name])}`);
   const chosen = Object.entries(spec.options).map(([name, value]) =>
     name === "quorum" ? `--quorum ${quoted(value)}` : `--set ${quoted(`${name}=${value}`)}`,
   );
@@ -63,7 +70,7 @@ export function hasSameRuns(one, other) {
 
 /** The address of the run behind a cell, short enough to be looked at. */
 export function runAddress(cell, spec) {
-  const words = { algorithm: cell.algorithm, nodes: cell.nodes, entries: Math.min(12, Number(spec.entries) || 12), load: cell.load, seed: spec.seed };
+  const words = { algorithm: cell.algorithm, nodes: cell.nodes, entries: Math.min(12, Number(spec.entries) || 12), load: cell.load, hold: spec.hold, latency: spec.latency, channels: spec.channels, seed: spec.seed };
   return `#/run?${new URLSearchParams({ ...words, ...spec.options })}`;
 }
 

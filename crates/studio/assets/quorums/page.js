@@ -5,7 +5,7 @@ import { Refused, work } from "../api.js";
 import { button, field, fill, h, panel, select } from "../dom.js";
 import { failureChart, ratingsTable, sample } from "./ratings.js";
 import { side } from "./side.js";
-import { MOST_NODES, address, firstWord, parts, read, withKind, withNodes } from "./spec.js";
+import { MOST_NODES, STEP, address, firstWord, parts, read, withKind, withNodes } from "./spec.js";
 
 export const styles = ["quorums/page.css"];
 
@@ -131,7 +131,7 @@ class Quorums {
       this.drawRatings();
       document.getElementById("quorum-p").focus();
     };
-    const slider = h("input", { type: "range", id: "quorum-p", min: 0, max: 1, step: 0.01, value: this.spec.p, on: { input: slide } });
+    const slider = h("input", { type: "range", id: "quorum-p", min: 0, max: 1, step: STEP, value: this.spec.p, on: { input: slide } });
     const kinds = select([["linear", "linear"], ["log", "logarithmic"]], this.spec.y, { id: "quorum-y", on: { change: (event) => this.change({ ...this.spec, y: event.target.value }) } });
     return h("div", { class: "row end" }, field(`a node has crashed with probability ${this.spec.p}`, slider), field("upright axis", kinds));
   }

@@ -43,12 +43,9 @@ function curve(system) {
   return system.ratings?.curve ?? [];
 }
 
-/** The failure at a probability between two of the curve, on the straight line between them. */
-export function failureAt(points, p) {
-  const after = points.findIndex(([at]) => at >= p);
-  if (after < 0) return points.at(-1)?.[1] ?? null;
-  const [[right, high], [left, low]] = [points[after], points[Math.max(0, after - 1)]];
-  return right === left ? high : low + ((high - low) * (p - left)) / (right - left);
+/** The failure at a probability of the curve. */
+function failureAt(points, p) {
+  return points.find(([at]) => Math.abs(at - p) < 1e-6)?.[1] ?? null;
 }
 
 /** The chart of the curves with a line at p. */

@@ -4,6 +4,8 @@
 const USUAL = { nodes: "7", left: "plane", right: "tree", of: "1", p: "0.1", y: "linear" };
 /** More nodes are not drawn. */
 export const MOST_NODES = 64;
+/** The probabilities of a crash for which the server rates a system are so far apart. */
+export const STEP = 0.05;
 
 /** Reads the part of the address behind the question mark. */
 export function read(query) {
@@ -17,7 +19,7 @@ export function read(query) {
     right: completed(word("right"), nodes),
     crashed: new Set(crashed),
     of: isNode(of, nodes) ? of : 1,
-    p: Math.min(1, Math.max(0, Number(word("p")) || 0)),
+    p: Number((Math.round(Math.min(1, Math.max(0, Number(word("p")) || 0)) / STEP) * STEP).toFixed(2)),
     y: word("y") === "log" ? "log" : "linear",
   };
 }
