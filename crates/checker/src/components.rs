@@ -2,6 +2,8 @@
 //!
 //! R. E. Tarjan: "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1(2), 1972; without recursion.
 
+use crate::brake::Brake;
+
 /// Tells the next successor of a node and moves the cursor, which begins at 0, past it.
 pub(crate) trait Successors: Fn(u32, &mut u32) -> Option<u32> {}
 
@@ -12,6 +14,7 @@ pub(crate) struct Components {
     /// For each node in which order it was met, from 1; [`UNMET`] if it was not, [`DONE`] if its component is known or it is not
     /// looked at. As `DONE` is the largest, a node that is done is never the first that another one leads back to.
     orders: Vec<u32>,
+    brake: Brake,
 }
 
 const UNMET: u32 = 0;
@@ -28,8 +31,8 @@ struct Frame {
 
 impl Components {
     /// For nodes below `bound`.
-    pub(crate) fn new(bound: usize) -> Self {
-        Self { orders: vec![DONE; bound] }
+    pub(crate) fn new(bound: usize, brake: &Brake) -> Self {
+        Self { orders: vec![DONE; bound], brake: brake.clone() }
     }
 
     /// Calls `visit` with every component that these nodes have among themselves, each after all those that can be reached
@@ -51,17 +54,20 @@ impl Components {
         self.orders.fill(DONE);
     }
 
-    /// Visits what can be reached from the roots; all of it is done then.
+    /// Visits what can be reached from the roots; all of it is done then, unless the brake was pulled.
     fn search(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
         successors: impl Successors,
         mut visit: impl FnMut(&[u32]),
     ) {
-        let orders = &mut self.orders[..];
+        let (orders, brake) = (&mut self.orders[..], &self.brake);
+        if brake.is_pulled() {
+            return;
+        }
         // The nodes whose component is not known yet, and those whose successors are being followed.
         let (mut stack, mut path) = (Vec::new(), Vec::new());
-        let mut met = 0;
+        let (mut met, mut times) = (0, 0);
         let mut meet = |node: u32, orders: &mut [u32], stack: &mut Vec<u32>| {
             met += 1;
             orders[node as usize] = met;
@@ -73,6 +79,9 @@ impl Components {
                 path.push(meet(root, orders, &mut stack));
             }
             while let Some(frame) = path.last_mut() {
+                if brake.is_pulled_after(&mut times) {
+                    return;
+                }
                 let Frame { node, mut low, mut cursor } = *frame;
                 let unmet = loop {
                     let Some(other) = successors(node, &mut cursor) else { break None };
@@ -107,7 +116,7 @@ mod tests {
     #[test]
     fn components_come_in_the_order_of_what_they_lead_to() {
         let edges: [&[u32]; 7] = [&[1], &[2, 4], &[0, 3], &[3], &[5], &[4], &[0]];
-        let mut components = Components::new(7);
+        let mut components = Components::new(7, &Brake::default());
         for _ in 0..2 {
             let mut seen = Vec::new();
             let next = |node: u32, cursor: &mut u32| {

@@ -28,7 +28,11 @@ fn fewest(graph: &Graph) -> Option<u64> {
         known[state as usize] = 0;
         queue.push(Reverse((0, state)));
     }
+    let mut times = 0;
     while let Some(Reverse((sent, state))) = queue.pop() {
+        if graph.brake.is_pulled_after(&mut times) {
+            return None;
+        }
         if graph.edges(state).is_empty() {
             return Some(sent);
         }
@@ -57,7 +61,7 @@ enum Ahead {
 fn most(graph: &Graph) -> Option<u64> {
     let mut ahead = vec![Ahead::Endless; graph.bound()];
     let next = |state, cursor: &mut u32| graph.next(state, cursor, |edge| Some(edge.to));
-    Components::new(graph.bound()).from(graph.initial.iter().copied(), next, |component| {
+    Components::new(graph.bound(), &graph.brake).from(graph.initial.iter().copied(), next, |component| {
         let mut members = component.to_vec();
         members.sort_unstable();
         let is_end = component.iter().any(|state| graph.edges(*state).is_empty());

@@ -11,6 +11,9 @@ mod trail;
 
 use std::time::{Duration, Instant};
 
+use doorway_core::Stop;
+
+use crate::brake::Brake;
 use crate::graph::{Graph, GraphBuilder};
 use crate::progress::{self, Progress};
 use crate::store::{NOBODY, SHARDS, StateId, Store, Visited, encode, hash, shard_of};
@@ -56,6 +59,8 @@ pub struct Search {
     pub patience: u64,
     /// Whether to keep the states in which nothing can happen any more.
     pub keep_terminals: bool,
+    /// Said by somebody else when it is to end: then a limit was reached.
+    pub stop: Stop,
 }
 
 impl Default for Search {
@@ -69,6 +74,7 @@ impl Default for Search {
             until: Vec::new(),
             patience: u64::MAX,
             keep_terminals: false,
+            stop: Stop::default(),
         }
     }
 }
@@ -235,6 +241,7 @@ impl<'a, S: System> Explorer<'a, S> {
             || self.store.len() as u64 >= states
             || self.store.bytes() + graph + self.system.bytes() + self.buffered() > bytes
             || self.began.elapsed() > time
+            || self.search.stop.is_said()
             || self.is_satisfied()
             || self
                 .states_when_found
@@ -273,9 +280,11 @@ impl<'a, S: System> Explorer<'a, S> {
         let (system, store, keep) = (&*self.system, &self.store, self.graph.is_some());
         let (last, batches) = batches.split_last_mut().expect("there is one for each thread and one more");
         let share = states.len().div_ceil(batches.len());
+        let stop = &self.search.stop;
         let work = |batch: &mut Batch, share: &[StateId]| {
             batch.clear(keep);
-            share.iter().for_each(|&state| batch.expand(system, store, state));
+            let going_on = share.iter().take_while(|_| !stop.is_said());
+            going_on.for_each(|&state| batch.expand(system, store, state));
         };
         match batches {
             [only] => work(only, states),
@@ -366,8 +375,13 @@ impl<'a, S: System> Explorer<'a, S> {
         };
         if let Some(builder) = self.graph.take().filter(|_| is_complete) {
             let initial = self.initial.iter().map(|(_, state)| *state).collect();
-            let graph = builder.finish(self.system, initial);
+            let brake = Brake::new(&self.search.stop, self.began.checked_add(self.search.limits.time));
+            let graph = builder.finish(self.system, initial, brake);
+            let before = explored.clone();
             self.ask_about_runs(&graph, &mut explored);
+            if graph.brake.has_ended() {
+                explored = Exploration { is_complete: false, ..before };
+            }
         }
         explored
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use doorway_core::Phase;
 
+use crate::brake::Brake;
 use crate::explore::{Batch, Inserted};
 use crate::store::StateId;
 use crate::{Step, System};
@@ -61,6 +62,8 @@ pub(crate) struct Graph {
     phases: Vec<u64>,
     /// The length of a shortest run to each state.
     pub(crate) depths: Vec<u32>,
+    /// What ends the analyses of it.
+    pub(crate) brake: Brake,
 }
 
 /// The span of a number that is no state's.
@@ -277,9 +280,9 @@ impl GraphBuilder {
         number
     }
 
-    pub(crate) fn finish<S: System>(self, system: &S, initial: Vec<StateId>) -> Graph {
+    pub(crate) fn finish<S: System>(self, system: &S, initial: Vec<StateId>, brake: Brake) -> Graph {
         let (processes, nouns) = (system.processes(), system.nouns());
         let Self { spans, edges, labels, phases, depths, .. } = self;
-        Graph { processes, nouns, initial, spans, edges, labels, phases, depths }
+        Graph { processes, nouns, initial, spans, edges, labels, phases, depths, brake }
     }
 }

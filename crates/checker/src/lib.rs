@@ -11,6 +11,7 @@
 //! it meets them, so that a step is looked up by two numbers, and the algorithm's own code runs once for each different
 //! local step.
 
+mod brake;
 mod components;
 pub mod counts;
 mod explore;

@@ -123,7 +123,7 @@ struct Loops<'a> {
 impl<'a> Loops<'a> {
     fn new(graph: &'a Graph) -> Self {
         let rounds = if graph.is_layered() { Vec::new() } else { graph.states().collect() };
-        let (components, marks) = (Components::new(graph.bound()), vec![0; graph.bound()]);
+        let (components, marks) = (Components::new(graph.bound(), &graph.brake), vec![0; graph.bound()]);
         Self { graph, components, rounds, marks, next_mark: 1, classes: Classes::new(graph) }
     }
 

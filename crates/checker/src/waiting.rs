@@ -45,17 +45,18 @@ pub(crate) struct Shown {
 
 /// Decides for every pair.
 pub(crate) fn judge(graph: &Graph) -> (Waiting, Shown) {
-    let mut components = Components::new(graph.bound() * 2);
+    let mut components = Components::new(graph.bound() * 2, &graph.brake);
     let pairs = || (0..graph.processes).flat_map(|i| (0..graph.processes).map(move |j| Pair { graph, i, j }));
     let mut bounds = vec![vec![Some(0); graph.processes]; graph.processes];
-    for pair in pairs().filter(|pair| pair.i != pair.j) {
+    for pair in pairs().filter(|pair| pair.i != pair.j && !graph.brake.is_pulled()) {
         bounds[pair.i][pair.j] = pair.bound(&mut components);
     }
     let bound = |pair: &Pair<'_>| bounds[pair.i][pair.j];
     let depths = &graph.depths;
     let length = |path: &Path| depths[path.from as usize] as usize + path.edges.len();
     let shortest = |count: u32| {
-        let pairs = pairs().filter(|pair| bound(pair).is_none_or(|bound| bound >= count && count > 0));
+        let pairs = pairs().filter(|_| !graph.brake.is_pulled());
+        let pairs = pairs.filter(|pair| bound(pair).is_none_or(|bound| bound >= count && count > 0));
         let runs = pairs.filter_map(|pair| pair.shortest(depths, count));
         runs.min_by_key(|lasso| length(&lasso.path))
     };
@@ -174,7 +175,11 @@ impl Pair<'_> {
         starts.sort_by_key(|(state, _, _)| Reverse(depths[*state as usize]));
         let mut before = Trail::new();
         let mut queue: VecDeque<(u32, Key)> = VecDeque::new();
+        let mut times = 0;
         loop {
+            if self.graph.brake.is_pulled_after(&mut times) {
+                return None;
+            }
             let now = queue.front().map_or(u32::MAX, |(depth, _)| *depth);
             if let Some((state, edge, spot)) = starts.pop_if(|(state, _, _)| depths[*state as usize] < now) {
                 if let Entry::Vacant(free) = before.entry((spot, 0)) {

@@ -1,7 +1,8 @@
 //! `doorway algorithms`: the list.
 
 use doorway_core::shared::AboutProgram;
-use doorway_core::{About, Catalog, Parameter, Refusal, Specimen};
+use doorway_core::{About, Catalog, Refusal, Specimen};
+use doorway_lab::view;
 use serde_json::{Value, json};
 
 use crate::typed::Typed;
@@ -34,7 +35,7 @@ pub(crate) fn answer(
 ) -> Result<Answer, Refusal> {
     let list = catalog.list();
     if arguments.json {
-        let algorithms: Vec<Value> = list.iter().map(|about| described(about)).collect();
+        let algorithms: Vec<Value> = list.iter().map(|about| view::described(about)).collect();
         let programs: Result<Vec<Value>, Refusal> = catalog
             .programs()
             .iter()
@@ -101,31 +102,4 @@ fn with_faults(specimens: &[(&str, Specimen)]) -> String {
         format!("\n{}", text::item(name, &told, column, text::width()))
     };
     specimens.iter().map(line).collect::<String>() + "\n"
-}
-
-/// What is told about an algorithm, for programs.
-pub(crate) fn described(about: &About) -> Value {
-    json!({
-        "name": about.name,
-        "title": about.title,
-        "family": about.family,
-        "messages": about.messages,
-        "delay": about.delay,
-        "needs": about.needs,
-        "parameters": parameters(about.parameters),
-        "specimen": specimen(about.specimen),
-    })
-}
-
-/// What can be chosen, for programs.
-pub(crate) fn parameters(parameters: &[Parameter]) -> Value {
-    let one = |parameter: &Parameter| json!({"name": parameter.name, "default": parameter.default, "help": parameter.help});
-    parameters.iter().map(one).collect()
-}
-
-/// What is wrong with a specimen, for programs.
-pub(crate) fn specimen(specimen: Option<Specimen>) -> Option<Value> {
-    specimen.map(|specimen| {
-        json!({"id": specimen.id, "of": specimen.of, "wrong": specimen.wrong, "verdict": specimen.verdict})
-    })
 }

@@ -5,11 +5,12 @@ mod program;
 use doorway_core::{
     About, Catalog, Channels, Explain, Factory, Hints, Options, Parameter, Refusal, Rule, Specimen, Visitor,
 };
+use doorway_lab::view;
 use serde_json::{Value, json};
 
 use crate::names::{self, Named};
 use crate::typed::Typed;
-use crate::{Answer, algorithms, text};
+use crate::{Answer, text};
 
 /// Explain one algorithm
 ///
@@ -67,7 +68,7 @@ impl Visitor for AskForLaws {
 }
 
 fn as_json(about: &About, laws: &Laws, to_try: &str) -> Value {
-    let mut told = algorithms::described(about);
+    let mut told = view::described(about);
     let rules: Vec<Value> =
         laws.rules.iter().map(|rule| json!({"name": rule.name, "text": rule.text})).collect();
     told["page"] = json!(about.page());

@@ -1,12 +1,13 @@
 //! What people are told about programs over shared memory.
 
-use doorway_checker::{Barriers, MemoryModel, MemorySetting};
+use doorway_checker::{Barriers, MemoryModel};
 use doorway_core::shared::{AboutProgram, Accesses, Cell, Program, ProgramVisitor, Team, Values};
 use doorway_core::{Catalog, Members, NodeId, Options, Refusal};
 use doorway_lab::memory::ProgramInstance;
+use doorway_lab::view;
 use serde_json::{Value, json};
 
-use crate::{algorithms, table, text};
+use crate::{table, text};
 
 /// What a program tells of itself for one number of nodes.
 pub(crate) struct Facts {
@@ -124,8 +125,8 @@ pub(crate) fn described(about: &AboutProgram, facts: &Facts) -> Value {
         "registers": facts.registers.iter().map(register).collect::<Vec<_>>(),
         "alone": alone,
         "promise": about.promise.to_string(),
-        "parameters": algorithms::parameters(about.parameters),
-        "specimen": algorithms::specimen(about.specimen),
+        "parameters": view::parameters(about.parameters),
+        "specimen": view::specimen(about.specimen),
     })
 }
 
@@ -160,20 +161,4 @@ fn barriers(barriers: &Barriers) -> String {
             format!(" with {noun} {} alone", numbers.join(" and "))
         }
     }
-}
-
-/// The memory, for programs.
-pub(crate) fn memory(setting: &MemorySetting) -> Value {
-    let barriers = match &setting.barriers {
-        Barriers::All => json!("on"),
-        Barriers::None => json!("off"),
-        Barriers::Only(numbers) => json!(numbers),
-    };
-    json!({
-        "registers": setting.registers.name(),
-        "memory": setting.memory.name(),
-        "barriers": barriers,
-        "buffer": setting.capacity,
-        "tickets": setting.tickets,
-    })
 }

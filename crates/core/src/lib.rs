@@ -55,6 +55,7 @@ mod queues;
 mod sections;
 mod set;
 pub mod shared;
+mod stop;
 mod table;
 
 pub use algorithm::{Algorithm, Data, Input, Message};
@@ -75,4 +76,5 @@ pub use out::{Out, Sent, To};
 pub use queues::{NodeQueue, RequestQueue};
 pub use sections::{Charter, Named, Register, SectionName, Sections};
 pub use set::NodeSet;
+pub use stop::Stop;
 pub use table::PerNode;

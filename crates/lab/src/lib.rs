@@ -16,6 +16,7 @@ pub mod examples;
 pub mod memory;
 pub mod page;
 mod parallel;
+pub mod quorum;
 pub mod quorum_drawing;
 mod recording;
 pub mod shell;

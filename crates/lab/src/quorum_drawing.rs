@@ -35,6 +35,11 @@ pub fn quorum(system: &System, of: NodeId, theme: Theme) -> Result<Drawing, Refu
     Ok(picture.draw(system, theme))
 }
 
+/// Where the nodes of a system stand in its picture.
+pub(crate) fn places(system: &System) -> Vec<Point> {
+    Picture::new(system, NodeId::new(0)).places
+}
+
 /// Where the nodes are, before margins and heading.
 struct Picture<'a> {
     of: NodeId,
@@ -261,7 +266,7 @@ fn ring(n: usize, reach: f64) -> Vec<Point> {
 
 /// The lines of the plane of seven points as Fano drew them: three sides and three medians of a triangle, each with its ends first and
 /// what is between them last, and the circle. The line of `of` is the side below.
-fn fano_lines(system: &System, of: NodeId) -> Vec<[NodeId; 3]> {
+pub(crate) fn fano_lines(system: &System, of: NodeId) -> Vec<[NodeId; 3]> {
     let third = |one: NodeId, two: NodeId| {
         let through = |line: &&NodeSet| line.contains(one) && line.contains(two);
         let line = system.assignment().values().iter().find(through).expect("two points are on a line");

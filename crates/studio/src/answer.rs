@@ -2,7 +2,8 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use doorway_lab::view::Trouble;
+use doorway_core::Refusal;
+use doorway_lab::view::{Trouble, sentence};
 use serde_json::json;
 
 /// Why a request is not answered as it was asked.
@@ -34,7 +35,14 @@ impl From<Trouble> for Rejection {
             Trouble::Unreadable(_) => StatusCode::BAD_REQUEST,
             Trouble::Impossible(_) => StatusCode::UNPROCESSABLE_ENTITY,
         };
-        Self::new(status, trouble.refusal().to_string())
+        Self::new(status, sentence(&trouble.refusal().to_string()))
+    }
+}
+
+impl From<Refusal> for Rejection {
+    /// A word that cannot be understood.
+    fn from(refusal: Refusal) -> Self {
+        Self::bad(sentence(&refusal.to_string()))
     }
 }
 

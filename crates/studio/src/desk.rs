@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use doorway_core::Catalog;
@@ -10,7 +13,7 @@ use doorway_core::Catalog;
 use crate::answer::Rejection;
 use crate::job::{End, Job, Why};
 use crate::limits::{MOST_FINISHED, MOST_KEPT_BYTES, MOST_WAITING};
-use crate::work::Work;
+use crate::work::{Work, too_long};
 
 /// Where requests leave jobs and workers take them.
 #[derive(Debug)]
@@ -75,17 +78,15 @@ impl Desk {
     /// Works until the desk is closed. A panic ends its job and nothing else.
     pub(crate) fn work(&self, catalog: &(impl Catalog + Sync)) {
         while let Some((job, work)) = self.next() {
-            let done = catch_unwind(AssertUnwindSafe(|| work.done(&job, catalog)));
-            let end = match (done, job.why_stopped()) {
+            let (longest, is_good_in_part) = (work.longest(), work.is_good_in_part());
+            let done = watched(&job, longest, || catch_unwind(AssertUnwindSafe(|| work.done(&job, catalog))));
+            job.end(match (done, job.why_stopped()) {
                 (_, Some(Why::Cancelled)) => End::Cancelled,
+                (Err(_), _) => End::Failed(Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, BROKEN)),
+                (Ok(_), Some(Why::TooLong)) if !is_good_in_part => End::Failed(too_long(longest)),
                 (Ok(Ok(product)), _) => End::Done(product),
                 (Ok(Err(rejection)), _) => End::Failed(rejection),
-                (Err(_), _) => End::Failed(Rejection::new(
-                    StatusCode::INTERNAL_SERVER_ERROR,
-                    "This job broke down, which is a fault of Doorway and not yours.",
-                )),
-            };
-            job.end(end);
+            });
             self.papers().tidy();
         }
     }
@@ -113,6 +114,22 @@ impl Desk {
         papers.jobs.values().for_each(|job| job.stop(Why::Cancelled));
         self.bell.notify_all();
     }
+}
+
+/// What is told of a job that panicked.
+const BROKEN: &str = "This job broke down, which is a fault of Doorway and not yours.";
+
+/// Works, and tells the job to stop when it has lasted too long.
+fn watched<T>(job: &Job, longest: Duration, work: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        let (_is_done, done) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            if done.recv_timeout(longest) == Err(RecvTimeoutError::Timeout) {
+                job.stop(Why::TooLong);
+            }
+        });
+        work()
+    })
 }
 
 /// Closes a desk when the studio is, however that comes.

@@ -1,9 +1,10 @@
 //! One job: what it is to do, how far it is, and what came of it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
+use doorway_core::Stop;
 use serde::Serialize;
 use tokio::sync::watch;
 
@@ -13,8 +14,8 @@ use crate::answer::Rejection;
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) id: u64,
-    /// Set when the work is to stop.
-    pub(crate) stop: Arc<AtomicBool>,
+    /// Said when the work is to end.
+    pub(crate) stop: Stop,
     why: AtomicU8,
     seen: watch::Sender<Seen>,
 }
@@ -51,6 +52,10 @@ pub(crate) enum Product {
 }
 
 impl Product {
+    pub(crate) fn json(text: String) -> Self {
+        Product::Json(text.into())
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Product::Json(text) => text.len(),
@@ -70,12 +75,7 @@ impl Job {
     pub(crate) fn new(id: u64) -> Self {
         let seen =
             Seen { progress: Progress { text: "waiting".to_owned(), ..Progress::default() }, end: None };
-        Self {
-            id,
-            stop: Arc::new(AtomicBool::new(false)),
-            why: AtomicU8::new(0),
-            seen: watch::Sender::new(seen),
-        }
+        Self { id, stop: Stop::default(), why: AtomicU8::new(0), seen: watch::Sender::new(seen) }
     }
 
     /// Tells the work to stop; the first reason counts.
@@ -85,7 +85,7 @@ impl Job {
             Why::TooLong => 2,
         };
         let _ = self.why.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire);
-        self.stop.store(true, Ordering::Release);
+        self.stop.say();
     }
 
     /// Why it was told to stop, if it was.
@@ -118,6 +118,33 @@ impl Job {
         self.seen.send_modify(|seen| seen.end = Some(end));
     }
 
+    /// All that is known of it, as JSON.
+    pub(crate) fn told(&self) -> String {
+        let seen = self.seen();
+        match &seen.end {
+            Some(End::Done(Product::Json(result))) => self.written(&seen, &format!(",\"result\":{result}")),
+            _ => self.outline(),
+        }
+    }
+
+    /// The same without its result.
+    pub(crate) fn outline(&self) -> String {
+        let seen = self.seen();
+        match &seen.end {
+            Some(End::Failed(rejection)) => {
+                let error = serde_json::to_string(&rejection.sentence).unwrap_or_default();
+                self.written(&seen, &format!(",\"error\":{error}"))
+            }
+            _ => self.written(&seen, ""),
+        }
+    }
+
+    fn written(&self, seen: &Seen, rest: &str) -> String {
+        let progress = serde_json::to_string(&seen.progress).unwrap_or_default();
+        let (id, state) = (self.id, seen.state());
+        format!("{{\"version\":1,\"job\":\"{id}\",\"state\":\"{state}\",\"progress\":{progress}{rest}}}")
+    }
+
     /// The bytes that are kept of it.
     pub(crate) fn bytes(&self) -> usize {
         match &self.seen.borrow().end {
@@ -138,27 +165,23 @@ impl Seen {
     }
 }
 
-/// Tells how far a job is, a few times a second and not more often; and stops it when its time is up.
+/// Tells how far a job is, a few times a second and not more often.
 pub(crate) struct Meter<'a> {
     job: &'a Job,
-    until: Instant,
     told: Option<Instant>,
 }
 
 impl<'a> Meter<'a> {
     const EVERY: Duration = Duration::from_millis(100);
 
-    pub(crate) fn new(job: &'a Job, longest: Duration) -> Self {
-        Self { job, until: Instant::now() + longest, told: None }
+    pub(crate) fn new(job: &'a Job) -> Self {
+        job.show(Progress { text: "working".to_owned(), ..Progress::default() });
+        Self { job, told: None }
     }
 
     pub(crate) fn show(&mut self, done: u64, total: Option<u64>, text: impl FnOnce() -> String) {
-        let now = Instant::now();
-        if now > self.until {
-            self.job.stop(Why::TooLong);
-        }
-        if self.told.is_none_or(|told| now - told >= Self::EVERY) {
-            self.told = Some(now);
+        if self.told.is_none_or(|told| told.elapsed() >= Self::EVERY) {
+            self.told = Some(Instant::now());
             self.job.show(Progress { done, total, text: text() });
         }
     }

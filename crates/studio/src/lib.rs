@@ -13,6 +13,7 @@ mod desk;
 mod guard;
 mod job;
 mod limits;
+mod progress;
 mod routes;
 mod work;
 

@@ -25,6 +25,17 @@ pub(crate) const MOST_EVENTS: usize = 60_000;
 /// How long a run may take.
 pub(crate) const RUN: Duration = Duration::from_secs(20);
 
+/// The most nodes of a check.
+pub(crate) const MOST_NODES_CHECKED: usize = 8;
+/// The most states of a check.
+pub(crate) const MOST_STATES: u64 = 5_000_000;
+/// The most bytes that they may take.
+pub(crate) const MOST_STATE_BYTES: u64 = 2 << 30;
+/// How long a check may take.
+pub(crate) const CHECK: Duration = Duration::from_secs(120);
+/// How long it may take to check all algorithms, or to compare many.
+pub(crate) const MANY: Duration = Duration::from_secs(300);
+
 /// How long an answer may wait for its job, unless it says otherwise, and at most.
 pub(crate) const USUAL_WAIT: Duration = Duration::from_millis(800);
 /// The longest that an answer may wait for its job.

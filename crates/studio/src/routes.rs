@@ -7,18 +7,19 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use doorway_lab::view::{ExportForm, Spec, looks};
 use serde::de::DeserializeOwned;
 
 use crate::answer::{Rejection, json_text};
 use crate::desk::Desk;
 use crate::guard::{Guard, guarded};
 use crate::job::{End, Job, Product};
-use crate::work::Work;
-use crate::{assets, limits};
+use crate::work::{Work, too_long};
+use crate::{assets, limits, progress};
 
 type Asked = Query<BTreeMap<String, String>>;
 
@@ -27,7 +28,13 @@ pub(crate) fn all(desk: Arc<Desk>, guard: Guard) -> Router {
     let api = Router::new()
         .route("/catalog", get(catalog))
         .route("/runs", post(runs))
+        .route("/exports", post(exports))
+        .route("/checks", post(checks))
+        .route("/checks/all", post(check_all))
+        .route("/comparisons", post(comparisons))
+        .route("/quorums", post(quorums))
         .route("/jobs/{id}", get(job).delete(cancel))
+        .route("/jobs/{id}/progress", get(progress::answer))
         .fallback(async || {
             Rejection::missing("There is nothing at this path of the API: docs/studio-api.md lists it.")
         })
@@ -65,11 +72,65 @@ async fn catalog(State(desk): State<Arc<Desk>>) -> Response {
 }
 
 async fn runs(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
-    let spec: doorway_lab::view::Spec = read(&body)?;
-    if !spec.is_trace() {
-        small(&body)?;
-    }
+    let spec = read_spec(&body)?;
     begin(&desk, &asked, Work::Run(Box::new(spec))).await
+}
+
+async fn exports(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
+    let spec = read_spec(&body)?;
+    let word = |name: &str| asked.get(name).map(String::as_str);
+    let form = word("format").ok_or_else(|| Rejection::bad("Say which format, as in ?format=svg."))?;
+    let form = form.parse::<ExportForm>()?;
+    let looks = looks(word("spacing"), word("theme"))?;
+    let job = desk.leave(Work::Export(Box::new(spec), form, looks))?;
+    over(&job, limits::RUN + Duration::from_secs(2)).await;
+    match job.seen().end {
+        Some(End::Done(Product::File { bytes, kind, name })) => Ok(file(bytes, kind, &name)),
+        Some(End::Failed(rejection)) => Err(rejection),
+        _ => Err(too_long(limits::RUN)),
+    }
+}
+
+/// A file to be kept, never to be shown as a page of the studio.
+fn file(bytes: Arc<[u8]>, kind: &'static str, name: &str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    (StatusCode::OK, headers, Bytes::from_owner(bytes)).into_response()
+}
+
+async fn checks(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
+    small(&body)?;
+    begin(&desk, &asked, Work::Check(Box::new(read(&body)?))).await
+}
+
+async fn check_all(State(desk): State<Arc<Desk>>, asked: Asked) -> Result<Response, Rejection> {
+    begin(&desk, &asked, Work::CheckAll).await
+}
+
+async fn comparisons(
+    State(desk): State<Arc<Desk>>,
+    asked: Asked,
+    body: Bytes,
+) -> Result<Response, Rejection> {
+    small(&body)?;
+    begin(&desk, &asked, Work::Compare(Box::new(read(&body)?))).await
+}
+
+async fn quorums(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
+    small(&body)?;
+    begin(&desk, &asked, Work::Quorums(Box::new(read(&body)?))).await
+}
+
+/// What run was asked for. Only one that brings its trace along may be large.
+fn read_spec(body: &Bytes) -> Result<Spec, Rejection> {
+    let spec: Result<Spec, Rejection> = read(body);
+    match spec {
+        Ok(spec) if spec.is_trace() => Ok(spec),
+        other => small(body).and(other),
+    }
 }
 
 /// What was sent, read.
@@ -94,8 +155,8 @@ async fn begin(desk: &Desk, asked: &Asked, work: Work) -> Result<Response, Rejec
     let seen = job.seen();
     match seen.end {
         Some(End::Failed(rejection)) => Err(rejection),
-        Some(_) => Ok(json_text(StatusCode::OK, told(&job))),
-        None => Ok(json_text(StatusCode::ACCEPTED, told(&job))),
+        Some(_) => Ok(json_text(StatusCode::OK, job.told())),
+        None => Ok(json_text(StatusCode::ACCEPTED, job.told())),
     }
 }
 
@@ -105,33 +166,18 @@ async fn over(job: &Job, wait: Duration) {
     let _ = tokio::time::timeout(wait, watch.wait_for(|seen| seen.end.is_some())).await;
 }
 
-/// A job as JSON.
-fn told(job: &Job) -> String {
-    let seen = job.seen();
-    let progress = serde_json::to_string(&seen.progress).unwrap_or_default();
-    let rest = match &seen.end {
-        Some(End::Done(Product::Json(result))) => format!(",\"result\":{result}"),
-        Some(End::Failed(rejection)) => {
-            format!(",\"error\":{}", serde_json::to_string(&rejection.sentence).unwrap_or_default())
-        }
-        Some(End::Done(Product::File { .. }) | End::Cancelled) | None => String::new(),
-    };
-    let state = seen.state();
-    format!("{{\"version\":1,\"job\":\"{}\",\"state\":\"{state}\",\"progress\":{progress}{rest}}}", job.id)
-}
-
 async fn job(State(desk): State<Arc<Desk>>, Path(id): Path<String>) -> Result<Response, Rejection> {
-    Ok(json_text(StatusCode::OK, told(&*found(&desk, &id)?)))
+    Ok(json_text(StatusCode::OK, found(&desk, &id)?.told()))
 }
 
 async fn cancel(State(desk): State<Arc<Desk>>, Path(id): Path<String>) -> Result<Response, Rejection> {
     let job = found(&desk, &id)?;
     desk.cancel(&job);
     over(&job, Duration::from_secs(1)).await;
-    Ok(json_text(StatusCode::OK, told(&job)))
+    Ok(json_text(StatusCode::OK, job.told()))
 }
 
-fn found(desk: &Desk, id: &str) -> Result<Arc<Job>, Rejection> {
+pub(crate) fn found(desk: &Desk, id: &str) -> Result<Arc<Job>, Rejection> {
     let missing =
         || Rejection::missing("There is no such job: it never was, or was so long ago that it is forgotten.");
     desk.find(id).ok_or_else(missing)

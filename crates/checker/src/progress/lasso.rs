@@ -64,7 +64,11 @@ impl Round<'_> {
     fn way(&self, from: StateId, is_goal: &dyn Fn(StateId, Option<Edge>) -> bool) -> Vec<Edge> {
         let mut before: HashMap<StateId, Option<(StateId, Edge)>> = HashMap::from([(from, None)]);
         let mut queue = VecDeque::from([from]);
+        let mut times = 0;
         while let Some(state) = queue.pop_front() {
+            if self.graph.brake.is_pulled_after(&mut times) {
+                return Vec::new();
+            }
             for &edge in self.graph.edges(state) {
                 if !(self.is_inside)(edge.to) || !(self.allows)(state, edge) {
                     continue;

@@ -1,13 +1,11 @@
 //! `doorway check all`: every algorithm against every property.
 
 use doorway_checker::{Fairness, Property, Setting};
-use doorway_core::shared::AboutProgram;
-use doorway_core::{About, Catalog, Refusal};
-use doorway_lab::check::table::{Asked, Budget, Row};
+use doorway_core::{Catalog, Refusal, Stop};
+use doorway_lab::check::all::All;
+use doorway_lab::check::table::{Asked, Row};
 use doorway_lab::check::{Checked, Decision};
 use doorway_lab::memory::table::{Among, ProgramRow};
-use doorway_lab::{Step, in_order};
-use serde_json::{Value, json};
 
 use crate::progress::Progress;
 use crate::text::{prose_width, wrap};
@@ -19,54 +17,19 @@ pub(super) fn answer(
     threads: usize,
     is_json: bool,
 ) -> Result<Answer, Refusal> {
-    let list = catalog.list();
-    let abouts: Vec<&About> = list.iter().copied().filter(|about| about.specimen.is_none()).collect();
-    let right = catalog.programs().into_iter().filter(|about| about.specimen.is_none());
-    let programs: Vec<(&AboutProgram, Option<(&str, &str)>)> = right
-        .flat_map(|about| {
-            let variants = about.variants.iter().copied().map(Some);
-            [None].into_iter().chain(variants).map(move |variant| (about, variant))
-        })
-        .collect();
-    let mut progress = Progress::new((abouts.len() + programs.len()) as u64, "algorithms");
-    let job = |number: u64| Row::of(abouts[number as usize], catalog, Budget::default());
-    let rows = each(abouts.len(), threads, job, |done| progress.show(done))?;
-    let job = |number: u64| {
-        let (about, variant) = programs[number as usize];
-        ProgramRow::of(about, variant, catalog)
-    };
-    let shared = each(programs.len(), threads, job, |done| progress.show(abouts.len() as u64 + done))?;
+    let mut progress = Progress::new(All::count(catalog) as u64, "algorithms");
+    let all = All::of(catalog, threads, &Stop::default(), |done| progress.show(done))?;
     drop(progress);
-    let is_broken = rows.iter().any(Row::is_broken) || shared.iter().any(ProgramRow::is_broken);
-    let is_decided = rows.iter().all(Row::is_decided) && shared.iter().all(ProgramRow::is_decided);
-    let exit = match (is_broken, is_decided) {
+    let exit = match (all.is_broken(), all.is_decided()) {
         (true, _) => Exit::Fails,
         (false, true) => Exit::Holds,
         (false, false) => Exit::Undecided,
     };
-    let text = if is_json { as_json(&rows, &shared) } else { page(&rows) + &page_of_programs(&shared) };
+    let text = match is_json {
+        true => format!("{}\n", all.json()),
+        false => page(&all.algorithms) + &page_of_programs(&all.programs),
+    };
     Ok(Answer { text, notes: Vec::new(), exit })
-}
-
-/// Does a number of jobs on some threads; `show` is told how many are done.
-fn each<T: Send>(
-    count: usize,
-    threads: usize,
-    job: impl Fn(u64) -> Result<T, Refusal> + Sync,
-    mut show: impl FnMut(u64),
-) -> Result<Vec<T>, Refusal> {
-    let mut rows = Vec::new();
-    in_order(0..count as u64, threads, job, |step| -> Result<(), Refusal> {
-        match step {
-            Step::Done(number, row) => {
-                rows.push(row?);
-                show(number + 1);
-            }
-            Step::Waiting(done) => show(done),
-        }
-        Ok(())
-    })?;
-    Ok(rows)
 }
 
 fn page_of_programs(rows: &[ProgramRow]) -> String {
@@ -199,62 +162,4 @@ fn cell(checked: &Checked, property: Property) -> String {
 fn requests(asked: &Asked) -> String {
     let one = |asked: &u32| if *asked == Setting::UNBOUNDED { "∞".to_owned() } else { asked.to_string() };
     asked.requests.iter().map(one).collect::<Vec<_>>().join(",")
-}
-
-/// What was decided, for programs.
-fn described(checked: &Checked) -> Value {
-    let verdict = |verdict: &doorway_lab::check::Verdict| {
-        json!({
-            "name": verdict.property.name(),
-            "verdict": verdict.decision.name(),
-            "fairness": verdict.fairness.map(Fairness::name),
-            "steps": checked.counterexample(verdict.property).map(|found| found.steps.len()),
-            "bound": verdict.bound,
-        })
-    };
-    json!({
-        "states": checked.numbers.states,
-        "transitions": checked.numbers.transitions,
-        "complete": checked.numbers.is_complete,
-        "properties": checked.verdicts.iter().map(verdict).collect::<Vec<_>>(),
-        "messages": checked.messages.map(|counts| json!({"min": counts.min, "max": counts.max})),
-    })
-}
-
-fn as_json(rows: &[Row], programs: &[ProgramRow]) -> String {
-    let asked = |asked: &Asked| {
-        let number = |asked: &u32| if *asked == Setting::UNBOUNDED { Value::Null } else { json!(asked) };
-        let mut told = described(&asked.checked);
-        told["requests"] = asked.requests.iter().map(number).collect();
-        told
-    };
-    let program = |row: &ProgramRow| {
-        let among = |asked: &Among| {
-            let mut told = described(&asked.checked);
-            told["nodes"] = json!(asked.n);
-            told["tickets"] = json!(asked.checked.beyond);
-            told
-        };
-        let variant = row.variant.map(|(name, word)| json!({"name": name, "value": word}));
-        json!({
-            "program": row.program,
-            "variant": variant,
-            "checked": among(&row.checked),
-            "safe_registers": row.safe_registers.as_ref().map(among),
-            "tso": among(&row.buffered),
-            "without_barriers": among(&row.without_barriers),
-        })
-    };
-    let row = |row: &Row| {
-        json!({
-            "algorithm": row.algorithm,
-            "channels": row.channels.name(),
-            "lock": asked(&row.lock),
-            "order": asked(&row.order),
-            "waiting": asked(&row.waiting),
-        })
-    };
-    let rows: Vec<Value> = rows.iter().map(row).collect();
-    let programs: Vec<Value> = programs.iter().map(program).collect();
-    format!("{}\n", json!({"version": 1, "algorithms": rows, "programs": programs}))
 }

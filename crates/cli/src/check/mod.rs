@@ -216,6 +216,7 @@ fn effort(arguments: &Arguments) -> Effort {
         visited: arguments.visited,
         limits: Limits { bytes: arguments.max_memory, time, ..Limits::default() },
         walks: arguments.walks.map(|count| Walks { count, seed, time, ..Walks::default() }),
+        ..Effort::default()
     }
 }
 

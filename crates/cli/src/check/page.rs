@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use doorway_checker::{Fairness, Property, Setting};
-use doorway_lab::check::{Checked, Counterexample, Decision, Instance, Numbers, Verdict};
-use serde_json::{Value, json};
+use doorway_lab::check::{Checked, Counterexample, Decision, Instance, Numbers, Told, Verdict};
+use serde_json::Value;
 
 use crate::text::{channels, counted, item, prose_width, wrap};
 use crate::{Answer, Exit};
@@ -36,45 +36,9 @@ impl Report<'_> {
     }
 
     fn as_json(&self) -> String {
-        let Numbers { states, transitions, depth, is_complete, odds_of_omission, .. } = self.checked.numbers;
-        let property = |verdict: &Verdict| {
-            let found = self.checked.counterexample(verdict.property);
-            json!({
-                "name": verdict.property.name(),
-                "verdict": verdict.decision.name(),
-                "fairness": verdict.fairness.map(Fairness::name),
-                "steps": found.map(|found| found.steps.len()),
-                "bound": verdict.bound,
-                "extent": verdict.extent,
-                "remark": verdict.remark,
-                "each": verdict.each.iter().map(|needs| needs.map(Fairness::name)).collect::<Vec<_>>(),
-            })
-        };
-        let run = |found: &Counterexample| json!({"property": found.property.name(), "what": found.what, "steps": found.steps, "loop_start": found.loop_start});
-        let shown = self.checked.counterexamples.first();
-        let reduced = self.checked.reduced.map(|numbers| json!({"states": numbers.states, "transitions": numbers.transitions, "complete": numbers.is_complete}));
-        let messages = self.checked.messages.map(|counts| json!({"min": counts.min, "max": counts.max}));
-        let mut answer = json!({
-            "version": 1,
-            "algorithm": self.algorithm,
-            "nodes": self.nodes,
-            "states": states,
-            "transitions": transitions,
-            "depth": depth,
-            "complete": is_complete,
-            "seconds": self.took.as_secs_f64(),
-            "properties": self.checked.verdicts.iter().map(property).collect::<Vec<_>>(),
-            "counterexample": shown.map_or(Value::Null, run),
-            "messages": messages,
-            "most_overtaken": self.checked.most_overtaken.as_ref().map(run),
-            "reduced": reduced,
-            "walks": self.checked.walked.map(|(walks, steps)| json!({"count": walks, "steps": steps})),
-            "odds_of_omission": odds_of_omission,
-        });
-        if let (Some(memory), Value::Object(answer)) = (&self.memory, &mut answer) {
-            answer.insert("memory".to_owned(), memory.clone());
-        }
-        format!("{answer}\n")
+        let Self { algorithm, nodes, checked, took, .. } = *self;
+        let told = Told { algorithm, nodes, memory: self.memory.clone(), checked, took };
+        format!("{}\n", told.json())
     }
 
     fn page(&self) -> String {

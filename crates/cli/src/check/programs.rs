@@ -3,7 +3,7 @@
 use doorway_checker::{MemoryModel, MemorySetting, Setting};
 use doorway_core::shared::AboutProgram;
 use doorway_core::{Catalog, Refusal};
-use doorway_lab::memory::ProgramInstance;
+use doorway_lab::memory::{self, ProgramInstance};
 
 use super::kept::Kept;
 use super::page::Report;
@@ -38,7 +38,7 @@ pub(super) fn answer(
         nodes: instance.n,
         noun: "process",
         system: programs::system(&instance),
-        memory: Some(programs::memory(&instance.setting)),
+        memory: Some(memory::described(&instance.setting)),
         checked: &checked,
         took,
     };

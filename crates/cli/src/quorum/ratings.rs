@@ -1,12 +1,11 @@
 //! How good the quorum system is, on paper and as JSON.
 
-use std::fmt::Display;
 use std::str::FromStr;
 
-use doorway_core::{NodeSet, Refusal};
-use doorway_quorums::{Bounds, Certificate, Failure, Load, Overlaps, Ratings, System};
+use doorway_core::Refusal;
+use doorway_quorums::{Bounds, Failure, Load, System};
 use doorway_simulator::{Probability, Random};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::progress::Progress;
 use crate::text;
@@ -44,15 +43,10 @@ impl FromStr for Crashes {
 }
 
 /// All ratings of one system.
-pub(super) struct Rated<'a> {
-    ratings: Ratings<'a>,
-    /// For each word, and the probability of a crash that it means, the probability of failure.
-    failures: Vec<(&'a str, f64, Failure)>,
-    overlaps: Option<Overlaps>,
-}
+pub(super) struct Rated<'a>(doorway_lab::quorum::Rated<'a>);
 
 impl<'a> Rated<'a> {
-    pub(super) fn new(system: &'a System, crashes: &'a Crashes, seed: u64) -> Self {
+    pub(super) fn new(system: &'a System, crashes: &Crashes, seed: u64) -> Self {
         let mut progress = Progress::new(1, "rating");
         let mut random = Random::new(seed, 0);
         let mut drawn = 0_u64;
@@ -63,71 +57,31 @@ impl<'a> Rated<'a> {
             }
             random.fraction()
         };
-        let ratings = Ratings::new(system);
-        let probabilities: Vec<f64> = crashes.0.iter().map(|(_, probability)| *probability).collect();
-        let failures = ratings.failures(&probabilities, &mut lot);
-        let failures = crashes
-            .0
-            .iter()
-            .zip(failures)
-            .map(|((word, crashed), failure)| (word.as_str(), *crashed, failure))
-            .collect();
-        let overlaps = ratings.overlaps();
-        Self { ratings, failures, overlaps }
+        Self(doorway_lab::quorum::Rated::new(system, &crashes.0, &mut lot))
     }
 
     /// The least, the mean and the most nodes that two minimal quorums have in common, if that was computed.
     pub(super) fn overlap(&self) -> Option<(usize, f64, usize)> {
-        let overlaps = self.overlaps.as_ref()?;
-        Some((overlaps.least()?, overlaps.mean()?, overlaps.most()?))
+        self.0.overlap()
     }
 
     pub(super) fn add_to(&self, answer: &mut Map<String, Value>) {
-        let load = self.ratings.load();
-        let (capacity, failures) = (capacity(load), || self.failures.iter());
-        let probabilities: Map<String, Value> =
-            failures().map(|(word, _, failure)| ((*word).to_owned(), failure.probability().into())).collect();
-        answer.insert("load".to_owned(), bounds(load.is_exact(), load.least, load.most));
-        answer.insert("capacity".to_owned(), bounds(load.is_exact(), capacity.0, capacity.1));
-        let resilience = self.ratings.resilience();
-        answer.insert(
-            "resilience".to_owned(),
-            bounds(resilience.exact().is_some(), resilience.least, resilience.most),
-        );
-        answer.insert("failure_probability".to_owned(), probabilities.into());
-        answer.insert("nondominated".to_owned(), self.ratings.is_nondominated().into());
-        if failures().any(|(_, _, failure)| matches!(failure, Failure::Drawn { .. })) {
-            let intervals =
-                failures().filter_map(|(word, _, failure)| Some(((*word).to_owned(), interval(failure)?)));
-            answer.insert("failure_interval".to_owned(), intervals.collect::<Map<_, _>>().into());
-        }
-        answer.insert("minimal_quorums".to_owned(), self.ratings.quorums().map(<[NodeSet]>::len).into());
-        let overlap =
-            self.overlap().map(|(least, mean, most)| json!({"min": least, "mean": mean, "max": most}));
-        answer.insert("overlap".to_owned(), overlap.into());
-        answer.insert("load_fraction".to_owned(), load.exact.map(|load| load.to_string()).into());
-        answer.insert("certificate".to_owned(), self.shown_certificate().map(certificate).into());
-    }
-
-    /// The certificate, unless it would be longer than all the rest.
-    fn shown_certificate(&self) -> Option<&Certificate> {
-        const MOST_NODES: usize = 64;
-        self.ratings.load().certificate.as_ref().filter(|_| self.ratings.system().n() <= MOST_NODES)
+        answer.extend(self.0.json());
     }
 
     /// A line for each rating.
     pub(super) fn as_text(&self) -> String {
-        let load = self.ratings.load();
+        let load = self.0.ratings.load();
         let mut lines = vec![
             ("minimal quorums".to_owned(), self.count()),
             ("load".to_owned(), self.load()),
             ("capacity".to_owned(), capacity_text(load)),
-            ("resilience".to_owned(), resilience_text(self.ratings.resilience())),
+            ("resilience".to_owned(), resilience_text(self.0.ratings.resilience())),
         ];
-        let failure = |(word, crashed, failure): &(&str, f64, Failure)| {
+        let failure = |(word, crashed, failure): &(String, f64, Failure)| {
             (format!("failure at {word}"), failure_text(*failure, *crashed))
         };
-        lines.extend(self.failures.iter().map(failure));
+        lines.extend(self.0.failures.iter().map(failure));
         lines.push(("non-dominated".to_owned(), self.nondominated().to_owned()));
         let column = 4 + lines.iter().map(|(term, _)| term.chars().count()).max().unwrap_or(0);
         let width = text::prose_width();
@@ -135,18 +89,18 @@ impl<'a> Rated<'a> {
     }
 
     fn count(&self) -> String {
-        match self.ratings.quorums() {
+        match self.0.ratings.quorums() {
             Some(quorums) => quorums.len().to_string(),
             None => format!("more than {}, not listed", System::MOST_QUORUMS),
         }
     }
 
     fn load(&self) -> String {
-        let load = self.ratings.load();
+        let load = self.0.ratings.load();
         if !load.is_exact() {
             return format!("{} (bounds: the system is too large for more)", range(load.least, load.most));
         }
-        let proof = match (&load.certificate, self.shown_certificate()) {
+        let proof = match (&load.certificate, self.0.shown_certificate()) {
             (Some(_), Some(_)) => "exact; --json has a certificate",
             (Some(_), None) => "exact: each assigned quorum equally often",
             (None, _) => "exact, by the shape of the system",
@@ -159,7 +113,7 @@ impl<'a> Rated<'a> {
     }
 
     fn nondominated(&self) -> &'static str {
-        match self.ratings.is_nondominated() {
+        match self.0.ratings.is_nondominated() {
             Some(true) => "yes: of every set of nodes and its complement one contains a quorum",
             Some(false) => "no: another system has a quorum alive whenever this one has, and more often",
             None => "unknown: there are too many sets of nodes to look at",
@@ -167,16 +121,8 @@ impl<'a> Rated<'a> {
     }
 }
 
-fn capacity(load: &Load) -> (f64, f64) {
-    // One divided by the nearest number to 3/7 is not the nearest to 7/3.
-    match load.exact.and_then(doorway_quorums::Fraction::inverse) {
-        Some(capacity) => (capacity.value(), capacity.value()),
-        None => (1.0 / load.most, 1.0 / load.least),
-    }
-}
-
 fn capacity_text(load: &Load) -> String {
-    let (least, most) = capacity(load);
+    let (least, most) = doorway_lab::quorum::capacity(load);
     let number = if load.is_exact() { digits(least, f64::round) } else { range(least, most) };
     format!("{number} (requests in the time that a node needs for one)")
 }
@@ -222,34 +168,6 @@ fn digits(number: f64, rounded: fn(f64) -> f64) -> String {
     let scale = 10_f64.powi(places);
     let written = format!("{:.*}", places as usize, rounded(number * scale) / scale);
     written.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-fn bounds<T: Display + Into<Value>>(is_exact: bool, least: T, most: T) -> Value {
-    if is_exact { least.into() } else { json!({"least": least.into(), "most": most.into()}) }
-}
-
-fn interval(failure: &Failure) -> Option<Value> {
-    match failure {
-        Failure::Exact(_) => None,
-        Failure::Drawn { least, most, draws, .. } => {
-            Some(json!({"least": least, "most": most, "draws": draws}))
-        }
-    }
-}
-
-fn certificate(certificate: &Certificate) -> Value {
-    let strategy =
-        certificate.strategy.iter().map(|(quorum, share)| json!({"quorum": quorum, "share": number(*share)}));
-    let weights = certificate.weights.values().iter().copied().map(number);
-    json!({"strategy": strategy.collect::<Vec<_>>(), "weights": weights.collect::<Vec<_>>()})
-}
-
-/// A number, in quotes if readers of JSON could not keep all of its digits.
-fn number(number: u128) -> Value {
-    match u32::try_from(number) {
-        Ok(number) => number.into(),
-        Err(_) => number.to_string().into(),
-    }
 }
 
 #[cfg(test)]

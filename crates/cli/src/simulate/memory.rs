@@ -5,7 +5,7 @@ use std::path::Path;
 use doorway_checker::{MemoryModel, ProcessView, SharedView};
 use doorway_core::shared::Register;
 use doorway_core::{Catalog, NodeId, Options, Phase, Refusal};
-use doorway_lab::memory::{Played, Replay};
+use doorway_lab::memory::{self, Played, Replay};
 use doorway_simulator::ScriptError;
 use serde_json::{Value, json};
 
@@ -161,7 +161,7 @@ fn as_json(replay: &Replay) -> String {
         "version": 1,
         "algorithm": replay.instance.program,
         "nodes": replay.instance.n,
-        "memory": programs::memory(&replay.instance.setting),
+        "memory": memory::described(&replay.instance.setting),
         "registers": replay.registers,
         "steps": replay.steps.iter().map(step).collect::<Vec<_>>(),
         "loop_start": replay.loop_start,

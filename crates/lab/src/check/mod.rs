@@ -4,17 +4,22 @@
 //! are the same on the states that are left when an algorithm's promises are used; invariants need every state; fences and
 //! happened-before order need more than that, because what they compare becomes part of the states.
 
+pub mod all;
 mod counterexample;
 mod passes;
+mod spec;
 pub mod table;
+mod told;
 mod verdict;
 
 use doorway_checker::counts::Messages as Counts;
 use doorway_checker::{Exploration, Fairness, Faults, Limits, Property, Setting, Visited, Walked, Walks};
-use doorway_core::{Catalog, Channels, NodeId, Options, Refusal, Start};
+use doorway_core::{Catalog, Channels, NodeId, Options, Refusal, Start, Stop};
 
 pub use counterexample::Counterexample;
 pub(crate) use passes::PATIENCE;
+pub use spec::{CheckBounds, CheckSpec};
+pub use told::Told;
 pub(crate) use verdict::Judge;
 pub use verdict::{Decision, Verdict};
 
@@ -54,12 +59,15 @@ pub struct Effort {
     pub limits: Limits,
     /// Walks at random instead of visiting every state.
     pub walks: Option<Walks>,
+    /// Said by somebody else when it is to end.
+    pub stop: Stop,
 }
 
 impl Default for Effort {
     /// Every state, on one thread.
     fn default() -> Self {
-        Self { threads: 1, visited: Visited::Exact, limits: Limits::default(), walks: None }
+        let (visited, limits) = (Visited::Exact, Limits::default());
+        Self { threads: 1, visited, limits, walks: None, stop: Stop::default() }
     }
 }
 

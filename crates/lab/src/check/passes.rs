@@ -193,6 +193,7 @@ impl Passes<'_> {
             until: if stop { wanted.to_vec() } else { Vec::new() },
             patience: PATIENCE,
             keep_terminals: false,
+            stop: self.instance.effort.stop.clone(),
         };
         let mut system = (self.make)(self.setting(watches, reduction))?;
         let explored = explore(&mut system, &search, self.watch);

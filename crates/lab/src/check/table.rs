@@ -4,7 +4,7 @@
 //! Because states are counted and not seconds, the table is the same on every machine.
 
 use doorway_checker::{Property, Setting};
-use doorway_core::{About, Catalog, Channels, Refusal};
+use doorway_core::{About, Catalog, Channels, Refusal, Stop};
 
 use super::{Checked, Decision, Effort, Instance, Verdict};
 
@@ -63,11 +63,16 @@ impl Row {
     ///
     /// # Errors
     /// If it cannot run among three nodes.
-    pub fn of(about: &About, catalog: &impl Catalog, Budget(states): Budget) -> Result<Self, Refusal> {
+    pub fn of(
+        about: &About,
+        catalog: &impl Catalog,
+        Budget(states): Budget,
+        stop: &Stop,
+    ) -> Result<Self, Refusal> {
         let ask = |requests: &[u32], properties: &[Property]| -> Result<Asked, Refusal> {
             let instance = Instance::new(about.name, requests, about.needs).deciding(properties);
-            let checked =
-                Instance { effort: Effort::of_states(states), ..instance }.check(catalog, &mut |_| ())?;
+            let effort = Effort { stop: stop.clone(), ..Effort::of_states(states) };
+            let checked = Instance { effort, ..instance }.check(catalog, &mut |_| ())?;
             Ok(Asked { requests: requests.to_vec(), checked })
         };
         let largest = |properties: &[Property]| -> Result<Asked, Refusal> {

@@ -3,6 +3,7 @@
 //! Each cell of a comparison is a [`Trial`], so its numbers are those that `doorway simulate` prints for the same seed.
 
 mod chart;
+mod spec;
 
 use doorway_core::{About, Catalog, Options, Refusal, Scale};
 use doorway_quorums::{Construction, System};
@@ -10,6 +11,7 @@ use doorway_simulator::{Load, Outcome, Settings};
 use serde::Serialize;
 
 pub use chart::panels;
+pub use spec::ComparisonSpec;
 
 use crate::{Step, Trial, in_order};
 

@@ -164,6 +164,7 @@ impl ProgramInstance {
             until: if progress || waiting { Vec::new() } else { self.properties.clone() },
             patience: PATIENCE,
             keep_terminals: false,
+            stop: self.effort.stop.clone(),
         };
         let explored = explore(system, &search, watch);
         self.judged(system, explored)

@@ -3,12 +3,14 @@
 //! A [`ProgramInstance`] is a small system to explore, as `doorway check bakery` does; what is found wrong comes as a script of
 //! steps, and a [`Replay`] follows such a script and shows what the registers hold after each step.
 
+mod described;
 mod events;
 mod instance;
 mod replay;
 mod script;
 pub mod table;
 
+pub use described::described;
 pub(crate) use events::access_of;
 pub use instance::ProgramInstance;
 pub use replay::{Followed, Played, Replay};

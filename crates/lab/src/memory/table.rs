@@ -4,7 +4,7 @@
 
 use doorway_checker::{Barriers, MemoryModel, Property, RegisterModel};
 use doorway_core::shared::AboutProgram;
-use doorway_core::{Catalog, Refusal};
+use doorway_core::{Catalog, Refusal, Stop};
 
 use super::ProgramInstance;
 use crate::check::{Checked, Decision, Effort};
@@ -47,12 +47,14 @@ impl ProgramRow {
         about: &AboutProgram,
         variant: Option<(&'static str, &'static str)>,
         catalog: &impl Catalog,
+        stop: &Stop,
     ) -> Result<Self, Refusal> {
         let ask = |change: &dyn Fn(ProgramInstance) -> ProgramInstance| -> Result<Among, Refusal> {
             let among = |n: usize| -> Result<Among, Refusal> {
                 let plain = ProgramInstance::new(about.name, n);
                 let plain = variant.iter().fold(plain, |instance, (name, word)| instance.with(name, word));
-                let instance = ProgramInstance { effort: Effort::of_states(MOST_STATES), ..change(plain) };
+                let effort = Effort { stop: stop.clone(), ..Effort::of_states(MOST_STATES) };
+                let instance = ProgramInstance { effort, ..change(plain) };
                 Ok(Among { n, checked: instance.check(catalog, &mut |_| ())? })
             };
             match among(3) {

@@ -3,13 +3,14 @@
 //! The page asks the network for nothing and has all its styles and its script in it. Whatever a trace says comes into it
 //! as data or as escaped text, and the script inserts it as text only, so that no name can become markup.
 
-use doorway_core::{Catalog, Channels, NodeId, Permission, Phase, Refusal};
+use doorway_core::{Catalog, Channels, Refusal};
 use doorway_trace::draw::{self, Diagram, Spacing, Theme, diagram};
 use doorway_trace::{Event, Header, What};
 use serde_json::{Value, json};
 
 use crate::Recording;
-use crate::states::{NodeState, States};
+use crate::states::States;
+use crate::view::{NodesView, Told};
 
 /// A finished page.
 #[derive(Clone, Debug)]
@@ -104,88 +105,20 @@ fn about(header: &Header, events: &[Event]) -> String {
 
 /// All that the script needs.
 fn data(header: &Header, events: &[Event], states: &States, diagram: &Diagram) -> Value {
-    let nodes: Vec<NodeId> = NodeId::first(header.nodes).collect();
-    let fields = field_names(states, &nodes);
-    let of_node = |node: &NodeId| {
-        let changes = states.changes(*node).iter();
-        changes.map(|(count, state)| json!([count, state_of(state, &fields)])).collect::<Vec<_>>()
-    };
-    let places = diagram.places.iter();
-    let told = events.iter().zip(places).map(|(event, place)| told(event, place.x, place.y));
-    json!({
-        "version": 1,
-        "nodes": header.nodes,
-        "events": told.collect::<Vec<_>>(),
-        "fields": fields,
-        "states": nodes.iter().map(of_node).filter(|changes| !changes.is_empty()).collect::<Vec<_>>(),
-        "known": states.known(),
-        "trouble": states.trouble(),
-        "registers": states.registers(),
-        "values": states.values(),
-        "rules": states.rules(),
-        "lines": states.lines(),
-    })
+    let mut data = json!(NodesView::new(header, states));
+    let told = events.iter().zip(&diagram.places).map(|(event, place)| told(event, place.x, place.y));
+    data["version"] = json!(1);
+    data["nodes"] = json!(header.nodes);
+    data["events"] = told.collect();
+    data["trouble"] = json!(states.trouble());
+    data
 }
 
-/// The names of all fields, in the order in which they come up.
-fn field_names(states: &States, nodes: &[NodeId]) -> Vec<&'static str> {
-    let mut names = Vec::new();
-    let all = nodes.iter().flat_map(|node| states.changes(*node)).flat_map(|(_, state)| &state.fields);
-    for field in all {
-        if !names.contains(&field.name) {
-            names.push(field.name);
-        }
-    }
-    names
-}
-
-fn state_of(state: &NodeState, names: &[&str]) -> Value {
-    let value = |name: &&str| {
-        let field = state.fields.iter().find(|field| field.name == *name);
-        field.map(|field| field.value.as_str())
-    };
-    let permission = match state.permission {
-        Permission::None => None,
-        Permission::Free => Some("vote free".to_owned()),
-        Permission::GivenTo(node) => Some(format!("vote given to {node}")),
-        Permission::Token => Some("token".to_owned()),
-    };
-    let phase = match state.phase {
-        _ if state.is_crashed => "crashed",
-        Phase::Outside => "outside",
-        Phase::Waiting => "waiting",
-        Phase::Inside => "inside",
-    };
-    json!({
-        "phase": phase,
-        "fields": names.iter().map(value).collect::<Vec<_>>(),
-        "waits": state.waits_for,
-        "permission": permission,
-    })
-}
-
-/// An event as the script needs it.
+/// An event with its sentence and its place in the diagram.
 fn told(event: &Event, x: f64, y: f64) -> Value {
-    let mut told = json!({
-        "id": event.id, "time": event.time, "node": event.node, "says": event.sentence(),
-        "x": (x * 10.0).round() / 10.0, "y": (y * 10.0).round() / 10.0,
-    });
-    let mut add = |name: &str, value: Value| told[name] = value;
-    match &event.what {
-        What::Send { message, .. } | What::Deliver { message, .. } => {
-            add("message", json!(message.to_string()))
-        }
-        What::Enter { .. } => add("enters", json!(true)),
-        What::Violation { .. } => add("alarm", json!(true)),
-        What::Access { line, .. } => add("line", json!(line)),
-        _ => {}
-    }
-    if let Some(rule) = &event.rule {
-        add("rule", json!(rule));
-    }
-    if let Some(cause) = event.cause {
-        add("cause", json!(cause));
-    }
+    let mut told = json!(Told::new(event));
+    let rounded = |value: f64| json!((value * 10.0).round() / 10.0);
+    (told["x"], told["y"]) = (rounded(x), rounded(y));
     told
 }
 

@@ -32,10 +32,16 @@
   const hasPermissions = run.states.some((changes) => changes.some(([, state]) => state.permission));
   const hasWaits = run.states.some((changes) => changes.some(([, state]) => state.waits.length > 0));
 
+  const permissionOf = ({ permission }) => {
+    if (!permission) return "–";
+    if (permission.token) return "token";
+    return permission.vote === "free" ? "vote free" : "vote given to " + permission.vote;
+  };
+
   const cells = (state) => {
     const all = [state.phase];
     if (hasWaits) all.push(state.waits.length > 0 ? state.waits.join(" ") : "–");
-    if (hasPermissions) all.push(state.permission || "–");
+    if (hasPermissions) all.push(permissionOf(state));
     return all.concat(state.fields.map((value) => (value === null ? "" : value)));
   };
 
@@ -104,9 +110,9 @@
     const event = step > 0 ? run.events[step - 1] : null;
     find("count").textContent = "step " + step + " of " + total + (event ? " · time " + event.time : "");
     find("says").textContent = event ? event.says : "Before anything happens.";
-    find("says").className = event && event.alarm ? "alarm" : "";
+    find("says").className = event && event.event === "violation" ? "alarm" : "";
     find("rule").textContent = event ? ruleOf(event) : "";
-    find("message").textContent = event && event.message ? event.message : "";
+    find("message").textContent = event && event.message !== undefined ? JSON.stringify(event.message) : "";
     const cause = find("cause");
     cause.replaceChildren();
     const place = event && event.cause ? placeOf.get(event.cause) : undefined;
@@ -144,7 +150,7 @@
     }
   };
 
-  const nextEntry = () => run.events.findIndex((event, index) => index >= step && event.enters) + 1;
+  const nextEntry = () => run.events.findIndex((event, index) => index >= step && event.event === "enter") + 1;
 
   const go = (wanted) => {
     step = Math.max(0, Math.min(total, wanted));

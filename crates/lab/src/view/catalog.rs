@@ -14,6 +14,7 @@ use crate::states::States;
 use crate::{Recording, Trial, examples};
 
 /// The whole list as JSON.
+#[must_use]
 pub fn catalog(catalog: &impl Catalog) -> Value {
     let algorithms = catalog.list().into_iter().map(|about| algorithm(catalog, about));
     let programs = catalog.programs().into_iter().map(|about| program(catalog, about));
@@ -26,10 +27,21 @@ pub fn catalog(catalog: &impl Catalog) -> Value {
     })
 }
 
-/// What is told about an algorithm.
-pub fn algorithm(catalog: &impl Catalog, about: &About) -> Value {
+/// What is told about an algorithm, and what its type knows about itself.
+fn algorithm(catalog: &impl Catalog, about: &About) -> Value {
     let told = catalog.visit(about.name, &Options::none(), Ask).and_then(Result::ok);
     let (kinds, rules) = told.unwrap_or_default();
+    let mut described = described(about);
+    described["page"] = json!(about.page());
+    described["kinds"] = json!(kinds);
+    described["rules"] = rules.iter().map(|rule| json!([rule.name, rule.text])).collect();
+    described["has"] = json!(permissions(catalog, about.name));
+    described
+}
+
+/// What is told about an algorithm.
+#[must_use]
+pub fn described(about: &About) -> Value {
     json!({
         "name": about.name,
         "title": about.title,
@@ -39,10 +51,6 @@ pub fn algorithm(catalog: &impl Catalog, about: &About) -> Value {
         "needs": about.needs,
         "parameters": parameters(about.parameters),
         "specimen": specimen(about.specimen),
-        "page": about.page(),
-        "kinds": kinds,
-        "rules": rules.iter().map(|rule| (rule.name, rule.text)).collect::<Vec<_>>(),
-        "has": permissions(catalog, about.name),
     })
 }
 
@@ -119,12 +127,14 @@ fn script(catalog: &impl Catalog, example: &examples::Example) -> Value {
 }
 
 /// What can be chosen.
+#[must_use]
 pub fn parameters(parameters: &[Parameter]) -> Value {
     let one = |parameter: &Parameter| json!({"name": parameter.name, "default": parameter.default, "help": parameter.help});
     parameters.iter().map(one).collect()
 }
 
 /// What is wrong with a specimen.
+#[must_use]
 pub fn specimen(specimen: Option<Specimen>) -> Option<Value> {
     specimen.map(|specimen| {
         json!({"id": specimen.id, "of": specimen.of, "wrong": specimen.wrong, "verdict": specimen.verdict})

@@ -34,15 +34,15 @@ pub enum EndState {
 
 impl End {
     /// A script could not be played to its end.
-    pub(super) fn refused(sentence: &str) -> Self {
-        Self { state: EndState::Refused, sentence: capitalised(sentence) }
+    pub(super) fn refused(why: &str) -> Self {
+        Self { state: EndState::Refused, sentence: sentence(why) }
     }
 
     /// The run of an algorithm.
     pub(super) fn of(outcome: &Outcome, is_script: bool) -> Self {
         let entries = outcome.measures.entries;
         if let Some(what) = outcome.violations.first() {
-            return Self { state: EndState::Violated, sentence: capitalised(what) };
+            return Self { state: EndState::Violated, sentence: sentence(what) };
         }
         if let Some(stall) = &outcome.stall {
             return Self { state: EndState::Stalled, sentence: format!("Nobody can go on: {stall}.") };
@@ -73,7 +73,7 @@ impl End {
     /// A script of steps over shared memory.
     pub(super) fn of_replay(replay: &Replay) -> Self {
         if let Some((_, what)) = &replay.violation {
-            return Self { state: EndState::Violated, sentence: capitalised(what) };
+            return Self { state: EndState::Violated, sentence: sentence(what) };
         }
         let waiting = replay.in_phase(Phase::Waiting);
         let sentence = match replay.loop_start {
@@ -95,7 +95,7 @@ impl End {
             _ => None,
         });
         match violation {
-            Some(what) => Self { state: EndState::Violated, sentence: capitalised(what) },
+            Some(what) => Self { state: EndState::Violated, sentence: sentence(what) },
             None if is_cut => Self::cut(events.len()),
             None => Self {
                 state: EndState::Done,
@@ -129,10 +129,11 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// A sentence as it stands alone.
-fn capitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
+/// What was said in the middle of something else, as a sentence that stands alone.
+#[must_use]
+pub fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
     let first: String = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());
-    let point = if sentence.ends_with('.') { "" } else { "." };
+    let point = if words.ends_with('.') { "" } else { "." };
     format!("{first}{}{point}", letters.as_str())
 }

@@ -5,6 +5,8 @@
 
 mod catalog;
 mod end;
+mod export;
+mod files;
 mod nodes;
 mod spec;
 mod words;
@@ -15,8 +17,10 @@ use doorway_trace::{Event, What};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use catalog::catalog;
-pub use end::{End, EndState};
+pub use catalog::{catalog, described, parameters, specimen};
+pub use end::{End, EndState, sentence};
+pub use export::{ExportForm, looks};
+pub use files::Files;
 pub use nodes::NodesView;
 pub use spec::{Bounds, Spec, Trouble};
 pub use words::Word;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use doorway_core::{Catalog, Choice, Members, NodeId, Options, Refusal, Start, Ticks};
+use doorway_core::{Catalog, Members, NodeId, Options, Refusal, Start, Ticks};
 use doorway_simulator::{Faults, Latency, Limits, Outcome, Played, Script, ScriptError, Settings};
 use doorway_trace::TraceError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{End, Formula, RunView, Word};
+use super::{End, Files, Formula, RunView, Word};
 use crate::compare::formula;
 use crate::memory::{Followed, Replay};
 use crate::states::States;
@@ -40,7 +40,7 @@ pub struct Spec {
     script: Option<String>,
     trace: Option<String>,
     /// The texts of the files that words name, by their names: nothing is ever read from a disk.
-    files: BTreeMap<String, String>,
+    files: Files,
 }
 
 /// How much a page may ask for.
@@ -136,7 +136,7 @@ impl Spec {
         let script = Script::parse(text).map_err(read_error)?;
         let mut options = Options::none();
         for (name, word) in &script.heading.options {
-            options.set(name, self.choice(word).map_err(Trouble::Impossible)?);
+            options.set(name, self.files.choice(word).map_err(Trouble::Impossible)?);
         }
         let mut trial = Trial::of_script(&script.heading, options);
         trial.settings.limits = bounds.limits.clone();
@@ -167,11 +167,8 @@ impl Spec {
 
     /// The trial that these words describe.
     fn trial(&self, name: &str) -> Result<Trial, Refusal> {
-        let mut options = Options::none();
-        for (name, Word(word)) in &self.options {
-            options.set(name, self.choice(word)?);
-        }
-        Ok(Trial { algorithm: name.to_owned(), options, settings: self.settings()? })
+        let (options, settings) = (self.files.options(&self.options)?, self.settings()?);
+        Ok(Trial { algorithm: name.to_owned(), options, settings })
     }
 
     fn settings(&self) -> Result<Settings, Refusal> {
@@ -195,7 +192,9 @@ impl Spec {
             )?),
             channels: parsed(self.channels.as_ref(), "channels", usual.channels)?,
             faults: self.faults()?,
+            messages: self.message.iter().map(|word| word.parsed("message")).collect::<Result<_, _>>()?,
             start: start.transpose()?.map_or(Start::Empty, Start::Inside),
+            messages: self.message.iter().map(|word| word.parsed("message")).collect::<Result<_, _>>()?,
             warmup: number(self.warmup.as_ref(), "warmup", 0)?,
             seed: number(self.seed.as_ref(), "seed", usual.seed)?,
             invariants: yes(self.invariants.as_ref(), "invariants")?,
@@ -223,30 +222,16 @@ impl Spec {
         match name {
             Some(name) => {
                 let blame = |refusal: Refusal| Refusal::new(format!("{name}: {refusal}"));
-                Latency::matrix(self.file(name)?).map_err(blame)
+                Latency::matrix(self.files.text(name)?).map_err(blame)
             }
             None => parsed(self.latency.as_ref(), "latency", usual),
         }
     }
-
-    /// What was chosen, with the text of the file that it names.
-    fn choice(&self, word: &str) -> Result<Choice, Refusal> {
-        let file = match (word.strip_prefix(examples::PREFIX), word.strip_prefix("file:")) {
-            (Some(name), _) => Some(examples::file(name)?),
-            (None, Some(name)) => Some(self.file(name)?),
-            (None, None) => None,
-        };
-        Ok(Choice { word: word.to_owned(), file: file.map(str::to_owned) })
-    }
-
-    fn file(&self, name: &str) -> Result<&str, Refusal> {
-        let sent = self.files.get(name).map(String::as_str);
-        sent.map_or_else(|| examples::file(name), Ok)
-    }
 }
 
 impl Bounds {
-    fn check(&self, nodes: usize, entries: u64) -> Result<(), Trouble> {
+    /// That so much may be asked for.
+    pub(crate) fn check(&self, nodes: usize, entries: u64) -> Result<(), Trouble> {
         if nodes > self.nodes {
             return Err(impossible(format!("a run here has at most {} nodes, not {nodes}", self.nodes)));
         }
@@ -333,7 +318,7 @@ fn understood(trial: &Trial) -> Value {
         "retransmit": faults.retransmit,
         "crash": faults.crashes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "partition": faults.partitions.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "message": Vec::<String>::new(),
+        "message": trial.settings.messages.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "start_inside": start.holder(),
         "warmup": warmup,
         "invariants": trial.settings.invariants,
