@@ -4,10 +4,15 @@
 // when only the query changes; without it the page is opened anew. Styles of its own are in `export const styles = ["run/page.css"]`.
 
 import { get } from "./api.js";
-import { h, fill } from "./dom.js";
+import { fill, h } from "./dom.js";
 
 const PAGES = {
-  run: "Run", compare: "Compare", check: "Check", quorums: "Quorums", memory: "Shared memory", tours: "Tours",
+  run: "Run",
+  compare: "Compare",
+  check: "Check",
+  quorums: "Quorums",
+  memory: "Shared memory",
+  tours: "Tours",
 };
 
 const element = document.getElementById("page");
@@ -45,7 +50,22 @@ const app = {
   /** Says a sentence, for a while; errors until the next one. */
   say(sentence, tone = "info") {
     clearTimeout(quiet);
-    fill(said, sentence ? h("p", { class: `note ${tone}` }, sentence, h("button", { type: "button", class: "quiet", "aria-label": "Close", on: { click: () => fill(said) } }, "×")) : null);
+    fill(
+      said,
+      sentence
+        ? h(
+          "p",
+          { class: `note ${tone}` },
+          sentence,
+          h("button", {
+            type: "button",
+            class: "quiet",
+            "aria-label": "Close",
+            on: { click: () => fill(said) },
+          }, "×"),
+        )
+        : null,
+    );
     if (sentence && tone !== "error") quiet = setTimeout(() => fill(said), 5000);
   },
 };
@@ -101,7 +121,10 @@ function lost(name) {
   shown.page.close?.();
   shown = { name: null, hash: null, page: {} };
   mark(null);
-  fill(element, h("p", { class: "note" }, `There is no page “${name}”. `, h("a", { href: "#/run" }, "To the page Run.")));
+  fill(
+    element,
+    h("p", { class: "note" }, `There is no page “${name}”. `, h("a", { href: "#/run" }, "To the page Run.")),
+  );
 }
 
 function mark(name) {
@@ -116,7 +139,9 @@ function mark(name) {
 function themes() {
   const root = document.documentElement;
   const control = document.getElementById("theme");
-  const show = () => { control.textContent = { light: "Light", dark: "Dark" }[root.dataset.theme] ?? "Auto"; };
+  const show = () => {
+    control.textContent = { light: "Light", dark: "Dark" }[root.dataset.theme] ?? "Auto";
+  };
   control.addEventListener("click", () => {
     const next = { undefined: "light", light: "dark" }[root.dataset.theme];
     if (next) root.dataset.theme = next;

@@ -37,12 +37,18 @@ export function look(kind) {
 /** The path of a head that points to the right and has its tip at 0, 0; is it filled, or drawn as strokes only? */
 export function headPath(head) {
   switch (head) {
-    case "chevron": return { path: "M-8-4.5L0 0L-8 4.5", filled: false };
-    case "diamond": return { path: "M0 0L-5-4L-10 0L-5 4Z", filled: true };
-    case "hollow-triangle": return { path: "M0 0L-9-4.5V4.5Z", filled: "paper" };
-    case "disc": return { path: "M0 0A4 4 0 1 0-8 0A4 4 0 1 0 0 0Z", filled: true };
-    case "hollow-diamond": return { path: "M0 0L-5-4L-10 0L-5 4Z", filled: "paper" };
-    default: return { path: "M0 0L-9-4.5V4.5Z", filled: true };
+    case "chevron":
+      return { path: "M-8-4.5L0 0L-8 4.5", filled: false };
+    case "diamond":
+      return { path: "M0 0L-5-4L-10 0L-5 4Z", filled: true };
+    case "hollow-triangle":
+      return { path: "M0 0L-9-4.5V4.5Z", filled: "paper" };
+    case "disc":
+      return { path: "M0 0A4 4 0 1 0-8 0A4 4 0 1 0 0 0Z", filled: true };
+    case "hollow-diamond":
+      return { path: "M0 0L-5-4L-10 0L-5 4Z", filled: "paper" };
+    default:
+      return { path: "M0 0L-9-4.5V4.5Z", filled: true };
   }
 }
 
@@ -57,9 +63,12 @@ export function headElement(kind, properties = {}) {
 /** A short sample of a kind's arrow, for legends. */
 export function sample(kind) {
   const { hue, dash } = look(kind);
-  return svg("svg", { class: "sample", width: 40, height: 12, viewBox: "0 0 40 12", "aria-hidden": "true" },
+  return svg(
+    "svg",
+    { class: "sample", width: 40, height: 12, viewBox: "0 0 40 12", "aria-hidden": "true" },
     svg("path", { d: "M1 6H32", class: `hue${hue}-line`, "stroke-dasharray": dash || null, "stroke-width": 1.8 }),
-    headElement(kind, { transform: "translate(39 6)" }));
+    headElement(kind, { transform: "translate(39 6)" }),
+  );
 }
 
 /** A kind's name in its colour. */

@@ -24,22 +24,40 @@ function single(way, describe, chosen) {
   const { hue, dash } = look(message.kind);
   const path = line(way);
   const data = {
-    message: message.number, kind: message.kind, from: message.from, to: message.to,
-    event: message.index + 1, end: end ? end.index + 1 : null, fate: !end ? "under-way" : end.isLost ? "lost" : "delivered",
+    message: message.number,
+    kind: message.kind,
+    from: message.from,
+    to: message.to,
+    event: message.index + 1,
+    end: end ? end.index + 1 : null,
+    fate: !end ? "under-way" : end.isLost ? "lost" : "delivered",
   };
   const isFirst = end === null || message.ends[0] === end;
   const isChosen = message.number === chosen && isFirst;
-  return svg("g", { class: "message", data, tabindex: isFirst ? (isChosen ? "0" : "-1") : null, role: "button", "aria-label": isFirst ? describe(message) : null, "aria-hidden": isFirst ? null : "true" },
+  return svg(
+    "g",
+    {
+      class: "message",
+      data,
+      tabindex: isFirst ? (isChosen ? "0" : "-1") : null,
+      role: "button",
+      "aria-label": isFirst ? describe(message) : null,
+      "aria-hidden": isFirst ? null : "true",
+    },
     svg("path", { d: path, class: "reach" }),
     svg("path", { d: path, class: `line hue${hue}-line`, "stroke-dasharray": dash || null }),
-    tip(way), svg("circle", { cx: round(way.x2), cy: round(way.y2), r: 10, class: "grip" }));
+    tip(way),
+    svg("circle", { cx: round(way.x2), cy: round(way.y2), r: 10, class: "grip" }),
+  );
 }
 
 /** What an arrow ends in: a head, a cross for a loss, an empty circle for what is still under way. */
 function tip(way) {
   const { message, end, x1, y1, x2, y2 } = way;
   const { hue } = look(message.kind);
-  if (end === null) return svg("circle", { cx: x2, cy: y2, r: 3.5, class: `hue${hue}-line hollow`, "stroke-width": 1.4 });
+  if (end === null) {
+    return svg("circle", { cx: x2, cy: y2, r: 3.5, class: `hue${hue}-line hollow`, "stroke-width": 1.4 });
+  }
   if (end.isLost) return svg("path", { d: cross(x2, y2), class: `cross hue${hue}-line` });
   const turn = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
   return headElement(message.kind, { transform: `translate(${round(x2)} ${round(y2)}) rotate(${round(turn)})` });
@@ -60,7 +78,11 @@ function batches(shown) {
     const { hue } = look(kind);
     const filled = headPath(look(kind).head).filled === true ? `hue${hue}` : "hollow";
     return [
-      svg("path", { d: batch.lines.join(""), class: `batch hue${hue}-line`, data: { kind, messages: batch.lines.length } }),
+      svg("path", {
+        d: batch.lines.join(""),
+        class: `batch hue${hue}-line`,
+        data: { kind, messages: batch.lines.length },
+      }),
       svg("path", { d: batch.heads.join(""), class: `head hue${hue}-line ${filled}` }),
       svg("path", { d: batch.crosses.join(""), class: `cross hue${hue}-line` }),
     ];
@@ -72,7 +94,8 @@ function head({ x1, y1, x2, y2 }) {
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
   const [along, across] = [(x2 - x1) / length, (y2 - y1) / length];
   const [back, aside] = [7, 3];
-  const corner = (side) => `${round(x2 - along * back - across * aside * side)} ${round(y2 - across * back + along * aside * side)}`;
+  const corner = (side) =>
+    `${round(x2 - along * back - across * aside * side)} ${round(y2 - across * back + along * aside * side)}`;
   return `M${round(x2)} ${round(y2)}L${corner(1)}L${corner(-1)}Z`;
 }
 
@@ -84,7 +107,9 @@ function cross(x, y) {
 /** The path of a way; a message to oneself makes a bow above its lane. */
 export function line({ message, x1, y1, x2, y2 }) {
   if (message.from !== message.to) return `M${round(x1)} ${round(y1)}L${round(x2)} ${round(y2)}`;
-  return `M${round(x1)} ${round(y1)}C${round(x1)} ${round(y1 - 26)} ${round(x2)} ${round(y2 - 26)} ${round(x2)} ${round(y2)}`;
+  return `M${round(x1)} ${round(y1)}C${round(x1)} ${round(y1 - 26)} ${round(x2)} ${round(y2 - 26)} ${round(x2)} ${
+    round(y2)
+  }`;
 }
 
 function round(value) {

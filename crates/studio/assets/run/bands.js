@@ -30,7 +30,15 @@ function stays(story, places, lane, node, { left, right }) {
 function block(stay, from, until, y, lane) {
   const isInside = stay.phase === "inside";
   const wide = Math.max(isInside ? 3 : 0, until - from);
-  const rectangle = svg("rect", { x: from, y: y - lane.bar / 2, width: wide, height: lane.bar, rx: isInside ? 2 : 0, class: `band ${stay.phase}`, data: { event: stay.index + 1, phase: stay.phase } });
+  const rectangle = svg("rect", {
+    x: from,
+    y: y - lane.bar / 2,
+    width: wide,
+    height: lane.bar,
+    rx: isInside ? 2 : 0,
+    class: `band ${stay.phase}`,
+    data: { event: stay.index + 1, phase: stay.phase },
+  });
   const text = isInside && lane.bar >= 11 ? (wide >= 44 ? "inside" : wide >= 18 ? "in" : null) : null;
   return text ? [rectangle, svg("text", { x: from + wide / 2, y: y + 3.6, class: "on-band" }, text)] : [rectangle];
 }
@@ -44,7 +52,9 @@ function ribbon(story, places, lane, node, { left, right }) {
     if (until < left || from > right) continue;
     const isToken = piece.holder === "token";
     const look = isToken ? "token" : `vote hue${(piece.holder - 1) % 8}`;
-    shapes.push(svg("rect", { x: from, y, width: until - from, height, class: `ribbon ${look}`, data: { holder: piece.holder } }));
+    shapes.push(
+      svg("rect", { x: from, y, width: until - from, height, class: `ribbon ${look}`, data: { holder: piece.holder } }),
+    );
     const room = Math.min(until, right) - Math.max(from, left);
     const text = isToken ? "token" : `${piece.holder}`;
     if (lane.pitch >= 48 && room > (isToken ? 34 : 14)) {
@@ -59,7 +69,11 @@ function crashed(places, lane, node, crash) {
   return [
     svg("path", { d: `M${x} ${y}H${places.end}`, class: "crashed-lane" }),
     svg("circle", { cx: x, cy: y, r: 7, class: "crash" }),
-    svg("path", { d: `M${x - 4} ${y - 4}l8 8M${x - 4} ${y + 4}l8-8`, class: "crash", data: { event: crash.index + 1 } }),
+    svg("path", {
+      d: `M${x - 4} ${y - 4}l8 8M${x - 4} ${y + 4}l8-8`,
+      class: "crash",
+      data: { event: crash.index + 1 },
+    }),
   ];
 }
 
@@ -67,7 +81,16 @@ function crashed(places, lane, node, crash) {
 export function drawMarks(group, story, places, lane) {
   if (story.loop) {
     const x = places.x(story.loop.moment) - 5;
-    group.append(svg("rect", { x, y: 0, width: Math.max(4, places.end - x + 8), height: lane.height, class: "loop", data: { loop: "" } }));
+    group.append(
+      svg("rect", {
+        x,
+        y: 0,
+        width: Math.max(4, places.end - x + 8),
+        height: lane.height,
+        class: "loop",
+        data: { loop: "" },
+      }),
+    );
     group.append(svg("text", { x: x + 4, y: lane.height - 4, class: "small-text" }, "repeats for ever"));
   }
   for (const { moment, index } of story.violations) {

@@ -10,7 +10,9 @@ import { isScript } from "./spec.js";
 /** Makes a change: `{spec, note}`, or `{trouble}` if it cannot be made. */
 export function changed(spec, run, story, change) {
   if (isScript(spec)) return editScript(spec, run, story, change);
-  if (spec.trace !== undefined) return { trouble: "A recorded file can be looked at, but not changed: run the algorithm itself." };
+  if (spec.trace !== undefined) {
+    return { trouble: "A recorded file can be looked at, but not changed: run the algorithm itself." };
+  }
   const begin = beginOf(run, change);
   const kept = keptBefore(spec, story, run, begin, change);
   const added = withWord(kept.spec, change);
@@ -18,7 +20,9 @@ export function changed(spec, run, story, change) {
 }
 
 function droppedNote(count, begin) {
-  return `${count === 1 ? "A later change was" : `${count} later changes were`} about messages of a future that is gone from time ${begin} on, so ${count === 1 ? "it is" : "they are"} dropped.`;
+  return `${
+    count === 1 ? "A later change was" : `${count} later changes were`
+  } about messages of a future that is gone from time ${begin} on, so ${count === 1 ? "it is" : "they are"} dropped.`;
 }
 
 /** From when on the run may differ. */
@@ -42,21 +46,39 @@ function keptBefore(spec, story, run, begin, change) {
 
 function withWord(spec, change) {
   const { what, message, node, time } = change;
-  const mine = (test) => (spec.message ?? []).filter((word) => Number.parseInt(word, 10) !== message?.number || test(word));
+  const mine = (test) =>
+    (spec.message ?? []).filter((word) => Number.parseInt(word, 10) !== message?.number || test(word));
   switch (what) {
-    case "retime": return { ...spec, message: [...mine((word) => word.includes(":twice")), `${message.number}@${time}`] };
-    case "lose": return { ...spec, message: [...mine(() => false), `${message.number}:lost`] };
-    case "twice": return { ...spec, message: [...mine((word) => !word.includes(":")), `${message.number}:twice@${time}`] };
-    case "crash": return { ...spec, crash: [...(spec.crash ?? []).filter((word) => !word.startsWith(`${node}@`)), `${node}@${time}`] };
-    default: return { ...spec, partition: [...(spec.partition ?? []), `${change.nodes[0]}|${change.nodes[1]}@${change.from}..${change.until ?? ""}`] };
+    case "retime":
+      return { ...spec, message: [...mine((word) => word.includes(":twice")), `${message.number}@${time}`] };
+    case "lose":
+      return { ...spec, message: [...mine(() => false), `${message.number}:lost`] };
+    case "twice":
+      return { ...spec, message: [...mine((word) => !word.includes(":")), `${message.number}:twice@${time}`] };
+    case "crash":
+      return {
+        ...spec,
+        crash: [...(spec.crash ?? []).filter((word) => !word.startsWith(`${node}@`)), `${node}@${time}`],
+      };
+    default:
+      return {
+        ...spec,
+        partition: [
+          ...(spec.partition ?? []),
+          `${change.nodes[0]}|${change.nodes[1]}@${change.from}..${change.until ?? ""}`,
+        ],
+      };
   }
 }
 
 /** The changes of a spec in words, each with the spec without it: `[{text, word, without}]`. */
 export function changesOf(spec) {
-  const each = (name, text) => (spec[name] ?? []).map((word, place) => ({
-    text: text(word), word: `${name} ${word}`, without: { ...spec, [name]: spec[name].filter((_, other) => other !== place) },
-  }));
+  const each = (name, text) =>
+    (spec[name] ?? []).map((word, place) => ({
+      text: text(word),
+      word: `${name} ${word}`,
+      without: { ...spec, [name]: spec[name].filter((_, other) => other !== place) },
+    }));
   return [...each("message", messageText), ...each("crash", crashText), ...each("partition", cutText)];
 }
 
@@ -75,12 +97,16 @@ function cutText(word) {
   const [groups, times = ""] = word.split("@");
   const [from, until] = times.split("..");
   const [one, ...others] = groups.split("|");
-  return `${one} and ${others.join(" and ")} are cut off from each other from ${from}${until ? ` until ${until}` : " on"}`;
+  return `${one} and ${others.join(" and ")} are cut off from each other from ${from}${
+    until ? ` until ${until}` : " on"
+  }`;
 }
 
 /** The first event in which two runs differ, counted from 0; null if there is none. */
 export function firstDifference(one, other) {
-  const same = (a, b) => a.time === b.time && a.node === b.node && a.event === b.event && a.kind === b.kind && a.to === b.to && a.from === b.from;
+  const same = (a, b) =>
+    a.time === b.time && a.node === b.node && a.event === b.event && a.kind === b.kind && a.to === b.to &&
+    a.from === b.from;
   const count = Math.min(one.events.length, other.events.length);
   for (let index = 0; index < count; index += 1) if (!same(one.events[index], other.events[index])) return index;
   return one.events.length === other.events.length ? null : count;

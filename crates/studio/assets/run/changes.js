@@ -1,6 +1,6 @@
 // The panel of changes: what was changed in this run, taking it back, and in a script what could happen next.
 
-import { h, fill, button, icon } from "../dom.js";
+import { button, fill, h, icon } from "../dom.js";
 import { changesOf } from "./change.js";
 import { isScript } from "./spec.js";
 
@@ -11,7 +11,14 @@ export function changesPanel(does) {
   const list = h("ul", { class: "changes", id: "changes" });
   const note = h("p", { class: "small" });
   const choices = h("div", { class: "choices", id: "choices" });
-  const element = h("div", {}, h("div", { class: "row spread" }, h("div", { class: "buttons" }, undo, redo)), list, note, choices);
+  const element = h(
+    "div",
+    {},
+    h("div", { class: "row spread" }, h("div", { class: "buttons" }, undo, redo)),
+    list,
+    note,
+    choices,
+  );
   return {
     element,
     show(spec, run, cut, { canUndo, canRedo, said }) {
@@ -26,7 +33,9 @@ export function changesPanel(does) {
 }
 
 function hint(spec) {
-  if (isScript(spec)) return "A change rewrites the script: drag the head of an arrow, or click a message or the number of a node.";
+  if (isScript(spec)) {
+    return "A change rewrites the script: drag the head of an arrow, or click a message or the number of a node.";
+  }
   if (spec.trace !== undefined) return "A recorded file cannot be changed.";
   return "Drag the head of an arrow to another time of delivery, or click a message or the number of a node for more.";
 }
@@ -34,11 +43,33 @@ function hint(spec) {
 function drawList(list, spec, does) {
   const all = changesOf(spec);
   list.hidden = all.length === 0;
-  fill(list, all.map(({ text, word, without }) => h("li", { data: { change: word } }, text, " ", button("remove", () => does.without(without), { class: "link", "aria-label": `Remove: ${text}` }))));
+  fill(
+    list,
+    all.map(({ text, word, without }) =>
+      h(
+        "li",
+        { data: { change: word } },
+        text,
+        " ",
+        button("remove", () => does.without(without), { class: "link", "aria-label": `Remove: ${text}` }),
+      )
+    ),
+  );
 }
 
 function drawChoices(box, spec, run, does) {
   const some = isScript(spec) ? (run.choices ?? []) : [];
-  fill(box, some.length === 0 ? null : [h("h3", {}, "What could happen next, at the end"),
-    h("div", { class: "buttons" }, some.slice(0, 60).map((choice) => button(choice.says, () => does.choose(choice.line), { title: choice.line, data: { choice: choice.line } })))]);
+  fill(
+    box,
+    some.length === 0 ? null : [
+      h("h3", {}, "What could happen next, at the end"),
+      h(
+        "div",
+        { class: "buttons" },
+        some.slice(0, 60).map((choice) =>
+          button(choice.says, () => does.choose(choice.line), { title: choice.line, data: { choice: choice.line } })
+        ),
+      ),
+    ],
+  );
 }

@@ -3,56 +3,121 @@
 // The box has the size of the whole picture; its SVG sticks to the corner and shows the window that is scrolled to, with a margin.
 // Scrolling moves what is drawn, and only beyond the margin it is drawn anew. What comes after the cut is under a veil.
 
-import { h, svg, fill } from "../dom.js";
+import { fill, h, svg } from "../dom.js";
 import { AXIS, lanes, ways } from "./layout.js";
-import { MOST_SINGLE, drawArrows } from "./arrows.js";
+import { drawArrows, MOST_SINGLE } from "./arrows.js";
 import { drawLanes, drawMarks } from "./bands.js";
 import { scale, ticks } from "./scale.js";
+import { drawCut } from "./cut.js";
 import { sentence } from "./tips.js";
-import { latest } from "./state.js";
 
 /** Makes a diagram. `run`, `story` come with `show`; what is pointed at is told by `pointing.js`. */
 export function diagram({ label = "Space-time diagram" } = {}) {
   const parts = scaffold(label);
   const view = {
-    ...parts, run: null, story: null, lane: null, places: null, all: [], shown: [], areSingle: true,
-    spacing: "time", zoom: 1, hidden: new Set(), cut: 0, chosen: 1, drawn: null, gutter: 58, isWaiting: false,
+    ...parts,
+    run: null,
+    story: null,
+    lane: null,
+    places: null,
+    all: [],
+    shown: [],
+    areSingle: true,
+    spacing: "time",
+    zoom: 1,
+    hidden: new Set(),
+    cut: 0,
+    chosen: 1,
+    drawn: null,
+    gutter: 58,
+    isWaiting: false,
   };
   const soon = () => {
     if (view.isWaiting) return;
     view.isWaiting = true;
-    requestAnimationFrame(() => { view.isWaiting = false; frame(view); });
+    requestAnimationFrame(() => {
+      view.isWaiting = false;
+      frame(view);
+    });
   };
-  const measure = () => { arrange(view); soon(); };
+  const measure = () => {
+    arrange(view);
+    soon();
+  };
   parts.box.addEventListener("scroll", soon, { passive: true });
   const watcher = new ResizeObserver(measure);
   watcher.observe(parts.box);
   return Object.assign(view, {
     element: parts.box,
-    show: (run, story) => { Object.assign(view, { run, story, chosen: 1 }); measure(); },
-    setCut: (count) => { view.cut = count; drawCut(view); },
-    setSpacing: (spacing) => { view.spacing = spacing; measure(); },
+    show: (run, story) => {
+      Object.assign(view, { run, story, chosen: 1 });
+      measure();
+    },
+    setCut: (count) => {
+      view.cut = count;
+      drawCut(view);
+    },
+    setSpacing: (spacing) => {
+      view.spacing = spacing;
+      measure();
+    },
     setZoom: (zoom, around) => zoomed(view, zoom, around, soon),
-    setHidden: (hidden) => { view.hidden = hidden; redraw(view); },
-    choose: (number) => { view.chosen = number; redraw(view); },
+    setHidden: (hidden) => {
+      view.hidden = hidden;
+      redraw(view);
+    },
+    choose: (number) => {
+      view.chosen = number;
+      redraw(view);
+    },
     reveal: () => reveal(view, soon),
-    redraw: () => { redraw(view); },
-    close: () => { watcher.disconnect(); clearTimeout(view.resting); },
+    redraw: () => {
+      redraw(view);
+    },
+    close: () => {
+      watcher.disconnect();
+      clearTimeout(view.resting);
+    },
   });
 }
 
 function scaffold(label) {
   const layer = (name) => svg("g", { class: name });
-  const layers = { grid: layer("grid"), marks: layer("marks"), bands: layer("bands"), arrows: layer("arrows"), cut: layer("cut"), spot: layer("spot") };
+  const layers = {
+    grid: layer("grid"),
+    marks: layer("marks"),
+    bands: layer("bands"),
+    arrows: layer("arrows"),
+    cut: layer("cut"),
+    spot: layer("spot"),
+  };
   const scrolled = svg("g", { class: "scrolled" }, Object.values(layers));
   const axis = layer("axis-layer");
   const labels = layer("labels");
-  const hatch = svg("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-    svg("rect", { width: 6, height: 6, class: "hatch-ground" }), svg("rect", { width: 2.2, height: 6, class: "hatch-line" }));
+  const hatch = svg(
+    "pattern",
+    { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    svg("rect", { width: 6, height: 6, class: "hatch-ground" }),
+    svg("rect", { width: 2.2, height: 6, class: "hatch-line" }),
+  );
   const corner = svg("rect", { class: "cover", width: 0, height: AXIS - 4 });
-  const picture = svg("svg", { class: "picture", role: "group", "aria-label": label }, svg("defs", {}, hatch), scrolled, axis, labels, corner);
+  const picture = svg(
+    "svg",
+    { class: "picture", role: "group", "aria-label": label },
+    svg("defs", {}, hatch),
+    scrolled,
+    axis,
+    labels,
+    corner,
+  );
   const extent = h("div", { class: "extent" }, picture);
-  const box = h("div", { class: "diagram", tabindex: "0", role: "region", "aria-label": `${label}. Arrow keys step through the run.`, data: { diagram: "" } }, extent);
+  const box = h("div", {
+    class: "diagram",
+    tabindex: "0",
+    role: "region",
+    "aria-label": `${label}. Arrow keys step through the run.`,
+    data: { diagram: "" },
+  }, extent);
   return { box, extent, picture, scrolled, axis, labels, corner, layers };
 }
 
@@ -75,10 +140,17 @@ function frame(view) {
   if (!places) return;
   const [left, top, width, height] = [box.scrollLeft, box.scrollTop, box.clientWidth, box.clientHeight];
   const { drawn } = view;
-  const isInside = drawn && left >= drawn.left && left + width <= drawn.right && top >= drawn.top && top + height <= drawn.bottom && drawn.width === width;
+  const isInside = drawn && left >= drawn.left && left + width <= drawn.right && top >= drawn.top &&
+    top + height <= drawn.bottom && drawn.width === width;
   if (!isInside) {
     const [aside, above] = [width * 0.7, height * 0.5];
-    view.drawn = { left: left - aside, right: left + width + aside, top: top - above, bottom: top + height + above, width };
+    view.drawn = {
+      left: left - aside,
+      right: left + width + aside,
+      top: top - above,
+      bottom: top + height + above,
+      width,
+    };
     view.picture.setAttribute("width", width);
     view.corner.setAttribute("width", view.gutter - 4);
     view.picture.setAttribute("height", Math.min(height, lane.height));
@@ -95,8 +167,9 @@ function redraw(view, isMoving = false) {
   if (!drawn || !story) return;
   const focused = document.activeElement?.closest?.(".message")?.dataset.message;
   const window = { left: drawn.left - view.gutter, right: drawn.right, top: drawn.top, bottom: drawn.bottom };
-  const overlaps = ({ x1, x2, y1, y2, message }) => x2 >= window.left && x1 <= window.right
-    && Math.max(y1, y2) >= window.top && Math.min(y1, y2) <= window.bottom && !hidden.has(message.kind);
+  const overlaps = ({ x1, x2, y1, y2, message }) =>
+    x2 >= window.left && x1 <= window.right &&
+    Math.max(y1, y2) >= window.top && Math.min(y1, y2) <= window.bottom && !hidden.has(message.kind);
   view.shown = view.all.filter(overlaps);
   fill(layers.marks);
   drawMarks(layers.marks, story, places, lane);
@@ -105,7 +178,9 @@ function redraw(view, isMoving = false) {
   fill(layers.arrows);
   view.areSingle = drawArrows(layers.arrows, view.shown, (message) => sentence(run, message), view.chosen, isMoving);
   clearTimeout(view.resting);
-  if (isMoving && !view.areSingle && view.shown.length <= MOST_SINGLE) view.resting = setTimeout(() => redraw(view), 180);
+  if (isMoving && !view.areSingle && view.shown.length <= MOST_SINGLE) {
+    view.resting = setTimeout(() => redraw(view), 180);
+  }
   view.picture.dataset.messages = story.messages.length;
   view.picture.dataset.lanes = story.nodes;
   drawAxis(view, window);
@@ -117,46 +192,12 @@ function drawAxis(view, window) {
   const { places, story, lane, axis, layers } = view;
   const marks = ticks(story, places, Math.max(0, window.left), window.right);
   fill(layers.grid, marks.map(([x]) => svg("path", { d: `M${x} ${AXIS - 4}V${lane.height}`, class: "axis" })));
-  fill(axis, svg("rect", { x: window.left - 9, y: 0, width: window.right - window.left + 99, height: AXIS - 4, class: "cover" }),
-    marks.map(([x, text]) => svg("text", { x, y: 14, class: "tick" }, text)), svg("g", { class: "flag" }));
-}
-
-/** The cut: a line, a flag with its time, the veil, a ring around the event, and the labels of nodes as they are then. */
-function drawCut(view) {
-  const { story, places, lane, cut, layers, axis, run } = view;
-  if (!places || !view.drawn) return;
-  const event = story.events[cut - 1];
-  const x = event ? places.x(story.momentOf[cut - 1]) : 6;
-  const ring = event && event.event !== "loop" ? svg("circle", { cx: x, cy: lane.y(event.node), r: lane.bar / 2 + 4, class: "ring" }) : null;
-  const isOver = cut >= story.events.length;
-  fill(layers.cut, isOver ? null : svg("rect", { x: x + 1, y: 0, width: Math.max(0, places.width - x + 400), height: lane.height, class: "veil" }),
-    svg("path", { d: `M${x} ${AXIS - 6}V${lane.height}`, class: "now", data: { cut } }), ring);
-  const text = event ? `t = ${event.time}` : "start";
-  const wide = text.length * 6.6 + 10;
-  fill(axis.querySelector(".flag") ?? axis, svg("rect", { x: x - wide / 2, y: 2, width: wide, height: 16, rx: 3, class: "flag-ground" }), svg("text", { x, y: 14, class: "flag-text" }, text));
-  drawLabels(view, run);
-}
-
-function drawLabels(view, run) {
-  const { lane, labels, gutter, drawn, cut } = view;
-  const focused = document.activeElement?.closest?.(".label")?.dataset.label;
-  const here = Number(focused ?? view.story.events[cut - 1]?.node ?? 1);
-  const items = [svg("rect", { x: 0, y: drawn.top - 99, width: gutter - 4, height: drawn.bottom - drawn.top + 198, class: "cover" })];
-  for (let node = lane.nodeAt(drawn.top); node <= lane.nodeAt(drawn.bottom); node += 1) {
-    const state = cut <= run.known ? latest(run.states[node - 1] ?? [], cut) : null;
-    const phase = state?.phase ?? "outside";
-    const y = lane.y(node);
-    items.push(svg("g", { class: `label ${phase}`, tabindex: node === here ? "0" : "-1", role: "button", "aria-label": `Node ${node}, ${phase}: what can be done to it`, data: { label: node } },
-      svg("rect", { x: 2, y: y - lane.pitch / 2 + 2, width: gutter - 8, height: lane.pitch - 4, rx: 4, class: "label-ground" }),
-      svg("text", { x: 8, y: y + 5, class: "label-number" }, node), lane.pitch >= 34 ? held(state?.permission, y, lane) : null));
-  }
-  fill(labels, items);
-  if (focused) labels.querySelector(`[data-label="${focused}"]`)?.focus({ preventScroll: true });
-}
-
-function held(permission, y, lane) {
-  const text = permission?.token ? "token" : typeof permission?.vote === "number" ? `vote ${permission.vote}` : null;
-  return text ? svg("text", { x: 8, y: y + lane.bar / 2 + 11, class: "label-held" }, text) : null;
+  fill(
+    axis,
+    svg("rect", { x: window.left - 9, y: 0, width: window.right - window.left + 99, height: AXIS - 4, class: "cover" }),
+    marks.map(([x, text]) => svg("text", { x, y: 14, class: "tick" }, text)),
+    svg("g", { class: "flag" }),
+  );
 }
 
 function zoomed(view, zoom, around, soon) {
@@ -181,7 +222,9 @@ function reveal(view, soon) {
   if (x < box.scrollLeft + (cut > 0 ? margin : 0) || x > box.scrollLeft + room - margin) box.scrollLeft = x - room / 2;
   if (event) {
     const y = lane.y(event.node);
-    if (y < box.scrollTop + AXIS + 20 || y > box.scrollTop + box.clientHeight - 20) box.scrollTop = y - box.clientHeight / 2;
+    if (y < box.scrollTop + AXIS + 20 || y > box.scrollTop + box.clientHeight - 20) {
+      box.scrollTop = y - box.clientHeight / 2;
+    }
   }
   soon();
 }

@@ -1,18 +1,39 @@
 // Taking a run away: its link, its picture, its events, a page of it, and the command that makes it again.
 
-import { h, button } from "../dom.js";
+import { button, h } from "../dom.js";
 import { file, save } from "../api.js";
 
-const FORMATS = [["svg", "SVG", "svg"], ["png", "PNG", "png"], ["jsonl", "JSON", "jsonl"], ["html", "HTML page", "html"], ["shiviz", "ShiViz", "log"], ["perfetto", "Perfetto", "json"]];
+const FORMATS = [
+  ["svg", "SVG", "svg"],
+  ["png", "PNG", "png"],
+  ["jsonl", "JSON", "jsonl"],
+  ["html", "HTML page", "html"],
+  ["shiviz", "ShiViz", "log"],
+  ["perfetto", "Perfetto", "json"],
+];
 
 /** The buttons: `{element, show(spec, run)}`. */
 export function exporter(app) {
   const state = { spec: null, run: null };
-  const link = button("Copy link", () => copied(app, location.href, "The link is copied: it makes the same run and shows the same cut."), { id: "copy-link" });
-  const buttons = FORMATS.map(([format, text, ending]) => button(text, () => taken(app, state, format, ending), { data: { export: format } }));
+  const link = button(
+    "Copy link",
+    () => copied(app, location.href, "The link is copied: it makes the same run and shows the same cut."),
+    { id: "copy-link" },
+  );
+  const buttons = FORMATS.map(([format, text, ending]) =>
+    button(text, () => taken(app, state, format, ending), { data: { export: format } })
+  );
   const command = h("code", { class: "command", id: "command" });
-  const copy = button("Copy", () => copied(app, command.textContent, "The command is copied."), { class: "quiet", "aria-label": "Copy the command" });
-  const element = h("div", {}, h("div", { class: "buttons" }, link, buttons), h("div", { class: "command-row" }, command, copy));
+  const copy = button("Copy", () => copied(app, command.textContent, "The command is copied."), {
+    class: "quiet",
+    "aria-label": "Copy the command",
+  });
+  const element = h(
+    "div",
+    {},
+    h("div", { class: "buttons" }, link, buttons),
+    h("div", { class: "command-row" }, command, copy),
+  );
   return {
     element,
     show(spec, run) {

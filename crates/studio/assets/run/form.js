@@ -1,6 +1,7 @@
 // The controls of a run: an algorithm with what it can be given, or a script, or a recorded file. Every change is a new spec.
 
-import { h, fill, field, icon, select, button } from "../dom.js";
+import { button, field, fill, h, icon, select } from "../dom.js";
+import { drawScript } from "./scriptbox.js";
 import { FIRST, isScript } from "./spec.js";
 
 const LOADS = ["saturated", "isolated", "light:50", "light:200", "active:2", "active:3"];
@@ -14,9 +15,30 @@ export function form(catalog, change) {
   const tab = (name, text) => button(text, () => chosenTab(state, name), { role: "tab", data: { tab: name } });
   state.tabs = [tab("algorithm", "Algorithm"), tab("script", "Script")];
   state.body = h("div", { class: "controls" });
-  state.file = h("input", { type: "file", class: "unseen", accept: ".jsonl,.json,.ndjson,text/plain", "aria-label": "Open a recorded run", id: "file", on: { change: () => opened(state) } });
-  const file = h("label", { class: "button", for: "file", title: "A file that `doorway simulate --trace` has written" }, "Open file…");
-  state.element = h("section", { class: "panel form" }, h("div", { class: "row spread" }, h("div", { class: "tabs", role: "tablist" }, state.tabs), h("div", { class: "buttons" }, state.file, file)), state.body);
+  state.file = h("input", {
+    type: "file",
+    class: "unseen",
+    accept: ".jsonl,.json,.ndjson,text/plain",
+    "aria-label": "Open a recorded run",
+    id: "file",
+    on: { change: () => opened(state) },
+  });
+  const file = h(
+    "label",
+    { class: "button", for: "file", title: "A file that `doorway simulate --trace` has written" },
+    "Open file…",
+  );
+  state.element = h(
+    "section",
+    { class: "panel form" },
+    h(
+      "div",
+      { class: "row spread" },
+      h("div", { class: "tabs", role: "tablist" }, state.tabs),
+      h("div", { class: "buttons" }, state.file, file),
+    ),
+    state.body,
+  );
   return { element: state.element, show: (spec, run) => show(state, spec, run) };
 }
 
@@ -31,7 +53,8 @@ function show(state, spec, run) {
 /** Is somebody writing into a box whose word has not been taken yet? Then the form stays as it is. */
 function isTyping({ body }) {
   const box = document.activeElement;
-  return box?.tagName === "INPUT" && body.contains(box) && /^(text|number)$/.test(box.type) && box.value !== box.getAttribute("value");
+  return box?.tagName === "INPUT" && body.contains(box) && /^(text|number)$/.test(box.type) &&
+    box.value !== box.getAttribute("value");
 }
 
 function chosenTab(state, name) {
@@ -44,7 +67,9 @@ function draw(state) {
   for (const tab of state.tabs) tab.setAttribute("aria-selected", String(tab.dataset.tab === state.tab));
   if (state.tab === "script") drawScript(state, typing);
   else drawAlgorithm(state);
-  if (typing && typing !== "script") state.body.querySelector(`[data-name="${typing}"]`)?.focus({ preventScroll: true });
+  if (typing && typing !== "script") {
+    state.body.querySelector(`[data-name="${typing}"]`)?.focus({ preventScroll: true });
+  }
 }
 
 async function opened(state) {
@@ -64,15 +89,48 @@ function drawAlgorithm(state) {
   const { spec, catalog } = state;
   const own = isScript(spec) || spec.trace !== undefined ? FIRST : spec;
   const about = catalog.algorithms.find((each) => each.name === own.algorithm);
-  const box = (name, caption, properties, hint) => field(caption, h("input", { ...properties, value: own[name] ?? "", data: { name }, on: { change: (event) => told(state, name, valueOf(event.target)) } }), hint);
-  const words = (name, caption, list, usual, hint) => field(caption, choice(name, list, own[name] ?? usual, (value) => told(state, name, value)), hint);
-  fill(state.body,
-    h("div", { class: "row end" }, field("Algorithm", algorithms(state, own)), box("nodes", "Nodes", { type: "number", min: 1, max: 128, placeholder: "5" }),
-      (about?.parameters ?? []).map((parameter) => option(state, own, parameter)), words("load", "Load", LOADS, "saturated", "When nodes ask"),
-      box("entries", "Entries", { type: "number", min: 1, max: 5000, placeholder: "12" }), words("latency", "Latency", LATENCIES, "10", "How many ticks a message is under way"),
-      field("Channels", select(["fifo", "any", "causal"], own.channels ?? "fifo", { data: { name: "channels" }, on: { change: (event) => told(state, "channels", event.target.value) } }), "In what order a channel delivers"),
-      box("seed", "Seed", { type: "text", size: 6, inputmode: "numeric", placeholder: "1" }), button(icon("dice"), () => told(state, "seed", String(1 + Math.floor(Math.random() * 9999))), { title: "Another seed", "aria-label": "Another seed", data: { dice: "" } })),
-    more(state, own, words, box), about?.specimen ? specimenNote(about) : null);
+  const box = (name, caption, properties, hint) =>
+    field(
+      caption,
+      h("input", {
+        ...properties,
+        value: own[name] ?? "",
+        data: { name },
+        on: { change: (event) => told(state, name, valueOf(event.target)) },
+      }),
+      hint,
+    );
+  const words = (name, caption, list, usual, hint) =>
+    field(caption, choice(name, list, own[name] ?? usual, (value) => told(state, name, value)), hint);
+  fill(
+    state.body,
+    h(
+      "div",
+      { class: "row end" },
+      field("Algorithm", algorithms(state, own)),
+      box("nodes", "Nodes", { type: "number", min: 1, max: 128, placeholder: "5" }),
+      (about?.parameters ?? []).map((parameter) => option(state, own, parameter)),
+      words("load", "Load", LOADS, "saturated", "When nodes ask"),
+      box("entries", "Entries", { type: "number", min: 1, max: 5000, placeholder: "12" }),
+      words("latency", "Latency", LATENCIES, "10", "How many ticks a message is under way"),
+      field(
+        "Channels",
+        select(["fifo", "any", "causal"], own.channels ?? "fifo", {
+          data: { name: "channels" },
+          on: { change: (event) => told(state, "channels", event.target.value) },
+        }),
+        "In what order a channel delivers",
+      ),
+      box("seed", "Seed", { type: "text", size: 6, inputmode: "numeric", placeholder: "1" }),
+      button(icon("dice"), () => told(state, "seed", String(1 + Math.floor(Math.random() * 9999))), {
+        title: "Another seed",
+        "aria-label": "Another seed",
+        data: { dice: "" },
+      }),
+    ),
+    more(state, own, words, box),
+    about?.specimen ? specimenNote(about) : null,
+  );
 }
 
 function valueOf(input) {
@@ -81,23 +139,39 @@ function valueOf(input) {
 
 function algorithms(state, own) {
   const { algorithms: all } = state.catalog;
-  const item = ({ name, title }) => h("option", { value: name, selected: name === own.algorithm }, title && !name.includes("/") ? title : name);
+  const item = ({ name, title }) =>
+    h("option", { value: name, selected: name === own.algorithm }, title && !name.includes("/") ? title : name);
   const group = (caption, some) => (some.length > 0 ? h("optgroup", { label: caption }, some.map(item)) : null);
   const sound = all.filter((each) => !each.specimen);
-  const groups = Object.entries(FAMILIES).map(([family, caption]) => group(caption, sound.filter((each) => each.family === family)));
+  const groups = Object.entries(FAMILIES).map(([family, caption]) =>
+    group(caption, sound.filter((each) => each.family === family))
+  );
   const others = sound.filter((each) => !Object.hasOwn(FAMILIES, each.family));
   const change = (event) => {
     const { options, message, ...rest } = own;
     const about = all.find((each) => each.name === event.target.value);
-    const choices = Object.fromEntries((about?.parameters ?? []).map((parameter) => [parameter.name, options?.[parameter.name] ?? parameter.default]));
+    const choices = Object.fromEntries(
+      (about?.parameters ?? []).map((parameter) => [parameter.name, options?.[parameter.name] ?? parameter.default]),
+    );
     const channels = about?.needs === "fifo" || own.channels !== "any" ? own.channels : "any";
     state.change({ ...rest, algorithm: event.target.value, channels, options: choices });
   };
-  return h("select", { data: { name: "algorithm" }, id: "algorithm", on: { change } }, groups, group("Others", others), group("Specimens, wrong on purpose", all.filter((each) => each.specimen)));
+  return h(
+    "select",
+    { data: { name: "algorithm" }, id: "algorithm", on: { change } },
+    groups,
+    group("Others", others),
+    group("Specimens, wrong on purpose", all.filter((each) => each.specimen)),
+  );
 }
 
 function specimenNote(about) {
-  return h("p", { class: "small soft" }, h("span", { class: "chip violated" }, `specimen ${about.specimen.id}`), ` wrong on purpose: ${about.specimen.wrong}`);
+  return h(
+    "p",
+    { class: "small soft" },
+    h("span", { class: "chip violated" }, `specimen ${about.specimen.id}`),
+    ` wrong on purpose: ${about.specimen.wrong}`,
+  );
 }
 
 /** A choice of the algorithm: a quorum system, a tree, … */
@@ -111,7 +185,9 @@ function option(state, own, { name, default: usual, help }) {
 /** The words that a help text lists behind its colon. */
 function wordsOf(help = "") {
   const list = help.slice(help.indexOf(":") + 1).replace(/\(.*?\)|\[.*?\]/g, "").split(/, (?:or )?| or /);
-  return list.map((word) => /^[a-z][a-z-]*/.exec(word.trim())?.[0]).filter((word) => word && !["file", "which"].includes(word));
+  return list.map((word) => /^[a-z][a-z-]*/.exec(word.trim())?.[0]).filter((word) =>
+    word && !["file", "which"].includes(word)
+  );
 }
 
 /** A select box whose last item is a text box for everything else. */
@@ -120,7 +196,13 @@ function choice(name, words, value, change) {
   const box = select([...known, ["…", "other…"]], value, { data: { name } });
   box.addEventListener("change", () => {
     if (box.value !== "…") return change(box.value);
-    const input = h("input", { type: "text", size: 12, value, data: { name }, on: { change: (event) => change(event.target.value) } });
+    const input = h("input", {
+      type: "text",
+      size: 12,
+      value,
+      data: { name },
+      on: { change: (event) => change(event.target.value) },
+    });
     box.replaceWith(input);
     input.select();
     return input.focus();
@@ -129,28 +211,49 @@ function choice(name, words, value, change) {
 }
 
 function more(state, own, words, box) {
-  const list = (name, caption, placeholder) => field(caption, h("input", { type: "text", size: 14, placeholder, value: (own[name] ?? []).join(" "), data: { name }, on: { change: (event) => told(state, name, event.target.value.split(/[\s;]+/).filter(Boolean)) } }));
-  const isOpen = state.body.querySelector("details")?.open ?? ["hold", "loss", "duplicate", "retransmit", "start_inside"].some((name) => own[name]);
-  return h("details", { open: isOpen, class: "more" }, h("summary", { class: "small" }, "Stay inside, faults, start"),
-    h("div", { class: "row end" }, words("hold", "Hold", HOLDS, "5", "How many ticks a node stays inside"), box("start_inside", "Inside at the start", { type: "number", min: 1, placeholder: "nobody" }),
-      box("loss", "Loss", { type: "text", size: 5, placeholder: "0" }, "The share of messages that are lost, 0 to 1"), box("duplicate", "Duplicate", { type: "text", size: 5, placeholder: "0" }, "The share of messages that arrive twice, 0 to 1"),
-      h("label", { class: "tick" }, h("input", { type: "checkbox", checked: Boolean(own.retransmit), data: { name: "retransmit" }, on: { change: (event) => told(state, "retransmit", event.target.checked) } }), "retransmit"),
-      list("crash", "Crashes", "3@50"), list("partition", "Cuts", "1|2@10..40")));
-}
-
-function drawScript(state, typing) {
-  const { catalog, spec } = state;
-  const scripts = (catalog.scripts ?? []).filter((each) => !each.memory);
-  const example = isScript(spec) && spec.script.startsWith("example:") ? spec.script.slice(8) : "";
-  const item = ({ name }) => [`example:${name}`, name];
-  const text = isScript(spec) ? (example ? (scripts.find((each) => each.name === example)?.text ?? state.script) : spec.script) : (state.script ?? scripts[0]?.text ?? "");
-  const area = h("textarea", { rows: 7, spellcheck: "false", "aria-label": "Script", data: { name: "script" }, id: "script" }, text ?? "");
-  area.value = text ?? "";
-  const played = () => state.change({ ...(isScript(spec) && spec.files ? { files: spec.files } : {}), script: area.value });
-  area.addEventListener("input", () => { clearTimeout(state.timer); state.timer = setTimeout(played, 900); });
-  const old = typing === "script" ? state.body.querySelector("#script") : null;
-  if (old && old.value === area.value) return;
-  fill(state.body, h("div", { class: "row end" },
-    field("Example", select([["", "own script"], ...scripts.map(item)], example ? `example:${example}` : "", { id: "example", data: { name: "example" }, on: { change: (event) => { if (event.target.value) state.change({ script: event.target.value }); } } })),
-    button("Run script", played, { class: "primary" }), h("span", { class: "soft small" }, "Each action takes one tick: request, release, deliver, lose, duplicate, crash, clock, tell.")), area);
+  const list = (name, caption, placeholder) =>
+    field(
+      caption,
+      h("input", {
+        type: "text",
+        size: 14,
+        placeholder,
+        value: (own[name] ?? []).join(" "),
+        data: { name },
+        on: { change: (event) => told(state, name, event.target.value.split(/[\s;]+/).filter(Boolean)) },
+      }),
+    );
+  const isOpen = state.body.querySelector("details")?.open ??
+    ["hold", "loss", "duplicate", "retransmit", "start_inside"].some((name) => own[name]);
+  return h(
+    "details",
+    { open: isOpen, class: "more" },
+    h("summary", { class: "small" }, "Stay inside, faults, start"),
+    h(
+      "div",
+      { class: "row end" },
+      words("hold", "Hold", HOLDS, "5", "How many ticks a node stays inside"),
+      box("start_inside", "Inside at the start", { type: "number", min: 1, placeholder: "nobody" }),
+      box("loss", "Loss", { type: "text", size: 5, placeholder: "0" }, "The share of messages that are lost, 0 to 1"),
+      box(
+        "duplicate",
+        "Duplicate",
+        { type: "text", size: 5, placeholder: "0" },
+        "The share of messages that arrive twice, 0 to 1",
+      ),
+      h(
+        "label",
+        { class: "tick" },
+        h("input", {
+          type: "checkbox",
+          checked: Boolean(own.retransmit),
+          data: { name: "retransmit" },
+          on: { change: (event) => told(state, "retransmit", event.target.checked) },
+        }),
+        "retransmit",
+      ),
+      list("crash", "Crashes", "3@50"),
+      list("partition", "Cuts", "1|2@10..40"),
+    ),
+  );
 }

@@ -3,7 +3,7 @@
 // Where a node waits for votes, it really waits for those whom these votes are given to: then the arrow goes there and says at
 // which arbiter.
 
-import { h, svg, fill } from "../dom.js";
+import { fill, h, svg } from "../dom.js";
 import { latest } from "./state.js";
 
 /** Who waits for whom after so many events: `{waiting, edges: [{from, to, at}], cycle: [nodes]}`. */
@@ -84,9 +84,28 @@ function draw(picture, words, run, cut) {
   const nodes = [...new Set([...waiting, ...edges.map((edge) => edge.to)])].sort((one, other) => one - other);
   words.dataset.cycle = cycle.join(" ");
   const isMuch = edges.length > MOST_EDGES;
-  fill(picture, isMuch ? h("p", { class: "soft small" }, `${edges.length} arrows are too many to draw; what is drawn is ${cycle.length > 0 ? "the cycle" : "who waits"}.`) : null, nodes.length > 0 ? pictureOf(run, cut, ordered(nodes, cycle), waiting, edges, cycle) : null);
-  fill(words, cycle.length > 0 ? h("span", { class: "alarm strong" }, `⚠ ${cycleText(cycle)}`) : null,
-    cycle.length > 0 ? `: each waits for the next one. ${outlook(run, cut)}` : waiting.length > 0 ? h("span", { class: "soft" }, inWords(edges, waiting, needsAll(run))) : h("span", { class: "soft" }, "Nobody waits."));
+  fill(
+    picture,
+    isMuch
+      ? h(
+        "p",
+        { class: "soft small" },
+        `${edges.length} arrows are too many to draw; what is drawn is ${
+          cycle.length > 0 ? "the cycle" : "who waits"
+        }.`,
+      )
+      : null,
+    nodes.length > 0 ? pictureOf(run, cut, ordered(nodes, cycle), waiting, edges, cycle) : null,
+  );
+  fill(
+    words,
+    cycle.length > 0 ? h("span", { class: "alarm strong" }, `⚠ ${cycleText(cycle)}`) : null,
+    cycle.length > 0
+      ? `: each waits for the next one. ${outlook(run, cut)}`
+      : waiting.length > 0
+      ? h("span", { class: "soft" }, inWords(edges, waiting, needsAll(run)))
+      : h("span", { class: "soft" }, "Nobody waits."),
+  );
 }
 
 /** Whether a cycle can still be resolved. */
@@ -111,7 +130,9 @@ function inWords(edges, waiting, isAll) {
     const others = [...new Set(edges.filter((edge) => edge.from === node).map((edge) => edge.to))];
     return `${node} waits for ${others.slice(0, 8).join(", ") || "its turn"}${others.length > 8 ? ", …" : ""}`;
   });
-  return `${shown.join("; ")}${waiting.length > 6 ? "; …" : ""}. ${isAll ? "No cycle." : "Any one of them will do: whoever has the token."}`;
+  return `${shown.join("; ")}${waiting.length > 6 ? "; …" : ""}. ${
+    isAll ? "No cycle." : "Any one of them will do: whoever has the token."
+  }`;
 }
 
 /** With more arrows than this a picture is a blot: then only the cycle is drawn. */
@@ -127,14 +148,27 @@ function pictureOf(run, cut, nodes, waiting, edges, cycle) {
   const [wide, high] = [300, nodes.length > 5 ? 236 : 180];
   const place = (node) => {
     const turn = (nodes.indexOf(node) / nodes.length) * 2 * Math.PI - Math.PI / 2;
-    return nodes.length === 1 ? [wide / 2, high / 2] : [wide / 2 + (wide / 2 - radius - 26) * Math.cos(turn), high / 2 + (high / 2 - radius - 8) * Math.sin(turn)];
+    return nodes.length === 1
+      ? [wide / 2, high / 2]
+      : [wide / 2 + (wide / 2 - radius - 26) * Math.cos(turn), high / 2 + (high / 2 - radius - 8) * Math.sin(turn)];
   };
   const isOfCycle = ({ from, to }) => cycle.includes(from) && cycle[(cycle.indexOf(from) + 1) % cycle.length] === to;
   const all = mergedEdges(edges);
   const merged = all.length > MOST_EDGES ? all.filter(isOfCycle) : all;
-  return svg("svg", { viewBox: `0 0 ${wide} ${high}`, role: "img", "aria-label": cycle.length > 0 ? cycleText(cycle) : "wait-for graph without a cycle" },
-    merged.map((edge) => drawEdge(edge, place(edge.from), place(edge.to), radius, isOfCycle(edge), merged.length <= 16)),
-    nodes.map((node) => drawNode(node, place(node), radius, latest(run.states[node - 1], cut)?.phase ?? "outside", cycle.includes(node))));
+  return svg(
+    "svg",
+    {
+      viewBox: `0 0 ${wide} ${high}`,
+      role: "img",
+      "aria-label": cycle.length > 0 ? cycleText(cycle) : "wait-for graph without a cycle",
+    },
+    merged.map((edge) =>
+      drawEdge(edge, place(edge.from), place(edge.to), radius, isOfCycle(edge), merged.length <= 16)
+    ),
+    nodes.map((node) =>
+      drawNode(node, place(node), radius, latest(run.states[node - 1], cut)?.phase ?? "outside", cycle.includes(node))
+    ),
+  );
 }
 
 function mergedEdges(edges) {
@@ -158,12 +192,20 @@ function drawEdge(edge, [x1, y1], [x2, y2], radius, isRed, hasText) {
   const turn = (Math.atan2(across, along) * 180) / Math.PI;
   const text = edge.at.length > 0 && hasText ? `at ${edge.at.join(", ")}` : null;
   const middle = [x1 + (x2 - x1) * 0.42 + aside * 4, y1 + (y2 - y1) * 0.42 + down * 4];
-  return svg("g", { class: `edge${isRed ? " in-cycle" : ""}${edge.isOpen ? " open" : ""}`, data: { from: edge.from, to: edge.to } },
-    svg("path", { d: `M${from}L${to}` }), svg("path", { d: "M0 0L-8-4V4Z", class: "edge-tip", transform: `translate(${to}) rotate(${turn})` }),
-    text ? svg("text", { x: middle[0], y: middle[1] + 4 }, text) : null);
+  return svg(
+    "g",
+    { class: `edge${isRed ? " in-cycle" : ""}${edge.isOpen ? " open" : ""}`, data: { from: edge.from, to: edge.to } },
+    svg("path", { d: `M${from}L${to}` }),
+    svg("path", { d: "M0 0L-8-4V4Z", class: "edge-tip", transform: `translate(${to}) rotate(${turn})` }),
+    text ? svg("text", { x: middle[0], y: middle[1] + 4 }, text) : null,
+  );
 }
 
 function drawNode(node, [x, y], radius, phase, isRed) {
-  return svg("g", { class: `vertex ${phase}${isRed ? " in-cycle" : ""}`, data: { node } },
-    svg("circle", { cx: x, cy: y, r: radius }), svg("text", { x, y: y + 4.5 }, node));
+  return svg(
+    "g",
+    { class: `vertex ${phase}${isRed ? " in-cycle" : ""}`, data: { node } },
+    svg("circle", { cx: x, cy: y, r: radius }),
+    svg("text", { x, y: y + 4.5 }, node),
+  );
 }

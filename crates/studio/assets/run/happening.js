@@ -1,7 +1,7 @@
 // What just happened: the event at the cut, the rule that made it with its sentence, what it came of, all rules of the algorithm
 // with the current one marked, and the list of all events.
 
-import { h, fill, button } from "../dom.js";
+import { button, fill, h } from "../dom.js";
 import { kindName } from "../kinds.js";
 import { brief, ruleText } from "./tips.js";
 
@@ -13,14 +13,26 @@ export function now(go) {
 
 function told(run, story, cut, go) {
   const event = run.events[cut - 1];
-  if (!event) return [h("p", { class: "says" }, "Before anything happens."), h("p", { class: "soft" }, "Step forward with → or play with space.")];
+  if (!event) {
+    return [
+      h("p", { class: "says" }, "Before anything happens."),
+      h("p", { class: "soft" }, "Step forward with → or play with space."),
+    ];
+  }
   const place = story.placeOf.get(event.cause);
   return [
-    h("p", { class: "soft small" }, `event ${cut} · time ${event.time} · node ${event.node} `, event.kind ? kindName(event.kind) : null),
+    h(
+      "p",
+      { class: "soft small" },
+      `event ${cut} · time ${event.time} · node ${event.node} `,
+      event.kind ? kindName(event.kind) : null,
+    ),
     h("p", { class: `says${event.event === "violation" ? " alarm" : ""}`, data: { says: "" } }, event.says),
     ruleText(run, event),
     event.message === undefined ? null : h("p", { class: "mono soft small" }, brief(event.message)),
-    place === undefined ? null : h("p", { class: "small" }, "because ", button(run.events[place].says, () => go(place + 1), { class: "link" })),
+    place === undefined
+      ? null
+      : h("p", { class: "small" }, "because ", button(run.events[place].says, () => go(place + 1), { class: "link" })),
   ];
 }
 
@@ -29,7 +41,12 @@ export function rules() {
   const element = h("ol", { class: "rules", id: "rules" });
   let shown = null;
   const show = (run, cut) => {
-    if (shown !== run) fill(element, run.rules.map(([name, text]) => h("li", { data: { rule: name } }, h("b", {}, name), ` ${text}`)));
+    if (shown !== run) {
+      fill(
+        element,
+        run.rules.map(([name, text]) => h("li", { data: { rule: name } }, h("b", {}, name), ` ${text}`)),
+      );
+    }
     shown = run;
     const current = ruleAt(run, cut);
     for (const item of element.children) {
@@ -51,21 +68,42 @@ const MOST_LISTED = 400;
 /** The list of events around the cut, drawn only while it is open: `{element, show(run, cut)}`. */
 export function eventList(go) {
   const list = h("ol", { class: "events" });
-  const element = h("details", { id: "events" }, h("summary", { class: "heading" }, "All events"), h("div", { class: "wide events-box" }, list));
+  const element = h(
+    "details",
+    { id: "events" },
+    h("summary", { class: "heading" }, "All events"),
+    h("div", { class: "wide events-box" }, list),
+  );
   let last = null;
-  const draw = () => { if (element.open && last) drawList(list, last.run, last.cut, go); };
+  const draw = () => {
+    if (element.open && last) drawList(list, last.run, last.cut, go);
+  };
   element.addEventListener("toggle", draw);
-  return { element, show: (run, cut) => { last = { run, cut }; draw(); } };
+  return {
+    element,
+    show: (run, cut) => {
+      last = { run, cut };
+      draw();
+    },
+  };
 }
 
 function drawList(list, run, cut, go) {
   const first = Math.max(0, Math.min(cut - MOST_LISTED / 2, run.events.length - MOST_LISTED));
   const some = run.events.slice(first, first + MOST_LISTED);
   list.start = first + 1;
-  fill(list, some.map((event, place) => {
-    const count = first + place + 1;
-    return h("li", { class: count === cut ? "here" : count > cut ? "later" : null, data: { event: count } },
-      h("span", { class: "soft" }, `t ${event.time} `), button(event.says, () => go(count), { class: "link" }), event.rule ? h("span", { class: "soft" }, ` by ${event.rule}`) : null);
-  }));
+  fill(
+    list,
+    some.map((event, place) => {
+      const count = first + place + 1;
+      return h(
+        "li",
+        { class: count === cut ? "here" : count > cut ? "later" : null, data: { event: count } },
+        h("span", { class: "soft" }, `t ${event.time} `),
+        button(event.says, () => go(count), { class: "link" }),
+        event.rule ? h("span", { class: "soft" }, ` by ${event.rule}`) : null,
+      );
+    }),
+  );
   list.querySelector(".here")?.scrollIntoView({ block: "nearest" });
 }

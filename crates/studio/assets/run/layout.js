@@ -8,7 +8,10 @@ export function lanes(count, hasRibbons) {
   const pitch = count <= 5 ? 76 : count <= 8 ? 60 : count <= 16 ? 48 : count <= 32 ? 34 : 24;
   const bar = pitch >= 48 ? 13 : pitch >= 34 ? 11 : 8;
   return {
-    count, pitch, bar, hasRibbons,
+    count,
+    pitch,
+    bar,
+    hasRibbons,
     y: (node) => AXIS + pitch * (node - 0.5) - (hasRibbons ? 2 : 0),
     ribbon: { down: bar / 2 + 2.5, height: pitch >= 34 ? 5 : 3 },
     height: AXIS + pitch * count + 6,
@@ -66,7 +69,9 @@ export function nearest(shown, x, y, most = 7) {
   let best = most;
   for (const each of shown) {
     const isHead = Math.hypot(x - each.x2, y - each.y2) <= 11;
-    const away = isHead ? Math.min(distance(each, x, y), Math.hypot(x - each.x2, y - each.y2) / 3) : distance(each, x, y);
+    const away = isHead
+      ? Math.min(distance(each, x, y), Math.hypot(x - each.x2, y - each.y2) / 3)
+      : distance(each, x, y);
     if (away < best) {
       best = away;
       found = { way: each, isHead };

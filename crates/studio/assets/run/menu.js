@@ -1,6 +1,6 @@
 // A menu at a place of the screen: what can be done to a message or to a node, by pointer and by keys.
 
-import { h, fill } from "../dom.js";
+import { fill, h } from "../dom.js";
 
 /** Makes the menu; `open({x, y}, title, items, back)` shows `[{text, act} | {form, text, act}]`, Escape closes it. */
 export function menu() {
@@ -9,13 +9,18 @@ export function menu() {
   const close = () => {
     if (element.hidden) return;
     element.hidden = true;
-    if (element.contains(document.activeElement) || document.activeElement === document.body) back?.focus?.({ preventScroll: true });
+    if (element.contains(document.activeElement) || document.activeElement === document.body) {
+      back?.focus?.({ preventScroll: true });
+    }
   };
-  const outside = (event) => { if (!element.contains(event.target)) close(); };
+  const outside = (event) => {
+    if (!element.contains(event.target)) close();
+  };
   document.addEventListener("pointerdown", outside, true);
   element.addEventListener("keydown", (event) => walked(element, event, close));
   return {
-    element, close,
+    element,
+    close,
     open(at, title, items) {
       back = document.activeElement;
       fill(element, h("div", { class: "menu-title" }, title), items.map((item) => shown(item, close)));
@@ -33,14 +38,34 @@ function shown(item, close) {
     close();
     item.act(values);
   };
-  if (!item.fields) return h("button", { type: "button", class: "menu-item", data: { action: item.action }, on: { click: () => act() } }, item.text);
-  const inputs = item.fields.map((each) => h("input", { type: "number", "aria-label": each.label, placeholder: each.placeholder, min: each.least ?? 0, value: each.value ?? "", data: { input: each.name } }));
+  if (!item.fields) {
+    return h("button", {
+      type: "button",
+      class: "menu-item",
+      data: { action: item.action },
+      on: { click: () => act() },
+    }, item.text);
+  }
+  const inputs = item.fields.map((each) =>
+    h("input", {
+      type: "number",
+      "aria-label": each.label,
+      placeholder: each.placeholder,
+      min: each.least ?? 0,
+      value: each.value ?? "",
+      data: { input: each.name },
+    })
+  );
   const submit = (event) => {
     event.preventDefault();
     act(inputs.map((input) => (input.value === "" ? null : Number(input.value))));
   };
-  return h("form", { class: "menu-form", data: { action: item.action }, on: { submit } },
-    item.fields.map((each, place) => [h("span", {}, each.label), inputs[place]]), h("button", { type: "submit" }, item.text));
+  return h(
+    "form",
+    { class: "menu-form", data: { action: item.action }, on: { submit } },
+    item.fields.map((each, place) => [h("span", {}, each.label), inputs[place]]),
+    h("button", { type: "submit" }, item.text),
+  );
 }
 
 /** Keeps the menu within the window. */

@@ -14,20 +14,38 @@ export function messageMenu({ spec, run, story }, { message, way }, act) {
   const retime = (at) => act({ what: "retime", message, end, time: Math.max(sent, at) });
   const isScripted = isScript(spec);
   const isGone = end?.isLost ?? false;
-  return { title, items: [
-    isScripted && isGone ? { note: "It is lost already." } : { fields: [{ name: "time", label: isScripted ? "Deliver as action" : "Deliver at", value: time }], text: "Deliver", action: "retime", act: ([at]) => retime(at ?? time) },
-    end && !isGone && time > sent + 1 ? { text: "Deliver earlier", action: "earlier", act: () => retime(earlier(story, run, message, end, sent)) } : null,
-    end && !isGone ? { text: "Deliver later", action: "later", act: () => retime(later(run, story, time, sent, isScripted)) } : null,
-    isGone ? null : { text: "Lose it", action: "lose", act: () => act({ what: "lose", message, end }) },
-    isScripted ? { text: "Send it twice", action: "twice", act: () => act({ what: "twice", message }) }
-      : { fields: [{ name: "time", label: "Second copy at", value: time + Math.max(1, Math.round((time - sent) / 2)) }], text: "Duplicate", action: "twice", act: ([at]) => act({ what: "twice", message, time: at ?? time + 1 }) },
-  ].filter(Boolean) };
+  return {
+    title,
+    items: [
+      isScripted && isGone ? { note: "It is lost already." } : {
+        fields: [{ name: "time", label: isScripted ? "Deliver as action" : "Deliver at", value: time }],
+        text: "Deliver",
+        action: "retime",
+        act: ([at]) => retime(at ?? time),
+      },
+      end && !isGone && time > sent + 1
+        ? { text: "Deliver earlier", action: "earlier", act: () => retime(earlier(story, run, message, end, sent)) }
+        : null,
+      end && !isGone
+        ? { text: "Deliver later", action: "later", act: () => retime(later(run, story, time, sent, isScripted)) }
+        : null,
+      isGone ? null : { text: "Lose it", action: "lose", act: () => act({ what: "lose", message, end }) },
+      isScripted ? { text: "Send it twice", action: "twice", act: () => act({ what: "twice", message }) } : {
+        fields: [{ name: "time", label: "Second copy at", value: time + Math.max(1, Math.round((time - sent) / 2)) }],
+        text: "Duplicate",
+        action: "twice",
+        act: ([at]) => act({ what: "twice", message, time: at ?? time + 1 }),
+      },
+    ].filter(Boolean),
+  };
 }
 
 /** Before the delivery that came just before at the same node, or half of the way. */
 function earlier(story, run, message, end, sent) {
   const time = run.events[end.index].time;
-  const before = run.events.slice(message.index + 1, end.index).filter((event) => event.event === "deliver" && event.node === message.to).at(-1);
+  const before = run.events.slice(message.index + 1, end.index).filter((event) =>
+    event.event === "deliver" && event.node === message.to
+  ).at(-1);
   return before && before.time - 1 > sent ? before.time - 1 : Math.floor((sent + time) / 2);
 }
 
@@ -43,13 +61,26 @@ export function nodeMenu({ spec, run, story, cut }, { node, time }, act) {
   const title = h("p", { class: "tip-title" }, `node ${node}`, h("span", { class: "soft" }, ` at time ${at}`));
   if (spec.trace !== undefined) return { title, items: [{ note: "A recorded file cannot be changed." }] };
   const others = partners(story, node);
-  const cutItem = { fields: [{ name: "other", label: "Cut its link to node", least: 1, value: others[0] ?? (node === 1 ? 2 : 1) }, { name: "until", label: "until", placeholder: "ever" }], text: "Cut", action: "cut",
-    act: ([other, until]) => act({ what: "cut", nodes: [node, other], from: at, until }) };
+  const cutItem = {
+    fields: [{ name: "other", label: "Cut its link to node", least: 1, value: others[0] ?? (node === 1 ? 2 : 1) }, {
+      name: "until",
+      label: "until",
+      placeholder: "ever",
+    }],
+    text: "Cut",
+    action: "cut",
+    act: ([other, until]) => act({ what: "cut", nodes: [node, other], from: at, until }),
+  };
   const isCrashed = story.lanes[node - 1].crash;
-  return { title, items: [
-    isCrashed ? { note: `It crashes at ${run.events[isCrashed.index].time}.` } : { text: `Crash it at ${at}`, action: "crash", act: () => act({ what: "crash", node, time: at }) },
-    isScript(spec) ? { note: "In a script a link is cut by losing its messages." } : cutItem,
-  ] };
+  return {
+    title,
+    items: [
+      isCrashed
+        ? { note: `It crashes at ${run.events[isCrashed.index].time}.` }
+        : { text: `Crash it at ${at}`, action: "crash", act: () => act({ what: "crash", node, time: at }) },
+      isScript(spec) ? { note: "In a script a link is cut by losing its messages." } : cutItem,
+    ],
+  };
 }
 
 /** The nodes that a node talks with, the most frequent first. */

@@ -1,20 +1,28 @@
 // The numbers of a run against the formula of the book, and how the run ended.
 
-import { h, fill } from "../dom.js";
+import { fill, h } from "../dom.js";
 import { kindName, look } from "../kinds.js";
 
 /** The panel's content: `{element, show(run, story)}`. */
 export function metrics() {
   const element = h("div", { id: "metrics" });
-  return { element, show: (run, story) => fill(element, ended(run), bars(run, story), table(run, story)) };
+  return { element, show: (run, story) => fill(element, bars(run, story), table(run, story)) };
 }
 
 /** How it ended, as a sentence. */
 export function ended(run) {
   const isLoop = run.events.some((event) => event.event === "loop");
-  const tone = isLoop ? "" : { done: "good", stalled: "error", violated: "error", refused: "error" }[run.end?.state] ?? "";
+  const tone = isLoop
+    ? ""
+    : { done: "good", stalled: "error", violated: "error", refused: "error" }[run.end?.state] ?? "";
   const sign = isLoop ? "↻" : { done: "✓", stalled: "✗", violated: "✗", cut: "…", refused: "✗" }[run.end?.state] ?? "";
-  return run.end ? h("p", { class: `note ${tone} ending`, id: "ending", data: { end: run.end.state } }, `${sign} ${run.end.sentence}`) : null;
+  return run.end
+    ? h(
+      "p",
+      { class: `note ${tone} ending`, id: "ending", data: { end: run.end.state } },
+      `${sign} ${run.end.sentence}`,
+    )
+    : null;
 }
 
 function bars(run, story) {
@@ -22,10 +30,20 @@ function bars(run, story) {
   for (const { kind } of story.messages) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   if (counts.size === 0) return null;
   const most = Math.max(...counts.values());
-  return h("div", { class: "bars", role: "list", "aria-label": "Messages by kind" }, [...counts].map(([kind, count]) => {
-    const bar = h("span", { class: `bar hue${look(kind).hue}-text`, style: { width: `${(count / most) * 100}%` } });
-    return h("div", { role: "listitem", data: { kind, count } }, kindName(kind), h("span", { class: "bar-room" }, bar), h("span", { class: "bar-count" }, count));
-  }));
+  return h(
+    "div",
+    { class: "bars", role: "list", "aria-label": "Messages by kind" },
+    [...counts].map(([kind, count]) => {
+      const bar = h("span", { class: `bar hue${look(kind).hue}-text`, style: { width: `${(count / most) * 100}%` } });
+      return h(
+        "div",
+        { role: "listitem", data: { kind, count } },
+        kindName(kind),
+        h("span", { class: "bar-room" }, bar),
+        h("span", { class: "bar-count" }, count),
+      );
+    }),
+  );
 }
 
 function table(run, story) {
@@ -37,22 +55,66 @@ function table(run, story) {
     ["synchronisation delay", times(report.sync_delay), formula?.delay ?? ""],
     ["response time", times(report.response_time), ""],
     ["waiting time", times(report.waiting_time), ""],
-    ["entries", `${report.entries ?? story.entries.length}${report.time === undefined ? "" : ` in ${report.time} ticks`}`, ""],
-    ["order of entries", order.length > 0 ? order.slice(0, 24).join(", ") + (order.length > 24 ? ", …" : "") : "none", ""],
-    report.fairness ? ["fairness", `Jain's index ${number(report.fairness.jain)}, most bypassed ${report.fairness.max_bypass}`, ""] : null,
-    report.lost > 0 || report.duplicated > 0 ? ["faults", `${report.lost} lost, ${report.duplicated} doubled`, ""] : null,
+    [
+      "entries",
+      `${report.entries ?? story.entries.length}${report.time === undefined ? "" : ` in ${report.time} ticks`}`,
+      "",
+    ],
+    [
+      "order of entries",
+      order.length > 0 ? order.slice(0, 24).join(", ") + (order.length > 24 ? ", …" : "") : "none",
+      "",
+    ],
+    report.fairness
+      ? ["fairness", `Jain's index ${number(report.fairness.jain)}, most bypassed ${report.fairness.max_bypass}`, ""]
+      : null,
+    report.lost > 0 || report.duplicated > 0
+      ? ["faults", `${report.lost} lost, ${report.duplicated} doubled`, ""]
+      : null,
   ].filter(Boolean);
-  const cells = ([name, here, book, mark]) => h("tr", { data: { metric: name } }, h("th", { scope: "row" }, name), h("td", {}, here, mark ? ` ${mark}` : ""), h("td", { class: "soft" }, book));
-  return h("div", { class: "wide" }, h("table", { class: "full" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "metric"), h("th", { scope: "col" }, "this run"), h("th", { scope: "col" }, "formula"))), h("tbody", {}, rows.map(cells))));
+  const cells = ([name, here, book, mark]) =>
+    h(
+      "tr",
+      { data: { metric: name } },
+      h("th", { scope: "row" }, name),
+      h("td", {}, here, mark ? ` ${mark}` : ""),
+      h("td", { class: "soft" }, book),
+    );
+  return h(
+    "div",
+    { class: "wide" },
+    h(
+      "table",
+      { class: "full" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "metric"),
+          h("th", { scope: "col" }, "this run"),
+          h("th", { scope: "col" }, "formula"),
+        ),
+      ),
+      h("tbody", {}, rows.map(cells)),
+    ),
+  );
 }
 
 function perEntry(report, story) {
   const total = report.messages ?? story.messages.length;
-  return report.messages_per_entry === null || report.messages_per_entry === undefined ? `${total} in all` : `${number(report.messages_per_entry)} (${total} in all)`;
+  return report.messages_per_entry === null || report.messages_per_entry === undefined
+    ? `${total} in all`
+    : `${number(report.messages_per_entry)} (${total} in all)`;
 }
 
 function messagesFormula({ messages, least, most }) {
-  const range = least === null || least === undefined ? "" : least === most ? ` = ${number(least)}` : ` = ${number(least)} … ${most === null || most === undefined ? "∞" : number(most)}`;
+  const range = least === null || least === undefined
+    ? ""
+    : least === most
+    ? ` = ${number(least)}`
+    : ` = ${number(least)} … ${most === null || most === undefined ? "∞" : number(most)}`;
   return `${messages}${range}`;
 }
 

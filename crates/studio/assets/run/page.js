@@ -1,9 +1,9 @@
 // The page Run: one run, its picture, and a cut through it that one can move, with everything that was so at the cut. Changing what
 // happens makes another run; the address holds all of it.
 
-import { h, fill, panel, progressBar } from "../dom.js";
+import { fill, h, panel, progressBar } from "../dom.js";
 import { work } from "../api.js";
-import { changed, firstDifference } from "./change.js";
+import { firstDifference } from "./change.js";
 import { changesPanel } from "./changes.js";
 import { diagram } from "./diagram.js";
 import { exporter } from "./export.js";
@@ -11,21 +11,34 @@ import { form } from "./form.js";
 import { waitGraph } from "./graph.js";
 import { eventList, now, rules } from "./happening.js";
 import { menu } from "./menu.js";
-import { messageMenu, nodeMenu } from "./menus.js";
 import { ended, metrics } from "./metrics.js";
 import { player } from "./player.js";
 import { pointing } from "./pointing.js";
-import { appended } from "./script.js";
 import { fromQuery, isSame, isScript, toHash } from "./spec.js";
 import { stateTable } from "./state.js";
 import { tell } from "./story.js";
 import { tools } from "./tools.js";
+import { change, changing, menuAt } from "./wishes.js";
 
 export const styles = ["run/page.css"];
 
 /** Opens the page. */
 export function open(page, query, app) {
-  const state = { app, page, spec: null, run: null, story: null, cut: 0, past: [], future: [], said: null, extra: {}, asking: null, parts: null };
+  const state = {
+    app,
+    page,
+    spec: null,
+    run: null,
+    story: null,
+    cut: 0,
+    past: [],
+    future: [],
+    said: null,
+    extra: {},
+    asking: null,
+    parts: null,
+  };
+  Object.assign(state, { want: (...what) => wanted(state, ...what), ask: (...what) => ask(state, ...what) });
   const keys = (event) => typed(state, event);
   document.addEventListener("keydown", keys);
   build(state);
@@ -49,19 +62,71 @@ function build(state) {
   const go = (count) => cutAt(state, count);
   const view = diagram();
   const parts = {
-    view, tools: tools(view, {}), player: player(go), state: stateTable(), graph: waitGraph(), now: now(go), rules: rules(), events: eventList(go), metrics: metrics(),
-    exporter: exporter(state.app), menu: menu(), changes: changesPanel(changing(state)), form: null,
-    controls: h("div", { class: "form-place" }), trouble: h("div", { class: "troubles", role: "alert" }), title: h("h1", { id: "title" }), ending: h("div", {}), busy: h("div", { hidden: true }),
+    view,
+    tools: tools(view, {}),
+    player: player(go),
+    state: stateTable(),
+    graph: waitGraph(),
+    now: now(go),
+    rules: rules(),
+    events: eventList(go),
+    metrics: metrics(),
+    exporter: exporter(state.app),
+    menu: menu(),
+    changes: changesPanel(changing(state)),
+    form: null,
+    controls: h("div", { class: "form-place" }),
+    trouble: h("div", { class: "troubles", role: "alert" }),
+    title: h("h1", { id: "title" }),
+    ending: h("div", {}),
+    busy: h("div", { hidden: true }),
   };
   state.parts = parts;
-  const picture = panel(null, { class: "picture-panel" }, h("div", { class: "row spread" }, parts.title, parts.busy), parts.ending, parts.tools.element, h("div", { class: "diagram-place" }, view.element), parts.player.element);
-  const aside = h("div", { class: "stack aside" }, panel("What just happened", {}, parts.now.element), panel("Wait-for graph", {}, parts.graph.element), panel("Changes", {}, parts.changes.element));
-  fill(state.page, parts.controls, parts.trouble, h("div", { class: "run-columns" }, h("div", { class: "stack" }, picture, panel("State at the cut", { class: "state-panel" }, parts.state.element)), aside),
-    h("div", { class: "columns run-below" }, panel("This run against the formula", {}, parts.metrics.element), h("div", { class: "stack" }, panel("Rules", {}, parts.rules.element), panel("Take it along", {}, parts.exporter.element))),
-    panel(null, { class: "events-panel" }, parts.events.element), parts.menu.element);
+  const picture = panel(
+    null,
+    { class: "picture-panel" },
+    h("div", { class: "row spread" }, parts.title, parts.busy),
+    parts.ending,
+    parts.tools.element,
+    h("div", { class: "diagram-place" }, view.element),
+    parts.player.element,
+  );
+  const aside = h(
+    "div",
+    { class: "stack aside" },
+    panel("What just happened", {}, parts.now.element),
+    panel("Wait-for graph", {}, parts.graph.element),
+    panel("Changes", {}, parts.changes.element),
+  );
+  fill(
+    state.page,
+    parts.controls,
+    parts.trouble,
+    h(
+      "div",
+      { class: "run-columns" },
+      h("div", { class: "stack" }, picture, panel("State at the cut", { class: "state-panel" }, parts.state.element)),
+      aside,
+    ),
+    h(
+      "div",
+      { class: "columns run-below" },
+      panel("This run against the formula", {}, parts.metrics.element),
+      h(
+        "div",
+        { class: "stack" },
+        panel("Rules", {}, parts.rules.element),
+        panel("Take it along", {}, parts.exporter.element),
+      ),
+    ),
+    panel(null, { class: "events-panel" }, parts.events.element),
+    parts.menu.element,
+  );
   parts.pointing = pointing(view, {
-    cut: go, retime: (way, time) => change(state, { what: "retime", message: way.message, end: way.end, time }),
-    canRetime: (way) => state.spec.trace === undefined && !(way.end?.isLost && isScript(state.spec)), menu: (target, at) => menuAt(state, target, at),
+    cut: go,
+    retime: (way, time) => change(state, { what: "retime", message: way.message, end: way.end, time }),
+    canRetime: (way) => state.spec.trace === undefined && !(way.end?.isLost && isScript(state.spec)),
+    menu: (target, at) => menuAt(state, target, at),
   });
 }
 
@@ -98,7 +163,9 @@ async function ask(state, spec, at, step, said = null) {
   state.parts.player.stop();
   const bar = progressBar(() => asking.abort());
   fill(state.parts.busy, bar.element);
-  const late = setTimeout(() => { state.parts.busy.hidden = false; }, 300);
+  const late = setTimeout(() => {
+    state.parts.busy.hidden = false;
+  }, 300);
   try {
     const run = await work("runs", spec, { signal: asking.signal, progress: bar.show });
     if (state.asking !== asking) return;
@@ -125,7 +192,11 @@ function arrived(state, run, at, step) {
   Object.assign(state, { run, story: tell(run) });
   fill(parts.title, run.title ?? run.algorithm, h("span", { class: "soft" }, ` ${about(run)}`));
   fill(parts.ending, ended(run));
-  fill(parts.trouble, run.trouble ? h("p", { class: "note error" }, run.trouble) : null, run.memory ? memoryNote(spec) : null);
+  fill(
+    parts.trouble,
+    run.trouble ? h("p", { class: "note error" }, run.trouble) : null,
+    run.memory ? memoryNote(spec) : null,
+  );
   parts.form?.show(spec, run);
   parts.view.show(run, state.story);
   parts.tools.show(run, state.story);
@@ -138,12 +209,22 @@ function arrived(state, run, at, step) {
 }
 
 function about(run) {
-  const words = [`${run.nodes} nodes`, `${run.channels} channels`, ...Object.entries(run.options ?? {}).map(([name, word]) => `${name} ${word}`)];
+  const words = [
+    `${run.nodes} nodes`,
+    `${run.channels} channels`,
+    ...Object.entries(run.options ?? {}).map(([name, word]) => `${name} ${word}`),
+  ];
   return words.join(" · ");
 }
 
 function memoryNote(spec) {
-  return h("p", { class: "note" }, "This is a program over shared memory. ", h("a", { href: toHash(spec, null).replace("#/run", "#/memory") }, "Look at it line by line"), ".");
+  return h(
+    "p",
+    { class: "note" },
+    "This is a program over shared memory. ",
+    h("a", { href: toHash(spec, null).replace("#/run", "#/memory") }, "Look at it line by line"),
+    ".",
+  );
 }
 
 function troubled(state, error) {
@@ -163,41 +244,13 @@ function cutAt(state, count) {
   parts.state.show(run, state.cut);
   parts.rules.show(run, state.cut);
   parts.events.show(run, state.cut);
-  parts.changes.show(state.spec, run, state.cut, { canUndo: state.past.length > 0, canRedo: state.future.length > 0, said: state.said });
+  parts.changes.show(state.spec, run, state.cut, {
+    canUndo: state.past.length > 0,
+    canRedo: state.future.length > 0,
+    said: state.said,
+  });
   clearTimeout(state.timer);
   state.timer = setTimeout(() => state.app.replace(toHash(state.spec, state.cut, state.extra)), 150);
-}
-
-/** What the panel of changes can ask for. */
-function changing(state) {
-  const swap = (from, to) => () => {
-    const other = from().pop();
-    if (!other) return;
-    to().push({ spec: state.spec, cut: state.cut });
-    ask(state, other.spec, other.cut, "push");
-  };
-  return {
-    undo: swap(() => state.past, () => state.future), redo: swap(() => state.future, () => state.past),
-    without: (spec) => wanted(state, spec, state.cut, ""),
-    choose: (line) => wanted(state, { ...state.spec, script: appended(state.run.script ?? state.spec.script, line, state.run.trouble), ...files(state) }, null, ""),
-  };
-}
-
-function files(state) {
-  const known = state.spec.files ?? state.run.spec?.files;
-  return known ? { files: known } : {};
-}
-
-function change(state, wish) {
-  const { spec, note, trouble } = changed({ ...state.spec, ...(isScript(state.spec) ? files(state) : {}) }, state.run, state.story, wish);
-  if (trouble) return state.app.say(trouble, "error");
-  return wanted(state, spec, state.cut, note ?? "");
-}
-
-function menuAt(state, target, at) {
-  const make = target.message ? messageMenu : nodeMenu;
-  const { title, items } = make(state, target, (wish) => change(state, wish));
-  state.parts.menu.open(at, title, items);
 }
 
 function typed(state, event) {

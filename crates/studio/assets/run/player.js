@@ -1,6 +1,6 @@
 // Moves the cut: a scrubber with marks, buttons, keys, and play.
 
-import { h, svg, fill, button, icon, select } from "../dom.js";
+import { button, fill, h, icon, select, svg } from "../dom.js";
 import { waitsAt } from "./graph.js";
 
 const SPEEDS = [["1400", "slow"], ["700", "normal"], ["250", "fast"], ["60", "very fast"]];
@@ -13,20 +13,60 @@ export function player(go) {
   const act = (move) => () => moves[move](state);
   const make = (move, text, title) => button(text, act(move), { title, "aria-label": title, data: { move } });
   state.buttons = {
-    first: make("first", icon("first"), "To the beginning (Home)"), back: make("back", icon("back"), "One event back (←)"),
-    play: make("play", [icon("play"), "Play"], "Play or pause (space)"), forward: make("forward", icon("forward"), "One event forward (→)"),
-    entry: make("entry", [icon("entry"), "Next entry"], "To the next entry (n)"), last: make("last", icon("last"), "To the end (End)"),
+    first: make("first", icon("first"), "To the beginning (Home)"),
+    back: make("back", icon("back"), "One event back (←)"),
+    play: make("play", [icon("play"), "Play"], "Play or pause (space)"),
+    forward: make("forward", icon("forward"), "One event forward (→)"),
+    entry: make("entry", [icon("entry"), "Next entry"], "To the next entry (n)"),
+    last: make("last", icon("last"), "To the end (End)"),
   };
-  state.scrubber = h("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Events shown", id: "scrubber", on: { input: (event) => { pause(state); go(Number(event.target.value)); } } });
-  state.speed = select(SPEEDS, "700", { "aria-label": "Speed", on: { change: () => { if (state.timer) { pause(state); play(state); } } } });
+  state.scrubber = h("input", {
+    type: "range",
+    min: 0,
+    max: 0,
+    value: 0,
+    "aria-label": "Events shown",
+    id: "scrubber",
+    on: {
+      input: (event) => {
+        pause(state);
+        go(Number(event.target.value));
+      },
+    },
+  });
+  state.speed = select(SPEEDS, "700", {
+    "aria-label": "Speed",
+    on: {
+      change: () => {
+        if (state.timer) {
+          pause(state);
+          play(state);
+        }
+      },
+    },
+  });
   state.count = h("span", { class: "count", id: "count" });
-  state.marks = svg("svg", { class: "marks-strip", preserveAspectRatio: "none", "aria-hidden": "true", viewBox: "0 0 1000 14" });
+  state.marks = svg("svg", {
+    class: "marks-strip",
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+    viewBox: "0 0 1000 14",
+  });
   state.remark = h("p", { class: "small soft remark" });
-  const element = h("div", { class: "player" }, h("div", { class: "track" }, state.marks, state.scrubber), state.remark,
-    h("div", { class: "row" }, h("div", { class: "buttons" }, Object.values(state.buttons)), state.speed, state.count));
+  const element = h(
+    "div",
+    { class: "player" },
+    h("div", { class: "track" }, state.marks, state.scrubber),
+    state.remark,
+    h("div", { class: "row" }, h("div", { class: "buttons" }, Object.values(state.buttons)), state.speed, state.count),
+  );
   return {
-    element, show: (run, story) => show(state, run, story), set: (count) => set(state, count),
-    key: (event) => key(state, event), stop: () => pause(state), move: (name) => moves[name](state),
+    element,
+    show: (run, story) => show(state, run, story),
+    set: (count) => set(state, count),
+    key: (event) => key(state, event),
+    stop: () => pause(state),
+    move: (name) => moves[name](state),
   };
 }
 
@@ -107,7 +147,9 @@ function key(state, event) {
   if (!move || !state.story || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   const { target } = event;
   const isScrubber = target === state.scrubber;
-  if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && !(isScrubber && (move === "play" || move === "entry"))) return;
+  if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && !(isScrubber && (move === "play" || move === "entry"))) {
+    return;
+  }
   if (event.key === " " && target.closest("button, summary, a")) return;
   event.preventDefault();
   moves[move](state);
@@ -118,17 +160,41 @@ function drawMarks(state) {
   const { run, story } = state;
   const total = Math.max(1, story.events.length);
   const x = (count) => (count / total) * 1000;
-  const block = (from, until, name) => svg("rect", { x: x(from), y: name === "cycle" ? 10 : 2, width: Math.max(1.5, x(until) - x(from)), height: name === "cycle" ? 4 : 7, class: `mark-${name}${name === "cycle" && until >= total ? " lasting" : ""}` });
+  const block = (from, until, name) =>
+    svg("rect", {
+      x: x(from),
+      y: name === "cycle" ? 10 : 2,
+      width: Math.max(1.5, x(until) - x(from)),
+      height: name === "cycle" ? 4 : 7,
+      class: `mark-${name}${name === "cycle" && until >= total ? " lasting" : ""}`,
+    });
   const insides = story.lanes.flatMap((lane) => lane.stays).filter((stay) => stay.phase === "inside");
-  const ends = insides.map((stay) => [stay.index, story.events.findIndex((event, index) => index > stay.index && event.node === story.events[stay.index].node && /release|crash/.test(event.event))]);
+  const ends = insides.map((
+    stay,
+  ) => [
+    stay.index,
+    story.events.findIndex((event, index) =>
+      index > stay.index && event.node === story.events[stay.index].node && /release|crash/.test(event.event)
+    ),
+  ]);
   const cycles = cyclesOf(run, story);
-  fill(state.marks, ends.map(([from, until]) => block(from, until < 0 ? total : until, "inside")),
-    cycles.map(([from, until]) => block(from, until, "cycle")), story.violations.map(({ index }) => block(index, index + 2, "violation")));
+  fill(
+    state.marks,
+    ends.map(([from, until]) => block(from, until < 0 ? total : until, "inside")),
+    cycles.map(([from, until]) => block(from, until, "cycle")),
+    story.violations.map(({ index }) => block(index, index + 2, "violation")),
+  );
   const parts = [];
   if (story.violations.length > 0) parts.push(`violated at event ${story.violations[0].index + 1}`);
   const [from, until] = cycles.at(-1) ?? [];
   if (until >= total) parts.push(`a cycle of waiting from event ${from} to the end`);
-  else if (from !== undefined) parts.push(`${cycles.length === 1 ? "a cycle" : `${cycles.length} times a cycle`} of waiting that was resolved (amber below)`);
+  else if (from !== undefined) {
+    parts.push(
+      `${
+        cycles.length === 1 ? "a cycle" : `${cycles.length} times a cycle`
+      } of waiting that was resolved (amber below)`,
+    );
+  }
   const text = parts.join("; ");
   fill(state.remark, text ? `${text[0].toUpperCase()}${text.slice(1)}.` : null);
 }
@@ -137,7 +203,9 @@ function drawMarks(state) {
 function cyclesOf(run, story) {
   const total = Math.min(run.known, story.events.length);
   if (story.events.length > MOST_SEARCHED) return [];
-  const changes = [...new Set(run.states.flatMap((states) => states.map(([count]) => count)))].sort((one, other) => one - other);
+  const changes = [...new Set(run.states.flatMap((states) => states.map(([count]) => count)))].sort((one, other) =>
+    one - other
+  );
   const ranges = [];
   changes.forEach((count, place) => {
     if (waitsAt(run, count).cycle.length === 0) return;

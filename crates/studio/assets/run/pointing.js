@@ -1,7 +1,7 @@
 // Pointing at a diagram: what is under the pointer is told, a click moves the cut, the head of an arrow can be dragged to another
 // time of delivery, the background can be dragged away, and a menu opens at what can be changed. All of it works by keys, too.
 
-import { h, svg, fill } from "../dom.js";
+import { fill, h, svg } from "../dom.js";
 import { line } from "./arrows.js";
 import { nearest } from "./layout.js";
 import { countAt } from "./story.js";
@@ -33,7 +33,14 @@ export function pointing(view, does) {
 function pointOf(view, event) {
   const area = view.box.getBoundingClientRect();
   const [inX, inY] = [event.clientX - area.left - view.box.clientLeft, event.clientY - area.top - view.box.clientTop];
-  return { inX, inY, x: inX - view.gutter + view.box.scrollLeft, y: inY + view.box.scrollTop, isLabel: inX < view.gutter - 4, isBox: inX <= view.box.clientWidth && inY <= view.box.clientHeight };
+  return {
+    inX,
+    inY,
+    x: inX - view.gutter + view.box.scrollLeft,
+    y: inY + view.box.scrollTop,
+    isLabel: inX < view.gutter - 4,
+    isBox: inX <= view.box.clientWidth && inY <= view.box.clientHeight,
+  };
 }
 
 function moved(state, event) {
@@ -54,7 +61,14 @@ function pressed(state, event) {
   const point = pointOf(view, event);
   if (!view.places || !point.isBox) return;
   const found = point.isLabel ? null : nearest(view.shown, point.x, point.y, event.pointerType === "touch" ? 14 : 7);
-  state.start = { x: event.clientX, y: event.clientY, left: view.box.scrollLeft, top: view.box.scrollTop, found, point };
+  state.start = {
+    x: event.clientX,
+    y: event.clientY,
+    left: view.box.scrollLeft,
+    top: view.box.scrollTop,
+    found,
+    point,
+  };
   if (found?.isHead && does.canRetime(found.way)) {
     state.held = { kind: "head", way: found.way, isMoved: false };
     view.box.setPointerCapture(event.pointerId);
@@ -88,8 +102,12 @@ function dragged(state, point) {
   const ghost = { ...held.way, x2: view.places.spacing === "time" ? x : Math.max(held.way.x1, point.x) };
   const text = `arrives at ${held.time}`;
   state.tip.hidden = true;
-  fill(view.layers.spot, svg("path", { d: line(ghost), class: "ghost" }), svg("circle", { cx: ghost.x2, cy: ghost.y2, r: 6, class: "ghost-head" }),
-    svg("text", { x: ghost.x2 + 10, y: ghost.y2 - 8, class: "ghost-text" }, text));
+  fill(
+    view.layers.spot,
+    svg("path", { d: line(ghost), class: "ghost" }),
+    svg("circle", { cx: ghost.x2, cy: ghost.y2, r: 6, class: "ghost-head" }),
+    svg("text", { x: ghost.x2 + 10, y: ghost.y2 - 8, class: "ghost-text" }, text),
+  );
 }
 
 function released(state, event) {
@@ -102,8 +120,12 @@ function released(state, event) {
   }
   if (held.isMoved) return;
   if (held.kind === "tap" && Math.hypot(event.clientX - start.x, event.clientY - start.y) > 10) return;
-  if (start.found) return opened(state, { message: start.found.way.message, way: start.found.way }, event.clientX, event.clientY);
-  if (start.point.isLabel) return opened(state, { node: view.lane.nodeAt(start.point.y), time: null }, event.clientX, event.clientY);
+  if (start.found) {
+    return opened(state, { message: start.found.way.message, way: start.found.way }, event.clientX, event.clientY);
+  }
+  if (start.point.isLabel) {
+    return opened(state, { node: view.lane.nodeAt(start.point.y), time: null }, event.clientX, event.clientY);
+  }
   does.cut(countAt(view.story, view.places.momentAt(start.point.x + 4)));
 }
 
@@ -125,7 +147,9 @@ function menuWanted(state, event) {
   if (byKey) return;
   const point = pointOf(view, event);
   const found = point.isLabel ? null : nearest(view.shown, point.x, point.y);
-  const target = found ? { message: found.way.message, way: found.way } : { node: view.lane.nodeAt(point.y), time: point.isLabel ? null : view.places.timeAt(point.x) };
+  const target = found
+    ? { message: found.way.message, way: found.way }
+    : { node: view.lane.nodeAt(point.y), time: point.isLabel ? null : view.places.timeAt(point.x) };
   opened(state, target, event.clientX, event.clientY);
 }
 
@@ -150,7 +174,9 @@ function typed(state, event) {
     event.preventDefault();
     event.stopPropagation();
     const area = (message?.querySelector(".grip") ?? label).getBoundingClientRect();
-    const target = message ? { message: view.story.messages[Number(message.dataset.message) - 1] } : { node: Number(label.dataset.label), time: null };
+    const target = message
+      ? { message: view.story.messages[Number(message.dataset.message) - 1] }
+      : { node: Number(label.dataset.label), time: null };
     return opened(state, target, area.left, area.bottom);
   }
   const aside = { ArrowUp: -1, ArrowDown: 1 }[event.key];
@@ -169,14 +195,21 @@ function chosen(view, number, aside) {
   const room = view.box.clientWidth - view.gutter;
   if (way.x1 < view.box.scrollLeft || way.x2 > view.box.scrollLeft + room) view.box.scrollLeft = way.x1 - room / 3;
   view.choose(next);
-  requestAnimationFrame(() => view.layers.arrows.querySelector(`[data-message="${next}"][tabindex]`)?.focus({ preventScroll: true }));
+  requestAnimationFrame(() =>
+    view.layers.arrows.querySelector(`[data-message="${next}"][tabindex]`)?.focus({ preventScroll: true })
+  );
 }
 
 function focused(state, event) {
   const message = event.target.closest?.(".message");
   if (!message || state.held) return;
   const way = state.view.shown.find((each) => each.message.number === Number(message.dataset.message));
-  if (way) spot(state, way, { inX: way.x2 + state.view.gutter - state.view.box.scrollLeft, inY: way.y2 - state.view.box.scrollTop });
+  if (way) {
+    spot(state, way, {
+      inX: way.x2 + state.view.gutter - state.view.box.scrollLeft,
+      inY: way.y2 - state.view.box.scrollTop,
+    });
+  }
 }
 
 /** Marks an arrow and tells about it. */

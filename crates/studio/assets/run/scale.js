@@ -17,7 +17,10 @@ export function scale(story, spacing, zoom, width) {
   const places = Float64Array.from(moments, (time, moment) => PAD + step * (isEven ? moment : time - first));
   const end = PAD + TAIL + step * span;
   return {
-    spacing, step, width: end + PAD, end,
+    spacing,
+    step,
+    width: end + PAD,
+    end,
     x: (moment) => places[moment] ?? end,
     momentAt: (x) => lastBefore(places, x),
     timeAt: (x) => (isEven ? timeBetween(places, moments, x, step) : Math.round(first + (x - PAD) / step)),
@@ -49,7 +52,9 @@ function timeBetween(places, moments, x, step) {
   const share = Math.min(1, Math.max(0, (x - (places[moment] ?? 0)) / step));
   const next = moments[moment + 1] ?? moments[moment] + 1;
   const behind = x > (places.at(-1) ?? 0) ? Math.round((x - places.at(-1)) / step) : null;
-  return behind === null ? Math.round(moments[moment] + share * (next - moments[moment])) : (moments.at(-1) ?? 0) + behind;
+  return behind === null
+    ? Math.round(moments[moment] + share * (next - moments[moment]))
+    : (moments.at(-1) ?? 0) + behind;
 }
 
 function placeOfTime(places, moments, time, step) {
@@ -60,7 +65,9 @@ function placeOfTime(places, moments, time, step) {
 
 /** Round times for the marks of an axis, about `apart` pixels from each other: `[[x, text], …]` between two places. */
 export function ticks(story, places, from, until, apart = 84) {
-  return places.spacing === "even" ? evenTicks(story, places, from, until, apart) : timeTicks(places, from, until, apart);
+  return places.spacing === "even"
+    ? evenTicks(story, places, from, until, apart)
+    : timeTicks(places, from, until, apart);
 }
 
 function timeTicks(places, from, until, apart) {
@@ -69,7 +76,11 @@ function timeTicks(places, from, until, apart) {
   const round = Math.max(1, [1, 2, 5, 10].map((factor) => factor * power).find((value) => value >= raw) ?? raw);
   const marks = [];
   const stop = Math.min(until, places.width);
-  for (let time = Math.ceil(places.timeAt(Math.max(PAD, from)) / round) * round; places.xOfTime(time) <= stop; time += round) {
+  for (
+    let time = Math.ceil(places.timeAt(Math.max(PAD, from)) / round) * round;
+    places.xOfTime(time) <= stop;
+    time += round
+  ) {
     marks.push([places.xOfTime(time), String(time)]);
   }
   return marks;

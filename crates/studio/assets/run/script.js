@@ -3,7 +3,8 @@
 // Each action of a script takes one tick: what happens at time t belongs to the t-th action. A change rewrites or inserts a line there.
 // Expectations behind it were about another run, so they become comments.
 
-const HEADING = /^(algorithm|nodes|channels|start-inside|quorum|structure|tree|arbitration|set|registers|memory|barrier)\b/;
+const HEADING =
+  /^(algorithm|nodes|channels|start-inside|quorum|structure|tree|arbitration|set|registers|memory|barrier)\b/;
 
 /** The lines of a script: `[{text, tick}]`; `tick` is null for headings, comments, expectations and the loop. */
 export function linesOf(text) {
@@ -21,7 +22,11 @@ export function editScript(spec, run, story, change) {
   const text = run.script ?? spec.script;
   const lines = linesOf(text);
   const edit = { retime, lose, twice, crash }[change.what];
-  if (!edit) return { trouble: "In a script a link is cut by losing its messages one by one: choose a message and let it be lost." };
+  if (!edit) {
+    return {
+      trouble: "In a script a link is cut by losing its messages one by one: choose a message and let it be lost.",
+    };
+  }
   const outcome = edit(lines, run, story, change);
   if (outcome.trouble) return outcome;
   return { spec: { ...spec, script: joined(outcome.lines, outcome.from) }, note: outcome.note ?? null };
@@ -31,7 +36,10 @@ export function editScript(spec, run, story, change) {
 export function appended(text, line, trouble) {
   const failing = Number(/^line (\d+)/i.exec(trouble ?? "")?.[1] ?? Infinity);
   const lines = text.replace(/\s+$/, "").split("\n");
-  const kept = lines.map((each, place) => (place + 1 >= failing && each.trim() !== "" && !each.startsWith("#") ? `# ${each}` : each));
+  const kept = lines.map((
+    each,
+    place,
+  ) => (place + 1 >= failing && each.trim() !== "" && !each.startsWith("#") ? `# ${each}` : each));
   return `${kept.join("\n")}\n${line}\n`;
 }
 
@@ -57,7 +65,13 @@ function retime(lines, run, story, { message, end, time }) {
 }
 
 function moveOutOfAll(lines, run, story, message, sent, old, time, place) {
-  if (time >= old || sent >= old) return { trouble: `Line ${place + 1} delivers everything at once: what comes out of it can only be delivered earlier, if it was sent before.` };
+  if (time >= old || sent >= old) {
+    return {
+      trouble: `Line ${
+        place + 1
+      } delivers everything at once: what comes out of it can only be delivered earlier, if it was sent before.`,
+    };
+  }
   return inserted(lines, Math.max(sent + 1, time), `deliver ${name(run, story, message, time)}`);
 }
 
@@ -68,14 +82,23 @@ function lose(lines, run, story, { message, end }) {
   const place = lines.findIndex((line) => line.tick === time);
   const word = `lose ${name(run, story, message, time)}`;
   if (!isAll(lines[place])) return { lines: lines.with(place, { text: word, tick: time }), from: place };
-  if (run.events[message.index].time >= time) return { trouble: `Line ${place + 1} delivers everything at once, and this message is sent in the course of it: it cannot be lost before.` };
+  if (run.events[message.index].time >= time) {
+    return {
+      trouble: `Line ${
+        place + 1
+      } delivers everything at once, and this message is sent in the course of it: it cannot be lost before.`,
+    };
+  }
   return inserted(lines, time, word);
 }
 
 function twice(lines, run, story, { message }) {
   const sent = run.events[message.index].time;
   const outcome = inserted(lines, sent + 1, `duplicate ${name(run, story, message, sent + 1)}`);
-  return { ...outcome, note: "The copy is under way: choose among what could happen next to deliver it, or drag its head." };
+  return {
+    ...outcome,
+    note: "The copy is under way: choose among what could happen next to deliver it, or drag its head.",
+  };
 }
 
 function crash(lines, run, story, { node, time }) {
@@ -100,7 +123,9 @@ function lastAction(lines) {
 /** A message as a script names it before an action: `1->2 REPLY #2` if others like it are under way before it. */
 function name(run, story, message, tick) {
   const isLike = (other) => other.from === message.from && other.to === message.to && other.kind === message.kind;
-  const isUnderWay = (other) => run.events[other.index].time < tick && !other.ends.some((end) => run.events[end.index].time < tick && other !== message);
+  const isUnderWay = (other) =>
+    run.events[other.index].time < tick &&
+    !other.ends.some((end) => run.events[end.index].time < tick && other !== message);
   const alike = story.messages.filter((other) => isLike(other) && (other === message || isUnderWay(other)));
   const which = alike.indexOf(message) + 1;
   return `${message.from}->${message.to} ${message.kind}${which > 1 ? ` #${which}` : ""}`;

@@ -2,13 +2,34 @@
 //
 // A spec is `{algorithm, nodes, …, options: {quorum, …}, crash: […], partition: […], message: […]}`, or `{script, files?}`, or `{trace}`.
 
-const PLAIN = ["algorithm", "nodes", "entries", "load", "hold", "latency", "channels", "loss", "duplicate", "retransmit", "start_inside", "seed"];
+const PLAIN = [
+  "algorithm",
+  "nodes",
+  "entries",
+  "load",
+  "hold",
+  "latency",
+  "channels",
+  "loss",
+  "duplicate",
+  "retransmit",
+  "start_inside",
+  "seed",
+];
 const LISTS = ["crash", "partition", "message"];
 const NAMED = ["quorum", "structure", "tree", "arbitration"];
 const NUMBERS = new Set(["nodes", "entries", "start_inside"]);
 
 /** What one sees who asks for nothing. */
-export const FIRST = { algorithm: "maekawa", nodes: 7, entries: 5, load: "active:3", latency: "uniform:5:15", options: { quorum: "plane" }, seed: "7" };
+export const FIRST = {
+  algorithm: "maekawa",
+  nodes: 7,
+  entries: 5,
+  load: "active:3",
+  latency: "uniform:5:15",
+  options: { quorum: "plane" },
+  seed: "7",
+};
 
 /** Reads `#/run?…`: `{spec, at}`; `at` is null if the address does not say. */
 export function fromQuery(query) {
@@ -64,7 +85,10 @@ function isSaid(value) {
 
 /** Leaves signs as they are that need not be escaped behind a `#`, so that people can read the address. */
 function readable(query) {
-  return query.toString().replace(/%3A/g, ":").replace(/%40/g, "@").replace(/%2C/g, ",").replace(/%7C/g, "|").replace(/%2F/g, "/");
+  return query.toString().replace(/%3A/g, ":").replace(/%40/g, "@").replace(/%2C/g, ",").replace(/%7C/g, "|").replace(
+    /%2F/g,
+    "/",
+  );
 }
 
 /** Are they the same run? */
@@ -74,8 +98,12 @@ export function isSame(one, other) {
 
 function sorted(value) {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
-  const said = Object.entries(value).filter(([, content]) => isSaid(content) && !(Array.isArray(content) && content.length === 0));
-  return Object.fromEntries(said.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, content]) => [name, sorted(content)]));
+  const said = Object.entries(value).filter(([, content]) =>
+    isSaid(content) && !(Array.isArray(content) && content.length === 0)
+  );
+  return Object.fromEntries(
+    said.sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, content]) => [name, sorted(content)]),
+  );
 }
 
 /** Is it played by a script? */

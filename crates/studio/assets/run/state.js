@@ -1,6 +1,6 @@
 // What every node knew at the cut, in the textbook's words: a table, or a list of cards where the screen is narrow.
 
-import { h, fill } from "../dom.js";
+import { fill, h } from "../dom.js";
 
 /** The last of some changes, `[[count, value], …]`, that had happened after so many events. */
 export function latest(changes, count) {
@@ -23,19 +23,36 @@ export function permissionText(permission) {
 
 /** The table of states: `{element, show(run, cut)}`. */
 export function stateTable() {
-  const box = h("div", { class: "wide states", tabindex: "0", role: "region", "aria-label": "State of every node at the cut" });
+  const box = h("div", {
+    class: "wide states",
+    tabindex: "0",
+    role: "region",
+    "aria-label": "State of every node at the cut",
+  });
   return { element: box, show: (run, cut) => draw(box, run, cut) };
 }
 
 function draw(box, run, cut) {
   if (run.states.length === 0 || cut > run.known) {
-    fill(box, h("p", { class: "soft" }, run.trouble ? `States are known up to event ${run.known}: ${run.trouble}` : "This run tells no states."));
+    fill(
+      box,
+      h(
+        "p",
+        { class: "soft" },
+        run.trouble ? `States are known up to event ${run.known}: ${run.trouble}` : "This run tells no states.",
+      ),
+    );
     return;
   }
   const columns = columnsOf(run);
   const here = run.events[cut - 1]?.node;
   const rows = run.states.map((changes, index) => row(columns, changes, index + 1, cut, index + 1 === here));
-  const heading = h("tr", {}, h("th", { scope: "col" }, "node"), columns.map(({ name }) => h("th", { scope: "col" }, name)));
+  const heading = h(
+    "tr",
+    {},
+    h("th", { scope: "col" }, "node"),
+    columns.map(({ name }) => h("th", { scope: "col" }, name)),
+  );
   const scrolled = [box.scrollLeft, box.scrollTop];
   fill(box, h("table", { class: "full cards", data: { cut } }, h("thead", {}, heading), h("tbody", {}, rows)));
   [box.scrollLeft, box.scrollTop] = scrolled;
@@ -44,8 +61,18 @@ function draw(box, run, cut) {
 function columnsOf(run) {
   const some = (test) => run.states.some((changes) => changes.some(([, state]) => test(state)));
   const columns = [{ name: "phase", of: (state) => state.phase, isPhase: true }];
-  if (some((state) => state.waits.length > 0)) columns.push({ name: "waits for", of: (state) => state.waits.join(" ") || "–" });
-  if (some((state) => state.permission)) columns.push({ name: "permission", of: (state) => permissionText(state.permission) });
+  if (some((state) => state.waits.length > 0)) {
+    columns.push({
+      name: "waits for",
+      of: (state) => state.waits.join(" ") || "–",
+    });
+  }
+  if (some((state) => state.permission)) {
+    columns.push({
+      name: "permission",
+      of: (state) => permissionText(state.permission),
+    });
+  }
   run.fields.forEach((name, place) => columns.push({ name, of: (state) => state.fields[place] ?? "" }));
   return columns;
 }
@@ -57,7 +84,16 @@ function row(columns, changes, node, cut, isHere) {
   const cells = columns.map(({ name, of, isPhase }) => {
     const [value, old] = [of(now), before ? of(before) : null];
     const content = isPhase ? h("span", { class: `phase ${value}` }, value) : value;
-    return h("td", { class: value === old ? null : "new", data: { field: name }, title: value === old ? null : `was ${old === "" || old === null ? "empty" : old}` }, content);
+    return h("td", {
+      class: value === old ? null : "new",
+      data: { field: name },
+      title: value === old ? null : `was ${old === "" || old === null ? "empty" : old}`,
+    }, content);
   });
-  return h("tr", { class: isHere ? "here" : null, data: { node } }, h("th", { scope: "row" }, h("span", { class: "node-word" }, "node "), node), cells);
+  return h(
+    "tr",
+    { class: isHere ? "here" : null, data: { node } },
+    h("th", { scope: "row" }, h("span", { class: "node-word" }, "node "), node),
+    cells,
+  );
 }

@@ -10,9 +10,18 @@ const STEPS = new Set(["start", "request", "release", "deliver", "crash", "acces
 export function tell(run) {
   const placeOf = new Map(run.events.map((event, index) => [event.id, index]));
   const story = {
-    nodes: run.nodes, events: run.events, placeOf, moments: [], momentOf: [], messages: [], numberOf: new Map(),
+    nodes: run.nodes,
+    events: run.events,
+    placeOf,
+    moments: [],
+    momentOf: [],
+    messages: [],
+    numberOf: new Map(),
     lanes: Array.from({ length: run.nodes }, () => ({ stays: [], crash: null })),
-    ribbons: [], violations: [], entries: [], loop: null,
+    ribbons: [],
+    violations: [],
+    entries: [],
+    loop: null,
   };
   place(story);
   for (let index = 0; index < run.events.length; index += 1) read(story, run, index);
@@ -66,24 +75,32 @@ function read(story, run, index) {
   const moment = story.momentOf[index];
   const lane = story.lanes[event.node - 1];
   switch (event.event) {
-    case "start": return begin(lane, event.node === run.start_inside ? "inside" : "outside", moment, index);
-    case "request": return begin(lane, "waiting", moment, index);
+    case "start":
+      return begin(lane, event.node === run.start_inside ? "inside" : "outside", moment, index);
+    case "request":
+      return begin(lane, "waiting", moment, index);
     case "enter":
       story.entries.push(index);
       return begin(lane, "inside", moment, index, event.fence);
-    case "release": return begin(lane, "outside", moment, index);
+    case "release":
+      return begin(lane, "outside", moment, index);
     case "crash":
       close(lane, moment);
       lane.crash = { moment, index };
       return undefined;
-    case "send": return send(story, event, index, moment);
-    case "deliver": return end(story, event, { index, moment, isLost: false });
-    case "lost": return end(story, event, { index, moment, isLost: true, why: event.why });
-    case "violation": return story.violations.push({ moment, index });
+    case "send":
+      return send(story, event, index, moment);
+    case "deliver":
+      return end(story, event, { index, moment, isLost: false });
+    case "lost":
+      return end(story, event, { index, moment, isLost: true, why: event.why });
+    case "violation":
+      return story.violations.push({ moment, index });
     case "loop":
       story.loop ??= { moment, index };
       return undefined;
-    default: return undefined;
+    default:
+      return undefined;
   }
 }
 

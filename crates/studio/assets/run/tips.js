@@ -5,7 +5,9 @@ import { kindName } from "../kinds.js";
 
 /** A sentence about a message, for those who cannot see the arrow. */
 export function sentence(run, message) {
-  const ends = message.ends.map((end) => `${end.isLost ? "lost" : "delivered"} at ${run.events[end.index].time}${end.why ? `: ${end.why}` : ""}`);
+  const ends = message.ends.map((end) =>
+    `${end.isLost ? "lost" : "delivered"} at ${run.events[end.index].time}${end.why ? `: ${end.why}` : ""}`
+  );
   const fate = ends.length > 0 ? ends.join(", ") : "still under way";
   return `${message.kind} from ${message.from} to ${message.to}, sent at ${run.events[message.index].time}, ${fate}`;
 }
@@ -14,7 +16,13 @@ export function sentence(run, message) {
 export function aboutMessage(run, story, message) {
   const event = run.events[message.index];
   return [
-    h("p", { class: "tip-title" }, kindName(message.kind), ` ${message.from} → ${message.to} `, h("span", { class: "soft" }, `message ${message.number}`)),
+    h(
+      "p",
+      { class: "tip-title" },
+      kindName(message.kind),
+      ` ${message.from} → ${message.to} `,
+      h("span", { class: "soft" }, `message ${message.number}`),
+    ),
     h("p", {}, `sent at ${event.time}, `, fates(run, message)),
     ruleText(run, event),
     causeText(run, story, event),
@@ -24,7 +32,9 @@ export function aboutMessage(run, story, message) {
 
 function fates(run, message) {
   if (message.ends.length === 0) return "still under way at the end";
-  return message.ends.map((end) => `${end.isLost ? "lost" : "delivered"} at ${run.events[end.index].time}${end.why ? ` (${end.why})` : ""}`).join(", ");
+  return message.ends.map((end) =>
+    `${end.isLost ? "lost" : "delivered"} at ${run.events[end.index].time}${end.why ? ` (${end.why})` : ""}`
+  ).join(", ");
 }
 
 /** Which rule made an event, with its text. */

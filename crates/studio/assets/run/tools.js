@@ -1,17 +1,36 @@
 // What stands around a diagram: a legend that hides kinds, the axis, and the zoom.
 
-import { h, fill, button, select } from "../dom.js";
+import { button, fill, h, select } from "../dom.js";
 import { sample } from "../kinds.js";
 
 /** The row above the diagram: `{element, show(run, story), key(event)}`. */
 export function tools(view, does) {
   const legend = h("div", { class: "legend", role: "group", "aria-label": "Kinds of message" });
-  const axis = select([["time", "true time"], ["even", "evenly spaced"]], "time", { id: "spacing", "aria-label": "Time axis", on: { change: (event) => { view.setSpacing(event.target.value); view.reveal(); does.spaced?.(event.target.value); } } });
+  const axis = select([["time", "true time"], ["even", "evenly spaced"]], "time", {
+    id: "spacing",
+    "aria-label": "Time axis",
+    on: {
+      change: (event) => {
+        view.setSpacing(event.target.value);
+        view.reveal();
+        does.spaced?.(event.target.value);
+      },
+    },
+  });
   const zoom = (factor) => () => view.setZoom(factor === 0 ? 1 : view.zoom * factor);
-  const zooms = h("div", { class: "buttons" }, button("−", zoom(1 / 1.4), { title: "Less near (−)", "aria-label": "Zoom out" }), button("fit", zoom(0), { title: "As it was (0)", "aria-label": "Fit" }), button("+", zoom(1.4), { title: "Nearer (+)", "aria-label": "Zoom in" }));
+  const zooms = h(
+    "div",
+    { class: "buttons" },
+    button("−", zoom(1 / 1.4), { title: "Less near (−)", "aria-label": "Zoom out" }),
+    button("fit", zoom(0), { title: "As it was (0)", "aria-label": "Fit" }),
+    button("+", zoom(1.4), { title: "Nearer (+)", "aria-label": "Zoom in" }),
+  );
   const key = (event) => {
     const factor = { "+": 1.4, "=": 1.4, "-": 1 / 1.4, 0: 0 }[event.key];
-    if (factor === undefined || event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (
+      factor === undefined || event.ctrlKey || event.metaKey || event.altKey ||
+      /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)
+    ) return;
     event.preventDefault();
     zoom(factor)();
   };
@@ -29,14 +48,29 @@ function drawLegend(view, legend, run, story) {
     else hidden.add(kind);
     view.setHidden(hidden);
   };
-  const item = ([kind]) => h("label", { class: "tick" },
-    h("input", { type: "checkbox", checked: !view.hidden.has(kind), data: { toggle: kind }, on: { change: (event) => toggle(kind, event.target.checked) } }), sample(kind), kind);
+  const item = ([kind]) =>
+    h(
+      "label",
+      { class: "tick" },
+      h("input", {
+        type: "checkbox",
+        checked: !view.hidden.has(kind),
+        data: { toggle: kind },
+        on: { change: (event) => toggle(kind, event.target.checked) },
+      }),
+      sample(kind),
+      kind,
+    );
   fill(legend, phases(story), [...counts].map(item));
 }
 
 function phases(story) {
   const names = ["outside", "waiting", "inside"];
   if (story.lanes.some((lane) => lane.crash)) names.push("crashed");
-  return h("span", { class: "phases small" }, names.map((name) => h("span", { class: `phase ${name}` }, name)),
-    story.hasRibbons ? h("span", { class: "soft" }, "ribbon: whom the vote is given to, or the token") : null);
+  return h(
+    "span",
+    { class: "phases small" },
+    names.map((name) => h("span", { class: `phase ${name}` }, name)),
+    story.hasRibbons ? h("span", { class: "soft" }, "ribbon: whom the vote is given to, or the token") : null,
+  );
 }

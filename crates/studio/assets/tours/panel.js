@@ -1,7 +1,7 @@
 // The guide of a tour, above whatever page a step is on: its sentences, what to look at, back and next.
 
-import { h, fill, button } from "../dom.js";
-import { TOURS, stepAddress } from "./list.js";
+import { button, fill, h } from "../dom.js";
+import { stepAddress, TOURS } from "./list.js";
 
 const element = document.getElementById("tour");
 let shown = null;
@@ -19,10 +19,26 @@ export function show(name, number, app) {
     app.go(step.to);
   };
   const isLast = number === tour.steps.length;
-  const next = isLast ? h("a", { class: "button", href: "#/tours", id: "tour-next" }, "All tours") : button("Next", go(number + 1), { class: "primary", id: "tour-next" });
-  fill(element, h("div", { class: "tour-head" }, h("h2", {}, tour.title), h("span", { class: "soft small" }, `step ${number} of ${tour.steps.length}`), button("×", close, { class: "quiet", "aria-label": "Leave the tour", id: "tour-close" })),
-    h("div", { class: "tour-text", data: { step: number } }, step.says.map((text) => h("p", {}, text)), h("p", { class: "tour-look" }, h("b", {}, "Look at: "), step.look)),
-    h("div", { class: "buttons" }, button("Back", go(number - 1), { id: "tour-back", disabled: number === 1 }), next));
+  const next = isLast
+    ? h("a", { class: "button", href: "#/tours", id: "tour-next" }, "All tours")
+    : button("Next", go(number + 1), { class: "primary", id: "tour-next" });
+  fill(
+    element,
+    h(
+      "div",
+      { class: "tour-head" },
+      h("h2", {}, tour.title),
+      h("span", { class: "soft small" }, `step ${number} of ${tour.steps.length}`),
+      button("×", close, { class: "quiet", "aria-label": "Leave the tour", id: "tour-close" }),
+    ),
+    h(
+      "div",
+      { class: "tour-text", data: { step: number } },
+      step.says.map((text) => h("p", {}, text)),
+      h("p", { class: "tour-look" }, h("b", {}, "Look at: "), step.look),
+    ),
+    h("div", { class: "buttons" }, button("Back", go(number - 1), { id: "tour-back", disabled: number === 1 }), next),
+  );
   return undefined;
 }
 
