@@ -128,7 +128,7 @@ function end(story, event, ending) {
 
 /** Whom votes are given to, and where the token is, from moment to moment. */
 function ribbons(run, story, last) {
-  return run.states.map((changes) => {
+  return run.states.map((changes, index) => {
     const pieces = [];
     changes.forEach(([count, state], place) => {
       const from = count > 0 ? story.momentOf[count - 1] : 0;
@@ -140,7 +140,9 @@ function ribbons(run, story, last) {
       if (before && before.holder === holder && before.until === from) before.until = until;
       else pieces.push({ holder, from, until });
     });
-    return pieces.filter((piece) => piece.until > piece.from);
+    const end = story.lanes[index].crash?.moment ?? last;
+    const cropped = pieces.map((piece) => ({ ...piece, until: Math.min(piece.until, end) }));
+    return cropped.filter((piece) => piece.until > piece.from);
   });
 }
 
