@@ -60,7 +60,12 @@ function drawn(state) {
       "div",
       { class: "row end" },
       field("Algorithm, program or specimen", chooser(state)),
-      input(state, "nodes", "Nodes", { type: "number", min: 1, max: 8, placeholder: isProgram(state) ? "2" : "3" }),
+      input(state, "nodes", isProgram(state) ? "Processes" : "Nodes", {
+        type: "number",
+        min: 1,
+        max: 8,
+        placeholder: about.most_nodes ?? 3,
+      }),
       rows,
     ),
     (about.parameters ?? []).length > 0

@@ -25,7 +25,8 @@ export function rowView(row, signal) {
 function show(view) {
   const { row, line, more, inner } = view;
   const known = knownOf(row);
-  const toggle = button(row.name, () => view.open(more.hidden), { class: "link", "aria-expanded": String(!more.hidden), title: row.title });
+  const name = row.name.split("/").flatMap((part, index) => (index > 0 ? ["/", h("wbr"), part] : [part]));
+  const toggle = button(name, () => view.open(more.hidden), { class: "link", "aria-expanded": String(!more.hidden), title: row.title });
   const text = known ? "again" : "check";
   const again = button(text, view.check, { class: "small", data: { check: row.key }, "aria-label": `${text} ${row.key}` });
   fill(

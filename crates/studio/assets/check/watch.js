@@ -20,11 +20,16 @@ export async function watched(place, path, body, signal) {
   } catch (error) {
     if (error.name === "AbortError") return { cancelled: true };
     if (error.name !== "Refused") throw error;
-    return { refusal: error.message };
+    return { refusal: sentence(error.message) };
   } finally {
     signal?.removeEventListener("abort", leave);
     fill(place);
   }
+}
+
+/** What the server says, as it stands alone. */
+function sentence(text) {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 }
 
 function seconds(started) {
