@@ -67,14 +67,14 @@ function algorithmChoice(spec, catalog, looks, put) {
   const toggle = (name, isChosen) => take(right.map((one) => one.name).filter((one) => (one === name ? isChosen : chosen.has(one))));
   const family = (title) => {
     const members = right.filter((algorithm) => algorithm.family === title);
-    const only = button("only these", () => take(members.map((one) => one.name)), { class: "link small" });
+    const only = button("only these", () => take(members.map((one) => one.name)), { class: "link" });
     return h("div", { class: "family" }, h("h3", { class: "row spread" }, title, only), members.map((one) => algorithmTick(one, chosen, looks, toggle)));
   };
   return h(
     "fieldset",
     { id: "compare-algorithms" },
     h("legend", {}, "algorithms"),
-    button("all", () => put({ algorithms: [] }), { class: "link small" }),
+    button("all", () => put({ algorithms: [] }), { class: "link" }),
     families.map(family),
   );
 }
@@ -109,7 +109,7 @@ function sizeChoice(spec, put) {
     autocomplete: "off",
     on: { change: (event) => put({ nodes: list(event.target.value) }) },
   });
-  const ready = SIZES.map(([name, sizes]) => button(name, () => put({ nodes: list(sizes) }), { class: "link small", title: sizes }));
+  const ready = SIZES.map(([name, sizes]) => button(name, () => put({ nodes: list(sizes) }), { class: "link", title: sizes }));
   return h("div", { class: "stack tight" }, field("numbers of nodes, as 4,9,16 or 4..9", text), h("div", { class: "row small" }, ready));
 }
 

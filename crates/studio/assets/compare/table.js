@@ -19,7 +19,7 @@ export function numbersTable(cells, metric) {
   return h(
     "table",
     { id: "compare-table", class: "full" },
-    h("thead", {}, h("tr", {}, h("th", { rowspan: 2, scope: "col" }, "algorithm"), h("th", { rowspan: 2, scope: "col" }, "textbook: messages"), heads), h("tr", {}, sizeHeads)),
+    h("thead", {}, h("tr", {}, h("th", { rowspan: 2, scope: "col" }, "algorithm"), h("th", { rowspan: 2, scope: "col", class: "formula" }, "textbook: messages"), heads), h("tr", {}, sizeHeads)),
     h("tbody", {}, names.map(row)),
   );
 }

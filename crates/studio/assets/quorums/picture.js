@@ -24,7 +24,7 @@ export function drawPicture({ system, crashed, shown, press, ask }) {
     "aria-label": `${system.kind} of ${system.n} nodes`,
   });
   picture.append(...drawn.lines.map((line) => drawLine(line, drawn.places, members, crashed)));
-  if (drawn.isRing) picture.append(...chords(shown.members, drawn.places));
+  if (drawn.isRing) picture.append(...chords(shown.members, drawn.places, crashed));
   for (const [node, place] of [...drawn.places].sort(([one], [other]) => one - other)) {
     picture.append(drawNode(node, place, drawn, { isMember: members.has(node), isCrashed: crashed.has(node), isOwner: node === shown.of }));
   }
@@ -51,13 +51,15 @@ function drawLine({ nodes, shape }, places, members, crashed) {
 }
 
 /** From each member to the next, drawn towards the middle so that no other node is in the way. */
-function chords(members, places) {
+function chords(members, places, crashed) {
   if (members.length < 2) return [];
   const pulled = ({ x, y }, pull) => `${x * (1 - pull)} ${y * (1 - pull)}`;
   return members.map((node, index) => {
-    const [from, to] = [places.get(node), places.get(members[(index + 1) % members.length])];
+    const next = members[(index + 1) % members.length];
+    const [from, to] = [places.get(node), places.get(next)];
+    const isBroken = crashed.has(node) || crashed.has(next);
     const pull = 0.42 * Math.min(1, Math.hypot(from.x - to.x, from.y - to.y) / Math.hypot(from.x, from.y));
-    return svg("path", { class: "figure-line shown", d: `M${from.x} ${from.y}C${pulled(from, pull)} ${pulled(to, pull)} ${to.x} ${to.y}` });
+    return svg("path", { class: `figure-line shown${isBroken ? " broken" : ""}`, d: `M${from.x} ${from.y}C${pulled(from, pull)} ${pulled(to, pull)} ${to.x} ${to.y}` });
   });
 }
 
