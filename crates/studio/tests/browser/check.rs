@@ -20,8 +20,8 @@ async fn checked(page: &Page, name: &str, property: &str, verdict: &str) {
 #[test]
 fn a_counterexample_opens_from_check() {
     browse(async |page| {
-        checked(page, "ricart-agrawala/equal-stamps", "exclusion", "violated").await;
-        page.click("[data-counterexample=exclusion] [data-open]").await;
+        checked(page, "ricart-agrawala/equal-stamps", "mutual-exclusion", "violated").await;
+        page.click("[data-counterexample=mutual-exclusion] [data-open]").await;
         page.until("it is in Run", "location.hash.startsWith('#/run?script=')").await;
         page.until(
             "the run violates exclusion",
@@ -37,8 +37,8 @@ fn a_counterexample_opens_from_check() {
 #[test]
 fn a_lasso_opens_from_check_with_its_loop_shaded() {
     browse(async |page| {
-        checked(page, "maekawa/node-first", "starvation", "violated").await;
-        page.click("[data-counterexample=starvation] [data-open]").await;
+        checked(page, "maekawa/node-first", "starvation-freedom", "violated").await;
+        page.click("[data-counterexample=starvation-freedom] [data-open]").await;
         page.until("it is in Run", "location.hash.startsWith('#/run?script=')").await;
         page.until("the loop is shaded", "!!document.querySelector('[data-diagram] rect.loop')").await;
         assert_eq!(page.errors().await, Vec::<String>::new());
