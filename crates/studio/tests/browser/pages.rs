@@ -16,7 +16,7 @@ pub const PAGES: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn each_page_loads_without_console_errors() {
+fn each_page_loads_without_console_errors_and_without_asking_anybody_else() {
     browse(async |page| {
         for (hash, is_there) in PAGES {
             page.open(hash).await;
@@ -27,21 +27,22 @@ fn each_page_loads_without_console_errors() {
                 json!(0),
                 "{hash}"
             );
+            assert_eq!(page.value(STRANGERS).await, json!([]), "{hash}");
+            let bytes = page.value(BYTES).await.as_u64().expect("a number");
+            say(&format!("{hash} loads {} kB", bytes / 1000));
+            assert!((20_000..300_000).contains(&bytes), "{hash}: {bytes} bytes");
         }
     });
 }
 
-#[test]
-fn no_page_asks_anybody_but_the_studio_for_anything() {
-    browse(async |page| {
-        for (hash, is_there) in PAGES {
-            page.open(hash).await;
-            page.until(&format!("{hash} is there"), is_there).await;
-            let strangers = "performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => !name.startsWith(location.origin + '/'))";
-            assert_eq!(page.value(strangers).await, json!([]), "{hash}");
-        }
-    });
-}
+/// What was asked of other servers than the studio.
+const STRANGERS: &str = "performance.getEntriesByType('resource').map((entry) => entry.name)
+    .filter((name) => !name.startsWith(location.origin + '/'))";
+
+/// How large the files of a page are together.
+const BYTES: &str =
+    "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))
+    .filter((entry) => !entry.name.includes('/api/')).reduce((sum, entry) => sum + entry.decodedBodySize, 0)";
 
 #[test]
 fn at_400_px_nothing_overflows() {
@@ -120,20 +121,5 @@ fn the_first_diagram_is_there_soon() {
         page.until("there is a diagram", PAGES[0].1).await;
         let time = page.value("Math.round(performance.now())").await;
         say(&format!("the first diagram was there within {time} ms of opening the page"));
-    });
-}
-
-#[test]
-fn each_page_loads_less_than_300_kb_of_assets() {
-    browse(async |page| {
-        for (hash, is_there) in PAGES {
-            page.open(hash).await;
-            page.until(&format!("{hash} is there"), is_there).await;
-            let loaded = "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))
-                .filter((entry) => !entry.name.includes('/api/')).reduce((sum, entry) => sum + entry.decodedBodySize, 0)";
-            let bytes = page.value(loaded).await.as_u64().expect("a number");
-            say(&format!("{hash} loads {} kB", bytes / 1000));
-            assert!((20_000..300_000).contains(&bytes), "{hash}: {bytes} bytes");
-        }
     });
 }
