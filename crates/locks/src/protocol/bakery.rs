@@ -40,7 +40,7 @@ impl<const N: usize> Protocol<N> for Bakery<N> {
     fn enter(&self, me: usize, memory: &impl Memory) {
         let ticket = self.take_ticket(me, memory);
         for other in others::<N>(me) {
-            memory.wait_until(|| self.goes_after(other, me, ticket, memory));
+            memory.wait_until(move || self.goes_after(other, me, ticket, memory));
         }
     }
 

@@ -46,7 +46,7 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
     fn enter(&self, me: usize, memory: &impl Memory) {
         let mine = self.take_ticket(me, memory);
         for other in others::<N>(me) {
-            memory.wait_until(|| self.goes_after(other, me, mine, memory));
+            memory.wait_until(move || self.goes_after(other, me, mine, memory));
         }
     }
 

@@ -53,7 +53,7 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
             } else {
                 self.step_back(me, memory);
             }
-            memory.wait_until(|| memory.load(&self.y) == 0);
+            memory.wait_until(move || memory.load(&self.y) == 0);
         }
     }
 
@@ -71,7 +71,7 @@ impl<const N: usize> LamportFast<N> {
     fn is_last(&self, me: usize, memory: &impl Memory) -> bool {
         self.step_back(me, memory);
         for word in &self.want {
-            memory.wait_until(|| memory.load(word) == 0);
+            memory.wait_until(move || memory.load(word) == 0);
         }
         memory.load(&self.y) == me + 1
     }

@@ -38,7 +38,7 @@ impl Protocol<2> for Peterson {
     #[inline]
     fn enter(&self, me: usize, memory: &impl Memory) {
         if self.raise_flag(me, memory) {
-            memory.wait_until(|| self.may_enter(me, memory));
+            memory.wait_until(move || self.may_enter(me, memory));
         }
     }
 
