@@ -25,6 +25,8 @@ pub struct Bakery<const N: usize> {
 impl<const N: usize> Protocol<N> for Bakery<N> {
     const NAME: &'static str = "Bakery";
 
+    const GIVES_WAY: bool = false;
+
     at_rest!(Self { words: array!(Padded(Word::zero())) });
 
     fn registers(&self) -> impl Iterator<Item = &Word> {

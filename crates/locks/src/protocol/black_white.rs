@@ -31,6 +31,8 @@ pub struct BlackWhiteBakery<const N: usize> {
 impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
     const NAME: &'static str = "BlackWhiteBakery";
 
+    const GIVES_WAY: bool = false;
+
     at_rest!(Self { colour: Word::zero(), words: array!(Word::zero()) });
 
     fn registers(&self) -> impl Iterator<Item = &Word> {

@@ -25,6 +25,8 @@ pub struct LamportFast<const N: usize> {
 impl<const N: usize> Protocol<N> for LamportFast<N> {
     const NAME: &'static str = "LamportFast";
 
+    const GIVES_WAY: bool = true;
+
     at_rest!(Self { x: Word::zero(), y: Word::zero(), want: array!(Word::zero()) });
 
     fn registers(&self) -> impl Iterator<Item = &Word> {
@@ -55,6 +57,11 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
             }
             memory.wait_until(move || memory.load(&self.y) == 0);
         }
+    }
+
+    #[inline]
+    fn is_wanted(&self, me: usize) -> bool {
+        self.x.peek() != me + 1
     }
 
     #[inline]
