@@ -14,11 +14,15 @@ pub struct Process {
     pub(crate) me: usize,
     /// Whether it has entered and not left, in a protocol that has no word of its own for that.
     pub(crate) is_inside: bool,
+    /// Whether another wanted in when it left last, in a protocol whose processes give way.
+    pub(crate) owes_a_courtesy: bool,
+    /// How often it has given way; it begins again at 0 when it has no more room.
+    pub(crate) courtesies: u32,
 }
 
 impl Process {
     pub(crate) fn new(me: usize) -> Self {
-        Self { me, is_inside: false }
+        Self { me, is_inside: false, owes_a_courtesy: false, courtesies: 0 }
     }
 }
 

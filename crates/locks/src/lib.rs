@@ -46,6 +46,10 @@
 //! # }
 //! ```
 //!
+//! Where processes need not be served in the order of coming, one that leaves while another wants in gives way before it asks
+//! again: it hesitates, and with `std` now and then offers its processor. So nobody has a lock for itself as long as its
+//! time slice lasts.
+//!
 //! Whoever has another way, such as the wait-for-event instruction of a small processor, implements [`Wait`].
 //!
 //! # What if my threads come and go?

@@ -176,11 +176,20 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
 
     #[inline]
     fn enter(&self, process: &mut Process) {
+        if P::GIVES_WAY && process.owes_a_courtesy {
+            process.owes_a_courtesy = false;
+            process.courtesies = process.courtesies.wrapping_add(1);
+            give_way(&self.wait, process.courtesies);
+        }
         self.enter_by(process, &Atomics(&self.wait));
     }
 
     #[inline]
     fn exit(&self, process: &mut Process) {
+        // Loom need not see the glance, as only manners depend on it.
+        if P::GIVES_WAY && !cfg!(doorway_loom) && self.protocol.is_wanted(process.me) {
+            process.owes_a_courtesy = true;
+        }
         self.exit_by(process, &Atomics(&self.wait));
     }
 
@@ -250,6 +259,14 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     }
 }
 
+/// What a process does before it asks again, if another wanted in when it left. It is not given the process, so that the
+/// compiler knows the number of the process to be the same afterwards.
+#[cold]
+#[inline(never)]
+fn give_way(wait: &impl Wait, courtesies: u32) {
+    wait.give_way(courtesies);
+}
+
 #[cfg(all(test, not(doorway_loom)))]
 mod tests {
     use core::cell::Cell;
@@ -304,5 +321,51 @@ mod tests {
         assert_eq!([x.peek(), y.peek(), want.peek()], [1, 1, 1], "it came in by the fast path");
         lock.exit_by(&mut process, &memory);
         assert_eq!([y.peek(), want.peek(), usize::from(process.is_inside)], [0; 3]);
+    }
+
+    /// A way to wait that keeps the number of the last courtesy.
+    #[derive(Default)]
+    struct Polite(Cell<u32>);
+
+    impl Wait for Polite {
+        fn pause(&self, _tries: u32, _ready: impl FnMut() -> bool) {
+            panic!("nobody waits here");
+        }
+
+        fn give_way(&self, courtesies: u32) {
+            self.0.set(courtesies);
+        }
+    }
+
+    /// How often process 0 has given way after each of five entries, if in the second and third it finds, when it leaves,
+    /// this value in this register.
+    fn courtesies<P: Protocol<N>, const N: usize>(register: usize, value: usize) -> [u32; 5] {
+        let lock = Lock::<(), P, N, Polite>::default();
+        let mut process = Process::new(0);
+        [false, true, true, false, false].map(|is_wanted| {
+            lock.enter(&mut process);
+            let word = lock.registers().nth(register).expect("the lock has it");
+            if is_wanted {
+                word.put(value);
+            }
+            lock.exit(&mut process);
+            word.put(0);
+            lock.wait.0.get()
+        })
+    }
+
+    #[test]
+    fn whoever_leaves_while_another_wants_in_gives_way_before_it_asks_again() {
+        let expected = [0, 0, 1, 2, 2];
+        assert_eq!(courtesies::<protocol::Peterson, 2>(1, 1), expected, "flag[1]");
+        assert_eq!(courtesies::<protocol::Tournament<4>, 4>(1, 1), expected, "the other side of the root");
+        assert_eq!(courtesies::<protocol::Tournament<4>, 4>(4, 1), expected, "the neighbour's leaf");
+        assert_eq!(courtesies::<protocol::LamportFast<3>, 3>(0, 3), expected, "x");
+    }
+
+    #[test]
+    fn where_processes_are_served_in_order_nobody_gives_way() {
+        assert_eq!(courtesies::<protocol::Bakery<3>, 3>(1, 9), [0; 5]);
+        assert_eq!(courtesies::<protocol::BlackWhiteBakery<3>, 3>(2, 4), [0; 5]);
     }
 }

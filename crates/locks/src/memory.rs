@@ -30,7 +30,8 @@ pub trait Memory {
     /// from 1, so that a test can leave one out.
     fn barrier(&self, number: usize);
 
-    /// Returns when the condition has been found true.
+    /// Returns when the condition has been found true. A condition should own what it needs (`move`): what it only borrows
+    /// must lie in memory, and is written there even by those that need not wait.
     fn wait_until(&self, ready: impl FnMut() -> bool);
 
     /// Stands after every store that can make a condition true for which somebody waits. The number tells a protocol's

@@ -10,7 +10,7 @@ use loom::hint::spin_loop;
 
 /// How a process waits. Exclusion does not depend on it: whatever `pause` does, the process asks again before it goes on.
 ///
-/// Neither method may panic: a process that is on its way cannot be abandoned, so the program is aborted.
+/// Neither `pause` nor `wake` may panic: a process that is on its way cannot be abandoned, so the program is aborted.
 pub trait Wait {
     /// What to do after the answer was no for the `tries`-th time in a row, counted from 0. It may ask `ready` itself,
     /// and must return when that is true.
@@ -18,6 +18,15 @@ pub trait Wait {
 
     /// Called after every store by which a process that waits may become able to go on.
     fn wake(&self) {}
+
+    /// What a process does before it asks again, if another wanted in when it left; the number counts how often it has
+    /// been so for this process, from 1. Unless one says otherwise it hesitates for as long as a cache line travels.
+    ///
+    /// Otherwise it would take the line back while the other is reading that it may enter, and the other would learn it a
+    /// transfer later. Only the locks that do not serve in the order of coming call it, and never for a try.
+    fn give_way(&self, _courtesies: u32) {
+        hesitate();
+    }
 
     /// Whether the lock leaves out its wake-up of this number, which a proof wants to see fail.
     #[cfg(doorway_loom)]
@@ -31,6 +40,15 @@ pub trait Wait {
     #[doc(hidden)]
     fn omits(&self, _barrier: usize) -> bool {
         false
+    }
+}
+
+/// How many of the processor's pauses a cache line takes to travel. Under loom every pause is a longer proof.
+const JOURNEY: u32 = if cfg!(doorway_loom) { 0 } else { 3 };
+
+fn hesitate() {
+    for _ in 0..JOURNEY {
+        spin_loop();
     }
 }
 
@@ -73,7 +91,7 @@ mod with_threads {
     #[cfg(not(doorway_loom))]
     use std::thread::yield_now;
 
-    use super::{Wait, spin_loop};
+    use super::{Wait, hesitate, spin_loop};
 
     /// How often a process asks before it lets others use its processor: long enough for a hand-over between two
     /// processors, short enough to be nothing beside a time slice. Under loom every question more is a longer proof.
@@ -85,6 +103,20 @@ mod with_threads {
         (0..SPINS).contains(&tries)
     }
 
+    /// How often a process that gives way only hesitates, until it offers its processor once: so seldom that the offer costs
+    /// little where every process has a processor of its own, and so often that where it has not nobody waits for the end of
+    /// another's time slice.
+    const CUSTOM: u32 = 64;
+
+    /// Those who find the lock free again and again never wait, and so never yield; here they do, now and then.
+    fn hesitate_or_yield(courtesies: u32) {
+        if is_time_to_yield(courtesies) { yield_now() } else { hesitate() }
+    }
+
+    fn is_time_to_yield(courtesies: u32) -> bool {
+        courtesies.is_multiple_of(CUSTOM)
+    }
+
     /// Asks a hundred times, then offers the processor to another thread before each question. Right in most programs,
     /// and the default with `std`.
     #[derive(Clone, Copy, Debug, Default)]
@@ -94,6 +126,10 @@ mod with_threads {
         #[inline]
         fn pause(&self, tries: u32, _ready: impl FnMut() -> bool) {
             if is_early(tries) { spin_loop() } else { yield_now() }
+        }
+
+        fn give_way(&self, courtesies: u32) {
+            hesitate_or_yield(courtesies);
         }
     }
 
@@ -171,6 +207,10 @@ mod with_threads {
                 self.bell.notify_all();
             }
         }
+
+        fn give_way(&self, courtesies: u32) {
+            hesitate_or_yield(courtesies);
+        }
     }
 
     impl Default for Park {
@@ -182,6 +222,19 @@ mod with_threads {
     impl fmt::Debug for Park {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.debug_struct("Park").finish_non_exhaustive()
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::vec::Vec;
+
+        use super::*;
+
+        #[test]
+        fn one_courtesy_in_sixty_four_is_the_processor() {
+            let offers: Vec<u32> = (1..=200).filter(|&courtesies| is_time_to_yield(courtesies)).collect();
+            assert_eq!(offers, [64, 128, 192]);
         }
     }
 }

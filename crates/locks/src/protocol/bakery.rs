@@ -25,6 +25,8 @@ pub struct Bakery<const N: usize> {
 impl<const N: usize> Protocol<N> for Bakery<N> {
     const NAME: &'static str = "Bakery";
 
+    const GIVES_WAY: bool = false;
+
     at_rest!(Self { words: array!(Padded(Word::zero())) });
 
     fn registers(&self) -> impl Iterator<Item = &Word> {
@@ -40,7 +42,7 @@ impl<const N: usize> Protocol<N> for Bakery<N> {
     fn enter(&self, me: usize, memory: &impl Memory) {
         let ticket = self.take_ticket(me, memory);
         for other in others::<N>(me) {
-            memory.wait_until(|| self.goes_after(other, me, ticket, memory));
+            memory.wait_until(move || self.goes_after(other, me, ticket, memory));
         }
     }
 

@@ -31,6 +31,8 @@ pub struct BlackWhiteBakery<const N: usize> {
 impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
     const NAME: &'static str = "BlackWhiteBakery";
 
+    const GIVES_WAY: bool = false;
+
     at_rest!(Self { colour: Word::zero(), words: array!(Word::zero()) });
 
     fn registers(&self) -> impl Iterator<Item = &Word> {
@@ -46,7 +48,7 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
     fn enter(&self, me: usize, memory: &impl Memory) {
         let mine = self.take_ticket(me, memory);
         for other in others::<N>(me) {
-            memory.wait_until(|| self.goes_after(other, me, mine, memory));
+            memory.wait_until(move || self.goes_after(other, me, mine, memory));
         }
     }
 

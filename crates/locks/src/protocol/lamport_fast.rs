@@ -25,6 +25,8 @@ pub struct LamportFast<const N: usize> {
 impl<const N: usize> Protocol<N> for LamportFast<N> {
     const NAME: &'static str = "LamportFast";
 
+    const GIVES_WAY: bool = true;
+
     at_rest!(Self { x: Word::zero(), y: Word::zero(), want: array!(Word::zero()) });
 
     fn registers(&self) -> impl Iterator<Item = &Word> {
@@ -53,8 +55,13 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
             } else {
                 self.step_back(me, memory);
             }
-            memory.wait_until(|| memory.load(&self.y) == 0);
+            memory.wait_until(move || memory.load(&self.y) == 0);
         }
+    }
+
+    #[inline]
+    fn is_wanted(&self, me: usize) -> bool {
+        self.x.peek() != me + 1
     }
 
     #[inline]
@@ -71,7 +78,7 @@ impl<const N: usize> LamportFast<N> {
     fn is_last(&self, me: usize, memory: &impl Memory) -> bool {
         self.step_back(me, memory);
         for word in &self.want {
-            memory.wait_until(|| memory.load(word) == 0);
+            memory.wait_until(move || memory.load(word) == 0);
         }
         memory.load(&self.y) == me + 1
     }

@@ -42,6 +42,17 @@ pub trait Protocol<const N: usize>: Sealed {
     /// What process `me` does to get inside; it is inside when this returns.
     fn enter(&self, me: usize, memory: &impl Memory);
 
+    /// Whether a process that leaves while another wants in gives way to it before it asks again. Where processes are
+    /// served in the order in which they came it need not.
+    const GIVES_WAY: bool;
+
+    /// Whether process `me`, which is inside, finds at a glance that another wants in. Manners depend on it and nothing
+    /// else, so it is none of the protocol's accesses, and it may err.
+    #[inline]
+    fn is_wanted(&self, _me: usize) -> bool {
+        false
+    }
+
     /// What process `me` does to leave.
     fn exit(&self, me: usize, memory: &impl Memory);
 }

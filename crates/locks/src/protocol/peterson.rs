@@ -24,6 +24,8 @@ pub struct Peterson {
 impl Protocol<2> for Peterson {
     const NAME: &'static str = "Peterson";
 
+    const GIVES_WAY: bool = true;
+
     at_rest!(Self { flag: array!(Word::zero()), turn: Word::zero() });
 
     fn registers(&self) -> impl Iterator<Item = &Word> {
@@ -38,8 +40,13 @@ impl Protocol<2> for Peterson {
     #[inline]
     fn enter(&self, me: usize, memory: &impl Memory) {
         if self.raise_flag(me, memory) {
-            memory.wait_until(|| self.may_enter(me, memory));
+            memory.wait_until(move || self.may_enter(me, memory));
         }
+    }
+
+    #[inline]
+    fn is_wanted(&self, me: usize) -> bool {
+        self.flag_of_other(me).peek() != 0
     }
 
     #[inline]

@@ -22,6 +22,8 @@ pub struct Tournament<const N: usize> {
 impl<const N: usize> Protocol<N> for Tournament<N> {
     const NAME: &'static str = "Tournament";
 
+    const GIVES_WAY: bool = true;
+
     at_rest!(Self { nodes: array!([node_at_rest(), node_at_rest()]) });
 
     fn registers(&self) -> impl Iterator<Item = &Word> {
@@ -40,6 +42,14 @@ impl<const N: usize> Protocol<N> for Tournament<N> {
             let (node, side) = self.place(me, level);
             node.enter(side, memory);
         }
+    }
+
+    #[inline]
+    fn is_wanted(&self, me: usize) -> bool {
+        (0..Self::LEVELS).fold(false, |is_wanted, level| {
+            let (node, side) = self.place(me, level);
+            is_wanted | node.is_wanted(side)
+        })
     }
 
     #[inline]
