@@ -4,7 +4,7 @@ use std::path::Path;
 
 use doorway_core::Refusal;
 use doorway_lab::Recording;
-use doorway_trace::draw;
+use doorway_trace::{Header, Log, draw, write};
 
 use crate::files::Destination;
 use crate::picture::Picture;
@@ -38,6 +38,21 @@ impl Records {
         }
         match &self.trace {
             Some(trace) => trace.write(|file| recording.write(file)),
+            None => Ok(()),
+        }
+    }
+
+    /// The same for a run that nobody has put together yet: the trace is written as its events are.
+    ///
+    /// # Errors
+    /// If the run cannot be drawn, or a file cannot be written.
+    pub(crate) fn write_log(&self, header: Header, log: &Log) -> Result<(), Refusal> {
+        if let Some(picture) = &self.picture {
+            let recording = Recording { header: header.clone(), events: log.iter().collect() };
+            picture.write(&recording.drawing(&self.looks)?)?;
+        }
+        match &self.trace {
+            Some(trace) => trace.write(|file| Ok(write(file, &header, log.iter())?)),
             None => Ok(()),
         }
     }

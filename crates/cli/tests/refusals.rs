@@ -21,9 +21,6 @@ fn bad_input_is_refused_in_one_sentence() {
         ("simulate lamport --start-inside 0", "nodes count from 1"),
         ("simulate lamport --crash 9@5", "there is no node 9"),
         ("simulate lamport --partition 1,2|9@1..2", "there is no node 9"),
-        ("simulate lamport --message 0@5", "counted from 1, as in 12@40"),
-        ("simulate lamport --message 5:gone", "--message: \"5:gone\" decides nothing about a message"),
-        ("simulate lamport --message 5:lost --message 5@9", "message 5 cannot have two fates"),
         ("simulate maekawa --nodes 10 --quorum plane", "7 and 13"),
         ("simulate maekawa --quorum circle", "not a quorum system"),
         ("simulate sanders --structure circle", "no structure"),
@@ -67,6 +64,19 @@ fn bad_input_is_refused_in_one_sentence() {
     {
         let sentence = refusal(&words);
         assert!(sentence.contains("nodes 1 and 2 do not meet"), "{sentence}");
+    }
+}
+
+#[test]
+fn what_cannot_become_of_a_message_is_refused_in_one_sentence() {
+    for (words, part) in [
+        ("--message 0@5", "--message: \"0@5\" decides nothing about a message"),
+        ("--message 5:gone", "counted from 1, as in 12@40"),
+        ("--message 5:lost --message 5@9", "message 5 cannot have two fates: leave out 5@9 or 5:lost"),
+        ("--message 5@2000000000000", "2000000000000 ticks are too long"),
+    ] {
+        let sentence = refused(&format!("simulate lamport {words}"));
+        assert!(sentence.contains(part), "{sentence}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use doorway_core::{Catalog, Options, Refusal};
 use doorway_simulator::{Script, ScriptError};
 use doorway_trace::draw::{self, Drawing, space_time};
-use doorway_trace::{Event, Header, TraceError};
+use doorway_trace::{Event, Header};
 
 use crate::memory::Replay;
 use crate::{Trial, examples};
@@ -45,7 +45,7 @@ impl Recording {
         chosen.iter().for_each(|(name, choice)| options.set(name, choice.clone()));
         let trial = Trial::of_script(&script.heading, options);
         let outcome = trial.run_script(catalog, &script)?;
-        Ok(Self::new(&trial, outcome.events))
+        Ok(Self::new(&trial, outcome.events()))
     }
 
     /// Draws it as a space-time diagram.
@@ -61,10 +61,7 @@ impl Recording {
     /// # Errors
     /// If the writer fails.
     pub fn write(&self, to: impl Write) -> io::Result<()> {
-        doorway_trace::write(to, &self.header, &self.events).map_err(|error| match error {
-            TraceError::Io(error) => error,
-            TraceError::Line { .. } => io::Error::other(error.to_string()),
-        })
+        Ok(doorway_trace::write(to, &self.header, &self.events)?)
     }
 }
 

@@ -5,7 +5,7 @@ mod letters;
 mod past;
 
 use doorway_core::{Channels, Effects, Kind, Machine, NodeId, NodeSet, Sent, Ticks, To, VectorClock, kind};
-use doorway_trace::What;
+use doorway_trace::{Log, What};
 
 use self::letters::Batch;
 pub(crate) use self::letters::{Letter, Loss};
@@ -13,7 +13,6 @@ use self::past::Past;
 use crate::agenda::Agenda;
 use crate::faults::Crash;
 use crate::network::{Fate, Wire};
-use crate::recorder::Recorder;
 use crate::settings::Settings;
 use crate::size::measure;
 use crate::traffic::Traffic;
@@ -26,7 +25,7 @@ pub struct Engine<M: Machine> {
     machines: Vec<M>,
     agenda: Agenda<Due<M>>,
     wire: Wire,
-    /// The latency of everything, if nothing can go wrong and nobody looks closely.
+    /// The latency of everything, if nothing can go wrong and nobody asks what happened before what.
     plain_latency: Option<Ticks>,
     disk_latency: Ticks,
     effects: Effects<M>,
@@ -40,11 +39,14 @@ pub struct Engine<M: Machine> {
     crashes: Vec<Crash>,
     /// Whether anybody has crashed or will.
     can_crash: bool,
+    /// Whether each arrival is looked at: its receiver may have crashed, or it is written down.
+    is_watched: bool,
     crashed: NodeSet,
     just_crashed: Vec<NodeId>,
     past: Past,
     traffic: Traffic,
-    recorder: Option<Recorder>,
+    /// What happened, if it is written down.
+    log: Option<Log>,
     lost: Vec<Loss>,
 }
 
@@ -71,14 +73,13 @@ impl<M: Machine> Engine<M> {
             horizons: (causal && wire.plain_latency().is_none())
                 .then(|| vec![vec![Ticks(0); n].into_boxed_slice(); n]),
         };
-        let looks_closely = settings.trace || past.clocks.is_some();
         let mut crashes = settings.faults.crashes.clone();
         crashes.sort_by_key(|crash| (std::cmp::Reverse(crash.at), std::cmp::Reverse(crash.node)));
         Self {
-            plain_latency: wire.plain_latency().filter(|_| !looks_closely),
+            plain_latency: wire.plain_latency().filter(|_| past.clocks.is_none()),
             disk_latency: settings.disk_latency,
             traffic: Traffic::new(n),
-            recorder: settings.trace.then(Recorder::default),
+            log: None,
             machines,
             agenda: Agenda::new(),
             wire,
@@ -87,6 +88,7 @@ impl<M: Machine> Engine<M> {
             spare: Vec::new(),
             held: None,
             can_crash: !crashes.is_empty(),
+            is_watched: !crashes.is_empty(),
             crashes,
             crashed: NodeSet::new(),
             just_crashed: Vec::new(),
@@ -200,12 +202,13 @@ impl<M: Machine> Engine<M> {
         let Some(batch) = &mut self.batch else {
             return match self.agenda.take()? {
                 Due::Letter(Letter { from, to, header, msg, note: None }) => {
-                    self.receive(from, to, header, msg)
+                    self.receive(from, to, header, msg, 0)
                 }
                 rare => self.advance_rarely(rare),
             };
         };
-        let Batch { from, header, ref mut sends } = *batch;
+        let Batch { from, header, sent, ref mut sends } = *batch;
+        batch.sent = sent.wrapping_add(1);
         let next = sends.last_mut()?;
         let (to, is_last) = match &mut next.to {
             To::One(to) => (*to, true),
@@ -213,19 +216,26 @@ impl<M: Machine> Engine<M> {
         };
         if !is_last {
             let msg = next.msg.clone();
-            return self.receive(from, to, header, msg);
+            return self.receive(from, to, header, msg, sent);
         }
         let Sent { msg, .. } = sends.pop()?;
         if sends.is_empty() {
             self.spare.extend(self.batch.take().map(|batch| batch.sends));
         }
-        self.receive(from, to, header, msg)
+        self.receive(from, to, header, msg, sent)
     }
 
-    /// A message arrives. Inlined, so that it goes from the agenda to the algorithm without being copied in between.
+    /// A message arrives, that was sent in event `sent` if there is a record. Inlined, so that it goes from the agenda to the algorithm without being copied in between.
     #[inline(always)]
-    fn receive(&mut self, from: NodeId, to: NodeId, header: M::Header, msg: M::Msg) -> Option<NodeId> {
-        if self.can_crash && !self.accepts(from, to, &msg, None) {
+    fn receive(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        header: M::Header,
+        msg: M::Msg,
+        sent: u32,
+    ) -> Option<NodeId> {
+        if self.is_watched && !self.accepts(from, to, &msg, Some(sent.into())) {
             return None;
         }
         self.traffic.count_received(to);
@@ -268,12 +278,14 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Whether a message can be received; otherwise it is lost.
+    /// Whether a message can be received; otherwise it is lost. Either way it is written down, if anything is.
     #[inline(never)]
     fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> bool {
-        let crashed = self.is_crashed(to);
+        let crashed = self.can_crash && self.is_crashed(to);
         if crashed {
             self.lose(Loss { from, to, kind: kind(msg).name, why: "its receiver had crashed" }, sent);
+        } else if let Some((log, sent)) = self.log.as_mut().zip(sent) {
+            log.deliver(self.agenda.now(), sent);
         }
         !crashed
     }
@@ -287,10 +299,6 @@ impl<M: Machine> Engine<M> {
         self.traffic.count_received(to);
         if let Some(note) = note {
             self.past.hear(to, &note);
-            if let Some(recorder) = &mut self.recorder {
-                let what = What::Deliver { from, kind: kind(&msg).name.into(), message: as_json(&msg) };
-                recorder.step(self.agenda.now(), to, what, note.sent);
-            }
         }
         let (machine, now, effects) = self.begin_step(to);
         machine.on_message(now, from, header, msg, effects);
@@ -336,21 +344,27 @@ impl<M: Machine> Engine<M> {
     /// Sends what takes the same time to everybody and always arrives: all of it is one thing on the agenda.
     #[inline(never)]
     fn send_plainly(&mut self, from: NodeId, latency: Ticks) {
-        let Self { agenda, effects, traffic, spare, .. } = self;
+        let Self { agenda, effects, traffic, spare, log, .. } = self;
         let header = effects.header;
-        for Sent { to, msg, .. } in effects.out.sends() {
+        let sent = log.as_ref().map_or(0, |log| log.len() as u32 + 1);
+        for Sent { to, msg, rule } in effects.out.sends() {
             let (kind, bytes) = measure(&header, msg);
             traffic.count_sent(from, kind, bytes, to.count() as u64);
+            if let Some(log) = log {
+                log.seal(kind.name, rule, msg);
+                log.send_to(to);
+            }
         }
         let arrival = agenda.now() + latency;
-        if let [Sent { to: To::One(to), .. }] = *effects.out.sends() {
+        if let ([Sent { to: To::One(to), .. }], None) = (effects.out.sends(), &log) {
+            let to = *to;
             for Sent { msg, .. } in effects.out.drain() {
                 agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note: None }));
             }
         } else {
             let mut sends = effects.out.take_sends(spare.pop().unwrap_or_default());
             sends.reverse();
-            agenda.put(arrival, Due::Batch(Batch { from, header, sends }));
+            agenda.put(arrival, Due::Batch(Batch { from, header, sent, sends }));
         }
     }
 
@@ -360,23 +374,21 @@ impl<M: Machine> Engine<M> {
         for Sent { to, msg, rule } in out.drain() {
             let (kind, bytes) = measure(&self.effects.header, &msg);
             self.traffic.count_sent(from, kind, bytes, to.count() as u64);
+            if let Some(log) = &mut self.log {
+                log.seal(kind.name, rule, &msg);
+            }
             match to {
-                To::One(to) => self.send_one(from, to, msg, kind, rule),
-                To::Set(nodes) => {
-                    nodes.iter().for_each(|to| self.send_one(from, to, msg.clone(), kind, rule))
-                }
+                To::One(to) => self.send_one(from, to, msg, kind),
+                To::Set(nodes) => nodes.iter().for_each(|to| self.send_one(from, to, msg.clone(), kind)),
             }
         }
         self.effects.out = out;
     }
 
-    fn send_one(&mut self, from: NodeId, to: NodeId, msg: M::Msg, kind: Kind, rule: &'static str) {
+    fn send_one(&mut self, from: NodeId, to: NodeId, msg: M::Msg, kind: Kind) {
         let now = self.agenda.now();
         let header = self.effects.header;
-        let sent = self.recorder.as_mut().map(|recorder| {
-            let what = What::Send { to, kind: kind.name.into(), message: as_json(&msg) };
-            recorder.effect(now, from, what, rule)
-        });
+        let sent = self.log.as_mut().map(|log| log.send(to));
         if let Some(held) = &mut self.held {
             let note = Some(Box::new(self.past.note(from, sent)));
             return held.push(Letter { from, to, header, msg, note });
@@ -404,9 +416,8 @@ impl<M: Machine> Engine<M> {
 
     fn lose(&mut self, loss: Loss, sent: Option<u64>) {
         self.traffic.lost += 1;
-        if let Some(recorder) = &mut self.recorder {
-            let what = What::Lost { to: loss.to, kind: loss.kind.into(), why: loss.why.into() };
-            recorder.incident(self.agenda.now(), loss.from, what, sent);
+        if let Some((log, sent)) = self.log.as_mut().zip(sent) {
+            log.lose(self.agenda.now(), sent, loss.why);
         }
         if self.lost.len() < Self::LOSSES_KEPT {
             self.lost.push(loss);
@@ -418,10 +429,10 @@ impl<M: Machine> Engine<M> {
         if !self.crashed.insert(node) {
             return;
         }
-        self.can_crash = true;
+        (self.can_crash, self.is_watched) = (true, true);
         self.just_crashed.push(node);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.incident(self.agenda.now(), node, What::Crash, None);
+        if let Some(log) = &mut self.log {
+            log.push(self.agenda.now(), node, What::Crash, "", None);
         }
     }
 
@@ -446,14 +457,19 @@ impl<M: Machine> Engine<M> {
         self.wire.never_sent()
     }
 
-    /// The recorder, if there is one.
-    pub(crate) fn recorder(&mut self) -> Option<&mut Recorder> {
-        self.recorder.as_mut()
+    /// From now on what happens is written down. Whoever tells machines of starts and commands writes those down before it does.
+    pub(crate) fn record(&mut self) {
+        (self.log, self.is_watched) = (Some(Log::of::<M::Msg>()), true);
+    }
+
+    /// What happened, if it is written down.
+    pub(crate) fn log(&mut self) -> Option<&mut Log> {
+        self.log.as_mut()
     }
 
     /// What was recorded and counted, at the end of a run.
-    pub(crate) fn into_records(self) -> (Option<Recorder>, Traffic) {
-        (self.recorder, self.traffic)
+    pub(crate) fn into_records(self) -> (Option<Log>, Traffic) {
+        (self.log, self.traffic)
     }
 
     /// What is on its way, in no particular order.
@@ -466,8 +482,4 @@ impl<M: Machine> Engine<M> {
         let held = self.held.iter().flatten().map(Letter::outline);
         self.batch.iter().flat_map(Batch::outlines).chain(due).chain(held).collect()
     }
-}
-
-fn as_json<M: serde::Serialize>(msg: &M) -> serde_json::Value {
-    serde_json::to_value(msg).unwrap_or(serde_json::Value::Null)
 }

@@ -40,7 +40,6 @@ mod network;
 mod nodes;
 mod outcome;
 mod random;
-mod recorder;
 mod report;
 mod script;
 mod settings;

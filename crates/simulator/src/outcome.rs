@@ -1,7 +1,7 @@
 //! What a run came to.
 
 use doorway_core::{NodeSet, Ticks};
-use doorway_trace::Event;
+use doorway_trace::{Event, Log};
 
 use crate::measures::Measures;
 use crate::report::Report;
@@ -17,7 +17,7 @@ pub struct Outcome {
     /// What must never happen and did, as sentences.
     pub violations: Vec<String>,
     /// What happened, if it was recorded.
-    pub events: Vec<Event>,
+    pub log: Log,
     /// Requests that nobody was left to make, because the nodes that would have made them had crashed.
     pub unissued: u64,
     /// The numbers of messages about which something was decided and that were never sent.
@@ -49,12 +49,17 @@ impl Outcome {
         Report::new(self, algorithm, nodes, seed)
     }
 
-    /// Adds the outcome of another run of the same algorithm.
+    /// What happened, event by event, if it was recorded.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        self.log.iter().collect()
+    }
+
+    /// Adds the outcome of another run of the same algorithm. What happened remains that of the first run.
     pub fn merge(&mut self, other: Outcome) {
         self.measures.merge(&other.measures);
         self.stall = self.stall.take().or(other.stall);
         self.violations.extend(other.violations);
-        self.events.extend(other.events);
         self.unissued += other.unissued;
         self.never_sent.extend(other.never_sent);
         self.never_sent.sort_unstable();

@@ -48,6 +48,9 @@ pub struct Settings {
     pub limits: Limits,
 }
 
+// Whatever can be run can be recorded.
+const _: () = assert!(Settings::MOST_NODES <= doorway_trace::Log::MOST_NODES);
+
 impl Default for Settings {
     fn default() -> Self {
         Self {

@@ -9,7 +9,6 @@ use crate::limits::Limits;
 use crate::measures::Measures;
 use crate::nodes::make_nodes;
 use crate::outcome::Outcome;
-use crate::recorder::Recorder;
 use crate::settings::Settings;
 use crate::stall::Stall;
 use crate::watch::{Line, Order, Watch};
@@ -94,6 +93,9 @@ impl<A: Explain> Simulation<A> {
             is_cut: false,
             violations: Vec::new(),
         };
+        if settings.trace {
+            simulation.engine.record();
+        }
         if let Some(holder) = settings.start.holder() {
             simulation.watch.begin_inside(holder, Fence::default());
             simulation.applications.begin_inside(holder);
@@ -155,7 +157,7 @@ impl<A: Explain> Simulation<A> {
 
     /// Whether the limits end it here.
     pub(crate) fn mind_limits(&mut self) -> bool {
-        let events = self.engine.recorder().map_or(0, |recorder| recorder.len());
+        let events = self.engine.log().map_or(0, |log| log.len());
         self.is_cut = self.limits.as_ref().is_some_and(|limits| limits.is_reached(events));
         self.is_cut
     }
@@ -309,8 +311,8 @@ impl<A: Explain> Simulation<A> {
     fn node_enters(&mut self, node: NodeId, fence: Fence) {
         let now = self.engine.now();
         let rule = self.engine.effects().out.last_rule();
-        if let Some(recorder) = self.engine.recorder() {
-            recorder.effect(now, node, What::Enter { fence }, rule);
+        if let Some(log) = self.engine.log() {
+            log.enter(fence, rule);
         }
         if let Some(wrong) = self.watch.enter(node, fence) {
             self.violate(node, wrong.to_string());
@@ -402,16 +404,16 @@ impl<A: Explain> Simulation<A> {
 
     fn violate(&mut self, node: NodeId, what: String) {
         let now = self.engine.now();
-        if let Some(recorder) = self.engine.recorder() {
-            recorder.effect(now, node, What::Violation { what: what.clone() }, "");
+        if let Some(log) = self.engine.log() {
+            log.push(now, node, What::Violation { what: what.clone() }, "", log.step());
         }
         self.violations.push(format!("time {now}: {what}"));
     }
 
     fn record_step(&mut self, node: NodeId, what: What) {
         let now = self.engine.now();
-        if let Some(recorder) = self.engine.recorder() {
-            recorder.step(now, node, what, None);
+        if let Some(log) = self.engine.log() {
+            log.push(now, node, what, "", None);
         }
     }
 
@@ -456,10 +458,10 @@ impl<A: Explain> Simulation<A> {
         let unissued = if was_stopped || stall.is_some() { 0 } else { self.applications.unissued() };
         self.close_measures();
         let never_sent = self.engine.never_sent();
-        let (recorder, traffic) = self.engine.into_records();
+        let (log, traffic) = self.engine.into_records();
         Outcome {
             as_expected: stall.is_none() && self.violations.is_empty() && unissued == 0 && !self.is_cut,
-            events: recorder.map(Recorder::into_events).unwrap_or_default(),
+            log: log.unwrap_or_default(),
             measures: Measures { traffic, ..self.measures },
             stall,
             unissued,

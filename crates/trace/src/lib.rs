@@ -35,7 +35,9 @@ pub mod draw;
 mod event;
 pub mod export;
 mod lines;
+mod log;
 mod sentence;
 
 pub use event::{AccessKind, Event, Header, VERSION, What};
 pub use lines::{Events, TraceError, read, write};
+pub use log::{Log, Reader};

@@ -1,5 +1,6 @@
 //! JSON lines, in and out.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 
@@ -26,10 +27,10 @@ struct First<H> {
 ///
 /// # Errors
 /// If the writer fails.
-pub fn write<'a>(
+pub fn write(
     mut to: impl Write,
     header: &Header,
-    events: impl IntoIterator<Item = &'a Event>,
+    events: impl IntoIterator<Item: Borrow<Event>>,
 ) -> Result<(), TraceError> {
     let events = events.into_iter();
     let count = match events.size_hint() {
@@ -38,7 +39,7 @@ pub fn write<'a>(
     };
     write_first(&mut to, header, count)?;
     for event in events {
-        write_line(&mut to, event)?;
+        write_line(&mut to, event.borrow())?;
     }
     to.flush().map_err(TraceError::Io)
 }
@@ -215,6 +216,16 @@ impl fmt::Display for TraceError {
 
 impl std::error::Error for TraceError {}
 
+/// For those who know of no other troubles than those of files.
+impl From<TraceError> for io::Error {
+    fn from(error: TraceError) -> Self {
+        match error {
+            TraceError::Io(error) => error,
+            TraceError::Line { .. } => io::Error::other(error.to_string()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use doorway_core::{Fence, NodeId};
@@ -253,7 +264,7 @@ mod tests {
 
     fn text() -> String {
         let mut text = Vec::new();
-        write(&mut text, &Header::new("central", 2, 9), &events()).expect("memory does not fail");
+        write(&mut text, &Header::new("central", 2, 9), events()).expect("memory does not fail");
         String::from_utf8(text).expect("JSON is UTF-8")
     }
 

@@ -6,11 +6,9 @@ mod replay;
 mod runs;
 mod summary;
 
-use std::mem;
 use std::path::PathBuf;
 
 use doorway_core::{Catalog, Channels, NodeId, Refusal};
-use doorway_lab::Recording;
 use doorway_simulator::{Crash, Intervention, Partition, Probability, Report};
 use doorway_trace::draw::{self, Spacing, Theme};
 use serde::Serialize;
@@ -219,7 +217,7 @@ pub(crate) fn answer(
     }
     let plan = Plan::new(catalog, arguments, typed)?;
     let notes = plan.notes();
-    let mut pool = match runs::all(catalog, &plan) {
+    let pool = match runs::all(catalog, &plan) {
         Ok(pool) => pool,
         Err(Stopped::BadInput(refusal)) => return Err(refusal),
         Err(Stopped::Unmet(unmet)) => {
@@ -228,7 +226,7 @@ pub(crate) fn answer(
             return Ok(Answer { text, notes, exit: Exit::Fails });
         }
     };
-    records.write(&Recording::new(&plan.trial, mem::take(&mut pool.outcome.events)))?;
+    records.write_log(plan.trial.header(), &pool.outcome.log)?;
     let exit = if pool.failures.is_empty() { Exit::Holds } else { Exit::Fails };
     let text =
         if arguments.json { as_json(&plan, pool) } else { summary::page(&plan, arguments, &pool, typed) };

@@ -68,7 +68,7 @@ fn clocks(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let mut evidence = Evidence::default();
     for statement in STATEMENTS {
         evidence = evidence.and(bench.all([recorded(Channels::Any)], |_, outcome| {
-            let events = stamped(&outcome.events, nodes);
+            let events = stamped(&outcome.events(), nodes);
             Seen { holds: (statement.holds)(&events), told: statement.told.to_owned() }
         })?);
     }
@@ -127,9 +127,9 @@ const STATEMENTS: [Statement; 7] = [
 /// shows it. On causal channels that never happens.
 fn detection(bench: &Bench<'_>, nodes: usize) -> Result<Check, Refusal> {
     let overtaken = |trial: &Trial| -> Result<(usize, usize), Refusal> {
-        let outcome = bench.run(trial)?;
-        let stamps = stamped(&outcome.events, nodes);
-        Ok((detected(&outcome.events, &stamps), violated(&outcome.events, &stamps)))
+        let events = bench.run(trial)?.events();
+        let stamps = stamped(&events, nodes);
+        Ok((detected(&events, &stamps), violated(&events, &stamps)))
     };
     let (trial, causal) = (recorded(Channels::Any), recorded(Channels::Causal));
     let ((seen, real), (none, _)) = (overtaken(&trial)?, overtaken(&causal)?);

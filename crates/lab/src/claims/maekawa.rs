@@ -139,7 +139,7 @@ fn delays_by_common_nodes(outcome: &Outcome, system: &System) -> Seen {
 fn handovers(outcome: &Outcome) -> Vec<(NodeId, NodeId, u64)> {
     let mut left = None;
     let mut handovers = Vec::new();
-    for event in &outcome.events {
+    for event in outcome.log.iter() {
         match event.what {
             What::Release => left = Some((event.node, event.time)),
             What::Enter { .. } => {

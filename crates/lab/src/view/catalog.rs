@@ -70,7 +70,7 @@ fn permissions(catalog: &impl Catalog, name: &str) -> &'static str {
     let mut trial = Trial::new(name);
     (trial.settings.entries, trial.settings.trace) = (6, true);
     let Ok(outcome) = trial.run(catalog) else { return "none" };
-    let states = States::of(&Recording::new(&trial, outcome.events), catalog);
+    let states = States::of(&Recording::new(&trial, outcome.events()), catalog);
     let nodes = doorway_core::NodeId::first(trial.settings.nodes);
     let all: Vec<Permission> =
         nodes.flat_map(|node| states.changes(node).iter().map(|(_, state)| state.permission)).collect();

@@ -48,7 +48,7 @@ impl End {
             return Self { state: EndState::Stalled, sentence: format!("Nobody can go on: {stall}.") };
         }
         if outcome.is_cut {
-            return Self::cut(outcome.events.len());
+            return Self::cut(outcome.log.len());
         }
         let sentence = match (&outcome.repetition, is_script) {
             (Some(repetition), _) => repeats(repetition),

@@ -106,8 +106,8 @@ impl Spec {
         let settings = Settings { trace: true, limits: bounds.limits.clone(), ..trial.settings.clone() };
         let trial = Trial { settings, ..trial };
         bounds.check(trial.settings.nodes, trial.settings.entries)?;
-        let mut outcome = trial.run(catalog).map_err(Trouble::Impossible)?;
-        let recording = Recording::new(&trial, std::mem::take(&mut outcome.events));
+        let outcome = trial.run(catalog).map_err(Trouble::Impossible)?;
+        let recording = Recording::new(&trial, outcome.events());
         let end = End::of(&outcome, false);
         let spec = understood(&trial);
         let mut view = RunView::new(recording, catalog, spec, end);
@@ -142,8 +142,8 @@ impl Spec {
         trial.settings.limits = bounds.limits.clone();
         bounds.check(trial.settings.nodes, 0)?;
         let played = trial.play_script(catalog, &script).map_err(play_error)?;
-        let Played { mut outcome, choices, trouble } = played;
-        let recording = Recording::new(&trial, std::mem::take(&mut outcome.events));
+        let Played { outcome, choices, trouble } = played;
+        let recording = Recording::new(&trial, outcome.events());
         let end = ended(trouble.as_ref(), || End::of(&outcome, true));
         let mut view = RunView::new(recording, catalog, Value::Null, end);
         view.trouble = trouble.map(|trouble| trouble.to_string()).or(view.trouble);

@@ -17,7 +17,7 @@ fn run(algorithm: &str, settings: &Settings, spacing: Spacing) -> Drawing {
     let outcome = trial.run(&doorway_algorithms::catalog()).expect("it can be run");
     let header = Header::new(algorithm, settings.nodes, settings.seed);
     let options = Options { spacing, theme: Theme::Auto };
-    space_time(&header, &outcome.events, &options).expect("it can be drawn")
+    space_time(&header, &outcome.events(), &options).expect("it can be drawn")
 }
 
 fn assert_clear(drawing: &Drawing, what: &str) {

@@ -94,7 +94,7 @@ impl Visitor for Compare<'_> {
         });
         SEEN.take();
         let outcome = simulate(&watched, &self.0.settings).expect("it runs");
-        let recording = Recording::new(self.0, outcome.events);
+        let recording = Recording::new(self.0, outcome.events());
         let states = States::of(&recording, &doorway_algorithms::catalog());
         assert_eq!((states.trouble(), states.known()), (None, recording.events.len()), "{}", about.name);
         let mut seen = SEEN.take().into_iter();
@@ -154,7 +154,7 @@ fn what_is_lost_doubled_or_crashed_is_followed_as_well() {
         trial.settings.faults.duplicate = "0.3".parse().expect("a share");
         trial.settings.faults.crashes.push("4@60".parse().expect("a crash"));
         let outcome = trial.run(&catalog).expect("it runs");
-        let recording = Recording::new(&trial, outcome.events);
+        let recording = Recording::new(&trial, outcome.events());
         let states = States::of(&recording, &catalog);
         assert_eq!(states.trouble(), None, "{} seed {}", trial.algorithm, trial.settings.seed);
         let fourth = states.node(NodeId::new(3), states.known()).expect("it is known");
@@ -168,7 +168,7 @@ fn a_tree_that_was_elected_and_a_quorum_from_a_file_come_with_the_trace() {
     let mut elected = trials("raymond").remove(0).with("tree", "elected");
     elected.settings.nodes = 9;
     let outcome = elected.run(&catalog).expect("it runs");
-    let mut recording = Recording::new(&elected, outcome.events);
+    let mut recording = Recording::new(&elected, outcome.events());
     assert_eq!(recording.header.files.len(), 1);
     assert_eq!(States::of(&recording, &catalog).trouble(), None);
     recording.header.files.clear();
@@ -213,7 +213,7 @@ fn registers_and_lines_are_found_as_the_replay_had_them() {
 fn recorded() -> Recording {
     let trial = trials("ricart-agrawala").remove(1);
     let outcome = trial.run(&doorway_algorithms::catalog()).expect("it runs");
-    Recording::new(&trial, outcome.events)
+    Recording::new(&trial, outcome.events())
 }
 
 /// What is found wrong with a recording after one change.

@@ -68,15 +68,15 @@ impl<M: Machine> Engine<M> {
 
     /// Writes down that a node's logical clock was moved to this count.
     pub(crate) fn note_clock(&mut self, node: NodeId, count: u64) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.incident(self.agenda.now(), node, What::Clock { count }, None);
+        if let Some(log) = &mut self.log {
+            log.push(self.agenda.now(), node, What::Clock { count }, "", None);
         }
     }
 
     /// Writes down that from now on the run repeats itself.
     pub(crate) fn note_loop(&mut self) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.incident(self.agenda.now(), NodeId::new(0), What::Loop, None);
+        if let Some(log) = &mut self.log {
+            log.push(self.agenda.now(), NodeId::new(0), What::Loop, "", None);
         }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Letter<M: Machine> {
 pub(super) struct Batch<M: Machine> {
     pub(super) from: NodeId,
     pub(super) header: M::Header,
+    /// If there is a record: the event in which the next one was sent. Those behind it follow each other.
+    pub(super) sent: u32,
     /// What is still to be delivered, the next one last.
     pub(super) sends: Vec<Sent<M::Msg>>,
 }

@@ -1,8 +1,9 @@
 //! The engine runs any machine: messages, commands, timers and a disk, in one order, the same for ever.
 
-use crate::laboratory::{run_plain, typed};
+use crate::laboratory::{correct, run_plain, typed};
 use doorway_core::{Effects, Machine, NodeId, NodeSet, Ticks};
 use doorway_simulator::{Engine, Latency, Load, Settings};
+use doorway_trace::{Log, What};
 use serde::{Deserialize, Serialize};
 
 /// A machine that writes before it answers, and answers late.
@@ -78,6 +79,38 @@ fn scribes(settings: &Settings) -> Engine<Scribe> {
 
 fn log(engine: &Engine<Scribe>, index: usize) -> Vec<(u64, &str)> {
     engine.machines()[index].log.iter().map(|(time, what)| (*time, what.as_str())).collect()
+}
+
+#[test]
+fn recording_changes_nothing_but_the_record() {
+    for name in correct() {
+        for faults in ["", "crash", "loss"] {
+            let mut settings = Settings { nodes: 5, entries: 60, ..Settings::default() };
+            match faults {
+                "crash" => settings.faults.crashes = vec![typed("3@95")],
+                "loss" => settings.faults.loss = typed("0.01"),
+                _ => {}
+            }
+            let plain = run_plain(name, &settings);
+            let mut recorded = run_plain(name, &Settings { trace: true, ..settings });
+            assert_eq!((plain.log.len(), recorded.log.is_empty()), (0, false), "{name}");
+            let sent = recorded.log.iter().filter(|event| matches!(event.what, What::Send { .. }));
+            assert_eq!(sent.count() as u64, plain.measures.traffic.messages, "{name}");
+            recorded.log = Log::default();
+            assert_eq!(format!("{plain:?}"), format!("{recorded:?}"), "{name}, {faults}");
+        }
+    }
+}
+
+#[test]
+fn a_recorded_event_takes_about_a_word() {
+    let settings = Settings { nodes: 25, entries: 250, trace: true, ..Settings::default() };
+    let bytes = ["ricart-agrawala", "maekawa", "suzuki-kasami"].map(|name| {
+        let log = run_plain(name, &settings).log;
+        (log.len(), log.event_bytes(), log.message_bytes())
+    });
+    // 25 starts, 250 requests, entries and releases, and 12,000 messages that are sent and arrive, by Ricart and Agrawala.
+    assert_eq!(bytes, [(24_775, 128_104, 23_877), (10_727, 59_820, 10_116), (13_125, 58_464, 12_815)]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl Visitor for Listen {
             let trace = true;
             let settings =
                 Settings { nodes, entries: 30, load, seed, start, latency, trace, ..Settings::default() };
-            events.extend(simulate(&factory, &settings).expect("it runs").events);
+            events.extend(simulate(&factory, &settings).expect("it runs").events());
         }
         let members = Members::new(5).expect("five nodes");
         let node = factory.plan(&members).expect("for five nodes").make(NodeId::new(0), Start::Empty);

@@ -90,7 +90,7 @@ fn causal_delivery_is_kept_whatever_the_latency() {
         let (channels, trace) = (Channels::Causal, true);
         let settings =
             Settings { nodes: 4, entries: 30, latency, channels, trace, seed, ..Settings::default() };
-        causality::check(&run_plain(name, &settings).events, 4);
+        causality::check(&run_plain(name, &settings).events(), 4);
     }
 }
 
@@ -221,7 +221,7 @@ fn nodes_crash_when_they_must_and_first_of_all() {
         let mut settings =
             Settings { nodes: 4, entries: 8, hold: typed(hold), trace: true, ..Settings::default() };
         settings.faults.crashes = vec![typed(crash)];
-        let events = run_plain("central", &settings).events;
+        let events = run_plain("central", &settings).events();
         let crash = events.iter().position(|event| event.what == What::Crash).expect("it crashes");
         let node = events[crash].node;
         assert!(
@@ -242,7 +242,7 @@ fn nodes_crash_when_they_must_and_first_of_all() {
 fn a_message_lost_to_a_crash_names_its_sending() {
     let mut settings = Settings { nodes: 3, entries: 20, trace: true, ..Settings::default() };
     settings.faults.crashes = vec![typed("3@25")];
-    let events = run_plain("lamport", &settings).events;
+    let events = run_plain("lamport", &settings).events();
     let lost: Vec<&Event> = events.iter().filter(|event| matches!(event.what, What::Lost { .. })).collect();
     assert!(!lost.is_empty() && lost.iter().all(|event| event.cause.is_some()), "{lost:?}");
 }

@@ -37,10 +37,10 @@ fn lines(events: &[Event]) -> String {
 
 #[test]
 fn a_retimed_delivery_changes_only_what_comes_after() {
-    let plain = run(Channels::Any, &[]).events;
+    let plain = run(Channels::Any, &[]).events();
     let [usual] = arrivals(&plain, 30)[..] else { panic!("it arrives once") };
     for retimed in [usual + 50, usual - 1] {
-        let changed = run(Channels::Any, &[&format!("30@{retimed}")]).events;
+        let changed = run(Channels::Any, &[&format!("30@{retimed}")]).events();
         assert_eq!(arrivals(&changed, 30), [retimed]);
         let first = usual.min(retimed);
         let before = |events: &[Event]| {
@@ -56,12 +56,12 @@ fn a_retimed_delivery_changes_only_what_comes_after() {
 fn a_message_that_is_told_to_arrive_when_it_does_leaves_the_run_as_it_was() {
     for name in correct() {
         let plain = run_plain(name, &settings(Channels::Causal, &[]));
-        let message = |number| arrivals(&plain.events, number).first().map(|at| format!("{number}@{at}"));
-        let all: Vec<String> = (1..=sendings(&plain.events).len()).filter_map(message).collect();
+        let message = |number| arrivals(&plain.events(), number).first().map(|at| format!("{number}@{at}"));
+        let all: Vec<String> = (1..=sendings(&plain.events()).len()).filter_map(message).collect();
         assert!(all.len() >= 20, "{name}");
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
         let again = run_plain(name, &settings(Channels::Causal, &all));
-        assert_eq!(lines(&plain.events), lines(&again.events), "{name}");
+        assert_eq!(lines(&plain.events()), lines(&again.events()), "{name}");
         let (report, same) = (plain.report(name, 4, 1), again.report(name, 4, 1));
         assert_eq!(format!("{report:?}"), format!("{same:?}"), "{name}");
     }
@@ -87,7 +87,7 @@ fn a_run_with_a_message_that_is_never_sent_is_the_one_without_it_and_says_so() {
 #[test]
 fn fifo_channels_stay_fifo_around_a_retimed_message() {
     let came_at_500 = |word| {
-        let events = run_plain("lamport", &settings(Channels::Fifo, &[word])).events;
+        let events = run_plain("lamport", &settings(Channels::Fifo, &[word])).events();
         let sendings = sendings(&events);
         for (place, sent) in sendings.iter().enumerate() {
             let later = (place + 1..sendings.len()).find(|other| is_same_channel(sendings[*other], sent));
@@ -118,7 +118,7 @@ fn causal_channels_stay_causal_around_a_retimed_message() {
     for (name, message) in correct().into_iter().flat_map(|name| (1..=10).map(move |message| (name, message)))
     {
         for word in [format!("{message}@1"), format!("{message}@200")] {
-            causality::check(&run_plain(name, &settings(Channels::Causal, &[&word])).events, 4);
+            causality::check(&run_plain(name, &settings(Channels::Causal, &[&word])).events(), 4);
         }
     }
 }
@@ -126,9 +126,9 @@ fn causal_channels_stay_causal_around_a_retimed_message() {
 #[test]
 fn a_message_lost_by_intervention_is_lost_and_the_stall_says_why() {
     let outcome = run(Channels::Fifo, &["2:lost"]);
-    assert_eq!((outcome.measures.traffic.lost, arrivals(&outcome.events, 2).len()), (1, 0));
-    let sent = sendings(&outcome.events)[1].id;
-    let lost = outcome.events.iter().find(|event| matches!(event.what, What::Lost { .. })).expect("a loss");
+    assert_eq!((outcome.measures.traffic.lost, arrivals(&outcome.events(), 2).len()), (1, 0));
+    let sent = sendings(&outcome.events())[1].id;
+    let lost = outcome.log.iter().find(|event| matches!(event.what, What::Lost { .. })).expect("a loss");
     assert_eq!(lost.cause, Some(sent));
     let stall = outcome.stall.expect("a REQUEST is gone for good");
     assert_eq!(stall.lost, ["REQUEST 1->3 (lost by intervention)"]);
@@ -137,7 +137,7 @@ fn a_message_lost_by_intervention_is_lost_and_the_stall_says_why() {
 #[test]
 fn a_message_comes_twice_at_the_times_that_were_decided() {
     let outcome = run(Channels::Any, &["2@40", "2:twice@60"]);
-    assert_eq!(arrivals(&outcome.events, 2), [40, 60]);
+    assert_eq!(arrivals(&outcome.events(), 2), [40, 60]);
     assert_eq!(outcome.measures.traffic.duplicated, 1);
 }
 
@@ -145,20 +145,20 @@ fn a_message_comes_twice_at_the_times_that_were_decided() {
 fn an_intervention_is_the_last_word_on_cuts_loss_by_lot_and_retransmission() {
     let mut cut = settings(Channels::Any, &["2@40", "3:twice@50"]);
     cut.faults.partitions = vec![typed("1|2,3,4@0..")];
-    let events = run_plain("ricart-agrawala", &cut).events;
+    let events = run_plain("ricart-agrawala", &cut).events();
     assert_eq!([1, 2, 3].map(|message| arrivals(&events, message)), [vec![], vec![40], vec![50]]);
     let mut lossy = settings(Channels::Any, &["2@40"]);
     lossy.faults.loss = typed("1");
-    assert_eq!(arrivals(&run_plain("ricart-agrawala", &lossy).events, 2), [40]);
+    assert_eq!(arrivals(&run_plain("ricart-agrawala", &lossy).events(), 2), [40]);
     let mut persistent = settings(Channels::Any, &["2:lost", "3:twice@700"]);
     persistent.faults.retransmit = true;
-    let events = run_plain("ricart-agrawala", &persistent).events;
+    let events = run_plain("ricart-agrawala", &persistent).events();
     assert_eq!((arrivals(&events, 2).len(), arrivals(&events, 3).len()), (0, 2));
     assert_eq!(arrivals(&events, 3)[1], 700);
 }
 
 #[test]
 fn nothing_arrives_before_it_is_sent() {
-    let events = run(Channels::Any, &["30@0"]).events;
+    let events = run(Channels::Any, &["30@0"]).events();
     assert_eq!(arrivals(&events, 30), [sendings(&events)[29].time.0]);
 }

@@ -167,7 +167,7 @@ fn of_two_messages_of_a_kind_the_second_can_come_first() {
     // A copy of the REPLY to the first request is still under way when that to the second one is sent.
     let start = "algorithm ricart-agrawala\nnodes 2\nchannels any\nrequest 1\ndeliver 1->2\nduplicate 2->1 REPLY\n\
                  deliver 2->1 REPLY\nrelease 1\nrequest 1\ndeliver 1->2\n";
-    let events = |line: &str| play(&format!("{start}{line}")).expect("it can be played").events;
+    let events = |line: &str| play(&format!("{start}{line}")).expect("it can be played").events();
     let sent_by = |line: &str| {
         let events = events(line);
         let delivery = events.iter().rfind(|event| matches!(event.what, What::Deliver { .. })).expect("one");
@@ -205,11 +205,11 @@ fn who_enters_in_the_loop_does_not_starve_although_it_waits_at_both_ends() {
 
 #[test]
 fn a_trace_remembers_where_the_loop_begins() {
-    let traced = play(STARVED).expect("it can be played").events;
+    let traced = play(STARVED).expect("it can be played").events();
     let found = traced.iter().position(|event| event.what == What::Loop).expect("it is there");
     assert_eq!(traced[found].time, Ticks(2));
     assert!(matches!(traced[found + 1].what, What::Request), "{:?}", traced[found + 1]);
-    let plain = play(&STARVED.replace("loop\n", "")).expect("it can be played").events;
+    let plain = play(&STARVED.replace("loop\n", "")).expect("it can be played").events();
     let whats = |events: &[Event]| -> Vec<What> {
         events.iter().map(|event| event.what.clone()).filter(|what| *what != What::Loop).collect()
     };
