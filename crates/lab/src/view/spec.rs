@@ -194,7 +194,6 @@ impl Spec {
             faults: self.faults()?,
             messages: self.message.iter().map(|word| word.parsed("message")).collect::<Result<_, _>>()?,
             start: start.transpose()?.map_or(Start::Empty, Start::Inside),
-            messages: self.message.iter().map(|word| word.parsed("message")).collect::<Result<_, _>>()?,
             warmup: number(self.warmup.as_ref(), "warmup", 0)?,
             seed: number(self.seed.as_ref(), "seed", usual.seed)?,
             invariants: yes(self.invariants.as_ref(), "invariants")?,
