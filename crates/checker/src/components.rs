@@ -131,4 +131,24 @@ mod tests {
             assert_eq!(seen, [vec![3], vec![4, 5], vec![0, 1, 2], vec![6]]);
         }
     }
+
+    #[test]
+    fn a_search_that_is_told_to_stop_visits_nothing_more() {
+        let stop = doorway_core::Stop::default();
+        let brake = Brake::new(&stop, None);
+        let mut components = Components::new(100_000, &brake);
+        let next = |node: u32, cursor: &mut u32| {
+            *cursor += 1;
+            (*cursor == 1 && node < 99_999).then_some(node + 1)
+        };
+        let mut visited = 0;
+        components.from(0..100_000, next, |_| {
+            visited += 1;
+            if visited == 10 {
+                stop.say();
+            }
+        });
+        assert!(visited < 5_000, "{visited}");
+        assert!(brake.has_ended());
+    }
 }

@@ -1,7 +1,9 @@
 //! Instances that are known to finish, with their exact numbers of states, and specimens whose shortest runs are known.
 
 use doorway_checker::{Exploration, Limits, Messages, Property, Search, Setting, Watches, explore};
-use doorway_core::{About, Catalog, Channels, Explain, Factory, Hints, Members, Options, Start, Visitor};
+use doorway_core::{
+    About, Catalog, Channels, Explain, Factory, Hints, Members, Options, Start, Stop, Visitor,
+};
 
 struct Explore {
     requests: Vec<u32>,
@@ -177,4 +179,35 @@ fn a_limit_ends_the_search_and_nothing_is_said_to_be_complete() {
     let found = doorway_algorithms::catalog().visit("ricart-agrawala", &Options::none(), explore);
     let found = found.expect("it is in the catalog").expect("it can be made");
     assert!(!found.is_complete && found.states >= 1_000 && found.states < 60_000, "{}", found.states);
+}
+
+/// Explores three nodes of Lamport's algorithm and says stop when so many states were found.
+struct Stopped(u64);
+
+impl Visitor for Stopped {
+    type Output = Exploration;
+
+    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Exploration {
+        let mut system = Messages::new(&factory, Setting::new(vec![1; 3], Channels::Fifo)).expect("it fits");
+        let stop = Stop::default();
+        let search = Search { stop: stop.clone(), ..Search::default() };
+        explore(&mut system, &search, &mut |states| {
+            if states >= self.0 {
+                stop.say();
+            }
+        })
+    }
+}
+
+#[test]
+fn a_search_that_is_told_to_stop_does_so_and_has_not_seen_all() {
+    let catalog = doorway_algorithms::catalog();
+    let explored = |states| {
+        let explored = catalog.visit("lamport", &Options::none(), Stopped(states));
+        explored.expect("it is in the catalog").expect("it has no options")
+    };
+    let early = explored(10_000);
+    assert!(!early.is_complete && (10_000..100_000).contains(&early.states), "{}", early.states);
+    let whole = explored(u64::MAX);
+    assert!(whole.is_complete && whole.states > 150_000);
 }

@@ -21,19 +21,20 @@ impl Fault for EqualStamps {
 
     fn on_message(of: &mut Lamport, from: NodeId, msg: Msg, out: &mut Out<Msg>) {
         of.take_note(from, msg, out);
-        enter_if_none_is_older(of, out);
+        let waits = of.requests[of.me].is_some() && !of.inside;
+        if waits && Self::waits_for(of).is_empty() {
+            of.inside = true;
+            out.enter();
+        }
     }
-}
 
-fn enter_if_none_is_older(of: &mut Lamport, out: &mut Out<Msg>) {
-    let Some(mine) = of.requests[of.me].filter(|_| !of.inside) else { return };
-    let is_behind = |node| {
-        of.last[node].counter > mine.counter
-            && of.requests[node].is_none_or(|theirs| theirs.counter >= mine.counter)
-    };
-    if of.others.iter().all(is_behind) {
-        of.inside = true;
-        out.enter();
+    fn waits_for(of: &Lamport) -> NodeSet {
+        let Some(mine) = of.requests[of.me] else { return NodeSet::new() };
+        let is_ahead = |node: &NodeId| {
+            of.last[*node].counter <= mine.counter
+                || of.requests[*node].is_some_and(|theirs| theirs.counter < mine.counter)
+        };
+        of.others.iter().filter(is_ahead).collect()
     }
 }
 

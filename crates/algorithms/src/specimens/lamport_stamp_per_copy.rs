@@ -27,6 +27,11 @@ impl Fault for StampPerCopy {
             out.send(node, Msg::Request(of.clock.stamp(of.me)));
         }
     }
+
+    /// Until its request has come back to it, a node waits for itself.
+    fn waits_for(of: &Lamport) -> NodeSet {
+        if of.requests[of.me].is_some() { of.waits_for() } else { [of.me].into_iter().collect() }
+    }
 }
 
 /// Its place in the catalog.

@@ -39,6 +39,11 @@ impl Fault for StampedEarly {
             Msg::Request(_) | Msg::Reply(_) | Msg::Release(_) => of.on_message(from, msg, out),
         }
     }
+
+    /// Until its request has reached it, a node waits for itself.
+    fn waits_for(of: &Lamport) -> NodeSet {
+        if of.requests[of.me].is_some() { of.waits_for() } else { [of.me].into_iter().collect() }
+    }
 }
 
 /// Its place in the catalog.

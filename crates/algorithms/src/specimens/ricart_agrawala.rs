@@ -148,8 +148,12 @@ impl Explain for FaultyRicartAgrawala {
         ]
     }
 
+    /// Until its wish has reached it, a node waits for itself.
     fn waits_for(&self) -> NodeSet {
-        self.missing.clone()
+        match self.state {
+            State::Released => [self.me].into_iter().collect(),
+            State::Wanted(_) | State::Held => self.missing.clone(),
+        }
     }
 
     fn rules() -> &'static [Rule] {

@@ -32,6 +32,11 @@ pub trait Fault: Data {
         of.on_release(out);
     }
 
+    /// From whom something is missing, while the node waits.
+    fn waits_for(of: &Self::Of) -> NodeSet {
+        of.waits_for()
+    }
+
     /// The invariants that hold in spite of it.
     fn invariants() -> &'static [Invariant<Spoiled<Self>>] {
         &[]
@@ -88,7 +93,7 @@ impl<F: Fault> Explain for Spoiled<F> {
     }
 
     fn waits_for(&self) -> NodeSet {
-        self.of.waits_for()
+        F::waits_for(&self.of)
     }
 
     fn permission(&self) -> Permission {

@@ -200,6 +200,7 @@ impl Player {
                 choices.push(choice);
             }
         }
+        choices.sort_by_key(|choice| choice.node);
         choices
     }
 

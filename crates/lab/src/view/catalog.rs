@@ -9,9 +9,8 @@ use doorway_quorums::Construction;
 use doorway_simulator::Script;
 use serde_json::{Value, json};
 
+use crate::examples;
 use crate::memory::Replay;
-use crate::states::States;
-use crate::{Recording, Trial, examples};
 
 /// The whole list as JSON.
 #[must_use]
@@ -30,12 +29,12 @@ pub fn catalog(catalog: &impl Catalog) -> Value {
 /// What is told about an algorithm, and what its type knows about itself.
 fn algorithm(catalog: &impl Catalog, about: &About) -> Value {
     let told = catalog.visit(about.name, &Options::none(), Ask).and_then(Result::ok);
-    let (kinds, rules) = told.unwrap_or_default();
+    let (kinds, rules, has) = told.unwrap_or((Vec::new(), &[], "none"));
     let mut described = described(about);
     described["page"] = json!(about.page());
     described["kinds"] = json!(kinds);
     described["rules"] = rules.iter().map(|rule| json!([rule.name, rule.text])).collect();
-    described["has"] = json!(permissions(catalog, about.name));
+    described["has"] = json!(has);
     described
 }
 
@@ -54,26 +53,24 @@ pub fn described(about: &About) -> Value {
     })
 }
 
-/// Asks a type for what it tells about itself.
+/// Asks a type for what it tells about itself: the kinds of its messages, its rules, and what nodes have to give.
 struct Ask;
 
 impl Visitor for Ask {
-    type Output = (Vec<&'static str>, &'static [Rule]);
+    type Output = (Vec<&'static str>, &'static [Rule], &'static str);
 
-    fn visit<A: Explain + Hints>(self, _: &About, _: Factory<A>) -> Self::Output {
-        (kinds::<A::Msg>(), A::rules())
+    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
+        (kinds::<A::Msg>(), A::rules(), permissions(&factory))
     }
 }
 
-/// Whether nodes have votes to give, or a token, or both: what they had in a short run.
-fn permissions(catalog: &impl Catalog, name: &str) -> &'static str {
-    let mut trial = Trial::new(name);
-    (trial.settings.entries, trial.settings.trace) = (6, true);
-    let Ok(outcome) = trial.run(catalog) else { return "none" };
-    let states = States::of(&Recording::new(&trial, outcome.events()), catalog);
-    let nodes = doorway_core::NodeId::first(trial.settings.nodes);
+/// Whether nodes have votes to give, or a token, or both: what they have at the start.
+fn permissions<A: Explain>(factory: &Factory<A>) -> &'static str {
+    const USUAL: usize = 5;
+    let Ok(members) = Members::new(USUAL) else { return "none" };
+    let Ok(plan) = factory.plan(&members) else { return "none" };
     let all: Vec<Permission> =
-        nodes.flat_map(|node| states.changes(node).iter().map(|(_, state)| state.permission)).collect();
+        members.iter().map(|node| plan.node(node, Start::Empty).algorithm().permission()).collect();
     let has_votes = all.iter().any(|has| matches!(has, Permission::Free | Permission::GivenTo(_)));
     match (has_votes, all.contains(&Permission::Token)) {
         (true, true) => "both",

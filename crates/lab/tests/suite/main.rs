@@ -11,3 +11,4 @@ mod pages;
 mod sections;
 mod states;
 mod sweep;
+mod view;

@@ -1,0 +1,7 @@
+//! The API of the studio, asked over real sockets: what it answers, what it refuses, and that nobody can bring it down.
+
+mod client;
+mod guard;
+mod jobs;
+mod refusals;
+mod results;
