@@ -2,7 +2,7 @@
 
 use doorway_core::shared::{AboutProgram, Program, ProgramVisitor, Team};
 use doorway_core::{
-    About, Catalog, Explain, Factory, Hints, Members, Options, Parameter, Permission, Rule, Specimen,
+    About, Catalog, Explain, Factory, Hints, Members, Options, Parameter, Permission, Rule, Specimen, Start,
     Visitor, kinds,
 };
 use doorway_quorums::Construction;
