@@ -2,28 +2,44 @@
 //
 // Where a node waits for votes, it really waits for those whom these votes are given to: then the arrow goes there and says at
 // which arbiter.
+//
+// While a message between those concerned is under way, the waiting may be over with its arrival: the other one may not have been
+// asked yet, or may have answered already. Such an edge is open. It is dotted, and no cycle goes through it.
 
 import { fill, h, svg } from "../dom.js";
 import { latest } from "./state.js";
+import { underWay } from "./story.js";
 
-/** Who waits for whom after so many events: `{waiting, edges: [{from, to, at}], cycle: [nodes]}`. */
-export function waitsAt(run, cut) {
+/** Who waits for whom after so many events: `{waiting, edges: [{from, to, at, isOpen}], cycle: [nodes]}`. */
+export function waitsAt(run, story, cut) {
   const states = run.states.map((changes) => latest(changes, cut));
+  const talk = talkAt(story, cut);
   const edges = [];
   const waiting = [];
   states.forEach((state, index) => {
     if (state?.phase !== "waiting") return;
     waiting.push(index + 1);
-    for (const other of state.waits) edges.push(...edgesTo(states, index + 1, other));
+    for (const other of state.waits) edges.push(...edgesTo(states, talk, index + 1, other));
   });
   return { waiting, edges, cycle: needsAll(run) ? cycleOf(edges) : [] };
 }
 
-function edgesTo(states, from, other) {
+function edgesTo(states, talk, from, other) {
   const vote = states[other - 1]?.permission?.vote;
-  if (vote === undefined || vote === null) return other === from ? [] : [{ from, to: other, at: null }];
-  if (typeof vote === "number" && vote !== from) return [{ from, to: vote, at: other }];
-  return other === from ? [] : [{ from, to: other, at: null, isOpen: true }];
+  if (typeof vote === "number" && vote !== from) {
+    const isOpen = talk(from, other) || talk(other, vote) || talk(from, vote);
+    return [{ from, to: vote, at: other, isOpen }];
+  }
+  if (other === from) return [];
+  const isFree = vote !== undefined && vote !== null;
+  return [{ from, to: other, at: null, isOpen: isFree || talk(from, other) }];
+}
+
+/** Tells of two nodes whether a message between them is under way. */
+function talkAt(story, cut) {
+  const key = (one, other) => Math.min(one, other) * (story.nodes + 1) + Math.max(one, other);
+  const pairs = new Set(underWay(story, cut).map(({ from, to }) => key(from, to)));
+  return (one, other) => pairs.has(key(one, other));
 }
 
 /** Whether a ring of waiting nodes means anything: with a token that is somewhere, any of those one waits for will do. */
@@ -31,7 +47,7 @@ function needsAll(run) {
   return run.waits_for_all ?? !run.states.some((changes) => changes.some(([, state]) => state.permission?.token));
 }
 
-/** Some cycle among the edges, from its smallest node; edges that only wait for a message's arrival do not count. */
+/** Some cycle among the edges, from its smallest node; open edges do not count. */
 function cycleOf(edges) {
   const next = new Map();
   for (const { from, to, isOpen } of edges) if (!isOpen) next.set(from, [...(next.get(from) ?? []), to]);
@@ -67,20 +83,20 @@ export function cycleText(cycle) {
   return `cycle ${[...cycle, cycle[0]].join(" → ")}`;
 }
 
-/** The graph: `{element, show(run, cut)}`. */
+/** The graph: `{element, show(run, story, cut)}`. */
 export function waitGraph() {
   const picture = h("div", { class: "graph" });
   const words = h("p", { class: "graph-words", data: { cycle: "" } });
-  return { element: h("div", {}, picture, words), show: (run, cut) => draw(picture, words, run, cut) };
+  return { element: h("div", {}, picture, words), show: (...at) => draw(picture, words, ...at) };
 }
 
-function draw(picture, words, run, cut) {
+function draw(picture, words, run, story, cut) {
   if (cut > run.known) {
     fill(picture);
     fill(words, "Not known here.");
     return;
   }
-  const { waiting, edges, cycle } = waitsAt(run, cut);
+  const { waiting, edges, cycle } = waitsAt(run, story, cut);
   const nodes = [...new Set([...waiting, ...edges.map((edge) => edge.to)])].sort((one, other) => one - other);
   words.dataset.cycle = cycle.join(" ");
   const isMuch = edges.length > MOST_EDGES;
@@ -96,33 +112,38 @@ function draw(picture, words, run, cut) {
       )
       : null,
     nodes.length > 0 ? pictureOf(run, cut, ordered(nodes, cycle), waiting, edges, cycle) : null,
+    !isMuch && edges.some((edge) => edge.isOpen) ? legend() : null,
   );
   fill(
     words,
     cycle.length > 0 ? h("span", { class: "alarm strong" }, `⚠ ${cycleText(cycle)}`) : null,
     cycle.length > 0
-      ? `: each waits for the next one. ${outlook(run, cut)}`
+      ? `: each waits for the next one. ${outlook(run, story, cut)}`
       : waiting.length > 0
       ? h("span", { class: "soft" }, inWords(edges, waiting, needsAll(run)))
       : h("span", { class: "soft" }, "Nobody waits."),
   );
 }
 
+function legend() {
+  const sample = svg(
+    "svg",
+    { class: "sample edge open", width: 32, height: 8, viewBox: "0 0 32 8", "aria-hidden": "true" },
+    svg("path", { d: "M1 4H31" }),
+  );
+  return h("p", { class: "soft small", data: { legend: "open" } }, sample, " a message is under way that may end the wait");
+}
+
 /** Whether a cycle can still be resolved. */
-function outlook(run, cut) {
-  const count = underWay(run, cut);
+function outlook(run, story, cut) {
+  const { length: count } = underWay(story, cut);
   if (count > 0) return `${count === 1 ? "A message is" : `${count} messages are`} under way that may resolve it.`;
   const isEmpty = run.states.every((changes) => latest(changes, cut)?.phase !== "inside");
   return isEmpty ? "Nothing is under way: this is a deadlock." : "Somebody is inside who may resolve it by leaving.";
 }
 
-function underWay(run, cut) {
-  const open = new Set();
-  for (const event of run.events.slice(0, cut)) {
-    if (event.event === "send") open.add(event.id);
-    else if (event.event === "deliver" || event.event === "lost") open.delete(event.cause);
-  }
-  return open.size;
+function verdict(edges) {
+  return edges.some((edge) => edge.isOpen) ? "No cycle, apart from waits that may be over soon." : "No cycle.";
 }
 
 function inWords(edges, waiting, isAll) {
@@ -131,7 +152,7 @@ function inWords(edges, waiting, isAll) {
     return `${node} waits for ${others.slice(0, 8).join(", ") || "its turn"}${others.length > 8 ? ", …" : ""}`;
   });
   return `${shown.join("; ")}${waiting.length > 6 ? "; …" : ""}. ${
-    isAll ? "No cycle." : "Any one of them will do: whoever has the token."
+    isAll ? verdict(edges) : "Any one of them will do: whoever has the token."
   }`;
 }
 

@@ -240,7 +240,7 @@ function cutAt(state, count) {
   parts.view.setCut(state.cut);
   parts.view.reveal();
   parts.now.show(run, story, state.cut);
-  parts.graph.show(run, state.cut);
+  parts.graph.show(run, story, state.cut);
   parts.state.show(run, state.cut);
   parts.rules.show(run, state.cut);
   parts.events.show(run, state.cut);

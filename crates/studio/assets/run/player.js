@@ -203,12 +203,12 @@ function drawMarks(state) {
 function cyclesOf(run, story) {
   const total = Math.min(run.known, story.events.length);
   if (story.events.length > MOST_SEARCHED) return [];
-  const changes = [...new Set(run.states.flatMap((states) => states.map(([count]) => count)))].sort((one, other) =>
-    one - other
-  );
+  const ends = story.messages.flatMap((message) => message.ends.map((end) => end.index + 1));
+  const told = run.states.flatMap((states) => states.map(([count]) => count));
+  const changes = [...new Set([...told, ...ends])].filter((count) => count <= total).sort((one, other) => one - other);
   const ranges = [];
   changes.forEach((count, place) => {
-    if (waitsAt(run, count).cycle.length === 0) return;
+    if (waitsAt(run, story, count).cycle.length === 0) return;
     const until = changes[place + 1] ?? total;
     if (ranges.at(-1)?.[1] === count) ranges.at(-1)[1] = until;
     else ranges.push([count, until]);

@@ -53,6 +53,20 @@ export function countAt(story, moment) {
   return low;
 }
 
+/** The messages that are under way after so many events; what the last step sends at its end is sent already. */
+export function underWay(story, count) {
+  const until = stepEnd(story, count);
+  return story.messages.filter(({ index, ends }) => index < until && (ends.length === 0 || ends.at(-1).index >= count));
+}
+
+/** How many events had happened at the end of the step that the last of these is part of. */
+function stepEnd({ events }, count) {
+  const node = events[count - 1]?.node;
+  let until = count;
+  while (events[until]?.node === node && !STEPS.has(events[until].event)) until += 1;
+  return until;
+}
+
 /** Gives every event its moment. */
 function place(story) {
   const stepped = new Set();
