@@ -142,18 +142,19 @@ function outlook(run, story, cut) {
   return isEmpty ? "Nothing is under way: this is a deadlock." : "Somebody is inside who may resolve it by leaving.";
 }
 
-function verdict(edges) {
-  return edges.some((edge) => edge.isOpen) ? "No cycle, apart from waits that may be over soon." : "No cycle.";
+function inWords(edges, waiting, isAll) {
+  const others = (node) => [...new Set(edges.filter((edge) => edge.from === node).map((edge) => edge.to))];
+  const shown = waiting.slice(0, 6).map((node) => {
+    const all = others(node);
+    return `${node} waits for ${all.slice(0, 8).join(", ") || "its turn"}${all.length > 8 ? ", …" : ""}`;
+  });
+  const hasChoice = waiting.some((node) => others(node).length > 1);
+  return `${shown.join("; ")}${waiting.length > 6 ? "; …" : ""}. ${verdict(edges, isAll, hasChoice)}`;
 }
 
-function inWords(edges, waiting, isAll) {
-  const shown = waiting.slice(0, 6).map((node) => {
-    const others = [...new Set(edges.filter((edge) => edge.from === node).map((edge) => edge.to))];
-    return `${node} waits for ${others.slice(0, 8).join(", ") || "its turn"}${others.length > 8 ? ", …" : ""}`;
-  });
-  return `${shown.join("; ")}${waiting.length > 6 ? "; …" : ""}. ${
-    isAll ? verdict(edges) : "Any one of them will do: whoever has the token."
-  }`;
+function verdict(edges, isAll, hasChoice) {
+  if (!isAll) return hasChoice ? "Any one of them will do: whoever has the token." : "";
+  return edges.some((edge) => edge.isOpen) ? "No cycle, apart from waits that may be over soon." : "No cycle.";
 }
 
 /** With more arrows than this a picture is a blot: then only the cycle is drawn. */
