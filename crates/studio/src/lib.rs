@@ -74,15 +74,14 @@ impl Studio {
     pub fn open(self, catalog: &(impl Catalog + Sync), closing: &Closing) -> io::Result<()> {
         let desk = Arc::new(Desk::new(view::catalog(catalog).to_string()));
         let guard = Guard::new(self.address);
-        let served = thread::scope(|scope| {
+        thread::scope(|scope| {
             let _closed_at_the_end = desk::ClosedAtTheEnd(&desk);
             for _ in 0..limits::WORKERS {
                 let desk = Arc::clone(&desk);
                 scope.spawn(move || desk.work(catalog));
             }
             self.serve(routes::all(Arc::clone(&desk), guard), closing)
-        });
-        served
+        })
     }
 
     fn serve(self, routes: axum::Router, closing: &Closing) -> io::Result<()> {
