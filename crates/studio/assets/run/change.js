@@ -7,6 +7,8 @@
 import { editScript } from "./script.js";
 import { isScript } from "./spec.js";
 
+const WORD = /^(\d+)(:lost)?(:twice)?(?:@(\d+))?$/;
+
 /** Makes a change: `{spec, note}`, or `{trouble}` if it cannot be made. */
 export function changed(spec, run, story, change) {
   if (isScript(spec)) return editScript(spec, run, story, change);
@@ -15,7 +17,7 @@ export function changed(spec, run, story, change) {
   }
   const begin = beginOf(run, change);
   const kept = keptBefore(spec, story, run, begin, change);
-  const added = withWord(kept.spec, change);
+  const added = withWord(kept.spec, run, change);
   return { spec: added, note: kept.dropped > 0 ? droppedNote(kept.dropped, begin) : null };
 }
 
@@ -27,9 +29,9 @@ function droppedNote(count, begin) {
 
 /** From when on the run may differ. */
 function beginOf(run, change) {
-  const { message, time } = change;
+  const { message, end, time } = change;
   if (!message) return change.from ?? time;
-  const arrival = message.ends.length > 0 ? run.events[message.ends[0].index].time : Infinity;
+  const arrival = timeOf(run, end ?? message.ends[0]) ?? Infinity;
   if (change.what === "lose") return Math.min(arrival, Number.MAX_SAFE_INTEGER);
   return Math.min(change.what === "twice" ? Infinity : arrival, time);
 }
@@ -44,17 +46,14 @@ function keptBefore(spec, story, run, begin, change) {
   return { spec: { ...spec, message: kept }, dropped: words.length - kept.length };
 }
 
-function withWord(spec, change) {
+function withWord(spec, run, change) {
   const { what, message, node, time } = change;
-  const mine = (test) =>
-    (spec.message ?? []).filter((word) => Number.parseInt(word, 10) !== message?.number || test(word));
+  const others = () => (spec.message ?? []).filter((word) => Number.parseInt(word, 10) !== message.number);
   switch (what) {
     case "retime":
-      return { ...spec, message: [...mine((word) => word.includes(":twice")), `${message.number}@${time}`] };
     case "lose":
-      return { ...spec, message: [...mine(() => false), `${message.number}:lost`] };
     case "twice":
-      return { ...spec, message: [...mine((word) => !word.includes(":")), `${message.number}:twice@${time}`] };
+      return { ...spec, message: [...others(), ...wordsOf(fateOf(spec, run, change), message.number)] };
     case "crash":
       return {
         ...spec,
@@ -71,6 +70,51 @@ function withWord(spec, change) {
   }
 }
 
+/** What shall become of a message: when it arrives, when its copy does, whether it is lost; undefined is as it would be anyway. */
+function fateOf(spec, run, { what, message, end, time }) {
+  const said = saidOf(spec, message.number);
+  const isCopied = message.ends.length > 1;
+  const isCopy = isCopied && end === copyOf(run, message, said.copy);
+  if (what === "twice") return { ...said, isLost: false, copy: time };
+  if (what === "lose") {
+    if (!isCopied || said.copy === undefined) return { isLost: true };
+    return isCopy ? { arrival: said.arrival } : { arrival: timeOf(run, copyOf(run, message, said.copy)) };
+  }
+  if (!isCopied) return { arrival: time, copy: said.copy };
+  if (said.copy !== undefined) return isCopy ? { ...said, copy: time } : { ...said, arrival: time };
+  return { arrival: timeOf(run, message.ends.find((other) => other !== end)), copy: time };
+}
+
+/** What the words of a spec say about a message. */
+function saidOf(spec, number) {
+  const said = {};
+  for (const word of spec.message ?? []) {
+    const [, of, lost, twice, time] = WORD.exec(word) ?? [];
+    if (Number(of) !== number) continue;
+    if (lost) said.isLost = true;
+    else said[twice ? "copy" : "arrival"] = Number(time);
+  }
+  return said;
+}
+
+function wordsOf({ isLost, arrival, copy }, number) {
+  if (isLost) return [`${number}:lost`];
+  return [
+    ...(arrival === undefined ? [] : [`${number}@${arrival}`]),
+    ...(copy === undefined ? [] : [`${number}:twice@${copy}`]),
+  ];
+}
+
+/** The end of a message's copy: the second one, unless the copy was to arrive before the message itself. */
+function copyOf(run, { ends }, time) {
+  const isFirst = timeOf(run, ends[0]) === time && timeOf(run, ends[1]) !== time;
+  return isFirst ? ends[0] : ends[1];
+}
+
+function timeOf(run, end) {
+  return end ? run.events[end.index].time : undefined;
+}
+
 /** The changes of a spec in words, each with the spec without it: `[{text, word, without}]`. */
 export function changesOf(spec) {
   const each = (name, text) =>
@@ -83,7 +127,7 @@ export function changesOf(spec) {
 }
 
 function messageText(word) {
-  const [, number, lost, twice, time] = /^(\d+)(:lost)?(:twice)?(?:@(\d+))?$/.exec(word) ?? [null, word];
+  const [, number, lost, twice, time] = WORD.exec(word) ?? [null, word];
   if (lost) return `message ${number} is lost`;
   return twice ? `message ${number} arrives a second time at ${time}` : `message ${number} arrives at ${time}`;
 }

@@ -63,14 +63,14 @@ export function distance({ x1, y1, x2, y2 }, x, y) {
   return Math.hypot(x - x1 - share * along, y - y1 - share * across);
 }
 
-/** What of a message is nearest to a point, within a few pixels: `{way, isHead}`. */
+/** What of a message is nearest to a point, within a few pixels: `{way, isHead}`. Where an answer begins at a head, it is the head. */
 export function nearest(shown, x, y, most = 7) {
   let found = null;
   let best = most;
   for (const each of shown) {
     const isHead = Math.hypot(x - each.x2, y - each.y2) <= 11;
     const away = isHead
-      ? Math.min(distance(each, x, y), Math.hypot(x - each.x2, y - each.y2) / 3)
+      ? Math.min(distance(each, x, y), Math.hypot(x - each.x2, y - each.y2) / 3) - 1
       : distance(each, x, y);
     if (away < best) {
       best = away;
