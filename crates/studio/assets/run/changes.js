@@ -6,8 +6,8 @@ import { isScript } from "./spec.js";
 
 /** `{element, show(spec, run, cut, {canUndo, canRedo, note})}`; `does` has `undo()`, `redo()`, `without(spec)`, `choose(line)`. */
 export function changesPanel(does) {
-  const undo = button([icon("undo"), "Undo"], does.undo, { id: "undo", title: "Take the last change back" });
-  const redo = button([icon("redo"), "Redo"], does.redo, { id: "redo" });
+  const undo = button([icon("undo"), "Undo"], does.undo, { id: "undo", disabled: true, title: "Take the last change back" });
+  const redo = button([icon("redo"), "Redo"], does.redo, { id: "redo", disabled: true });
   const list = h("ul", { class: "changes", id: "changes" });
   const note = h("p", { class: "small" });
   const choices = h("div", { class: "choices", id: "choices" });

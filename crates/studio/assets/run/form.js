@@ -82,7 +82,8 @@ async function opened(state) {
 function told(state, name, value) {
   clearTimeout(state.timer);
   const base = isScript(state.spec) || state.spec.trace !== undefined ? FIRST : state.spec;
-  state.change({ ...base, [name]: value });
+  state.spec = { ...base, [name]: value };
+  state.change(state.spec);
 }
 
 function drawAlgorithm(state) {

@@ -1,6 +1,6 @@
 // A menu at a place of the screen: what can be done to a message or to a node, by pointer and by keys.
 
-import { fill, h } from "../dom.js";
+import { fill, h, select } from "../dom.js";
 
 /** Makes the menu; `open({x, y}, title, items, back)` shows `[{text, act} | {form, text, act}]`, Escape closes it. */
 export function menu() {
@@ -26,7 +26,7 @@ export function menu() {
       fill(element, h("div", { class: "menu-title" }, title), items.map((item) => shown(item, close)));
       element.hidden = false;
       put(element, at);
-      element.querySelector("button, input")?.focus({ preventScroll: true });
+      element.querySelector("button, input, select")?.focus({ preventScroll: true });
     },
     remove: () => document.removeEventListener("pointerdown", outside, true),
   };
@@ -46,16 +46,7 @@ function shown(item, close) {
       on: { click: () => act() },
     }, item.text);
   }
-  const inputs = item.fields.map((each) =>
-    h("input", {
-      type: "number",
-      "aria-label": each.label,
-      placeholder: each.placeholder,
-      min: each.least ?? 0,
-      value: each.value ?? "",
-      data: { input: each.name },
-    })
-  );
+  const inputs = item.fields.map(box);
   const submit = (event) => {
     event.preventDefault();
     act(inputs.map((input) => (input.value === "" ? null : Number(input.value))));
@@ -63,9 +54,16 @@ function shown(item, close) {
   return h(
     "form",
     { class: "menu-form", data: { action: item.action }, on: { submit } },
-    item.fields.map((each, place) => [h("span", {}, each.label), inputs[place]]),
+    item.fields.map((each, place) => h("label", {}, h("span", {}, each.label), inputs[place])),
     h("button", { type: "submit" }, item.text),
   );
+}
+
+/** A box for a number, or for one of some numbers. */
+function box({ name, label, placeholder, least, value, choices }) {
+  const properties = { "aria-label": label, data: { input: name } };
+  if (choices) return select(choices, value, properties);
+  return h("input", { ...properties, type: "number", placeholder, min: least ?? 0, value: value ?? "" });
 }
 
 /** Keeps the menu within the window. */
@@ -80,8 +78,8 @@ function walked(element, event, close) {
   event.stopPropagation();
   if (event.key === "Escape") return close();
   const aside = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!aside || event.target.tagName === "INPUT") return undefined;
+  if (!aside || /^(INPUT|SELECT)$/.test(event.target.tagName)) return undefined;
   event.preventDefault();
-  const items = [...element.querySelectorAll("button, input")];
+  const items = [...element.querySelectorAll("button, input, select")];
   return items[(items.indexOf(document.activeElement) + aside + items.length) % items.length]?.focus();
 }

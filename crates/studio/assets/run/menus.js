@@ -60,10 +60,11 @@ export function nodeMenu({ spec, run, story, cut }, { node, time }, act) {
   const at = time ?? (isScript(spec) || cut === 0 ? shown : shown + 1);
   const title = h("p", { class: "tip-title" }, `node ${node}`, h("span", { class: "soft" }, ` at time ${at}`));
   if (spec.trace !== undefined) return { title, items: [{ note: "A recorded file cannot be changed." }] };
-  const others = partners(story, node);
+  const others = Array.from({ length: run.nodes }, (_, index) => index + 1).filter((other) => other !== node);
   const cutItem = {
-    fields: [{ name: "other", label: "Cut its link to node", least: 1, value: others[0] ?? (node === 1 ? 2 : 1) }, {
+    fields: [{ name: "other", label: "Cut its link to node", choices: others, value: partners(story, node)[0] }, {
       name: "until",
+      least: at + 1,
       label: "until",
       placeholder: "ever",
     }],
@@ -78,8 +79,8 @@ export function nodeMenu({ spec, run, story, cut }, { node, time }, act) {
       isCrashed
         ? { note: `It crashes at ${run.events[isCrashed.index].time}.` }
         : { text: `Crash it at ${at}`, action: "crash", act: () => act({ what: "crash", node, time: at }) },
-      isScript(spec) ? { note: "In a script a link is cut by losing its messages." } : cutItem,
-    ],
+      isScript(spec) ? { note: "In a script a link is cut by losing its messages." } : run.nodes > 1 ? cutItem : null,
+    ].filter(Boolean),
   };
 }
 

@@ -18,7 +18,7 @@ import { fromQuery, isSame, isScript, toHash } from "./spec.js";
 import { stateTable } from "./state.js";
 import { tell } from "./story.js";
 import { tools } from "./tools.js";
-import { change, changing, menuAt } from "./wishes.js";
+import { change, changing, followed, menuAt, travelled } from "./wishes.js";
 
 export const styles = ["run/page.css"];
 
@@ -28,6 +28,7 @@ export function open(page, query, app) {
     app,
     page,
     spec: null,
+    wish: null,
     run: null,
     story: null,
     cut: 0,
@@ -133,7 +134,8 @@ function build(state) {
 function controls(state, catalog) {
   state.parts.form = form(catalog, (spec) => wanted(state, spec));
   fill(state.parts.controls, state.parts.form.element);
-  if (state.spec) state.parts.form.show(state.spec, state.run);
+  const spec = state.wish ?? state.spec;
+  if (spec) state.parts.form.show(spec, state.run);
 }
 
 /** An address was opened: another run, or only another cut of this one. */
@@ -142,42 +144,55 @@ function arrive(state, query) {
   state.extra = { tour: query.get("tour"), step: query.get("step") };
   state.parts.controls.hidden = query.has("tour");
   if (query.has("file") && state.spec?.trace !== undefined) return;
-  if (state.run && isSame(spec, state.spec)) return cutAt(state, at ?? state.run.events.length);
-  ask(state, spec, at, "replace");
+  if (state.run && isSame(spec, state.spec)) return stay(state, at ?? state.run.events.length);
+  ask(state, spec, { at, step: "replace", history: travelled(state, spec) });
 }
 
 /** Somebody wants another run: the old one can be had back. */
 function wanted(state, spec, at = null, said = null) {
-  if (state.spec && isSame(spec, state.spec)) return;
-  if (state.spec) state.past.push({ spec: state.spec, cut: state.cut });
-  state.future = [];
-  ask(state, spec, at, "push", said);
+  if (state.spec && isSame(spec, state.spec)) return stay(state, state.cut);
+  ask(state, spec, { at, step: "push", history: followed(state), said });
 }
 
-async function ask(state, spec, at, step, said = null) {
+/** The run that is shown stays, whatever else was asked for. */
+function stay(state, cut) {
+  state.asking?.abort();
+  Object.assign(state, { asking: null, wish: null });
+  state.parts.busy.hidden = true;
+  showTroubles(state);
+  state.parts.form?.show(state.spec, state.run);
+  cutAt(state, cut);
+}
+
+/** Asks for a run. Until it comes, and if it is refused, all stays as it is; only the form may show what was wished. */
+async function ask(state, spec, { at, step, history, said = null }) {
   state.asking?.abort();
   const asking = new AbortController();
-  state.asking = asking;
+  Object.assign(state, { asking, wish: spec });
   const before = state.run;
-  state.spec = spec;
   state.parts.player.stop();
   const bar = progressBar(() => asking.abort());
   fill(state.parts.busy, bar.element);
   const late = setTimeout(() => {
-    state.parts.busy.hidden = false;
+    if (state.asking === asking) state.parts.busy.hidden = false;
   }, 300);
   try {
     const run = await work("runs", spec, { signal: asking.signal, progress: bar.show });
     if (state.asking !== asking) return;
-    state.said = said === null ? null : [said, difference(before, run)].filter(Boolean).join(" ") || null;
+    const words = said === null ? null : [said, difference(before, run)].filter(Boolean).join(" ") || null;
+    Object.assign(state, { spec, wish: null, said: words, ...history });
     arrived(state, run, at, step);
   } catch (error) {
-    if (state.asking === asking && error.name !== "AbortError") troubled(state, error);
-    if (state.asking === asking) state.parts.form?.show(state.spec, state.run);
+    if (state.asking === asking) refused(state, error, said === null ? spec : state.spec ?? spec);
   } finally {
     clearTimeout(late);
     if (state.asking === asking) state.parts.busy.hidden = true;
   }
+}
+
+function refused(state, error, spec) {
+  if (error.name !== "AbortError") troubled(state, error);
+  state.parts.form?.show(spec, state.run);
 }
 
 function difference(before, run) {
@@ -192,11 +207,7 @@ function arrived(state, run, at, step) {
   Object.assign(state, { run, story: tell(run) });
   fill(parts.title, run.title ?? run.algorithm, h("span", { class: "soft" }, ` ${about(run)}`));
   fill(parts.ending, ended(run));
-  fill(
-    parts.trouble,
-    run.trouble ? h("p", { class: "note error" }, run.trouble) : null,
-    run.memory ? memoryNote(spec) : null,
-  );
+  showTroubles(state);
   parts.form?.show(spec, run);
   parts.view.show(run, state.story);
   parts.tools.show(run, state.story);
@@ -206,6 +217,14 @@ function arrived(state, run, at, step) {
   const cut = Math.min(at ?? run.events.length, run.events.length);
   state.app[step](toHash(spec, cut, state.extra));
   cutAt(state, cut);
+}
+
+function showTroubles({ parts, run, spec }) {
+  fill(
+    parts.trouble,
+    run.trouble ? h("p", { class: "note error" }, run.trouble) : null,
+    run.memory ? memoryNote(spec) : null,
+  );
 }
 
 function about(run) {

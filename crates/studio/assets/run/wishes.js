@@ -3,22 +3,18 @@
 import { changed } from "./change.js";
 import { messageMenu, nodeMenu } from "./menus.js";
 import { appended } from "./script.js";
-import { isScript } from "./spec.js";
+import { isSame, isScript } from "./spec.js";
 
 /** What the panel of changes can ask for. */
 export function changing(state) {
-  const swap = (from, to) => () => {
-    const other = from().pop();
-    if (!other) return;
-    to().push({ spec: state.spec, cut: state.cut });
-    state.ask(other.spec, other.cut, "push");
-  };
+  const { ask, want } = state;
+  const back = (other, history) => other && ask(other.spec, { at: other.cut, step: "push", history });
   return {
-    undo: swap(() => state.past, () => state.future),
-    redo: swap(() => state.future, () => state.past),
-    without: (spec) => state.want(spec, state.cut, ""),
+    undo: () => back(state.past.at(-1), { past: state.past.slice(0, -1), future: [...state.future, here(state)] }),
+    redo: () => back(state.future.at(-1), { past: [...state.past, here(state)], future: state.future.slice(0, -1) }),
+    without: (spec) => want(spec, state.cut, ""),
     choose: (line) =>
-      state.want(
+      want(
         {
           ...state.spec,
           script: appended(state.run.script ?? state.spec.script, line, state.run.trouble),
@@ -28,6 +24,25 @@ export function changing(state) {
         "",
       ),
   };
+}
+
+/** The runs before and behind once another one follows: `{past, future}`, the nearest last. */
+export function followed(state) {
+  return { past: state.run ? [...state.past, here(state)] : [], future: [] };
+}
+
+/** The same once one has gone to a run that may be among them. To one that is not, no way was taken that could be taken back. */
+export function travelled(state, spec) {
+  const { past, future } = state;
+  const among = (some) => some.findLastIndex((each) => isSame(each.spec, spec));
+  const passed = (some) => [here(state), ...some.slice(among(some) + 1).reverse()];
+  if (among(past) >= 0) return { past: past.slice(0, among(past)), future: [...future, ...passed(past)] };
+  if (among(future) >= 0) return { past: [...past, ...passed(future)], future: future.slice(0, among(future)) };
+  return { past: [], future: [] };
+}
+
+function here({ spec, cut }) {
+  return { spec, cut };
 }
 
 function files(state) {
