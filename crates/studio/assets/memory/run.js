@@ -18,7 +18,8 @@ export async function load(state, text, at) {
   if (!run.memory) return state.app.go(`#/run?${new URLSearchParams({ script: text })}`);
   const heading = headingOf(text);
   const { steps, loopAt } = stepsOf(run, heading);
-  Object.assign(state, { run, heading, steps, loopAt, choices: null });
+  // What could not be played to its end does not repeat itself, whatever the script says.
+  Object.assign(state, { run, heading, steps, loopAt: run.trouble ? null : loopAt, choices: null });
   state.at = Math.min(steps.length, Math.max(0, at ?? steps.length));
   if (run.trouble) state.app.say(run.trouble, "error");
   show(state);
