@@ -1,5 +1,6 @@
 // The controls of a run: an algorithm with what it can be given, or a script, or a recorded file. Every change is a new spec.
 
+import { headingOf, shippedScript } from "../check/instances.js";
 import { button, field, fill, h, icon, select } from "../dom.js";
 import { drawScript } from "./scriptbox.js";
 import { FIRST, isScript } from "./spec.js";
@@ -154,8 +155,9 @@ function algorithms(state, own) {
     const choices = Object.fromEntries(
       (about?.parameters ?? []).map((parameter) => [parameter.name, options?.[parameter.name] ?? parameter.default]),
     );
-    const channels = about?.needs === "fifo" || own.channels !== "any" ? own.channels : "any";
-    state.change({ ...rest, algorithm: event.target.value, channels, options: choices });
+    const channels = channelsFor(about, own, state.catalog);
+    state.spec = { ...rest, algorithm: event.target.value, channels, options: choices };
+    state.change(state.spec);
   };
   return h(
     "select",
@@ -164,6 +166,13 @@ function algorithms(state, own) {
     group("Others", others),
     group("Specimens, wrong on purpose", all.filter((each) => each.specimen)),
   );
+}
+
+/** What an algorithm needs, or what a specimen's mistake needs to be met; else as before. */
+function channelsFor(about, own, catalog) {
+  const script = about?.specimen ? shippedScript(about.name, catalog) : null;
+  if (script) return headingOf(script.text).channels;
+  return about?.needs === "fifo" && own.channels === "any" ? "fifo" : own.channels;
 }
 
 function specimenNote(about) {

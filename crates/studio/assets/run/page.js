@@ -223,6 +223,7 @@ function showTroubles({ parts, run, spec }) {
   fill(
     parts.trouble,
     run.trouble ? h("p", { class: "note error" }, run.trouble) : null,
+    run.warning ? h("p", { class: "note warning", id: "warning" }, `⚠ ${run.warning}`) : null,
     run.memory ? memoryNote(spec) : null,
   );
 }
