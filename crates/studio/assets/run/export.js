@@ -2,6 +2,7 @@
 
 import { button, h } from "../dom.js";
 import { file, save } from "../api.js";
+import { isScript } from "./spec.js";
 
 const FORMATS = [
   ["svg", "SVG", "svg"],
@@ -12,14 +13,16 @@ const FORMATS = [
   ["perfetto", "Perfetto", "json"],
 ];
 
-/** The buttons: `{element, show(spec, run)}`. */
-export function exporter(app) {
+/** The buttons: `{element, show(spec, run)}`; `hash()` is the part of the link behind the page's address. */
+export function exporter(app, hash) {
   const state = { spec: null, run: null };
+  const address = () => new URL(hash(), location.href).href;
   const link = button(
     "Copy link",
-    () => copied(app, location.href, "The link is copied: it makes the same run and shows the same cut."),
+    () => copied(app, address(), "The link is copied: it makes the same run and shows the same cut."),
     { id: "copy-link" },
   );
+  const script = button("Script", () => written(state), { data: { export: "script" } });
   const buttons = FORMATS.map(([format, text, ending]) =>
     button(text, () => taken(app, state, format, ending), { data: { export: format } })
   );
@@ -31,15 +34,16 @@ export function exporter(app) {
   const element = h(
     "div",
     {},
-    h("div", { class: "buttons" }, link, buttons),
+    h("div", { class: "buttons" }, link, buttons, script),
     h("div", { class: "command-row" }, command, copy),
   );
   return {
     element,
     show(spec, run) {
       Object.assign(state, { spec, run });
-      command.textContent = run.command ?? "";
+      command.textContent = (run.command ?? "").replace(/ FILE$/, ` ${fileName(run)}.script`);
       command.parentElement.hidden = !run.command;
+      script.hidden = !isScript(spec) || !run.script;
       link.disabled = spec.trace !== undefined;
     },
   };
@@ -57,8 +61,18 @@ async function copied(app, text, sentence) {
 async function taken(app, { spec, run }, format, ending) {
   try {
     const blob = await file(`exports?format=${format}`, spec);
-    save(blob, `${run.algorithm.replaceAll("/", "-")}.${ending}`);
+    save(blob, `${fileName(run)}.${ending}`);
   } catch (error) {
     app.say(error.message, "error");
   }
+}
+
+/** Saves the script under the name that the command has it, and the files that it names. */
+function written({ spec, run }) {
+  const files = Object.entries(spec.files ?? run.spec?.files ?? {});
+  for (const [name, text] of [[`${fileName(run)}.script`, run.script], ...files]) save(new Blob([text]), name);
+}
+
+function fileName(run) {
+  return run.algorithm.replaceAll("/", "-");
 }

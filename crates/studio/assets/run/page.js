@@ -72,7 +72,7 @@ function build(state) {
     rules: rules(),
     events: eventList(go),
     metrics: metrics(),
-    exporter: exporter(state.app),
+    exporter: exporter(state.app, () => toHash(state.spec, state.cut)),
     menu: menu(),
     changes: changesPanel(changing(state)),
     form: null,
