@@ -140,12 +140,21 @@ function controls(state, catalog) {
 
 /** An address was opened: another run, or only another cut of this one. */
 function arrive(state, query) {
-  const { spec, at } = fromQuery(query);
+  const { spec: named, at } = fromQuery(query);
+  const spec = query.has("file") ? recorded(state) ?? named : named;
   state.extra = { tour: query.get("tour"), step: query.get("step") };
   state.parts.controls.hidden = query.has("tour");
-  if (query.has("file") && state.spec?.trace !== undefined) return;
   if (state.run && isSame(spec, state.spec)) return stay(state, at ?? state.run.events.length);
   ask(state, spec, { at, step: "replace", history: travelled(state, spec) });
+}
+
+/** The recorded file that was opened last; an address has no room for it, so after a reload it is gone, which is said. */
+function recorded({ app, spec, past, future }) {
+  const some = [...future, ...past, { spec }].map((each) => each.spec).filter((each) => each?.trace !== undefined);
+  if (some.length === 0) {
+    app.say("A link cannot hold a recorded file: open the file again. Until then this is another run.", "error");
+  }
+  return some.at(-1) ?? null;
 }
 
 /** Somebody wants another run: the old one can be had back. */
@@ -215,6 +224,7 @@ function arrived(state, run, at, step) {
   parts.metrics.show(run, state.story);
   parts.exporter.show(spec, run);
   const cut = Math.min(at ?? run.events.length, run.events.length);
+  if (step === "push") state.app.say(null);
   state.app[step](toHash(spec, cut, state.extra));
   cutAt(state, cut);
 }
