@@ -100,6 +100,7 @@ async function opened(name, query) {
     const module = await import(`./${name}/page.js`);
     await Promise.all((module.styles ?? []).map(styled));
     if (shown.name !== name) return;
+    dress(module.styles ?? []);
     element.className = `page-${name}`;
     window.scrollTo(0, 0);
     shown.page = module.open(fill(element), query, app) ?? {};
@@ -113,8 +114,16 @@ async function opened(name, query) {
 function styled(address) {
   if (document.head.querySelector(`link[href="${address}"]`)) return Promise.resolve();
   return new Promise((resolve) => {
-    document.head.append(h("link", { rel: "stylesheet", href: address, on: { load: resolve, error: resolve } }));
+    const on = { load: resolve, error: resolve };
+    document.head.append(h("link", { rel: "stylesheet", href: address, media: "not all", data: { sheet: "" }, on }));
   });
+}
+
+/** Lets only these sheets count, so that no page looks otherwise after a visit to another one. */
+function dress(styles) {
+  for (const link of document.head.querySelectorAll("link[data-sheet]")) {
+    link.media = styles.includes(link.getAttribute("href")) ? "all" : "not all";
+  }
 }
 
 function lost(name) {
