@@ -154,7 +154,8 @@ function inWords(edges, waiting, isAll) {
 
 function verdict(edges, isAll, hasChoice) {
   if (!isAll) return hasChoice ? "Any one of them will do: whoever has the token." : "";
-  return edges.some((edge) => edge.isOpen) ? "No cycle, apart from waits that may be over soon." : "No cycle.";
+  const isRound = cycleOf(edges.map((edge) => ({ ...edge, isOpen: false }))).length > 0;
+  return isRound ? "No cycle, apart from waits that may be over soon." : "No cycle.";
 }
 
 /** With more arrows than this a picture is a blot: then only the cycle is drawn. */
