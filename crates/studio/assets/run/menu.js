@@ -17,6 +17,9 @@ export function menu() {
     if (!element.contains(event.target)) close();
   };
   document.addEventListener("pointerdown", outside, true);
+  element.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget && !element.contains(relatedTarget)) element.hidden = true;
+  });
   element.addEventListener("keydown", (event) => walked(element, event, close));
   return {
     element,
@@ -74,9 +77,18 @@ function put(element, { x, y }) {
   element.style.top = `${Math.max(4, Math.min(y + 4, clientHeight - high - 8))}px`;
 }
 
+/** Who goes on behind the last item, or back before the first, is where the menu was opened. */
+function left(element, event, close) {
+  const items = [...element.querySelectorAll("button, input, select")];
+  if (document.activeElement !== items.at(event.shiftKey ? 0 : -1)) return;
+  event.preventDefault();
+  close();
+}
+
 function walked(element, event, close) {
   event.stopPropagation();
   if (event.key === "Escape") return close();
+  if (event.key === "Tab") return left(element, event, close);
   const aside = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!aside || /^(INPUT|SELECT)$/.test(event.target.tagName)) return undefined;
   event.preventDefault();
