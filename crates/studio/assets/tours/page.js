@@ -16,7 +16,7 @@ export function open(page) {
       h(
         "p",
         { class: "row spread" },
-        h("a", { class: "button", href: stepAddress(tour, 1) }, "Start"),
+        h("a", { class: "button", href: stepAddress(tour, 1), "aria-label": `Start: ${tour.title}` }, "Start"),
         h("span", { class: "soft small" }, `${tour.steps.length} steps`),
       ),
     );
