@@ -2,6 +2,7 @@
 
 import { fill, h } from "../dom.js";
 import { kindName, look } from "../kinds.js";
+import { underWay } from "./story.js";
 
 /** The panel's content: `{element, show(run, story)}`. */
 export function metrics() {
@@ -51,7 +52,12 @@ function table(run, story) {
   const report = run.report ?? {};
   const order = story.entries.map((index) => run.events[index].node);
   const rows = [
-    ["messages per entry", perEntry(report, story), formula ? messagesFormula(formula) : "", verdict(report, formula)],
+    [
+      "messages per entry",
+      perEntry(report, story),
+      formula ? messagesFormula(formula) : "",
+      isOver(story) ? verdict(report, formula) : null,
+    ],
     ["synchronisation delay", times(report.sync_delay), formula?.delay ?? ""],
     ["response time", times(report.response_time), ""],
     ["waiting time", times(report.waiting_time), ""],
@@ -116,6 +122,12 @@ function messagesFormula({ messages, least, most }) {
     ? ` = ${number(least)}`
     : ` = ${number(least)} … ${most === null || most === undefined ? "∞" : number(most)}`;
   return `${messages}${range}`;
+}
+
+/** Whether a run came to rest, so that its numbers can be judged: in the middle of it, messages of some entries are still to come. */
+function isOver(story) {
+  const isAtRest = ({ stays, crash }) => crash || (stays.at(-1)?.phase ?? "outside") === "outside";
+  return story.lanes.every(isAtRest) && underWay(story, story.events.length).length === 0;
 }
 
 function verdict(report, formula) {
