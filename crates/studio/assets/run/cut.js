@@ -24,12 +24,23 @@ export function drawCut(view) {
   );
   const text = event ? `t = ${event.time}` : "start";
   const wide = text.length * 6.6 + 10;
+  view.flag = { x, wide };
   fill(
     axis.querySelector(".flag") ?? axis,
-    svg("rect", { x: x - wide / 2, y: 2, width: wide, height: 16, rx: 3, class: "flag-ground" }),
-    svg("text", { x, y: 14, class: "flag-text" }, text),
+    svg("rect", { x: -wide / 2, y: 2, width: wide, height: 16, rx: 3, class: "flag-ground" }),
+    svg("text", { x: 0, y: 14, class: "flag-text" }, text),
   );
+  placeFlag(view);
   drawLabels(view, run);
+}
+
+/** Puts the flag above its line, and wholly into the window as long as the line is in it. */
+export function placeFlag({ flag, axis, box, gutter }) {
+  if (!flag) return;
+  const [left, right] = [box.scrollLeft, box.scrollLeft + box.clientWidth - gutter];
+  const isSeen = flag.x >= left && flag.x <= right;
+  const inside = Math.max(left + flag.wide / 2, Math.min(right - flag.wide / 2 - 1, flag.x));
+  axis.querySelector(".flag")?.setAttribute("transform", `translate(${isSeen ? inside : flag.x} 0)`);
 }
 
 function drawLabels(view, run) {

@@ -8,7 +8,7 @@ import { AXIS, lanes, ways } from "./layout.js";
 import { drawArrows, MOST_SINGLE } from "./arrows.js";
 import { drawLanes, drawMarks } from "./bands.js";
 import { scale, ticks } from "./scale.js";
-import { drawCut } from "./cut.js";
+import { drawCut, placeFlag } from "./cut.js";
 import { sentence } from "./tips.js";
 
 /** Makes a diagram. `run`, `story` come with `show`; what is pointed at is told by `pointing.js`. */
@@ -159,6 +159,7 @@ function frame(view) {
   view.scrolled.setAttribute("transform", `translate(${view.gutter - left} ${-top})`);
   view.axis.setAttribute("transform", `translate(${view.gutter - left} 0)`);
   view.labels.setAttribute("transform", `translate(0 ${-top})`);
+  placeFlag(view);
 }
 
 /** Draws what the window and its margin show. While it moves, arrows of a kind are one path; they become single when it rests. */
