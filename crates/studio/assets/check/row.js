@@ -36,6 +36,7 @@ function show(view) {
     PROPERTIES.map((property) => cell(view, property, known)),
   );
   fill(inner, known ? details(view, known) : h("p", { class: "soft" }, `${row.title}. Not checked yet.`));
+  if (known) line.dispatchEvent(new Event("checked", { bubbles: true }));
 }
 
 function cell(view, property, known) {

@@ -2,13 +2,16 @@
 
 import { button, fill, h } from "../dom.js";
 import { rowView } from "./row.js";
-import { groupsOf, keep, ofAll } from "./rows.js";
+import { groupsOf, keep, knownOf, ofAll } from "./rows.js";
 import { watched } from "./watch.js";
 import { PROPERTIES } from "./words.js";
 
 const ABOUT =
   "Every interleaving of a small system is explored, whoever asks when and however messages are delayed. What holds there holds in " +
   "all its runs; what does not is shown by a shortest run.";
+const EMPTY =
+  "Nothing has been checked yet, so the table is empty. Check a row by its button, which takes a second or two, or all of them, " +
+  "which keeps the machine busy for about a minute.";
 const LEGEND =
   "✓ holds in every run; ✓ if weakly fair: if the scheduler is so fair. ✗ 6 steps: violated, as a run of 6 steps shows; press it to " +
   "see the run. ? a limit was reached first. – does not apply. The last three columns are promises that only some algorithms make. " +
@@ -20,15 +23,19 @@ export function tableView(element, catalog, app, signal) {
   const views = new Map();
   const bodies = groups.map((group) => groupView(group, views, signal));
   const place = h("div", {});
+  const isEmpty = !groups.some((group) => group.rows.some(knownOf));
+  const empty = h("p", { class: "note", id: "unchecked", hidden: !isEmpty }, EMPTY);
+  element.addEventListener("checked", () => (empty.hidden = true), { signal });
   const all = (event) => checkAll(event.currentTarget, { place, groups, views, signal, app });
   fill(
     element,
     h("p", {}, ABOUT),
+    empty,
     h(
       "div",
       { class: "row" },
       button("Check all", all, { class: "primary", id: "check-all" }),
-      h("span", { class: "soft" }, "algorithms and programs in the largest systems that are finished soon: about a minute"),
+      h("span", { class: "soft" }, "all algorithms and programs, each in the largest systems that are finished soon"),
     ),
     place,
     h(
