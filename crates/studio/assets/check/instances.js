@@ -10,6 +10,11 @@ const PROGRAMS = {
   "bakery/maximum-by-position": { nodes: 3 },
 };
 
+/** The system, `{nodes, memory}`, in which the mistake of a program can be met; nothing for those that make none in the usual one. */
+export function systemOf(program) {
+  return PROGRAMS[program] ?? {};
+}
+
 /** What a script's heading says, and how often each node asks in it. */
 export function headingOf(text) {
   const heading = { algorithm: null, nodes: null, channels: "fifo", options: {}, requests: [], loops: false };

@@ -1,6 +1,7 @@
 // What is run: the program, how many processes, over which registers and memory; and examples to begin with.
 
 import { button, field, fill, h, select } from "../dom.js";
+import { systemOf } from "../check/instances.js";
 import { headingOf, queryOfHeading } from "./script.js";
 
 /** Draws the controls of a heading into an element. Every choice goes to its own address. */
@@ -92,7 +93,7 @@ function isTicketed(about) {
 function fitting(name, heading, catalog) {
   const about = catalog.programs.find((program) => program.name === name);
   const nodes = Math.min(heading.nodes, about?.most_nodes ?? 8);
-  return { program: name, nodes, options: {}, tickets: undefined };
+  return { program: name, nodes, options: {}, tickets: undefined, ...systemOf(name) };
 }
 
 function programs(heading, catalog, choose) {

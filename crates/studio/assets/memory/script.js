@@ -1,5 +1,7 @@
 // Scripts of steps over shared memory: the heading says what runs, each line after it is one step.
 
+import { systemOf } from "../check/instances.js";
+
 const WORDS = ["registers", "memory", "barrier", "buffer", "tickets"];
 
 /** What a script's heading says: `{program, nodes, registers, memory, barrier, buffer, tickets, options}`. */
@@ -36,9 +38,14 @@ function together(lines) {
   return some.map(({ line, times }) => (times > 1 ? `${line} x${times}` : line));
 }
 
-/** The heading that an address asks for: `program=lamport-fast&nodes=2&memory=tso&set.lock=fast`. */
+/**
+ * The heading that an address asks for: `program=lamport-fast&nodes=2&memory=tso&set.lock=fast`. Where it does not say how many
+ * processes there are, a specimen gets the system in which its mistake can be met.
+ */
 export function headingOfQuery(query) {
-  const heading = { program: query.get("program") ?? "lamport-fast", nodes: Number(query.get("nodes") ?? 2) || 2, options: {} };
+  const program = query.get("program") ?? "lamport-fast";
+  const usual = query.has("nodes") ? {} : systemOf(program);
+  const heading = { program, nodes: Number(query.get("nodes") ?? usual.nodes) || 2, memory: usual.memory, options: {} };
   for (const word of WORDS) if (query.get(word)) heading[word] = query.get(word);
   for (const [name, value] of query) if (name.startsWith("set.")) heading.options[name.slice(4)] = value;
   return heading;
