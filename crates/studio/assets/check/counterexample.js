@@ -3,9 +3,11 @@
 import { h } from "../dom.js";
 import { counted, propertyNamed } from "./words.js";
 
-/** The address of a script: on Run for algorithms, on Shared memory for programs. */
-export function scriptAddress(script, isProgram) {
-  return `#/${isProgram ? "memory" : "run"}?${new URLSearchParams({ script })}`;
+/** The address of a script, at what is said to be wrong in it: on Run for algorithms, on Shared memory for programs. */
+export function scriptAddress(script, isProgram, about = null) {
+  const query = new URLSearchParams({ script });
+  if (about !== null && !isProgram) query.set("about", about);
+  return `#/${isProgram ? "memory" : "run"}?${query}`;
 }
 
 /** A counterexample as an element. */
@@ -15,12 +17,12 @@ export function counterexampleView(found, isProgram) {
     "section",
     { class: "counterexample", data: { counterexample: property } },
     h("h3", {}, `Against “${propertyNamed(property).short}”: ${what}`),
-    h("div", { class: "row" }, opener(script, isProgram), h("span", { class: "soft" }, extent(steps, loopStart))),
+    h("div", { class: "row" }, opener(script, isProgram, what), h("span", { class: "soft" }, extent(steps, loopStart))),
     stepList(steps, loopStart),
   );
 }
 
-function opener(script, isProgram) {
+function opener(script, isProgram, what) {
   if (!script)
     return h(
       "span",
@@ -28,7 +30,7 @@ function opener(script, isProgram) {
       "This run was found with the algorithm's promises alone, which do not tell its messages apart: it cannot be opened.",
     );
   const text = isProgram ? "Open in Shared memory" : "Open in Run";
-  return h("a", { class: "button primary", href: scriptAddress(script, isProgram), data: { open: "" } }, text);
+  return h("a", { class: "button primary", href: scriptAddress(script, isProgram, what), data: { open: "" } }, text);
 }
 
 function extent(steps, loopStart) {

@@ -16,7 +16,7 @@ import { player } from "./player.js";
 import { pointing } from "./pointing.js";
 import { fromQuery, isSame, isScript, toHash } from "./spec.js";
 import { stateTable } from "./state.js";
-import { tell } from "./story.js";
+import { countAbout, tell } from "./story.js";
 import { tools } from "./tools.js";
 import { change, changing, followed, menuAt, travelled } from "./wishes.js";
 
@@ -145,7 +145,7 @@ function arrive(state, query) {
   state.extra = { tour: query.get("tour"), step: query.get("step") };
   state.parts.controls.hidden = query.has("tour");
   if (state.run && isSame(spec, state.spec)) return stay(state, at ?? state.run.events.length);
-  ask(state, spec, { at, step: "replace", history: travelled(state, spec) });
+  ask(state, spec, { at, step: "replace", history: travelled(state, spec), about: query.get("about") });
 }
 
 /** The recorded file that was opened last; an address has no room for it, so after a reload it is gone, which is said. */
@@ -174,7 +174,7 @@ function stay(state, cut) {
 }
 
 /** Asks for a run. Until it comes, and if it is refused, all stays as it is; only the form may show what was wished. */
-async function ask(state, spec, { at, step, history, said = null }) {
+async function ask(state, spec, { at, step, history, said = null, about = null }) {
   state.asking?.abort();
   const asking = new AbortController();
   Object.assign(state, { asking, wish: spec });
@@ -190,7 +190,7 @@ async function ask(state, spec, { at, step, history, said = null }) {
     if (state.asking !== asking) return;
     const words = said === null ? null : [said, difference(before, run)].filter(Boolean).join(" ") || null;
     Object.assign(state, { spec, wish: null, said: words, ...history });
-    arrived(state, run, at, step);
+    arrived(state, run, about === null ? at : at ?? countAbout(run, about), step);
   } catch (error) {
     if (state.asking === asking) refused(state, error, said === null ? spec : state.spec ?? spec);
   } finally {

@@ -53,6 +53,13 @@ export function countAt(story, moment) {
   return low;
 }
 
+/** How many events to show of a run that was opened for something that goes wrong in it: up to there, not to other violations. */
+export function countAbout({ events }, what) {
+  const isViolation = ({ event }) => event === "violation";
+  const found = events.findLastIndex((event) => isViolation(event) && event.what?.endsWith(what));
+  return 1 + (found >= 0 ? found : events.findLastIndex((event) => !isViolation(event)));
+}
+
 /** The messages that are under way after so many events; what the last step sends at its end is sent already. */
 export function underWay(story, count) {
   const until = stepEnd(story, count);
