@@ -10,8 +10,8 @@ const ABOUT =
   "Every interleaving of a small system is explored, whoever asks when and however messages are delayed. What holds there holds in " +
   "all its runs; what does not is shown by a shortest run.";
 const EMPTY =
-  "Nothing has been checked yet, so the table is empty. Check a row by its button, which takes a second or two, or all of them, " +
-  "which keeps the machine busy for about a minute.";
+  "Nothing has been checked yet, so the table is empty. Check a row by its button (most take a second or two), or all of " +
+  "them, which keeps the machine busy for about a minute.";
 const LEGEND =
   "✓ holds in every run; ✓ if weakly fair: if the scheduler is so fair. ✗ 6 steps: violated, as a run of 6 steps shows; press it to " +
   "see the run. ? a limit was reached first. – does not apply. The last three columns are promises that only some algorithms make. " +
