@@ -168,7 +168,7 @@ impl<A: Explain> Simulation<A> {
         loop {
             let Some(node) = self.engine.advance() else { return };
             let calm = self.after_step(node);
-            if A::PERPETUAL || !calm || !self.engine.is_something_due_now() {
+            if A::PERPETUAL || !calm || self.limits.is_some() || !self.engine.is_something_due_now() {
                 return;
             }
         }
