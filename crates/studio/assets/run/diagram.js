@@ -31,6 +31,7 @@ export function diagram({ label = "Space-time diagram" } = {}) {
     drawn: null,
     gutter: 58,
     isWaiting: false,
+    isRough: false,
   };
   const soon = () => {
     if (view.isWaiting) return;
@@ -143,10 +144,12 @@ function frame(view) {
   const isInside = drawn && left >= drawn.left && left + width <= drawn.right && top >= drawn.top &&
     top + height <= drawn.bottom && drawn.width === width;
   if (!isInside) {
-    const [aside, above] = [width * 0.7, height * 0.5];
+    const [before, behind] = margins(left - (drawn?.at ?? left), width);
+    const above = height * 0.5;
     view.drawn = {
-      left: left - aside,
-      right: left + width + aside,
+      at: left,
+      left: left - before,
+      right: left + width + behind,
       top: top - above,
       bottom: top + height + above,
       width,
@@ -160,6 +163,14 @@ function frame(view) {
   view.axis.setAttribute("transform", `translate(${view.gutter - left} 0)`);
   view.labels.setAttribute("transform", `translate(0 ${-top})`);
   placeFlag(view);
+  if (view.isRough) rest(view);
+}
+
+/** How much is drawn to the left and to the right of the window: more on the side to which it moves. */
+function margins(way, width) {
+  const [far, near] = [width * 1.5, width * 0.2];
+  if (way === 0) return [width * 0.7, width * 0.7];
+  return way > 0 ? [near, far] : [far, near];
 }
 
 /** Draws what the window and its margin show. While it moves, arrows of a kind are one path; they become single when it rests. */
@@ -178,15 +189,19 @@ function redraw(view, isMoving = false) {
   drawLanes(layers.bands, story, places, lane, window);
   fill(layers.arrows);
   view.areSingle = drawArrows(layers.arrows, view.shown, (message) => sentence(run, message), view.chosen, isMoving);
+  view.isRough = isMoving && !view.areSingle && view.shown.length <= MOST_SINGLE;
   clearTimeout(view.resting);
-  if (isMoving && !view.areSingle && view.shown.length <= MOST_SINGLE) {
-    view.resting = setTimeout(() => redraw(view), 180);
-  }
   view.picture.dataset.messages = story.messages.length;
   view.picture.dataset.lanes = story.nodes;
   drawAxis(view, window);
   drawCut(view);
   if (focused) layers.arrows.querySelector(`[data-message="${focused}"]`)?.focus({ preventScroll: true });
+}
+
+/** Draws all arrows singly once the picture has not moved for a while. */
+function rest(view) {
+  clearTimeout(view.resting);
+  view.resting = setTimeout(() => redraw(view), 180);
 }
 
 function drawAxis(view, window) {
