@@ -53,10 +53,10 @@ fn a_run_has_its_events_states_numbers_and_formula() {
             (&asks["event"], &asks["node"], &asks["says"]),
             (&json!("request"), &json!(1), &json!("node 1 asks to enter"))
         );
-        let state = &run["states"][0][2];
+        let state = &run["states"][0][1];
         assert_eq!(
             state,
-            &json!([4, {"phase": "waiting", "fields": ["1", "wanted (1, 1)", "2 3", "–"], "waits": [2, 3], "permission": null}])
+            &json!([4, {"phase": "waiting", "fields": ["1", "WANTED (1, 1)", "2 3", "–"], "waits": [2, 3], "permission": null}])
         );
     });
 }
