@@ -1,7 +1,7 @@
 //! Arrows: a line or a curve, and a head that tells its number without colour.
 
 use super::geometry::Point;
-use super::palette::{HUES, Head, dash, head};
+use super::palette::{Head, Look};
 use super::svg::{Canvas, Shape};
 
 /// The way that an arrow goes.
@@ -84,13 +84,13 @@ impl Path {
     }
 }
 
-/// An arrow whose look is decided by a number: hue, dash and head.
+/// An arrow with its look: colour, dash and head.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrow {
     /// Its way.
     pub path: Path,
-    /// Its number.
-    pub look: usize,
+    /// What it looks like.
+    pub look: Look,
     /// How thick its line is.
     pub thick: f64,
 }
@@ -104,9 +104,8 @@ impl Arrow {
 
     /// Draws the line alone.
     pub fn draw_line(&self, canvas: &mut Canvas) {
-        let hue = self.look % HUES;
-        let line = self.path.shape().class(&format!("hue{hue}-line"));
-        canvas.draw(line.thick(self.thick).dashed(dash(self.look)));
+        let line = self.path.shape().class(&format!("{}-line", self.look.colour));
+        canvas.draw(line.thick(self.thick).dashed(self.look.dash));
     }
 
     fn draw_head(&self, canvas: &mut Canvas) {
@@ -116,13 +115,12 @@ impl Arrow {
         };
         let triangle = [tip, place(9.0, 3.8), place(9.0, -3.8)];
         let diamond = [tip, place(5.0, 3.8), place(10.0, 0.0), place(5.0, -3.8)];
-        let hue = self.look % HUES;
-        let filled = format!("hue{hue}");
+        let filled = self.look.colour;
         let hollow = format!("paper {filled}-line hollow");
-        match head(self.look) {
-            Head::Triangle => canvas.draw(Shape::polygon(&triangle).class(&filled)),
-            Head::Diamond => canvas.draw(Shape::polygon(&diamond).class(&filled)),
-            Head::Disc => canvas.draw(Shape::circle(place(4.0, 0.0), 4.0).class(&filled)),
+        match self.look.head {
+            Head::Triangle => canvas.draw(Shape::polygon(&triangle).class(filled)),
+            Head::Diamond => canvas.draw(Shape::polygon(&diamond).class(filled)),
+            Head::Disc => canvas.draw(Shape::circle(place(4.0, 0.0), 4.0).class(filled)),
             Head::HollowTriangle => canvas.draw(Shape::polygon(&triangle).class(&hollow).thick(1.4)),
             Head::HollowDiamond => canvas.draw(Shape::polygon(&diamond).class(&hollow).thick(1.4)),
             Head::Chevron => {

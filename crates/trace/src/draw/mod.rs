@@ -26,7 +26,7 @@ mod svg;
 pub use arrow::{Arrow, Path};
 pub use font::{Weight, width};
 pub use geometry::{Area, Point};
-pub use palette::{HUES, Head, Theme, dash, head};
+pub use palette::{HUES, Head, Look, Theme, dash, head};
 pub use room::Room;
 pub use space_time::{Diagram, MOST_EVENTS, MOST_NODES, Options, Spacing, diagram, space_time};
 pub use svg::{Anchor, Canvas, Shape, Text, shortened, wrapped};

@@ -39,6 +39,42 @@ impl FromStr for Theme {
     }
 }
 
+/// How an arrow looks: its colour, its dash and its head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// The class of its colour.
+    pub colour: &'static str,
+    /// The dash of its line; empty is a whole line.
+    pub dash: &'static str,
+    /// The shape in which it ends.
+    pub head: Head,
+}
+
+/// The classes of the hues.
+const HUE: [&str; HUES] = ["hue0", "hue1", "hue2", "hue3", "hue4", "hue5", "hue6", "hue7"];
+
+/// The looks of the kinds of message that the algorithms have, the same in every picture and on every page. Kinds that mean the
+/// same to different algorithms look the same.
+const KINDS: [(&[&str], Look); 8] = [
+    (&["REQUEST"], Look { colour: HUE[0], dash: "", head: Head::Triangle }),
+    (&["REPLY", "LOCKED", "GRANT"], Look { colour: HUE[2], dash: "10 3", head: Head::HollowTriangle }),
+    (&["FAILED"], Look { colour: HUE[1], dash: "5 3", head: Head::Chevron }),
+    (&["INQUIRE", "TRANSFER"], Look { colour: HUE[4], dash: "2 3", head: Head::Diamond }),
+    (&["RELINQUISH", "YIELD"], Look { colour: HUE[3], dash: "10 3 2 3", head: Head::Disc }),
+    (&["RELEASE"], Look { colour: "soft", dash: "14 4", head: Head::HollowDiamond }),
+    (&["TOKEN"], Look { colour: HUE[1], dash: "", head: Head::Disc }),
+    (&["ENTER"], Look { colour: HUE[5], dash: "6 3 2 3 2 3", head: Head::Chevron }),
+];
+
+impl Look {
+    /// The look of a kind of message; `number` decides where its name is not known.
+    #[must_use]
+    pub fn of_kind(name: &str, number: usize) -> Self {
+        let known = KINDS.iter().find(|(names, _)| names.contains(&name)).map(|(_, look)| *look);
+        known.unwrap_or(Self { colour: HUE[number % HUES], dash: dash(number), head: head(number) })
+    }
+}
+
 /// How many hues there are. What has the number `i` has the hue `i % HUES`.
 pub const HUES: usize = 8;
 

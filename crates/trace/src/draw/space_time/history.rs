@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Fence, NodeId, Phase, Refusal, Ticks};
 
+use crate::draw::palette::Look;
 use crate::{AccessKind, Event, Header, What};
 
 /// What happened, in moments.
@@ -104,6 +105,11 @@ pub(super) struct Violation<'a> {
 }
 
 impl<'a> History<'a> {
+    /// What a kind of message looks like, by its number.
+    pub(super) fn look(&self, kind: usize) -> Look {
+        Look::of_kind(self.kinds[kind], kind)
+    }
+
     /// # Errors
     /// If the events are not those of one run of so many nodes.
     pub(super) fn new(header: &Header, events: &'a [Event]) -> Result<Self, Refusal> {

@@ -5,6 +5,7 @@ use doorway_core::Phase;
 use crate::AccessKind;
 use crate::draw::arrow::{Arrow, Path};
 use crate::draw::geometry::{Area, Point};
+use crate::draw::palette::Look;
 use crate::draw::svg::{Canvas, Shape, Text, shortened};
 
 use super::history::{End, History};
@@ -20,7 +21,7 @@ const MOST_KINDS: usize = 24;
 /// What a line of the key is about.
 enum Item {
     Phase(Phase),
-    Kind(usize),
+    Kind(Look),
     Access(AccessKind),
     Lost,
     UnderWay,
@@ -64,7 +65,9 @@ fn items(history: &History<'_>) -> Vec<(Item, String)> {
         .map(|phase| (Item::Phase(phase), lanes::name(phase).to_owned()))
         .into();
     let kinds = history.kinds.iter().take(MOST_KINDS).enumerate();
-    items.extend(kinds.map(|(kind, name)| (Item::Kind(kind), shortened(name, messages::MOST_LETTERS))));
+    items.extend(
+        kinds.map(|(kind, name)| (Item::Kind(history.look(kind)), shortened(name, messages::MOST_LETTERS))),
+    );
     let rest = history.kinds.len().saturating_sub(MOST_KINDS);
     let mut add = |item, name: &str, is_there: bool| {
         if is_there {
@@ -92,8 +95,8 @@ fn sample(canvas: &mut Canvas, item: &Item, at: Point) {
     };
     match item {
         Item::Phase(phase) => lanes::draw_band(canvas, *phase, at, end.x, Shape::group()),
-        Item::Kind(kind) => {
-            Arrow { path: Path::Straight(at, end), look: *kind, thick: messages::THICK }.draw(canvas);
+        Item::Kind(look) => {
+            Arrow { path: Path::Straight(at, end), look: *look, thick: messages::THICK }.draw(canvas);
         }
         Item::Access(kind) => accesses::draw_sign(canvas, *kind, Point::new(at.x + 6.0, at.y)),
         Item::Lost => {

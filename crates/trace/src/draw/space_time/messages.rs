@@ -7,7 +7,7 @@ use doorway_core::{NodeId, Phase};
 use crate::What;
 use crate::draw::arrow::{Arrow, Path};
 use crate::draw::geometry::Point;
-use crate::draw::palette::HUES;
+use crate::draw::palette::Look;
 use crate::draw::room::Room;
 use crate::draw::svg::{Canvas, Shape, Text, shortened};
 
@@ -56,7 +56,8 @@ pub(super) fn arrows<'m, 'a>(history: &'m History<'a>, layout: &Layout) -> Vec<S
 pub(super) fn draw(canvas: &mut Canvas, history: &History<'_>, arrows: &[Shown<'_, '_>], room: &mut Room) {
     for (number, shown) in arrows.iter().enumerate() {
         room.cross(number, &shown.path);
-        canvas.group(shown.described(history), |canvas| shown.draw(canvas));
+        let look = history.look(shown.message.kind);
+        canvas.group(shown.described(history), |canvas| shown.draw(canvas, look));
     }
 }
 
@@ -78,7 +79,7 @@ pub(super) fn write_kinds(
             continue;
         }
         let name = shortened(history.kinds[kind], MOST_LETTERS);
-        let class = format!("kind hue{}", kind % HUES);
+        let class = format!("kind {}", history.look(kind).colour);
         let places = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78].map(|share| shown.path.at(share));
         let texts = places.map(|place| Text::around(&name, place, SIZE).class(&class));
         let fits = |text: &&Text| {
@@ -130,9 +131,9 @@ impl Shown<'_, '_> {
         group.class(class).title(title)
     }
 
-    fn draw(&self, canvas: &mut Canvas) {
-        let arrow = Arrow { path: self.path, look: self.message.kind, thick: THICK };
-        let line = format!("hue{}-line", self.message.kind % HUES);
+    fn draw(&self, canvas: &mut Canvas, look: Look) {
+        let arrow = Arrow { path: self.path, look, thick: THICK };
+        let line = format!("{}-line", look.colour);
         match self.end {
             Some(End::Delivered { .. }) => arrow.draw(canvas),
             Some(End::Lost { .. }) => {
