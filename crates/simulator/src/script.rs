@@ -87,6 +87,21 @@ enum Action {
     Expect(Expectation),
 }
 
+impl Action {
+    /// The nodes that act in it.
+    fn nodes(&self) -> Vec<NodeId> {
+        match self {
+            Action::Request(node) | Action::Release(node) | Action::Crash(node) | Action::Clock(node, _) => {
+                vec![*node]
+            }
+            Action::Deliver(pick) | Action::Lose(pick) | Action::Duplicate(pick) => vec![pick.from, pick.to],
+            Action::Tell(from, to) => vec![*from, *to],
+            Action::Expect(Expectation::State { node, .. }) => vec![*node],
+            Action::DeliverAll | Action::Loop | Action::Expect(_) => Vec::new(),
+        }
+    }
+}
+
 /// Which message is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pick {

@@ -21,8 +21,9 @@ impl Script {
     /// Runs the script as far as it goes, and tells what could be done next.
     ///
     /// # Errors
-    /// If there is no such system.
+    /// If there is no such system, or a line names a node that is not there.
     pub fn play<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Played, ScriptError> {
+        self.refuse_strangers(settings.nodes)?;
         let mut stage = self.stage(factory, settings)?;
         let trouble = self.actions.iter().find_map(|(line, action)| {
             let trouble = stage.act(action).err()?;
@@ -30,6 +31,16 @@ impl Script {
         });
         let choices = stage.choices();
         Ok(Played { outcome: stage.finish(), choices, trouble })
+    }
+
+    /// Whatever happens before it, a line about a node that is not there can never be played.
+    fn refuse_strangers(&self, n: usize) -> Result<(), ScriptError> {
+        for (line, action) in &self.actions {
+            if let Some(node) = action.nodes().into_iter().find(|node| node.index() >= n) {
+                return Err(stranger(node, n).at(*line));
+            }
+        }
+        Ok(())
     }
 
     fn stage<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Stage<A>, ScriptError> {
@@ -208,7 +219,7 @@ impl<A: Explain> Stage<A> {
         if node.index() < n {
             return Ok(());
         }
-        Err(Trouble::Impossible(format!("there is no node {node}: nodes are 1 to {n}")))
+        Err(stranger(node, n))
     }
 
     fn demand(&self, node: NodeId, wanted: Phase, to: &str) -> Result<(), Trouble> {
@@ -419,6 +430,10 @@ impl<A: Explain> Stage<A> {
             }
         }
     }
+}
+
+fn stranger(node: NodeId, n: usize) -> Trouble {
+    Trouble::Impossible(format!("there is no node {node}: nodes are 1 to {n}"))
 }
 
 fn compare<T: PartialEq + std::fmt::Display>(what: &str, expected: &T, found: &T) -> Result<(), Trouble> {
