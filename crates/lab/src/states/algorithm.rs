@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use doorway_core::{
     About, Explain, Factory, Hints, LamportClock, Members, Node, NodeId, NodeSet, Out, Phase, Plan, Refusal,
-    Sent, Start, To, Visitor, kind,
+    Sent, Start, Stop, To, Visitor, kind,
 };
 use doorway_trace::{Event, What};
 use serde_json::Value;
@@ -16,6 +16,7 @@ use crate::Recording;
 pub(super) struct Follower<'a> {
     pub(super) states: &'a mut States,
     pub(super) recording: &'a Recording,
+    pub(super) cancelled: Option<&'a Stop>,
 }
 
 impl Visitor for Follower<'_> {
@@ -34,6 +35,9 @@ impl Visitor for Follower<'_> {
         self.states.rules = rules(A::rules());
         self.states.begin(members.iter().map(|node| system.state(node)));
         for (count, event) in (1..).zip(events) {
+            if self.cancelled.is_some_and(Stop::is_said) {
+                return Err(Refusal::new("nobody wanted to know what comes next"));
+            }
             if let Some(node) = event.nodes().into_iter().find(|node| !members.contains(*node)) {
                 return Err(unfit(event, format_args!("there is no node {node}")));
             }
@@ -49,6 +53,8 @@ impl Visitor for Follower<'_> {
 /// The nodes, and what the algorithm has sent.
 struct System<A: Explain> {
     nodes: Vec<Node<A>>,
+    /// Where each node stands by what the trace has told: a step that lets its node in is told before the entry is.
+    phases: Vec<Phase>,
     lives: Vec<Life>,
     /// What each node's last step sends that the trace has not told yet.
     unsent: Vec<VecDeque<Message<A::Msg>>>,
@@ -75,8 +81,10 @@ struct Message<M> {
 impl<A: Explain> System<A> {
     fn new(plan: &Plan<A>, members: &Members, start: Start) -> Self {
         let n = members.n();
+        let nodes: Vec<Node<A>> = members.iter().map(|node| plan.node(node, start)).collect();
         Self {
-            nodes: members.iter().map(|node| plan.node(node, start)).collect(),
+            phases: nodes.iter().map(Node::phase).collect(),
+            nodes,
             lives: vec![Life::Unborn; n],
             unsent: (0..n).map(|_| VecDeque::new()).collect(),
             sent: BTreeMap::new(),
@@ -86,9 +94,11 @@ impl<A: Explain> System<A> {
 
     fn state(&self, node: NodeId) -> NodeState {
         let is_crashed = self.lives[node.index()] == Life::Crashed;
+        let phase = self.phases[node.index()];
         let node = &self.nodes[node.index()];
-        let (phase, algorithm) = (node.phase(), node.algorithm());
-        let missing = if phase == Phase::Waiting { algorithm.waits_for() } else { NodeSet::new() };
+        let algorithm = node.algorithm();
+        // Whoever is about to enter misses nothing any more.
+        let missing = if node.phase() == Phase::Waiting { algorithm.waits_for() } else { NodeSet::new() };
         NodeState {
             phase,
             fields: algorithm.fields(),
@@ -108,12 +118,7 @@ impl<A: Explain> System<A> {
                 self.send(event, *to, message)?;
                 return Ok(false);
             }
-            What::Enter { .. } => {
-                let is_inside = self.nodes[event.node.index()].phase() == Phase::Inside;
-                let wrong =
-                    || unfit(event, format_args!("the algorithm does not let node {} in", event.node));
-                return is_inside.then_some(false).ok_or_else(wrong);
-            }
+            What::Enter { .. } => self.enter(event)?,
             What::Access { .. } => {
                 return Err(unfit(event, "nodes that send messages share no memory"));
             }
@@ -146,9 +151,11 @@ impl<A: Explain> System<A> {
                 self.nodes[index].start(&mut self.out);
             }
             What::Request if self.nodes[index].phase() == Phase::Outside => {
+                self.phases[index] = Phase::Waiting;
                 self.nodes[index].request(&mut self.out);
             }
             What::Release if self.nodes[index].phase() == Phase::Inside => {
+                self.phases[index] = Phase::Outside;
                 self.nodes[index].release(&mut self.out);
             }
             What::Deliver { from, message, .. } => {
@@ -167,6 +174,16 @@ impl<A: Explain> System<A> {
                 To::Set(nodes) => nodes.iter().for_each(add),
             }
         }
+        Ok(())
+    }
+
+    /// The trace tells of an entry: the last step of the node must have let it in.
+    fn enter(&mut self, event: &Event) -> Result<(), Refusal> {
+        let index = event.node.index();
+        if self.nodes[index].phase() != Phase::Inside {
+            return Err(unfit(event, format_args!("the algorithm does not let node {} in", event.node)));
+        }
+        self.phases[index] = Phase::Inside;
         Ok(())
     }
 

@@ -8,7 +8,7 @@
 mod algorithm;
 mod program;
 
-use doorway_core::{Catalog, Choice, Field, NodeId, Options, Permission, Phase, Refusal, Rule};
+use doorway_core::{Catalog, Choice, Field, NodeId, Options, Permission, Phase, Refusal, Rule, Stop};
 use doorway_trace::{Event, Header};
 
 use crate::{Recording, examples};
@@ -54,8 +54,14 @@ impl States {
     /// Makes every step of a recorded run again. What cannot be followed has no states, and [`States::trouble`] says why.
     #[must_use]
     pub fn of(recording: &Recording, catalog: &impl Catalog) -> Self {
+        Self::unless(None, recording, catalog)
+    }
+
+    /// The same, up to where somebody says that nobody wants them any more.
+    #[must_use]
+    pub fn unless(cancelled: Option<&Stop>, recording: &Recording, catalog: &impl Catalog) -> Self {
         let mut states = Self::default();
-        if let Err(refusal) = states.follow(recording, catalog) {
+        if let Err(refusal) = states.follow(cancelled, recording, catalog) {
             states.trouble = Some(refusal.to_string());
         }
         states
@@ -115,7 +121,12 @@ impl States {
         self.trouble.as_deref()
     }
 
-    fn follow(&mut self, recording: &Recording, catalog: &impl Catalog) -> Result<(), Refusal> {
+    fn follow(
+        &mut self,
+        cancelled: Option<&Stop>,
+        recording: &Recording,
+        catalog: &impl Catalog,
+    ) -> Result<(), Refusal> {
         let Recording { header, events } = recording;
         let (count, nodes, name) = (events.len(), header.nodes, &header.algorithm);
         if count > MOST_EVENTS || nodes > MOST_NODES {
@@ -126,7 +137,7 @@ impl States {
         if catalog.program(name).is_some() {
             return program::follow(self, recording, catalog);
         }
-        let follower = algorithm::Follower { states: self, recording };
+        let follower = algorithm::Follower { states: self, recording, cancelled };
         let followed = catalog.visit(name, &options(header), follower);
         followed.ok_or_else(|| Refusal::new(format!("{name:?} is no algorithm that is known here")))??
     }
