@@ -27,4 +27,4 @@ pub mod view;
 
 pub use parallel::{Step, in_order, processors};
 pub use recording::Recording;
-pub use trial::Trial;
+pub use trial::{Trial, warning};

@@ -1,6 +1,8 @@
 //! One run of one algorithm, as a person would type it.
 
-use doorway_core::{About, Catalog, Choice, Explain, Factory, Hints, Options, Refusal, Start, Visitor};
+use doorway_core::{
+    About, Catalog, Channels, Choice, Explain, Factory, Hints, Options, Refusal, Start, Visitor,
+};
 use doorway_simulator::{
     Heading, Outcome, Played, Report, Script, ScriptError, Settings, elect_tree, simulate,
 };
@@ -17,6 +19,18 @@ pub struct Trial {
     pub options: Options,
     /// Everything else.
     pub settings: Settings,
+}
+
+/// What should be said of an algorithm on channels that are weaker than it needs.
+#[must_use]
+pub fn warning(about: &About, given: Channels) -> Option<String> {
+    let words = |order: Channels| match order {
+        Channels::Any => "channels of any order".to_owned(),
+        Channels::Fifo | Channels::Causal => format!("{} channels", order.name()),
+    };
+    let About { name, needs, .. } = *about;
+    (given < needs)
+        .then(|| format!("{name} needs {} and runs on {}: it may fail", words(needs), words(given)))
 }
 
 impl Trial {

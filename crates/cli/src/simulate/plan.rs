@@ -10,7 +10,7 @@ use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Setti
 
 use super::Arguments;
 use crate::typed::Typed;
-use crate::{files, names, repetition, text};
+use crate::{files, names, repetition};
 
 /// Everything that is decided before the first run.
 pub(super) struct Plan<'a> {
@@ -65,10 +65,7 @@ impl<'a> Plan<'a> {
 
     /// What should be said although it is no error.
     pub(super) fn notes(&self) -> Vec<String> {
-        let (name, needs, given) = (self.about.name, self.about.needs, self.trial.settings.channels);
-        let (needed, given_ones) = (text::channels(needs), text::channels(given));
-        let note = || format!("{name} needs {needed} and runs on {given_ones}: it may fail");
-        (given < needs).then(note).into_iter().collect()
+        doorway_lab::warning(self.about, self.trial.settings.channels).into_iter().collect()
     }
 }
 

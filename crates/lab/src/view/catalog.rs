@@ -26,12 +26,18 @@ pub fn catalog(catalog: &impl Catalog) -> Value {
     })
 }
 
+/// The page of each algorithm and each program, by its name: what is to be said about it at length.
+pub fn pages(catalog: &impl Catalog) -> impl Iterator<Item = (&'static str, String)> {
+    let algorithms = catalog.list().into_iter().map(|about| (about.name, about.page().to_string()));
+    let programs = catalog.programs().into_iter().map(|about| (about.name, about.page().to_string()));
+    algorithms.chain(programs)
+}
+
 /// What is told about an algorithm, and what its type knows about itself.
 fn algorithm(catalog: &impl Catalog, about: &About) -> Value {
     let told = catalog.visit(about.name, &Options::none(), Ask).and_then(Result::ok);
     let (kinds, rules, has) = told.unwrap_or((Vec::new(), &[], "none"));
     let mut described = described(about);
-    described["page"] = json!(about.page());
     described["kinds"] = json!(kinds);
     described["rules"] = rules.iter().map(|rule| json!([rule.name, rule.text])).collect();
     described["has"] = json!(has);
@@ -95,7 +101,6 @@ fn program(catalog: &impl Catalog, about: &AboutProgram) -> Value {
         "specimen": specimen(about.specimen),
         "most_nodes": if lines(3).is_some() { None } else { Some(2) },
         "lines": lines(3).or_else(|| lines(2)).unwrap_or_default(),
-        "page": about.page(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! How a run ended, in one sentence.
 
-use doorway_core::{NodeId, Phase};
+use doorway_core::{NodeId, NodeSet, Phase};
 use doorway_simulator::{Outcome, Repetition};
 use doorway_trace::{Event, What};
 use serde::Serialize;
@@ -22,6 +22,8 @@ pub struct End {
 pub enum EndState {
     /// All that was to happen has happened.
     Done,
+    /// Nobody waits any more, but requests went down with nodes that crashed.
+    Unserved,
     /// Somebody waits for ever.
     Stalled,
     /// Something happened that must never happen.
@@ -50,24 +52,25 @@ impl End {
         if outcome.is_cut {
             return Self::cut(outcome.log.len());
         }
+        let entries = counted(entries, "entry", "entries");
         let sentence = match (&outcome.repetition, is_script) {
             (Some(repetition), _) => repeats(repetition),
-            (None, true) => {
-                format!("The script was played to its end: {}.", counted(entries, "entry", "entries"))
-            }
-            (None, false) if outcome.unissued > 0 => format!(
-                "{} in {} ticks; {} never made: the nodes that would have made them crashed.",
-                counted(entries, "entry", "entries"),
-                outcome.measures.time,
-                counted(outcome.unissued, "request was", "requests were")
-            ),
-            (None, false) => format!(
-                "Every request was served: {} in {} ticks.",
-                counted(entries, "entry", "entries"),
-                outcome.measures.time
-            ),
+            (None, true) => format!("The script was played to its end: {entries}."),
+            (None, false) => return Self::of_load(outcome, &entries),
         };
         Self { state: EndState::Done, sentence }
+    }
+
+    /// A run whose requests come from a load: all were served, or some went down with their nodes.
+    fn of_load(outcome: &Outcome, entries: &str) -> Self {
+        let time = outcome.measures.time;
+        let lost: Vec<String> = unserved(outcome).into_iter().chain(unmade(outcome)).collect();
+        if lost.is_empty() {
+            let sentence = format!("Every request was served: {entries} in {time} ticks.");
+            return Self { state: EndState::Done, sentence };
+        }
+        let sentence = format!("{entries} in {time} ticks; {}.", lost.join("; "));
+        Self { state: EndState::Unserved, sentence }
     }
 
     /// A script of steps over shared memory.
@@ -104,11 +107,48 @@ impl End {
         }
     }
 
-    fn cut(events: usize) -> Self {
+    /// It goes on after so many events.
+    pub(super) fn cut(events: usize) -> Self {
         let sentence =
             format!("The run goes on: it is shown up to its event {events}, the most that a page shows.");
         Self { state: EndState::Cut, sentence }
     }
+}
+
+/// The requests that went down with their nodes, in words.
+fn unserved(outcome: &Outcome) -> Option<String> {
+    let (mut waiting, mut gone) = (NodeSet::new(), NodeSet::new());
+    for event in outcome.log.iter() {
+        match event.what {
+            What::Request => {
+                waiting.insert(event.node);
+            }
+            What::Enter { .. } => {
+                waiting.remove(event.node);
+            }
+            What::Crash if waiting.contains(event.node) => {
+                gone.insert(event.node);
+            }
+            _ => {}
+        }
+    }
+    let names: Vec<String> = gone.iter().map(|node| node.to_string()).collect();
+    match names.as_slice() {
+        [] => None,
+        [one] => Some(format!("1 request was not served: node {one} crashed while it waited")),
+        [first @ .., last] => Some(format!(
+            "{} requests were not served: nodes {} and {last} crashed while they waited",
+            names.len(),
+            first.join(", ")
+        )),
+    }
+}
+
+/// The requests that nobody was left to make, in words.
+fn unmade(outcome: &Outcome) -> Option<String> {
+    let requests = counted(outcome.unissued, "request was", "requests were");
+    let reason = "never made: the nodes that would have made them crashed";
+    (outcome.unissued > 0).then(|| format!("{requests} {reason}"))
 }
 
 fn repeats(repetition: &Repetition) -> String {

@@ -11,13 +11,15 @@ mod nodes;
 mod spec;
 mod words;
 
-use doorway_core::{Channels, NodeId};
+use std::io;
+
+use doorway_core::{Channels, NodeId, Stop};
 use doorway_simulator::{Choice, Report};
 use doorway_trace::{Event, What};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use catalog::{catalog, described, parameters, specimen};
+pub use catalog::{catalog, described, pages, parameters, specimen};
 pub use end::{End, EndState, sentence};
 pub use export::{ExportForm, looks};
 pub use files::Files;
@@ -55,6 +57,8 @@ pub struct RunView {
     pub wait_cycle: Vec<NodeId>,
     /// The text of its script.
     pub script: Option<String>,
+    /// What should be said although it is no error, as a sentence: that its channels are too weak.
+    pub warning: Option<String>,
     /// Why it is not shown to its end, as a sentence.
     pub trouble: Option<String>,
 }
@@ -76,7 +80,35 @@ impl RunView {
     /// All of it as JSON.
     #[must_use]
     pub fn json(&self) -> String {
-        serde_json::to_string(&Form::new(self)).unwrap_or_default()
+        self.json_unless(&Stop::default()).unwrap_or_default()
+    }
+
+    /// The same, or nothing if somebody says meanwhile that nobody wants it any more.
+    #[must_use]
+    pub fn json_unless(&self, cancelled: &Stop) -> Option<String> {
+        let mut writer = Unless { cancelled, bytes: Vec::new() };
+        serde_json::to_writer(&mut writer, &Form::new(self)).ok()?;
+        String::from_utf8(writer.bytes).ok()
+    }
+}
+
+/// Bytes that are written unless somebody says that nobody wants them any more.
+struct Unless<'a> {
+    cancelled: &'a Stop,
+    bytes: Vec<u8>,
+}
+
+impl io::Write for Unless<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.cancelled.is_said() {
+            return Err(io::Error::other("nobody wants it any more"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -98,6 +130,7 @@ struct Form<'a> {
     kinds: Vec<&'a str>,
     #[serde(flatten)]
     states: NodesView<'a>,
+    warning: Option<&'a str>,
     trouble: Option<&'a str>,
     choices: Vec<Next<'a>>,
     report: Option<&'a Report>,
@@ -126,6 +159,7 @@ impl<'a> Form<'a> {
             events: events.iter().map(Told::new).collect(),
             kinds: kinds(events),
             states: NodesView::new(header, &view.states),
+            warning: view.warning.as_deref(),
             trouble: view.trouble.as_deref(),
             choices: view.choices.iter().map(Next::new).collect(),
             report: view.report.as_ref(),

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use doorway_core::{Catalog, Members, NodeId, Options, Refusal, Start, Ticks};
+use doorway_core::{Catalog, Members, NodeId, Options, Refusal, Start, Stop, Ticks};
 use doorway_simulator::{Faults, Latency, Limits, Outcome, Played, Script, ScriptError, Settings};
-use doorway_trace::TraceError;
+use doorway_trace::{Event, TraceError, What};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{End, Files, Formula, RunView, Word};
+use super::{End, EndState, Files, Formula, RunView, Word, sentence};
 use crate::compare::formula;
 use crate::memory::{Followed, Replay};
 use crate::states::States;
-use crate::{Recording, Trial, examples};
+use crate::{Recording, Trial, examples, warning};
 
 /// One run: an algorithm and its settings, or a script, or a recorded trace. Each word is that of a flag of `doorway simulate`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -52,6 +52,8 @@ pub struct Bounds {
     pub entries: u64,
     /// When the run itself has to end.
     pub limits: Limits,
+    /// Said when nobody wants the run any more, not even the part that there is.
+    pub cancelled: Option<Stop>,
 }
 
 /// Why there is no run.
@@ -107,10 +109,10 @@ impl Spec {
         let trial = Trial { settings, ..trial };
         bounds.check(trial.settings.nodes, trial.settings.entries)?;
         let outcome = trial.run(catalog).map_err(Trouble::Impossible)?;
-        let recording = Recording::new(&trial, outcome.events());
-        let end = End::of(&outcome, false);
-        let spec = understood(&trial);
-        let mut view = RunView::new(recording, catalog, spec, end);
+        let (events, end) = bounds.shown(outcome.events(), End::of(&outcome, false));
+        let recording = Recording::new(&trial, events);
+        let mut view = RunView::new(recording, catalog, bounds, end);
+        view.spec = understood(&trial);
         view.command = Some(trial.command("doorway"));
         view.tell_numbers(&trial, &outcome, catalog);
         Ok(view)
@@ -122,7 +124,7 @@ impl Spec {
             None => script,
         };
         let mut view = match Replay::is_for(text, catalog) {
-            true => self.of_steps(text, catalog)?,
+            true => self.of_steps(text, catalog, bounds)?,
             false => self.of_actions(text, catalog, bounds)?,
         };
         let word = if script.starts_with(examples::PREFIX) { script } else { "FILE" };
@@ -143,23 +145,23 @@ impl Spec {
         bounds.check(trial.settings.nodes, 0)?;
         let played = trial.play_script(catalog, &script).map_err(play_error)?;
         let Played { outcome, choices, trouble } = played;
-        let recording = Recording::new(&trial, outcome.events());
         let end = ended(trouble.as_ref(), || End::of(&outcome, true));
-        let mut view = RunView::new(recording, catalog, Value::Null, end);
+        let (events, end) = bounds.shown(outcome.events(), end);
+        let mut view = RunView::new(Recording::new(&trial, events), catalog, bounds, end);
         view.trouble = trouble.map(|trouble| trouble.to_string()).or(view.trouble);
         view.choices = choices;
         view.tell_numbers(&trial, &outcome, catalog);
         Ok(view)
     }
 
-    fn of_steps(&self, text: &str, catalog: &impl Catalog) -> Result<RunView, Trouble> {
+    fn of_steps(&self, text: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
         let followed = Replay::follow(text, &Options::none(), catalog).map_err(|error| match error {
             ScriptError::Impossible { line: 0, .. } => play_error(error),
             ScriptError::Impossible { .. } | ScriptError::Unmet { .. } => read_error(error),
         })?;
         let Followed { replay, choices, trouble } = followed;
         let end = ended(trouble.as_ref(), || End::of_replay(&replay));
-        let mut view = RunView::new(replay.recording(), catalog, Value::Null, end);
+        let mut view = RunView::new(replay.recording(), catalog, bounds, end);
         view.trouble = trouble.map(|trouble| trouble.to_string()).or(view.trouble);
         view.choices = choices;
         Ok(view)
@@ -244,14 +246,33 @@ impl Bounds {
     }
 }
 
+impl Bounds {
+    /// The events that are shown, and how the run ends for whoever sees no more than them. A step may have gone beyond the limit.
+    fn shown(&self, mut events: Vec<Event>, end: End) -> (Vec<Event>, End) {
+        let most = self.limits.events.unwrap_or(usize::MAX);
+        if events.len() <= most {
+            return (events, end);
+        }
+        events.truncate(most);
+        let is_seen = match end.state {
+            EndState::Refused => true,
+            EndState::Violated => events.iter().any(|event| matches!(event.what, What::Violation { .. })),
+            _ => false,
+        };
+        (events, if is_seen { end } else { End::cut(most) })
+    }
+}
+
 impl RunView {
-    fn new(recording: Recording, catalog: &impl Catalog, spec: Value, end: End) -> Self {
-        let states = States::of(&recording, catalog);
+    fn new(recording: Recording, catalog: &impl Catalog, bounds: &Bounds, end: End) -> Self {
+        let states = States::unless(bounds.cancelled.as_ref(), &recording, catalog);
         let name = &recording.header.algorithm;
         let program = catalog.program(name);
-        let title = catalog.about(name).map(|about| about.title).or(program.map(|about| about.title));
+        let about = catalog.about(name);
+        let warning = about.and_then(|about| warning(about, recording.header.channels));
+        let title = about.map(|about| about.title).or(program.map(|about| about.title));
         Self {
-            spec,
+            spec: Value::Null,
             command: None,
             title: title.unwrap_or(name).to_owned(),
             is_memory: program.is_some(),
@@ -261,6 +282,7 @@ impl RunView {
             end,
             wait_cycle: Vec::new(),
             script: None,
+            warning: warning.map(|words| sentence(&words)),
             trouble: states.trouble().map(str::to_owned),
             recording,
             states,
@@ -293,7 +315,8 @@ fn of_trace(text: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunVi
     let is_cut = events.len() > most;
     events.truncate(most);
     let end = End::of_trace(&events, is_cut);
-    Ok(RunView::new(Recording { header, events }, catalog, json!({"trace": true}), end))
+    let view = RunView::new(Recording { header, events }, catalog, bounds, end);
+    Ok(RunView { spec: json!({"trace": true}), ..view })
 }
 
 /// What was understood, with all that was left open.
