@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use doorway_core::Catalog;
+use doorway_lab::view;
+use serde_json::json;
 
 use crate::answer::Rejection;
 use crate::job::{End, Job, Why};
@@ -20,6 +22,8 @@ use crate::work::{Work, too_long};
 pub(crate) struct Desk {
     /// What can be run, as JSON.
     pub(crate) catalog: String,
+    /// What is to be said about each of them, as JSON, by its name.
+    pub(crate) pages: BTreeMap<String, String>,
     papers: Mutex<Papers>,
     /// Something was left, or the desk was closed.
     bell: Condvar,
@@ -35,8 +39,12 @@ struct Papers {
 }
 
 impl Desk {
-    pub(crate) fn new(catalog: String) -> Self {
-        Self { catalog, papers: Mutex::default(), bell: Condvar::new() }
+    pub(crate) fn new(catalog: &impl Catalog) -> Self {
+        let pages = view::pages(catalog).map(|(name, page)| {
+            (name.to_owned(), json!({"version": 1, "name": name, "page": page}).to_string())
+        });
+        let (catalog, pages) = (view::catalog(catalog).to_string(), pages.collect());
+        Self { catalog, pages, papers: Mutex::default(), bell: Condvar::new() }
     }
 
     /// Leaves a job.

@@ -16,6 +16,8 @@ pub(crate) struct Job {
     pub(crate) id: u64,
     /// Said when the work is to end.
     pub(crate) stop: Stop,
+    /// Said when nobody wants what comes of it, not even a part.
+    pub(crate) cancelled: Stop,
     why: AtomicU8,
     seen: watch::Sender<Seen>,
 }
@@ -75,7 +77,13 @@ impl Job {
     pub(crate) fn new(id: u64) -> Self {
         let seen =
             Seen { progress: Progress { text: "waiting".to_owned(), ..Progress::default() }, end: None };
-        Self { id, stop: Stop::default(), why: AtomicU8::new(0), seen: watch::Sender::new(seen) }
+        Self {
+            id,
+            stop: Stop::default(),
+            cancelled: Stop::default(),
+            why: AtomicU8::new(0),
+            seen: watch::Sender::new(seen),
+        }
     }
 
     /// Tells the work to stop; the first reason counts.
@@ -85,6 +93,9 @@ impl Job {
             Why::TooLong => 2,
         };
         let _ = self.why.compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire);
+        if self.why_stopped() == Some(Why::Cancelled) {
+            self.cancelled.say();
+        }
         self.stop.say();
     }
 

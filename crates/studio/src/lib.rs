@@ -11,6 +11,7 @@ mod answer;
 mod assets;
 mod desk;
 mod guard;
+mod gzip;
 mod job;
 mod limits;
 mod progress;
@@ -23,7 +24,6 @@ use std::sync::Arc;
 use std::thread;
 
 use doorway_core::Catalog;
-use doorway_lab::view;
 
 use desk::Desk;
 use guard::Guard;
@@ -72,7 +72,7 @@ impl Studio {
     /// # Errors
     /// If the machine has no threads or sockets left.
     pub fn open(self, catalog: &(impl Catalog + Sync), closing: &Closing) -> io::Result<()> {
-        let desk = Arc::new(Desk::new(view::catalog(catalog).to_string()));
+        let desk = Arc::new(Desk::new(catalog));
         let guard = Guard::new(self.address);
         thread::scope(|scope| {
             let _closed_at_the_end = desk::ClosedAtTheEnd(&desk);

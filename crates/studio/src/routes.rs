@@ -19,7 +19,7 @@ use crate::desk::Desk;
 use crate::guard::{Guard, guarded};
 use crate::job::{End, Job, Product};
 use crate::work::{Work, too_long};
-use crate::{assets, limits, progress};
+use crate::{assets, gzip, limits, progress};
 
 type Asked = Query<BTreeMap<String, String>>;
 
@@ -27,6 +27,7 @@ type Asked = Query<BTreeMap<String, String>>;
 pub(crate) fn all(desk: Arc<Desk>, guard: Guard) -> Router {
     let api = Router::new()
         .route("/catalog", get(catalog))
+        .route("/catalog/{*name}", get(page))
         .route("/runs", post(runs))
         .route("/exports", post(exports))
         .route("/checks", post(checks))
@@ -47,6 +48,7 @@ pub(crate) fn all(desk: Arc<Desk>, guard: Guard) -> Router {
         .fallback(get(assets::answer))
         .layer(DefaultBodyLimit::max(limits::MOST_TRACE_BYTES))
         .layer(middleware::from_fn(plainly))
+        .layer(middleware::from_fn(gzip::packed))
         .layer(middleware::from_fn_with_state(guard, guarded))
 }
 
@@ -60,15 +62,20 @@ async fn plainly(request: Request, next: Next) -> Response {
 }
 
 fn too_large() -> Rejection {
-    let most = limits::MOST_BODY_BYTES >> 10;
-    Rejection::new(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        format!("What was sent is too large: at most {most} kB are read."),
-    )
+    let (most, of_trace) = (limits::MOST_BODY_BYTES >> 10, limits::MOST_TRACE_BYTES >> 20);
+    let sentence = format!(
+        "What was sent is too large: at most {most} kB are read, or {of_trace} MB with a recorded run."
+    );
+    Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, sentence)
 }
 
 async fn catalog(State(desk): State<Arc<Desk>>) -> Response {
     json_text(StatusCode::OK, desk.catalog.clone())
+}
+
+async fn page(State(desk): State<Arc<Desk>>, Path(name): Path<String>) -> Result<Response, Rejection> {
+    let missing = || Rejection::missing("There is no such algorithm or program: the catalog lists them.");
+    Ok(json_text(StatusCode::OK, desk.pages.get(&name).ok_or_else(missing)?.clone()))
 }
 
 async fn runs(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
@@ -82,9 +89,9 @@ async fn exports(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Re
     let form = word("format").ok_or_else(|| Rejection::bad("Say which format, as in ?format=svg."))?;
     let form = form.parse::<ExportForm>()?;
     let looks = looks(word("spacing"), word("theme"))?;
-    let job = desk.leave(Work::Export(Box::new(spec), form, looks))?;
-    over(&job, limits::RUN + Duration::from_secs(2)).await;
-    match job.seen().end {
+    let asker = Asker::of(&desk, desk.leave(Work::Export(Box::new(spec), form, looks))?);
+    over(&asker.job, limits::RUN + Duration::from_secs(2)).await;
+    match asker.job.seen().end {
         Some(End::Done(Product::File { bytes, kind, name })) => Ok(file(bytes, kind, &name)),
         Some(End::Failed(rejection)) => Err(rejection),
         _ => Err(too_long(limits::RUN)),
@@ -133,8 +140,13 @@ fn read_spec(body: &Bytes) -> Result<Spec, Rejection> {
     }
 }
 
-/// What was sent, read.
+/// What was sent, read: words with their names, not a list that leaves one to guess which is which.
 fn read<T: DeserializeOwned>(body: &Bytes) -> Result<T, Rejection> {
+    if body.trim_ascii_start().first() == Some(&b'[') {
+        return Err(Rejection::bad(
+            "The body is a list: send an object with names, as in {\"kind\": \"grid\"}.",
+        ));
+    }
     serde_json::from_slice(body).map_err(|error| Rejection::bad(format!("The body cannot be read: {error}.")))
 }
 
@@ -150,13 +162,35 @@ async fn begin(desk: &Desk, asked: &Asked, work: Work) -> Result<Response, Rejec
         Some(Ok(wait)) => Duration::from_millis(wait).min(limits::LONGEST_WAIT),
         Some(Err(_)) => return Err(Rejection::bad("wait is a number of milliseconds, as in ?wait=2000.")),
     };
-    let job = desk.leave(work)?;
-    over(&job, wait).await;
-    let seen = job.seen();
-    match seen.end {
+    let mut asker = Asker::of(desk, desk.leave(work)?);
+    over(&asker.job, wait).await;
+    asker.is_answered = true;
+    let job = &asker.job;
+    match job.seen().end {
         Some(End::Failed(rejection)) => Err(rejection),
         Some(_) => Ok(json_text(StatusCode::OK, job.told())),
         None => Ok(json_text(StatusCode::ACCEPTED, job.told())),
+    }
+}
+
+/// Whoever waits for the answer about a job. If they go away before there is one, nobody will ever ask for the job: it is cancelled.
+struct Asker<'a> {
+    desk: &'a Desk,
+    job: Arc<Job>,
+    is_answered: bool,
+}
+
+impl<'a> Asker<'a> {
+    fn of(desk: &'a Desk, job: Arc<Job>) -> Self {
+        Self { desk, job, is_answered: false }
+    }
+}
+
+impl Drop for Asker<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered && !self.job.is_over() {
+            self.desk.cancel(&self.job);
+        }
     }
 }
 

@@ -48,7 +48,10 @@ impl Work {
     pub(crate) fn done(self, job: &Job, catalog: &(impl Catalog + Sync)) -> Result<Product, Rejection> {
         let mut meter = Meter::new(job);
         match self {
-            Work::Run(spec) => Ok(Product::json(spec.view(catalog, &bounds(job))?.json())),
+            Work::Run(spec) => {
+                let view = spec.view(catalog, &bounds(job))?;
+                Ok(Product::json(view.json_unless(&job.cancelled).unwrap_or_default()))
+            }
             Work::Export(spec, form, looks) => exported(&spec, form, &looks, job, catalog),
             Work::Check(spec) => {
                 let bounds = check_bounds(job);
@@ -89,6 +92,9 @@ fn exported(
     catalog: &impl Catalog,
 ) -> Result<Product, Rejection> {
     let recording = spec.view(catalog, &bounds(job))?.recording;
+    if job.cancelled.is_said() {
+        return Err(Rejection::bad("This job was cancelled."));
+    }
     let bytes = form.bytes(&recording, catalog, looks).map_err(Trouble::Impossible)?;
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '-';
     let name: String =
@@ -114,6 +120,7 @@ fn bounds(job: &Job) -> Bounds {
         nodes: limits::MOST_NODES,
         entries: limits::MOST_ENTRIES,
         limits: Limits { events: Some(limits::MOST_EVENTS), stop: Some(job.stop.clone()) },
+        cancelled: Some(job.cancelled.clone()),
     }
 }
 

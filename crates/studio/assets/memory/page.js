@@ -1,6 +1,7 @@
 // The page *Shared memory*: a program, its registers and its processes, stepped access by access. The run is a script, and the
 // address holds it.
 
+import { get } from "../api.js";
 import { fill, h, panel } from "../dom.js";
 import { watched } from "../check/watch.js";
 import { controlsView } from "./controls.js";
@@ -126,8 +127,12 @@ function textOf(written, catalog) {
 function aboutProgram(name, catalog) {
   const about = catalog.programs.find((program) => program.name === name);
   if (!about || about.specimen) return null;
-  const paragraphs = about.page.split("\n\n").map((text) => h("p", {}, text));
-  return h("details", { class: "about" }, h("summary", {}, "About this program"), paragraphs);
+  const said = h("div", {}, "…");
+  const element = h("details", { class: "about" }, h("summary", {}, "About this program"), said);
+  const tell = ({ page }) => fill(said, page.split("\n\n").map((text) => h("p", {}, text)));
+  const ask = () => get(`catalog/${name}`).then(tell, (error) => fill(said, error.message));
+  element.addEventListener("toggle", ask, { once: true });
+  return element;
 }
 
 /** Checks the program against a property and opens the run that breaks it. */

@@ -1,5 +1,8 @@
 //! Jobs: waiting, progress, cancelling, limits.
 
+use std::io::Write;
+use std::net::TcpStream;
+
 use doorway_core::{
     About, Algorithm, Catalog, Channels, Entry, Explain, Factory, Family, Field, Hints, NodeId, NodeSet, Out,
     Rule,
@@ -96,6 +99,24 @@ fn two_jobs_work_sixteen_wait_and_the_next_is_refused() {
             assert_eq!(client.delete(&format!("/api/v1/jobs/{id}")).json()["state"], "cancelled");
         }
         assert_eq!(client.post("/runs", &json!({"algorithm": "central", "entries": 1})).status, 200);
+    });
+}
+
+#[test]
+fn a_job_whose_asker_goes_away_is_cancelled() {
+    in_studio(|client| {
+        let (body, host) = (long_check().to_string(), client.address);
+        let head = format!(
+            "POST /api/v1/checks?wait=10000 HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(host).expect("the studio listens");
+        stream.write_all(format!("{head}{body}").as_bytes()).expect("it listens");
+        let job = || client.get("/api/v1/jobs/1").json();
+        while job()["state"] != "running" {}
+        drop(stream);
+        while job()["state"] == "running" {}
+        assert_eq!(job()["state"], "cancelled");
     });
 }
 

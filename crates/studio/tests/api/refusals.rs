@@ -65,6 +65,8 @@ fn malformed_scripts_get_4xx_with_one_sentence_that_has_the_line() {
         assert_eq!(status, 422);
         assert!(sentence.starts_with("No script \"nothing\" ships with Doorway"), "{sentence}");
         assert_eq!(run(&"x".repeat(100_000)).0, 400);
+        let sentence = "Line 4 of the script: there is no node 7: nodes are 1 to 3.".to_owned();
+        assert_eq!(run("algorithm central\nnodes 3\nrequest 1\nrequest 7"), (422, sentence));
     });
 }
 
@@ -90,6 +92,10 @@ fn words_that_say_nothing_are_refused_by_their_name() {
         assert_eq!(client.post("/runs?wait=long", &json!({"algorithm": "central"})).status, 400);
         assert_eq!(client.post_bytes("/runs", b"{\"algorithm\"").status, 400);
         assert_eq!(client.post_bytes("/runs", b"\xff\xfe").status, 400);
+        let sentence = "The body is a list: send an object with names, as in {\"kind\": \"grid\"}.";
+        for path in ["/runs", "/checks", "/comparisons", "/quorums"] {
+            assert_eq!(refused(client, path, &json!(["central"])), (400, sentence.to_owned()), "{path}");
+        }
     });
 }
 
@@ -116,7 +122,7 @@ fn nothing_is_read_from_the_disk_of_the_machine() {
 #[test]
 fn oversize_bodies_are_refused() {
     in_studio(|client| {
-        let sentence = "What was sent is too large: at most 256 kB are read.";
+        let sentence = "What was sent is too large: at most 256 kB are read, or 16 MB with a recorded run.";
         let long = json!({"script": format!("algorithm central\n# {}", "x".repeat(300_000))});
         for path in ["/runs", "/exports?format=svg", "/checks", "/comparisons", "/quorums"] {
             let answer = client.post(path, &long);
