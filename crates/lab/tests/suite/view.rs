@@ -51,7 +51,7 @@ fn runs(name: &str) -> Vec<RunView> {
 const NEVER_SENT: [(&str, &[&str]); 6] = [
     ("maekawa/basic", &["FAILED", "INQUIRE", "RELINQUISH", "RELEASE"]),
     ("ricart-agrawala/deferred-not-cleared", &["ENTER"]),
-    ("sanders/no-remedy", &["FAILED", "INQUIRE", "RELINQUISH", "RELEASE"]),
+    ("sanders/no-remedy", &["LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"]),
     ("sanders/clocks-not-merged", &["INQUIRE", "RELINQUISH", "RELEASE"]),
     ("sanders/unchecked-structure", &["INQUIRE", "RELINQUISH", "RELEASE"]),
     ("suzuki-kasami/own-entry", &["TOKEN"]),
@@ -157,7 +157,7 @@ fn whatever_is_offered_next_can_be_done() {
             offered += 1;
         }
     }
-    assert_eq!(offered, 187);
+    assert_eq!(offered, 135);
 }
 
 #[test]
