@@ -43,6 +43,7 @@ fn the_answer_is_json_too() {
         "seconds",
         "properties",
         "counterexample",
+        "counterexamples",
         "messages",
         "most_overtaken",
         "reduced",

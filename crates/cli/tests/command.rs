@@ -197,8 +197,10 @@ fn every_example_of_the_help_runs() {
                 .current_dir(&folder)
                 .output()
                 .expect("the command starts");
-            // A coordinator that crashes stalls everybody, a broken lock loses money, and that is what the examples show.
-            let fails = words.iter().any(|word| ["--crash", "--broken"].contains(&word.as_str()));
+            // A coordinator that crashes stalls everybody, a lost message somebody, a broken lock loses money, and that is
+            // what the examples show.
+            let fails =
+                words.iter().any(|word| ["--crash", "--message", "--broken"].contains(&word.as_str()));
             let expected = if fails { 1 } else { 0 };
             assert_eq!(output.status.code(), Some(expected), "{words:?}: {}", text(&output.stderr));
             assert!(!output.stdout.is_empty(), "{words:?}");

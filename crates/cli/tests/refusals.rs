@@ -45,7 +45,7 @@ fn bad_input_is_refused_in_one_sentence() {
         ("explain nothing", "\"nothing\": `doorway algorithms` lists them"),
         ("explain", "ALGORITHM"),
         ("completions cmd", "powershell"),
-        ("dance", "--help"),
+        ("juggle", "--help"),
     ] {
         let sentence = refused(words);
         assert!(sentence.contains(part), "{words}: {sentence}");
