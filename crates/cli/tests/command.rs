@@ -209,7 +209,7 @@ fn every_example_of_the_help_runs() {
 }
 
 /// All verbs.
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "algorithms",
     "explain",
     "simulate",
@@ -221,6 +221,7 @@ const VERBS: [&str; 13] = [
     "sweep",
     "bench",
     "trace",
+    "studio",
     "completions",
     "man",
 ];
