@@ -25,6 +25,9 @@ pub(crate) const MOST_EVENTS: usize = 60_000;
 /// How long a run may take.
 pub(crate) const RUN: Duration = Duration::from_secs(20);
 
+/// The most nodes of a quorum system: rating one cannot be interrupted, so it must be over within a second.
+pub(crate) const MOST_NODES_RATED: usize = 64;
+
 /// The most nodes of a check.
 pub(crate) const MOST_NODES_CHECKED: usize = 8;
 /// The most states of a check.

@@ -73,7 +73,7 @@ impl Work {
                 let cells = comparison.run(catalog, "doorway", 1, show).map_err(Trouble::Impossible)?;
                 Ok(Product::json(json!({"version": 1, "cells": cells}).to_string()))
             }
-            Work::Quorums(spec) => Ok(Product::json(spec.json(limits::MOST_NODES)?.to_string())),
+            Work::Quorums(spec) => Ok(Product::json(spec.json(limits::MOST_NODES_RATED)?.to_string())),
         }
     }
 

@@ -40,7 +40,7 @@ fn absurd_numbers_get_4xx_with_one_sentence() {
         let sizes = json!({"nodes": [4, 129]});
         let sentence = "A run here has at most 128 nodes, not 129.".to_owned();
         assert_eq!(refused(client, "/comparisons", &sizes), (422, sentence));
-        let sentence = "A quorum system here has at most 128 nodes, not 1000000.".to_owned();
+        let sentence = "A quorum system here has at most 64 nodes, not 1000000.".to_owned();
         assert_eq!(
             refused(client, "/quorums", &json!({"kind": "grid", "nodes": 1_000_000})),
             (422, sentence)
