@@ -4,7 +4,7 @@
 //! as data or as escaped text, and the script inserts it as text only, so that no name can become markup.
 
 use doorway_core::{Catalog, Channels, Refusal};
-use doorway_trace::draw::{self, Diagram, Spacing, Theme, diagram};
+use doorway_trace::draw::{self, Diagram, Spacing, Theme, diagram, escaped};
 use doorway_trace::{Event, Header, What};
 use serde_json::{Value, json};
 
@@ -120,20 +120,4 @@ fn told(event: &Event, x: f64, y: f64) -> Value {
     let rounded = |value: f64| json!((value * 10.0).round() / 10.0);
     (told["x"], told["y"]) = (rounded(x), rounded(y));
     told
-}
-
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            _ if letter.is_control() => safe.push('\u{fffd}'),
-            _ => safe.push(letter),
-        }
-    }
-    safe
 }

@@ -1,5 +1,5 @@
 // Where the nodes of a quorum system stand in its picture: a grid is a grid, a wall has bricks, a tree has edges, the plane
-// of seven points is G. Fano"s figure of 1892, and all other systems are a ring. Nodes are counted from 1; places are in
+// of seven points is G. Fano's figure of 1892, and all other systems are a ring. Nodes are counted from 1; places are in
 // pixels around wherever they fall, and the picture moves them into its box.
 
 /** The figure of a system: `places[node]`, what a node looks like, and the lines that join nodes. */
@@ -9,7 +9,7 @@ export function figure(system) {
   if (kind === "grid" && rows) return { shape: "cell", reach: 22, places: gridPlaces(rows), lines: [] };
   if (kind === "wall" && rows) return { shape: "brick", reach: 20, places: wallPlaces(rows), lines: [] };
   if (kind === "tree") return treeFigure(system.n);
-  if (kind === "plane" && system.n === 7) return fanoFigure(system.quorums);
+  if (kind === "plane" && system.layout.fano) return fanoFigure(system.layout.fano);
   return { shape: "circle", reach: ringReach(system.n), places: ringPlaces(system.n), lines: [], isRing: true };
 }
 
@@ -57,9 +57,8 @@ function ringPlaces(n) {
   return new Map(Array.from({ length: n }, (_, index) => [index + 1, place(index)]));
 }
 
-/** Three sides and three medians of a triangle, and the circle inside it. */
-function fanoFigure(quorums) {
-  const lines = fanoLines(quorums);
+/** Three sides and three medians of a triangle, each with its ends first and what is between them last, and the circle inside. */
+function fanoFigure(lines) {
   const corner = (angle) => ({ x: 165 * Math.cos(2 * Math.PI * angle), y: 165 * Math.sin(2 * Math.PI * angle) });
   const halfway = (one, other) => ({ x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 });
   const [top, right, left] = [corner(-0.25), corner(1 / 12), corner(5 / 12)];
@@ -75,25 +74,4 @@ function fanoFigure(quorums) {
   ]);
   const shapes = lines.map((nodes, index) => ({ nodes, shape: index < 6 ? "straight" : "round" }));
   return { shape: "circle", reach: 19, places, lines: shapes };
-}
-
-/** Each straight line with its ends first and what is between them last; the round one at the end. */
-function fanoLines(quorums) {
-  const third = (one, other) => {
-    const line = quorums.find((quorum) => quorum.includes(one) && quorum.includes(other));
-    return line.find((node) => node !== one && node !== other);
-  };
-  const [left, right] = quorums[0];
-  const below = third(left, right);
-  const top = [1, 2, 3, 4, 5, 6, 7].find((node) => !quorums[0].includes(node));
-  const [west, east, middle] = [third(left, top), third(right, top), third(top, below)];
-  return [
-    [left, right, below],
-    [left, top, west],
-    [right, top, east],
-    [top, below, middle],
-    [left, east, middle],
-    [right, west, middle],
-    [below, west, east],
-  ];
 }

@@ -29,7 +29,7 @@ pub use geometry::{Area, Point};
 pub use palette::{HUES, Head, Look, Theme, dash, head};
 pub use room::Room;
 pub use space_time::{Diagram, MOST_EVENTS, MOST_NODES, Options, Spacing, diagram, space_time};
-pub use svg::{Anchor, Canvas, Shape, Text, shortened, wrapped};
+pub use svg::{Anchor, Canvas, Shape, Text, escaped, shortened, wrapped};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq)]

@@ -337,8 +337,9 @@ fn number(value: f64) -> String {
     if short == "-0" { "0".to_owned() } else { short.to_owned() }
 }
 
-/// Text as XML can have it. Letters that XML does not allow, and those that turn the direction of what follows, are replaced.
-fn escaped(text: &str) -> String {
+/// Text as XML and HTML can have it. Letters that XML does not allow, and those that turn the direction of what follows, are replaced.
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
