@@ -35,8 +35,9 @@ impl std::fmt::Display for Ticks {
 }
 
 /// A deterministic machine among others of its kind: it is told what happens at the moment `now` and answers with
-/// effects. Each call is one atomic step; the same state and the same call give the same effects.
-pub trait Machine: Data {
+/// effects. Each call is one atomic step; the same state and the same call give the same effects. What it takes in and gives out
+/// is data; the machine itself need not be, and nobody but itself looks into it.
+pub trait Machine: Sized + Send + 'static {
     /// What it writes on the envelope of every message of a step, besides the message.
     type Header: Data + Copy + Default;
     /// What machines tell each other.

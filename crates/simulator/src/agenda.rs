@@ -56,6 +56,11 @@ impl<T> Agenda<T> {
         self.list_for(at).push(what);
     }
 
+    /// Puts something down for now, before all else that is due now.
+    pub fn put_first(&mut self, what: T) {
+        self.current.push(what);
+    }
+
     #[inline]
     fn list_for(&mut self, at: Ticks) -> &mut Vec<T> {
         match at.0.saturating_sub(self.now) {
@@ -203,6 +208,16 @@ mod tests {
             assert_eq!(taken, (!list.is_empty()).then(|| list.remove(0).1));
             assert_eq!((agenda.iter().count(), agenda.len()), (list.len(), list.len()));
         }
+    }
+
+    #[test]
+    fn what_is_put_down_first_comes_before_all_else_of_its_tick() {
+        let mut agenda = Agenda::new();
+        ["a", "c", "d"].map(|what| agenda.put(Ticks(7), what));
+        assert_eq!(agenda.take(), Some("a"));
+        agenda.put(Ticks(7), "e");
+        agenda.put_first("b");
+        assert_eq!([(); 5].map(|()| agenda.take()), [Some("b"), Some("c"), Some("d"), Some("e"), None]);
     }
 
     #[test]

@@ -1,20 +1,25 @@
 //! The engine: virtual time for machines of any kind.
 
 mod by_hand;
+mod clock;
+mod hosts;
 mod letters;
 mod past;
+mod record;
+mod sending;
 
-use doorway_core::{Channels, Effects, Kind, Machine, NodeId, NodeSet, Sent, Ticks, To, VectorClock, kind};
+use doorway_core::{Channels, Effects, Machine, NodeId, NodeSet, Sent, Ticks, To, VectorClock, kind};
 use doorway_trace::{Log, What};
 
+pub use self::clock::LocalClock;
+use self::hosts::Host;
 use self::letters::Batch;
 pub(crate) use self::letters::{Letter, Loss};
-use self::past::Past;
+use self::past::{Note, Past};
 use crate::agenda::Agenda;
 use crate::faults::Crash;
-use crate::network::{Fate, Wire};
+use crate::network::{CUT, Wire};
 use crate::settings::Settings;
-use crate::size::measure;
 use crate::traffic::Traffic;
 
 /// Machines, the network between them, and what is due when.
@@ -23,6 +28,8 @@ use crate::traffic::Traffic;
 /// [`Engine::effects`], for whoever plays the applications.
 pub struct Engine<M: Machine> {
     machines: Vec<M>,
+    /// What the machines run on, if that makes a difference.
+    hosts: Vec<Host<M>>,
     agenda: Agenda<Due<M>>,
     wire: Wire,
     /// The latency of everything, if nothing can go wrong and nobody asks what happened before what.
@@ -39,10 +46,15 @@ pub struct Engine<M: Machine> {
     crashes: Vec<Crash>,
     /// Whether anybody has crashed or will.
     can_crash: bool,
-    /// Whether each arrival is looked at: its receiver may have crashed, or it is written down.
+    /// Whether each arrival is looked at: its receiver may have crashed or be paused, its link may be cut, or it is written
+    /// down.
     is_watched: bool,
     crashed: NodeSet,
     just_crashed: Vec<NodeId>,
+    /// The alarm that came due last.
+    alarm: Option<u64>,
+    /// The write that reached its disk last.
+    written: Option<(NodeId, M::Write)>,
     past: Past,
     traffic: Traffic,
     /// What happened, if it is written down.
@@ -54,14 +66,37 @@ pub struct Engine<M: Machine> {
 enum Due<M: Machine> {
     Letter(Letter<M>),
     Batch(Batch<M>),
-    Timer(NodeId, M::Timer),
-    Written(NodeId, M::Write),
+    /// A message that has come through the network and had to wait for its receiver.
+    Arrived(Letter<M>),
+    /// The reminder of this number.
+    Timer(NodeId, u64),
+    /// The write of this number.
+    Written(NodeId, u64),
+    /// A moment that somebody outside wants to know of.
+    Alarm(u64),
+}
+
+/// What has become of a message when it arrives.
+enum Arrival {
+    Received,
+    Waits,
+    Lost,
+}
+
+/// What happened next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happened {
+    /// A node made a step.
+    Step(NodeId),
+    /// An alarm came due.
+    Alarm(u64),
+    /// Nobody noticed anything: a message was lost, something waits for a node that is paused, or a node has crashed.
+    Nothing,
+    /// Nothing is due so soon; the present has not moved.
+    Over,
 }
 
 impl<M: Machine> Engine<M> {
-    /// How many lost messages are remembered for a diagnosis.
-    const LOSSES_KEPT: usize = 16;
-
     /// An engine for these machines, at time 0. Nothing is stepped yet.
     #[must_use]
     pub fn new(machines: Vec<M>, settings: &Settings) -> Self {
@@ -81,6 +116,7 @@ impl<M: Machine> Engine<M> {
             traffic: Traffic::new(n),
             log: None,
             machines,
+            hosts: Vec::new(),
             agenda: Agenda::new(),
             wire,
             effects: Effects::default(),
@@ -92,6 +128,8 @@ impl<M: Machine> Engine<M> {
             crashes,
             crashed: NodeSet::new(),
             just_crashed: Vec::new(),
+            alarm: None,
+            written: None,
             past,
             lost: Vec::new(),
         }
@@ -131,13 +169,13 @@ impl<M: Machine> Engine<M> {
         self.traffic.restart();
     }
 
-    /// Whether a node has stopped for good.
+    /// Whether a node is down.
     #[must_use]
     pub fn is_crashed(&self, node: NodeId) -> bool {
         self.crashed.contains(node)
     }
 
-    /// Who has stopped for good.
+    /// Who is down.
     #[must_use]
     pub fn crashed(&self) -> &NodeSet {
         &self.crashed
@@ -179,7 +217,11 @@ impl<M: Machine> Engine<M> {
     }
 
     /// An application speaks to its machine.
+    ///
+    /// # Panics
+    /// If the node is paused: its application stands still with it.
     pub fn command(&mut self, node: NodeId, command: M::Command) {
+        assert!(!self.is_paused(node), "node {node} is paused and hears no command");
         let (machine, now, effects) = self.begin_step(node);
         machine.on_command(now, command, effects);
         self.end_step(node);
@@ -190,6 +232,26 @@ impl<M: Machine> Engine<M> {
         let (machine, now, effects) = self.begin_step(node);
         machine.on_start(now, effects);
         self.end_step(node);
+    }
+
+    /// Makes something known to whoever advances the engine, when the time comes: see [`Engine::take_alarm`].
+    pub fn put_alarm(&mut self, at: Ticks, token: u64) {
+        self.agenda.put(at, Due::Alarm(token));
+    }
+
+    /// The alarm that came due last, unless it was taken before.
+    #[inline]
+    pub fn take_alarm(&mut self) -> Option<u64> {
+        self.alarm.take()
+    }
+
+    /// Makes the next thing happen if it is due at `limit` or before, and tells what it was.
+    pub fn advance_until(&mut self, limit: Ticks) -> Happened {
+        if self.next_time().is_none_or(|due| due > limit) {
+            return Happened::Over;
+        }
+        let step = self.advance().map(Happened::Step);
+        step.or_else(|| self.take_alarm().map(Happened::Alarm)).unwrap_or(Happened::Nothing)
     }
 
     /// Makes the next thing happen that is due; tells which node made a step, if one did: what was meant for a node
@@ -235,8 +297,12 @@ impl<M: Machine> Engine<M> {
         msg: M::Msg,
         sent: u32,
     ) -> Option<NodeId> {
-        if self.is_watched && !self.accepts(from, to, &msg, Some(sent.into())) {
-            return None;
+        if self.is_watched {
+            match self.accepts(from, to, &msg, Some(sent.into())) {
+                Arrival::Received => {}
+                Arrival::Waits => return self.keep_plain(from, to, header, msg, sent),
+                Arrival::Lost => return None,
+            }
         }
         self.traffic.count_received(to);
         let (machine, now, effects) = self.begin_step(to);
@@ -262,40 +328,61 @@ impl<M: Machine> Engine<M> {
                 self.batch = Some(batch);
                 self.advance()
             }
-            Due::Timer(node, _) | Due::Written(node, _) if self.is_crashed(node) => None,
-            Due::Timer(node, timer) => {
-                let (machine, now, effects) = self.begin_step(node);
-                machine.on_timer(now, timer, effects);
-                self.end_step(node);
-                Some(node)
-            }
-            Due::Written(node, write) => {
-                let (machine, now, effects) = self.begin_step(node);
-                machine.on_written(now, write, effects);
-                self.end_step(node);
-                Some(node)
+            Due::Arrived(letter) => self.deliver_late(letter),
+            Due::Timer(node, _) | Due::Written(node, _) if self.is_paused(node) => self.keep(node, due),
+            Due::Timer(node, number) => self.remind(node, number),
+            Due::Written(node, number) => self.finish_write(node, number),
+            Due::Alarm(token) => {
+                self.alarm = Some(token);
+                None
             }
         }
     }
 
-    /// Whether a message can be received; otherwise it is lost. Either way it is written down, if anything is.
+    /// Whether a message gets through; otherwise it is lost. Either way it is written down, if anything is.
     #[inline(never)]
-    fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> bool {
-        let crashed = self.can_crash && self.is_crashed(to);
-        if crashed {
-            self.lose(Loss { from, to, kind: kind(msg).name, why: "its receiver had crashed" }, sent);
-        } else if let Some((log, sent)) = self.log.as_mut().zip(sent) {
+    fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> Arrival {
+        if self.wire.is_cut(from, to) {
+            self.lose(Loss { from, to, kind: kind(msg).name, why: CUT }, sent);
+            return Arrival::Lost;
+        }
+        self.takes(from, to, msg, sent)
+    }
+
+    /// Whether a message that has got through can be received.
+    fn takes(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> Arrival {
+        if self.can_crash && self.is_crashed(to) {
+            self.lose(Loss { from, to, kind: kind(msg).name, why: Loss::CRASHED }, sent);
+            return Arrival::Lost;
+        }
+        if self.is_paused(to) {
+            return Arrival::Waits;
+        }
+        if let Some((log, sent)) = self.log.as_mut().zip(sent) {
             log.deliver(self.agenda.now(), sent);
         }
-        !crashed
+        Arrival::Received
     }
 
     /// Delivers a message that has a note.
     fn deliver(&mut self, letter: Letter<M>) -> Option<NodeId> {
-        let Letter { from, to, header, msg, note } = letter;
-        if !self.accepts(from, to, &msg, note.as_ref().and_then(|note| note.sent)) {
-            return None;
+        let arrival = self.accepts(letter.from, letter.to, &letter.msg, letter.sent());
+        self.hand_over(letter, arrival)
+    }
+
+    /// Delivers a message that had to wait for its receiver.
+    fn deliver_late(&mut self, letter: Letter<M>) -> Option<NodeId> {
+        let arrival = self.takes(letter.from, letter.to, &letter.msg, letter.sent());
+        self.hand_over(letter, arrival)
+    }
+
+    fn hand_over(&mut self, letter: Letter<M>, arrival: Arrival) -> Option<NodeId> {
+        match arrival {
+            Arrival::Lost => return None,
+            Arrival::Waits => return self.keep(letter.to, Due::Arrived(letter)),
+            Arrival::Received => {}
         }
+        let Letter { from, to, header, msg, note } = letter;
         self.traffic.count_received(to);
         if let Some(note) = note {
             self.past.hear(to, &note);
@@ -306,6 +393,20 @@ impl<M: Machine> Engine<M> {
         Some(to)
     }
 
+    /// Keeps a message that has no note, but has one of its sending if there is a record.
+    #[inline(never)]
+    fn keep_plain(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        header: M::Header,
+        msg: M::Msg,
+        sent: u32,
+    ) -> Option<NodeId> {
+        let note = self.log.is_some().then(|| Box::new(Note::of_sending(sent)));
+        self.keep(to, Due::Arrived(Letter { from, to, header, msg, note }))
+    }
+
     /// What a machine is told what happens with.
     #[inline(always)]
     fn begin_step(&mut self, node: NodeId) -> (&mut M, Ticks, &mut Effects<M>) {
@@ -313,7 +414,8 @@ impl<M: Machine> Engine<M> {
         if let Some(clocks) = &mut self.past.clocks {
             clocks[node.index()].tick(node);
         }
-        (&mut self.machines[node.index()], self.agenda.now(), &mut self.effects)
+        let now = if self.hosts.is_empty() { self.agenda.now() } else { self.local_now(node) };
+        (&mut self.machines[node.index()], now, &mut self.effects)
     }
 
     /// Carries out what the machine asked for.
@@ -330,156 +432,33 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    #[inline(never)]
-    fn schedule(&mut self, node: NodeId) {
-        let now = self.agenda.now();
-        for (after, timer) in self.effects.timers.drain(..) {
-            self.agenda.put(now + after, Due::Timer(node, timer));
+    /// The network, to be changed from now on. That messages are sent more slowly afterwards is the price even if nothing is
+    /// changed, so whoever changes nothing should not ask.
+    pub fn network_mut(&mut self) -> &mut Wire {
+        let counted_from = self.wire.prepare_for_changes(self.now());
+        self.plain_latency = None;
+        self.is_watched = true;
+        if self.wire.is_causal() {
+            let n = self.machines.len();
+            self.past.horizons.get_or_insert_with(|| vec![vec![counted_from; n].into_boxed_slice(); n]);
         }
-        for write in self.effects.writes.drain(..) {
-            self.agenda.put(now + self.disk_latency, Due::Written(node, write));
-        }
+        &mut self.wire
     }
 
-    /// Sends what takes the same time to everybody and always arrives: all of it is one thing on the agenda.
-    #[inline(never)]
-    fn send_plainly(&mut self, from: NodeId, latency: Ticks) {
-        let Self { agenda, effects, traffic, spare, log, .. } = self;
-        let header = effects.header;
-        let sent = log.as_ref().map_or(0, |log| log.len() as u32 + 1);
-        for Sent { to, msg, rule } in effects.out.sends() {
-            let (kind, bytes) = measure(&header, msg);
-            traffic.count_sent(from, kind, bytes, to.count() as u64);
-            if let Some(log) = log {
-                log.seal(kind.name, rule, msg);
-                log.send_to(to);
-            }
-        }
-        let arrival = agenda.now() + latency;
-        if let ([Sent { to: To::One(to), .. }], None) = (effects.out.sends(), &log) {
-            let to = *to;
-            for Sent { msg, .. } in effects.out.drain() {
-                agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note: None }));
-            }
-        } else {
-            let mut sends = effects.out.take_sends(spare.pop().unwrap_or_default());
-            sends.reverse();
-            agenda.put(arrival, Due::Batch(Batch { from, header, sent, sends }));
-        }
-    }
-
-    /// Sends what may take its time, get lost or be looked at, each copy on its own.
-    fn send_with_care(&mut self, from: NodeId) {
-        let mut out = std::mem::take(&mut self.effects.out);
-        for Sent { to, msg, rule } in out.drain() {
-            let (kind, bytes) = measure(&self.effects.header, &msg);
-            self.traffic.count_sent(from, kind, bytes, to.count() as u64);
-            if let Some(log) = &mut self.log {
-                log.seal(kind.name, rule, &msg);
-            }
-            match to {
-                To::One(to) => self.send_one(from, to, msg, kind),
-                To::Set(nodes) => nodes.iter().for_each(|to| self.send_one(from, to, msg.clone(), kind)),
-            }
-        }
-        self.effects.out = out;
-    }
-
-    fn send_one(&mut self, from: NodeId, to: NodeId, msg: M::Msg, kind: Kind) {
-        let now = self.agenda.now();
-        let header = self.effects.header;
-        let sent = self.log.as_mut().map(|log| log.send(to));
-        if let Some(held) = &mut self.held {
-            let note = Some(Box::new(self.past.note(from, sent)));
-            return held.push(Letter { from, to, header, msg, note });
-        }
-        let fate = self.wire.fate(from, to, now, self.past.horizon(from, to));
-        self.count_fate(&fate);
-        if let Some(arrival) = fate.arrival {
-            self.past.extend_horizon(from, to, arrival.max(fate.duplicate.unwrap_or_default()));
-            let note = Some(Box::new(self.past.note(from, sent)));
-            if let Some(again) = fate.duplicate {
-                let copy = Letter { from, to, header, msg: msg.clone(), note: note.clone() };
-                self.agenda.put(again, Due::Letter(copy));
-            }
-            self.agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note }));
-        } else {
-            self.lose(Loss { from, to, kind: kind.name, why: fate.lost }, sent);
-        }
-    }
-
-    fn count_fate(&mut self, fate: &Fate) {
-        self.traffic.resent += fate.resent;
-        self.traffic.acknowledgements += fate.acknowledgements;
-        self.traffic.duplicated += u64::from(fate.duplicate.is_some()) + fate.removed;
-    }
-
-    fn lose(&mut self, loss: Loss, sent: Option<u64>) {
-        self.traffic.lost += 1;
-        if let Some((log, sent)) = self.log.as_mut().zip(sent) {
-            log.lose(self.agenda.now(), sent, loss.why);
-        }
-        if self.lost.len() < Self::LOSSES_KEPT {
-            self.lost.push(loss);
-        }
-    }
-
-    /// Stops a node for good.
+    /// Stops a node, for good unless it is restarted: it forgets its reminders and what has not reached its disk.
     pub fn crash(&mut self, node: NodeId) {
         if !self.crashed.insert(node) {
             return;
         }
         (self.can_crash, self.is_watched) = (true, true);
         self.just_crashed.push(node);
-        if let Some(log) = &mut self.log {
-            log.push(self.agenda.now(), node, What::Crash, "", None);
-        }
+        self.note(node, What::Crash);
+        self.clear_host(node);
     }
 
     /// A node that has crashed since this was asked last.
     #[inline]
     pub fn take_crashed(&mut self) -> Option<NodeId> {
         self.just_crashed.pop()
-    }
-
-    /// The first messages that never arrived.
-    pub(crate) fn losses(&self) -> &[Loss] {
-        &self.lost
-    }
-
-    /// What had happened before the present, as node `node` knows it, if that is tracked.
-    pub(crate) fn clock(&self, node: NodeId) -> Option<&VectorClock> {
-        self.past.clocks.as_ref().map(|clocks| &clocks[node.index()])
-    }
-
-    /// The messages about which something was decided and that were never sent.
-    pub(crate) fn never_sent(&self) -> Vec<u64> {
-        self.wire.never_sent()
-    }
-
-    /// From now on what happens is written down. Whoever tells machines of starts and commands writes those down before it does.
-    pub(crate) fn record(&mut self) {
-        (self.log, self.is_watched) = (Some(Log::of::<M::Msg>()), true);
-    }
-
-    /// What happened, if it is written down.
-    pub(crate) fn log(&mut self) -> Option<&mut Log> {
-        self.log.as_mut()
-    }
-
-    /// What was recorded and counted, at the end of a run.
-    pub(crate) fn into_records(self) -> (Option<Log>, Traffic) {
-        (self.log, self.traffic)
-    }
-
-    /// What is on its way, in no particular order.
-    pub fn in_flight(&self) -> Vec<doorway_core::Letter<'_, M::Msg>> {
-        let due = self.agenda.iter().flat_map(|due| match due {
-            Due::Letter(letter) => vec![letter.outline()],
-            Due::Batch(batch) => batch.outlines(),
-            Due::Timer(..) | Due::Written(..) => Vec::new(),
-        });
-        let held = self.held.iter().flatten().map(Letter::outline);
-        self.batch.iter().flat_map(Batch::outlines).chain(due).chain(held).collect()
     }
 }

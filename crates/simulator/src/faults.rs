@@ -25,6 +25,12 @@ pub struct Faults {
 pub struct Probability(f64);
 
 impl Probability {
+    /// This number, if it is from 0 to 1.
+    #[must_use]
+    pub fn new(value: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&value).then_some(Self(value))
+    }
+
     /// The probability as a number.
     #[must_use]
     pub fn value(self) -> f64 {
@@ -36,12 +42,9 @@ impl FromStr for Probability {
     type Err = Refusal;
 
     fn from_str(word: &str) -> Result<Self, Refusal> {
-        match word.parse::<f64>() {
-            Ok(value) if (0.0..=1.0).contains(&value) => Ok(Self(value)),
-            _ => {
-                Err(Refusal::new(format!("{word:?} is not a probability: a number from 0 to 1, as in 0.05")))
-            }
-        }
+        let refusal =
+            || Refusal::new(format!("{word:?} is not a probability: a number from 0 to 1, as in 0.05"));
+        word.parse().ok().and_then(Self::new).ok_or_else(refusal)
     }
 }
 

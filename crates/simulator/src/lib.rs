@@ -50,7 +50,7 @@ mod traffic;
 mod watch;
 
 pub use election::elect_tree;
-pub use engine::Engine;
+pub use engine::{Engine, Happened, LocalClock};
 pub use faults::{Crash, Faults, Partition, Probability};
 pub use intervention::{Change, Intervention};
 pub use limits::Limits;

@@ -1,20 +1,31 @@
 //! What becomes of a message between its sending and its arrival.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use doorway_core::{Channels, NodeId, Ticks};
 
-use crate::faults::{Crash, Faults};
+use crate::faults::{Crash, Faults, Probability};
 use crate::intervention::{Change, Intervention};
 use crate::random::Random;
 use crate::settings::{Latency, Settings, Span};
 
 /// The network: it gives every message its time of arrival, or loses it.
 ///
-/// All faults of a run are known in advance, so the fate of a message is settled when it is sent.
+/// The faults of a run's settings are known in advance, so the fate of a message is settled when it is sent. Whoever drives an
+/// engine by itself may change the network during the run, through [`crate::Engine::network_mut`]: what is changed holds for
+/// what is sent from then on; but a cut loses what would arrive while it lasts, too. The retransmission layer does not
+/// foresee such changes, and what it has sent is not sent again because of them.
 pub struct Wire {
     latency: Latency,
+    channels: Channels,
+    /// Whether messages must be held back so that none overtakes another.
     fifo: bool,
+    /// Before this time none can arrive that must not overtake: until then those are under way of which nobody kept count.
+    counted_from: Ticks,
+    /// The links that are cut for the time being, each in one direction.
+    cut: BTreeSet<(NodeId, NodeId)>,
+    /// The links that have a latency of their own for the time being.
+    slow: BTreeMap<(NodeId, NodeId), Span>,
     faults: Faults,
     /// How long the retransmission layer waits before it sends again for the first time.
     patience: u64,
@@ -26,6 +37,9 @@ pub struct Wire {
     /// The latest arrival so far on each channel, kept only where a later message could be quicker.
     latest: Latest,
 }
+
+/// Why a message does not get through where nothing does.
+pub(crate) const CUT: &str = "the link was cut";
 
 /// What becomes of one message.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -61,7 +75,11 @@ impl Wire {
         Self {
             sent: 0,
             interventions,
+            channels: settings.channels,
             fifo: uneven && settings.channels >= Channels::Fifo,
+            counted_from: Ticks(0),
+            cut: BTreeSet::new(),
+            slow: BTreeMap::new(),
             patience: 4 * settings.latency.mean() + 1,
             faults: settings.faults.clone(),
             random: Random::new(settings.seed, 1),
@@ -96,7 +114,7 @@ impl Wire {
         for arrival in [&mut fate.arrival, &mut fate.duplicate].into_iter().flatten() {
             *arrival = (*arrival).max(not_before);
             if self.fifo {
-                *arrival = self.latest.no_earlier(from, to, *arrival);
+                *arrival = self.latest.no_earlier(from, to, (*arrival).max(self.counted_from));
             }
         }
         fate
@@ -153,23 +171,86 @@ impl Wire {
         let arrival = self.draw_latency(from, to, at);
         let cut = |when| self.faults.partitions.iter().any(|partition| partition.cuts(from, to, when));
         match () {
-            () if cut(at) || cut(arrival) => Err("the link was cut"),
+            () if cut(at) || cut(arrival) || self.is_cut(from, to) => Err(CUT),
             () if self.random.happens(self.faults.loss.value()) => Err("drawn by lot"),
             () => Ok(arrival),
         }
     }
 
     fn draw_latency(&mut self, from: NodeId, to: NodeId, now: Ticks) -> Ticks {
-        let ticks = match &self.latency {
-            Latency::Span(span) => self.random.ticks(*span),
-            Latency::Senders(each) => each[from],
-            Latency::Matrix(rows) => rows[from][to],
+        let ticks = match (self.slow.get(&(from, to)), &self.latency) {
+            (Some(span), _) | (None, Latency::Span(span)) => self.random.ticks(*span),
+            (None, Latency::Senders(each)) => each[from],
+            (None, Latency::Matrix(rows)) => rows[from][to],
         };
         now + Ticks(ticks)
     }
 
     fn is_crashed(&self, node: NodeId, now: Ticks) -> bool {
         self.faults.crashes.iter().any(|&Crash { node: crashed, at }| crashed == node && at <= now)
+    }
+}
+
+/// Changes during a run.
+impl Wire {
+    /// From now on it may be changed: what could not overtake so far because all messages took the same time is held back
+    /// where it must be. Tells until when those are under way of which nobody kept count.
+    pub(crate) fn prepare_for_changes(&mut self, now: Ticks) -> Ticks {
+        if let Latency::Span(Span::Constant(ticks)) = self.latency
+            && !self.fifo
+        {
+            self.counted_from = now + Ticks(ticks);
+            self.fifo = self.channels >= Channels::Fifo;
+        }
+        self.counted_from
+    }
+
+    /// Whether messages must not overtake what was sent before them elsewhere.
+    pub(crate) fn is_causal(&self) -> bool {
+        self.channels == Channels::Causal
+    }
+
+    /// Cuts one direction of a link: until it is healed, what is sent or would arrive is lost.
+    pub fn cut(&mut self, from: NodeId, to: NodeId) {
+        self.cut.insert((from, to));
+    }
+
+    /// Heals one direction of a link: it is neither cut nor has a latency of its own.
+    pub fn heal(&mut self, from: NodeId, to: NodeId) {
+        self.cut.remove(&(from, to));
+        self.slow.remove(&(from, to));
+    }
+
+    /// Heals all links.
+    pub fn heal_all(&mut self) {
+        self.cut.clear();
+        self.slow.clear();
+    }
+
+    /// Whether one direction of a link is cut for the time being.
+    #[must_use]
+    pub fn is_cut(&self, from: NodeId, to: NodeId) -> bool {
+        self.cut.contains(&(from, to))
+    }
+
+    /// Gives one direction of a link a latency of its own, until it is healed.
+    pub fn slow_down(&mut self, from: NodeId, to: NodeId, latency: Span) {
+        self.slow.insert((from, to), latency);
+    }
+
+    /// Gives all links but those that have one of their own another latency.
+    pub fn set_latency(&mut self, latency: Span) {
+        self.latency = Latency::Span(latency);
+    }
+
+    /// How likely a message is lost.
+    pub fn set_loss(&mut self, loss: Probability) {
+        self.faults.loss = loss;
+    }
+
+    /// How likely a message arrives twice.
+    pub fn set_duplication(&mut self, duplicate: Probability) {
+        self.faults.duplicate = duplicate;
     }
 }
 

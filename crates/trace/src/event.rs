@@ -132,8 +132,16 @@ pub enum What {
         /// What the clock shows then.
         count: u64,
     },
-    /// It stops for good.
+    /// A reminder of its own is due.
+    Timer,
+    /// Something that it wrote has reached its disk.
+    Written,
+    /// It stops. A [`What::Start`] after it is a restart; without one it has stopped for good.
     Crash,
+    /// It stands still and makes no step until it goes on; what comes for it waits.
+    Pause,
+    /// It goes on after a pause.
+    Resume,
     /// Something that must never happen.
     Violation {
         /// What it was, as a sentence.

@@ -23,7 +23,11 @@ impl Event {
                 accessed(node, *access, register, *value, *line)
             }
             What::Clock { count } => format!("the clock of node {node} is set to {count}"),
+            What::Timer => format!("node {node} is reminded"),
+            What::Written => format!("node {node}'s disk has written"),
             What::Crash => format!("node {node} crashes"),
+            What::Pause => format!("node {node} stands still"),
+            What::Resume => format!("node {node} goes on"),
             What::Violation { what } => format!("violation: {what}"),
             What::Loop => "from here on the run repeats itself for ever".to_owned(),
         };
@@ -37,7 +41,8 @@ impl Event {
             What::Send { to, .. } | What::Lost { to, .. } => to,
             What::Deliver { from, .. } => from,
             What::Start | What::Request | What::Enter { .. } | What::Release => self.node,
-            What::Access { .. } | What::Clock { .. } | What::Crash => self.node,
+            What::Access { .. } | What::Clock { .. } | What::Timer | What::Written => self.node,
+            What::Crash | What::Pause | What::Resume => self.node,
             What::Violation { .. } | What::Loop => self.node,
         };
         [self.node, other]

@@ -122,6 +122,10 @@ impl<A: Explain> System<A> {
             What::Access { .. } => {
                 return Err(unfit(event, "nodes that send messages share no memory"));
             }
+            What::Timer | What::Written => {
+                return Err(unfit(event, "an algorithm alone has neither reminders nor a disk"));
+            }
+            What::Pause | What::Resume => return Ok(false),
             What::Lost { .. } | What::Violation { .. } | What::Loop => return Ok(false),
         }
         Ok(true)

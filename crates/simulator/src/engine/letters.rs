@@ -33,7 +33,17 @@ pub(crate) struct Loss {
     pub(crate) why: &'static str,
 }
 
+impl Loss {
+    /// Why a message does not reach a node that is down.
+    pub(super) const CRASHED: &'static str = "its receiver had crashed";
+}
+
 impl<M: Machine> Letter<M> {
+    /// The event of its sending in the trace.
+    pub(super) fn sent(&self) -> Option<u64> {
+        self.note.as_ref()?.sent
+    }
+
     pub(super) fn outline(&self) -> doorway_core::Letter<'_, M::Msg> {
         doorway_core::Letter { from: self.from, to: self.to, msg: &self.msg }
     }

@@ -13,6 +13,13 @@ pub(super) struct Note {
     pub(super) horizon: Option<Box<[Ticks]>>,
 }
 
+impl Note {
+    /// All that is known of a plain message.
+    pub(super) fn of_sending(sent: u32) -> Self {
+        Self { sent: Some(sent.into()), clock: None, horizon: None }
+    }
+}
+
 /// What is known of each node's past, where it matters.
 pub(super) struct Past {
     pub(super) clocks: Option<Vec<VectorClock>>,
@@ -20,13 +27,13 @@ pub(super) struct Past {
 }
 
 impl Past {
-    pub(super) fn note(&self, from: NodeId, sent: Option<u64>) -> Note {
+    /// What a message of this node carries, if there is anything to carry.
+    pub(super) fn note(&self, from: NodeId, sent: Option<u64>) -> Option<Box<Note>> {
         let at = from.index();
-        Note {
-            sent,
-            clock: self.clocks.as_ref().map(|clocks| clocks[at].clone()),
-            horizon: self.horizons.as_ref().map(|horizons| horizons[at].clone()),
-        }
+        let clock = self.clocks.as_ref().map(|clocks| clocks[at].clone());
+        let horizon = self.horizons.as_ref().map(|horizons| horizons[at].clone());
+        let is_plain = sent.is_none() && clock.is_none() && horizon.is_none();
+        (!is_plain).then(|| Box::new(Note { sent, clock, horizon }))
     }
 
     pub(super) fn hear(&mut self, node: NodeId, note: &Note) {

@@ -21,7 +21,7 @@ use crate::{Event, What};
 
 /// The events of one run, written down in the order in which they happened.
 ///
-/// A start, a request, a release and a delivery are steps of a node. What is sent and who enters after that comes of this step,
+/// A start, a request, a release, a delivery, a reminder and a write that is done are steps of a node. What is sent and who enters after that comes of this step,
 /// until the next one.
 ///
 /// ```
@@ -67,8 +67,8 @@ struct Names {
 }
 
 impl Log {
-    /// The most that starts, requests, entries, releases, sendings, deliveries, losses and crashes take in memory, each, besides
-    /// their messages.
+    /// The most that starts, requests, entries, releases, sendings, deliveries, reminders, writes, losses, pauses and crashes take
+    /// in memory, each, besides their messages.
     pub const MOST_BYTES_PER_EVENT: usize = word::MOST_WORDS * size_of::<u32>();
     /// The largest number of events.
     pub const MOST_EVENTS: u32 = u32::MAX;
@@ -323,7 +323,14 @@ impl Flavor for Arena<'_> {
 }
 
 fn is_step(what: &What) -> bool {
-    matches!(what, What::Start | What::Request | What::Release | What::Deliver { .. })
+    match what {
+        What::Start | What::Request | What::Release | What::Deliver { .. } | What::Timer | What::Written => {
+            true
+        }
+        What::Send { .. } | What::Enter { .. } | What::Lost { .. } | What::Access { .. } => false,
+        What::Clock { .. } | What::Crash | What::Pause | What::Resume => false,
+        What::Violation { .. } | What::Loop => false,
+    }
 }
 
 fn decoded<M: Message>(bytes: &[u8]) -> Value {

@@ -2,7 +2,7 @@
 //!
 //! | tag | the other 29 bits | words behind it |
 //! |---|---|---|
-//! | `Alone` | 2 bits for what happens by itself, 24 for the node | |
+//! | `Alone` | 5 bits for what happens by itself, 24 for the node | |
 //! | `Seal` | 12 bits for the names, 17 for the length of the message | its length, if it is longer than that |
 //! | `Send` | to whom: by the last step, the last sealed message | |
 //! | `Deliver` | how many events ago it was sent | that, if it is larger |
@@ -84,6 +84,10 @@ pub(super) enum Alone {
     Request,
     Release,
     Crash,
+    Timer,
+    Written,
+    Pause,
+    Resume,
 }
 
 impl Alone {
@@ -93,6 +97,10 @@ impl Alone {
             What::Request => Some(Alone::Request),
             What::Release => Some(Alone::Release),
             What::Crash => Some(Alone::Crash),
+            What::Timer => Some(Alone::Timer),
+            What::Written => Some(Alone::Written),
+            What::Pause => Some(Alone::Pause),
+            What::Resume => Some(Alone::Resume),
             _ => None,
         }
     }
@@ -106,7 +114,11 @@ impl Alone {
             0 => What::Start,
             1 => What::Request,
             2 => What::Release,
-            _ => What::Crash,
+            3 => What::Crash,
+            4 => What::Timer,
+            5 => What::Written,
+            6 => What::Pause,
+            _ => What::Resume,
         };
         (what, NodeId::new(rest as usize % MOST_NODES))
     }

@@ -48,8 +48,19 @@ pub(super) struct Lane {
     pub(super) stays: Vec<Stay>,
     /// The moments in which it made a step, with the event.
     pub(super) steps: Vec<(usize, u64)>,
-    /// When it stopped for good.
-    pub(super) crash: Option<(usize, u64)>,
+    /// When it stopped, with the event.
+    pub(super) crashes: Vec<(usize, u64)>,
+    /// When it stood still.
+    pub(super) pauses: Vec<Pause>,
+}
+
+/// A time in which a node makes no step, whatever comes for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pause {
+    pub(super) from: usize,
+    pub(super) until: usize,
+    /// The event with which it began.
+    pub(super) event: u64,
 }
 
 /// A time in one phase.
@@ -136,8 +147,10 @@ impl<'a> History<'a> {
 /// Reads one event after the other.
 struct Reader<'a> {
     history: History<'a>,
-    /// The phase in which each node is, since when, with which event and fence.
-    now: Vec<Stay>,
+    /// The phase in which each node is, since when, with which event and fence; none if it is down.
+    now: Vec<Option<Stay>>,
+    /// Since when each node stands still, if it does, and with which event.
+    paused: Vec<Option<(usize, u64)>>,
     /// The nodes that have made a step in the last moment, who got at a register, and the events in it.
     stepped: BTreeSet<NodeId>,
     accessed: Option<NodeId>,
@@ -156,7 +169,7 @@ impl<'a> Reader<'a> {
             Some(_) | None => Phase::Outside,
         };
         let stay = |node| Stay { phase: phase(node), from: 0, until: 0, event: None, fence: None };
-        let lane = |_| Lane { stays: Vec::new(), steps: Vec::new(), crash: None };
+        let lane = |_| Lane { stays: Vec::new(), steps: Vec::new(), crashes: Vec::new(), pauses: Vec::new() };
         Self {
             history: History {
                 moments: Vec::new(),
@@ -168,7 +181,8 @@ impl<'a> Reader<'a> {
                 violations: Vec::new(),
                 repetition: None,
             },
-            now: NodeId::first(header.nodes).map(stay).collect(),
+            now: NodeId::first(header.nodes).map(|node| Some(stay(node))).collect(),
+            paused: vec![None; header.nodes],
             stepped: BTreeSet::new(),
             accessed: None,
             in_moment: BTreeSet::new(),
@@ -185,6 +199,7 @@ impl<'a> Reader<'a> {
             What::Start | What::Request | What::Enter { .. } | What::Release | What::Clock { .. } => {
                 event.node
             }
+            What::Timer | What::Written | What::Pause | What::Resume => event.node,
             What::Access { .. } | What::Crash | What::Violation { .. } | What::Loop => event.node,
         };
         let (id, n) = (event.id, self.history.lanes.len());
@@ -213,7 +228,13 @@ impl<'a> Reader<'a> {
             self.in_moment.clear();
         }
         match event.what {
-            What::Request | What::Deliver { .. } | What::Release | What::Crash => {
+            What::Request | What::Deliver { .. } | What::Release | What::Timer | What::Written => {
+                self.stepped.insert(event.node);
+            }
+            What::Crash | What::Pause | What::Resume => {
+                self.stepped.insert(event.node);
+            }
+            What::Start if self.is_down(event.node) => {
                 self.stepped.insert(event.node);
             }
             What::Access { .. } => self.accessed = Some(event.node),
@@ -233,9 +254,13 @@ impl<'a> Reader<'a> {
                 self.accessed.is_none() && self.stepped.iter().all(|&node| node == event.node)
             }
             What::Request | What::Release if self.accessed == Some(event.node) => !has_stepped,
-            What::Request | What::Deliver { .. } | What::Release | What::Crash => {
+            What::Request | What::Deliver { .. } | What::Release | What::Timer | What::Written => {
                 self.accessed.is_none() && !is_caused_here && !has_stepped
             }
+            What::Crash | What::Pause | What::Resume => {
+                self.accessed.is_none() && !is_caused_here && !has_stepped
+            }
+            What::Start if self.is_down(event.node) => !has_stepped,
             What::Start | What::Send { .. } | What::Enter { .. } | What::Lost { .. } => true,
             What::Clock { .. } | What::Violation { .. } | What::Loop => true,
         }
@@ -252,9 +277,10 @@ impl<'a> Reader<'a> {
     }
 
     fn read(&mut self, event: &'a Event, moment: usize) {
-        let id = event.id;
         match &event.what {
-            What::Start | What::Clock { .. } | What::Loop => {}
+            What::Start if self.is_down(event.node) => self.go(event, moment, Phase::Outside, None),
+            What::Start | What::Timer | What::Written | What::Clock { .. } | What::Loop => {}
+            What::Request | What::Enter { .. } | What::Release if self.is_down(event.node) => {}
             What::Request => self.go(event, moment, Phase::Waiting, None),
             What::Enter { fence } => self.go(event, moment, Phase::Inside, Some(*fence)),
             What::Release => self.go(event, moment, Phase::Outside, None),
@@ -268,21 +294,37 @@ impl<'a> Reader<'a> {
             &What::Access { access: kind, ref register, value, line } => {
                 self.history.accesses.push(Access { moment, event, kind, register, value, line });
             }
-            What::Crash => self.history.lanes[event.node.index()].crash = Some((moment, id)),
+            What::Crash => self.crash(event, moment),
+            What::Pause => self.paused[event.node.index()] = Some((moment, event.id)),
+            What::Resume => self.end_pause(event.node, moment),
             What::Violation { what } => self.history.violations.push(Violation { moment, event, what }),
         }
-        if let What::Request | What::Release | What::Deliver { .. } | What::Access { .. } = event.what {
-            self.history.lanes[event.node.index()].steps.push((moment, id));
+        if is_dot(&event.what) {
+            self.history.lanes[event.node.index()].steps.push((moment, event.id));
         }
+    }
+
+    fn is_down(&self, node: NodeId) -> bool {
+        self.now[node.index()].is_none()
+    }
+
+    fn crash(&mut self, event: &Event, moment: usize) {
+        self.end_pause(event.node, moment);
+        let lane = &mut self.history.lanes[event.node.index()];
+        lane.crashes.push((moment, event.id));
+        lane.stays.extend(self.now[event.node.index()].take().map(|stay| Stay { until: moment, ..stay }));
+    }
+
+    fn end_pause(&mut self, node: NodeId, until: usize) {
+        let pause = self.paused[node.index()].take().map(|(from, event)| Pause { from, until, event });
+        self.history.lanes[node.index()].pauses.extend(pause);
     }
 
     fn go(&mut self, event: &Event, moment: usize, phase: Phase, fence: Option<Fence>) {
         let index = event.node.index();
         let next = Stay { phase, from: moment, until: moment, event: Some(event.id), fence };
-        let over = std::mem::replace(&mut self.now[index], next);
-        if self.history.lanes[index].crash.is_none() {
-            self.history.lanes[index].stays.push(Stay { until: moment, ..over });
-        }
+        let over = self.now[index].replace(next);
+        self.history.lanes[index].stays.extend(over.map(|over| Stay { until: moment, ..over }));
     }
 
     fn send(&mut self, event: &'a Event, moment: usize, to: NodeId, kind: &'a str) {
@@ -312,17 +354,24 @@ impl<'a> Reader<'a> {
     }
 
     /// What lasts at the end, lasts until after the last moment.
-    fn finish(self) -> History<'a> {
+    fn finish(mut self) -> History<'a> {
+        let end = self.history.moments.len();
+        NodeId::first(self.now.len()).for_each(|node| self.end_pause(node, end));
         let mut history = self.history;
-        let end = history.moments.len();
         for (lane, stay) in history.lanes.iter_mut().zip(self.now) {
-            if let Some((crash, _)) = lane.crash {
-                let crash = crash.max(stay.from);
-                lane.stays.push(Stay { until: crash, ..stay });
-            } else {
-                lane.stays.push(Stay { until: end, ..stay });
-            }
+            lane.stays.extend(stay.map(|stay| Stay { until: end, ..stay }));
         }
         history
+    }
+}
+
+/// Whether it is a step that a picture shows.
+fn is_dot(what: &What) -> bool {
+    match what {
+        What::Request | What::Release | What::Deliver { .. } | What::Access { .. } => true,
+        What::Timer | What::Written => true,
+        What::Start | What::Enter { .. } | What::Send { .. } | What::Lost { .. } => false,
+        What::Clock { .. } | What::Crash | What::Pause | What::Resume => false,
+        What::Violation { .. } | What::Loop => false,
     }
 }

@@ -25,6 +25,7 @@ enum Item {
     Access(AccessKind),
     Lost,
     UnderWay,
+    Pause,
     Crash,
     Violation,
     Repetition,
@@ -35,7 +36,7 @@ impl Item {
     /// How wide its sample is.
     fn width(&self) -> f64 {
         match self {
-            Item::Phase(_) | Item::Kind(_) | Item::Repetition => SAMPLE,
+            Item::Phase(_) | Item::Kind(_) | Item::Pause | Item::Repetition => SAMPLE,
             Item::Lost | Item::UnderWay => SAMPLE / 2.0 + 5.0,
             Item::Access(_) => 12.0,
             Item::Crash | Item::Violation => 18.0,
@@ -81,7 +82,8 @@ fn items(history: &History<'_>) -> Vec<(Item, String)> {
     }
     add(Item::Lost, "lost", ends().any(|end| matches!(end, End::Lost { .. })));
     add(Item::UnderWay, "still under way", history.messages.iter().any(|message| message.ends.is_empty()));
-    add(Item::Crash, "crash", history.lanes.iter().any(|lane| lane.crash.is_some()));
+    add(Item::Pause, "stands still", history.lanes.iter().any(|lane| !lane.pauses.is_empty()));
+    add(Item::Crash, "crash", history.lanes.iter().any(|lane| !lane.crashes.is_empty()));
     add(Item::Violation, "violation", !history.violations.is_empty());
     add(Item::Repetition, repetition::NAME, history.repetition.is_some());
     items
@@ -106,6 +108,10 @@ fn sample(canvas: &mut Canvas, item: &Item, at: Point) {
         Item::UnderWay => {
             soft_line(canvas, middle);
             canvas.draw(Shape::circle(middle, 3.5).class("soft-line hollow").thick(1.4));
+        }
+        Item::Pause => {
+            lanes::draw_shadow(canvas, at, end.x);
+            lanes::draw_band(canvas, Phase::Outside, at, end.x, Shape::group());
         }
         Item::Crash => lanes::draw_crash_sign(canvas, sign),
         Item::Violation => lanes::draw_warning(canvas, sign),

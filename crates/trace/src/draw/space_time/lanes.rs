@@ -1,4 +1,4 @@
-//! The lanes: in which phase each node is, its entries with their fences, its crash, and what must never happen.
+//! The lanes: in which phase each node is, its entries with their fences, its pauses and crashes, and what must never happen.
 
 use doorway_core::{NodeId, Phase};
 
@@ -6,7 +6,7 @@ use crate::draw::geometry::{Area, Point};
 use crate::draw::room::Room;
 use crate::draw::svg::{Anchor, Canvas, Shape, Text, shortened, wrapped};
 
-use super::history::{History, Lane, Stay};
+use super::history::{History, Lane, Pause, Stay};
 use super::layout::Layout;
 
 /// The sizes of the numbers of nodes and of the other labels.
@@ -57,6 +57,9 @@ fn draw_lane(canvas: &mut Canvas, node: NodeId, lane: &Lane, layout: &Layout, ro
     let number = Text::beside(&node.to_string(), number, NODE_SIZE).anchor(Anchor::End).bold();
     room.take(number.area());
     canvas.write(&number);
+    for pause in &lane.pauses {
+        draw_pause(canvas, node, pause, layout);
+    }
     for (index, stay) in lane.stays.iter().enumerate() {
         let from = if index == 0 { layout.scale.left } else { layout.scale.place(stay.from) };
         let until = layout.scale.place(stay.until);
@@ -67,6 +70,19 @@ fn draw_lane(canvas: &mut Canvas, node: NodeId, lane: &Lane, layout: &Layout, ro
         let reach = reach(stay.phase).max(3.0);
         room.take(Area::new(from, y - reach - 1.0, until, y + reach + 1.0));
     }
+}
+
+/// A shadow behind the lane while its node stands still.
+fn draw_pause(canvas: &mut Canvas, node: NodeId, pause: &Pause, layout: &Layout) {
+    let (from, until) = (layout.scale.place(pause.from), layout.scale.place(pause.until));
+    let from = Point::new(from, layout.height_of(node));
+    let group =
+        Shape::group().class("pause").data("event", pause.event).title(format!("node {node} stands still"));
+    canvas.group(group, |canvas| draw_shadow(canvas, from, until));
+}
+
+pub(super) fn draw_shadow(canvas: &mut Canvas, from: Point, until: f64) {
+    canvas.draw(Shape::rectangle(Area::new(from.x, from.y - 11.0, until, from.y + 11.0), 3.0).class("faint"));
 }
 
 fn draw_stay(canvas: &mut Canvas, node: NodeId, stay: &Stay, from: Point, until: f64) {
@@ -150,11 +166,13 @@ fn widest_gap(lane: &Lane, stay: &Stay, layout: &Layout) -> (f64, f64) {
 /// Marks where lanes end in a crash.
 pub(super) fn draw_crashes(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, room: &mut Room) {
     for (node, lane) in NodeId::first(history.lanes.len()).zip(&history.lanes) {
-        let Some((moment, event)) = lane.crash else { continue };
-        let at = Point::new(layout.scale.place(moment), layout.height_of(node));
-        let group = Shape::group().class("crash").data("event", event).title(format!("node {node} crashes"));
-        canvas.group(group, |canvas| draw_crash_sign(canvas, at));
-        room.take(Area::new(at.x - 9.0, at.y - 9.0, at.x + 9.0, at.y + 9.0));
+        for &(moment, event) in &lane.crashes {
+            let at = Point::new(layout.scale.place(moment), layout.height_of(node));
+            let title = format!("node {node} crashes");
+            let group = Shape::group().class("crash").data("event", event).title(title);
+            canvas.group(group, |canvas| draw_crash_sign(canvas, at));
+            room.take(Area::new(at.x - 9.0, at.y - 9.0, at.x + 9.0, at.y + 9.0));
+        }
     }
 }
 
