@@ -8,6 +8,7 @@
 
 pub mod bank;
 pub mod bench;
+pub mod chaos;
 pub mod chart;
 pub mod check;
 pub mod claims;

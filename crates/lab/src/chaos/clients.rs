@@ -1,0 +1,305 @@
+//! The clients of a cluster: they ask, wait, hold, write, leave, and sometimes sleep through their deadline.
+
+use doorway_core::{Fence, NodeId, SectionName, Ticks};
+use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
+use doorway_simulator::Random;
+
+use super::cluster::Cluster;
+
+/// All clients of a cluster.
+pub(super) struct Clients {
+    clients: Vec<Client>,
+    names: Vec<SectionName>,
+    random: Random,
+    requests: u64,
+    /// The number of the alarm kind that belongs to clients.
+    kind: u64,
+    /// After the faults: everybody holds for a short time only, and each wait is measured.
+    is_recovering: Option<Ticks>,
+    /// The longest time that anybody waited after the faults.
+    pub(super) slowest: Ticks,
+    /// How many requests were refused after the time that they said they would wait.
+    pub(super) timed_out: u64,
+    /// How often somebody inside was told to stop.
+    pub(super) lost: u64,
+}
+
+struct Client {
+    node: NodeId,
+    state: State,
+    /// Alarms of earlier states mean nothing.
+    generation: u64,
+    is_asleep: bool,
+    /// What it will do when it wakes up.
+    missed: bool,
+}
+
+enum State {
+    /// It does something else.
+    Away,
+    /// It has asked.
+    Waiting { request: RequestId, since: Ticks },
+    /// It is inside.
+    Inside { request: RequestId, sections: Vec<(SectionName, Fence)>, leaves: Ticks },
+}
+
+impl Clients {
+    /// So many clients for each node of a cluster, for so many sections.
+    pub(super) fn new(nodes: usize, each: usize, sections: usize, seed: u64, kind: u64) -> Self {
+        let client = |node| Client { node, state: State::Away, generation: 0, is_asleep: false, missed: false };
+        let names = (1..=sections).filter_map(|number| SectionName::new(&format!("section-{number}")).ok());
+        Self {
+            clients: NodeId::first(nodes).flat_map(|node| (0..each).map(move |_| client(node))).collect(),
+            names: names.collect(),
+            random: Random::new(seed, 23),
+            requests: 0,
+            kind,
+            is_recovering: None,
+            slowest: Ticks(0),
+            timed_out: 0,
+            lost: 0,
+        }
+    }
+
+    /// Everybody begins to do something.
+    pub(super) fn begin(&mut self, cluster: &mut Cluster) {
+        for place in 0..self.clients.len() {
+            self.rest(place, cluster);
+        }
+    }
+
+    /// The faults are over: from now on waits are measured.
+    pub(super) fn recover(&mut self, cluster: &mut Cluster) {
+        self.is_recovering = Some(cluster.now());
+        for place in 0..self.clients.len() {
+            self.wake(place, cluster);
+            if let State::Inside { leaves, .. } = &mut self.clients[place].state {
+                *leaves = cluster.now() + Ticks(10_000);
+                self.put_alarm(place, Ticks(10_000), cluster);
+            }
+        }
+    }
+
+    /// How long the one who has waited longest since the faults ended has waited by now.
+    pub(super) fn longest_wait(&self, now: Ticks) -> Ticks {
+        let healed = self.is_recovering.unwrap_or(now);
+        let waits = self.clients.iter().filter_map(|client| match &client.state {
+            State::Waiting { since, .. } => Some(now - (*since).max(healed)),
+            State::Away | State::Inside { .. } => None,
+        });
+        waits.max().unwrap_or_default()
+    }
+
+    fn put_alarm(&mut self, place: usize, after: Ticks, cluster: &mut Cluster) {
+        let client = &mut self.clients[place];
+        client.generation += 1;
+        let token = (self.kind << 56) | ((place as u64) << 40) | (client.generation & 0xff_ffff_ffff);
+        let at = cluster.now() + after;
+        cluster.engine().put_alarm(at, token);
+    }
+
+    /// A client does something else for a while.
+    fn rest(&mut self, place: usize, cluster: &mut Cluster) {
+        self.clients[place].state = State::Away;
+        let span = if self.random.happens(0.1) { 1_000_000 } else { 100_000 };
+        let span = Ticks(1 + self.random.below(span));
+        self.put_alarm(place, span, cluster);
+    }
+
+    /// An alarm of a client rings.
+    pub(super) fn ring(&mut self, token: u64, cluster: &mut Cluster) {
+        let (place, generation) = ((token >> 40 & 0xffff) as usize, token & 0xff_ffff_ffff);
+        let client = &mut self.clients[place];
+        if client.generation & 0xff_ffff_ffff != generation {
+            return;
+        }
+        if client.is_asleep {
+            client.missed = true;
+            return;
+        }
+        match &client.state {
+            State::Away => self.ask(place, cluster),
+            State::Waiting { .. } => {}
+            State::Inside { leaves, .. } if *leaves > cluster.now() => {
+                let left = *leaves - cluster.now();
+                self.write(place, cluster);
+                self.put_alarm(place, left, cluster);
+            }
+            State::Inside { .. } => self.leave(place, cluster),
+        }
+    }
+
+    fn ask(&mut self, place: usize, cluster: &mut Cluster) {
+        let node = self.clients[place].node;
+        if cluster.engine().is_crashed(node) {
+            return self.rest(place, cluster);
+        }
+        self.requests += 1;
+        let request = RequestId(self.requests);
+        let (since, is_patient) = (cluster.now(), self.is_recovering.is_some());
+        self.clients[place].state = State::Waiting { request, since };
+        let patience = match self.random.below(10) {
+            _ if is_patient => None,
+            0 => Some(Ticks(0)),
+            1 | 2 => Some(Ticks(self.random.below(500_000))),
+            _ => None,
+        };
+        let max_hold = self.random.happens(0.1).then(|| Ticks(1 + self.random.below(200_000)));
+        let lock = Lock {
+            request,
+            client: ClientId(place as u64),
+            names: self.draw_names(),
+            patience,
+            max_hold,
+            tell_if_wanted: self.random.happens(0.5),
+        };
+        cluster.command(node, Command::Lock(lock));
+        if self.random.happens(0.05) && !is_patient {
+            cluster.command(node, Command::Cancel(request));
+        }
+    }
+
+    fn draw_names(&mut self) -> Vec<SectionName> {
+        let first = self.random.below(self.names.len() as u64) as usize;
+        let mut names = vec![self.names[first].clone()];
+        if self.random.happens(0.1) && self.names.len() > 1 {
+            names.push(self.names[(first + 1) % self.names.len()].clone());
+        }
+        names
+    }
+
+    fn write(&mut self, place: usize, cluster: &mut Cluster) {
+        if let State::Inside { request, sections, .. } = &self.clients[place].state {
+            let (judge, engine) = cluster.judge_and_engine();
+            judge.write(*request, sections, engine);
+        }
+    }
+
+    fn leave(&mut self, place: usize, cluster: &mut Cluster) {
+        self.write(place, cluster);
+        if let State::Inside { request, sections, .. } = &self.clients[place].state {
+            let (request, fence) = (*request, sections.first().map(|(_, fence)| *fence).unwrap_or_default());
+            cluster.judge_and_engine().0.end(request);
+            let node = self.clients[place].node;
+            cluster.command(node, Command::Release { request, fence });
+        }
+        self.rest(place, cluster);
+    }
+
+    /// A node has told one of its clients something.
+    pub(super) fn hear(&mut self, node: NodeId, notice: Notice, cluster: &mut Cluster) {
+        match notice {
+            Notice::Granted { request, fences, until } => self.enter(node, request, fences, until, cluster),
+            Notice::Renewed { request, until } => cluster.judge_and_engine().0.renew(request, until),
+            Notice::Lost { request, .. } => {
+                self.lost += 1;
+                cluster.judge_and_engine().0.end(request);
+                // Whoever sleeps has not heard of it yet, and writes once more when it wakes up.
+                if let Some(place) = self.inside(request).filter(|place| !self.clients[*place].is_asleep) {
+                    self.rest(place, cluster);
+                }
+            }
+            Notice::Refused { request, .. } => {
+                self.timed_out += 1;
+                if let Some(place) = self.waiting(request) {
+                    self.rest(place, cluster);
+                }
+            }
+            Notice::Wanted { .. } | Notice::Left | Notice::WrongAlgorithm { .. } => {}
+            Notice::Corrupt(why) => {
+                cluster.judge_and_engine().0.violate(format!("node {node} stopped: {why}"));
+            }
+        }
+    }
+
+    fn waiting(&self, request: RequestId) -> Option<usize> {
+        let is_it = |client: &Client| matches!(client.state, State::Waiting { request: its, .. } if its == request);
+        self.clients.iter().position(is_it)
+    }
+
+    fn inside(&self, request: RequestId) -> Option<usize> {
+        let is_it = |client: &Client| matches!(client.state, State::Inside { request: its, .. } if its == request);
+        self.clients.iter().position(is_it)
+    }
+
+    fn enter(
+        &mut self,
+        node: NodeId,
+        request: RequestId,
+        sections: Vec<(SectionName, Fence)>,
+        until: Ticks,
+        cluster: &mut Cluster,
+    ) {
+        let (judge, engine) = cluster.judge_and_engine();
+        judge.grant(node, request, sections.clone(), until, engine);
+        let Some(place) = self.waiting(request) else {
+            // Its client is gone, with the node's process that it had asked.
+            let fence = sections.first().map(|(_, fence)| *fence).unwrap_or_default();
+            cluster.judge_and_engine().0.end(request);
+            cluster.command(node, Command::Release { request, fence });
+            return;
+        };
+        let now = cluster.now();
+        if let (State::Waiting { since, .. }, Some(healed)) = (&self.clients[place].state, self.is_recovering) {
+            self.slowest = self.slowest.max(now - (*since).max(healed));
+        }
+        let longest = if self.is_recovering.is_some() { 10_000 } else { 100_000 };
+        let is_long = self.random.happens(0.15) && self.is_recovering.is_none();
+        let span = if is_long { self.random.below(3_000_000) } else { self.random.below(longest) };
+        let leaves = now + Ticks(1 + span);
+        self.clients[place].state = State::Inside { request, sections, leaves };
+        if !self.clients[place].is_asleep {
+            self.write(place, cluster);
+        }
+        let half = Ticks(1 + span / 2);
+        self.put_alarm(place, half, cluster);
+    }
+
+    /// The process of a node is gone: those who waited ask again, those inside go on until their deadline.
+    pub(super) fn lose_node(&mut self, node: NodeId, with_clients: bool, cluster: &mut Cluster) {
+        for place in 0..self.clients.len() {
+            let client = &self.clients[place];
+            if client.node != node {
+                continue;
+            }
+            match &client.state {
+                State::Away => {}
+                State::Waiting { .. } => self.rest(place, cluster),
+                State::Inside { request, .. } if with_clients => {
+                    cluster.judge_and_engine().0.end(*request);
+                    self.rest(place, cluster);
+                }
+                State::Inside { .. } => {}
+            }
+        }
+    }
+
+    /// The clients of a node fall asleep, or one of them does.
+    pub(super) fn fall_asleep(&mut self, node: NodeId, only_one: bool) {
+        let mut those: Vec<&mut Client> = self.clients.iter_mut().filter(|client| client.node == node).collect();
+        let most = if only_one { 1 } else { those.len() };
+        those.iter_mut().take(most).for_each(|client| client.is_asleep = true);
+    }
+
+    /// The clients of a node wake up.
+    pub(super) fn wake_up(&mut self, node: NodeId, cluster: &mut Cluster) {
+        for place in 0..self.clients.len() {
+            if self.clients[place].node == node {
+                self.wake(place, cluster);
+            }
+        }
+    }
+
+    /// A client wakes up and, if it thinks that it is inside, writes before it looks.
+    fn wake(&mut self, place: usize, cluster: &mut Cluster) {
+        let client = &mut self.clients[place];
+        if !std::mem::take(&mut client.is_asleep) {
+            return;
+        }
+        let missed = std::mem::take(&mut client.missed);
+        self.write(place, cluster);
+        if missed {
+            self.put_alarm(place, Ticks(0), cluster);
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! A cluster of whole lock nodes in virtual time, with disks that lose power and clocks that drift.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use doorway_core::{Channels, NodeId, Refusal, Ticks};
+use doorway_node::disk::{self, Disk, MemoryDisk};
+use doorway_node::{Command, DiskId, Flaw, LockNode, Notice, Recipe, Setup, Timing};
+use doorway_simulator::{Engine, Happened, Latency, LocalClock, Random, Settings, Span};
+
+use super::judge::Judge;
+
+/// What a cluster is made of.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// How many nodes there are.
+    pub nodes: usize,
+    /// How many of them vote from the beginning; the others ask to join.
+    pub founders: usize,
+    /// The algorithm.
+    pub recipe: Recipe,
+    /// The times.
+    pub timing: Timing,
+    /// What chance is drawn from.
+    pub seed: u64,
+    /// The rule that is broken on purpose.
+    pub flaw: Option<Flaw>,
+    /// Whether what happens is recorded.
+    pub is_recorded: bool,
+}
+
+impl Design {
+    /// A cluster of so many nodes, all of them voters, as it should be.
+    #[must_use]
+    pub fn new(nodes: usize, recipe: Recipe, seed: u64) -> Self {
+        Self {
+            nodes,
+            founders: nodes,
+            recipe,
+            timing: Timing::default(),
+            seed,
+            flaw: None,
+            is_recorded: false,
+        }
+    }
+}
+
+/// What somebody who runs a cluster gets to see.
+#[derive(Debug)]
+pub enum Seen {
+    /// A node tells something.
+    Notice(NodeId, Notice),
+    /// An alarm rings.
+    Alarm(u64),
+    /// Nothing more happens before the time that was given.
+    Over,
+}
+
+/// A cluster.
+pub struct Cluster {
+    design: Design,
+    engine: Engine<LockNode>,
+    disks: Vec<MemoryDisk>,
+    /// The writes of each node that were said to be finished and are not.
+    unwritten: Vec<Vec<disk::Write>>,
+    /// What each paused node will be told.
+    queued: Vec<VecDeque<Command>>,
+    seen: VecDeque<(NodeId, Notice)>,
+    judge: Judge,
+    random: Random,
+    disks_made: u64,
+}
+
+/// How long a message takes in a healthy network: about a quarter of a millisecond to two.
+const LATENCY: Span = Span::Uniform(250, 2_000);
+/// How long a write takes on a healthy disk.
+const DISK_LATENCY: Ticks = Ticks(3_000);
+
+impl Cluster {
+    /// A cluster whose nodes have all been started.
+    ///
+    /// # Errors
+    /// If its parts do not fit together.
+    pub fn new(design: Design) -> Result<Self, Refusal> {
+        let mut random = Random::new(design.seed, 17);
+        let founders: Vec<(DiskId, NodeId)> =
+            NodeId::first(design.founders).map(|node| (draw_disk(&mut random), node)).collect();
+        let files = disk::found(&founders).into_iter();
+        let blank = NodeId::first(design.nodes).skip(design.founders).map(|_| disk::blank(draw_disk(&mut random)));
+        let disks: Vec<MemoryDisk> = files.chain(blank).map(MemoryDisk::new).collect();
+        let nodes = NodeId::first(design.nodes).zip(&disks);
+        let nodes: Result<Vec<LockNode>, Refusal> =
+            nodes.map(|(node, disk)| LockNode::new(design.setup(node), disk.bytes())).collect();
+        let settings = Settings {
+            nodes: design.nodes,
+            latency: Latency::Span(LATENCY),
+            disk_latency: DISK_LATENCY,
+            channels: Channels::Any,
+            seed: design.seed,
+            ..Settings::default()
+        };
+        let mut cluster = Self {
+            engine: Engine::new(nodes?, &settings),
+            unwritten: vec![Vec::new(); design.nodes],
+            queued: vec![VecDeque::new(); design.nodes],
+            seen: VecDeque::new(),
+            judge: Judge::new(&design),
+            random,
+            disks,
+            disks_made: design.nodes as u64,
+            design,
+        };
+        cluster.begin();
+        Ok(cluster)
+    }
+
+    fn begin(&mut self) {
+        if self.design.is_recorded {
+            self.engine.record();
+        }
+        for node in NodeId::first(self.design.nodes) {
+            let clock = self.draw_clock();
+            self.engine.set_clock(node, clock);
+            self.engine.start(node);
+            self.after_step(node);
+        }
+    }
+
+    /// A clock of its own for each node, somewhere within what was promised, or beyond.
+    fn draw_clock(&mut self) -> LocalClock {
+        LocalClock {
+            offset: Ticks(1_000_000 + self.random.below(1_000_000_000)),
+            drift_ppm: self.draw_drift(),
+            stops_in_pause: self.has(Flaw::ClockStopsInPause),
+        }
+    }
+
+    fn draw_drift(&mut self) -> i32 {
+        let bound = self.design.timing.drift_ppm as i32;
+        let bound = if self.has(Flaw::DriftBeyondBound) { bound * 25 } else { bound };
+        match self.random.below(4) {
+            0 => bound,
+            1 => -bound,
+            _ => self.random.below(2 * bound as u64 + 1) as i32 - bound,
+        }
+    }
+
+    /// A node's clock goes on at another rate.
+    pub fn drift_anew(&mut self, node: NodeId) {
+        let drift = self.draw_drift();
+        self.engine.set_drift(node, drift);
+    }
+
+    fn has(&self, flaw: Flaw) -> bool {
+        self.design.flaw == Some(flaw)
+    }
+
+    /// What it was made of.
+    #[must_use]
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// The present, in true time.
+    #[must_use]
+    pub fn now(&self) -> Ticks {
+        self.engine.now()
+    }
+
+    /// The nodes.
+    #[must_use]
+    pub fn nodes(&self) -> &[LockNode] {
+        self.engine.machines()
+    }
+
+    /// The engine, to change the network and to look at clocks.
+    pub fn engine(&mut self) -> &mut Engine<LockNode> {
+        &mut self.engine
+    }
+
+    /// The one who watches.
+    #[must_use]
+    pub fn judge(&self) -> &Judge {
+        &self.judge
+    }
+
+    /// The one who watches, to be told what clients do.
+    pub fn judge_and_engine(&mut self) -> (&mut Judge, &mut Engine<LockNode>) {
+        (&mut self.judge, &mut self.engine)
+    }
+
+    /// Goes on until there is something to see or the time is over.
+    pub fn next(&mut self, limit: Ticks) -> Seen {
+        loop {
+            if let Some((node, notice)) = self.seen.pop_front() {
+                return Seen::Notice(node, notice);
+            }
+            match self.engine.advance_until(limit) {
+                Happened::Step(node) => self.after_step(node),
+                Happened::Alarm(token) => return Seen::Alarm(token),
+                Happened::Nothing => {}
+                Happened::Over => {
+                    self.engine.advance_to(limit);
+                    return Seen::Over;
+                }
+            }
+        }
+    }
+
+    /// Looks at what came of a node's step.
+    fn after_step(&mut self, node: NodeId) {
+        if let Some((node, write)) = self.engine.take_written() {
+            self.apply(node, write);
+        }
+        let effects = self.engine.effects();
+        self.seen.extend(effects.notices.iter().map(|notice| (node, notice.clone())));
+        let breach = effects.out.breach();
+        self.judge.look_at(node, breach, &mut self.engine);
+    }
+
+    fn apply(&mut self, node: NodeId, write: disk::Write) {
+        let at = node.index();
+        if self.has(Flaw::LogNotSynced) && self.random.happens(0.9) {
+            self.unwritten[at].push(write);
+            return;
+        }
+        for write in self.unwritten[at].drain(..).chain([write]) {
+            // A disk in memory is never full.
+            let _ = self.disks[at].write(&write);
+        }
+    }
+
+    /// Tells a node something, now or when it goes on.
+    pub fn command(&mut self, node: NodeId, command: Command) {
+        if self.engine.is_paused(node) {
+            self.queued[node.index()].push_back(command);
+        } else if !self.engine.is_crashed(node) {
+            self.engine.command(node, command);
+            self.after_step(node);
+        }
+    }
+
+    /// A node stops in the middle of whatever it is writing.
+    pub fn crash(&mut self, node: NodeId) {
+        if self.engine.is_crashed(node) {
+            return;
+        }
+        self.queued[node.index()].clear();
+        self.unwritten[node.index()].clear();
+        let unfinished: Vec<disk::Write> = self.engine.unsynced(node).cloned().collect();
+        let bytes: usize = unfinished.iter().map(disk::Write::len).sum();
+        let reached = self.random.below(bytes as u64 + 1) as usize;
+        self.disks[node.index()].lose_power(unfinished.iter(), reached);
+        self.engine.crash(node);
+        self.judge.forget_node(node);
+    }
+
+    /// A node that has crashed starts again from its disk, or from a new one.
+    pub fn restart(&mut self, node: NodeId, has_new_disk: bool) {
+        if !self.engine.is_crashed(node) {
+            return;
+        }
+        if has_new_disk {
+            self.disks_made += 1;
+            let disk = DiskId(self.random.below(u64::MAX) ^ self.disks_made);
+            self.disks[node.index()] = MemoryDisk::new(disk::blank(disk));
+        }
+        let made = LockNode::new(self.design.setup(node), self.disks[node.index()].bytes());
+        match made {
+            Ok(machine) => {
+                self.engine.restart(node, machine);
+                self.after_step(node);
+            }
+            Err(refusal) => self.judge.violate(format!("node {node} cannot start again: {refusal}")),
+        }
+    }
+
+    /// A node stands still.
+    pub fn pause(&mut self, node: NodeId) {
+        if !self.engine.is_crashed(node) && !self.engine.is_paused(node) {
+            self.engine.pause(node);
+        }
+    }
+
+    /// A node goes on.
+    pub fn resume(&mut self, node: NodeId) {
+        if self.engine.is_paused(node) {
+            self.engine.resume(node);
+            for command in std::mem::take(&mut self.queued[node.index()]) {
+                self.command(node, command);
+            }
+        }
+    }
+
+    /// Everything is as it should be again: nobody crashed, nobody paused, every link whole and quick.
+    pub fn heal(&mut self) {
+        for node in NodeId::first(self.design.nodes) {
+            self.resume(node);
+            self.restart(node, false);
+            self.engine.set_disk_latency(node, DISK_LATENCY);
+        }
+        self.heal_network();
+    }
+
+    /// Every link is whole and quick again.
+    pub fn heal_network(&mut self) {
+        let network = self.engine.network_mut();
+        network.heal_all();
+        network.set_latency(LATENCY);
+        network.set_loss(Default::default());
+        network.set_duplication(Default::default());
+    }
+
+    /// The node that leads the consensus, if one does.
+    #[must_use]
+    pub fn leader(&self) -> Option<NodeId> {
+        let nodes = NodeId::first(self.design.nodes).zip(self.engine.machines());
+        let leaders = nodes.filter(|(node, machine)| !self.engine.is_crashed(*node) && machine.look().is_leader);
+        leaders.max_by_key(|(_, machine)| machine.look().term).map(|(node, _)| node)
+    }
+
+    /// What happened, if it was recorded.
+    #[must_use]
+    pub fn into_log(self) -> Option<doorway_trace::Log> {
+        self.engine.into_records().0
+    }
+}
+
+impl Design {
+    fn setup(&self, me: NodeId) -> Setup {
+        Setup {
+            me,
+            peers: NodeId::first(self.nodes).collect::<BTreeSet<NodeId>>(),
+            recipe: self.recipe.clone(),
+            timing: self.timing,
+            flaw: self.flaw,
+        }
+    }
+}
+
+fn draw_disk(random: &mut Random) -> DiskId {
+    DiskId(random.below(u64::MAX))
+}

@@ -1,0 +1,191 @@
+//! Chaos: whole clusters of lock nodes, with clients, under every fault that can be thought of, from a seed.
+//!
+//! A run has three parts: the cluster comes to life, then things go wrong for a while, then everything is mended and everybody
+//! who waits must be served within a bound. All the time a [`Judge`] who knows the true time watches: never two inside one section
+//! before their deadlines, fences that rise, leases that end in time, views that everybody agrees about.
+
+mod clients;
+mod cluster;
+mod judge;
+mod nemesis;
+
+use std::collections::BTreeMap;
+
+use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Ticks, Visitor};
+use doorway_node::{Flaw, Recipe};
+use serde::Serialize;
+
+use self::clients::Clients;
+pub use self::cluster::{Cluster, Design, Seen};
+pub use self::judge::Judge;
+use self::nemesis::Nemesis;
+
+/// The recipe of an algorithm of a catalog.
+///
+/// # Errors
+/// If there is no such algorithm, or what was chosen does not fit it.
+pub fn recipe(catalog: &impl Catalog, name: &str, options: &Options) -> Result<Recipe, Refusal> {
+    struct Cook<'a>(&'a Options);
+    impl Visitor for Cook<'_> {
+        type Output = Recipe;
+        fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
+            let chosen = self.0.iter().map(|(name, choice)| format!(" --{name} {}", choice.word));
+            Recipe::new(&format!("{}{}", about.name, chosen.collect::<String>()), factory)
+        }
+    }
+    let found = catalog.visit(name, options, Cook(options));
+    found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {name:?}"))))
+}
+
+/// One run of a cluster.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What the cluster is made of.
+    pub design: Design,
+    /// How long it lasts, in virtual time.
+    pub length: Ticks,
+    /// How many clients each node has.
+    pub clients: usize,
+    /// How many sections there are.
+    pub sections: usize,
+}
+
+impl Run {
+    /// The shortest run in which something can go wrong and be mended.
+    pub const SHORTEST: Ticks = Ticks(20_000_000);
+    /// How long the cluster has to come to life.
+    const BEGINNING: Ticks = Ticks(2_500_000);
+    /// Everybody who waits is served within this time after the last fault: detection, barrier, waiting time, an election, and
+    /// the longest time that a node must be heard before it is taken in again.
+    pub const RECOVERY: Ticks = Ticks(12_000_000);
+
+    /// A run of a design.
+    #[must_use]
+    pub fn new(design: Design, length: Ticks) -> Self {
+        Self { design, length, clients: 2, sections: 3 }
+    }
+
+    /// Makes the run.
+    ///
+    /// # Errors
+    /// If it cannot be made: too short, or a cluster whose parts do not fit together.
+    pub fn make(&self) -> Result<Outcome, Refusal> {
+        if self.length < Self::SHORTEST {
+            return Err(Refusal::new(format!(
+                "a run lasts at least {} s of virtual time, so that the cluster can recover in it",
+                Self::SHORTEST.0 / 1_000_000
+            )));
+        }
+        let Design { nodes, seed, flaw, .. } = self.design;
+        let mut cluster = Cluster::new(self.design.clone())?;
+        let mut clients = Clients::new(nodes, self.clients, self.sections, seed, CLIENTS);
+        let mut nemesis = Nemesis::new(nodes, seed, NEMESIS);
+        nemesis.favour(flaw);
+        clients.begin(&mut cluster);
+        nemesis.begin(&mut cluster, Self::BEGINNING);
+        run_until(self.length - Self::RECOVERY, &mut cluster, &mut clients, &mut nemesis);
+        nemesis.end(&mut cluster, &mut clients);
+        clients.recover(&mut cluster);
+        run_until(self.length, &mut cluster, &mut clients, &mut nemesis);
+        let wait = clients.longest_wait(cluster.now());
+        if wait >= Ticks(Self::RECOVERY.0 / 2) {
+            let seconds = wait.0 as f64 / 1e6;
+            cluster.judge_and_engine().0.violate(format!("somebody has waited for {seconds:.1} s after the last fault"));
+        }
+        Ok(Outcome {
+            entries: cluster.judge().entries,
+            views: cluster.judge().views(),
+            faults: nemesis.faults,
+            violations: cluster.judge().violations().to_vec(),
+            slowest_recovery: clients.slowest.max(wait),
+            refused_writes: cluster.judge().refused_writes,
+            lost: clients.lost,
+            log: cluster.into_log(),
+        })
+    }
+}
+
+const CLIENTS: u64 = 1;
+const NEMESIS: u64 = 2;
+
+fn run_until(limit: Ticks, cluster: &mut Cluster, clients: &mut Clients, nemesis: &mut Nemesis) {
+    loop {
+        match cluster.next(limit) {
+            Seen::Notice(node, notice) => clients.hear(node, notice, cluster),
+            Seen::Alarm(token) if token >> 56 == CLIENTS => clients.ring(token, cluster),
+            Seen::Alarm(token) => nemesis.ring(token, cluster, clients),
+            Seen::Over => return,
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How often somebody was let in.
+    pub entries: u64,
+    /// How many views were decided.
+    pub views: u64,
+    /// How often each thing went wrong.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// What must never happen and did.
+    pub violations: Vec<String>,
+    /// The longest that anybody waited after the last fault.
+    pub slowest_recovery: Ticks,
+    /// How many writes the stores refused, because of clients that had slept through their deadlines.
+    pub refused_writes: u64,
+    /// How often somebody inside was told to stop.
+    pub lost: u64,
+    /// What happened, if it was recorded.
+    pub log: Option<doorway_trace::Log>,
+}
+
+/// What came of many runs.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Summary {
+    /// The version of this form.
+    pub version: u32,
+    /// How many runs were made.
+    pub runs: u64,
+    /// How often somebody was let in, in all of them.
+    pub entries: u64,
+    /// How many views were decided, in all of them.
+    pub views: u64,
+    /// How often each thing went wrong, in all of them.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// How many things happened that must never happen.
+    pub violations: u64,
+    /// The longest that anybody waited after the last fault of a run, in microseconds of virtual time.
+    pub slowest_recovery: u64,
+    /// The commands that make the runs again in which something happened that must never happen.
+    pub replay: Vec<String>,
+}
+
+impl Summary {
+    /// No runs yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { version: 1, ..Self::default() }
+    }
+
+    /// One run more, and the command that makes it again.
+    pub fn add(&mut self, outcome: &Outcome, replay: impl FnOnce() -> String) {
+        self.runs += 1;
+        self.entries += outcome.entries;
+        self.views += outcome.views;
+        for (fault, count) in &outcome.faults {
+            *self.faults.entry(fault).or_default() += count;
+        }
+        self.violations += outcome.violations.len() as u64;
+        self.slowest_recovery = self.slowest_recovery.max(outcome.slowest_recovery.0);
+        if !outcome.violations.is_empty() {
+            self.replay.push(replay());
+        }
+    }
+}
+
+/// All flaws, for those who want to see them found.
+#[must_use]
+pub fn flaws() -> [Flaw; 18] {
+    Flaw::ALL
+}

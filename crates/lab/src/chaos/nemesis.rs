@@ -1,0 +1,299 @@
+//! The nemesis: what goes wrong in a cluster, drawn from a seed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorway_core::{NodeId, Ticks};
+use doorway_node::{Command, Flaw};
+use doorway_simulator::{Probability, Random, Span};
+
+use super::clients::Clients;
+use super::cluster::Cluster;
+
+/// What goes wrong, and when it is mended.
+pub(super) struct Nemesis {
+    random: Random,
+    nodes: usize,
+    /// The number of the alarm kind that belongs to it.
+    kind: u64,
+    /// What is to be mended, by the number of its alarm.
+    mends: BTreeMap<u64, Mend>,
+    made: u64,
+    /// How often each thing went wrong.
+    pub(super) faults: BTreeMap<&'static str, u64>,
+    is_over: bool,
+    /// Whether something of which there may be one at a time is under way.
+    a_disk_is_lost: bool,
+}
+
+/// How something is mended.
+enum Mend {
+    Restart(NodeId, bool),
+    Resume(NodeId),
+    Wake(NodeId),
+    Heal(Vec<(NodeId, NodeId)>),
+    Calm,
+    FastDisk(NodeId),
+    LeaveIsOver(NodeId),
+}
+
+/// What can go wrong, and how often among a hundred.
+const FAULTS: [(&str, u64); 15] = [
+    ("crash", 12),
+    ("machine crash", 6),
+    ("disk loss", 2),
+    ("pause", 10),
+    ("client pause", 6),
+    ("suspension", 8),
+    ("partition", 10),
+    ("one-way cut", 8),
+    ("partial cut", 7),
+    ("leader cut off", 7),
+    ("loss", 7),
+    ("slow network", 4),
+    ("slow disk", 4),
+    ("leave", 6),
+    ("voters", 3),
+];
+
+impl Nemesis {
+    pub(super) fn new(nodes: usize, seed: u64, kind: u64) -> Self {
+        Self {
+            random: Random::new(seed, 29),
+            nodes,
+            kind,
+            mends: BTreeMap::new(),
+            made: 0,
+            faults: BTreeMap::new(),
+            is_over: false,
+            a_disk_is_lost: false,
+        }
+    }
+
+    /// The first thing goes wrong after a while.
+    pub(super) fn begin(&mut self, cluster: &mut Cluster, quiet: Ticks) {
+        self.plan(cluster, quiet, None);
+    }
+
+    /// Nothing goes wrong any more, and everything is mended.
+    pub(super) fn end(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
+        self.is_over = true;
+        self.mends.clear();
+        cluster.heal();
+        for node in NodeId::first(self.nodes) {
+            clients.wake_up(node, cluster);
+        }
+    }
+
+    fn plan(&mut self, cluster: &mut Cluster, after: Ticks, mend: Option<Mend>) {
+        self.made += 1;
+        self.mends.extend(mend.map(|mend| (self.made, mend)));
+        let at = cluster.now() + after;
+        cluster.engine().put_alarm(at, (self.kind << 56) | self.made);
+    }
+
+    /// An alarm of the nemesis rings.
+    pub(super) fn ring(&mut self, token: u64, cluster: &mut Cluster, clients: &mut Clients) {
+        if self.is_over {
+            return;
+        }
+        match self.mends.remove(&(token & ((1 << 56) - 1))) {
+            Some(mend) => self.mend(mend, cluster, clients),
+            None => {
+                self.spoil(cluster, clients);
+                let pause = Ticks(1 + self.random.below(1_600_000));
+                self.plan(cluster, pause, None);
+            }
+        }
+    }
+
+    fn mend(&mut self, mend: Mend, cluster: &mut Cluster, clients: &mut Clients) {
+        match mend {
+            Mend::Restart(node, has_new_disk) => {
+                cluster.restart(node, has_new_disk);
+                self.a_disk_is_lost &= !has_new_disk;
+            }
+            Mend::Resume(node) => {
+                // Whoever wakes up first, the node or its clients, is up to chance.
+                if self.random.happens(0.5) {
+                    clients.wake_up(node, cluster);
+                    cluster.resume(node);
+                } else {
+                    cluster.resume(node);
+                    clients.wake_up(node, cluster);
+                }
+            }
+            Mend::Wake(node) => clients.wake_up(node, cluster),
+            Mend::Heal(links) => {
+                let network = cluster.engine().network_mut();
+                links.into_iter().for_each(|(from, to)| network.heal(from, to));
+            }
+            Mend::Calm => {
+                let network = cluster.engine().network_mut();
+                network.set_latency(Span::Uniform(250, 2_000));
+                network.set_loss(Probability::default());
+                network.set_duplication(Probability::default());
+            }
+            Mend::FastDisk(node) => cluster.engine().set_disk_latency(node, Ticks(3_000)),
+            Mend::LeaveIsOver(node) => {
+                cluster.crash(node);
+                clients.lose_node(node, false, cluster);
+                let after = Ticks(self.random.below(1_000_000));
+                self.plan(cluster, after, Some(Mend::Restart(node, false)));
+            }
+        }
+    }
+
+    fn draw_node(&mut self) -> NodeId {
+        NodeId::new(self.random.below(self.nodes as u64) as usize)
+    }
+
+    /// A span, mostly short, sometimes longer than anything a cluster waits for.
+    fn draw_span(&mut self) -> Ticks {
+        let longest = [100_000, 900_000, 1_500_000, 4_000_000][self.random.below(4) as usize];
+        Ticks(10_000 + self.random.below(longest))
+    }
+
+    fn draw_fault(&mut self) -> &'static str {
+        let total: u64 = FAULTS.iter().map(|(_, weight)| weight).sum();
+        let mut drawn = self.random.below(total);
+        for (name, weight) in FAULTS {
+            if drawn < weight {
+                return name;
+            }
+            drawn -= weight;
+        }
+        FAULTS[0].0
+    }
+
+    fn spoil(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
+        let (fault, node, span) = (self.draw_fault(), self.draw_node(), self.draw_span());
+        let happened = match fault {
+            "crash" | "machine crash" => {
+                cluster.crash(node);
+                clients.lose_node(node, fault == "machine crash", cluster);
+                self.plan(cluster, span, Some(Mend::Restart(node, false)));
+                true
+            }
+            "disk loss" => self.lose_disk(node, span, cluster, clients),
+            "pause" => {
+                cluster.pause(node);
+                self.plan(cluster, span, Some(Mend::Resume(node)));
+                true
+            }
+            "client pause" => {
+                clients.fall_asleep(node, self.random.happens(0.5));
+                self.plan(cluster, span, Some(Mend::Wake(node)));
+                true
+            }
+            "suspension" => {
+                cluster.pause(node);
+                clients.fall_asleep(node, false);
+                self.plan(cluster, span, Some(Mend::Resume(node)));
+                true
+            }
+            "leave" => self.leave(node, cluster),
+            "voters" => self.appoint(cluster),
+            "slow disk" => {
+                cluster.engine().set_disk_latency(node, Ticks(1 + self.random.below(300_000)));
+                self.plan(cluster, span, Some(Mend::FastDisk(node)));
+                true
+            }
+            _ => self.spoil_network(fault, node, span, cluster),
+        };
+        if happened {
+            *self.faults.entry(fault).or_default() += 1;
+        }
+        if self.random.happens(0.3) {
+            cluster.drift_anew(node);
+        }
+    }
+
+    fn spoil_network(&mut self, fault: &str, node: NodeId, span: Ticks, cluster: &mut Cluster) -> bool {
+        let everybody: Vec<NodeId> = NodeId::first(self.nodes).collect();
+        let other = node.around(self.nodes).nth(self.random.below(self.nodes as u64 - 1) as usize);
+        let other = other.unwrap_or(node);
+        let both = |a: NodeId, b: NodeId| [(a, b), (b, a)];
+        let links: Vec<(NodeId, NodeId)> = match fault {
+            "partition" => {
+                let side: BTreeSet<NodeId> =
+                    everybody.iter().copied().filter(|_| self.random.happens(0.5)).collect();
+                let pairs = everybody.iter().flat_map(|a| everybody.iter().map(move |b| (*a, *b)));
+                pairs.filter(|(a, b)| side.contains(a) != side.contains(b)).collect()
+            }
+            "one-way cut" if self.random.happens(0.5) => vec![(node, other)],
+            "one-way cut" => everybody.iter().filter(|peer| **peer != node).map(|peer| (node, *peer)).collect(),
+            "partial cut" => both(node, other).to_vec(),
+            "leader cut off" => {
+                let Some(leader) = cluster.leader() else { return false };
+                let others = everybody.iter().filter(|peer| **peer != leader);
+                others.flat_map(|peer| both(leader, *peer)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let network = cluster.engine().network_mut();
+        links.iter().for_each(|(from, to)| network.cut(*from, *to));
+        if links.is_empty() {
+            let (loss, twice) = (self.random.below(30), self.random.below(20));
+            let share = |percent: u64| format!("0.{percent:02}").parse::<Probability>().unwrap_or_default();
+            if fault == "loss" {
+                network.set_loss(share(loss));
+                network.set_duplication(share(twice));
+            } else {
+                network.set_latency(Span::Uniform(1_000, 1_000 + self.random.below(150_000)));
+            }
+            self.plan(cluster, span, Some(Mend::Calm));
+        } else {
+            self.plan(cluster, span, Some(Mend::Heal(links)));
+        }
+        true
+    }
+
+    /// A node loses its disk: only one at a time, and only where the others still have the log. Whoever loses more has lost the
+    /// cluster, whatever the software.
+    fn lose_disk(&mut self, node: NodeId, span: Ticks, cluster: &mut Cluster, clients: &mut Clients) -> bool {
+        let nodes = cluster.nodes();
+        let newest = nodes.iter().filter_map(|node| node.look().newest).max_by_key(|view| view.number);
+        let Some(view) = newest else { return false };
+        let is_at_home = |(disk, node): (&doorway_node::DiskId, &NodeId)| {
+            nodes[node.index()].look().incarnation.disk == *disk && view.members.contains_key(node)
+        };
+        let is_whole = view.next_voters.is_none() && view.voters.iter().all(is_at_home) && view.voters.len() >= 3;
+        if self.a_disk_is_lost || !is_whole {
+            return false;
+        }
+        self.a_disk_is_lost = true;
+        cluster.crash(node);
+        clients.lose_node(node, true, cluster);
+        self.plan(cluster, span, Some(Mend::Restart(node, true)));
+        true
+    }
+
+    /// A node is stopped and started again as it should be: it leaves first.
+    fn leave(&mut self, node: NodeId, cluster: &mut Cluster) -> bool {
+        if cluster.engine().is_crashed(node) {
+            return false;
+        }
+        let patience = Ticks(self.random.below(1_000_000));
+        cluster.command(node, Command::Leave { patience });
+        let after = patience + Ticks(50_000 + self.random.below(500_000));
+        self.plan(cluster, after, Some(Mend::LeaveIsOver(node)));
+        true
+    }
+
+    /// Others are to vote.
+    fn appoint(&mut self, cluster: &mut Cluster) -> bool {
+        let Some(leader) = cluster.leader().filter(|_| self.nodes >= 4) else { return false };
+        let count = if self.nodes >= 5 && self.random.happens(0.5) { 5 } else { 3 };
+        let mut nodes: Vec<NodeId> = NodeId::first(self.nodes).collect();
+        while nodes.len() > count {
+            nodes.remove(self.random.below(nodes.len() as u64) as usize);
+        }
+        cluster.command(leader, Command::Appoint(nodes));
+        true
+    }
+
+    /// Faults that a flaw needs more often to be seen.
+    pub(super) fn favour(&mut self, flaw: Option<Flaw>) {
+        let _ = flaw;
+    }
+}

@@ -1,0 +1,166 @@
+//! What clients tell their node, and what it tells them.
+
+use doorway_core::{Fence, NodeId, SectionName, Ticks};
+use serde::{Deserialize, Serialize};
+
+use crate::{ClientId, RequestId};
+
+/// What somebody on this side of the network wants of the node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Command {
+    /// A client wants into sections.
+    Lock(Lock),
+    /// A client does not want to wait any longer. What it has got already is not taken from it: that is a release.
+    Cancel(RequestId),
+    /// A client has left the sections of a request.
+    Release {
+        /// The request.
+        request: RequestId,
+        /// The fence of its first section, so that a late release frees nobody else's entry.
+        fence: Fence,
+    },
+    /// A client is gone, with all that it waits for or is inside of.
+    Gone(ClientId),
+    /// The node is to leave its cluster in peace: nobody is let in any more, those inside may stay until so many ticks have
+    /// passed.
+    Leave {
+        /// How long those inside may stay.
+        patience: Ticks,
+    },
+    /// These nodes are to be the voters, for good; the others take part without a vote. Only a leader acts on it.
+    Appoint(Vec<NodeId>),
+}
+
+/// A client wants into one section, or into several at once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Lock {
+    /// The number of this request.
+    pub request: RequestId,
+    /// Who asks.
+    pub client: ClientId,
+    /// Into which sections: all of them or none.
+    pub names: Vec<SectionName>,
+    /// How long it waits: for ever, or so many ticks; none at all is a try.
+    pub patience: Option<Ticks>,
+    /// How long it stays at most.
+    pub max_hold: Option<Ticks>,
+    /// Whether it wants to be told that somebody waits.
+    pub tell_if_wanted: bool,
+}
+
+/// What a node tells its clients.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Notice {
+    /// A request is in.
+    Granted {
+        /// Which.
+        request: RequestId,
+        /// The fence of each section, in the order of their names.
+        fences: Vec<(SectionName, Fence)>,
+        /// The deadline, on the node's clock: whoever is not told otherwise before it must stop at it by itself.
+        until: Ticks,
+    },
+    /// A request may stay longer.
+    Renewed {
+        /// Which.
+        request: RequestId,
+        /// The new deadline.
+        until: Ticks,
+    },
+    /// A request that was in must stop at once.
+    Lost {
+        /// Which.
+        request: RequestId,
+        /// Why.
+        why: Loss,
+    },
+    /// A request will not be served.
+    Refused {
+        /// Which.
+        request: RequestId,
+        /// Why.
+        why: Reason,
+    },
+    /// Somebody waits for a section that a request is inside of.
+    Wanted {
+        /// Which request.
+        request: RequestId,
+        /// Which section.
+        section: SectionName,
+    },
+    /// The node has left its cluster and does nothing any more.
+    Left,
+    /// The cluster runs another algorithm than this node, which can never take part.
+    WrongAlgorithm {
+        /// What the cluster runs.
+        cluster: String,
+    },
+    /// What the node found on its disk, or was told by the consensus, cannot be: it does nothing any more.
+    Corrupt(String),
+}
+
+/// Why somebody inside has to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Loss {
+    /// The node has not heard from a majority of the voters for too long.
+    Lease,
+    /// The other nodes have gone on without this one.
+    LeftOut,
+    /// It has stayed as long as it said that it would.
+    MaxHold,
+    /// The node is leaving its cluster.
+    Leaving,
+    /// Two nodes said that they were inside: nobody may go on.
+    Conflict,
+}
+
+impl Loss {
+    /// The reason as the end of a sentence.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Loss::Lease => "this node has not heard from a majority of the voters for too long",
+            Loss::LeftOut => "the other nodes have gone on without this one",
+            Loss::MaxHold => "it was held for as long as was asked for",
+            Loss::Leaving => "this node is leaving its cluster",
+            Loss::Conflict => "two nodes reported to be inside",
+        }
+    }
+}
+
+/// Why a request is not served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Reason {
+    /// It waited as long as it said that it would.
+    TimedOut,
+    /// Its client did not want to wait any longer.
+    Cancelled,
+    /// Its client holds one of the sections already, or waits for it.
+    Reentrant,
+    /// It names no section, or one twice, or more than a request may name.
+    BadNames,
+    /// A request of that number exists already.
+    BadNumber,
+    /// More requests wait, or are inside, than a node can keep.
+    TooMany,
+    /// The node is leaving its cluster.
+    Leaving,
+}
+
+impl Reason {
+    /// The reason as the end of a sentence.
+    #[must_use]
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Reason::TimedOut => "it was not free in time",
+            Reason::Cancelled => "the request was withdrawn",
+            Reason::Reentrant => {
+                "this client holds it already or waits for it, and a section cannot be entered twice"
+            }
+            Reason::BadNames => "a request names 1 to 64 sections, each of them once",
+            Reason::BadNumber => "there is a request of that number already",
+            Reason::TooMany => "this node has as many requests as it can keep",
+            Reason::Leaving => "this node is leaving its cluster",
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The engine's side: its actions become messages and records, messages become its calls.
+
+use doorway_core::Ticks;
+use noraft::{Action, LogEntries, LogEntry, Message};
+
+use super::ballot::outlines;
+use super::{Ballot, Body, Config, Consensus, Entry, Position, Snapshot};
+use crate::disk::Record;
+use crate::{DiskId, View};
+
+impl Consensus {
+    /// Carries out what the engine asks for.
+    pub(super) fn flush(&mut self, now: Ticks) {
+        if self.syncing.is_some() {
+            return;
+        }
+        let actions = std::mem::take(self.raft.actions_mut());
+        let (mut records, mut sends) = (Vec::new(), Vec::new());
+        for action in actions {
+            match action {
+                Action::SetElectionTimeout => self.set_alarm(now),
+                Action::SaveCurrentTerm | Action::SaveVotedFor => {
+                    let record = self.vote();
+                    if records.last() != Some(&record) {
+                        records.push(record);
+                    }
+                }
+                Action::AppendLogEntries(entries) => {
+                    let after = entries.prev_position().into();
+                    records.push(Record::Entries { after, entries: self.spell_out(&entries) });
+                }
+                Action::BroadcastMessage(message) => {
+                    let ballot = self.ballot(&message);
+                    let peers = self.raft.peers().map(|disk| DiskId(disk.get()));
+                    sends.extend(peers.map(|peer| (peer, ballot.clone())));
+                }
+                Action::SendMessage(to, message) => sends.push((DiskId(to.get()), self.ballot(&message))),
+                Action::InstallSnapshot(to) => {
+                    let body = Body::Snapshot(Box::new(self.base.clone()));
+                    sends.push((DiskId(to.get()), self.say(body)));
+                }
+            }
+        }
+        self.forget_what_is_not_in_the_log();
+        if records.is_empty() {
+            self.outbox.extend(sends);
+        } else {
+            self.write(&records);
+            self.syncing = Some(sends);
+        }
+    }
+
+    fn vote(&self) -> Record {
+        let voted_for = self.raft.voted_for().map(|disk| DiskId(disk.get()));
+        Record::Vote { term: self.raft.current_term().get(), voted_for }
+    }
+
+    /// When to stand for election, or to say that one lives.
+    pub(super) fn set_alarm(&mut self, now: Ticks) {
+        let wait = if self.raft.role().is_leader() {
+            Ticks(self.timing.election.0 / 5)
+        } else {
+            let config = self.config();
+            let rank = config.voters.keys().chain(config.new_voters.keys()).position(|disk| *disk == self.me);
+            self.timing.election + Ticks(self.timing.rank.0 * rank.unwrap_or_default() as u64)
+        };
+        self.alarm = now + wait;
+    }
+
+    /// A message in the engine's words becomes one in ours.
+    fn ballot(&self, message: &Message) -> Ballot {
+        let body = match message {
+            Message::RequestVoteCall { last_position, .. } => Body::AskVote { last: (*last_position).into() },
+            Message::RequestVoteReply { vote_granted, .. } => Body::Vote { is_granted: *vote_granted },
+            Message::AppendEntriesCall { commit_index, entries, .. } => Body::Append {
+                decided: commit_index.get(),
+                after: entries.prev_position().into(),
+                entries: self.spell_out(entries),
+            },
+            Message::AppendEntriesReply { last_position, .. } => {
+                Body::Appended { last: (*last_position).into() }
+            }
+        };
+        Ballot { from: self.me, term: message.term().get(), body }
+    }
+
+    fn say(&self, body: Body) -> Ballot {
+        Ballot { from: self.me, term: self.raft.current_term().get(), body }
+    }
+
+    /// Entries with what they say.
+    fn spell_out(&self, entries: &LogEntries) -> Vec<Entry> {
+        let mut spelled = Vec::with_capacity(entries.len());
+        for (position, entry) in entries.iter_with_positions() {
+            spelled.push(match entry {
+                LogEntry::Term(term) => Entry::Term(term.get()),
+                LogEntry::ClusterConfig(config) => Entry::Config(Config::of(&config, &self.directory)),
+                LogEntry::Command => match self.views.get(&position.into()) {
+                    Some(view) => Entry::View(Box::new(view.clone())),
+                    // It cannot be: every command came with its view. Better a short message than a wrong one.
+                    None => break,
+                },
+            });
+        }
+        spelled
+    }
+
+    pub(super) fn entries_after(&self, position: Position) -> Vec<(Position, Entry)> {
+        let entries = self.raft.log().entries();
+        let positions = entries.iter_with_positions().map(|(position, _)| Position::from(position));
+        let spelled = positions.zip(self.spell_out(entries));
+        spelled.filter(|(at, _)| at.index > position.index).collect()
+    }
+
+    pub(super) fn note_entry(&mut self, position: Position, entry: &Entry) {
+        match entry {
+            Entry::Term(_) => {}
+            Entry::Config(config) => self.look_up_config(config),
+            Entry::View(view) => {
+                self.look_up_view(view);
+                self.views.insert(position, (**view).clone());
+            }
+        }
+    }
+
+    pub(super) fn look_up_config(&mut self, config: &Config) {
+        self.directory.extend(config.everybody());
+    }
+
+    pub(super) fn look_up_view(&mut self, view: &View) {
+        self.directory.extend(view.all_voters());
+        self.directory.extend(view.members.iter().map(|(node, member)| (member.disk, *node)));
+    }
+
+    pub(super) fn forget_what_is_not_in_the_log(&mut self) {
+        let (entries, base) = (self.raft.log().entries(), self.base.position.index);
+        self.views.retain(|position, _| position.index > base && entries.contains((*position).into()));
+    }
+
+    /// A message reaches the engine, or what stands before it.
+    pub(super) fn handle(&mut self, ballot: Ballot, now: Ticks) {
+        let Ballot { from, term, body } = ballot;
+        let (id, engine_term) = (noraft::NodeId::new(from.0), noraft::Term::new(term));
+        let message = match body {
+            Body::Sound { round, last } => return self.answer_sounding(from, round, last, now),
+            Body::Support { round } => return self.count_support(from, round),
+            Body::Snapshot(snapshot) => return self.take_over(*snapshot, term),
+            Body::AskVote { last } => {
+                Message::RequestVoteCall { from: id, term: engine_term, last_position: last.into() }
+            }
+            Body::Vote { is_granted } => {
+                Message::RequestVoteReply { from: id, term: engine_term, vote_granted: is_granted }
+            }
+            Body::Append { decided, after, entries } => {
+                if term >= self.raft.current_term().get() {
+                    (self.leader_heard, self.leader) = (Some(now), Some(from));
+                    self.supporters = None;
+                }
+                let mut position = after;
+                for entry in &entries {
+                    position = position.followed_by(entry);
+                    self.note_entry(position, entry);
+                }
+                let entries = outlines(after, &entries);
+                Message::AppendEntriesCall {
+                    from: id,
+                    term: engine_term,
+                    commit_index: decided.into(),
+                    entries,
+                }
+            }
+            Body::Appended { last } => {
+                Message::AppendEntriesReply { from: id, term: engine_term, last_position: last.into() }
+            }
+        };
+        self.is_corrupt |= self.raft.handle_message(&message).is_err();
+    }
+
+    /// Takes over the leader's log where it begins, which is later than where this one ends.
+    fn take_over(&mut self, snapshot: Snapshot, term: u64) {
+        let is_news = snapshot.position.index > self.commit() && term == self.raft.current_term().get();
+        if !is_news
+            || !self.raft.handle_snapshot_installed(snapshot.position.into(), (&snapshot.config).into())
+        {
+            return;
+        }
+        self.look_up_config(&snapshot.config);
+        snapshot.view.iter().for_each(|view| self.look_up_view(view));
+        self.told = snapshot.position.index;
+        self.newest_decided.clone_from(&snapshot.view);
+        self.base = snapshot;
+        self.took_snapshot = true;
+        self.forget_what_is_not_in_the_log();
+        self.rewrite();
+    }
+
+    /// A voter asks whether this one would vote for it: not while a leader is heard of, and not if its log is older.
+    fn answer_sounding(&mut self, from: DiskId, round: u64, last: Position, now: Ticks) {
+        let hears_leader = self.leader_heard.is_some_and(|heard| now < heard + self.timing.election);
+        let leads = self.raft.role().is_leader() && self.hears_majority(now);
+        let is_behind = noraft::LogPosition::from(last) < self.raft.log().last_position();
+        if !hears_leader && !leads && !is_behind {
+            self.outbox.push((from, self.say(Body::Support { round })));
+        }
+    }
+
+    fn count_support(&mut self, from: DiskId, round: u64) {
+        let config = self.config();
+        let Some(supporters) = self.supporters.as_mut().filter(|_| round == self.round) else { return };
+        supporters.insert(from);
+        let supporters = &*supporters;
+        let is_majority = |voters: &crate::view::Voters| {
+            let count = voters.keys().filter(|disk| supporters.contains(disk)).count();
+            voters.is_empty() || count > voters.len() / 2
+        };
+        if is_majority(&config.voters) && is_majority(&config.new_voters) {
+            self.supporters = None;
+            self.raft.handle_election_timeout();
+        }
+    }
+
+    /// Asks whether a majority would vote for this one, before it stands for election.
+    pub(super) fn sound_out(&mut self, now: Ticks) {
+        self.set_alarm(now);
+        let config = self.config();
+        if !config.voters.contains_key(&self.me) && !config.new_voters.contains_key(&self.me) {
+            return;
+        }
+        (self.leader, self.round) = (None, self.round + 1);
+        self.supporters = Some([].into());
+        let ask = self.say(Body::Sound { round: self.round, last: self.raft.log().last_position().into() });
+        let others = config.voters.keys().chain(config.new_voters.keys()).filter(|disk| **disk != self.me);
+        let others: std::collections::BTreeSet<DiskId> = others.copied().collect();
+        self.outbox.extend(others.into_iter().map(|disk| (disk, ask.clone())));
+        self.count_support(self.me, self.round);
+    }
+
+    /// Whether a leader has heard from a majority lately.
+    pub(super) fn hears_majority(&self, now: Ticks) -> bool {
+        let config = self.config();
+        let is_near = |disk: &DiskId| {
+            let is_recent = |heard: &Ticks| now < *heard + self.timing.election;
+            *disk == self.me || self.heard.get(disk).is_some_and(is_recent)
+        };
+        let is_majority = |voters: &crate::view::Voters| {
+            voters.is_empty() || voters.keys().filter(|disk| is_near(disk)).count() > voters.len() / 2
+        };
+        is_majority(&config.voters) && is_majority(&config.new_voters)
+    }
+
+    /// A leader that hears no majority follows from now on. The engine knows no such step, so it begins anew from its log.
+    pub(super) fn step_back(&mut self, now: Ticks) {
+        self.decided_before = self.commit();
+        let raft = &self.raft;
+        self.raft =
+            noraft::Node::restart(raft.id(), raft.current_term(), raft.voted_for(), raft.log().clone());
+        self.set_alarm(now);
+    }
+}

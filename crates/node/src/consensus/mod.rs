@@ -1,0 +1,318 @@
+//! The consensus about views: the engine `noraft`, and around it what that leaves to its user.
+//!
+//! Raft (D. Ongaro, J. Ousterhout, "In search of an understandable consensus algorithm", 2014). Around the engine: what entries
+//! say, which the engine never sees; a question before every election whether a majority would vote (the thesis of
+//! D. Ongaro, 2014, §9.6), so that a voter that was cut off does not depose a leader; a leader that hears no majority
+//! steps back; and nothing leaves, and no decision is seen, before what it depends on is on the disk.
+
+mod ballot;
+mod engine;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use doorway_core::{NodeId, Ticks};
+use noraft::{LogIndex, LogPosition, Role};
+
+pub use self::ballot::{Ballot, Body, Config, Entry, Position, Snapshot};
+use crate::disk::{Memory, Record, Write, file_of, write_down};
+use crate::view::Voters;
+use crate::{DiskId, Timing, View};
+
+/// One voter, or one who listens.
+#[derive(Clone, Debug)]
+pub(crate) struct Consensus {
+    me: DiskId,
+    boot: u64,
+    timing: Timing,
+    raft: noraft::Node,
+    /// Where the log begins.
+    base: Snapshot,
+    /// What the entries say that are views.
+    views: BTreeMap<Position, View>,
+    /// At which node each disk is.
+    directory: Voters,
+    /// Up to where the node has been told what was decided.
+    told: u64,
+    /// The newest view that it was told.
+    newest_decided: Option<View>,
+    /// What was decided before the engine was set back.
+    decided_before: u64,
+    /// When a follower stands for election, or a leader says that it lives.
+    alarm: Ticks,
+    /// When a leader was heard of last.
+    leader_heard: Option<Ticks>,
+    /// Whoever leads, as far as is known.
+    leader: Option<DiskId>,
+    /// The question whether a majority would vote: its number, and who would.
+    round: u64,
+    supporters: Option<BTreeSet<DiskId>>,
+    /// As a leader: when each was heard last.
+    heard: BTreeMap<DiskId, Ticks>,
+    /// While a write is under way: what may leave when it is finished.
+    syncing: Option<Vec<(DiskId, Ballot)>>,
+    /// What came meanwhile.
+    queue: VecDeque<Ballot>,
+    outbox: Vec<(DiskId, Ballot)>,
+    writes: Vec<Write>,
+    took_snapshot: bool,
+    is_corrupt: bool,
+}
+
+/// How many messages wait at most while a write is under way; more are lost, which the consensus bears.
+const LONGEST_QUEUE: usize = 256;
+
+/// After how many decided entries the log is cut.
+const LONGEST_LOG: u64 = 64;
+
+impl Consensus {
+    /// A voter or listener that goes on from what its disk remembers.
+    pub(crate) fn new(memory: &Memory, boot: u64, timing: Timing, now: Ticks) -> Self {
+        let base = memory.snapshot.clone();
+        let entries = ballot::outlines(base.position, memory.entries.iter().map(|(_, entry)| entry));
+        let log = noraft::Log::new((&base.config).into(), entries);
+        let id = noraft::NodeId::new(memory.disk.0);
+        let voted_for = memory.voted_for.map(|disk| noraft::NodeId::new(disk.0));
+        let mut consensus = Self {
+            me: memory.disk,
+            boot,
+            timing,
+            raft: noraft::Node::restart(id, memory.term.into(), voted_for, log),
+            views: BTreeMap::new(),
+            directory: BTreeMap::new(),
+            told: base.position.index,
+            newest_decided: base.view.clone(),
+            decided_before: base.position.index,
+            base,
+            alarm: now,
+            leader_heard: None,
+            leader: None,
+            round: 0,
+            supporters: None,
+            heard: BTreeMap::new(),
+            syncing: None,
+            queue: VecDeque::new(),
+            outbox: Vec::new(),
+            writes: Vec::new(),
+            took_snapshot: false,
+            is_corrupt: false,
+        };
+        consensus.look_up_config(&memory.snapshot.config);
+        consensus.base.view.clone().iter().for_each(|view| consensus.look_up_view(view));
+        for (position, entry) in &memory.entries {
+            consensus.note_entry(*position, entry);
+        }
+        consensus.set_alarm(now);
+        consensus
+    }
+
+    /// The newest view in the log as it stands, decided or not.
+    pub(crate) fn newest_view(&self) -> Option<&View> {
+        self.views.last_key_value().map(|(_, view)| view).or(self.base.view.as_ref())
+    }
+
+    /// The newest view that the node was told of as decided.
+    pub(crate) fn newest_decided(&self) -> Option<&View> {
+        self.newest_decided.as_ref()
+    }
+
+    /// The latest life of a disk in any view of the log.
+    pub(crate) fn latest_life(&self, disk: DiskId) -> Option<(u64, u64)> {
+        let mut lives = self.base.lives.clone();
+        self.base
+            .view
+            .iter()
+            .chain(self.views.values())
+            .for_each(|view| Snapshot::note_lives(&mut lives, view));
+        lives.get(&disk).copied()
+    }
+
+    /// Whether this one leads, knows it from a majority, and has nothing undecided or unwritten.
+    pub(crate) fn can_propose(&self) -> bool {
+        self.is_leader()
+            && self.syncing.is_none()
+            && self.commit() == self.raft.log().last_position().index.get()
+    }
+
+    /// Whether this one leads and its own first entry is decided.
+    pub(crate) fn is_leader(&self) -> bool {
+        let decided = self.raft.log().entries().get_term(LogIndex::new(self.commit()));
+        self.raft.role().is_leader() && decided == Some(self.raft.current_term())
+    }
+
+    /// Who leads, as far as is known.
+    pub(crate) fn leader(&self) -> Option<NodeId> {
+        let leader = if self.raft.role().is_leader() { Some(self.me) } else { self.leader };
+        leader.and_then(|disk| self.directory.get(&disk).copied())
+    }
+
+    /// The term, for those who watch.
+    pub(crate) fn term(&self) -> u64 {
+        self.raft.current_term().get()
+    }
+
+    /// Who votes and who listens, by the newest entry about it.
+    pub(crate) fn config(&self) -> Config {
+        Config::of(self.raft.config(), &self.directory)
+    }
+
+    /// At which node a disk is.
+    pub(crate) fn node_of(&self, disk: DiskId) -> Option<NodeId> {
+        self.directory.get(&disk).copied()
+    }
+
+    /// Notes at which node a disk is.
+    pub(crate) fn look_up(&mut self, disk: DiskId, node: NodeId) {
+        self.directory.insert(disk, node);
+    }
+
+    /// Whether the log cannot be right.
+    pub(crate) fn is_corrupt(&self) -> bool {
+        self.is_corrupt
+    }
+
+    /// Proposes a view. Only when it [can](Self::can_propose).
+    pub(crate) fn propose(&mut self, view: View, now: Ticks) {
+        let position = self.raft.propose_command();
+        if position != LogPosition::INVALID {
+            self.look_up_view(&view);
+            self.views.insert(position.into(), view);
+            self.flush(now);
+        }
+    }
+
+    /// Proposes other voters or listeners. Only when it [can](Self::can_propose).
+    pub(crate) fn propose_config(&mut self, config: &Config, now: Ticks) {
+        self.look_up_config(config);
+        self.raft.propose_config(config.into());
+        self.flush(now);
+    }
+
+    /// A message has come.
+    pub(crate) fn receive(&mut self, ballot: Ballot, now: Ticks) {
+        if self.is_corrupt {
+            return;
+        }
+        if self.syncing.is_some() {
+            if self.queue.len() < LONGEST_QUEUE {
+                self.queue.push_back(ballot);
+            }
+            return;
+        }
+        self.heard.insert(ballot.from, now);
+        self.handle(ballot, now);
+        self.flush(now);
+    }
+
+    /// The write that was under way is finished.
+    pub(crate) fn written(&mut self, now: Ticks) {
+        self.outbox.extend(self.syncing.take().unwrap_or_default());
+        while self.syncing.is_none() {
+            let Some(ballot) = self.queue.pop_front() else { break };
+            self.receive(ballot, now);
+        }
+        self.flush(now);
+    }
+
+    /// Begins at this time.
+    pub(crate) fn begin(&mut self, now: Ticks) {
+        self.set_alarm(now);
+    }
+
+    /// When something is to be done.
+    pub(crate) fn alarm(&self) -> Ticks {
+        self.alarm
+    }
+
+    /// Time has passed.
+    pub(crate) fn tick(&mut self, now: Ticks) {
+        if now < self.alarm || self.is_corrupt {
+            return;
+        }
+        if self.syncing.is_some() {
+            self.alarm = now + self.timing.rank;
+            return;
+        }
+        match self.raft.role() {
+            Role::Leader if self.hears_majority(now) => {
+                self.raft.heartbeat();
+            }
+            Role::Leader => self.step_back(now),
+            Role::Follower | Role::Candidate => self.sound_out(now),
+        }
+        self.flush(now);
+    }
+
+    /// What is to be sent, and what to be written.
+    pub(crate) fn take_output(&mut self) -> (Vec<(NodeId, Ballot)>, Vec<Write>) {
+        let sends = std::mem::take(&mut self.outbox);
+        let known = sends.into_iter().filter_map(|(to, ballot)| Some((self.node_of(to)?, ballot)));
+        (known.collect(), std::mem::take(&mut self.writes))
+    }
+
+    /// The views that were decided since this was asked last, in order, each with its predecessor.
+    pub(crate) fn take_decided(&mut self) -> Vec<(Option<View>, View)> {
+        if self.syncing.is_some() {
+            return Vec::new();
+        }
+        let (from, to) = (self.told, self.commit());
+        self.told = to.max(from);
+        let new = self.views.iter().filter(|(position, _)| position.index > from && position.index <= to);
+        let views: Vec<View> = new.map(|(_, view)| view.clone()).collect();
+        let pairs = views.into_iter().map(|view| (self.newest_decided.replace(view.clone()), view));
+        pairs.collect()
+    }
+
+    /// Whether a snapshot of another's log was taken over since this was asked last.
+    pub(crate) fn take_snapshot_taken(&mut self) -> bool {
+        std::mem::take(&mut self.took_snapshot)
+    }
+
+    /// Cuts the log where it has grown long.
+    pub(crate) fn compact(&mut self, now: Ticks) {
+        let is_long = self.told >= self.base.position.index + LONGEST_LOG;
+        if self.syncing.is_some() || !is_long {
+            return;
+        }
+        let place = self.raft.log().get_position_and_config(LogIndex::new(self.told));
+        let Some((position, config)) = place.map(|(position, config)| (position, config.clone())) else {
+            return;
+        };
+        if self.raft.handle_snapshot_installed(position, config.clone()) {
+            let config = Config::of(&config, &self.directory);
+            let mut lives = self.base.lives.clone();
+            let decided = self.views.range(..=Position { index: self.told, term: u64::MAX });
+            decided.map(|(_, view)| view).for_each(|view| Snapshot::note_lives(&mut lives, view));
+            self.base =
+                Snapshot { position: position.into(), config, view: self.newest_decided.clone(), lives };
+            self.forget_what_is_not_in_the_log();
+            self.flush(now);
+            self.rewrite();
+        }
+    }
+
+    /// What the disk should hold, from scratch.
+    fn rewrite(&mut self) {
+        let memory = Memory {
+            disk: self.me,
+            boot: self.boot,
+            term: self.raft.current_term().get(),
+            voted_for: self.raft.voted_for().map(|disk| DiskId(disk.get())),
+            snapshot: self.base.clone(),
+            entries: self.entries_after(self.base.position),
+            whole: 0,
+        };
+        self.writes = vec![Write::Replace(file_of(&memory.records()))];
+        self.syncing.get_or_insert_default();
+    }
+
+    /// Records to be written; until they are, nothing else happens.
+    fn write(&mut self, records: &[Record]) {
+        self.writes.push(Write::Append(write_down(records)));
+        self.syncing.get_or_insert_default();
+    }
+
+    /// Up to where the log is decided.
+    fn commit(&self) -> u64 {
+        self.raft.commit_index().get().max(self.decided_before)
+    }
+}

@@ -1,0 +1,296 @@
+//! What a node must not forget, as a file of records.
+//!
+//! The file begins with a mark, then come records, each with its length and a checksum. Most writes append records; now and then
+//! the whole file is replaced by a shorter one that says the same. A write that was not finished when the machine
+//! stopped leaves a torn end, which is cut off at the next start: nothing that depended on it has left the node.
+
+mod file;
+mod memory;
+
+use std::io;
+
+use doorway_core::{NodeId, Refusal};
+use serde::{Deserialize, Serialize};
+
+pub use self::file::FileDisk;
+pub use self::memory::MemoryDisk;
+use crate::consensus::{Entry, Position, Snapshot};
+use crate::{DiskId, View};
+
+/// A place that keeps what was written to it. Each method returns when what it did will survive a loss of power.
+pub trait Disk {
+    /// All that is there.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn read(&mut self) -> io::Result<Vec<u8>>;
+
+    /// Adds bytes at the end.
+    ///
+    /// # Errors
+    /// If they cannot be written; then nobody knows how many of them are there.
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Puts bytes in the place of all that is there: after a crash one finds either the old or the new.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    fn replace(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Carries out a write of a node.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    fn write(&mut self, write: &Write) -> io::Result<()> {
+        match write {
+            Write::Append(bytes) => self.append(bytes),
+            Write::Replace(bytes) => self.replace(bytes),
+        }
+    }
+}
+
+/// What a node asks of its disk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum Write {
+    /// Add these bytes at the end.
+    Append(Vec<u8>),
+    /// Put these bytes in the place of all that is there.
+    Replace(Vec<u8>),
+}
+
+impl Write {
+    /// How many bytes it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let (Write::Append(bytes) | Write::Replace(bytes)) = self;
+        bytes.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// One thing that a node must not forget.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Record {
+    /// The disk was made.
+    Made(DiskId),
+    /// The node was started for the so-manieth time.
+    Boot(u64),
+    /// The term of the consensus, and for whom the node has voted in it.
+    Vote { term: u64, voted_for: Option<DiskId> },
+    /// All that was decided up to a position of the log.
+    Snapshot(Box<Snapshot>),
+    /// The log goes on like this after a position; what stood there is void.
+    Entries { after: Position, entries: Vec<Entry> },
+}
+
+/// The first bytes of every file: its name and version.
+const MARK: &[u8; 8] = b"doorway\x01";
+
+/// Records as bytes.
+pub(crate) fn write_down(records: &[Record]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for record in records {
+        // Records have only types that postcard knows.
+        let body = postcard::to_stdvec(record).unwrap_or_default();
+        bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
+        bytes.extend_from_slice(&body);
+    }
+    bytes
+}
+
+/// A whole file of these records.
+pub(crate) fn file_of(records: &[Record]) -> Vec<u8> {
+    let mut bytes = MARK.to_vec();
+    bytes.extend(write_down(records));
+    bytes
+}
+
+/// The file of a new disk whose node will look for a cluster to join.
+#[must_use]
+pub fn blank(disk: DiskId) -> Vec<u8> {
+    file_of(&[Record::Made(disk)])
+}
+
+/// The files of the disks of a new cluster: all begin with the same voters, so that nobody has to found it. Each disk with
+/// its node.
+#[must_use]
+pub fn found(voters: &[(DiskId, NodeId)]) -> Vec<Vec<u8>> {
+    let view = View::genesis(voters.iter().copied().collect());
+    let snapshot = Snapshot::genesis(view);
+    let file = |disk| file_of(&[Record::Made(disk), Record::Snapshot(Box::new(snapshot.clone()))]);
+    voters.iter().map(|(disk, _)| file(*disk)).collect()
+}
+
+/// What was found on a disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The disk.
+    pub disk: DiskId,
+    /// How often a node was started from it.
+    pub boot: u64,
+    pub(crate) term: u64,
+    pub(crate) voted_for: Option<DiskId>,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) entries: Vec<(Position, Entry)>,
+    /// How many bytes are whole; what follows is a torn end.
+    pub whole: usize,
+}
+
+impl Memory {
+    /// Reads a disk's bytes.
+    ///
+    /// # Errors
+    /// If they are not those of a node's disk, or were damaged other than by an unfinished write.
+    pub fn read(bytes: &[u8]) -> Result<Self, Refusal> {
+        let Some(body) = bytes.strip_prefix(MARK) else {
+            return Err(Refusal::new("this is not the file of a Doorway node, or one of another version"));
+        };
+        let (records, whole) = read_records(body)?;
+        let mut records = records.into_iter();
+        let Some(Record::Made(disk)) = records.next() else {
+            return Err(Refusal::new("the file of a Doorway node does not say which disk it is of"));
+        };
+        let mut memory = Memory {
+            disk,
+            boot: 0,
+            term: 0,
+            voted_for: None,
+            snapshot: Snapshot::default(),
+            entries: Vec::new(),
+            whole: MARK.len() + whole,
+        };
+        records.try_for_each(|record| memory.take(record))?;
+        Ok(memory)
+    }
+
+    fn take(&mut self, record: Record) -> Result<(), Refusal> {
+        match record {
+            Record::Made(_) => {
+                return Err(Refusal::new("the file of a Doorway node is of two disks at once"));
+            }
+            Record::Boot(boot) => self.boot = boot,
+            Record::Vote { term, voted_for } => (self.term, self.voted_for) = (term, voted_for),
+            Record::Snapshot(snapshot) => {
+                self.entries.retain(|(position, _)| position.index > snapshot.position.index);
+                self.snapshot = *snapshot;
+            }
+            Record::Entries { after, entries } => {
+                self.entries.retain(|(position, _)| position.index <= after.index);
+                let last = self.entries.last().map_or(self.snapshot.position, |(position, _)| *position);
+                if last != after {
+                    return Err(Refusal::new("the log in the file of a Doorway node has a gap"));
+                }
+                let mut position = after;
+                for entry in entries {
+                    position = position.followed_by(&entry);
+                    self.entries.push((position, entry));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The records that say the same.
+    pub(crate) fn records(&self) -> Vec<Record> {
+        vec![
+            Record::Made(self.disk),
+            Record::Boot(self.boot),
+            Record::Vote { term: self.term, voted_for: self.voted_for },
+            Record::Snapshot(Box::new(self.snapshot.clone())),
+            Record::Entries {
+                after: self.snapshot.position,
+                entries: self.entries.iter().map(|(_, entry)| entry.clone()).collect(),
+            },
+        ]
+    }
+
+    /// The write that cuts a torn end off, if there is one: nothing may be added behind it.
+    #[must_use]
+    pub fn repair(&self, length: usize) -> Option<Write> {
+        (self.whole < length).then(|| Write::Replace(file_of(&self.records())))
+    }
+}
+
+/// The records, and how many bytes they take. An end that is torn is left out.
+fn read_records(body: &[u8]) -> Result<(Vec<Record>, usize), Refusal> {
+    let (mut records, mut at) = (Vec::new(), 0);
+    while let Some((record, length)) = read_record(&body[at..]) {
+        records.push(record);
+        at += length;
+    }
+    // Writes are finished in order, so behind a record that was not finished there is no whole one.
+    let claimed = body.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
+    let behind = claimed.and_then(|length| body.get(at + 8 + length as usize..));
+    if behind.is_some_and(|rest| read_record(rest).is_some()) {
+        return Err(Refusal::new(
+            "the file of this node is damaged in the middle: start it with a new data folder, as a new node",
+        ));
+    }
+    Ok((records, at))
+}
+
+fn read_record(bytes: &[u8]) -> Option<(Record, usize)> {
+    let number = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_le_bytes);
+    let (length, checksum) = (number(0)? as usize, number(4)?);
+    let body = bytes.get(8..)?.get(..length)?;
+    let record = (crc32fast::hash(body) == checksum).then(|| postcard::from_bytes(body).ok())??;
+    Some((record, 8 + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn boots(count: u64) -> Vec<u8> {
+        let mut bytes = blank(DiskId(7));
+        for boot in 1..=count {
+            bytes.extend(write_down(&[Record::Boot(boot)]));
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_torn_end_is_cut_off_wherever_it_is_torn() {
+        let (three, two) = (boots(3), boots(2));
+        for length in two.len()..three.len() {
+            let memory = Memory::read(&three[..length]).expect("a torn end is no damage");
+            assert_eq!((memory.boot, memory.whole), (2, two.len()));
+            assert_eq!(memory.repair(length).is_some(), length > two.len());
+        }
+        assert_eq!(Memory::read(&three).expect("it is whole").boot, 3);
+    }
+
+    #[test]
+    fn damage_in_the_middle_is_told_from_a_torn_end() {
+        let mut bytes = boots(3);
+        let first = boots(0).len() + 8;
+        bytes[first] ^= 1;
+        assert!(
+            Memory::read(&bytes).expect_err("it is damaged").to_string().contains("damaged in the middle")
+        );
+        assert!(Memory::read(b"something else").is_err());
+        assert!(Memory::read(b"").is_err());
+    }
+
+    #[test]
+    fn entries_replace_those_behind_their_place_and_never_leave_a_gap() {
+        let position = |term, index| Position { term, index };
+        let entries = |after, terms: &[u64]| Record::Entries {
+            after,
+            entries: terms.iter().map(|&term| Entry::Term(term)).collect(),
+        };
+        let mut bytes = blank(DiskId(7));
+        bytes.extend(write_down(&[entries(position(0, 0), &[1, 2, 3]), entries(position(1, 1), &[4])]));
+        let memory = Memory::read(&bytes).expect("it is whole");
+        let positions: Vec<Position> = memory.entries.iter().map(|(position, _)| *position).collect();
+        assert_eq!(positions, [position(1, 1), position(4, 2)]);
+        bytes.extend(write_down(&[entries(position(4, 9), &[5])]));
+        assert!(Memory::read(&bytes).expect_err("a gap").to_string().contains("gap"));
+    }
+}

@@ -1,0 +1,98 @@
+//! The known-wrong variants of the rules. Each breaks one rule; chaos must find every one of them, which is the proof that
+//! it could find such a mistake in the rules themselves.
+
+/// A rule that is broken on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Flaw {
+    /// Nobody waits for the lease of those who were left out.
+    NoWait,
+    /// The next view overwrites the wait for those whom the one before it left out.
+    WaitOverwritten,
+    /// A voter acknowledges whomever the newest view in its log leaves out.
+    VoterAcknowledgesAll,
+    /// Messages of an older view are taken for ones of the present view.
+    OldViewAccepted,
+    /// After its report a node goes on in the old view until it installs the new one.
+    ReportWithoutFreeze,
+    /// A report is made anew each time that it is sent.
+    ReportRebuilt,
+    /// A view is installed when one report is still missing.
+    ReportMissing,
+    /// A node that comes back is taken for the one that was left out: only its number counts, not its life.
+    LeftOutByName,
+    /// A life that was left out is taken in again.
+    Readmitted,
+    /// A node that starts again goes on in the view that it finds on its disk.
+    RestartIntoView,
+    /// A node says that it leaves while somebody is still inside.
+    LeaveBeforeStop,
+    /// The voters of the consensus change without a view that says so.
+    VotersBesideViews,
+    /// A node forgets a section by itself, whatever its state.
+    OneSidedForgetting,
+    /// A fence is the counter alone.
+    FenceWithoutView,
+    /// What is said to be on the disk is not.
+    LogNotSynced,
+    /// A lease counts from the arrival of the acknowledgements.
+    LeaseFromArrival,
+    /// The clock stands still while its machine does.
+    ClockStopsInPause,
+    /// Clocks run faster and slower than was promised.
+    DriftBeyondBound,
+}
+
+impl Flaw {
+    /// All of them.
+    pub const ALL: [Flaw; 18] = [
+        Flaw::NoWait,
+        Flaw::WaitOverwritten,
+        Flaw::VoterAcknowledgesAll,
+        Flaw::OldViewAccepted,
+        Flaw::ReportWithoutFreeze,
+        Flaw::ReportRebuilt,
+        Flaw::ReportMissing,
+        Flaw::LeftOutByName,
+        Flaw::Readmitted,
+        Flaw::RestartIntoView,
+        Flaw::LeaveBeforeStop,
+        Flaw::VotersBesideViews,
+        Flaw::OneSidedForgetting,
+        Flaw::FenceWithoutView,
+        Flaw::LogNotSynced,
+        Flaw::LeaseFromArrival,
+        Flaw::ClockStopsInPause,
+        Flaw::DriftBeyondBound,
+    ];
+
+    /// What one types.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Flaw::NoWait => "no-wait",
+            Flaw::WaitOverwritten => "wait-overwritten",
+            Flaw::VoterAcknowledgesAll => "voter-acknowledges-all",
+            Flaw::OldViewAccepted => "old-view-accepted",
+            Flaw::ReportWithoutFreeze => "report-without-freeze",
+            Flaw::ReportRebuilt => "report-rebuilt",
+            Flaw::ReportMissing => "report-missing",
+            Flaw::LeftOutByName => "left-out-by-name",
+            Flaw::Readmitted => "readmitted",
+            Flaw::RestartIntoView => "restart-into-view",
+            Flaw::LeaveBeforeStop => "leave-before-stop",
+            Flaw::VotersBesideViews => "voters-beside-views",
+            Flaw::OneSidedForgetting => "one-sided-forgetting",
+            Flaw::FenceWithoutView => "fence-without-view",
+            Flaw::LogNotSynced => "log-not-synced",
+            Flaw::LeaseFromArrival => "lease-from-arrival",
+            Flaw::ClockStopsInPause => "clock-stops-in-pause",
+            Flaw::DriftBeyondBound => "drift-beyond-bound",
+        }
+    }
+
+    /// The flaw of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Flaw::ALL.into_iter().find(|flaw| flaw.name() == name)
+    }
+}

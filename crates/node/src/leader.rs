@@ -1,0 +1,351 @@
+//! What a leader of the consensus watches, and which view it proposes next.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use doorway_core::{NodeId, Ticks};
+
+use crate::consensus::{Config, Consensus};
+use crate::message::{Heartbeat, Hello};
+use crate::recipe::Recipe;
+use crate::view::Voters;
+use crate::{Flaw, Incarnation, Timing, View};
+
+/// What a voter has seen of the others. It matters only while this voter leads.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    timing: Timing,
+    flaw: Option<Flaw>,
+    /// Since when this node leads.
+    leads_since: Option<Ticks>,
+    /// The newest view that was decided, and since when this node knows.
+    decided: (u64, Ticks),
+    members: BTreeMap<NodeId, Seen>,
+    joiners: BTreeMap<NodeId, Joiner>,
+    /// Lives that have ended by themselves.
+    left: BTreeSet<Incarnation>,
+    /// Who is to vote, if somebody has said so.
+    appointed: Option<BTreeSet<NodeId>>,
+}
+
+/// What was seen of a member.
+#[derive(Clone, Debug)]
+struct Seen {
+    heartbeat: Heartbeat,
+    /// When this node answered its latest heartbeats, by their numbers.
+    answered: VecDeque<(u64, Ticks)>,
+    /// When this node last answered something of which the member has said that it heard the answer.
+    both_ways: Ticks,
+}
+
+#[derive(Clone, Debug)]
+struct Joiner {
+    hello: Hello,
+    first: Ticks,
+    last: Ticks,
+}
+
+/// What a leader can propose.
+#[derive(Clone, Debug)]
+pub(crate) enum Proposal {
+    /// A view.
+    View(View),
+    /// Other voters or listeners.
+    Config(Config),
+}
+
+impl Watch {
+    /// The largest number of voters that is made without being asked for.
+    const MOST_VOTERS: usize = 5;
+
+    pub(crate) fn new(timing: Timing, flaw: Option<Flaw>) -> Self {
+        Self {
+            timing,
+            flaw,
+            leads_since: None,
+            decided: (0, Ticks(0)),
+            members: BTreeMap::new(),
+            joiners: BTreeMap::new(),
+            left: BTreeSet::new(),
+            appointed: None,
+        }
+    }
+
+    /// A member has sent a heartbeat, and this voter answers it.
+    pub(crate) fn hear_heartbeat(&mut self, from: NodeId, heartbeat: Heartbeat, now: Ticks) {
+        const REMEMBERED: usize = 32;
+        let fresh = Seen { heartbeat: heartbeat.clone(), answered: VecDeque::new(), both_ways: now };
+        let seen = self.members.entry(from).or_insert_with(|| fresh.clone());
+        if seen.heartbeat.incarnation != heartbeat.incarnation {
+            *seen = fresh;
+        }
+        if let Some((_, at)) = seen.answered.iter().rev().find(|(seq, _)| *seq <= heartbeat.answered) {
+            seen.both_ways = seen.both_ways.max(*at);
+        }
+        if heartbeat.seq >= seen.heartbeat.seq {
+            seen.answered.push_back((heartbeat.seq, now));
+            if seen.answered.len() > REMEMBERED {
+                seen.answered.pop_front();
+            }
+            seen.heartbeat = heartbeat;
+        }
+    }
+
+    /// Somebody would like to be a member.
+    pub(crate) fn hear_hello(&mut self, from: NodeId, hello: Hello, now: Ticks) {
+        let known = self.joiners.get(&from).filter(|known| known.hello.incarnation == hello.incarnation);
+        let first = known.map_or(now, |known| known.first);
+        self.joiners.insert(from, Joiner { hello, first, last: now });
+    }
+
+    /// A member's life is over.
+    pub(crate) fn hear_leave(&mut self, incarnation: Incarnation) {
+        const REMEMBERED: usize = 256;
+        self.left.insert(incarnation);
+        while self.left.len() > REMEMBERED {
+            self.left.pop_first();
+        }
+    }
+
+    /// These are to vote.
+    pub(crate) fn appoint(&mut self, nodes: BTreeSet<NodeId>) {
+        self.appointed = Some(nodes);
+    }
+
+    /// A view was decided.
+    pub(crate) fn note_decided(&mut self, number: u64, now: Ticks) {
+        self.decided = (number, now);
+    }
+
+    /// What is to be proposed now, if this node leads and can propose.
+    pub(crate) fn propose(&mut self, consensus: &Consensus, recipe: &Recipe, now: Ticks) -> Option<Proposal> {
+        if !consensus.is_leader() {
+            self.leads_since = None;
+            return None;
+        }
+        let since = *self.leads_since.get_or_insert(now);
+        if !consensus.can_propose() {
+            return None;
+        }
+        let current = consensus.newest_view()?;
+        self.forget_old(current, now);
+        let config = consensus.config();
+        let next = self.next_view(current, since, consensus, recipe, now);
+        let view = next.filter(|view| view.number <= View::LAST);
+        view.map(Proposal::View)
+            .or_else(|| self.next_config(current, &config, now).map(Proposal::Config))
+            .or_else(|| self.next_voters(current, &config).map(Proposal::View))
+    }
+
+    fn forget_old(&mut self, current: &View, now: Ticks) {
+        let patience = Ticks(self.timing.heartbeat.0 * 3);
+        self.joiners.retain(|_, joiner| now <= joiner.last + patience);
+        let is_member = |node: &NodeId| current.members.contains_key(node);
+        self.members.retain(|node, _| is_member(node));
+        self.joiners.retain(|node, joiner| current.members.get(node) != Some(&joiner.hello.incarnation));
+    }
+
+    /// The view that should follow, if any should.
+    fn next_view(
+        &self,
+        current: &View,
+        since: Ticks,
+        consensus: &Consensus,
+        recipe: &Recipe,
+        now: Ticks,
+    ) -> Option<View> {
+        let mut next = current.successor();
+        next.members.retain(|node, life| !self.is_out(*node, life, current, since, now));
+        if let Some(victim) = self.most_complained_of(&next, current) {
+            next.members.remove(&victim);
+        }
+        let gone = current.members.values().filter(|life| !next.has(life) && self.left.contains(life));
+        next.clean = gone.copied().collect();
+        let everybody_is_active =
+            next.members.iter().all(|(node, life)| self.is_active(*node, life, current));
+        if everybody_is_active {
+            for (node, joiner) in &self.joiners {
+                self.take_in(*node, joiner, &mut next, consensus, recipe, now);
+            }
+        }
+        let runs_out = self.members.iter().any(|(node, seen)| {
+            let heartbeat = &seen.heartbeat;
+            heartbeat.is_running_out
+                && heartbeat.view == current.number
+                && next.members.get(node) == Some(&heartbeat.incarnation)
+        });
+        (next.members != current.members || runs_out).then_some(next)
+    }
+
+    /// Whether a member is to be left out.
+    fn is_out(&self, node: NodeId, life: &Incarnation, current: &View, since: Ticks, now: Ticks) -> bool {
+        let decided = if self.decided.0 == current.number { self.decided.1 } else { now };
+        let seen = self.members.get(&node).filter(|seen| seen.heartbeat.incarnation == *life);
+        let both_ways = seen.map_or(Ticks(0), |seen| seen.both_ways).max(since).max(if seen.is_none() {
+            decided
+        } else {
+            Ticks(0)
+        });
+        let is_silent = now > both_ways + self.timing.detection;
+        let has_not_adopted = seen.is_none_or(|seen| seen.heartbeat.view < current.number);
+        let is_late = has_not_adopted && now > decided.max(since) + self.timing.barrier;
+        self.left.contains(life) || is_silent || is_late || self.is_replaced(node, life, now)
+    }
+
+    /// Whether the node lives on as somebody else.
+    fn is_replaced(&self, node: NodeId, life: &Incarnation, now: Ticks) -> bool {
+        let Some(joiner) = self.joiners.get(&node) else { return false };
+        let new = joiner.hello.incarnation;
+        if new.disk == life.disk {
+            return new.life() > life.life();
+        }
+        // Of two disks at one node the newer is the one that speaks; what the other one sent may still arrive.
+        let seen = self.members.get(&node).filter(|seen| seen.heartbeat.incarnation == *life);
+        let spoke = seen.and_then(|seen| seen.answered.back()).map_or(Ticks(0), |(_, at)| *at);
+        now > spoke + Ticks(self.timing.heartbeat.0 * 2) && joiner.last > spoke
+    }
+
+    /// Whether a member has installed the current view.
+    fn is_active(&self, node: NodeId, life: &Incarnation, current: &View) -> bool {
+        let seen = self.members.get(&node).map(|seen| &seen.heartbeat);
+        seen.is_some_and(|seen| seen.incarnation == *life && seen.view == current.number && seen.is_active)
+    }
+
+    /// The member that is complained of most, of those that are equal the last; if anybody complains.
+    fn most_complained_of(&self, next: &View, current: &View) -> Option<NodeId> {
+        let mut complaints: BTreeMap<NodeId, u32> = BTreeMap::new();
+        let those_present = self.members.iter().filter(|(node, seen)| {
+            let heartbeat = &seen.heartbeat;
+            next.members.get(node) == Some(&heartbeat.incarnation) && heartbeat.view == current.number
+        });
+        for (node, seen) in those_present {
+            let others = seen.heartbeat.unreachable.iter().filter(|other| *other != node);
+            for other in others.filter(|other| next.members.contains_key(other)) {
+                *complaints.entry(*other).or_default() += 1;
+            }
+        }
+        complaints.into_iter().max_by_key(|(node, count)| (*count, *node)).map(|(node, _)| node)
+    }
+
+    /// Takes a joiner in if it hears everybody, everybody hears it, and it never was in a view.
+    fn take_in(
+        &self,
+        node: NodeId,
+        joiner: &Joiner,
+        next: &mut View,
+        consensus: &Consensus,
+        recipe: &Recipe,
+        now: Ticks,
+    ) {
+        let Joiner { hello, first, .. } = joiner;
+        let life = hello.incarnation;
+        let is_new = consensus.latest_life(life.disk).is_none_or(|latest| life.life() > latest)
+            || crate::has_flaw(self.flaw, Flaw::Readmitted);
+        let hears = |other: &NodeId| *other == node || hello.heard.contains(other);
+        let is_heard = |other: &NodeId| {
+            let as_joiner = self.joiners.get(other).filter(|other| next.has(&other.hello.incarnation));
+            as_joiner.is_none_or(|other| other.hello.heard.contains(&node))
+        };
+        let is_known = consensus.config().everybody().any(|(disk, _)| disk == life.disk);
+        let is_steady = now >= *first + Ticks(self.timing.heartbeat.0 * 2);
+        let is_same = hello.algorithm == recipe.name() && recipe.blueprint(next.members.len() + 1).is_ok();
+        let reaches_all = next.members.keys().all(|other| hears(other) && is_heard(other));
+        let is_free = !next.members.contains_key(&node);
+        if is_new && is_known && is_steady && is_same && reaches_all && is_free && !self.left.contains(&life)
+        {
+            next.members.insert(node, life);
+        }
+    }
+
+    /// Who should listen: members and joiners who do not vote. And the change of the voters of the consensus, in the middle of a
+    /// change of voters.
+    fn next_config(&self, current: &View, config: &Config, now: Ticks) -> Option<Config> {
+        if !config.new_voters.is_empty() {
+            return None;
+        }
+        let is_late = |joiner: &Joiner| now > joiner.last + self.timing.heartbeat;
+        let members = current.members.iter().map(|(node, life)| (life.disk, *node));
+        let joiners = self.joiners.iter().filter(|(_, joiner)| !is_late(joiner));
+        let joiners = joiners.map(|(node, joiner)| (joiner.hello.incarnation.disk, *node));
+        let mut listeners: Voters = members.chain(joiners).collect();
+        // Who listens already goes on to, unless its node has another disk by now.
+        let nodes: BTreeSet<NodeId> = listeners.values().copied().collect();
+        listeners.extend(config.listeners.iter().filter(|(_, node)| !nodes.contains(node)));
+        listeners.retain(|disk, _| !config.voters.contains_key(disk));
+        let mut next = Config { listeners, ..config.clone() };
+        let wanted = if crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
+            self.desired_voters(current, config)
+        } else {
+            current.next_voters.clone().filter(|_| current.voters == config.voters)
+        };
+        if let Some(voters) = wanted {
+            next.listeners.retain(|disk, _| !voters.contains_key(disk));
+            next.new_voters = voters;
+        }
+        (next != *config).then_some(next)
+    }
+
+    /// The view that begins or ends a change of voters.
+    fn next_voters(&self, current: &View, config: &Config) -> Option<View> {
+        if !config.new_voters.is_empty() || crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
+            return None;
+        }
+        let mut next = current.successor();
+        next.voters_since = next.number;
+        if let Some(voters) = &current.next_voters {
+            next.voters.clone_from(voters);
+            next.next_voters = None;
+            return (config.voters == *voters).then_some(next);
+        }
+        next.next_voters = Some(self.desired_voters(current, config)?);
+        Some(next)
+    }
+
+    /// Who should vote, if not those who do.
+    fn desired_voters(&self, current: &View, config: &Config) -> Option<Voters> {
+        let voters = if crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
+            config.voters.clone()
+        } else {
+            current.voters.clone()
+        };
+        let active = current.members.iter().filter(|(node, life)| self.is_active(**node, life, current));
+        let active: Voters = active.map(|(node, life)| (life.disk, *node)).collect();
+        let can_vote =
+            |disk: &crate::DiskId| config.listeners.contains_key(disk) || voters.contains_key(disk);
+        let active: Voters = active.into_iter().filter(|(disk, _)| can_vote(disk)).collect();
+        let mut desired: Voters = match &self.appointed {
+            Some(nodes) => {
+                let chosen: Voters =
+                    active.iter().filter(|(_, node)| nodes.contains(node)).map(copy).collect();
+                if chosen.len() < nodes.len() {
+                    return None;
+                }
+                chosen
+            }
+            // A disk at whose node another one lives now is gone for good.
+            None => {
+                let is_gone = |disk, node| active.iter().any(|(other, at)| at == node && other != disk);
+                voters.iter().filter(|(disk, node)| !is_gone(*disk, *node)).map(copy).collect()
+            }
+        };
+        if self.appointed.is_none() {
+            let most = Self::MOST_VOTERS.min(current.members.len().max(voters.len()));
+            let most = if most % 2 == 0 { most - 1 } else { most };
+            let mut others: Vec<_> =
+                active.iter().filter(|(disk, _)| !desired.contains_key(disk)).map(copy).collect();
+            others.sort_unstable_by_key(|(_, node)| *node);
+            let missing = most.saturating_sub(desired.len());
+            let room = if (desired.len() + missing.min(others.len())) % 2 == 1 { missing } else { 0 };
+            let is_replacing = desired.len() < voters.len();
+            desired.extend(others.into_iter().take(if is_replacing {
+                voters.len() - desired.len()
+            } else {
+                room
+            }));
+        }
+        (!desired.is_empty() && desired != voters).then_some(desired)
+    }
+}
+
+fn copy<A: Copy, B: Copy>((a, b): (&A, &B)) -> (A, B) {
+    (*a, *b)
+}

@@ -1,0 +1,56 @@
+//! The lock node of Doorway as one pure state machine.
+//!
+//! A [`LockNode`] is told what happens (a client's command, a message, a timer, a finished write) and answers with what to
+//! send, what to tell its clients and what to write down. It has no socket, no clock and no disk of its own: it is a
+//! [`doorway_core::Machine`], so the simulator runs whole clusters of it through crashes and partitions from a seed, and a
+//! real process runs the very same code.
+//!
+//! The textbook's algorithms stop at the first crash. Here each runs in a *view*: a number and the list of the lives that
+//! take part. Views are decided by a consensus among the voters, which is asked only when the membership changes. A node acts only
+//! while it holds a *lease*, acknowledged by a majority of the voters; so whoever is left out of a view stops by itself. When a
+//! view changes every member stops in the old one, tells all others where it is inside, and with all reports in, each section
+//! starts afresh in the new view: at once where somebody is inside, after the lease of those left out where nobody is.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`node`] | the whole: from an input to what comes of it |
+//! | `sections` | clients, their queues, the algorithm of each section, forgetting |
+//! | `lease`, `voter` | for how long a node may act, and who says so |
+//! | `leader` | who is left out, who is taken in, who votes |
+//! | `consensus` | the log of views, on disk and agreed |
+//! | `delivery` | messages within a view: once and in order |
+//! | [`wire`] | messages as bytes, with limits |
+//! | [`disk`] | what must not be forgotten |
+
+mod command;
+mod consensus;
+mod delivery;
+pub mod disk;
+mod flaw;
+mod id;
+mod leader;
+mod lease;
+mod message;
+pub mod node;
+mod recipe;
+mod sections;
+pub mod timing;
+mod view;
+mod voter;
+pub mod wire;
+
+pub use command::{Command, Lock, Loss, Notice, Reason};
+pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
+pub use flaw::Flaw;
+pub use id::{ClientId, DiskId, Incarnation, RequestId};
+pub use message::{Ack, Heartbeat, Hello, Idleness, Msg, Parcel, Report, Still, Welcome};
+pub use node::{LockNode, Setup};
+pub use recipe::{Blueprint, Participant, Post, Recipe};
+pub use sections::Counters;
+pub use timing::Timing;
+pub use view::{View, Voters};
+
+/// Whether a node has this flaw: never, unless the laboratory is compiled in.
+fn has_flaw(one: Option<Flaw>, flaw: Flaw) -> bool {
+    cfg!(feature = "flaws") && one == Some(flaw)
+}

@@ -1,0 +1,174 @@
+//! What nodes tell each other.
+
+use doorway_core::{NodeId, SectionName, Ticks};
+use serde::{Deserialize, Serialize};
+
+use crate::consensus::Ballot;
+use crate::{DiskId, Incarnation};
+
+/// A message between two nodes. Everything but [`Msg::Parcel`] may be lost, doubled and overtaken; parcels are numbered,
+/// acknowledged and sent again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Msg {
+    /// To every voter, every h: I live.
+    Heartbeat(Heartbeat),
+    /// A voter's answer.
+    Ack(Ack),
+    /// To everybody one knows of: I am no member and would like to be.
+    Hello(Hello),
+    /// The answer of whoever hears it.
+    Welcome(Welcome),
+    /// To every voter: this life is over, and nobody is inside any more.
+    Leave(Incarnation),
+    /// To every member of a view: where I was inside when I learned of it.
+    Report(Report),
+    /// The answer: that report has arrived.
+    Heard {
+        /// The view that it was for.
+        view: u64,
+        /// Whose report it was.
+        reporter: Incarnation,
+    },
+    /// Something within a view that must arrive once and in order.
+    Parcel {
+        /// The view.
+        view: u64,
+        /// Its number among the parcels of this view from this sender to this receiver, from 1.
+        seq: u64,
+        /// All parcels up to this number have arrived in the other direction.
+        ack: u64,
+        /// What it is.
+        parcel: Parcel,
+    },
+    /// All parcels of a view up to this number have arrived.
+    Got {
+        /// The view.
+        view: u64,
+        /// The number.
+        ack: u64,
+    },
+    /// The consensus about views.
+    Ballot(Ballot),
+}
+
+/// A member tells a voter that it lives.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Heartbeat {
+    /// Which life.
+    pub incarnation: Incarnation,
+    /// The view that it has adopted.
+    pub view: u64,
+    /// Whether it has installed that view.
+    pub is_active: bool,
+    /// Its number, larger than that of every earlier one.
+    pub seq: u64,
+    /// The number of the newest heartbeat that this voter has answered, as far as the sender knows.
+    pub answered: u64,
+    /// Members that have not acknowledged for too long, or whose report is missing for too long.
+    pub unreachable: Vec<NodeId>,
+    /// Whether a fence of this view is running out of numbers.
+    pub is_running_out: bool,
+}
+
+/// A voter's answer to a heartbeat.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Ack {
+    /// Who answers.
+    pub voter: DiskId,
+    /// Whose heartbeat it was.
+    pub incarnation: Incarnation,
+    /// The number of the heartbeat.
+    pub seq: u64,
+    /// Whether the voter stands behind it; if not, there is a newer view without the sender, or with other voters.
+    pub is_granted: bool,
+}
+
+/// Somebody would like to be a member.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Hello {
+    /// Which life.
+    pub incarnation: Incarnation,
+    /// The algorithm that it runs, with what was chosen for it.
+    pub algorithm: String,
+    /// Its number, larger than that of every earlier one.
+    pub seq: u64,
+    /// Whom it has heard answer for long enough.
+    pub heard: Vec<NodeId>,
+}
+
+/// The answer to a hello.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Welcome {
+    /// Whose hello it was.
+    pub incarnation: Incarnation,
+    /// The number of the hello.
+    pub seq: u64,
+    /// The algorithm that the answering node runs: one of another algorithm cannot take part.
+    pub algorithm: String,
+}
+
+/// What a member tells all others when it learns of a view. It never changes afterwards.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Report {
+    /// The view.
+    pub view: u64,
+    /// Who reports.
+    pub incarnation: Incarnation,
+    /// The sections that it is inside of.
+    pub inside: Vec<SectionName>,
+    /// How long ago it last acknowledged somebody who is not in the view, if it is a voter.
+    pub age: Option<Ticks>,
+}
+
+/// What travels in order within a view.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Parcel {
+    /// What the algorithm of a section says.
+    Section {
+        /// The section.
+        section: SectionName,
+        /// The largest counter of a fence of that section that the sender knows.
+        clock: u64,
+        /// The algorithm's message.
+        bytes: Vec<u8>,
+    },
+    /// Open these sections: messages travel in them although nobody asks.
+    Open(SectionName),
+    /// Somebody waits for this section.
+    Wanted(SectionName),
+    /// To their home: these sections are idle here.
+    Idle(Vec<SectionName>),
+    /// From their home: can these sections be forgotten?
+    MayForget(Vec<SectionName>),
+    /// The answer to their home.
+    Idleness(Idleness),
+    /// From their home: forget these sections, whose clocks were at most this, or go on with them.
+    Verdict {
+        /// The sections to forget.
+        forget: Vec<SectionName>,
+        /// The largest of their clocks.
+        clock: u64,
+        /// The sections to go on with.
+        keep: Vec<SectionName>,
+    },
+}
+
+/// How sections stand at one member that was asked whether they can be forgotten. Until the verdict it does nothing in those
+/// that it agrees about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Idleness {
+    /// The sections of the question, in its order, each with the member's answer.
+    pub answers: Vec<(SectionName, Option<Still>)>,
+    /// How many parcels of each member had arrived when it answered.
+    pub arrived: Vec<(NodeId, u64)>,
+}
+
+/// A section that is idle at a member.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Still {
+    /// Its clock there.
+    pub clock: u64,
+    /// The number of the last parcel about it to each member.
+    pub sent: Vec<(NodeId, u64)>,
+}

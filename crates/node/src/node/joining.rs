@@ -1,0 +1,177 @@
+//! Becoming a member, and ceasing to be one.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use doorway_core::{Effects, NodeId, Ticks};
+
+use super::{LockNode, State};
+use crate::message::{Hello, Msg, Welcome};
+use crate::{Flaw, Incarnation, Loss, Notice, Reason};
+
+/// What a node knows that is no member and would like to be.
+#[derive(Debug, Default)]
+pub(super) struct Joining {
+    seq: u64,
+    /// Since when and until when each peer has answered without a gap.
+    answers: BTreeMap<NodeId, (Ticks, Ticks)>,
+    /// When it was left out, lately.
+    left_out: VecDeque<Ticks>,
+    is_told_of_algorithm: bool,
+}
+
+/// How far a node has come in leaving.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// It stays.
+    No,
+    /// It lets nobody in and waits for those inside, until then.
+    Waiting(Ticks),
+    /// It has said so and never acts again; it says it again at the first time and gives up at the second.
+    Said { again: Ticks, until: Ticks },
+}
+
+impl Leaving {
+    pub(super) fn is_said(&self) -> bool {
+        matches!(self, Leaving::Said { .. })
+    }
+
+    pub(super) fn alarm(&self) -> Ticks {
+        match self {
+            Leaving::No => Ticks(u64::MAX),
+            Leaving::Waiting(until) => *until,
+            Leaving::Said { again, until } => *again.min(until),
+        }
+    }
+}
+
+impl Joining {
+    /// How long it counts that a node was left out.
+    const MEMORY: Ticks = crate::timing::milliseconds(60_000);
+
+    pub(super) fn begin_again(&mut self, now: Ticks) {
+        self.answers.clear();
+        self.left_out.push_back(now);
+        while self.left_out.front().is_some_and(|at| *at + Self::MEMORY < now) {
+            self.left_out.pop_front();
+        }
+    }
+
+    /// How long a peer must have answered before it counts as heard: longer after each time that the node was left out.
+    fn needed(&self, heartbeat: Ticks) -> Ticks {
+        const MOST_DOUBLINGS: usize = 3;
+        Ticks((heartbeat.0 * 2) << self.left_out.len().saturating_sub(1).min(MOST_DOUBLINGS))
+    }
+}
+
+impl LockNode {
+    /// To everybody it knows of: this node would like to be a member.
+    pub(super) fn say_hello(&mut self, effects: &mut Effects<Self>) {
+        if self.leaving != Leaving::No {
+            return;
+        }
+        let (now, heartbeat) = (self.now, self.setup.timing.heartbeat);
+        let needed = self.joining.needed(heartbeat);
+        self.joining.answers.retain(|_, (_, last)| now <= *last + Ticks(heartbeat.0 * 3));
+        self.joining.seq += 1;
+        let is_steady = |(first, _): &(Ticks, Ticks)| now >= *first + needed;
+        let heard = self.joining.answers.iter().filter(|(_, answer)| is_steady(answer));
+        let hello = Hello {
+            incarnation: self.incarnation,
+            algorithm: self.setup.recipe.name().to_owned(),
+            seq: self.joining.seq,
+            heard: heard.map(|(node, _)| *node).take(crate::wire::MOST_NODES).collect(),
+        };
+        for &peer in self.setup.peers.iter().filter(|peer| **peer != self.setup.me) {
+            effects.out.send(peer, Msg::Hello(hello.clone()));
+        }
+        self.consensus.look_up(self.incarnation.disk, self.setup.me);
+        self.watch.hear_hello(self.setup.me, hello, now);
+    }
+
+    pub(super) fn answer_hello(&mut self, from: NodeId, hello: Hello, effects: &mut Effects<Self>) {
+        let welcome = Welcome {
+            incarnation: hello.incarnation,
+            seq: hello.seq,
+            algorithm: self.setup.recipe.name().to_owned(),
+        };
+        effects.out.send(from, Msg::Welcome(welcome));
+        self.consensus.look_up(hello.incarnation.disk, from);
+        self.watch.hear_hello(from, hello, self.now);
+    }
+
+    pub(super) fn count_welcome(&mut self, from: NodeId, welcome: Welcome, effects: &mut Effects<Self>) {
+        if welcome.incarnation != self.incarnation || self.membership.is_some() {
+            return;
+        }
+        if welcome.algorithm != self.setup.recipe.name() && !self.joining.is_told_of_algorithm {
+            self.joining.is_told_of_algorithm = true;
+            effects.notices.push(Notice::WrongAlgorithm { cluster: welcome.algorithm });
+        }
+        let now = self.now;
+        let answer = self.joining.answers.entry(from).or_insert((now, now));
+        answer.1 = now;
+    }
+
+    /// Somebody has left by itself.
+    pub(super) fn hear_leave(&mut self, from: NodeId, incarnation: Incarnation) {
+        if self.consensus.node_of(incarnation.disk) == Some(from) {
+            self.watch.hear_leave(incarnation);
+            self.lead_at = self.now;
+        }
+    }
+
+    /// The node is to leave: nobody is let in any more.
+    pub(super) fn begin_leaving(&mut self, patience: Ticks) {
+        if self.leaving == Leaving::No {
+            self.leaving = Leaving::Waiting(self.now + patience);
+            self.sections.gate.is_closed = true;
+            self.sections.refuse_all(Reason::Leaving);
+            self.sections.try_gate();
+        }
+    }
+
+    /// What is to be done about leaving by now.
+    pub(super) fn go_on_leaving(&mut self, effects: &mut Effects<Self>) {
+        match self.leaving {
+            Leaving::No => {}
+            Leaving::Waiting(until) => self.wait_for_those_inside(until, effects),
+            Leaving::Said { again, until } => {
+                let is_out = self.consensus.newest_decided().is_none_or(|view| !view.has(&self.incarnation));
+                if is_out || self.now >= until {
+                    self.state = State::Over;
+                    effects.notices.push(Notice::Left);
+                } else if self.now >= again {
+                    self.say_leave(until, effects);
+                }
+            }
+        }
+    }
+
+    fn wait_for_those_inside(&mut self, until: Ticks, effects: &mut Effects<Self>) {
+        if self.now >= until {
+            self.sections.lose_all(Loss::Leaving);
+        }
+        let patience = Ticks(self.setup.timing.detection.0 * 4);
+        if !self.sections.is_anybody_inside() {
+            // What was said about sections before must still arrive, but this node does nothing any more: the next view
+            // begins without it.
+            self.membership = None;
+            self.sections.freeze();
+            self.say_leave(self.now + patience, effects);
+            self.go_on_leaving(effects);
+        } else if self.has(Flaw::LeaveBeforeStop) && self.membership.is_some() {
+            self.say_leave(self.now + patience, effects);
+            self.leaving = Leaving::Waiting(until);
+        }
+    }
+
+    fn say_leave(&mut self, until: Ticks, effects: &mut Effects<Self>) {
+        self.leaving = Leaving::Said { again: self.now + self.setup.timing.heartbeat, until };
+        self.watch.hear_leave(self.incarnation);
+        self.lead_at = self.now;
+        let Some(view) = self.consensus.newest_decided() else { return };
+        for (_, node) in view.all_voters().into_iter().filter(|(_, node)| *node != self.setup.me) {
+            effects.out.send(node, Msg::Leave(self.incarnation));
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What a node shows to those who watch it.
+
+use doorway_core::{Fence, NodeId, SectionName, Ticks};
+
+use super::{LockNode, State};
+use crate::{Counters, Incarnation, View};
+
+/// Where a node stands towards its cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It waits until its disk knows that it was started.
+    Starting,
+    /// It is no member and would like to be.
+    Joining,
+    /// It has adopted a view and waits for the reports of the others.
+    Limbo,
+    /// It is a member and lets clients in, as far as its lease goes.
+    Active,
+    /// It has left, or cannot go on.
+    Over,
+}
+
+/// What a node knows about itself and its cluster.
+#[derive(Clone, Debug)]
+pub struct Look<'a> {
+    /// Where it stands.
+    pub standing: Standing,
+    /// Which life it is.
+    pub incarnation: Incarnation,
+    /// The view that it has adopted.
+    pub view: Option<&'a View>,
+    /// The newest view that it knows to be decided.
+    pub newest: Option<&'a View>,
+    /// The end of its lease.
+    pub lease_until: Ticks,
+    /// Before this, it lets nobody in whose predecessor it does not know.
+    pub quiet_until: Ticks,
+    /// Whether it leads the consensus.
+    pub is_leader: bool,
+    /// Who leads the consensus, as far as it knows.
+    pub leader: Option<NodeId>,
+    /// The term of the consensus.
+    pub term: u64,
+    /// How many sections are open.
+    pub open: usize,
+    /// How many requests wait.
+    pub waiting: usize,
+    /// What was counted.
+    pub counters: Counters,
+}
+
+impl LockNode {
+    /// What it knows about itself and its cluster.
+    #[must_use]
+    pub fn look(&self) -> Look<'_> {
+        let standing = match (self.state, &self.membership) {
+            (State::Starting, _) => Standing::Starting,
+            (State::Over, _) => Standing::Over,
+            (State::Running, None) => Standing::Joining,
+            (State::Running, Some(membership)) if membership.is_active => Standing::Active,
+            (State::Running, Some(_)) => Standing::Limbo,
+        };
+        Look {
+            standing,
+            incarnation: self.incarnation,
+            view: self.membership.as_ref().map(|membership| &membership.view),
+            newest: self.consensus.newest_decided(),
+            lease_until: self.lease.until(),
+            quiet_until: self.quiet_until,
+            is_leader: self.consensus.is_leader(),
+            leader: self.consensus.leader(),
+            term: self.consensus.term(),
+            open: self.sections.open_count(),
+            waiting: self.sections.waiting_count(),
+            counters: self.sections.counters,
+        }
+    }
+
+    /// Whether it is known in the present view who was inside a section when the view began.
+    #[must_use]
+    pub fn knows_holder(&self, section: &SectionName) -> bool {
+        self.sections.knows_holder(section)
+    }
+
+    /// How many clients wait for a section at this node, and the fence of the one that is inside.
+    #[must_use]
+    pub fn look_at(&self, section: &SectionName) -> (usize, Option<Fence>) {
+        self.sections.look_at(section)
+    }
+}

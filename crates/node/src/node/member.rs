@@ -1,0 +1,191 @@
+//! A member's life: heartbeats, leases, reports, parcels.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorway_core::{Effects, NodeId, Ticks};
+
+use super::LockNode;
+use crate::message::{Ack, Heartbeat, Msg, Parcel, Report};
+use crate::{Flaw, Incarnation, View};
+
+/// What a node knows as a member of a view.
+#[derive(Debug)]
+pub(super) struct Membership {
+    pub(super) view: View,
+    /// Whether the view is installed; until then nobody is let in.
+    pub(super) is_active: bool,
+    pub(super) adopted: Ticks,
+    /// What it reported, once and for all.
+    pub(super) report: Report,
+    /// The reports that have arrived, and when.
+    pub(super) reports: BTreeMap<NodeId, (Report, Ticks)>,
+    /// Who has not said yet that the report arrived.
+    pub(super) unheard: BTreeSet<NodeId>,
+    pub(super) repeat_at: Ticks,
+}
+
+impl Membership {
+    pub(super) fn alarm(&self) -> Ticks {
+        if self.unheard.is_empty() { Ticks(u64::MAX) } else { self.repeat_at }
+    }
+}
+
+impl LockNode {
+    /// How many parcels of later views are kept.
+    const MOST_KEPT: usize = 4_096;
+
+    /// To every voter of the view, itself included: this node lives.
+    pub(super) fn send_heartbeats(&mut self, effects: &mut Effects<Self>) {
+        let unreachable = self.unreachable();
+        let Some(membership) = &self.membership else { return };
+        self.beats += 1;
+        self.lease.send(self.beats, self.now);
+        for (disk, node) in membership.view.all_voters() {
+            let heartbeat = Heartbeat {
+                incarnation: self.incarnation,
+                view: membership.view.number,
+                is_active: membership.is_active,
+                seq: self.beats,
+                answered: self.answered.get(&disk).copied().unwrap_or_default(),
+                unreachable: unreachable.clone(),
+                is_running_out: self.sections.is_running_out(),
+            };
+            effects.out.send(node, Msg::Heartbeat(heartbeat));
+        }
+    }
+
+    /// Members that do not answer, whose reports are missing, or who said what cannot be.
+    fn unreachable(&mut self) -> Vec<NodeId> {
+        let (now, timing, me) = (self.now, self.setup.timing, self.setup.me);
+        let Some(membership) = &self.membership else { return Vec::new() };
+        let mut those: BTreeSet<NodeId> = self.sections.suspects.keys().copied().collect();
+        if !membership.is_active && now > membership.adopted + timing.barrier {
+            let is_missing = |node: &&NodeId| !membership.reports.contains_key(node);
+            those.extend(membership.view.members.keys().filter(is_missing));
+        }
+        if now > membership.adopted + timing.detection {
+            those.extend(&membership.unheard);
+        }
+        if let Some(delivery) = self.sections.delivery() {
+            those.extend(delivery.out_of_reach(now, timing.detection));
+        }
+        those.remove(&me);
+        those.into_iter().take(crate::wire::MOST_NODES).collect()
+    }
+
+    /// As a voter: answers a heartbeat.
+    pub(super) fn answer_heartbeat(
+        &mut self,
+        from: NodeId,
+        heartbeat: Heartbeat,
+        effects: &mut Effects<Self>,
+    ) {
+        let newest = self.consensus.newest_view();
+        let mut answer = self.voter.answer(self.incarnation.disk, &heartbeat, newest, self.now);
+        if self.has(Flaw::VoterAcknowledgesAll) {
+            answer.is_granted = true;
+        } else if self.has(Flaw::LeftOutByName) {
+            let is_named = newest.is_some_and(|view| view.members.contains_key(&from));
+            answer.is_granted |= is_named;
+        }
+        effects.out.send(from, Msg::Ack(answer));
+        self.watch.hear_heartbeat(from, heartbeat, self.now);
+    }
+
+    /// A voter has answered a heartbeat.
+    pub(super) fn count_ack(&mut self, ack: &Ack) {
+        let Some(membership) = &self.membership else { return };
+        if ack.incarnation != self.incarnation {
+            return;
+        }
+        let newest = self.answered.entry(ack.voter).or_default();
+        *newest = ack.seq.max(*newest);
+        let Some(sent) = self.lease.sending_of(ack.seq).filter(|_| ack.is_granted) else { return };
+        let sent = if self.has(Flaw::LeaseFromArrival) { self.now } else { sent };
+        let (before, length) = (self.lease.until(), self.setup.timing.lease);
+        if self.lease.acknowledge(ack.voter, sent, &membership.view, length) {
+            if self.lease.until() < before || self.lease.until() > self.now + length {
+                self.breach = Some("a lease went back, or reaches further than its length");
+            }
+            self.set_gate();
+            self.sections.renew();
+        }
+    }
+
+    /// A member tells where it was inside when it learned of a view.
+    pub(super) fn hear_report(&mut self, from: NodeId, report: Report, effects: &mut Effects<Self>) {
+        let newest = self.membership.as_ref().map_or(0, |membership| membership.view.number);
+        if report.view > newest {
+            self.early_reports.insert(from, report);
+        } else if report.view == newest {
+            effects.out.send(from, Msg::Heard { view: newest, reporter: report.incarnation });
+            self.take_report(from, report);
+            self.try_to_install();
+        }
+    }
+
+    /// Keeps a report of the adopted view, if it comes from the life that is in it.
+    pub(super) fn take_report(&mut self, from: NodeId, report: Report) {
+        let (now, is_rebuilt) = (self.now, self.has(Flaw::ReportRebuilt));
+        let is_by_name = self.has(Flaw::LeftOutByName);
+        let Some(membership) = &mut self.membership else { return };
+        let listed = membership.view.members.get(&from);
+        if listed != Some(&report.incarnation) && !(is_by_name && listed.is_some()) {
+            return;
+        }
+        let known = membership.reports.get(&from).map(|(known, _)| known);
+        if known.is_some_and(|known| *known != report) {
+            self.breach = Some("a report was changed after it was made");
+        }
+        if known.is_none() || (is_rebuilt && !membership.is_active) {
+            membership.reports.insert(from, (report, now));
+        }
+    }
+
+    /// A member has got this node's report.
+    pub(super) fn note_heard(&mut self, from: NodeId, view: u64, reporter: Incarnation) {
+        if let Some(membership) = &mut self.membership
+            && membership.view.number == view
+            && reporter == self.incarnation
+        {
+            membership.unheard.remove(&from);
+        }
+    }
+
+    /// Sends the report to those who have not said that it arrived.
+    pub(super) fn repeat_report(&mut self, effects: &mut Effects<Self>) {
+        let (now, resend, is_rebuilt) = (self.now, self.setup.timing.resend, self.has(Flaw::ReportRebuilt));
+        let Some(membership) = &mut self.membership else { return };
+        if now < membership.repeat_at {
+            return;
+        }
+        membership.repeat_at = now + resend;
+        if is_rebuilt {
+            membership.report.inside = self.sections.inside();
+        }
+        for node in &membership.unheard {
+            effects.out.send(*node, Msg::Report(membership.report.clone()));
+        }
+    }
+
+    /// A parcel has come: it is opened in its view, kept until that is installed, or dropped if that is over.
+    pub(super) fn hear_parcel(&mut self, from: NodeId, view: u64, seq: u64, ack: u64, parcel: Parcel) {
+        let stage = self.sections.view();
+        let adopted = self.membership.as_ref().map_or(0, |membership| membership.view.number);
+        if stage == Some(view) {
+            let is_member = self.membership.as_ref().is_some_and(|m| m.view.members.contains_key(&from));
+            let now = self.now;
+            let Some(delivery) = self.sections.delivery().filter(|_| is_member) else { return };
+            delivery.acknowledged(from, ack);
+            for parcel in delivery.receive(from, seq, parcel, now) {
+                self.sections.open_parcel(from, parcel);
+            }
+        } else if view >= adopted {
+            if self.kept.len() < Self::MOST_KEPT {
+                self.kept.push_back((from, view, seq, parcel));
+            }
+        } else if self.has(Flaw::OldViewAccepted) && matches!(parcel, Parcel::Section { .. }) {
+            self.sections.open_parcel(from, parcel);
+        }
+    }
+}

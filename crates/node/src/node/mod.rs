@@ -1,0 +1,331 @@
+//! The whole node: from an input to what comes of it.
+
+mod joining;
+mod look;
+mod member;
+mod views;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use doorway_core::{Effects, Machine, NodeId, Refusal, Ticks};
+
+use self::joining::{Joining, Leaving};
+pub use self::look::{Look, Standing};
+use self::member::Membership;
+use crate::consensus::Consensus;
+use crate::disk::{Memory, Record, Write, file_of, write_down};
+use crate::leader::{Proposal, Watch};
+use crate::lease::Lease;
+use crate::message::{Msg, Parcel, Report};
+use crate::recipe::Recipe;
+use crate::sections::Sections;
+use crate::voter::Voter;
+use crate::{Command, DiskId, Flaw, Incarnation, Loss, Notice, Reason, Timing};
+
+/// What makes a node the one that it is.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Its number in the cluster, which nobody else ever has.
+    pub me: NodeId,
+    /// Whom it knows of from the start.
+    pub peers: BTreeSet<NodeId>,
+    /// The algorithm of the cluster.
+    pub recipe: Recipe,
+    /// The times of the cluster.
+    pub timing: Timing,
+    /// The rule that it breaks on purpose; never in earnest.
+    pub flaw: Option<Flaw>,
+}
+
+/// A lock node.
+#[derive(Debug)]
+pub struct LockNode {
+    setup: Setup,
+    memory: Memory,
+    /// Whether something follows the last whole record of its disk.
+    is_torn: bool,
+    now: Ticks,
+    state: State,
+    incarnation: Incarnation,
+    consensus: Consensus,
+    voter: Voter,
+    watch: Watch,
+    membership: Option<Membership>,
+    lease: Lease,
+    /// Before this, only sections are entered whose holder is known.
+    quiet_until: Ticks,
+    /// When it last learned that the voters change.
+    voters_changed: Option<Ticks>,
+    sections: Sections,
+    /// Parcels of views that this node has not installed yet.
+    kept: VecDeque<(NodeId, u64, u64, Parcel)>,
+    /// Reports of views that it has not learned of yet.
+    early_reports: BTreeMap<NodeId, Report>,
+    /// The number of the latest heartbeat, and when the next one is due.
+    beats: u64,
+    beat_at: Ticks,
+    /// The newest heartbeat that each voter has answered.
+    answered: BTreeMap<DiskId, u64>,
+    joining: Joining,
+    leaving: Leaving,
+    /// When a leader looks whether something is to be proposed.
+    lead_at: Ticks,
+    /// Lives that were left out, for a while: none of them may ever come back.
+    left_out: BTreeSet<Incarnation>,
+    /// The timer that is set.
+    armed: Option<Ticks>,
+    breach: Option<&'static str>,
+}
+
+/// How far a node's life has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// It waits until its disk knows that it was started.
+    Starting,
+    /// It lives.
+    Running,
+    /// It has left, or found that it cannot go on.
+    Over,
+}
+
+impl LockNode {
+    /// How often a leader looks whether something is to be proposed.
+    const LEAD_INTERVAL: Ticks = crate::timing::milliseconds(50);
+
+    /// A node that will start from what is on its disk.
+    ///
+    /// # Errors
+    /// If the disk is damaged, or the times do not fit together.
+    pub fn new(setup: Setup, disk: &[u8]) -> Result<Self, Refusal> {
+        setup.timing.check()?;
+        let memory = Memory::read(disk)?;
+        let (timing, flaw) = (setup.timing, setup.flaw);
+        let boot = memory.boot + 1;
+        let incarnation = Incarnation { disk: memory.disk, boot, tenure: 0 };
+        Ok(Self {
+            now: Ticks(0),
+            is_torn: memory.whole < disk.len(),
+            state: State::Starting,
+            incarnation,
+            consensus: Consensus::new(&memory, boot, timing, Ticks(0)),
+            voter: Voter::new(Ticks(0)),
+            watch: Watch::new(timing, flaw),
+            membership: None,
+            lease: Lease::default(),
+            quiet_until: Ticks(0),
+            voters_changed: None,
+            sections: Sections::new(setup.me, setup.recipe.clone(), timing, flaw),
+            kept: VecDeque::new(),
+            early_reports: BTreeMap::new(),
+            beats: 0,
+            beat_at: Ticks(0),
+            answered: BTreeMap::new(),
+            joining: Joining::default(),
+            leaving: Leaving::No,
+            lead_at: Ticks(0),
+            left_out: BTreeSet::new(),
+            armed: None,
+            breach: None,
+            memory,
+            setup,
+        })
+    }
+
+    fn has(&self, flaw: Flaw) -> bool {
+        crate::has_flaw(self.setup.flaw, flaw)
+    }
+
+    /// Every step begins with the time: whoever is past the deadline is told before anything else happens.
+    fn begin(&mut self, now: Ticks) {
+        self.now = now.max(self.now);
+        self.set_gate();
+        if self.now >= self.sections.gate.deadline && self.sections.is_anybody_inside() {
+            self.sections.lose_all(Loss::Lease);
+        }
+        self.sections.ring();
+    }
+
+    fn set_gate(&mut self) {
+        let gate = &mut self.sections.gate;
+        gate.now = self.now;
+        gate.deadline = self.lease.until() - self.setup.timing.margin;
+        gate.quiet_until = self.quiet_until;
+    }
+
+    /// Every step ends with what came of it.
+    fn end(&mut self, effects: &mut Effects<Self>) {
+        if self.state == State::Running {
+            self.learn(effects);
+            self.go_on_leaving(effects);
+            self.lead();
+            self.consensus.compact(self.now);
+            if self.consensus.is_corrupt() {
+                self.stop("the log of this node contradicts that of its leader", effects);
+            }
+        }
+        let (ballots, writes) = self.consensus.take_output();
+        ballots.into_iter().for_each(|(to, ballot)| effects.out.send(to, Msg::Ballot(ballot)));
+        effects.writes.extend(writes);
+        let parcels = self.sections.delivery().map(|delivery| delivery.take_outbox()).unwrap_or_default();
+        parcels.into_iter().for_each(|(to, msg)| effects.out.send(to, msg));
+        effects.notices.append(&mut self.sections.notices);
+        self.breach.take().into_iter().for_each(|what| effects.out.broken(what));
+        self.arm(effects);
+    }
+
+    /// The node cannot go on.
+    fn stop(&mut self, why: &str, effects: &mut Effects<Self>) {
+        self.sections.lose_all(Loss::LeftOut);
+        self.sections.freeze();
+        self.membership = None;
+        self.state = State::Over;
+        effects.notices.push(Notice::Corrupt(why.to_owned()));
+    }
+
+    /// Asks to be woken when something is due, unless that is so already.
+    fn arm(&mut self, effects: &mut Effects<Self>) {
+        let due = self.alarm().max(self.now);
+        if self.state == State::Running && self.armed.is_none_or(|armed| due < armed) {
+            self.armed = Some(due);
+            effects.timers.push((due - self.now, due));
+        }
+    }
+
+    /// When the next thing is due.
+    fn alarm(&self) -> Ticks {
+        let mut due = self.consensus.alarm().min(self.beat_at).min(self.lead_at);
+        due = due.min(self.leaving.alarm());
+        due = self.sections.alarm().map_or(due, |alarm| alarm.min(due));
+        due = self.membership.as_ref().map_or(due, |membership| membership.alarm().min(due));
+        if self.sections.is_anybody_inside() {
+            due = due.min(self.sections.gate.deadline);
+        }
+        self.sections.delivery_alarm().map_or(due, |alarm| alarm.min(due))
+    }
+
+    fn on_alarm(&mut self, effects: &mut Effects<Self>) {
+        let now = self.now;
+        self.consensus.tick(now);
+        if now >= self.beat_at {
+            self.beat_at = now + self.setup.timing.heartbeat;
+            if self.membership.is_some() {
+                self.send_heartbeats(effects);
+            } else {
+                self.say_hello(effects);
+            }
+        }
+        self.repeat_report(effects);
+        self.sections.try_gate();
+        self.sections.sweep();
+        self.sections.delivery().into_iter().for_each(|delivery| delivery.tick(now));
+    }
+
+    /// As a leader: proposes what is to be proposed.
+    fn lead(&mut self) {
+        if self.now >= self.lead_at {
+            self.lead_at = self.now + Self::LEAD_INTERVAL;
+            match self.watch.propose(&self.consensus, &self.setup.recipe, self.now) {
+                Some(Proposal::View(view)) => self.consensus.propose(view, self.now),
+                Some(Proposal::Config(config)) => self.consensus.propose_config(&config, self.now),
+                None => {}
+            }
+        }
+    }
+
+    fn receive(&mut self, from: NodeId, msg: Msg, effects: &mut Effects<Self>) {
+        match msg {
+            Msg::Heartbeat(heartbeat) => self.answer_heartbeat(from, heartbeat, effects),
+            Msg::Ack(ack) => self.count_ack(&ack),
+            Msg::Hello(hello) => self.answer_hello(from, hello, effects),
+            Msg::Welcome(welcome) => self.count_welcome(from, welcome, effects),
+            Msg::Leave(incarnation) => self.hear_leave(from, incarnation),
+            Msg::Report(report) => self.hear_report(from, report, effects),
+            Msg::Heard { view, reporter } => self.note_heard(from, view, reporter),
+            Msg::Parcel { view, seq, ack, parcel } => self.hear_parcel(from, view, seq, ack, parcel),
+            Msg::Got { view, ack } => {
+                if self.sections.view() == Some(view) {
+                    self.sections
+                        .delivery()
+                        .into_iter()
+                        .for_each(|delivery| delivery.acknowledged(from, ack));
+                }
+            }
+            Msg::Ballot(ballot) => {
+                // A disk that is known to be at another node does not speak from here.
+                if self.consensus.node_of(ballot.from).is_none_or(|node| node == from) {
+                    self.consensus.look_up(ballot.from, from);
+                    self.consensus.receive(ballot, self.now);
+                }
+            }
+        }
+    }
+}
+
+impl Machine for LockNode {
+    type Header = ();
+    type Msg = Msg;
+    type Command = Command;
+    type Notice = Notice;
+    type Timer = Ticks;
+    type Write = Write;
+
+    fn on_start(&mut self, now: Ticks, effects: &mut Effects<Self>) {
+        self.now = now;
+        self.memory.boot = self.incarnation.boot;
+        let write = if self.is_torn {
+            Write::Replace(file_of(&self.memory.records()))
+        } else {
+            Write::Append(write_down(&[Record::Boot(self.incarnation.boot)]))
+        };
+        effects.writes.push(write);
+    }
+
+    fn on_command(&mut self, now: Ticks, command: Command, effects: &mut Effects<Self>) {
+        self.begin(now);
+        match command {
+            Command::Lock(lock) if self.state == State::Over => {
+                effects.notices.push(Notice::Refused { request: lock.request, why: Reason::Leaving });
+            }
+            Command::Lock(lock) => self.sections.lock(lock),
+            Command::Cancel(request) => self.sections.cancel(request),
+            Command::Release { request, fence } => self.sections.release(request, fence),
+            Command::Gone(client) => self.sections.client_gone(client),
+            Command::Leave { patience } => self.begin_leaving(patience),
+            Command::Appoint(nodes) => self.watch.appoint(nodes.into_iter().collect()),
+        }
+        self.end(effects);
+    }
+
+    fn on_message(&mut self, now: Ticks, from: NodeId, (): (), msg: Msg, effects: &mut Effects<Self>) {
+        if self.state == State::Running {
+            self.begin(now);
+            self.receive(from, msg, effects);
+            self.end(effects);
+        }
+    }
+
+    fn on_timer(&mut self, now: Ticks, timer: Ticks, effects: &mut Effects<Self>) {
+        if self.armed == Some(timer) {
+            self.armed = None;
+        }
+        if self.state == State::Running {
+            self.begin(now);
+            self.on_alarm(effects);
+            self.end(effects);
+        }
+    }
+
+    fn on_written(&mut self, now: Ticks, _: Write, effects: &mut Effects<Self>) {
+        self.begin(now);
+        if self.state == State::Starting {
+            self.state = State::Running;
+            (self.beat_at, self.lead_at) = (self.now, self.now);
+            self.voter = Voter::new(self.now);
+            self.consensus.begin(self.now);
+            self.restart_into_view(effects);
+        } else {
+            self.consensus.written(self.now);
+        }
+        self.end(effects);
+    }
+}

@@ -1,0 +1,228 @@
+//! Learning of views, adopting and installing them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorway_core::{Effects, NodeId, SectionName, Ticks};
+
+use super::LockNode;
+use super::member::Membership;
+use crate::message::Report;
+use crate::{Flaw, Loss, View};
+
+impl LockNode {
+    /// Learns what was decided: every view counts for the quiet time, the newest is adopted.
+    pub(super) fn learn(&mut self, effects: &mut Effects<Self>) {
+        let took_snapshot = self.consensus.take_snapshot_taken();
+        let decided = self.consensus.take_decided();
+        if decided.is_empty() && !took_snapshot {
+            return;
+        }
+        for (before, view) in &decided {
+            self.judge(before.as_ref(), view);
+            let leaves_out = before.as_ref().is_some_and(|before| view.leaves_out_somebody_of(before));
+            self.be_quiet(leaves_out);
+            if view.voters_since == view.number {
+                self.voters_changed = Some(self.now);
+            }
+        }
+        if took_snapshot {
+            self.be_quiet(true);
+            self.voters_changed = Some(self.now);
+        }
+        if let Some(newest) = self.consensus.newest_decided().cloned() {
+            self.watch.note_decided(newest.number, self.now);
+            self.lead_at = self.now;
+            self.adopt(newest, effects);
+        }
+    }
+
+    /// From now on nobody enters, for as long as a lease of somebody who was left out may last.
+    fn be_quiet(&mut self, is_needed: bool) {
+        let until = self.now + self.setup.timing.wait();
+        if self.has(Flaw::WaitOverwritten) {
+            self.quiet_until = if is_needed { until } else { self.now };
+        } else if is_needed && !self.has(Flaw::NoWait) {
+            self.quiet_until = self.quiet_until.max(until);
+        }
+        self.set_gate();
+    }
+
+    /// What must hold of any two views that follow each other.
+    fn judge(&mut self, before: Option<&View>, view: &View) {
+        const REMEMBERED: usize = 1_024;
+        if before.is_some_and(|before| view.number != before.number + 1) {
+            self.breach = Some("a view was decided whose number does not follow its predecessor's");
+        }
+        if view.members.values().any(|life| self.left_out.contains(life)) {
+            self.breach = Some("a life that was left out is in a later view");
+        }
+        let gone =
+            before.into_iter().flat_map(|before| before.members.values()).filter(|life| !view.has(life));
+        self.left_out.extend(gone);
+        while self.left_out.len() > REMEMBERED {
+            self.left_out.pop_first();
+        }
+    }
+
+    fn adopt(&mut self, view: View, effects: &mut Effects<Self>) {
+        let adopted = self.membership.as_ref().map(|membership| membership.view.number);
+        if adopted.is_some_and(|adopted| view.number <= adopted) || self.leaving.is_said() {
+            return;
+        }
+        let is_in = if self.has(Flaw::LeftOutByName) {
+            view.members.contains_key(&self.setup.me)
+        } else {
+            view.has(&self.incarnation)
+        };
+        match (is_in, adopted) {
+            (false, Some(_)) => self.be_left_out(),
+            (false, None) => {}
+            (true, _) => self.adopt_as_member(view, adopted.is_none(), effects),
+        }
+    }
+
+    /// The others have gone on without this node: it begins a new life.
+    fn be_left_out(&mut self) {
+        self.membership = None;
+        self.sections.freeze();
+        self.sections.lose_all(Loss::LeftOut);
+        self.sections.suspects.clear();
+        self.kept.clear();
+        self.early_reports.clear();
+        if !self.has(Flaw::Readmitted) {
+            self.incarnation.tenure += 1;
+        }
+        (self.lease, self.answered) = (Default::default(), BTreeMap::new());
+        self.set_gate();
+        self.joining.begin_again(self.now);
+        self.beat_at = self.now;
+    }
+
+    fn adopt_as_member(&mut self, view: View, is_first: bool, effects: &mut Effects<Self>) {
+        if is_first {
+            self.be_quiet(true);
+        }
+        if !self.has(Flaw::ReportWithoutFreeze) {
+            self.sections.freeze();
+        }
+        self.sections.suspects.clear();
+        let is_voter = view.all_voters().contains_key(&self.incarnation.disk);
+        let report = Report {
+            view: view.number,
+            incarnation: self.incarnation,
+            inside: self.sections.inside(),
+            age: is_voter.then(|| self.voter.age(&view, self.now)),
+        };
+        let me = self.setup.me;
+        let others: BTreeSet<NodeId> = view.members.keys().copied().filter(|node| *node != me).collect();
+        let mut membership = Membership {
+            is_active: false,
+            adopted: self.now,
+            reports: BTreeMap::new(),
+            unheard: others,
+            repeat_at: Ticks(0),
+            report: report.clone(),
+            view,
+        };
+        membership.reports.insert(me, (report, self.now));
+        let number = membership.view.number;
+        self.membership = Some(membership);
+        self.kept.retain(|(_, view, _, _)| *view >= number);
+        for (from, report) in std::mem::take(&mut self.early_reports) {
+            if report.view >= number {
+                self.hear_report(from, report, effects);
+            }
+        }
+        self.repeat_report(effects);
+        self.beat_at = self.now;
+        self.try_to_install();
+    }
+
+    /// Installs the adopted view when all reports are here.
+    pub(super) fn try_to_install(&mut self) {
+        let Some(membership) = &self.membership else { return };
+        let missing = membership.view.members.len() - membership.reports.len();
+        let may_miss = usize::from(self.has(Flaw::ReportMissing) && membership.view.members.len() > 1);
+        if membership.is_active || missing > may_miss {
+            return;
+        }
+        let Ok(blueprint) = self.setup.recipe.blueprint(membership.view.members.len()) else { return };
+        let (holders, disputed) = holders_of(&membership.reports);
+        let (number, members) = (membership.view.number, membership.view.members.keys().copied().collect());
+        self.lower_quiet_time();
+        if self.has(Flaw::ReportWithoutFreeze) {
+            self.sections.freeze();
+        }
+        self.set_gate();
+        for name in &disputed {
+            self.breach = Some("two members report to be inside one section");
+            self.sections.conflict(name);
+        }
+        self.sections.install(number, members, blueprint, holders, disputed);
+        if let Some(membership) = &mut self.membership {
+            membership.is_active = true;
+        }
+        self.beat_at = self.now;
+        for (from, view, seq, parcel) in std::mem::take(&mut self.kept) {
+            self.hear_parcel(from, view, seq, 0, parcel);
+        }
+    }
+
+    /// The age rule: if a majority of the voters has acknowledged no outsider for some time already, nobody has to wait for
+    /// that time again.
+    fn lower_quiet_time(&mut self) {
+        let wait = self.setup.timing.wait();
+        let Some(membership) = &self.membership else { return };
+        let view = &membership.view;
+        let is_settled =
+            view.next_voters.is_none() && self.voters_changed.is_none_or(|changed| self.now > changed + wait);
+        let ages = membership
+            .reports
+            .values()
+            .filter(|(report, _)| view.voters.contains_key(&report.incarnation.disk));
+        let ends = ages.filter_map(|(report, arrival)| Some(*arrival + (wait - report.age?)));
+        let mut ends: Vec<Ticks> = ends.collect();
+        ends.sort_unstable();
+        if let Some(end) = ends.get(view.voters.len() / 2).filter(|_| is_settled) {
+            self.quiet_until = self.quiet_until.min(*end);
+        }
+    }
+
+    /// The flaw of a node that goes on where its disk says that it was.
+    pub(super) fn restart_into_view(&mut self, effects: &mut Effects<Self>) {
+        if !self.has(Flaw::RestartIntoView) {
+            return;
+        }
+        let view =
+            self.consensus.newest_view().filter(|view| view.members.contains_key(&self.setup.me)).cloned();
+        if let Some(view) = view
+            && let Some(life) = view.members.get(&self.setup.me).copied()
+        {
+            self.incarnation = life;
+            self.adopt_as_member(view.clone(), false, effects);
+            if let Some(membership) = &mut self.membership {
+                let report = membership.report.clone();
+                let all = view.members.keys().map(|node| (*node, (report.clone(), self.now)));
+                membership.reports = all.collect();
+            }
+            self.try_to_install();
+        }
+    }
+}
+
+/// Who is inside what, by all reports, and the sections that two claim.
+fn holders_of(
+    reports: &BTreeMap<NodeId, (Report, Ticks)>,
+) -> (BTreeMap<SectionName, NodeId>, BTreeSet<SectionName>) {
+    let (mut holders, mut disputed) = (BTreeMap::new(), BTreeSet::new());
+    for (node, (report, _)) in reports {
+        for name in &report.inside {
+            if holders.contains_key(name) {
+                disputed.insert(name.clone());
+            } else {
+                holders.insert(name.clone(), *node);
+            }
+        }
+    }
+    (holders, disputed)
+}

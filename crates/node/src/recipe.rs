@@ -1,0 +1,167 @@
+//! An algorithm of the catalog as a lock node needs it: its type is forgotten, its messages are bytes.
+//!
+//! So the whole node is compiled once and not once for each algorithm, and what an algorithm cannot read or believe is found in
+//! one place, whatever it is.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use doorway_core::{Algorithm, Factory, Members, Node, NodeId, Out, Phase, Refusal, Sent, Start, To};
+
+/// How to make the nodes of one algorithm, for any number of members.
+#[derive(Clone)]
+pub struct Recipe {
+    name: Arc<str>,
+    is_perpetual: bool,
+    plan: Arc<MakeBlueprint>,
+}
+
+type MakeBlueprint = dyn Fn(&Members) -> Result<Blueprint, Refusal> + Send + Sync;
+
+impl Recipe {
+    /// The recipe of an algorithm. All nodes of a cluster must have the same under the same name.
+    pub fn new<A: Algorithm>(name: &str, factory: Factory<A>) -> Self {
+        let plan = move |members: &Members| {
+            let (plan, members) = (factory.plan(members)?, *members);
+            let make = move |me, start| -> Box<dyn Participant> {
+                Box::new(Running { node: plan.node(me, start), members })
+            };
+            Ok(Blueprint { make: Arc::new(make) })
+        };
+        Self { name: name.into(), is_perpetual: A::PERPETUAL, plan: Arc::new(plan) }
+    }
+
+    /// The algorithm's name, with what was chosen for it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether messages travel even when nobody wants to enter: then each section must be open at every member.
+    #[must_use]
+    pub fn is_perpetual(&self) -> bool {
+        self.is_perpetual
+    }
+
+    /// The blueprint for so many members.
+    ///
+    /// # Errors
+    /// If the algorithm cannot run among so many.
+    pub fn blueprint(&self, n: usize) -> Result<Blueprint, Refusal> {
+        (self.plan)(&Members::new(n)?)
+    }
+}
+
+impl fmt::Debug for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Recipe").field(&self.name).finish()
+    }
+}
+
+/// How to make the nodes of one algorithm among the members of one view.
+#[derive(Clone)]
+pub struct Blueprint {
+    make: Arc<MakeParticipant>,
+}
+
+type MakeParticipant = dyn Fn(NodeId, Start) -> Box<dyn Participant> + Send + Sync;
+
+impl Blueprint {
+    /// One node.
+    #[must_use]
+    pub fn participant(&self, me: NodeId, start: Start) -> Box<dyn Participant> {
+        (self.make)(me, start)
+    }
+}
+
+impl fmt::Debug for Blueprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Blueprint")
+    }
+}
+
+/// A node of an algorithm whose type nobody knows any more.
+pub trait Participant: fmt::Debug + Send {
+    /// Where it stands.
+    fn phase(&self) -> Phase;
+    /// It comes to life.
+    fn start(&mut self, post: &mut Post);
+    /// Its application wants in; it must be outside.
+    fn request(&mut self, post: &mut Post);
+    /// Its application has left; it must be inside.
+    fn release(&mut self, post: &mut Post);
+    /// A message has arrived.
+    fn message(&mut self, from: NodeId, bytes: &[u8], post: &mut Post);
+    /// Whether its state is the same as another's.
+    fn is_like(&self, other: &dyn Participant) -> bool;
+    /// The same as something whose type can be asked for.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// What a step of a participant sends.
+#[derive(Debug, Default)]
+pub struct Post {
+    /// The messages, each for one participant or for several.
+    pub sends: Vec<(To, Vec<u8>)>,
+    /// What cannot be, if the step met something of that kind.
+    pub broken: Option<&'static str>,
+}
+
+#[derive(Debug)]
+struct Running<A> {
+    node: Node<A>,
+    members: Members,
+}
+
+impl<A: Algorithm> Running<A> {
+    fn step(&mut self, post: &mut Post, act: impl FnOnce(&mut Node<A>, &mut Out<A::Msg>)) {
+        let mut out = Out::default();
+        act(&mut self.node, &mut out);
+        post.broken = post.broken.or(out.breach());
+        for Sent { to, msg, .. } in out.drain() {
+            match postcard::to_stdvec(&msg) {
+                Ok(bytes) => post.sends.push((to, bytes)),
+                Err(_) => post.broken = Some("a message that cannot be written down"),
+            }
+        }
+    }
+}
+
+impl<A: Algorithm> Participant for Running<A> {
+    fn phase(&self) -> Phase {
+        self.node.phase()
+    }
+
+    fn start(&mut self, post: &mut Post) {
+        self.step(post, Node::start);
+    }
+
+    fn request(&mut self, post: &mut Post) {
+        self.step(post, Node::request);
+    }
+
+    fn release(&mut self, post: &mut Post) {
+        self.step(post, Node::release);
+    }
+
+    fn message(&mut self, from: NodeId, bytes: &[u8], post: &mut Post) {
+        let Ok((msg, [])) = postcard::take_from_bytes::<A::Msg>(bytes) else {
+            post.broken = Some("bytes that are no message of the algorithm");
+            return;
+        };
+        if !self.members.contains(from) {
+            post.broken = Some("a message that speaks of a node that does not exist");
+            return;
+        }
+        self.step(post, |node, out| node.message(from, msg, out));
+    }
+
+    fn is_like(&self, other: &dyn Participant) -> bool {
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| other.node == self.node)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

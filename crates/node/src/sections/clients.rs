@@ -1,0 +1,183 @@
+//! Requests from their making to their end.
+
+use doorway_core::{Fence, SectionName, Ticks};
+
+use super::{Request, Section, Sections};
+use crate::message::Parcel;
+use crate::{ClientId, Lock, Loss, Notice, Reason, RequestId};
+
+/// The longest time between two words that somebody waits.
+const LONGEST_NUDGE: Ticks = crate::timing::milliseconds(5_000);
+
+impl Sections {
+    /// A request that can be taken joins the line of its first section.
+    pub(super) fn admit_request(&mut self, lock: Lock) {
+        let Lock { request: id, client, mut names, patience, max_hold, tell_if_wanted } = lock;
+        let now = self.gate.now;
+        names.sort_unstable();
+        self.made += 1;
+        let request = Request {
+            client,
+            names,
+            fences: Vec::new(),
+            number: self.made,
+            gives_up: patience.map(|patience| now + patience),
+            max_hold,
+            hold_ends: None,
+            nudge: Some((now + self.timing.nudge, self.timing.nudge)),
+            tell_if_wanted,
+        };
+        self.alarms.extend(request.alarm().map(|at| (at, id)));
+        self.requests.insert(id, request);
+        self.clients.entry(client).or_default().insert(id);
+        self.join_line(id);
+    }
+
+    /// A request waits for the next of its sections.
+    fn join_line(&mut self, id: RequestId) {
+        let Some(request) = self.requests.get(&id) else { return };
+        let Some(name) = request.names.get(request.fences.len()).cloned() else { return };
+        let section = self.section(&name);
+        section.line.push_back(id);
+        if section.holder.is_some() {
+            self.tell_wanted(&name);
+        }
+        self.want(&name);
+    }
+
+    /// A section, made if this is its first use here.
+    pub(super) fn section(&mut self, name: &SectionName) -> &mut Section {
+        if !self.open.contains_key(name) {
+            let clock = self.floor;
+            self.open.insert(name.clone(), Section { clock, ..Section::default() });
+            self.counters.most_open = self.counters.most_open.max(self.open.len() as u64);
+        }
+        let now = self.gate.now;
+        let section = self.open.entry(name.clone()).or_default();
+        section.touched = now;
+        if !section.is_in_idle_list {
+            section.is_in_idle_list = true;
+            self.idle.push_back((now, name.clone()));
+        }
+        section
+    }
+
+    /// A request gets a section with this fence.
+    pub(super) fn enter(&mut self, id: RequestId, fence: Fence) {
+        self.counters.entries += 1;
+        self.inside += 1;
+        let (now, deadline) = (self.gate.now, self.gate.deadline);
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        request.fences.push(fence);
+        if !request.is_in() {
+            self.join_line(id);
+            return;
+        }
+        request.hold_ends = request.max_hold.map(|span| now + span);
+        self.alarms.extend(request.hold_ends.map(|at| (at, id)));
+        let until = request.hold_ends.map_or(deadline, |ends| ends.min(deadline));
+        self.notices.push(Notice::Granted { request: id, fences: request.grants(), until });
+    }
+
+    /// A client has left.
+    pub(crate) fn release(&mut self, id: RequestId, fence: Fence) {
+        let is_its = |request: &Request| request.is_in() && request.fences.first() == Some(&fence);
+        if self.requests.get(&id).is_some_and(is_its) {
+            self.end(id);
+        }
+    }
+
+    /// A client does not want to wait any longer.
+    pub(crate) fn cancel(&mut self, id: RequestId) {
+        if self.requests.get(&id).is_some_and(|request| !request.is_in()) {
+            self.refuse(id, Reason::Cancelled);
+        }
+    }
+
+    /// A client is gone.
+    pub(crate) fn client_gone(&mut self, client: ClientId) {
+        for id in self.clients.get(&client).cloned().unwrap_or_default() {
+            self.end(id);
+        }
+    }
+
+    /// A request that waits will not be served.
+    pub(super) fn refuse(&mut self, id: RequestId, why: Reason) {
+        self.notices.push(Notice::Refused { request: id, why });
+        self.end(id);
+    }
+
+    /// A request that has sections must give them back at once; if it was not in yet, it waits for all of them anew.
+    pub(super) fn evict(&mut self, id: RequestId, why: Loss) {
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        if request.is_in() {
+            self.notices.push(Notice::Lost { request: id, why });
+            self.end(id);
+            return;
+        }
+        let held: Vec<SectionName> = request.names[..request.fences.len()].to_vec();
+        let next = request.names[request.fences.len()].clone();
+        request.fences.clear();
+        if let Some(section) = self.open.get_mut(&next) {
+            section.line.retain(|other| *other != id);
+        }
+        held.iter().for_each(|name| self.give_back(name));
+        self.join_line(id);
+    }
+
+    /// A request is over: it gives back what it has and waits no more.
+    fn end(&mut self, id: RequestId) {
+        let Some(request) = self.requests.remove(&id) else { return };
+        if let Some(requests) = self.clients.get_mut(&request.client) {
+            requests.remove(&id);
+            if requests.is_empty() {
+                self.clients.remove(&request.client);
+            }
+        }
+        if let Some(section) =
+            request.names.get(request.fences.len()).and_then(|next| self.open.get_mut(next))
+        {
+            section.line.retain(|other| *other != id);
+        }
+        let held = &request.names[..request.fences.len()];
+        held.iter().for_each(|name| self.give_back(name));
+    }
+
+    /// Nobody is inside a section any more.
+    fn give_back(&mut self, name: &SectionName) {
+        let now = self.gate.now;
+        let Some(section) = self.open.get_mut(name) else { return };
+        if section.holder.take().is_some() {
+            section.touched = now;
+            self.inside -= 1;
+            self.pass_on(name);
+        }
+    }
+
+    /// Tells whoever is inside a section and wants to know that somebody waits for it.
+    pub(super) fn tell_wanted(&mut self, name: &SectionName) {
+        let holder = self.open.get(name).and_then(|section| section.holder);
+        let Some(id) = holder else { return };
+        if self.requests.get(&id).is_some_and(|request| request.tell_if_wanted && request.is_in()) {
+            self.notices.push(Notice::Wanted { request: id, section: name.clone() });
+        }
+    }
+
+    /// Tells the other members that somebody here has waited for a while, and later again.
+    pub(super) fn nudge(&mut self, id: RequestId) {
+        let now = self.gate.now;
+        let Some(request) = self.requests.get_mut(&id) else { return };
+        let Some((_, pause)) = request.nudge else { return };
+        let pause = Ticks(pause.0 * 2).min(LONGEST_NUDGE);
+        request.nudge = Some((now + pause, pause));
+        self.alarms.extend(request.alarm().map(|at| (at, id)));
+        let Some(name) = request.names.get(request.fences.len()).cloned() else { return };
+        if self
+            .open
+            .get(&name)
+            .is_some_and(|section| section.line.front() == Some(&id) && section.holder.is_none())
+        {
+            self.broadcast(&Parcel::Wanted(name));
+        }
+    }
+}

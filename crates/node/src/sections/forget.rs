@@ -1,0 +1,256 @@
+//! Forgetting sections that nobody uses.
+//!
+//! A node may forget a section by itself if the algorithm's state is the one in which the section would be made again. Otherwise
+//! all members must forget together: the section's home, a member that its name picks, asks all of them. Whoever is outside and
+//! has nobody waiting agrees, tells the number of the last parcel about the section that it sent to each member and of the last
+//! parcel of any kind that it got from each, and does nothing in the section until it hears the verdict. If every parcel that was
+//! sent had arrived before its receiver answered, nothing is on its way any more, and the section can be forgotten
+//! everywhere; its clock is kept as the least with which any section begins from then on.
+
+use std::collections::BTreeMap;
+
+use doorway_core::{NodeId, Phase, SectionName, Ticks};
+
+use super::{Section, Sections};
+use crate::Flaw;
+use crate::message::{Idleness, Parcel, Still};
+use crate::wire::MOST_FORGOTTEN;
+
+/// A question about one section: what the members have answered so far.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    stills: BTreeMap<NodeId, Answer>,
+    is_refused: bool,
+}
+
+#[derive(Debug)]
+struct Answer {
+    still: Option<Still>,
+    arrived: BTreeMap<NodeId, u64>,
+}
+
+impl Sections {
+    /// How many sections are looked at in one step.
+    const MOST_AT_ONCE: usize = 256;
+
+    /// Forgets what can be forgotten of that which has been idle for long, and asks about the rest.
+    pub(crate) fn sweep(&mut self) {
+        let now = self.gate.now;
+        let mut differing = Vec::new();
+        for _ in 0..Self::MOST_AT_ONCE {
+            let is_due = |(touched, _): &mut (Ticks, SectionName)| *touched + self.timing.idle <= now;
+            let Some((_, name)) = self.idle.pop_front_if(is_due) else { break };
+            let Some(section) = self.open.get_mut(&name) else { continue };
+            section.is_in_idle_list = false;
+            let is_resting = section.touched + self.timing.idle <= now && self.is_resting(&name);
+            if is_resting && self.is_as_new(&name) {
+                self.forget(&name);
+                self.counters.forgotten_alone += 1;
+            } else {
+                self.put_back_into_idle_list(&name);
+                if is_resting && self.is_still(&name) {
+                    differing.push(name);
+                }
+            }
+        }
+        self.tell_homes(differing);
+    }
+
+    fn put_back_into_idle_list(&mut self, name: &SectionName) {
+        let (now, idle) = (self.gate.now, self.timing.idle);
+        let Some(section) = self.open.get_mut(name) else { return };
+        section.is_in_idle_list = true;
+        // What was looked at and could not be forgotten yet is looked at again after as long a time.
+        let touched = if section.touched + idle <= now { now } else { section.touched };
+        self.idle.push_back((touched, name.clone()));
+    }
+
+    /// Whether nobody here has anything to do with a section.
+    fn is_resting(&self, name: &SectionName) -> bool {
+        let rests = |section: &Section| {
+            section.holder.is_none() && section.line.is_empty() && section.frozen.is_none()
+        };
+        self.open.get(name).is_some_and(rests) && self.phase(name) == Phase::Outside
+    }
+
+    /// Whether everything that this node said about a section has arrived.
+    fn is_still(&self, name: &SectionName) -> bool {
+        let Some((stage, section)) = self.stage.as_ref().zip(self.open.get(name)) else { return false };
+        section.last_sent.iter().all(|(node, seq)| stage.delivery.has_arrived(*node, *seq))
+    }
+
+    /// Whether a section would be made again just as it is.
+    fn is_as_new(&self, name: &SectionName) -> bool {
+        if self.has(Flaw::OneSidedForgetting) {
+            return true;
+        }
+        let running = self.open.get(name).and_then(|section| section.running.as_ref());
+        let is_like_new =
+            running.is_none_or(|is| self.fresh(name).is_some_and(|new| is.is_like(new.as_ref())));
+        !self.recipe.is_perpetual() && is_like_new && self.is_still(name)
+    }
+
+    fn forget(&mut self, name: &SectionName) {
+        if let Some(section) = self.open.remove(name) {
+            self.floor = self.floor.max(section.clock);
+        }
+    }
+
+    /// The member that is to ask about a section.
+    fn home_of(&self, name: &SectionName) -> Option<NodeId> {
+        let members = &self.stage.as_ref()?.members;
+        let hash = crc32fast::hash(name.as_str().as_bytes());
+        members.get(hash as usize % members.len()).copied()
+    }
+
+    fn tell_homes(&mut self, names: Vec<SectionName>) {
+        if self.recipe.is_perpetual() {
+            return;
+        }
+        let mut by_home: BTreeMap<NodeId, Vec<SectionName>> = BTreeMap::new();
+        for name in names {
+            if let Some(home) = self.home_of(&name) {
+                by_home.entry(home).or_default().push(name);
+            }
+        }
+        for (home, names) in by_home {
+            self.say(home, Parcel::Idle(names));
+        }
+    }
+
+    /// As the home of these sections: asks every member, itself included.
+    pub(super) fn ask_whether_to_forget(&mut self, names: Vec<SectionName>) {
+        let mine: Vec<SectionName> = names
+            .into_iter()
+            .filter(|name| !self.rounds.contains_key(name) && self.home_of(name) == Some(self.me))
+            .take(MOST_FORGOTTEN)
+            .collect();
+        if mine.is_empty() {
+            return;
+        }
+        for name in &mine {
+            self.rounds.insert(name.clone(), Round::default());
+        }
+        let question = Parcel::MayForget(mine);
+        self.broadcast(&question);
+        self.say(self.me, question);
+    }
+
+    /// As a member: tells how these sections stand here, and does nothing in those that can be forgotten.
+    pub(super) fn answer_whether_to_forget(&mut self, home: NodeId, names: Vec<SectionName>) {
+        let mut answers = Vec::with_capacity(names.len());
+        for name in names {
+            let is_at_home = self.home_of(&name) == Some(home);
+            let is_idle = !self.open.contains_key(&name) || self.is_resting(&name);
+            let still = (is_at_home && is_idle).then(|| self.freeze_section(&name));
+            answers.push((name, still));
+        }
+        let arrived = self.stage.as_ref().map(|stage| stage.delivery.arrivals()).unwrap_or_default();
+        self.say(home, Parcel::Idleness(Idleness { answers, arrived }));
+    }
+
+    fn freeze_section(&mut self, name: &SectionName) -> Still {
+        let touched = self.open.get(name).map(|section| section.touched);
+        let section = self.section(name);
+        // To be asked is no use of the section.
+        section.touched = touched.unwrap_or(section.touched);
+        section.frozen = Some(Vec::new());
+        Still { clock: section.clock, sent: section.last_sent.clone() }
+    }
+
+    /// As the home: counts the answers, and when all are in says what is to become of the sections.
+    pub(super) fn count_idleness(&mut self, from: NodeId, idleness: Idleness) {
+        let Idleness { answers, arrived } = idleness;
+        let arrived: BTreeMap<NodeId, u64> = arrived.into_iter().collect();
+        let Some(stage) = &self.stage else { return };
+        let members = stage.members.len();
+        let (mut forget, mut keep, mut clock) = (Vec::new(), Vec::new(), 0);
+        for (name, still) in answers {
+            let Some(round) = self.rounds.get_mut(&name) else { continue };
+            round.is_refused |= still.is_none();
+            round.stills.insert(from, Answer { still, arrived: arrived.clone() });
+            if round.stills.len() < members {
+                continue;
+            }
+            match round.verdict() {
+                Some(highest) => {
+                    clock = highest.max(clock);
+                    forget.push(name.clone());
+                }
+                None => keep.push(name.clone()),
+            }
+            self.rounds.remove(&name);
+        }
+        if !forget.is_empty() || !keep.is_empty() {
+            let verdict = Parcel::Verdict { forget, clock, keep };
+            self.broadcast(&verdict);
+            self.say(self.me, verdict);
+        }
+    }
+
+    /// As a member: forgets, or goes on.
+    pub(super) fn obey_verdict(&mut self, forget: &[SectionName], clock: u64, keep: &[SectionName]) {
+        for name in forget {
+            self.floor = self.floor.max(clock);
+            let Some(section) = self.open.get_mut(name) else { continue };
+            let Some(kept) = section.frozen.take() else { continue };
+            self.counters.forgotten_together += 1;
+            if let Some(stage) = &mut self.stage {
+                stage.holders.remove(name);
+            }
+            section.running = None;
+            section.last_sent.clear();
+            if section.line.is_empty() && kept.is_empty() {
+                self.forget(name);
+            } else {
+                section.clock = section.clock.max(self.floor);
+                self.go_on(name, kept);
+            }
+        }
+        for name in keep {
+            let kept = self.open.get_mut(name).and_then(|section| section.frozen.take());
+            kept.into_iter().for_each(|kept| self.go_on(name, kept));
+        }
+    }
+
+    /// A section is used again: first what came meanwhile, then who wants in.
+    fn go_on(&mut self, name: &SectionName, kept: Vec<(NodeId, u64, Vec<u8>)>) {
+        for (from, clock, bytes) in kept {
+            self.hear(from, name, clock, bytes);
+        }
+        if self.open.get(name).is_some_and(|section| !section.line.is_empty()) {
+            self.want(name);
+        }
+    }
+
+    /// Sends a parcel to one member, which may be this node itself.
+    fn say(&mut self, to: NodeId, parcel: Parcel) {
+        let now = self.gate.now;
+        if to == self.me {
+            self.open_parcel(to, parcel);
+        } else if let Some(stage) = &mut self.stage {
+            stage.delivery.send(to, parcel, now);
+        }
+    }
+}
+
+impl Round {
+    /// The largest clock if all agree and nothing is on its way.
+    fn verdict(&self) -> Option<u64> {
+        if self.is_refused {
+            return None;
+        }
+        let mut clock = 0;
+        for (sender, answer) in &self.stills {
+            let still = answer.still.as_ref()?;
+            clock = clock.max(still.clock);
+            for (receiver, seq) in &still.sent {
+                let arrived = self.stills.get(receiver)?.arrived.get(sender).copied().unwrap_or_default();
+                if arrived < *seq {
+                    return None;
+                }
+            }
+        }
+        Some(clock)
+    }
+}

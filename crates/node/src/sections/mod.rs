@@ -1,0 +1,433 @@
+//! The named sections of one node: its clients in front, the algorithm behind.
+//!
+//! Clients queue here first come first served. As long as somebody queues, the node takes part in the algorithm of that section
+//! as one participant among the members of the view. Whenever the algorithm lets the node in, and lease and quiet time
+//! permit it, the first in the queue gets the section; after so many clients of this node in a row it goes back to the
+//! algorithm, for whoever waits elsewhere. A request that the algorithm knows of is never withdrawn: if its client does not want
+//! it any more, the next one here takes it over, or the section is given back at once.
+
+mod clients;
+mod forget;
+mod running;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use doorway_core::{Fence, NodeId, Phase, SectionName, Ticks};
+
+use self::forget::Round;
+use crate::delivery::Delivery;
+use crate::message::Parcel;
+use crate::recipe::{Blueprint, Participant, Recipe};
+use crate::{ClientId, Flaw, Lock, Loss, Notice, Reason, RequestId, Timing};
+
+/// All sections of one node.
+#[derive(Debug)]
+pub(crate) struct Sections {
+    me: NodeId,
+    recipe: Recipe,
+    timing: Timing,
+    flaw: Option<Flaw>,
+    /// The view in which sections are entered, while there is one.
+    stage: Option<Stage>,
+    open: BTreeMap<SectionName, Section>,
+    requests: BTreeMap<RequestId, Request>,
+    clients: BTreeMap<ClientId, BTreeSet<RequestId>>,
+    /// When something about a request is due.
+    alarms: BTreeSet<(Ticks, RequestId)>,
+    /// Sections that the algorithm has let this node into and that nobody may enter yet.
+    held_back: BTreeSet<SectionName>,
+    /// How many sections somebody here is inside of.
+    inside: usize,
+    /// The largest clock of a section that was forgotten in this view.
+    floor: u64,
+    /// Open sections in the order in which they were touched, roughly.
+    idle: VecDeque<(Ticks, SectionName)>,
+    /// The questions about forgetting that this node has asked, as the home of those sections.
+    rounds: BTreeMap<SectionName, Round>,
+    /// What must hold for somebody to be let in.
+    pub(crate) gate: Gate,
+    /// How many requests were made so far.
+    made: u64,
+    /// Whom the algorithm has caught at something impossible.
+    pub(crate) suspects: BTreeMap<NodeId, &'static str>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) counters: Counters,
+}
+
+/// What was counted about sections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// How many entries there were.
+    pub entries: u64,
+    /// How many times an algorithm met what cannot be.
+    pub impossible: u64,
+    /// How many sections were forgotten because their state was the first one again.
+    pub forgotten_alone: u64,
+    /// How many sections were forgotten because all members agreed to.
+    pub forgotten_together: u64,
+    /// The largest number of sections that were open at once.
+    pub most_open: u64,
+}
+
+/// What must hold for somebody to be let in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Gate {
+    /// The present.
+    pub(crate) now: Ticks,
+    /// The end of the lease less the margin: nobody is let in then or later.
+    pub(crate) deadline: Ticks,
+    /// Before this, only sections are entered whose holder is known.
+    pub(crate) quiet_until: Ticks,
+    /// Whether nobody is let in any more, because the node is leaving.
+    pub(crate) is_closed: bool,
+}
+
+/// A view in which sections are entered.
+#[derive(Debug)]
+struct Stage {
+    view: u64,
+    /// The members in order: the algorithm's node of index i is at the i-th of them.
+    members: Vec<NodeId>,
+    /// This node's place among them.
+    place: NodeId,
+    blueprint: Blueprint,
+    /// Who was inside which section when the view began.
+    holders: BTreeMap<SectionName, NodeId>,
+    /// Sections in which two said that they were inside: nobody goes on in them.
+    disputed: BTreeSet<SectionName>,
+    delivery: Delivery,
+}
+
+/// One section at this node.
+#[derive(Debug, Default)]
+struct Section {
+    /// The algorithm's node, in a view.
+    running: Option<Box<dyn Participant>>,
+    /// The counter of its fences: the largest that this node knows.
+    clock: u64,
+    /// Who waits here, in order.
+    line: VecDeque<RequestId>,
+    /// Who is inside.
+    holder: Option<RequestId>,
+    /// How many clients of this node were inside in a row.
+    in_a_row: u32,
+    /// While it is asked whether the section can be forgotten: what came for it meanwhile.
+    frozen: Option<Vec<(NodeId, u64, Vec<u8>)>>,
+    /// The number of the last parcel about it to each member.
+    last_sent: Vec<(NodeId, u64)>,
+    /// When something happened in it.
+    touched: Ticks,
+    is_in_idle_list: bool,
+}
+
+/// One request of a client.
+#[derive(Debug)]
+struct Request {
+    client: ClientId,
+    /// The sections in the order of their names, which is the same everywhere: so nobody waits in a circle.
+    names: Vec<SectionName>,
+    /// The fences of those that it has; it waits for the next one.
+    fences: Vec<Fence>,
+    /// Its place among all requests of this node.
+    number: u64,
+    /// When it will not wait any longer.
+    gives_up: Option<Ticks>,
+    max_hold: Option<Ticks>,
+    /// When it will have stayed as long as it said, once it is in.
+    hold_ends: Option<Ticks>,
+    /// When others are told that it waits, and after what time again.
+    nudge: Option<(Ticks, Ticks)>,
+    tell_if_wanted: bool,
+}
+
+impl Request {
+    fn is_in(&self) -> bool {
+        self.fences.len() == self.names.len()
+    }
+
+    /// When something about it is due.
+    fn alarm(&self) -> Option<Ticks> {
+        if self.is_in() {
+            self.hold_ends
+        } else {
+            self.gives_up.into_iter().chain(self.nudge.map(|(at, _)| at)).min()
+        }
+    }
+
+    fn grants(&self) -> Vec<(SectionName, Fence)> {
+        self.names.iter().cloned().zip(self.fences.iter().copied()).collect()
+    }
+}
+
+impl Sections {
+    /// The most sections in one request.
+    pub(crate) const MOST_NAMES: usize = 64;
+    /// The most requests at one node.
+    const MOST_REQUESTS: usize = 100_000;
+    /// How many clients of one node are let in, in a row, before the section is given back.
+    const MOST_IN_A_ROW: u32 = 16;
+
+    pub(crate) fn new(me: NodeId, recipe: Recipe, timing: Timing, flaw: Option<Flaw>) -> Self {
+        Self {
+            me,
+            recipe,
+            timing,
+            flaw,
+            stage: None,
+            open: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            clients: BTreeMap::new(),
+            alarms: BTreeSet::new(),
+            held_back: BTreeSet::new(),
+            inside: 0,
+            floor: 0,
+            idle: VecDeque::new(),
+            rounds: BTreeMap::new(),
+            gate: Gate::default(),
+            made: 0,
+            suspects: BTreeMap::new(),
+            notices: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// The parcels of the present view.
+    pub(crate) fn delivery(&mut self) -> Option<&mut Delivery> {
+        self.stage.as_mut().map(|stage| &mut stage.delivery)
+    }
+
+    /// When the parcels of the present view need something done.
+    pub(crate) fn delivery_alarm(&self) -> Option<Ticks> {
+        self.stage.as_ref().and_then(|stage| stage.delivery.alarm())
+    }
+
+    /// The number of the view in which sections are entered.
+    pub(crate) fn view(&self) -> Option<u64> {
+        self.stage.as_ref().map(|stage| stage.view)
+    }
+
+    /// The sections that somebody here is inside of.
+    pub(crate) fn inside(&self) -> Vec<SectionName> {
+        let held = self.open.iter().filter(|(_, section)| section.holder.is_some());
+        held.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Whether anybody here is inside.
+    pub(crate) fn is_anybody_inside(&self) -> bool {
+        self.inside > 0
+    }
+
+    /// How many sections are open.
+    pub(crate) fn open_count(&self) -> usize {
+        self.open.len()
+    }
+
+    /// How many requests wait.
+    pub(crate) fn waiting_count(&self) -> usize {
+        self.requests.values().filter(|request| !request.is_in()).count()
+    }
+
+    /// Whether a fence is running out of numbers.
+    pub(crate) fn is_running_out(&self) -> bool {
+        self.floor > crate::wire::LAST_COUNTER / 2
+            || self.open.values().any(|section| section.clock > crate::wire::LAST_COUNTER / 2)
+    }
+
+    /// Stops acting in the view for good. Those inside stay inside; what the algorithms knew is forgotten.
+    pub(crate) fn freeze(&mut self) {
+        self.stage = None;
+        self.held_back.clear();
+        self.rounds.clear();
+        self.idle.clear();
+        self.floor = 0;
+        self.open.retain(|_, section| section.holder.is_some() || !section.line.is_empty());
+        for section in self.open.values_mut() {
+            section.running = None;
+            section.frozen = None;
+            section.last_sent.clear();
+            section.clock = 0;
+            section.in_a_row = 0;
+            section.is_in_idle_list = false;
+        }
+    }
+
+    /// Begins to act in a view: goes on where somebody is inside, gives back where nobody is any more, and asks for those who
+    /// wait, oldest first.
+    pub(crate) fn install(
+        &mut self,
+        view: u64,
+        members: Vec<NodeId>,
+        blueprint: Blueprint,
+        holders: BTreeMap<SectionName, NodeId>,
+        disputed: BTreeSet<SectionName>,
+    ) {
+        let Some(place) = members.iter().position(|member| *member == self.me) else { return };
+        let mine: Vec<SectionName> =
+            holders.iter().filter(|(_, node)| **node == self.me).map(|(name, _)| name.clone()).collect();
+        let delivery = Delivery::new(view, self.timing);
+        let place = NodeId::new(place);
+        self.stage = Some(Stage { view, members, place, blueprint, holders, disputed, delivery });
+        for name in mine {
+            self.open_section(&name);
+            self.settle(&name);
+        }
+        let number = |section: &Section| {
+            section.line.front().and_then(|first| self.requests.get(first)).map(|request| request.number)
+        };
+        let wanted = self.open.iter().filter_map(|(name, section)| Some((number(section)?, name.clone())));
+        let mut wanted: Vec<(u64, SectionName)> = wanted.collect();
+        wanted.sort_unstable();
+        for (_, name) in wanted {
+            self.want(&name);
+        }
+    }
+
+    /// Everybody inside must stop. Those who had not got all their sections yet begin anew.
+    pub(crate) fn lose_all(&mut self, why: Loss) {
+        let held = self.inside();
+        let holders: BTreeSet<RequestId> =
+            held.iter().filter_map(|name| self.open.get(name)?.holder).collect();
+        for request in holders {
+            self.evict(request, why);
+        }
+    }
+
+    /// A section in which two nodes said that they were inside: nobody goes on.
+    pub(crate) fn conflict(&mut self, name: &SectionName) {
+        if let Some(holder) = self.open.get(name).and_then(|section| section.holder) {
+            self.evict(holder, Loss::Conflict);
+        }
+    }
+
+    /// Nobody here waits any longer.
+    pub(crate) fn refuse_all(&mut self, why: Reason) {
+        let waiting = self.requests.iter().filter(|(_, request)| !request.is_in());
+        let waiting: Vec<RequestId> = waiting.map(|(id, _)| *id).collect();
+        for request in waiting {
+            self.refuse(request, why);
+        }
+    }
+
+    /// The lease has grown: those inside may stay longer, and those held back may come in.
+    pub(crate) fn renew(&mut self) {
+        let deadline = self.gate.deadline;
+        for (id, request) in self.requests.iter().filter(|(_, request)| request.is_in()) {
+            let until = request.hold_ends.map_or(deadline, |ends| ends.min(deadline));
+            self.notices.push(Notice::Renewed { request: *id, until });
+        }
+        self.try_gate();
+    }
+
+    /// Lets in who was held back, if that may be now.
+    pub(crate) fn try_gate(&mut self) {
+        for name in std::mem::take(&mut self.held_back) {
+            self.settle(&name);
+        }
+    }
+
+    /// What is due about requests by now.
+    pub(crate) fn ring(&mut self) {
+        while let Some(&(at, id)) = self.alarms.first()
+            && at <= self.gate.now
+        {
+            self.alarms.pop_first();
+            let Some(request) = self.requests.get_mut(&id) else { continue };
+            let now = self.gate.now;
+            let is_due = |time: Option<Ticks>| time.is_some_and(|time| time <= now);
+            if request.is_in() {
+                if is_due(request.hold_ends) {
+                    self.evict(id, Loss::MaxHold);
+                }
+            } else if is_due(request.gives_up) {
+                self.refuse(id, Reason::TimedOut);
+            } else if is_due(request.nudge.map(|(at, _)| at)) {
+                self.nudge(id);
+            }
+        }
+    }
+
+    /// When something is due: about a request, or the gate.
+    pub(crate) fn alarm(&self) -> Option<Ticks> {
+        let requests = self.alarms.first().map(|(at, _)| *at);
+        let quiet = (!self.held_back.is_empty() && self.gate.quiet_until > self.gate.now)
+            .then_some(self.gate.quiet_until);
+        let idle = self.stage.as_ref().and_then(|_| self.idle.front());
+        let idle = idle.map(|(touched, _)| *touched + self.timing.idle);
+        requests.into_iter().chain(quiet).chain(idle).min()
+    }
+
+    /// A parcel of the present view is opened.
+    pub(crate) fn open_parcel(&mut self, from: NodeId, parcel: Parcel) {
+        match parcel {
+            Parcel::Section { section, clock, bytes } => self.hear(from, &section, clock, bytes),
+            Parcel::Open(section) => self.open_section(&section),
+            Parcel::Wanted(section) => self.tell_wanted(&section),
+            Parcel::Idle(names) => self.ask_whether_to_forget(names),
+            Parcel::MayForget(names) => self.answer_whether_to_forget(from, names),
+            Parcel::Idleness(idleness) => self.count_idleness(from, idleness),
+            Parcel::Verdict { forget, clock, keep } => self.obey_verdict(&forget, clock, &keep),
+        }
+    }
+
+    /// Where this node stands towards a section.
+    pub(crate) fn phase(&self, name: &SectionName) -> Phase {
+        let running = self.open.get(name).and_then(|section| section.running.as_ref());
+        running.map_or(Phase::Outside, |running| running.phase())
+    }
+
+    /// Whether it is known who was inside a section when the view began.
+    pub(crate) fn knows_holder(&self, name: &SectionName) -> bool {
+        self.stage.as_ref().is_some_and(|stage| stage.holders.contains_key(name))
+    }
+
+    /// The number of clients that wait for a section here, and the fence of whoever is inside.
+    pub(crate) fn look_at(&self, name: &SectionName) -> (usize, Option<Fence>) {
+        let Some(section) = self.open.get(name) else { return (0, None) };
+        let holder = section.holder.and_then(|id| self.requests.get(&id));
+        let fence = holder.and_then(|request| {
+            let place = request.names.iter().position(|other| other == name)?;
+            request.fences.get(place).copied()
+        });
+        (section.line.len(), fence)
+    }
+
+    fn has(&self, flaw: Flaw) -> bool {
+        crate::has_flaw(self.flaw, flaw)
+    }
+
+    /// A client wants into sections.
+    pub(crate) fn lock(&mut self, lock: Lock) {
+        let id = lock.request;
+        if let Some(why) = self.fault_of(&lock) {
+            self.notices.push(Notice::Refused { request: id, why });
+            return;
+        }
+        self.admit_request(lock);
+        if self
+            .requests
+            .get(&id)
+            .is_some_and(|request| !request.is_in() && request.gives_up == Some(self.gate.now))
+        {
+            self.refuse(id, Reason::TimedOut);
+        }
+    }
+
+    /// Why a request cannot be taken.
+    fn fault_of(&self, lock: &Lock) -> Option<Reason> {
+        let names: BTreeSet<&SectionName> = lock.names.iter().collect();
+        let of_client = self.clients.get(&lock.client).into_iter().flatten();
+        let mut of_client = of_client.filter_map(|id| self.requests.get(id));
+        match () {
+            () if self.gate.is_closed => Some(Reason::Leaving),
+            () if self.requests.contains_key(&lock.request) => Some(Reason::BadNumber),
+            () if names.is_empty() || names.len() != lock.names.len() || names.len() > Self::MOST_NAMES => {
+                Some(Reason::BadNames)
+            }
+            () if of_client.any(|request| request.names.iter().any(|name| names.contains(name))) => {
+                Some(Reason::Reentrant)
+            }
+            () if self.requests.len() >= Self::MOST_REQUESTS => Some(Reason::TooMany),
+            () => None,
+        }
+    }
+}

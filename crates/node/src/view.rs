@@ -1,0 +1,115 @@
+//! Views: the agreed list of live nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorway_core::NodeId;
+use serde::{Deserialize, Serialize};
+
+use crate::{DiskId, Incarnation};
+
+/// The voters of a consensus: their disks, and the nodes that these are at.
+pub type Voters = BTreeMap<DiskId, NodeId>;
+
+/// Who takes part, and who decides about it. Every message of a section belongs to one view.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct View {
+    /// Its number: one more than its predecessor's.
+    pub number: u64,
+    /// Who takes part, each in one life.
+    pub members: BTreeMap<NodeId, Incarnation>,
+    /// Who decides about views and acknowledges leases.
+    pub voters: Voters,
+    /// While the voters change: who will be. A lease then needs a majority of both.
+    pub next_voters: Option<Voters>,
+    /// The number of the view in which the voters last changed.
+    pub voters_since: u64,
+    /// Those of its predecessor that left by themselves, so that nobody has to wait for their leases.
+    pub clean: BTreeSet<Incarnation>,
+}
+
+impl View {
+    /// The largest number: a fence has 27 bits for it.
+    pub const LAST: u64 = (1 << 27) - 1;
+
+    /// The view before the first: nobody takes part yet.
+    #[must_use]
+    pub fn genesis(voters: Voters) -> Self {
+        Self {
+            number: 1,
+            members: BTreeMap::new(),
+            voters,
+            next_voters: None,
+            voters_since: 1,
+            clean: BTreeSet::new(),
+        }
+    }
+
+    /// A view like this one with the next number, in which nobody has left.
+    #[must_use]
+    pub fn successor(&self) -> Self {
+        Self { number: self.number + 1, clean: BTreeSet::new(), ..self.clone() }
+    }
+
+    /// Whether this life of a node takes part.
+    #[must_use]
+    pub fn has(&self, incarnation: &Incarnation) -> bool {
+        self.members.values().any(|member| member == incarnation)
+    }
+
+    /// The set or the two sets of voters.
+    pub fn voter_sets(&self) -> impl Iterator<Item = &Voters> {
+        std::iter::once(&self.voters).chain(&self.next_voters)
+    }
+
+    /// Every voter of either set, once, with its node.
+    #[must_use]
+    pub fn all_voters(&self) -> Voters {
+        self.voter_sets().flatten().map(|(disk, node)| (*disk, *node)).collect()
+    }
+
+    /// Whether these are a majority of each set of voters.
+    pub fn is_majority(&self, is_among: impl Fn(DiskId) -> bool) -> bool {
+        self.voter_sets().all(|voters| {
+            let count = voters.keys().filter(|disk| is_among(**disk)).count();
+            count > voters.len() / 2
+        })
+    }
+
+    /// Whether this view lacks a life that its predecessor had and that did not leave by itself: its lease must be waited for.
+    #[must_use]
+    pub fn leaves_out_somebody_of(&self, predecessor: &View) -> bool {
+        predecessor.members.values().any(|old| !self.has(old) && !self.clean.contains(old))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn voters(disks: &[u64]) -> Voters {
+        disks.iter().map(|&disk| (DiskId(disk), NodeId::new(disk as usize))).collect()
+    }
+
+    #[test]
+    fn a_majority_is_one_of_each_set_of_voters() {
+        let mut view = View::genesis(voters(&[1, 2, 3]));
+        assert!(view.is_majority(|disk| disk.0 <= 2));
+        assert!(!view.is_majority(|disk| disk.0 <= 1));
+        view.next_voters = Some(voters(&[3, 4, 5]));
+        assert!(!view.is_majority(|disk| disk.0 <= 3));
+        assert!(view.is_majority(|disk| disk.0 >= 2 && disk.0 <= 4));
+    }
+
+    #[test]
+    fn who_leaves_by_itself_is_not_left_out() {
+        let life = |boot| Incarnation { disk: DiskId(7), boot, tenure: 0 };
+        let mut before = View::genesis(voters(&[7]));
+        before.members.insert(NodeId::new(0), life(1));
+        let mut after = before.successor();
+        assert!(!after.leaves_out_somebody_of(&before));
+        after.members.insert(NodeId::new(0), life(2));
+        assert!(after.leaves_out_somebody_of(&before), "a restart leaves the old life out");
+        after.clean.insert(life(1));
+        assert!(!after.leaves_out_somebody_of(&before));
+    }
+}
