@@ -1,6 +1,6 @@
 //! The judge of a cluster: whoever is inside, every fence, every view, in true time. It trusts no node.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
@@ -22,6 +22,10 @@ pub struct Judge {
     views: BTreeMap<u64, (View, Ticks)>,
     /// The end of each life's lease in true time, as far as it got.
     leases: BTreeMap<Incarnation, Ticks>,
+    /// The first view of each life.
+    first_views: BTreeMap<Incarnation, u64>,
+    /// Lives that ended by themselves, with nobody inside: their leases mean nothing.
+    clean: BTreeSet<Incarnation>,
     /// What each node had adopted and installed when it was looked at last.
     standings: Vec<(u64, bool)>,
     /// Whether clocks keep what they promise; if not, only the store can tell.
@@ -54,6 +58,8 @@ impl Judge {
             stores: BTreeMap::new(),
             views: BTreeMap::new(),
             leases: BTreeMap::new(),
+            clean: BTreeSet::new(),
+            first_views: BTreeMap::new(),
             standings: vec![(0, false); design.nodes],
             violations: Vec::new(),
             entries: 0,
@@ -137,7 +143,9 @@ impl Judge {
         }
         let Some(view) = look.view else { return };
         let unknown = sections.iter().find(|(name, _)| !machine.knows_holder(name));
-        let outsider = self.leases.iter().find(|(life, end)| **end > self.now && !view.has(life));
+        let is_later = |life| self.first_views.get(life).is_none_or(|first| *first > view.number);
+        let is_outside = |life| !view.has(life) && !self.clean.contains(life) && !is_later(life);
+        let outsider = self.leases.iter().find(|(life, end)| **end > self.now && is_outside(life));
         if let (Some((name, _)), Some((life, _))) = (unknown, outsider) {
             let number = view.number;
             self.violate(format!(
@@ -197,6 +205,11 @@ impl Judge {
     /// Every decided number has one content.
     fn judge_view(&mut self, node: NodeId, newest: &View) {
         let now = self.now;
+        self.clean.extend(&newest.clean);
+        for life in newest.members.values() {
+            let first = self.first_views.entry(*life).or_insert(newest.number);
+            *first = newest.number.min(*first);
+        }
         let (known, _) = self.views.entry(newest.number).or_insert_with(|| (newest.clone(), now));
         if known != newest {
             let number = newest.number;
