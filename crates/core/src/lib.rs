@@ -51,6 +51,7 @@ mod kind;
 mod machine;
 mod node;
 mod out;
+pub mod parts;
 mod queues;
 mod sections;
 mod set;
