@@ -56,6 +56,7 @@ mod queues;
 mod sections;
 mod set;
 pub mod shared;
+mod sound;
 mod stop;
 mod table;
 
@@ -77,5 +78,6 @@ pub use out::{Out, Sent, To};
 pub use queues::{NodeQueue, RequestQueue};
 pub use sections::{Charter, Named, Register, SectionName, Sections};
 pub use set::NodeSet;
+pub use sound::{LARGEST_COUNT, check_sound};
 pub use stop::Stop;
 pub use table::PerNode;
