@@ -106,25 +106,28 @@ impl<A: Explain + Hints> Siege<A> {
         Some(name)
     }
 
-    /// Makes a step and looks at what it did: each message can make a node send one more in some later step, besides
-    /// the few that it sends to all; and a node keeps no more of it than its bytes.
+    /// Makes a step and looks at what it did. Each message can make a node send one more in some later step, besides the
+    /// few that it sends to all.
     fn step_node(&mut self, me: NodeId, input: Input<A::Msg>, bytes: usize) {
-        let (n, before) = (self.members.n(), self.world.flying.len());
-        // What is called impossible is dropped; the sender would be left out of the next view.
+        let before = self.world.flying.len();
+        // A step that is called broken is reported; here the node goes on, whatever it has made of it.
         self.world.step_node(me, input).ok();
         let (steps, handed) = &mut self.told[me.index()];
         (*steps, *handed) = (*steps + 1, *handed + bytes);
         let sent = self.world.flying.len() - before;
-        assert!(sent <= *steps + 2 * n, "{sent} messages in step {steps}");
+        assert!(sent <= *steps + 2 * self.members.n(), "{sent} messages in step {steps}");
+        self.look_at(me);
+        self.overhear(before);
+    }
+
+    /// A node can be written, can tell of itself, and keeps no more of messages than their bytes.
+    fn look_at(&self, me: NodeId) {
+        let (n, (steps, handed)) = (self.members.n(), self.told[me.index()]);
         let node = &self.world.nodes[me.index()];
         let size = postcard::to_stdvec(node).expect("states can be written").len();
-        assert!(
-            size <= 100 * (n + 1) + 12 * *steps + *handed,
-            "{size} bytes after {handed} in {steps} steps"
-        );
-        let algorithm = node.algorithm();
-        (algorithm.fields(), algorithm.waits_for(), algorithm.permission());
-        self.overhear(before);
+        assert!(size <= 100 * (n + 1) + 12 * steps + handed, "{size} bytes after {handed} in {steps} steps");
+        let _ = (node.algorithm().fields(), node.algorithm().permission());
+        assert!(node.algorithm().waits_for().is_subset(&NodeSet::first(n)), "it waits for a stranger");
     }
 
     fn overhear(&mut self, first: usize) {
@@ -189,9 +192,8 @@ fn no_algorithm_panics_or_grows_beyond_what_it_was_told_whatever_it_is_told() {
     for (name, options) in all() {
         let visited = doorway_algorithms::catalog().visit(name, &options, Besieged);
         let forged = visited.expect("it is there").expect("the choices are right");
-        println!("{name}: {forged:?}");
         for (kind, count) in forged {
-            assert!(count >= 1000, "{name}: only {count} forged {kind} reached the algorithm");
+            assert!(count >= 500, "{name}: only {count} forged {kind} reached the algorithm");
         }
     }
 }
