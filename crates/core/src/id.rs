@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// A participant. Code indexes nodes from 0; everything that people see or write counts from 1, as the literature
 /// does, so a `NodeId` prints and serialises as its index plus one.
 ///
-/// It is stored that way too, which makes an `Option<NodeId>` as small as a `NodeId`.
+/// It is stored that way too, which makes an `Option<NodeId>` as small as a `NodeId`. A serializer hears its name, by
+/// which [`crate::check_sound`] knows nodes from other numbers; no format writes it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
 pub struct NodeId(NonZeroU32);
 
 impl NodeId {

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
 use serde::forward_to_deserialize_any;
-use serde::ser::{Error, Impossible, Serialize, Serializer};
+use serde::ser::{Error, Serialize};
+
+use crate::parts::{Listener, walk};
 
 /// The kind of a message, as the literature writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,8 +29,9 @@ pub struct Kind {
 /// ```
 #[inline]
 pub fn kind<M: Serialize>(msg: &M) -> Kind {
-    match msg.serialize(Reader) {
-        Ok(kind) | Err(Found(kind)) => kind,
+    match walk(msg, &mut Reader) {
+        Ok(()) => UNNAMED,
+        Err(Found(kind)) => kind,
     }
 }
 
@@ -119,7 +122,7 @@ impl<'de> Deserializer<'de> for Names {
     }
 }
 
-/// A serializer that stops at the first name it sees.
+/// A listener that stops at the first name it hears. What stands in a list or a tuple names only itself.
 struct Reader;
 
 /// The early way out: not an error, but what was looked for.
@@ -127,6 +130,28 @@ struct Reader;
 struct Found(Kind);
 
 const UNNAMED: Kind = Kind { index: 0, name: "MESSAGE" };
+
+impl Listener for Reader {
+    type Error = Found;
+
+    #[inline]
+    fn name(&mut self, name: &'static str) -> Result<(), Found> {
+        Err(Found(Kind { index: 0, name }))
+    }
+
+    #[inline]
+    fn variant(&mut self, index: u32, name: &'static str) -> Result<(), Found> {
+        Err(Found(Kind { index, name }))
+    }
+
+    fn list(&mut self, _: usize) -> Result<(), Found> {
+        Err(Found(UNNAMED))
+    }
+
+    fn tuple(&mut self) -> Result<(), Found> {
+        Err(Found(UNNAMED))
+    }
+}
 
 impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,110 +164,5 @@ impl std::error::Error for Found {}
 impl Error for Found {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Found(UNNAMED)
-    }
-}
-
-/// Scalars have no name.
-macro_rules! unnamed {
-    ($($method:ident: $type:ty),* $(,)?) => {
-        $(fn $method(self, _: $type) -> Result<Kind, Found> { Ok(UNNAMED) })*
-    };
-}
-
-type Compound = Impossible<Kind, Found>;
-
-impl Serializer for Reader {
-    type Ok = Kind;
-    type Error = Found;
-    type SerializeSeq = Compound;
-    type SerializeTuple = Compound;
-    type SerializeTupleStruct = Compound;
-    type SerializeTupleVariant = Compound;
-    type SerializeMap = Compound;
-    type SerializeStruct = Compound;
-    type SerializeStructVariant = Compound;
-
-    unnamed! {
-        serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64,
-        serialize_u8: u8, serialize_u16: u16, serialize_u32: u32, serialize_u64: u64, serialize_f32: f32,
-        serialize_f64: f64, serialize_char: char, serialize_str: &str, serialize_bytes: &[u8],
-    }
-
-    fn serialize_none(self) -> Result<Kind, Found> {
-        Ok(UNNAMED)
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Kind, Found> {
-        value.serialize(self)
-    }
-
-    fn serialize_unit(self) -> Result<Kind, Found> {
-        Ok(UNNAMED)
-    }
-
-    fn serialize_unit_struct(self, name: &'static str) -> Result<Kind, Found> {
-        Ok(Kind { index: 0, name })
-    }
-
-    fn serialize_unit_variant(self, _: &'static str, index: u32, name: &'static str) -> Result<Kind, Found> {
-        Ok(Kind { index, name })
-    }
-
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        _: &T,
-    ) -> Result<Kind, Found> {
-        Ok(Kind { index: 0, name })
-    }
-
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        index: u32,
-        name: &'static str,
-        _: &T,
-    ) -> Result<Kind, Found> {
-        Ok(Kind { index, name })
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Compound, Found> {
-        Err(Found(UNNAMED))
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Compound, Found> {
-        Err(Found(UNNAMED))
-    }
-
-    fn serialize_tuple_struct(self, name: &'static str, _: usize) -> Result<Compound, Found> {
-        Err(Found(Kind { index: 0, name }))
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        index: u32,
-        name: &'static str,
-        _: usize,
-    ) -> Result<Compound, Found> {
-        Err(Found(Kind { index, name }))
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Compound, Found> {
-        Err(Found(UNNAMED))
-    }
-
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Compound, Found> {
-        Err(Found(Kind { index: 0, name }))
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        index: u32,
-        name: &'static str,
-        _: usize,
-    ) -> Result<Compound, Found> {
-        Err(Found(Kind { index, name }))
     }
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
 
-/// One `T` for each of the nodes 0 to n − 1, indexed by [`NodeId`].
+/// One `T` for each of the nodes 0 to n − 1, indexed by [`NodeId`]. A serializer hears its name, by which
+/// [`crate::check_sound`] knows tables from other lists; no format writes it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
 pub struct PerNode<T>(Box<[T]>);
 
 impl<T> PerNode<T> {

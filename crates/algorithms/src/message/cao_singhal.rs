@@ -75,8 +75,8 @@ struct Arbiter {
     words: u64,
     /// The requests that wait for the vote.
     queue: RequestQueue,
-    /// Releases of later epochs than this one, which came too early.
-    early: Vec<Release>,
+    /// The release of the next epoch, if it came before that of this one.
+    early: Option<Release>,
 }
 
 /// What a node says to the arbiter when it leaves.
@@ -129,7 +129,7 @@ impl CaoSinghal {
                 inquired: false,
                 words: 0,
                 queue: RequestQueue::new(),
-                early: Vec::new(),
+                early: None,
             },
         }
     }
@@ -338,7 +338,7 @@ impl Arbiter {
 
     fn on_release(&mut self, me: NodeId, release: Release, out: &mut Out<Msg>) {
         if release.epoch > self.epoch {
-            return self.early.push(release);
+            return self.keep_until_due(release, out);
         }
         if (self.lock, self.epoch) != (Some(release.request), release.epoch) {
             return out.broken("RELEASE of a vote that was not given");
@@ -356,10 +356,19 @@ impl Arbiter {
                 self.announce_successor(out);
             }
         }
-        if let Some(place) = self.early.iter().position(|early| early.epoch == self.epoch) {
-            let due = self.early.swap_remove(place);
+        if let Some(due) = self.early.take_if(|early| early.epoch == self.epoch) {
             self.on_release(me, due, out);
         }
+    }
+
+    /// Whoever the vote was passed on to may leave first. Nobody comes after them before they are announced, and that is
+    /// done when this epoch's RELEASE is here.
+    fn keep_until_due(&mut self, release: Release, out: &mut Out<Msg>) {
+        let is_other = |early: Release| early.epoch > self.epoch && early != release;
+        if release.epoch != self.epoch + 1 || self.early.is_some_and(is_other) {
+            return out.broken("RELEASE of a vote that cannot have been given yet");
+        }
+        self.early = Some(release);
     }
 }
 

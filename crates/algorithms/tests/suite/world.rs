@@ -137,7 +137,8 @@ impl<A: Explain + Hints> World<A> {
         Ok(())
     }
 
-    fn step_node(&mut self, me: NodeId, input: Input<A::Msg>) -> Result<Vec<Parcel<A::Msg>>, String> {
+    /// Lets a node make a step, whoever it comes from; returns what was sent, or what was found broken.
+    pub fn step_node(&mut self, me: NodeId, input: Input<A::Msg>) -> Result<Vec<Parcel<A::Msg>>, String> {
         let mut out = Out::default();
         self.nodes[me.index()].step(input, &mut out);
         let breach = out.breach();
@@ -253,13 +254,18 @@ const CHOICES: [(&str, &str, &str); 6] = [
 
 /// Tries every correct algorithm on the channels that it needs, or on those given.
 pub fn try_all(trial: &mut impl Trial, seeds: u64, channels: Option<Channels>) {
-    let catalog = doorway_algorithms::catalog();
-    let names = catalog.list().into_iter().filter(|about| about.specimen.is_none()).map(|about| about.name);
-    let plain = names.map(|name| (name, Options::none()));
-    let chosen = CHOICES.map(|(name, parameter, word)| (name, Options::none().with(parameter, word)));
-    for (name, options) in plain.chain(chosen) {
+    for (name, options) in all() {
         try_one(trial, name, &options, seeds, channels);
     }
+}
+
+/// Every correct algorithm with its defaults, and some once more with other choices.
+pub fn all() -> Vec<(&'static str, Options)> {
+    let catalog = doorway_algorithms::catalog();
+    let correct = catalog.list().into_iter().filter(|about| about.specimen.is_none());
+    let plain = correct.map(|about| (about.name, Options::none()));
+    let chosen = CHOICES.map(|(name, parameter, word)| (name, Options::none().with(parameter, word)));
+    plain.chain(chosen).collect()
 }
 
 /// Tries one algorithm.
