@@ -82,6 +82,8 @@ pub struct Ack {
     pub seq: u64,
     /// Whether the voter stands behind it; if not, there is a newer view without the sender, or with other voters.
     pub is_granted: bool,
+    /// The newest view that the voter knows to be decided, if it leaves the sender out.
+    pub left_out_by: Option<u64>,
 }
 
 /// Somebody would like to be a member.

@@ -7,7 +7,9 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use doorway_core::{Algorithm, Factory, Members, Node, NodeId, Out, Phase, Refusal, Sent, Start, To};
+use doorway_core::{
+    Algorithm, Factory, Members, Node, NodeId, Out, Phase, Refusal, Sent, Start, To, check_sound,
+};
 
 /// How to make the nodes of one algorithm, for any number of members.
 #[derive(Clone)]
@@ -150,8 +152,8 @@ impl<A: Algorithm> Participant for Running<A> {
             post.broken = Some("bytes that are no message of the algorithm");
             return;
         };
-        if !self.members.contains(from) {
-            post.broken = Some("a message that speaks of a node that does not exist");
+        if !self.members.contains(from) || check_sound(&msg, &self.members).is_err() {
+            post.broken = Some("a message of or about somebody who does not take part");
             return;
         }
         self.step(post, |node, out| node.message(from, msg, out));

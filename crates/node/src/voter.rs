@@ -38,7 +38,7 @@ impl Voter {
         if is_granted {
             self.note(incarnation, now);
         }
-        Ack { voter: me, incarnation, seq, is_granted }
+        Ack { voter: me, incarnation, seq, is_granted, left_out_by: None }
     }
 
     /// Whether the newest view of a voter's log lets it stand behind a life that has adopted the view of this number.

@@ -295,6 +295,9 @@ impl Cluster {
     pub fn heal(&mut self) {
         for node in NodeId::first(self.design.nodes) {
             self.resume(node);
+            if self.engine.machines()[node.index()].look().is_leaving {
+                self.crash(node);
+            }
             self.restart(node, false);
             self.engine.set_disk_latency(node, DISK_LATENCY);
         }

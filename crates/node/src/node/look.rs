@@ -39,6 +39,8 @@ pub struct Look<'a> {
     pub is_leader: bool,
     /// Who leads the consensus, as far as it knows.
     pub leader: Option<NodeId>,
+    /// Whether it is leaving its cluster, or has left.
+    pub is_leaving: bool,
     /// The term of the consensus.
     pub term: u64,
     /// How many sections are open.
@@ -69,6 +71,7 @@ impl LockNode {
             quiet_until: self.quiet_until,
             is_leader: self.consensus.is_leader(),
             leader: self.consensus.leader(),
+            is_leaving: self.leaving != super::Leaving::No,
             term: self.consensus.term(),
             open: self.sections.open_count(),
             waiting: self.sections.waiting_count(),

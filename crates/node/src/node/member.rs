@@ -88,6 +88,9 @@ impl LockNode {
             let is_named = newest.is_some_and(|view| view.members.contains_key(&from));
             answer.is_granted |= is_named;
         }
+        let decided = self.consensus.newest_decided();
+        let without = decided.filter(|view| !view.has(&heartbeat.incarnation));
+        answer.left_out_by = without.map(|view| view.number).filter(|number| *number > heartbeat.view);
         effects.out.send(from, Msg::Ack(answer));
         self.watch.hear_heartbeat(from, heartbeat, self.now);
     }
@@ -100,6 +103,9 @@ impl LockNode {
         }
         let newest = self.answered.entry(ack.voter).or_default();
         *newest = ack.seq.max(*newest);
+        if ack.left_out_by.is_some_and(|number| number > membership.view.number) {
+            return self.hear_of_being_left_out();
+        }
         let Some(sent) = self.lease.sending_of(ack.seq).filter(|_| ack.is_granted) else { return };
         let sent = if self.has(Flaw::LeaseFromArrival) { self.now } else { sent };
         let (before, length) = (self.lease.until(), self.setup.timing.lease);
@@ -109,6 +115,15 @@ impl LockNode {
             }
             self.set_gate();
             self.sections.renew();
+        }
+    }
+
+    /// A voter says that there is a view without this node. If the log does not tell for long, because this node is no longer
+    /// among those who get it, that word is enough: to give up a life is always safe.
+    fn hear_of_being_left_out(&mut self) {
+        let first = *self.told_left_out.get_or_insert(self.now);
+        if self.now >= first + self.setup.timing.barrier {
+            self.be_left_out();
         }
     }
 

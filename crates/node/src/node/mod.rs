@@ -70,6 +70,8 @@ pub struct LockNode {
     leaving: Leaving,
     /// When a leader looks whether something is to be proposed.
     lead_at: Ticks,
+    /// Since when voters say that there is a view without this node.
+    told_left_out: Option<Ticks>,
     /// Lives that were left out, for a while: none of them may ever come back.
     left_out: BTreeSet<Incarnation>,
     /// The timer that is set.
@@ -123,6 +125,7 @@ impl LockNode {
             joining: Joining::default(),
             leaving: Leaving::No,
             lead_at: Ticks(0),
+            told_left_out: None,
             left_out: BTreeSet::new(),
             armed: None,
             breach: None,

@@ -76,13 +76,22 @@ impl LockNode {
         };
         match (is_in, adopted) {
             (false, Some(_)) => self.be_left_out(),
+            // It was taken in and left out again before it knew of either: that life is over, too.
+            (false, None) if self.is_spent() => self.be_left_out(),
             (false, None) => {}
             (true, _) => self.adopt_as_member(view, adopted.is_none(), effects),
         }
     }
 
+    /// Whether this life was in a view already.
+    fn is_spent(&self) -> bool {
+        let latest = self.consensus.latest_life(self.incarnation.disk);
+        latest.is_some_and(|latest| latest >= self.incarnation.life())
+    }
+
     /// The others have gone on without this node: it begins a new life.
-    fn be_left_out(&mut self) {
+    pub(super) fn be_left_out(&mut self) {
+        self.told_left_out = None;
         self.membership = None;
         self.sections.freeze();
         self.sections.lose_all(Loss::LeftOut);
@@ -127,6 +136,7 @@ impl LockNode {
         membership.reports.insert(me, (report, self.now));
         let number = membership.view.number;
         self.membership = Some(membership);
+        self.told_left_out = None;
         self.kept.retain(|(_, view, _, _)| *view >= number);
         for (from, report) in std::mem::take(&mut self.early_reports) {
             if report.view >= number {
