@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn what_is_put_down_first_comes_before_all_else_of_its_tick() {
         let mut agenda = Agenda::new();
-        ["a", "c", "d"].map(|what| agenda.put(Ticks(7), what));
+        ["a", "c", "d"].into_iter().for_each(|what| agenda.put(Ticks(7), what));
         assert_eq!(agenda.take(), Some("a"));
         agenda.put(Ticks(7), "e");
         agenda.put_first("b");

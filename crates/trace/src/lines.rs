@@ -252,6 +252,11 @@ mod tests {
             (two, access(AccessKind::Begin)),
             (two, access(AccessKind::End)),
             (two, access(AccessKind::Reach)),
+            (one, What::Start),
+            (one, What::Timer),
+            (one, What::Written),
+            (one, What::Pause),
+            (one, What::Resume),
         ];
         let event =
             |(id, (node, what))| Event { id, time: Ticks(id * 3), node, what, rule: None, cause: None };
@@ -289,9 +294,19 @@ mod tests {
     }
 
     #[test]
+    fn what_happens_to_a_node_by_itself_is_a_word() {
+        let text = text();
+        let last: Vec<&str> = text.lines().skip(16).collect();
+        let line =
+            |id: u64, word: &str| format!(r#"{{"id":{id},"time":{},"node":1,"event":"{word}"}}"#, id * 3);
+        let words = ["timer", "written", "pause", "resume"];
+        assert_eq!(last, (16..).zip(words).map(|(id, word)| line(id, word)).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn an_access_tells_its_way_its_register_its_value_and_its_line() {
         let text = text();
-        let accesses: Vec<&str> = text.lines().skip(10).collect();
+        let accesses: Vec<&str> = text.lines().skip(10).take(5).collect();
         let line = |id: u64, access: &str| {
             let (time, rest) = (id * 3, r#""register":"number[2]","value":3,"line":4"#);
             format!(r#"{{"id":{id},"time":{time},"node":2,"event":"access","access":"{access}",{rest}}}"#)
@@ -323,7 +338,7 @@ mod tests {
         assert!(first_error("{").starts_with("line 1 of the trace cannot be read"));
         let whole = text();
         let cut = &whole[..whole.len() - 5];
-        assert!(first_error(cut).starts_with("line 15 of the trace cannot be read"), "{}", first_error(cut));
+        assert!(first_error(cut).starts_with("line 20 of the trace cannot be read"), "{}", first_error(cut));
         let newer = whole.replacen("\"version\":1", "\"version\":2", 1);
         assert_eq!(
             first_error(&newer),
@@ -345,16 +360,16 @@ mod tests {
     fn a_file_that_was_cut_between_two_lines_is_refused_with_the_line_that_is_missing() {
         let whole = text();
         assert!(whole.starts_with(
-            r#"{"version":1,"algorithm":"central","nodes":2,"seed":9,"channels":"fifo","events":14}"#
+            r#"{"version":1,"algorithm":"central","nodes":2,"seed":9,"channels":"fifo","events":19}"#
         ));
         let cut = whole.lines().take(6).collect::<Vec<_>>().join("\n");
         let (_, mut events) = read(cut.as_bytes()).expect("a header");
         let error = events.find_map(Result::err).expect("the end is missing").to_string();
         assert_eq!(
             error,
-            "line 7 of the trace cannot be read: the file ends after 5 of 14 events: it was cut"
+            "line 7 of the trace cannot be read: the file ends after 5 of 19 events: it was cut"
         );
-        let one_more = refused("\"events\":14", "\"events\":3");
+        let one_more = refused("\"events\":19", "\"events\":3");
         assert_eq!(
             one_more,
             "line 5 of the trace cannot be read: the first line says that there are 3 events, and here is one more"

@@ -24,7 +24,7 @@ impl Event {
             }
             What::Clock { count } => format!("the clock of node {node} is set to {count}"),
             What::Timer => format!("node {node} is reminded"),
-            What::Written => format!("node {node}'s disk has written"),
+            What::Written => format!("node {node} has written to its disk"),
             What::Crash => format!("node {node} crashes"),
             What::Pause => format!("node {node} stands still"),
             What::Resume => format!("node {node} goes on"),

@@ -104,6 +104,48 @@ fn everything_that_happens_is_drawn_once() {
 }
 
 #[test]
+fn a_node_that_stands_still_has_a_shadow_and_one_that_is_restarted_goes_on_after_its_crash() {
+    let header = Header::new("by-hand", 2, 7);
+    let events = [
+        event(1, 0, 1, What::Start, 0),
+        event(2, 0, 2, What::Start, 0),
+        event(3, 1, 1, What::Request, 0),
+        event(4, 3, 1, What::Timer, 0),
+        event(5, 3, 1, send(2, "REQUEST"), 4),
+        event(6, 6, 2, What::Pause, 0),
+        event(7, 13, 2, What::Resume, 0),
+        event(8, 13, 2, deliver(1, "REQUEST"), 5),
+        event(9, 15, 2, What::Written, 0),
+        event(10, 16, 1, What::Crash, 0),
+        event(11, 19, 1, What::Start, 0),
+        event(12, 20, 1, What::Request, 0),
+        event(13, 21, 1, What::Enter { fence: Fence(2) }, 12),
+        event(14, 22, 1, What::Pause, 0),
+        event(15, 24, 1, What::Crash, 0),
+    ];
+    for spacing in [Spacing::Time, Spacing::Even] {
+        let options = Options { spacing, theme: Theme::Light };
+        let drawing = space_time(&header, &events, &options).expect("it can be drawn");
+        let document = parsed(&drawing);
+        let named = |classes: &str| -> Vec<String> {
+            let elements = with_class(&document, classes).into_iter();
+            elements.filter_map(|node| Some(node.attribute("data-event")?.to_owned())).collect()
+        };
+        assert_eq!(
+            (named("pause"), named("crash")),
+            (vec!["14".into(), "6".into()], vec!["10".into(), "15".into()])
+        );
+        assert_eq!(
+            (named("stay waiting"), named("stay inside")),
+            (vec!["3".into(), "12".into()], vec!["13".into()])
+        );
+        assert_eq!(named("stay outside"), ["11"], "the others are from the beginning");
+        assert_eq!(named("step"), ["3", "4", "12", "8", "9"]);
+        assert_eq!((drawing.overlaps(), drawing.clipped()), (vec![], vec![]));
+    }
+}
+
+#[test]
 fn elements_name_the_events_that_they_show() {
     let drawing = drawn(Spacing::Time, Theme::Auto);
     let document = parsed(&drawing);

@@ -24,7 +24,8 @@ enum Act {
     Deliver(usize),
     Lose(usize),
     Enter(u64),
-    Crash(usize),
+    /// It stands still, goes on or crashes: no step.
+    Host(u8, usize),
     Violate(usize),
 }
 
@@ -36,14 +37,14 @@ fn act() -> impl Strategy<Value = Act> {
     ];
     let wait = prop_oneof![0..3_u64, Just((1 << 29) - 2), Just((1 << 29) - 1), Just(1 << 40)];
     prop_oneof![
-        (0..3_u8, 0..5_usize, 0..3_u8).prop_map(|(what, node, rule)| Act::Step(what, node, rule)),
+        (0..5_u8, 0..5_usize, 0..3_u8).prop_map(|(what, node, rule)| Act::Step(what, node, rule)),
         wait.prop_map(Act::Wait),
         (msg, 0..3_u8, vec(0..5_usize, 1..5)).prop_map(|(msg, rule, to)| Act::Multicast(msg, rule, to)),
         any::<usize>().prop_map(Act::Deliver),
         any::<usize>().prop_map(Act::Deliver),
         any::<usize>().prop_map(Act::Lose),
         any::<u64>().prop_map(Act::Enter),
-        (0..5_usize).prop_map(Act::Crash),
+        (0..3_u8, 0..5_usize).prop_map(|(what, node)| Act::Host(what, node)),
         (0..5_usize).prop_map(Act::Violate),
     ]
 }
@@ -81,7 +82,8 @@ impl Both {
             Act::Wait(ticks) => self.now = self.now + Ticks(*ticks),
             Act::Step(what, node, rule) => {
                 let rule = RULES[usize::from(*rule)];
-                let what = [What::Start, What::Request, What::Release][usize::from(*what)].clone();
+                let steps = [What::Start, What::Request, What::Release, What::Timer, What::Written];
+                let what = steps[usize::from(*what)].clone();
                 self.step = self.tell(NodeId::new(*node), what.clone(), rule, None);
                 assert_eq!(self.log.push(self.now, self.step.node, what, rule, None), self.step.id);
             }
@@ -94,9 +96,10 @@ impl Both {
                 self.log.enter(fence, "ask");
             }
             Act::Enter(_) => {}
-            Act::Crash(node) => {
-                let crashed = self.tell(NodeId::new(*node), What::Crash, "", None);
-                self.log.push(self.now, crashed.node, What::Crash, "", None);
+            Act::Host(what, node) => {
+                let what = [What::Crash, What::Pause, What::Resume][usize::from(*what)].clone();
+                let told = self.tell(NodeId::new(*node), what.clone(), "", None);
+                self.log.push(self.now, told.node, what, "", None);
             }
             Act::Violate(node) => {
                 let what = What::Violation { what: format!("{node} is inside") };

@@ -94,13 +94,13 @@ fn what_comes_for_a_paused_node_waits_and_happens_in_its_order_when_it_goes_on()
     engine.pause(B);
     assert!(engine.is_paused(B) && !engine.is_paused(A));
     run_to(&mut engine, 10);
-    engine.command(A, vec![Do::Send(1, 4)]);
     // At 20 the node goes on while something is due for it at that very tick.
     engine.put_alarm(Ticks(20), 0);
+    engine.command(A, vec![Do::Send(1, 4)]);
     while engine.take_alarm().is_none() {
         assert_ne!(engine.advance(), Some(B), "who is paused makes no step");
     }
-    assert_eq!(engine.in_flight().len(), 2, "what waits is still on its way");
+    assert_eq!(engine.in_flight().len(), 2, "what waits is on its way, too");
     engine.resume(B);
     run_to(&mut engine, 40);
     let expected = [(20, "1 from 1"), (20, "timer 2"), (20, "written 3"), (20, "4 from 1"), (30, "timer 5")];
@@ -271,7 +271,7 @@ fn a_record_tells_of_reminders_writes_pauses_and_restarts_and_whoever_drives_add
         "0 node 3 sends Number to node 2",
         "3 node 2 is reminded",
         "3 node 2 sends Number to node 1",
-        "4 node 2's disk has written",
+        "4 node 2 has written to its disk",
         "5 node 2 stands still",
         "11 node 2 goes on",
         "11 node 2 receives Number from node 3",

@@ -8,8 +8,9 @@ export function drawLanes(group, story, places, lane, window) {
   for (let node = lane.nodeAt(top); node <= lane.nodeAt(bottom); node += 1) {
     const band = svg("g", { class: "lane", data: { node } });
     band.append(...stays(story, places, lane, node, window), ...ribbon(story, places, lane, node, window));
-    const { crash } = story.lanes[node - 1];
-    if (crash) band.append(...crashed(places, lane, node, crash));
+    const { crash, restarted } = story.lanes[node - 1];
+    if (crash) band.append(svg("path", { d: `M${places.x(crash.moment)} ${lane.y(node)}H${places.end}`, class: "crashed-lane" }));
+    for (const one of crash ? [...restarted, crash] : restarted) band.append(...crashed(places, lane, node, one));
     group.append(band);
   }
 }
@@ -67,7 +68,6 @@ function ribbon(story, places, lane, node, { left, right }) {
 function crashed(places, lane, node, crash) {
   const [x, y] = [places.x(crash.moment), lane.y(node)];
   return [
-    svg("path", { d: `M${x} ${y}H${places.end}`, class: "crashed-lane" }),
     svg("circle", { cx: x, cy: y, r: 7, class: "crash" }),
     svg("path", {
       d: `M${x - 4} ${y - 4}l8 8M${x - 4} ${y + 4}l8-8`,

@@ -4,7 +4,7 @@
 // Time is cut into moments. A step of a node and all that comes of it is one moment, and so are steps of different nodes at the same
 // tick if none of them comes of another. What lasts to the end lasts until the moment after the last one. Everything here counts events by their place in the list, from 0.
 
-const STEPS = new Set(["start", "request", "release", "deliver", "crash", "access", "clock"]);
+const STEPS = new Set(["start", "request", "release", "deliver", "crash", "access", "clock", "timer", "written", "pause", "resume"]);
 
 /** Reads a RunView. */
 export function tell(run) {
@@ -17,7 +17,7 @@ export function tell(run) {
     momentOf: [],
     messages: [],
     numberOf: new Map(),
-    lanes: Array.from({ length: run.nodes }, () => ({ stays: [], crash: null })),
+    lanes: Array.from({ length: run.nodes }, () => ({ stays: [], crash: null, restarted: [] })),
     ribbons: [],
     violations: [],
     entries: [],
@@ -97,7 +97,7 @@ function read(story, run, index) {
   const lane = story.lanes[event.node - 1];
   switch (event.event) {
     case "start":
-      return begin(lane, event.node === run.start_inside ? "inside" : "outside", moment, index);
+      return start(lane, event.node === run.start_inside ? "inside" : "outside", moment, index);
     case "request":
       return begin(lane, "waiting", moment, index);
     case "enter":
@@ -123,6 +123,14 @@ function read(story, run, index) {
     default:
       return undefined;
   }
+}
+
+/** A node comes to life, or again after a crash: then it is outside. */
+function start(lane, phase, moment, index) {
+  if (!lane.crash) return begin(lane, phase, moment, index);
+  lane.restarted.push(lane.crash);
+  lane.crash = null;
+  return begin(lane, "outside", moment, index);
 }
 
 function begin(lane, phase, moment, index, fence = null) {
