@@ -18,7 +18,18 @@ fn smoke() {
         let run = Run::new(design, Ticks(30_000_000));
         let t = std::time::Instant::now();
         let outcome = run.make().unwrap();
-        println!("seed {seed}: {} entries {} views, {:?} slowest {} refused {} lost {} {:?}", outcome.entries, outcome.views, t.elapsed(), outcome.slowest_recovery, outcome.refused_writes, outcome.lost, outcome.faults.values().sum::<u64>());
-        for v in &outcome.violations { println!("   {v}"); }
+        println!(
+            "seed {seed}: {} entries {} views, {:?} slowest {} refused {} lost {} {:?}",
+            outcome.entries,
+            outcome.views,
+            t.elapsed(),
+            outcome.slowest_recovery,
+            outcome.refused_writes,
+            outcome.lost,
+            outcome.faults.values().sum::<u64>()
+        );
+        for v in &outcome.violations {
+            println!("   {v}");
+        }
     }
 }

@@ -46,7 +46,8 @@ enum State {
 impl Clients {
     /// So many clients for each node of a cluster, for so many sections.
     pub(super) fn new(nodes: usize, each: usize, sections: usize, seed: u64, kind: u64) -> Self {
-        let client = |node| Client { node, state: State::Away, generation: 0, is_asleep: false, missed: false };
+        let client =
+            |node| Client { node, state: State::Away, generation: 0, is_asleep: false, missed: false };
         let names = (1..=sections).filter_map(|number| SectionName::new(&format!("section-{number}")).ok());
         Self {
             clients: NodeId::first(nodes).flat_map(|node| (0..each).map(move |_| client(node))).collect(),
@@ -213,12 +214,14 @@ impl Clients {
     }
 
     fn waiting(&self, request: RequestId) -> Option<usize> {
-        let is_it = |client: &Client| matches!(client.state, State::Waiting { request: its, .. } if its == request);
+        let is_it =
+            |client: &Client| matches!(client.state, State::Waiting { request: its, .. } if its == request);
         self.clients.iter().position(is_it)
     }
 
     fn inside(&self, request: RequestId) -> Option<usize> {
-        let is_it = |client: &Client| matches!(client.state, State::Inside { request: its, .. } if its == request);
+        let is_it =
+            |client: &Client| matches!(client.state, State::Inside { request: its, .. } if its == request);
         self.clients.iter().position(is_it)
     }
 
@@ -240,7 +243,8 @@ impl Clients {
             return;
         };
         let now = cluster.now();
-        if let (State::Waiting { since, .. }, Some(healed)) = (&self.clients[place].state, self.is_recovering) {
+        if let (State::Waiting { since, .. }, Some(healed)) = (&self.clients[place].state, self.is_recovering)
+        {
             self.slowest = self.slowest.max(now - (*since).max(healed));
         }
         let longest = if self.is_recovering.is_some() { 10_000 } else { 100_000 };
@@ -276,7 +280,8 @@ impl Clients {
 
     /// The clients of a node fall asleep, or one of them does.
     pub(super) fn fall_asleep(&mut self, node: NodeId, only_one: bool) {
-        let mut those: Vec<&mut Client> = self.clients.iter_mut().filter(|client| client.node == node).collect();
+        let mut those: Vec<&mut Client> =
+            self.clients.iter_mut().filter(|client| client.node == node).collect();
         let most = if only_one { 1 } else { those.len() };
         those.iter_mut().take(most).for_each(|client| client.is_asleep = true);
     }

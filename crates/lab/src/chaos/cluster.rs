@@ -85,7 +85,8 @@ impl Cluster {
         let founders: Vec<(DiskId, NodeId)> =
             NodeId::first(design.founders).map(|node| (draw_disk(&mut random), node)).collect();
         let files = disk::found(&founders).into_iter();
-        let blank = NodeId::first(design.nodes).skip(design.founders).map(|_| disk::blank(draw_disk(&mut random)));
+        let blank =
+            NodeId::first(design.nodes).skip(design.founders).map(|_| disk::blank(draw_disk(&mut random)));
         let disks: Vec<MemoryDisk> = files.chain(blank).map(MemoryDisk::new).collect();
         let nodes = NodeId::first(design.nodes).zip(&disks);
         let nodes: Result<Vec<LockNode>, Refusal> =
@@ -317,7 +318,8 @@ impl Cluster {
     #[must_use]
     pub fn leader(&self) -> Option<NodeId> {
         let nodes = NodeId::first(self.design.nodes).zip(self.engine.machines());
-        let leaders = nodes.filter(|(node, machine)| !self.engine.is_crashed(*node) && machine.look().is_leader);
+        let leaders =
+            nodes.filter(|(node, machine)| !self.engine.is_crashed(*node) && machine.look().is_leader);
         leaders.max_by_key(|(_, machine)| machine.look().term).map(|(node, _)| node)
     }
 

@@ -118,7 +118,9 @@ impl Judge {
         let other = others.map(|(_, holder)| holder).find(|holder| Self::is_valid(holder, engine));
         if let Some(other) = other {
             let other = other.node;
-            self.violate(format!("node {node} let somebody into {name} while one of node {other} was inside"));
+            self.violate(format!(
+                "node {node} let somebody into {name} while one of node {other} was inside"
+            ));
         }
         let last = self.fences.get(name).copied();
         if last.is_some_and(|last| fence <= last) {
@@ -167,7 +169,12 @@ impl Judge {
     }
 
     /// Somebody who was let in writes to the store behind a section.
-    pub fn write(&mut self, request: RequestId, sections: &[(SectionName, Fence)], engine: &Engine<LockNode>) {
+    pub fn write(
+        &mut self,
+        request: RequestId,
+        sections: &[(SectionName, Fence)],
+        engine: &Engine<LockNode>,
+    ) {
         self.now = engine.now();
         for (name, fence) in sections {
             let highest = self.stores.entry(name.clone()).or_default();
@@ -184,7 +191,12 @@ impl Judge {
     }
 
     /// A node has made a step.
-    pub(super) fn look_at(&mut self, node: NodeId, breach: Option<&'static str>, engine: &mut Engine<LockNode>) {
+    pub(super) fn look_at(
+        &mut self,
+        node: NodeId,
+        breach: Option<&'static str>,
+        engine: &mut Engine<LockNode>,
+    ) {
         self.now = engine.now();
         if let Some(what) = breach {
             self.violate(format!("node {node}: {what}"));
@@ -226,7 +238,9 @@ impl Judge {
             let is_alive = machine.incarnation == *life && !engine.is_crashed(*member);
             if is_alive && machine.standing == Standing::Active && adopted < view.number {
                 let number = view.number;
-                self.violate(format!("node {node} acts in view {number} while node {member} acts in view {adopted}"));
+                self.violate(format!(
+                    "node {node} acts in view {number} while node {member} acts in view {adopted}"
+                ));
             }
         }
     }

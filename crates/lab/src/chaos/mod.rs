@@ -90,7 +90,10 @@ impl Run {
         let wait = clients.longest_wait(cluster.now());
         if wait >= Ticks(Self::RECOVERY.0 / 2) {
             let seconds = wait.0 as f64 / 1e6;
-            cluster.judge_and_engine().0.violate(format!("somebody has waited for {seconds:.1} s after the last fault"));
+            cluster
+                .judge_and_engine()
+                .0
+                .violate(format!("somebody has waited for {seconds:.1} s after the last fault"));
         }
         Ok(Outcome {
             entries: cluster.judge().entries,

@@ -221,7 +221,9 @@ impl Nemesis {
                 pairs.filter(|(a, b)| side.contains(a) != side.contains(b)).collect()
             }
             "one-way cut" if self.random.happens(0.5) => vec![(node, other)],
-            "one-way cut" => everybody.iter().filter(|peer| **peer != node).map(|peer| (node, *peer)).collect(),
+            "one-way cut" => {
+                everybody.iter().filter(|peer| **peer != node).map(|peer| (node, *peer)).collect()
+            }
             "partial cut" => both(node, other).to_vec(),
             "leader cut off" => {
                 let Some(leader) = cluster.leader() else { return false };
@@ -257,7 +259,8 @@ impl Nemesis {
         let is_at_home = |(disk, node): (&doorway_node::DiskId, &NodeId)| {
             nodes[node.index()].look().incarnation.disk == *disk && view.members.contains_key(node)
         };
-        let is_whole = view.next_voters.is_none() && view.voters.iter().all(is_at_home) && view.voters.len() >= 3;
+        let is_whole =
+            view.next_voters.is_none() && view.voters.iter().all(is_at_home) && view.voters.len() >= 3;
         if self.a_disk_is_lost || !is_whole {
             return false;
         }
