@@ -26,6 +26,8 @@ pub struct Wire {
     cut: BTreeSet<(NodeId, NodeId)>,
     /// The links that have a latency of their own for the time being.
     slow: BTreeMap<(NodeId, NodeId), Span>,
+    /// How long after the first copy of a message a second one arrives, if that has a span of its own.
+    echo: Option<Span>,
     faults: Faults,
     /// How long the retransmission layer waits before it sends again for the first time.
     patience: u64,
@@ -80,6 +82,7 @@ impl Wire {
             counted_from: Ticks(0),
             cut: BTreeSet::new(),
             slow: BTreeMap::new(),
+            echo: None,
             patience: 4 * settings.latency.mean() + 1,
             faults: settings.faults.clone(),
             random: Random::new(settings.seed, 1),
@@ -129,10 +132,13 @@ impl Wire {
 
     fn raw_fate(&mut self, from: NodeId, to: NodeId, now: Ticks) -> Fate {
         let arrival = self.attempt(from, to, now);
-        let twice = arrival.is_ok() && self.random.happens(self.faults.duplicate.value());
+        let twice = arrival.ok().filter(|_| self.random.happens(self.faults.duplicate.value()));
         Fate {
             arrival: arrival.ok(),
-            duplicate: twice.then(|| self.draw_latency(from, to, now)),
+            duplicate: twice.map(|first| match self.echo {
+                Some(span) => first + Ticks(self.random.ticks(span)),
+                None => self.draw_latency(from, to, now),
+            }),
             lost: arrival.err().unwrap_or_default(),
             ..Fate::default()
         }
@@ -246,6 +252,11 @@ impl Wire {
     /// How likely a message is lost.
     pub fn set_loss(&mut self, loss: Probability) {
         self.faults.loss = loss;
+    }
+
+    /// From now on a second copy of a message arrives so long after the first one.
+    pub fn set_echo(&mut self, echo: Span) {
+        self.echo = Some(echo);
     }
 
     /// How likely a message arrives twice.

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use doorway_core::{Channels, NodeId, Refusal, Ticks};
 use doorway_node::disk::{self, Disk, MemoryDisk};
 use doorway_node::{Command, DiskId, Flaw, LockNode, Notice, Recipe, Setup, Timing};
-use doorway_simulator::{Engine, Happened, Latency, LocalClock, Random, Settings, Span};
+use doorway_simulator::{Engine, Happened, Latency, LocalClock, Probability, Random, Settings, Span};
 
 use super::judge::Judge;
 
@@ -71,7 +71,9 @@ pub struct Cluster {
 }
 
 /// How long a message takes in a healthy network: about a quarter of a millisecond to two.
-const LATENCY: Span = Span::Uniform(250, 2_000);
+pub(super) const LATENCY: Span = Span::Uniform(250, 2_000);
+/// How long after a message its copy comes, where there are copies.
+const ECHO: Span = Span::Uniform(0, 3_000_000);
 /// How long a write takes on a healthy disk.
 const DISK_LATENCY: Ticks = Ticks(3_000);
 
@@ -307,11 +309,17 @@ impl Cluster {
 
     /// Every link is whole and quick again.
     pub fn heal_network(&mut self) {
+        self.engine.network_mut().heal_all();
+        self.calm_network(Probability::default());
+    }
+
+    /// Messages take their usual time and are not lost; this share of them comes a second time, much later.
+    pub(super) fn calm_network(&mut self, echoes: Probability) {
         let network = self.engine.network_mut();
-        network.heal_all();
         network.set_latency(LATENCY);
-        network.set_loss(Default::default());
-        network.set_duplication(Default::default());
+        network.set_loss(Probability::default());
+        network.set_duplication(echoes);
+        network.set_echo(ECHO);
     }
 
     /// The node that leads the consensus, if one does.

@@ -41,6 +41,8 @@ pub struct Judge {
 #[derive(Debug)]
 struct Holder {
     node: NodeId,
+    /// The life of the node that let it in.
+    life: Incarnation,
     sections: Vec<(SectionName, Fence)>,
     /// The deadline, on the node's clock.
     until: Ticks,
@@ -102,7 +104,8 @@ impl Judge {
             self.judge_entry(node, request, name, *fence, engine);
         }
         self.judge_gate(node, &sections, engine);
-        self.holders.insert(request, Holder { node, sections, until });
+        let life = engine.machines()[node.index()].look().incarnation;
+        self.holders.insert(request, Holder { node, life, sections, until });
     }
 
     fn judge_entry(
@@ -206,7 +209,7 @@ impl Judge {
         let is_active = look.standing == Standing::Active;
         let before = std::mem::replace(&mut self.standings[node.index()], (adopted, is_active));
         if let Some(newest) = look.newest {
-            self.judge_view(node, newest);
+            self.judge_view(node, newest, engine);
         }
         if is_active && before != (adopted, true) {
             self.judge_installation(node, engine);
@@ -215,8 +218,13 @@ impl Judge {
     }
 
     /// Every decided number has one content.
-    fn judge_view(&mut self, node: NodeId, newest: &View) {
+    fn judge_view(&mut self, node: NodeId, newest: &View, engine: &Engine<LockNode>) {
         let now = self.now;
+        let is_early = |holder: &&Holder| newest.clean.contains(&holder.life) && Self::is_valid(holder, engine);
+        let early = self.holders.values().find(is_early).map(|holder| holder.node);
+        if let Some(early) = early.filter(|_| !self.views.contains_key(&newest.number)) {
+            self.violate(format!("node {early} has left while somebody was inside"));
+        }
         self.clean.extend(&newest.clean);
         for life in newest.members.values() {
             let first = self.first_views.entry(*life).or_insert(newest.number);

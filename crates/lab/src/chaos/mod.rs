@@ -53,6 +53,8 @@ pub struct Run {
 impl Run {
     /// The shortest run in which something can go wrong and be mended.
     pub const SHORTEST: Ticks = Ticks(20_000_000);
+    /// After what time an idle section is forgotten.
+    const IDLE: Ticks = Ticks(100_000);
     /// How long the cluster has to come to life.
     const BEGINNING: Ticks = Ticks(2_500_000);
     /// Everybody who waits is served within this time after the last fault: detection, barrier, waiting time, an election, and
@@ -61,8 +63,10 @@ impl Run {
 
     /// A run of a design.
     #[must_use]
-    pub fn new(design: Design, length: Ticks) -> Self {
-        Self { design, length, clients: 2, sections: 3 }
+    pub fn new(mut design: Design, length: Ticks) -> Self {
+        // Sections are idle for a short time only where everybody wants them all the time, and forgetting must be seen, too.
+        design.timing.idle = Self::IDLE;
+        Self { design, length, clients: 2, sections: 4 }
     }
 
     /// Makes the run.
@@ -76,11 +80,10 @@ impl Run {
                 Self::SHORTEST.0 / 1_000_000
             )));
         }
-        let Design { nodes, seed, flaw, .. } = self.design;
+        let Design { nodes, seed, .. } = self.design;
         let mut cluster = Cluster::new(self.design.clone())?;
         let mut clients = Clients::new(nodes, self.clients, self.sections, seed, CLIENTS);
         let mut nemesis = Nemesis::new(nodes, seed, NEMESIS);
-        nemesis.favour(flaw);
         clients.begin(&mut cluster);
         nemesis.begin(&mut cluster, Self::BEGINNING);
         run_until(self.length - Self::RECOVERY, &mut cluster, &mut clients, &mut nemesis);

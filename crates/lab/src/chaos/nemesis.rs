@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{NodeId, Ticks};
-use doorway_node::{Command, Flaw};
+use doorway_node::Command;
 use doorway_simulator::{Probability, Random, Span};
 
 use super::clients::Clients;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, LATENCY};
 
 /// What goes wrong, and when it is mended.
 pub(super) struct Nemesis {
@@ -32,12 +32,13 @@ enum Mend {
     Wake(NodeId),
     Heal(Vec<(NodeId, NodeId)>),
     Calm,
+    FastLink(NodeId, NodeId),
     FastDisk(NodeId),
     LeaveIsOver(NodeId),
 }
 
 /// What can go wrong, and how often among a hundred.
-const FAULTS: [(&str, u64); 15] = [
+const FAULTS: [(&str, u64); 16] = [
     ("crash", 12),
     ("machine crash", 6),
     ("disk loss", 2),
@@ -50,10 +51,16 @@ const FAULTS: [(&str, u64); 15] = [
     ("leader cut off", 7),
     ("loss", 7),
     ("slow network", 4),
+    ("slow link", 8),
     ("slow disk", 4),
     ("leave", 6),
     ("voters", 3),
 ];
+
+/// The share of messages that come a second time even in good times.
+fn echoes() -> Probability {
+    Probability::new(0.02).unwrap_or_default()
+}
 
 impl Nemesis {
     pub(super) fn new(nodes: usize, seed: u64, kind: u64) -> Self {
@@ -71,6 +78,7 @@ impl Nemesis {
 
     /// The first thing goes wrong after a while.
     pub(super) fn begin(&mut self, cluster: &mut Cluster, quiet: Ticks) {
+        cluster.calm_network(echoes());
         self.plan(cluster, quiet, None);
     }
 
@@ -127,12 +135,8 @@ impl Nemesis {
                 let network = cluster.engine().network_mut();
                 links.into_iter().for_each(|(from, to)| network.heal(from, to));
             }
-            Mend::Calm => {
-                let network = cluster.engine().network_mut();
-                network.set_latency(Span::Uniform(250, 2_000));
-                network.set_loss(Probability::default());
-                network.set_duplication(Probability::default());
-            }
+            Mend::Calm => cluster.calm_network(echoes()),
+            Mend::FastLink(from, to) => cluster.engine().network_mut().slow_down(from, to, LATENCY),
             Mend::FastDisk(node) => cluster.engine().set_disk_latency(node, Ticks(3_000)),
             Mend::LeaveIsOver(node) => {
                 cluster.crash(node);
@@ -212,6 +216,12 @@ impl Nemesis {
         let everybody: Vec<NodeId> = NodeId::first(self.nodes).collect();
         let other = node.around(self.nodes).nth(self.random.below(self.nodes as u64 - 1) as usize);
         let other = other.unwrap_or(node);
+        if fault == "slow link" {
+            let latency = Span::Uniform(1_000, 1_000 + self.random.below(1_000_000));
+            cluster.engine().network_mut().slow_down(node, other, latency);
+            self.plan(cluster, span, Some(Mend::FastLink(node, other)));
+            return true;
+        }
         let both = |a: NodeId, b: NodeId| [(a, b), (b, a)];
         let links: Vec<(NodeId, NodeId)> = match fault {
             "partition" => {
@@ -295,8 +305,4 @@ impl Nemesis {
         true
     }
 
-    /// Faults that a flaw needs more often to be seen.
-    pub(super) fn favour(&mut self, flaw: Option<Flaw>) {
-        let _ = flaw;
-    }
 }
