@@ -105,6 +105,7 @@ impl Run {
             violations: cluster.judge().violations().to_vec(),
             slowest_recovery: clients.slowest.max(wait),
             refused_writes: cluster.judge().refused_writes,
+            stale_writes: cluster.judge().stale_writes,
             lost: clients.lost,
             log: cluster.into_log(),
         })
@@ -140,10 +141,22 @@ pub struct Outcome {
     pub slowest_recovery: Ticks,
     /// How many writes the stores refused, because of clients that had slept through their deadlines.
     pub refused_writes: u64,
+    /// How many writes the stores took after one with a newer fence: none, ever.
+    pub stale_writes: u64,
     /// How often somebody inside was told to stop.
     pub lost: u64,
     /// What happened, if it was recorded.
     pub log: Option<doorway_trace::Log>,
+}
+
+impl Outcome {
+    /// The run as a summary of one.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::new();
+        summary.add(self, String::new);
+        summary
+    }
 }
 
 /// What came of many runs.
