@@ -131,11 +131,14 @@ impl Act {
 }
 
 impl fmt::Display for Roster {
+    /// Its members, each with a prime for every earlier incarnation, and whoever has left by itself.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = self.0.iter().enumerate().filter_map(|(node, seat)| match seat {
-            Seat::In(life) => Some(format!("{}{}", node + 1, "'".repeat(usize::from(*life)))),
-            Seat::Out | Seat::Clean => None,
-        });
-        f.write_str(&names.collect::<Vec<_>>().join(", "))
+        let primes = |node: usize| "'".repeat(self.life(node).map_or(0, usize::from));
+        let names: Vec<String> = self.members().map(|node| format!("{}{}", node + 1, primes(node))).collect();
+        f.write_str(&names.join(", "))?;
+        match self.0.iter().position(|seat| *seat == Seat::Clean) {
+            Some(node) => write!(f, "; {} has left by itself", node + 1),
+            None => Ok(()),
+        }
     }
 }

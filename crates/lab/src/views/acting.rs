@@ -104,7 +104,7 @@ impl ViewModel {
         }
         let mut after = *state;
         after.nodes[me].is_inside = true;
-        after.entered = state.entered.max(node.learned);
+        after.fence = state.fence.max(node.learned);
         Some(after)
     }
 

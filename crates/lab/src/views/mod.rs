@@ -165,6 +165,7 @@ impl ViewModel {
         if self.reduces {
             (0..NODES).for_each(|me| self.lease(state, me));
         }
+        state.fence = state.nodes.iter().map(|node| node.learned).fold(u8::MAX, u8::min).max(state.fence);
         for node in &mut state.nodes {
             node.heartbeat = node.heartbeat.filter(|(_, sent)| node.lease != Some(*sent));
         }
@@ -176,6 +177,23 @@ impl ViewModel {
                 self.drop_lost(state, view);
             }
         }
+    }
+}
+
+impl ViewModel {
+    /// A step for the checker. Nothing is owed to anybody: only what must never happen is asked.
+    fn step(&self, state: &State, me: usize, act: Act) -> Step {
+        let process = me as u32;
+        let broken = match act {
+            Act::Enter { view } if view < state.fence => {
+                Some((Property::Fence, "a client is let in with the fence of an older view"))
+            }
+            Act::Enter { view } if self.sought == Some(view) => {
+                Some((Property::Invariants, "a client is let in in the view that is sought"))
+            }
+            _ => None,
+        };
+        Step { process, action: act.code(), owed: None, lane: process, sends: 0, broken }
     }
 }
 
@@ -194,7 +212,7 @@ impl System for ViewModel {
             self.acts(&state, me, &mut |act, mut after| {
                 self.settle(&mut after);
                 if after != state {
-                    visit(step(&state, me, act), &after.word());
+                    visit(self.step(&state, me, act), &after.word());
                 }
             });
         }
@@ -206,22 +224,10 @@ impl System for ViewModel {
     }
 
     fn flaws(&self, state: &[u32]) -> Vec<(Property, String)> {
-        let state = State::of(state);
-        if let Some(view) = self.sought.filter(|view| state.entered == *view) {
-            return vec![(Property::Invariants, format!("somebody was let in in view {view}"))];
-        }
-        invariants::broken(&state, self.bounds.views)
+        invariants::broken(&State::of(state), self.bounds.views)
     }
 
     fn describe(&self, step: &Step) -> String {
         Act::of(step.action).at(step.process as usize)
     }
-}
-
-/// A step for the checker. Nothing is owed to anybody: only what must never happen is asked.
-fn step(state: &State, me: usize, act: Act) -> Step {
-    let process = me as u32;
-    let goes_back = matches!(act, Act::Enter { view } if view < state.entered);
-    let broken = goes_back.then_some((Property::Fence, "a client is let in with the fence of an older view"));
-    Step { process, action: act.code(), owed: None, lane: process, sends: 0, broken }
 }

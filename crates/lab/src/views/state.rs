@@ -22,8 +22,8 @@ pub(super) struct State {
     pub(super) orphan: Option<Orphan>,
     /// Whether a node has crashed.
     pub(super) has_crashed: bool,
-    /// The newest view in which somebody was let in, 0 for none: what a store behind the lock remembers of its fence.
-    pub(super) entered: u8,
+    /// The newest view in which somebody was let in, or that all have learned, so that nobody can be let in in an older one.
+    pub(super) fence: u8,
 }
 
 /// A node, with its disk and its client.
@@ -109,7 +109,7 @@ impl State {
         let mut nodes = [node; NODES];
         nodes[0].has_permission = true;
         let flights = [None; MOST_VIEWS as usize];
-        Self { nodes, flights, orphan: None, has_crashed: false, entered: 0 }
+        Self { nodes, flights, orphan: None, has_crashed: false, fence: 1 }
     }
 
     /// The content of a view, if it is decided: somebody has learned it.
@@ -157,7 +157,7 @@ impl State {
         let mut rest = Bits::default();
         self.flights.iter().for_each(|to| rest.push(to.map_or(0, |to| u32::from(to) + 1), 2));
         rest.push(u32::from(self.has_crashed), 1);
-        rest.push(u32::from(self.entered), 2);
+        rest.push(u32::from(self.fence), 2);
         let orphan = |orphan: Orphan| {
             1 + u32::from(orphan.node) + 3 * (u32::from(orphan.lease.0) + 8 * u32::from(orphan.life))
         };
@@ -177,14 +177,14 @@ impl State {
     pub(super) fn of(word: &[u32]) -> Self {
         let mut rest = Bits { number: word[WORD - 1], ..Bits::default() };
         let flights = [(); MOST_VIEWS as usize].map(|()| (rest.take(2) as u8).checked_sub(1));
-        let (has_crashed, entered) = (rest.take(1) == 1, rest.take(2) as u8);
+        let (has_crashed, fence) = (rest.take(1) == 1, rest.take(2) as u8);
         let orphan = rest.take(7).checked_sub(1).map(|code| Orphan {
             node: (code % 3) as u8,
             life: (code / 24) as u8,
             lease: Sent((code / 3 % 8) as u8),
         });
         let nodes = std::array::from_fn(|node| Node::of(&word[4 * node..4 * node + 4]));
-        Self { nodes, flights, orphan, has_crashed, entered }
+        Self { nodes, flights, orphan, has_crashed, fence }
     }
 }
 
