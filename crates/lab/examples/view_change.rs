@@ -1,7 +1,7 @@
 //! Explores the view change, and shows for each of its flaws the shortest run that lets two clients in.
 //!
 //! Run it by `cargo run --release -p doorway-lab --example view_change`; with `-- full` every step is on its own, which takes
-//! minutes longer.
+//! a minute longer.
 
 use std::time::Instant;
 
