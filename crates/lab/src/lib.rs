@@ -25,6 +25,7 @@ pub mod states;
 pub mod sweep;
 mod trial;
 pub mod view;
+pub mod views;
 
 pub use parallel::{Step, in_order, processors};
 pub use recording::Recording;

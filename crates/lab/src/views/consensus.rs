@@ -1,0 +1,95 @@
+//! Deciding views: proposals, and logs that take them from each other, which is all that is left of Raft here.
+
+use super::ViewModel;
+use super::flaw::ViewFlaw;
+use super::state::{NODES, Node, Roster, Seat, Standing, State};
+
+impl ViewModel {
+    /// Calls `visit` with every content that a node may propose as its next view, if it may propose one: it has learned all that
+    /// is in its log (rule 5).
+    pub(super) fn proposals(&self, state: &State, me: usize, visit: &mut impl FnMut(Roster)) {
+        let node = &state.nodes[me];
+        if !node.is_running() || node.newest() != node.learned || node.learned == self.bounds.views {
+            return;
+        }
+        let Some(present) = node.view(node.learned) else { return };
+        self.fill(state, me, present, 0, &mut |roster| {
+            let changes = (0..NODES).filter(|disk| present.life(*disk) != roster.life(*disk)).count();
+            if roster.members().next().is_some() && (1..=self.bounds.changes).contains(&changes) {
+                visit(roster);
+            }
+        });
+    }
+
+    /// Every content that has of the disks before this one what the present view has.
+    fn fill(&self, state: &State, me: usize, roster: Roster, disk: usize, visit: &mut dyn FnMut(Roster)) {
+        if disk == NODES {
+            return visit(roster);
+        }
+        for seat in self.seats(state, me, disk).into_iter().flatten() {
+            let mut next = roster;
+            next.0[disk] = seat;
+            self.fill(state, me, next, disk + 1, visit);
+        }
+    }
+
+    /// What the next view may have of a disk (rule 6): nothing, what the present one has, or the incarnation that said Hello if it
+    /// is higher than all of that disk in the proposer's log.
+    fn seats(&self, state: &State, proposer: usize, disk: usize) -> [Option<Seat>; 5] {
+        let (proposer, node) = (&state.nodes[proposer], &state.nodes[disk]);
+        let stays = proposer.view(proposer.learned).and_then(|roster| roster.life(disk));
+        let highest = (1..=proposer.learned).filter_map(|view| proposer.view(view)?.life(disk)).max();
+        let has_left = node.standing == Standing::Left && stays == Some(node.life);
+        let is_new = node.standing == Standing::Apart && Some(node.life) > highest;
+        let comes_back = stays.is_none() && self.has(ViewFlaw::LeftOutReadmitted);
+        [
+            Some(Seat::Out),
+            stays.map(Seat::In),
+            has_left.then_some(Seat::Clean),
+            is_new.then_some(Seat::In(node.life)),
+            highest.filter(|_| comes_back).map(Seat::In),
+        ]
+    }
+
+    /// A node writes a view of its own into its log.
+    pub(super) fn propose(&self, state: &State, me: usize, roster: Roster) -> State {
+        let mut after = *state;
+        let node = &mut after.nodes[me];
+        node.log[usize::from(node.learned) - 1] = Some(roster);
+        self.on_accepted(&mut after, me);
+        after
+    }
+
+    /// A node takes the first entry in which another's log differs from its own, or that there is none, and so loses what came
+    /// after it. What is decided stays.
+    pub(super) fn accept(&self, state: &State, me: usize, from: usize) -> Option<(u8, State)> {
+        let (node, other) = (&state.nodes[me], &state.nodes[from]);
+        let view = (2..=self.bounds.views).find(|view| node.view(*view) != other.view(*view))?;
+        let is_decided = node.view(view).is_some() && node.view(view) == state.decided(view);
+        if is_decided || !node.is_running() || !other.is_running() {
+            return None;
+        }
+        let mut after = *state;
+        let log = &mut after.nodes[me].log;
+        log[usize::from(view) - 2..].fill(None);
+        log[usize::from(view) - 2] = other.view(view);
+        self.on_accepted(&mut after, me);
+        Some((view, after))
+    }
+
+    /// Whether a node can learn a view (rule 8): its own log has it, and a majority has the same. The first to learn it decides it.
+    pub(super) fn is_learnable(state: &State, me: usize, view: u8) -> bool {
+        let node = &state.nodes[me];
+        let has_same = |other: &&Node| other.view(view) == node.view(view);
+        let is_there = node.learned < view && node.view(view).is_some();
+        is_there && 2 * state.nodes.iter().filter(has_same).count() > NODES
+    }
+
+    /// The wrong moment at which to begin to wait.
+    fn on_accepted(&self, state: &mut State, me: usize) {
+        let newest = state.nodes[me].newest();
+        if self.has(ViewFlaw::WaitFromAccepting) && self.leaves_somebody_out(&state.nodes[me], newest) {
+            state.begin_quiet(me);
+        }
+    }
+}

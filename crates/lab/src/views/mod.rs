@@ -1,0 +1,233 @@
+//! The view change as a small model, for every interleaving of it to be explored.
+//!
+//! Doorway survives crashes by views: a decided list of incarnations, in which the lock's algorithm runs. Whoever is
+//! left out must have stopped before anybody else is let in, and nobody can ask it. What makes that sure is an interplay of leases,
+//! frozen reports and a quiet time, and such things are got right by looking at every order of events, not by thinking of some.
+//! The rules that comments here refer to by number are those of the lock's node:
+//!
+//! - a voter acknowledges a heartbeat unless the newest view in its log, decided or not, is newer and lacks the sender (3); a
+//!   majority of acknowledgements is a lease, counted from the sending (4);
+//! - a view takes in only incarnations higher than all of their disk before (6), and is learned by each node when a majority has
+//!   it (8); who learns it freezes the old view, reports whether its client is inside, and never changes that report (9, 10);
+//! - with the reports of all members a node installs the view: the section begins with the one reported inside, or empty (11);
+//!   messages of older views are dropped (12); who is left out stops its client and starts over as a new incarnation (13);
+//! - a node waits a quiet time from the learning of a view that leaves somebody out, and when it is taken in (15); it lets in only in
+//!   an installed view, with a lease, and after the quiet time or if the section was reported (17);
+//! - whoever leaves by itself stops first, and nobody has to wait for it (21).
+//!
+//! # What is in the model
+//!
+//! Three nodes, each a voter with a log, one section, one client a node that goes in and out, up to three views, one crash with a
+//! restart, one node that leaves. The client of a crashed node stays inside until its deadline: it counts. Of
+//! **consensus** the logs are left: any node that has learned all of its log proposes any next view, any node takes over an entry of
+//! another's log or loses an undecided one, and what a majority has may be learned and is then never lost. That allows more than
+//! Raft does: leaders and terms only forbid. Of the **algorithm** within a view one permission is left, which begins with whoever
+//! was reported inside or else with the first member, and is sent from node to node.
+//!
+//! **Time** is an order, not a number. All that the rules need to know of it is that a quiet time is longer than a lease. So if a
+//! heartbeat was sent before a quiet time began, the lease that counts from it ends before the quiet time does; of all else every
+//! order is possible. For each heartbeat the state has those nodes whose quiet time began after it was sent, and a quiet time ends only
+//! when no client is inside by such a lease, be it a member's or not. That the lease of somebody left out cannot be renewed
+//! after the decision is not assumed: it is what is checked.
+//!
+//! # What is left out
+//!
+//! Voters are always the same three (rule 22). There are no clocks that drift, so that a margin, a lease counted from the wrong moment or
+//! a clock that stops cannot be told wrong; no shortening of the quiet time by age (16), no counter of a fence within a view (19), no
+//! forgetting (20), no failure detection (23): anybody may be left out at any time. Each node has one heartbeat on its way at
+//! a time, and an acknowledgement arrives when it is given: if it came later the same lease would only be known later.
+//!
+//! # Fewer states
+//!
+//! What only lets more happen is done at once: a lease is renewed whenever two voters would acknowledge it, a view installed when
+//! its last report is made, a permission received when it can be. To be slow is the same as not to use what one has.
+//! [`ViewModel::without_reduction`] makes all of this steps of their own, and comes to the same verdicts.
+
+mod act;
+mod acting;
+mod change;
+mod consensus;
+mod flaw;
+mod invariants;
+mod state;
+
+use doorway_checker::{Known, Property, Step, System};
+use doorway_core::{Phase, Refusal};
+
+use act::Act;
+pub use flaw::ViewFlaw;
+use state::{MOST_VIEWS, NODES, Standing, State};
+
+/// The view change as a system to explore.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewModel {
+    bounds: ViewBounds,
+    flaw: Option<ViewFlaw>,
+    /// The view in which an entry is reported as if it were wrong.
+    sought: Option<u8>,
+    reduces: bool,
+}
+
+/// How much may happen in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewBounds {
+    /// How many views there are at most, the first included: 1 to 3.
+    pub views: u8,
+    /// In how many nodes a view may differ from the one before: each can be left out, taken in or replaced by a later incarnation.
+    pub changes: usize,
+    /// Whether one node may crash, and be started again.
+    pub crash: bool,
+    /// Whether one node may leave by itself.
+    pub leave: bool,
+}
+
+impl ViewModel {
+    /// The model with all rules as they should be.
+    ///
+    /// # Errors
+    /// If there are more views than a state has room for, or none.
+    pub fn new(bounds: ViewBounds) -> Result<Self, Refusal> {
+        if !(1..=MOST_VIEWS).contains(&bounds.views) {
+            return Err(Refusal::new(format!(
+                "1 to {MOST_VIEWS} views can be explored, not {}",
+                bounds.views
+            )));
+        }
+        Ok(Self { bounds, flaw: None, sought: None, reduces: true })
+    }
+
+    /// The same with one rule broken.
+    #[must_use]
+    pub fn with_flaw(self, flaw: ViewFlaw) -> Self {
+        Self { flaw: Some(flaw), ..self }
+    }
+
+    /// The same with every step on its own.
+    #[must_use]
+    pub fn without_reduction(self) -> Self {
+        Self { reduces: false, ..self }
+    }
+
+    /// The same, but the first entry in a view is reported as if it broke an invariant: to see that it can be reached, and how.
+    #[must_use]
+    pub fn seeking_entry_in(self, view: u8) -> Self {
+        Self { sought: Some(view), ..self }
+    }
+
+    /// The newest view in the log of any node, decided or not.
+    #[must_use]
+    pub fn newest_view(state: &[u32]) -> u8 {
+        State::of(state).nodes.iter().map(state::Node::newest).max().unwrap_or_default()
+    }
+
+    fn has(&self, flaw: ViewFlaw) -> bool {
+        self.flaw == Some(flaw)
+    }
+
+    /// Calls `visit` with every act at a node that is possible in a state, and the state after it.
+    fn acts(&self, state: &State, me: usize, visit: &mut impl FnMut(Act, State)) {
+        let view = state.nodes[me].learned;
+        let mut give = |act, after: Option<State>| after.into_iter().for_each(|after| visit(act, after));
+        for other in 0..NODES {
+            give(Act::Heartbeat { voter: other }, self.heartbeat(state, me, other));
+            give(Act::Renew { voter: other }, self.renew(state, me, other));
+            give(Act::Pass { view, to: other }, self.pass(state, me, other));
+            if let Some((view, after)) = self.accept(state, me, other) {
+                give(Act::Accept { view, from: other }, Some(after));
+            }
+        }
+        for view in 1..=self.bounds.views {
+            give(Act::Learn { view }, self.learn(state, me, view));
+            give(Act::Receive { view }, self.receive(state, me, view));
+        }
+        let is_frozen = state.nodes[me].standing == Standing::Limbo;
+        let enter = if is_frozen { Act::EnterUnfrozen } else { Act::Enter { view } };
+        give(enter, self.enter(state, me));
+        give(Act::Install { view }, self.install_alone(state, me));
+        give(Act::Release, self.release(state, me));
+        give(Act::LeaseEnds, self.end_lease(state, me));
+        give(Act::OrphanEnds, self.end_orphan(state, me));
+        give(Act::QuietEnds, self.end_quiet(state, me));
+        give(Act::Leave, self.leave(state, me));
+        give(Act::Crash, self.crash(state, me));
+        give(Act::Restart, self.restart(state, me));
+        self.proposals(state, me, &mut |roster| {
+            give(Act::Propose { view: view + 1, roster }, Some(self.propose(state, me, roster)));
+        });
+    }
+
+    /// Does at once what only lets more happen, unless a flaw makes it matter when it is done, and drops what has no effect
+    /// any more.
+    fn settle(&self, state: &mut State) {
+        if self.reduces && !self.has(ViewFlaw::ReportRebuilt) {
+            (0..NODES).for_each(|me| self.install(state, me, 0));
+        }
+        if self.reduces {
+            (0..NODES).for_each(|me| self.lease(state, me));
+        }
+        state.fence = state.nodes.iter().map(|node| node.learned).fold(u8::MAX, u8::min).max(state.fence);
+        for node in &mut state.nodes {
+            node.heartbeat = node.heartbeat.filter(|(_, sent)| node.lease != Some(*sent));
+        }
+        if !self.has(ViewFlaw::OldMessagesTaken) {
+            for view in 1..=self.bounds.views {
+                if self.reduces {
+                    self.deliver(state, view);
+                }
+                self.drop_lost(state, view);
+            }
+        }
+    }
+}
+
+impl ViewModel {
+    /// A step for the checker. Nothing is owed to anybody: only what must never happen is asked.
+    fn step(&self, state: &State, me: usize, act: Act) -> Step {
+        let process = me as u32;
+        let broken = match act {
+            Act::Enter { view } if view < state.fence => {
+                Some((Property::Fence, "a client is let in with the fence of an older view"))
+            }
+            Act::Enter { view } if self.sought == Some(view) => {
+                Some((Property::Invariants, "a client is let in in the view that is sought"))
+            }
+            _ => None,
+        };
+        Step { process, action: act.code(), owed: None, lane: process, sends: 0, broken }
+    }
+}
+
+impl System for ViewModel {
+    fn processes(&self) -> usize {
+        NODES
+    }
+
+    fn initial(&mut self) -> Vec<Vec<u32>> {
+        vec![State::first().word().to_vec()]
+    }
+
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+        let state = State::of(state);
+        for me in 0..NODES {
+            self.acts(&state, me, &mut |act, mut after| {
+                self.settle(&mut after);
+                if after != state {
+                    visit(self.step(&state, me, act), &after.word());
+                }
+            });
+        }
+        Known::All
+    }
+
+    fn phase(&self, state: &[u32], process: usize) -> Phase {
+        if State::is_inside(state, process) { Phase::Inside } else { Phase::Outside }
+    }
+
+    fn flaws(&self, state: &[u32]) -> Vec<(Property, String)> {
+        invariants::broken(&State::of(state), self.bounds.views)
+    }
+
+    fn describe(&self, step: &Step) -> String {
+        Act::of(step.action).at(step.process as usize)
+    }
+}

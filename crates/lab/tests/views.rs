@@ -1,0 +1,260 @@
+//! The view change, explored: exact numbers of states, no violation of the rules as they are, and a shortest run against each flaw.
+
+use std::collections::HashMap;
+
+use doorway_checker::{Exploration, Known, Limits, Property, Search, System, explore};
+use doorway_core::Phase;
+use doorway_lab::processors;
+use doorway_lab::views::{ViewBounds, ViewFlaw, ViewModel};
+
+const fn bounds(views: u8, changes: usize, crash: bool, leave: bool) -> ViewBounds {
+    ViewBounds { views, changes, crash, leave }
+}
+
+fn model(bounds: ViewBounds) -> ViewModel {
+    ViewModel::new(bounds).expect("there are at most three views")
+}
+
+fn explored(mut model: ViewModel, until: &[Property]) -> Exploration {
+    let search = Search { threads: processors(), until: until.to_vec(), ..Search::default() };
+    explore(&mut model, &search, &mut |_| ())
+}
+
+/// The length of the shortest run after which two clients are inside, if there is one.
+fn shortest(model: ViewModel) -> Option<usize> {
+    let explored = explored(model, &[Property::MutualExclusion]);
+    assert!(explored.is_satisfied || explored.is_complete);
+    let run = explored.violations.iter().find(|found| found.property == Property::MutualExclusion);
+    run.map(|run| run.steps.len())
+}
+
+/// Bounds, with the numbers of states and of steps between them.
+const INSTANCES: [(ViewBounds, u64, u64); 3] = [
+    (bounds(1, 3, true, true), 105, 297),
+    (bounds(2, 3, true, true), 527_403, 3_696_261),
+    (bounds(3, 1, true, false), 5_327_835, 43_918_943),
+];
+
+#[test]
+fn never_two_clients_are_inside_through_three_views_and_a_crash() {
+    for (bounds, states, transitions) in INSTANCES {
+        let explored = explored(model(bounds), &[]);
+        let broken: Vec<&str> = explored.violations.iter().map(|found| found.what.as_str()).collect();
+        assert_eq!(broken, [""; 0], "{bounds:?}");
+        assert!(explored.is_complete, "{bounds:?}");
+        assert_eq!((explored.states, explored.transitions), (states, transitions), "{bounds:?}");
+    }
+}
+
+#[test]
+fn every_view_lets_somebody_in() {
+    for (view, steps) in [(1, 1), (2, 6), (3, 8)] {
+        let sought = model(bounds(3, 1, true, false)).seeking_entry_in(view);
+        let explored = explored(sought, &[Property::Invariants]);
+        assert_eq!(explored.violations[0].what, "a client is let in in the view that is sought");
+        assert_eq!(explored.violations[0].steps.len(), steps, "view {view}");
+    }
+}
+
+/// Every flaw with the lengths of the shortest runs to two clients inside: reduced, and with every step on its own where that
+/// is found soon.
+const FLAWS: [(ViewFlaw, usize, Option<usize>); 14] = [
+    (ViewFlaw::NoWait, 6, Some(7)),
+    (ViewFlaw::WaitFromAccepting, 7, None),
+    (ViewFlaw::WaitOverwritten, 10, None),
+    (ViewFlaw::SkippedViewsForgotten, 9, None),
+    (ViewFlaw::NewcomerActsAtOnce, 9, None),
+    (ViewFlaw::LeftOutByName, 11, None),
+    (ViewFlaw::LeftOutReadmitted, 8, None),
+    (ViewFlaw::RestartIntoView, 4, Some(6)),
+    (ViewFlaw::ReportWithoutFreeze, 9, None),
+    (ViewFlaw::ReportRebuilt, 13, None),
+    (ViewFlaw::ReportMissing, 8, Some(9)),
+    (ViewFlaw::AcknowledgedAfterAccepting, 7, Some(12)),
+    (ViewFlaw::OldMessagesTaken, 10, None),
+    (ViewFlaw::LeaveBeforeStop, 7, Some(8)),
+];
+
+#[test]
+fn every_flaw_lets_two_clients_in_by_a_shortest_run_of_known_length() {
+    assert_eq!(FLAWS.map(|(flaw, ..)| flaw), ViewFlaw::ALL);
+    for (flaw, steps, _) in FLAWS {
+        assert_eq!(shortest(model(flaw.bounds()).with_flaw(flaw)), Some(steps), "{}", flaw.words());
+    }
+}
+
+#[test]
+fn an_invariant_tells_of_some_flaws_before_two_clients_are_inside() {
+    let told = [
+        (
+            ViewFlaw::ReportMissing,
+            4,
+            "a member has not frozen older views though somebody is active in view 2",
+        ),
+        (ViewFlaw::LeftOutReadmitted, 6, "an incarnation left out before is in view 3"),
+    ];
+    for (flaw, steps, what) in told {
+        let explored = explored(model(flaw.bounds()).with_flaw(flaw), &[Property::Invariants]);
+        let found = explored.violations.iter().find(|found| found.property == Property::Invariants);
+        assert_eq!(found.map(|found| (found.steps.len(), found.what.as_str())), Some((steps, what)));
+    }
+}
+
+#[test]
+fn with_every_step_on_its_own_the_same_flaws_let_two_clients_in() {
+    for (flaw, _, steps) in FLAWS.into_iter().filter(|(.., steps)| steps.is_some()) {
+        let full = model(flaw.bounds()).with_flaw(flaw).without_reduction();
+        assert_eq!(shortest(full), steps, "{}", flaw.words());
+    }
+}
+
+#[test]
+fn with_every_step_on_its_own_the_rules_still_hold() {
+    let full = explored(model(bounds(1, 1, true, true)).without_reduction(), &[]);
+    assert_eq!((full.states, full.is_complete, full.violations.len()), (2_442, true, 0));
+    let limits = Limits { depth: 10, ..Limits::default() };
+    let search = Search { threads: processors(), limits, ..Search::default() };
+    let mut two_views = model(bounds(2, 1, false, false)).without_reduction();
+    let full = explore(&mut two_views, &search, &mut |_| ());
+    assert_eq!((full.states, full.violations.len()), (262_794, 0));
+}
+
+#[test]
+fn a_flaw_is_told_by_a_run_in_words() {
+    let mut model = model(ViewFlaw::NoWait.bounds()).with_flaw(ViewFlaw::NoWait);
+    let search = Search { until: vec![Property::MutualExclusion], ..Search::default() };
+    let explored = explore(&mut model, &search, &mut |_| ());
+    let found = explored.violations.iter().find(|found| found.property == Property::MutualExclusion);
+    let found = found.expect("two clients are inside");
+    let run: Vec<String> = found.steps.iter().map(|step| model.describe(step)).collect();
+    let expected = [
+        "node 1 lets its client in, in view 1",
+        "node 2 proposes view 2: 2, 3",
+        "node 3 takes what node 2 has as view 2",
+        "node 3 learns view 2",
+        "node 2 learns view 2",
+        "node 2 lets its client in, in view 2",
+    ];
+    assert_eq!(run, expected);
+    assert_eq!(found.what, "nodes 1 and 2 are inside together");
+}
+
+#[test]
+fn a_wait_from_the_accepting_ends_too_early_with_every_step_on_its_own() {
+    let flaw = ViewFlaw::WaitFromAccepting;
+    let run = [
+        "node 1 lets its client in, in view 1",
+        "node 2 proposes view 2: 2, 3",
+        "node 1 sends a heartbeat, and voter 1 acknowledges it",
+        "voter 3 acknowledges it, too: node 1 has a new lease",
+        "the quiet time of node 2 ends",
+        "node 3 takes what node 2 has as view 2",
+        "node 3 learns view 2",
+        "node 2 learns view 2",
+        "node 2 installs view 2",
+        "node 2 sends a heartbeat, and voter 2 acknowledges it",
+        "voter 3 acknowledges it, too: node 2 has a new lease",
+        "node 2 lets its client in, in view 2",
+    ];
+    let mut flawed = model(flaw.bounds()).with_flaw(flaw).without_reduction();
+    assert_eq!(follow(&mut flawed, &run), Ok(2));
+    let mut right = model(flaw.bounds()).without_reduction();
+    let without_renewals = [run[0], run[1], run[5], run[6], run[7], run[8], run[11]];
+    assert_eq!(follow(&mut right, &without_renewals), Err(run[11]));
+}
+
+/// How many clients are inside after a run that is told by its steps, or the first step that is not possible.
+fn follow<'a>(model: &mut ViewModel, run: &[&'a str]) -> Result<usize, &'a str> {
+    let mut state = model.initial().remove(0);
+    for words in run {
+        let mut next = None;
+        let known = model.steps(&state, &mut |step, after| {
+            if model.describe(&step) == *words {
+                next = Some(after.to_vec());
+            }
+        });
+        assert_eq!(known, Known::All);
+        state = next.ok_or(*words)?;
+    }
+    Ok(inside(model, &state))
+}
+
+#[test]
+fn while_a_view_is_left_somebody_can_be_let_in_again() {
+    let graph = Graph::of(&mut model(bounds(3, 1, false, false)));
+    assert_eq!(graph.states.len(), 606_216);
+    let can_enter = graph.before(&graph.entries);
+    let with_a_view_left = graph.newest_views.iter().filter(|newest| **newest < 3).count();
+    assert_eq!(with_a_view_left, 7_575);
+    let stuck = (0..graph.states.len()).filter(|state| graph.newest_views[*state] < 3 && !can_enter[*state]);
+    assert_eq!(stuck.count(), 0);
+}
+
+#[test]
+fn a_fourth_view_is_refused() {
+    let refused = ViewModel::new(bounds(4, 1, false, false)).expect_err("a state has no room for it");
+    assert_eq!(refused.to_string(), "1 to 3 views can be explored, not 4");
+    assert!(ViewModel::new(bounds(0, 1, false, false)).is_err());
+}
+
+/// All states and the steps between them.
+#[derive(Default)]
+struct Graph {
+    states: HashMap<Vec<u32>, u32>,
+    steps: Vec<(u32, u32)>,
+    newest_views: Vec<u8>,
+    /// The states from which a step lets somebody in.
+    entries: Vec<u32>,
+}
+
+impl Graph {
+    fn of(model: &mut ViewModel) -> Self {
+        let mut graph = Self::default();
+        let mut words = model.initial();
+        graph.number(&words[0].clone(), &mut Vec::new());
+        let mut from = 0;
+        while let Some(word) = words.get(from).cloned() {
+            let inside = inside(model, &word);
+            let known = model.steps(&word, &mut |_, after| {
+                let to = graph.number(after, &mut words);
+                graph.steps.push((from as u32, to));
+                if self::inside(model, after) > inside {
+                    graph.entries.push(from as u32);
+                }
+            });
+            assert_eq!(known, Known::All);
+            from += 1;
+        }
+        graph
+    }
+
+    fn number(&mut self, word: &[u32], fresh: &mut Vec<Vec<u32>>) -> u32 {
+        if let Some(number) = self.states.get(word) {
+            return *number;
+        }
+        let number = self.states.len() as u32;
+        self.states.insert(word.to_vec(), number);
+        self.newest_views.push(ViewModel::newest_view(word));
+        fresh.push(word.to_vec());
+        number
+    }
+
+    /// Which states lead to one of these.
+    fn before(&self, goals: &[u32]) -> Vec<bool> {
+        let mut steps = self.steps.clone();
+        steps.sort_unstable_by_key(|step| step.1);
+        let mut leads = vec![false; self.states.len()];
+        let mut open = goals.to_vec();
+        while let Some(state) = open.pop() {
+            if !std::mem::replace(&mut leads[state as usize], true) {
+                let first = steps.partition_point(|step| step.1 < state);
+                open.extend(steps[first..].iter().take_while(|step| step.1 == state).map(|step| step.0));
+            }
+        }
+        leads
+    }
+}
+
+fn inside(model: &ViewModel, word: &[u32]) -> usize {
+    (0..model.processes()).filter(|node| model.phase(word, *node) == Phase::Inside).count()
+}
