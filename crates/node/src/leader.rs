@@ -180,12 +180,12 @@ impl Watch {
     fn is_out(&self, node: NodeId, life: &Incarnation, current: &View, since: Ticks, now: Ticks) -> bool {
         let decided = if self.decided.0 == current.number { self.decided.1 } else { now };
         let seen = self.members.get(&node).filter(|seen| seen.heartbeat.incarnation == *life);
-        let both_ways = seen.map_or(Ticks(0), |seen| seen.both_ways).max(since).max(if seen.is_none() {
-            decided
-        } else {
-            Ticks(0)
-        });
-        let is_silent = now > both_ways + self.timing.detection;
+        // A new leader has heard heartbeats before; but whoever was cut off until now must be given the time for two of them.
+        let two_heartbeats = Ticks(self.timing.heartbeat.0 * 5 / 2).min(self.timing.detection);
+        let is_silent = match seen {
+            Some(seen) => now > seen.both_ways + self.timing.detection && now > since + two_heartbeats,
+            None => now > decided.max(since) + self.timing.detection,
+        };
         let has_not_adopted = seen.is_none_or(|seen| seen.heartbeat.view < current.number);
         let is_late = has_not_adopted && now > decided.max(since) + self.timing.barrier;
         self.left.contains(life) || is_silent || is_late || self.is_replaced(node, life, now)

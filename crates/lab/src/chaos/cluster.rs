@@ -1,6 +1,6 @@
 //! A cluster of whole lock nodes in virtual time, with disks that lose power and clocks that drift.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_core::{Channels, NodeId, Refusal, Ticks};
 use doorway_node::disk::{self, Disk, MemoryDisk};
@@ -18,6 +18,8 @@ pub struct Design {
     pub founders: usize,
     /// The algorithm.
     pub recipe: Recipe,
+    /// Nodes that run another algorithm, which they should not.
+    pub strangers: BTreeMap<NodeId, Recipe>,
     /// The times.
     pub timing: Timing,
     /// What chance is drawn from.
@@ -36,6 +38,7 @@ impl Design {
             nodes,
             founders: nodes,
             recipe,
+            strangers: BTreeMap::new(),
             timing: Timing::default(),
             seed,
             flaw: None,
@@ -343,7 +346,7 @@ impl Design {
         Setup {
             me,
             peers: NodeId::first(self.nodes).collect::<BTreeSet<NodeId>>(),
-            recipe: self.recipe.clone(),
+            recipe: self.strangers.get(&me).unwrap_or(&self.recipe).clone(),
             timing: self.timing,
             flaw: self.flaw,
         }

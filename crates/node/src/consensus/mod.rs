@@ -199,8 +199,17 @@ impl Consensus {
             return;
         }
         self.heard.insert(ballot.from, now);
+        let known = self.commit();
         self.handle(ballot, now);
         self.flush(now);
+        self.announce(known, now);
+    }
+
+    /// As a leader: tells the others at once what was decided, and not only when it next says that it lives.
+    fn announce(&mut self, known: u64, now: Ticks) {
+        if self.commit() > known && self.syncing.is_none() && self.raft.heartbeat() {
+            self.flush(now);
+        }
     }
 
     /// The write that was under way is finished.

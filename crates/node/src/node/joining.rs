@@ -103,7 +103,10 @@ impl LockNode {
         if welcome.incarnation != self.incarnation || self.membership.is_some() {
             return;
         }
-        if welcome.algorithm != self.setup.recipe.name() && !self.joining.is_told_of_algorithm {
+        let view = self.consensus.newest_decided();
+        let is_of_cluster = view.is_some_and(|view| view.members.contains_key(&from));
+        let is_other = welcome.algorithm != self.setup.recipe.name();
+        if is_other && is_of_cluster && !self.joining.is_told_of_algorithm {
             self.joining.is_told_of_algorithm = true;
             effects.notices.push(Notice::WrongAlgorithm { cluster: welcome.algorithm });
         }

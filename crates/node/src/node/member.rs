@@ -58,15 +58,17 @@ impl LockNode {
     fn unreachable(&mut self) -> Vec<NodeId> {
         let (now, timing, me) = (self.now, self.setup.timing, self.setup.me);
         let Some(membership) = &self.membership else { return Vec::new() };
+        // Whoever has no lease is itself the one whom nobody can reach.
+        let since = if now < self.lease.until() { membership.adopted.max(self.lease_since) } else { now };
         let mut those: BTreeSet<NodeId> = self.sections.suspects.keys().copied().collect();
-        if !membership.is_active && now > membership.adopted + timing.barrier {
+        if !membership.is_active && now > since + timing.barrier {
             let is_missing = |node: &&NodeId| !membership.reports.contains_key(node);
             those.extend(membership.view.members.keys().filter(is_missing));
         }
-        if now > membership.adopted + timing.detection {
+        if now > since + timing.detection {
             those.extend(&membership.unheard);
         }
-        if let Some(delivery) = self.sections.delivery() {
+        if let Some(delivery) = self.sections.delivery().filter(|_| now > since + timing.detection) {
             those.extend(delivery.out_of_reach(now, timing.detection));
         }
         those.remove(&me);
@@ -112,6 +114,9 @@ impl LockNode {
         if self.lease.acknowledge(ack.voter, sent, &membership.view, length) {
             if self.lease.until() < before || self.lease.until() > self.now + length {
                 self.breach = Some("a lease went back, or reaches further than its length");
+            }
+            if before <= self.now {
+                self.lease_since = self.now;
             }
             self.set_gate();
             self.sections.renew();

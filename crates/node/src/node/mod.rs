@@ -52,6 +52,8 @@ pub struct LockNode {
     watch: Watch,
     membership: Option<Membership>,
     lease: Lease,
+    /// Since when it has had a lease without a gap.
+    lease_since: Ticks,
     /// Before this, only sections are entered whose holder is known.
     quiet_until: Ticks,
     /// When it last learned that the voters change.
@@ -114,6 +116,7 @@ impl LockNode {
             watch: Watch::new(timing, flaw),
             membership: None,
             lease: Lease::default(),
+            lease_since: Ticks(0),
             quiet_until: Ticks(0),
             voters_changed: None,
             sections: Sections::new(setup.me, setup.recipe.clone(), timing, flaw),
