@@ -249,7 +249,7 @@ impl Watch {
         let is_steady = now >= *first + Ticks(self.timing.heartbeat.0 * 2);
         let is_same = hello.algorithm == recipe.name() && recipe.blueprint(next.members.len() + 1).is_ok();
         let reaches_all = next.members.keys().all(|other| hears(other) && is_heard(other));
-        let is_free = !next.members.contains_key(&node);
+        let is_free = !next.members.contains_key(&node) && next.members.len() < crate::wire::MOST_NODES;
         if is_new && is_known && is_steady && is_same && reaches_all && is_free && !self.left.contains(&life)
         {
             next.members.insert(node, life);
