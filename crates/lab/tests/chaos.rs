@@ -2,10 +2,10 @@
 
 use std::convert::Infallible;
 
-use doorway_core::{Catalog, Options, Ticks};
-use doorway_lab::chaos::{Design, Outcome, Run, recipe};
+use doorway_core::{Catalog, Fence, NodeId, Options, SectionName, Ticks};
+use doorway_lab::chaos::{Cluster, Design, Outcome, Run, Seen, recipe};
 use doorway_lab::{Step, in_order, processors};
-use doorway_node::{Flaw, Recipe};
+use doorway_node::{ClientId, Command, Flaw, Lock, Notice, Recipe, RequestId};
 
 /// The length of each run in virtual time: ten seconds of faults, and the time to recover.
 const LENGTH: Ticks = Ticks(25_000_000);
@@ -138,4 +138,63 @@ fn a_run_is_its_seed() {
     let told: Vec<String> = outcomes.iter().map(|outcome| format!("{:?}", outcome.summary())).collect();
     assert_eq!(told[0], told[1]);
     assert_ne!(told[0], told[2]);
+}
+
+/// The first node locks a section and leaves it again; tells the fence.
+fn enter_and_leave(cluster: &mut Cluster, number: u64, limit: Ticks) -> Option<Fence> {
+    let (node, request) = (NodeId::new(0), RequestId(number));
+    let lock = Lock {
+        request,
+        client: ClientId(1),
+        names: vec![section()],
+        patience: None,
+        max_hold: None,
+        tell_if_wanted: false,
+    };
+    cluster.command(node, Command::Lock(lock));
+    loop {
+        match cluster.next(limit) {
+            Seen::Notice(_, Notice::Granted { request: granted, fences, .. }) if granted == request => {
+                let fence = fences[0].1;
+                cluster.command(node, Command::Release { request, fence });
+                return Some(fence);
+            }
+            Seen::Notice(..) | Seen::Alarm(_) => {}
+            Seen::Over => return None,
+        }
+    }
+}
+
+fn section() -> SectionName {
+    SectionName::new("eternal").expect("a good name")
+}
+
+fn view_of(fence: Fence) -> u64 {
+    fence.0 >> 36
+}
+
+#[test]
+fn a_fence_that_runs_out_of_numbers_goes_on_in_a_new_view_of_the_same_members() {
+    let mut cluster = Cluster::new(Design::new(3, recipe_of("carvalho-roucairol"), 1)).expect("a cluster");
+    let limit = Ticks(60_000_000);
+    let first = enter_and_leave(&mut cluster, 1, limit).expect("it comes to life");
+    let half = 1 << 35;
+    for (number, counter) in [(2, half + 1), (4, (1 << 36) - 1)] {
+        let members = cluster.nodes()[0].look().view.expect("it is a member").members.clone();
+        let before = cluster.nodes()[0].look().view.map_or(0, |view| view.number);
+        cluster.engine().machine_mut(NodeId::new(0)).advance_fence(&section(), counter);
+        let at_once = enter_and_leave(&mut cluster, number, limit).expect("it goes on");
+        let is_last = counter == (1 << 36) - 1;
+        assert_eq!(view_of(at_once) > before, is_last, "only a counter that is used up waits for the view");
+        let soon = cluster.now() + Ticks(1_000_000);
+        while !matches!(cluster.next(soon), Seen::Over) {}
+        let look = cluster.nodes()[0].look();
+        assert_eq!(
+            (look.view.expect("a member").number, &look.view.expect("a member").members),
+            (before + 1, &members)
+        );
+        let later = enter_and_leave(&mut cluster, number + 1, limit).expect("it goes on");
+        assert!(first < at_once && at_once < later, "{first} {at_once} {later}");
+        assert_eq!(view_of(later), before + 1);
+    }
 }

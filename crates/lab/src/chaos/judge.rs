@@ -228,7 +228,8 @@ impl Judge {
     /// Every decided number has one content.
     fn judge_view(&mut self, node: NodeId, newest: &View, engine: &Engine<LockNode>) {
         let now = self.now;
-        let is_early = |holder: &&Holder| newest.clean.contains(&holder.life) && Self::is_valid(holder, engine);
+        let is_early =
+            |holder: &&Holder| newest.clean.contains(&holder.life) && Self::is_valid(holder, engine);
         let early = self.holders.values().find(is_early).map(|holder| holder.node);
         if let Some(early) = early.filter(|_| !self.views.contains_key(&newest.number)) {
             self.violate(format!("node {early} has left while somebody was inside"));

@@ -304,5 +304,4 @@ impl Nemesis {
         cluster.command(leader, Command::Appoint(nodes));
         true
     }
-
 }

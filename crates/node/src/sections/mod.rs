@@ -375,6 +375,14 @@ impl Sections {
         running.map_or(Phase::Outside, |running| running.phase())
     }
 
+    /// Moves the counter of an open section forward.
+    #[cfg(feature = "flaws")]
+    pub(crate) fn advance_fence(&mut self, name: &SectionName, counter: u64) {
+        if let Some(section) = self.open.get_mut(name) {
+            section.clock = counter.clamp(section.clock, crate::wire::LAST_COUNTER);
+        }
+    }
+
     /// Whether it is known who was inside a section when the view began.
     pub(crate) fn knows_holder(&self, name: &SectionName) -> bool {
         self.stage.as_ref().is_some_and(|stage| stage.holders.contains_key(name))
