@@ -76,7 +76,7 @@ impl<T> Agenda<T> {
                 }
                 list
             }
-            _ => self.far.entry(at.0).or_default(),
+            _ => self.far.entry(at.0).or_insert_with(|| self.spare.pop().unwrap_or_default()),
         }
     }
 
@@ -208,6 +208,17 @@ mod tests {
             assert_eq!(taken, (!list.is_empty()).then(|| list.remove(0).1));
             assert_eq!((agenda.iter().count(), agenda.len()), (list.len(), list.len()));
         }
+    }
+
+    #[test]
+    fn a_long_life_with_a_far_future_takes_no_more_memory_than_a_short_one() {
+        let mut agenda = Agenda::new();
+        for _ in 0..100_000 {
+            let now = agenda.now();
+            [2, 700, 1_500, 5_000].into_iter().for_each(|ahead| agenda.put(now + Ticks(ahead), ahead));
+            assert!([(); 4].map(|()| agenda.take()).iter().all(Option::is_some));
+        }
+        assert!(agenda.spare.len() <= REACH as usize, "{} emptied slots are kept", agenda.spare.len());
     }
 
     #[test]

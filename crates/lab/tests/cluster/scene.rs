@@ -71,8 +71,8 @@ impl Scene {
     /// A node that does not lead, counted from the first.
     pub fn follower(&self, place: usize) -> NodeId {
         let leader = self.leader();
-        let others = NodeId::first(self.cluster.design().nodes).filter(|node| *node != leader);
-        others.skip(place).next().expect("there are so many")
+        let mut others = NodeId::first(self.cluster.design().nodes).filter(|node| *node != leader);
+        others.nth(place).expect("there are so many")
     }
 
     /// Time passes.

@@ -68,15 +68,29 @@ impl Sections {
         self.inside += 1;
         let (now, deadline) = (self.gate.now, self.gate.deadline);
         let Some(request) = self.requests.get_mut(&id) else { return };
+        let waited_until = request.alarm();
         request.fences.push(fence);
         if !request.is_in() {
             self.join_line(id);
             return;
         }
+        waited_until.into_iter().for_each(|at| {
+            self.alarms.remove(&(at, id));
+        });
         request.hold_ends = request.max_hold.map(|span| now + span);
         self.alarms.extend(request.hold_ends.map(|at| (at, id)));
         let until = request.hold_ends.map_or(deadline, |ends| ends.min(deadline));
         self.notices.push(Notice::Granted { request: id, fences: request.grants(), until });
+        self.tell_of_the_lines(id);
+    }
+
+    /// Whoever comes in and wants to know is told of those who wait here already.
+    fn tell_of_the_lines(&mut self, id: RequestId) {
+        let Some(request) = self.requests.get(&id).filter(|request| request.tell_if_wanted) else { return };
+        let is_wanted =
+            |name: &&SectionName| self.open.get(name).is_some_and(|section| !section.line.is_empty());
+        let wanted: Vec<SectionName> = request.names.iter().filter(is_wanted).cloned().collect();
+        wanted.iter().for_each(|name| self.tell_wanted(name));
     }
 
     /// A client has left.
@@ -134,10 +148,15 @@ impl Sections {
                 self.clients.remove(&request.client);
             }
         }
-        if let Some(section) =
-            request.names.get(request.fences.len()).and_then(|next| self.open.get_mut(next))
-        {
-            section.line.retain(|other| *other != id);
+        request.alarm().into_iter().for_each(|at| {
+            self.alarms.remove(&(at, id));
+        });
+        if let Some(next) = request.names.get(request.fences.len()) {
+            if let Some(section) = self.open.get_mut(next) {
+                section.line.retain(|other| *other != id);
+            }
+            // If the section was held back for it alone, it goes back to the others now and not when the gate opens.
+            self.settle(next);
         }
         let held = &request.names[..request.fences.len()];
         held.iter().for_each(|name| self.give_back(name));

@@ -40,6 +40,8 @@ pub(crate) struct Sections {
     inside: usize,
     /// The largest clock of a section that was forgotten in this view.
     floor: u64,
+    /// The largest clock of any section in this view.
+    highest: u64,
     /// Open sections in the order in which they were touched, roughly.
     idle: VecDeque<(Ticks, SectionName)>,
     /// The questions about forgetting that this node has asked, as the home of those sections.
@@ -181,6 +183,7 @@ impl Sections {
             held_back: BTreeSet::new(),
             inside: 0,
             floor: 0,
+            highest: 0,
             idle: VecDeque::new(),
             rounds: BTreeMap::new(),
             gate: Gate::default(),
@@ -229,8 +232,7 @@ impl Sections {
 
     /// Whether a fence is running out of numbers.
     pub(crate) fn is_running_out(&self) -> bool {
-        self.floor > crate::wire::LAST_COUNTER / 2
-            || self.open.values().any(|section| section.clock > crate::wire::LAST_COUNTER / 2)
+        self.floor.max(self.highest) > crate::wire::LAST_COUNTER / 2
     }
 
     /// Stops acting in the view for good. Those inside stay inside; what the algorithms knew is forgotten.
@@ -239,8 +241,8 @@ impl Sections {
         self.held_back.clear();
         self.rounds.clear();
         self.idle.clear();
-        self.floor = 0;
-        self.open.retain(|_, section| section.holder.is_some() || !section.line.is_empty());
+        (self.floor, self.highest) = (0, 0);
+        self.close_unused();
         for section in self.open.values_mut() {
             section.running = None;
             section.frozen = None;
@@ -249,6 +251,12 @@ impl Sections {
             section.in_a_row = 0;
             section.is_in_idle_list = false;
         }
+    }
+
+    /// Closes the sections that nobody here is inside of or waits for. Only without a view: in one, the others may count on
+    /// what the algorithm knows.
+    fn close_unused(&mut self) {
+        self.open.retain(|_, section| section.holder.is_some() || !section.line.is_empty());
     }
 
     /// Begins to act in a view: goes on where somebody is inside, gives back where nobody is any more, and asks for those who
@@ -262,6 +270,8 @@ impl Sections {
         disputed: BTreeSet<SectionName>,
     ) {
         let Some(place) = members.iter().position(|member| *member == self.me) else { return };
+        // Whoever waited when the last view ended may have given up since.
+        self.close_unused();
         let mine: Vec<SectionName> =
             holders.iter().filter(|(_, node)| **node == self.me).map(|(name, _)| name.clone()).collect();
         let delivery = Delivery::new(view, self.timing);

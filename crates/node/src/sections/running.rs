@@ -64,6 +64,7 @@ impl Sections {
             Some(next) => {
                 section.line.pop_front();
                 section.clock += 1;
+                self.highest = self.highest.max(section.clock);
                 section.in_a_row += 1;
                 section.holder = Some(next);
                 let fence = self.fence(section_clock(&self.open, name));
@@ -122,6 +123,7 @@ impl Sections {
             return;
         }
         section.clock = section.clock.max(clock);
+        self.highest = self.highest.max(clock);
         let Some(place) = self.place_of(from) else { return };
         self.step(name, Some(from), |running, post| running.message(place, &bytes, post));
         self.settle(name);
