@@ -1,0 +1,5 @@
+//! What comes from outside never hurts a node: bytes that are no message, messages that cannot be, disks that say nonsense.
+
+mod corpus;
+mod mutate;
+mod wire;
