@@ -178,9 +178,7 @@ impl Snapshot {
     /// Whether it can be.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.position.is_possible()
-            && self.config.is_sound()
-            && self.view.as_ref().is_none_or(View::is_sound)
+        self.position.is_possible() && self.config.is_sound() && self.view.as_ref().is_none_or(View::is_sound)
     }
 
     /// Notes the lives of a view.

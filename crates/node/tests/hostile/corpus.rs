@@ -197,7 +197,8 @@ fn every_kind_of_message_parcel_ballot_and_entry_has_an_example() {
     for msg in examples().values() {
         names_in(&serde_json::to_value(msg).expect("it can be written down"), &mut names);
     }
-    let kinds = [variants_of::<Msg>(), variants_of::<Parcel>(), variants_of::<Body>(), variants_of::<Entry>()];
+    let kinds =
+        [variants_of::<Msg>(), variants_of::<Parcel>(), variants_of::<Body>(), variants_of::<Entry>()];
     assert_eq!(kinds.each_ref().map(BTreeSet::len), [10, 7, 7, 3]);
     for kind in kinds.iter().flatten() {
         assert!(names.contains(kind), "there is no example of {kind} in tests/hostile/corpus.rs");
@@ -226,8 +227,7 @@ fn write_corpus() {
 #[test]
 fn the_corpus_has_no_file_that_no_example_is_kept_in() {
     let files = std::fs::read_dir(folder()).expect("the corpus is there").flatten();
-    let names: BTreeSet<String> =
-        files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    let names: BTreeSet<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
     let expected: BTreeSet<String> = examples().keys().map(|name| (*name).to_owned()).collect();
     assert_eq!(names, expected);
 }
