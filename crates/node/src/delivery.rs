@@ -27,6 +27,7 @@ struct Channel {
     arrived: u64,
     /// Parcels that overtook others.
     early: BTreeMap<u64, Parcel>,
+    early_weight: usize,
     /// By when an acknowledgement must leave.
     owes_ack: Option<Ticks>,
 }
@@ -37,6 +38,21 @@ struct Unacknowledged {
     parcel: Parcel,
     first_sent: Ticks,
     last_sent: Ticks,
+}
+
+impl Channel {
+    /// How many bytes the parcels that overtook others take at most, roughly.
+    const HEAVIEST_EARLY: usize = 4 << 20;
+
+    /// Keeps a parcel until those before it are here. One that there is no room for is lost, and will be sent again.
+    fn keep(&mut self, seq: u64, parcel: Parcel) {
+        let weight = self.early_weight + parcel.weight();
+        let has_room = weight <= Self::HEAVIEST_EARLY || seq == self.arrived + 1;
+        if seq > self.arrived && has_room && !self.early.contains_key(&seq) {
+            self.early_weight = weight;
+            self.early.insert(seq, parcel);
+        }
+    }
 }
 
 impl Delivery {
@@ -69,23 +85,25 @@ impl Delivery {
             return Vec::new();
         }
         channel.owes_ack.get_or_insert(due);
-        if seq > channel.arrived {
-            channel.early.insert(seq, parcel);
-        }
+        channel.keep(seq, parcel);
         let mut ready = Vec::new();
         while let Some(parcel) = channel.early.remove(&(channel.arrived + 1)) {
             channel.arrived += 1;
+            channel.early_weight -= parcel.weight();
             ready.push(parcel);
         }
         ready
     }
 
-    /// Everything up to this number has arrived there.
-    pub(crate) fn acknowledged(&mut self, from: NodeId, ack: u64) {
-        let Some(channel) = self.channels.get_mut(&from) else { return };
+    /// Everything up to this number has arrived there; answers whether so much was sent at all.
+    pub(crate) fn acknowledged(&mut self, from: NodeId, ack: u64) -> bool {
+        let Some(channel) = self.channels.get_mut(&from).filter(|channel| ack <= channel.sent) else {
+            return ack == 0;
+        };
         while channel.unacknowledged.front().is_some_and(|first| first.seq <= ack) {
             channel.unacknowledged.pop_front();
         }
+        true
     }
 
     /// Sends again what was not acknowledged, and acknowledges what nobody took along.
@@ -125,6 +143,11 @@ impl Delivery {
     pub(crate) fn has_arrived(&self, to: NodeId, seq: u64) -> bool {
         let first = self.channels.get(&to).and_then(|channel| channel.unacknowledged.front());
         first.is_none_or(|first| first.seq > seq)
+    }
+
+    /// How many parcels have overtaken others.
+    pub(crate) fn early_count(&self) -> usize {
+        self.channels.values().map(|channel| channel.early.len()).sum()
     }
 
     /// How many parcels of each member have arrived here.

@@ -97,6 +97,11 @@ impl Watch {
         self.joiners.insert(from, Joiner { hello, first, last: now });
     }
 
+    /// How many would like to be members.
+    pub(crate) fn joiner_count(&self) -> usize {
+        self.joiners.len()
+    }
+
     /// A member's life is over.
     pub(crate) fn hear_leave(&mut self, incarnation: Incarnation) {
         const REMEMBERED: usize = 256;

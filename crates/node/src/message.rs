@@ -4,6 +4,7 @@ use doorway_core::{NodeId, SectionName, Ticks};
 use serde::{Deserialize, Serialize};
 
 use crate::consensus::Ballot;
+use crate::wire::{LONGEST_SAYING, MOST_FORGOTTEN, MOST_INSIDE, MOST_NODES, at_most};
 use crate::{DiskId, Incarnation};
 
 /// A message between two nodes. Everything but [`Msg::Parcel`] may be lost, doubled and overtaken; parcels are numbered,
@@ -66,6 +67,7 @@ pub struct Heartbeat {
     /// The number of the newest heartbeat that this voter has answered, as far as the sender knows.
     pub answered: u64,
     /// Members that have not acknowledged for too long, or whose report is missing for too long.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub unreachable: Vec<NodeId>,
     /// Whether a fence of this view is running out of numbers.
     pub is_running_out: bool,
@@ -96,6 +98,7 @@ pub struct Hello {
     /// Its number, larger than that of every earlier one.
     pub seq: u64,
     /// Whom it has heard answer for long enough.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub heard: Vec<NodeId>,
 }
 
@@ -118,6 +121,7 @@ pub struct Report {
     /// Who reports.
     pub incarnation: Incarnation,
     /// The sections that it is inside of.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_INSIDE>")]
     pub inside: Vec<SectionName>,
     /// How long ago it last acknowledged somebody who is not in the view, if it is a voter.
     pub age: Option<Ticks>,
@@ -133,6 +137,7 @@ pub enum Parcel {
         /// The largest counter of a fence of that section that the sender knows.
         clock: u64,
         /// The algorithm's message.
+        #[serde(deserialize_with = "at_most::<_, _, LONGEST_SAYING>")]
         bytes: Vec<u8>,
     },
     /// Open these sections: messages travel in them although nobody asks.
@@ -140,20 +145,52 @@ pub enum Parcel {
     /// Somebody waits for this section.
     Wanted(SectionName),
     /// To their home: these sections are idle here.
-    Idle(Vec<SectionName>),
+    Idle(#[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")] Vec<SectionName>),
     /// From their home: can these sections be forgotten?
-    MayForget(Vec<SectionName>),
+    MayForget(#[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")] Vec<SectionName>),
     /// The answer to their home.
     Idleness(Idleness),
     /// From their home: forget these sections, whose clocks were at most this, or go on with them.
     Verdict {
         /// The sections to forget.
+        #[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")]
         forget: Vec<SectionName>,
         /// The largest of their clocks.
         clock: u64,
         /// The sections to go on with.
+        #[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")]
         keep: Vec<SectionName>,
     },
+}
+
+impl Parcel {
+    /// The sections that come to life where it is opened, if they have not yet.
+    pub(crate) fn opens(&self) -> &[SectionName] {
+        match self {
+            Parcel::Section { section, .. } | Parcel::Open(section) => std::slice::from_ref(section),
+            Parcel::MayForget(names) => names,
+            Parcel::Wanted(_) | Parcel::Idle(_) | Parcel::Idleness(_) | Parcel::Verdict { .. } => &[],
+        }
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn weight(&self) -> usize {
+        const NAME: usize = 64;
+        let of = |names: &[SectionName]| names.iter().map(|name| NAME + name.as_str().len()).sum::<usize>();
+        match self {
+            Parcel::Section { section, bytes, .. } => of(std::slice::from_ref(section)) + bytes.len(),
+            Parcel::Open(name) | Parcel::Wanted(name) => of(std::slice::from_ref(name)),
+            Parcel::Idle(names) | Parcel::MayForget(names) => of(names),
+            Parcel::Verdict { forget, keep, .. } => of(forget) + of(keep),
+            Parcel::Idleness(Idleness { answers, arrived }) => {
+                let sent = |still: &Option<Still>| still.as_ref().map_or(0, |still| still.sent.len());
+                let answers = answers.iter().map(|(name, still)| {
+                    of(std::slice::from_ref(name)) + size_of::<(NodeId, u64)>() * sent(still)
+                });
+                answers.sum::<usize>() + size_of::<(NodeId, u64)>() * arrived.len()
+            }
+        }
+    }
 }
 
 /// How sections stand at one member that was asked whether they can be forgotten. Until the verdict it does nothing in those
@@ -161,8 +198,10 @@ pub enum Parcel {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Idleness {
     /// The sections of the question, in its order, each with the member's answer.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")]
     pub answers: Vec<(SectionName, Option<Still>)>,
     /// How many parcels of each member had arrived when it answered.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub arrived: Vec<(NodeId, u64)>,
 }
 
@@ -172,5 +211,6 @@ pub struct Still {
     /// Its clock there.
     pub clock: u64,
     /// The number of the last parcel about it to each member.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub sent: Vec<(NodeId, u64)>,
 }

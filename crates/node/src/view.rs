@@ -50,6 +50,25 @@ impl View {
         Self { number: self.number + 1, clean: BTreeSet::new(), ..self.clone() }
     }
 
+    /// Whether it can be: somebody decides, nobody takes part twice, and there are no more of anybody than a cluster can have.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let few = |count: usize| count <= crate::wire::MOST_NODES;
+        let disks: BTreeSet<DiskId> = self.members.values().map(|member| member.disk).collect();
+        (1..=Self::LAST).contains(&self.number)
+            && self.voters_since <= self.number
+            && self.voter_sets().all(|voters| !voters.is_empty() && few(voters.len()))
+            && few(self.members.len())
+            && few(self.clean.len())
+            && disks.len() == self.members.len()
+            && self.clean.iter().all(|gone| !self.has(gone))
+    }
+
+    /// Of how many pieces it is made.
+    pub(crate) fn pieces(&self) -> usize {
+        self.members.len() + self.clean.len() + self.voter_sets().map(Voters::len).sum::<usize>()
+    }
+
     /// Whether this life of a node takes part.
     #[must_use]
     pub fn has(&self, incarnation: &Incarnation) -> bool {

@@ -1,10 +1,16 @@
 //! Messages as bytes, with a version and with limits. What comes from outside is checked here, once.
+//!
+//! Reading takes no more memory than a small multiple of the bytes that are there. A list says first how long it is: one that
+//! says more than it may is refused at that word. No room is made for what was only announced: a list grows as its elements are
+//! read, and text and bytes are measured against what is left of the message.
+
+use std::fmt;
+use std::marker::PhantomData;
 
 use doorway_core::Refusal;
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-use crate::consensus::Ballot;
 use crate::message::{Idleness, Msg, Parcel};
-use crate::view::View;
 
 /// The version of the messages, in the first byte of each.
 pub const VERSION: u8 = 1;
@@ -20,6 +26,12 @@ pub const MOST_INSIDE: usize = 10_000;
 
 /// The largest number of sections in one question about forgetting.
 pub const MOST_FORGOTTEN: usize = 1_000;
+
+/// The largest number of entries of the log in one message.
+pub(crate) const MOST_APPENDED: usize = 4_096;
+
+/// The longest message of an algorithm within a section, in bytes.
+pub(crate) const LONGEST_SAYING: usize = 64 << 10;
 
 /// The longest name of an algorithm with what was chosen for it.
 const LONGEST_ALGORITHM: usize = 16 << 10;
@@ -57,66 +69,68 @@ pub fn decode(bytes: &[u8]) -> Result<Msg, Refusal> {
     }
 }
 
-/// Whether a message keeps to the limits.
+/// Whether a message keeps to the limits that are not those of its lists.
 fn check(msg: &Msg) -> Result<(), &'static str> {
-    let few = |count: usize, sentence| if count <= MOST_NODES { Ok(()) } else { Err(sentence) };
+    let is_long = |algorithm: &String| algorithm.len() > LONGEST_ALGORITHM;
     match msg {
-        Msg::Heartbeat(heartbeat) => few(heartbeat.unreachable.len(), "a heartbeat names too many nodes"),
-        Msg::Hello(hello) if hello.algorithm.len() > LONGEST_ALGORITHM => {
-            Err("the name of an algorithm is too long")
-        }
-        Msg::Hello(hello) => few(hello.heard.len(), "a hello names too many nodes"),
-        Msg::Welcome(welcome) if welcome.algorithm.len() > LONGEST_ALGORITHM => {
-            Err("the name of an algorithm is too long")
-        }
-        Msg::Report(report) if report.inside.len() > MOST_INSIDE => Err("a report names too many sections"),
+        Msg::Hello(hello) if is_long(&hello.algorithm) => Err("the name of an algorithm is too long"),
+        Msg::Welcome(welcome) if is_long(&welcome.algorithm) => Err("the name of an algorithm is too long"),
         Msg::Parcel { parcel, .. } => check_parcel(parcel),
-        Msg::Ballot(ballot) => check_ballot(ballot),
-        Msg::Ack(_)
+        Msg::Ballot(ballot) if !ballot.is_in_order() => Err("a message of the consensus is out of bounds"),
+        Msg::Heartbeat(_)
+        | Msg::Ack(_)
+        | Msg::Hello(_)
         | Msg::Welcome(_)
         | Msg::Leave(_)
         | Msg::Report(_)
         | Msg::Heard { .. }
-        | Msg::Got { .. } => Ok(()),
+        | Msg::Got { .. }
+        | Msg::Ballot(_) => Ok(()),
     }
 }
 
 fn check_parcel(parcel: &Parcel) -> Result<(), &'static str> {
-    let few =
-        |count: usize| if count <= MOST_FORGOTTEN { Ok(()) } else { Err("too many sections in one message") };
     let low = |clock: u64| if clock <= LAST_COUNTER { Ok(()) } else { Err("a fence has at most 36 bits") };
     match parcel {
-        Parcel::Section { clock, .. } => low(*clock),
-        Parcel::Open(_) | Parcel::Wanted(_) => Ok(()),
-        Parcel::Idle(names) | Parcel::MayForget(names) => few(names.len()),
-        Parcel::Idleness(Idleness { answers, arrived }) => {
-            let still = answers.iter().filter_map(|(_, still)| still.as_ref());
-            let is_low = still.clone().all(|still| still.clock <= LAST_COUNTER);
-            let is_short = still.chain([]).all(|still| still.sent.len() <= MOST_NODES);
-            few(answers.len())?;
-            if is_low && is_short && arrived.len() <= MOST_NODES {
-                Ok(())
-            } else {
-                Err("an answer about idle sections is out of bounds")
-            }
-        }
-        Parcel::Verdict { forget, clock, keep } => {
-            few(forget.len())?;
-            few(keep.len())?;
-            low(*clock)
+        Parcel::Section { clock, .. } | Parcel::Verdict { clock, .. } => low(*clock),
+        Parcel::Open(_) | Parcel::Wanted(_) | Parcel::Idle(_) | Parcel::MayForget(_) => Ok(()),
+        Parcel::Idleness(Idleness { answers, .. }) => {
+            let mut clocks = answers.iter().filter_map(|(_, still)| Some(still.as_ref()?.clock));
+            clocks.try_for_each(low)
         }
     }
 }
 
-fn check_ballot(ballot: &Ballot) -> Result<(), &'static str> {
-    let is_small = |view: &View| {
-        let sets = view.voter_sets().map(|voters| voters.len());
-        let most = sets.chain([view.members.len(), view.clean.len()]).max();
-        view.number <= View::LAST && most.is_some_and(|most| most <= MOST_NODES)
-    };
-    if ballot.views().all(is_small) && ballot.is_in_order() {
-        Ok(())
-    } else {
-        Err("a message of the consensus is out of bounds")
+/// Reads a list of at most so many elements, and refuses a longer one at its first word, before there is room for any.
+pub(crate) fn at_most<'de, D, T, const MOST: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    deserializer.deserialize_seq(AtMost::<T, MOST>(PhantomData))
+}
+
+struct AtMost<T, const MOST: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for AtMost<T, MOST> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of at most {MOST}")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Vec<T>, A::Error> {
+        let too_long = |length| A::Error::invalid_length(length, &format!("at most {MOST}").as_str());
+        if let Some(length) = elements.size_hint().filter(|length| *length > MOST) {
+            return Err(too_long(length));
+        }
+        let mut list = Vec::new();
+        while let Some(element) = elements.next_element()? {
+            if list.len() == MOST {
+                return Err(too_long(MOST + 1));
+            }
+            list.push(element);
+        }
+        Ok(list)
     }
 }

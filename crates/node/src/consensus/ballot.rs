@@ -6,6 +6,7 @@ use noraft::{ClusterConfig, LogEntries, LogEntry, LogIndex, LogPosition, Term};
 use serde::{Deserialize, Serialize};
 
 use crate::view::Voters;
+use crate::wire::{MOST_APPENDED, at_most};
 use crate::{DiskId, View};
 
 /// A place in the log.
@@ -22,7 +23,36 @@ impl Position {
     #[must_use]
     pub fn followed_by(self, entry: &Entry) -> Self {
         let term = if let Entry::Term(term) = entry { *term } else { self.term };
-        Self { index: self.index + 1, term }
+        Self { index: self.index.saturating_add(1), term }
+    }
+
+    /// The place at which a log ends that goes on after this one with these entries, if there can be such a log: terms only
+    /// rise, voters and views are sound, and the numbers of views follow each other.
+    #[must_use]
+    pub fn after_all(self, entries: &[Entry]) -> Option<Self> {
+        let (mut last, mut view) = (self, None);
+        for entry in entries {
+            let before = last;
+            last = before.followed_by(entry);
+            let is_possible = match entry {
+                Entry::Term(term) => before.term < *term,
+                Entry::Config(config) => config.is_sound(),
+                Entry::View(next) => {
+                    let follows = view.replace(next.number).is_none_or(|before| next.number == before + 1);
+                    follows && next.is_sound()
+                }
+            };
+            if !is_possible {
+                return None;
+            }
+        }
+        last.is_possible().then_some(last)
+    }
+
+    /// Whether a log can be that long and its terms that many.
+    #[must_use]
+    pub fn is_possible(self) -> bool {
+        self.index < Ballot::MOST_ENTRIES && self.term < Ballot::MOST_TERMS
     }
 }
 
@@ -50,7 +80,16 @@ pub enum Entry {
 }
 
 impl Entry {
-    fn outline(&self) -> LogEntry {
+    /// Of how many pieces it is made.
+    fn pieces(&self) -> usize {
+        match self {
+            Entry::Term(_) => 1,
+            Entry::Config(config) => 1 + config.everybody().count(),
+            Entry::View(view) => 1 + view.pieces(),
+        }
+    }
+
+    pub(super) fn outline(&self) -> LogEntry {
         match self {
             Entry::Term(term) => LogEntry::Term(Term::new(*term)),
             Entry::Config(config) => LogEntry::ClusterConfig(config.into()),
@@ -76,6 +115,14 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether it can be: somebody votes, and nobody both votes and only listens.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        let is_apart = |voters: &Voters| voters.keys().all(|disk| !self.listeners.contains_key(disk));
+        let few = self.everybody().count() <= 3 * crate::wire::MOST_NODES;
+        few && !self.voters.is_empty() && is_apart(&self.voters) && is_apart(&self.new_voters)
+    }
+
     /// Everybody in it, with its node.
     pub fn everybody(&self) -> impl Iterator<Item = (DiskId, doorway_core::NodeId)> {
         let all = self.voters.iter().chain(&self.new_voters).chain(&self.listeners);
@@ -126,6 +173,12 @@ impl Snapshot {
     pub fn genesis(view: View) -> Self {
         let config = Config { voters: view.voters.clone(), ..Config::default() };
         Self { position: Position::default(), config, view: Some(view), lives: BTreeMap::new() }
+    }
+
+    /// Whether it can be.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.position.is_possible() && self.config.is_sound() && self.view.as_ref().is_none_or(View::is_sound)
     }
 
     /// Notes the lives of a view.
@@ -180,6 +233,7 @@ pub enum Body {
         /// Where the entries follow.
         after: Position,
         /// The entries.
+        #[serde(deserialize_with = "at_most::<_, _, MOST_APPENDED>")]
         entries: Vec<Entry>,
     },
     /// My log ends here.
@@ -192,45 +246,43 @@ pub enum Body {
 }
 
 impl Ballot {
-    /// No honest cluster comes near this many terms or entries.
-    const MOST: u64 = 1 << 48;
+    /// No honest cluster comes near this many entries.
+    pub(super) const MOST_ENTRIES: u64 = 1 << 48;
 
-    /// Every view in it.
-    pub fn views(&self) -> impl Iterator<Item = &View> {
-        let entries = if let Body::Append { entries, .. } = &self.body { entries.as_slice() } else { &[] };
-        let snapshot = if let Body::Snapshot(snapshot) = &self.body { snapshot.view.as_ref() } else { None };
-        let views = entries.iter().filter_map(|entry| match entry {
-            Entry::View(view) => Some(view.as_ref()),
-            Entry::Term(_) | Entry::Config(_) => None,
-        });
-        views.chain(snapshot)
-    }
+    /// Nor near this many terms. It is so large that even somebody who lets the term leap all the time does not get there.
+    pub(super) const MOST_TERMS: u64 = 1 << 62;
 
     /// Whether its numbers are such as a voter can have.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
-        let is_small = |position: &Position| position.index < Self::MOST && position.term <= self.term;
-        let is_proper = |config: &Config| {
-            let is_apart = |voters: &Voters| voters.keys().all(|disk| !config.listeners.contains_key(disk));
-            let few = config.everybody().count() <= 3 * crate::wire::MOST_NODES;
-            few && is_apart(&config.voters) && is_apart(&config.new_voters)
-        };
+        let is_early = |position: &Position| position.is_possible() && position.term <= self.term;
         let body = match &self.body {
-            Body::Sound { last, .. } | Body::AskVote { last } | Body::Appended { last } => is_small(last),
+            Body::Sound { last, .. } | Body::AskVote { last } | Body::Appended { last } => is_early(last),
             Body::Support { .. } | Body::Vote { .. } => true,
             Body::Append { after, entries, decided } => {
-                let mut last = *after;
-                let rises = entries.iter().all(|entry| {
-                    let before = last;
-                    last = before.followed_by(entry);
-                    let begins = matches!(entry, Entry::Term(_));
-                    let proper = if let Entry::Config(config) = entry { is_proper(config) } else { true };
-                    proper && if begins { before.term < last.term } else { before.term == last.term }
-                });
-                *decided < Self::MOST && is_small(after) && rises && is_small(&last)
+                let last = after.after_all(entries);
+                *decided < Self::MOST_ENTRIES && last.is_some_and(|last| is_early(&last))
             }
-            Body::Snapshot(snapshot) => is_small(&snapshot.position) && is_proper(&snapshot.config),
+            Body::Snapshot(snapshot) => is_early(&snapshot.position) && snapshot.is_sound(),
         };
-        self.term < Self::MOST && body
+        self.term < Self::MOST_TERMS && body
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(super) fn weight(&self) -> usize {
+        const PIECE: usize = 64;
+        let pieces = match &self.body {
+            Body::Append { entries, .. } => entries.iter().map(Entry::pieces).sum(),
+            Body::Snapshot(snapshot) => {
+                let view = snapshot.view.as_ref().map_or(0, View::pieces);
+                snapshot.config.everybody().count() + view + snapshot.lives.len()
+            }
+            Body::Sound { .. }
+            | Body::Support { .. }
+            | Body::AskVote { .. }
+            | Body::Vote { .. }
+            | Body::Appended { .. } => 0,
+        };
+        PIECE * (1 + pieces)
     }
 }

@@ -1,5 +1,7 @@
 //! The engine's side: its actions become messages and records, messages become its calls.
 
+use std::collections::BTreeSet;
+
 use doorway_core::Ticks;
 use noraft::{Action, LogEntries, LogEntry, Message};
 
@@ -124,12 +126,36 @@ impl Consensus {
     }
 
     pub(super) fn look_up_config(&mut self, config: &Config) {
-        self.directory.extend(config.everybody());
+        config.everybody().for_each(|(disk, node)| self.look_up(disk, node));
     }
 
     pub(super) fn look_up_view(&mut self, view: &View) {
-        self.directory.extend(view.all_voters());
-        self.directory.extend(view.members.iter().map(|(node, member)| (member.disk, *node)));
+        let members = view.members.iter().map(|(node, member)| (member.disk, *node));
+        view.all_voters().into_iter().chain(members).for_each(|(disk, node)| self.look_up(disk, node));
+    }
+
+    /// Every disk that is named anywhere in the log.
+    pub(super) fn disks_in_log(&self) -> BTreeSet<DiskId> {
+        let log = self.raft.log();
+        let configs = log.entries().iter().filter_map(|entry| match entry {
+            LogEntry::ClusterConfig(config) => Some(config),
+            LogEntry::Term(_) | LogEntry::Command => None,
+        });
+        let of_config = |config: &noraft::ClusterConfig| -> Vec<DiskId> {
+            config.unique_nodes().map(|disk| DiskId(disk.get())).collect()
+        };
+        let of_view = |view: &View| -> Vec<DiskId> {
+            let members = view.members.values().map(|member| member.disk);
+            members.chain(view.all_voters().into_keys()).collect()
+        };
+        let views = self.views.values().chain(&self.base.view).flat_map(of_view);
+        let all = configs.flat_map(|config| of_config(&config)).chain(of_config(log.snapshot_config()));
+        all.chain(views).chain([self.me]).collect()
+    }
+
+    /// Whether a disk votes or listens.
+    pub(super) fn is_in_config(&self, disk: DiskId) -> bool {
+        self.raft.config().contains(noraft::NodeId::new(disk.0))
     }
 
     pub(super) fn forget_what_is_not_in_the_log(&mut self) {
@@ -148,6 +174,7 @@ impl Consensus {
             Body::AskVote { last } => {
                 Message::RequestVoteCall { from: id, term: engine_term, last_position: last.into() }
             }
+            Body::Vote { .. } | Body::Appended { .. } if !self.is_in_config(from) => return,
             Body::Vote { is_granted } => {
                 Message::RequestVoteReply { from: id, term: engine_term, vote_granted: is_granted }
             }
@@ -156,24 +183,34 @@ impl Consensus {
                     (self.leader_heard, self.leader) = (Some(now), Some(from));
                     self.supporters = None;
                 }
-                let mut position = after;
-                for entry in &entries {
-                    position = position.followed_by(entry);
-                    self.note_entry(position, entry);
-                }
-                let entries = outlines(after, &entries);
-                Message::AppendEntriesCall {
+                let message = Message::AppendEntriesCall {
                     from: id,
                     term: engine_term,
                     commit_index: decided.into(),
-                    entries,
-                }
+                    entries: outlines(after, &entries),
+                };
+                self.is_corrupt |= self.raft.handle_message(&message).is_err();
+                return self.note_appended(term, after, &entries);
             }
             Body::Appended { last } => {
                 Message::AppendEntriesReply { from: id, term: engine_term, last_position: last.into() }
             }
         };
         self.is_corrupt |= self.raft.handle_message(&message).is_err();
+    }
+
+    /// Notes what those entries say that the engine has taken into the log.
+    fn note_appended(&mut self, term: u64, after: Position, entries: &[Entry]) {
+        if !self.raft.role().is_follower() || term != self.raft.current_term().get() {
+            return;
+        }
+        let mut position = after;
+        for entry in entries {
+            position = position.followed_by(entry);
+            if self.raft.log().entries().contains(position.into()) {
+                self.note_entry(position, entry);
+            }
+        }
     }
 
     /// Takes over the leader's log where it begins, which is later than where this one ends.
@@ -207,7 +244,9 @@ impl Consensus {
     fn count_support(&mut self, from: DiskId, round: u64) {
         let config = self.config();
         let Some(supporters) = self.supporters.as_mut().filter(|_| round == self.round) else { return };
-        supporters.insert(from);
+        if config.voters.contains_key(&from) || config.new_voters.contains_key(&from) {
+            supporters.insert(from);
+        }
         let supporters = &*supporters;
         let is_majority = |voters: &crate::view::Voters| {
             let count = voters.keys().filter(|disk| supporters.contains(disk)).count();
@@ -230,7 +269,7 @@ impl Consensus {
         self.supporters = Some([].into());
         let ask = self.say(Body::Sound { round: self.round, last: self.raft.log().last_position().into() });
         let others = config.voters.keys().chain(config.new_voters.keys()).filter(|disk| **disk != self.me);
-        let others: std::collections::BTreeSet<DiskId> = others.copied().collect();
+        let others: BTreeSet<DiskId> = others.copied().collect();
         self.outbox.extend(others.into_iter().map(|disk| (disk, ask.clone())));
         self.count_support(self.me, self.round);
     }

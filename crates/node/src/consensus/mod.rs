@@ -6,6 +6,7 @@
 //! steps back; and nothing leaves, and no decision is seen, before what it depends on is on the disk.
 
 mod ballot;
+mod doubt;
 mod engine;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -52,14 +53,25 @@ pub(crate) struct Consensus {
     syncing: Option<Vec<(DiskId, Ballot)>>,
     /// What came meanwhile.
     queue: VecDeque<Ballot>,
+    queue_weight: usize,
     outbox: Vec<(DiskId, Ballot)>,
     writes: Vec<Write>,
     took_snapshot: bool,
     is_corrupt: bool,
+    /// How many times in a row leaders have contradicted what was decided.
+    contradictions: u32,
+    /// Who has said what cannot be.
+    doubts: Vec<(DiskId, &'static str)>,
 }
 
 /// How many messages wait at most while a write is under way; more are lost, which the consensus bears.
 const LONGEST_QUEUE: usize = 256;
+
+/// How many bytes they take at most, roughly.
+const HEAVIEST_QUEUE: usize = 16 << 20;
+
+/// Of how many disks it is kept at which node they are; of more only of those that the log names.
+const MOST_DISKS: usize = 4_096;
 
 /// After how many decided entries the log is cut.
 const LONGEST_LOG: u64 = 64;
@@ -91,10 +103,13 @@ impl Consensus {
             heard: BTreeMap::new(),
             syncing: None,
             queue: VecDeque::new(),
+            queue_weight: 0,
             outbox: Vec::new(),
             writes: Vec::new(),
             took_snapshot: false,
             is_corrupt: false,
+            contradictions: 0,
+            doubts: Vec::new(),
         };
         consensus.look_up_config(&memory.snapshot.config);
         consensus.base.view.clone().iter().for_each(|view| consensus.look_up_view(view));
@@ -162,7 +177,28 @@ impl Consensus {
 
     /// Notes at which node a disk is.
     pub(crate) fn look_up(&mut self, disk: DiskId, node: NodeId) {
+        if self.directory.len() >= MOST_DISKS && !self.directory.contains_key(&disk) {
+            let named = self.disks_in_log();
+            self.directory.retain(|disk, _| named.contains(disk));
+        }
         self.directory.insert(disk, node);
+    }
+
+    /// Whether a disk votes or listens or is in a view at another node than this one.
+    pub(crate) fn is_elsewhere(&self, disk: DiskId, node: NodeId) -> bool {
+        let in_view = |view: &View| view.members.values().any(|member| member.disk == disk);
+        let is_settled = self.is_in_config(disk) || self.newest_view().is_some_and(in_view);
+        is_settled && self.node_of(disk).is_some_and(|known| known != node)
+    }
+
+    /// How many messages wait for the disk, and of how many disks the node is known.
+    pub(crate) fn load(&self) -> (usize, usize) {
+        (self.queue.len(), self.directory.len())
+    }
+
+    /// Who has said what cannot be, since this was asked last.
+    pub(crate) fn take_doubts(&mut self) -> Vec<(DiskId, &'static str)> {
+        std::mem::take(&mut self.doubts)
     }
 
     /// Whether the log cannot be right.
@@ -193,12 +229,20 @@ impl Consensus {
             return;
         }
         if self.syncing.is_some() {
-            if self.queue.len() < LONGEST_QUEUE {
+            let weight = self.queue_weight + ballot.weight();
+            if self.queue.len() < LONGEST_QUEUE && weight <= HEAVIEST_QUEUE {
+                self.queue_weight = weight;
                 self.queue.push_back(ballot);
             }
             return;
         }
-        self.heard.insert(ballot.from, now);
+        if let Some(what) = self.doubt(&ballot) {
+            self.doubts.push((ballot.from, what));
+            return;
+        }
+        if self.is_in_config(ballot.from) {
+            self.heard.insert(ballot.from, now);
+        }
         let known = self.commit();
         self.handle(ballot, now);
         self.flush(now);
@@ -217,6 +261,7 @@ impl Consensus {
         self.outbox.extend(self.syncing.take().unwrap_or_default());
         while self.syncing.is_none() {
             let Some(ballot) = self.queue.pop_front() else { break };
+            self.queue_weight -= ballot.weight();
             self.receive(ballot, now);
         }
         self.flush(now);

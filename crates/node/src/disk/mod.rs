@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::file::FileDisk;
 pub use self::memory::MemoryDisk;
-use crate::consensus::{Entry, Position, Snapshot};
+use crate::consensus::{Config, Entry, Position, Snapshot};
 use crate::{DiskId, View};
 
 /// A place that keeps what was written to it. Each method returns when what it did will survive a loss of power.
@@ -166,6 +166,7 @@ impl Memory {
             whole: MARK.len() + whole,
         };
         records.try_for_each(|record| memory.take(record))?;
+        memory.check()?;
         Ok(memory)
     }
 
@@ -177,7 +178,9 @@ impl Memory {
             Record::Boot(boot) => self.boot = boot,
             Record::Vote { term, voted_for } => (self.term, self.voted_for) = (term, voted_for),
             Record::Snapshot(snapshot) => {
-                self.entries.retain(|(position, _)| position.index > snapshot.position.index);
+                if !self.entries.is_empty() {
+                    return Err(Refusal::new("the log in the file of a Doorway node begins twice"));
+                }
                 self.snapshot = *snapshot;
             }
             Record::Entries { after, entries } => {
@@ -186,12 +189,30 @@ impl Memory {
                 if last != after {
                     return Err(Refusal::new("the log in the file of a Doorway node has a gap"));
                 }
+                if after.after_all(&entries).is_none() {
+                    return Err(Refusal::new("the log in the file of a Doorway node cannot be"));
+                }
                 let mut position = after;
                 for entry in entries {
                     position = position.followed_by(&entry);
                     self.entries.push((position, entry));
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Whether all of it together can be.
+    fn check(&self) -> Result<(), Refusal> {
+        let last = self.entries.last().map_or(self.snapshot.position, |(position, _)| *position);
+        let Snapshot { position, config, view, .. } = &self.snapshot;
+        let is_newest =
+            Position { index: position.index, term: self.term }.is_possible() && last.term <= self.term;
+        let is_sound = *config == Config::default() || config.is_sound();
+        if self.boot == u64::MAX || !is_newest || !is_sound || !view.as_ref().is_none_or(View::is_sound) {
+            return Err(Refusal::new(
+                "the file of this node says what cannot be: start it with a new data folder, as a new node",
+            ));
         }
         Ok(())
     }
@@ -286,6 +307,7 @@ mod tests {
             entries: terms.iter().map(|&term| Entry::Term(term)).collect(),
         };
         let mut bytes = blank(DiskId(7));
+        bytes.extend(write_down(&[Record::Vote { term: 5, voted_for: None }]));
         bytes.extend(write_down(&[entries(position(0, 0), &[1, 2, 3]), entries(position(1, 1), &[4])]));
         let memory = Memory::read(&bytes).expect("it is whole");
         let positions: Vec<Position> = memory.entries.iter().map(|(position, _)| *position).collect();

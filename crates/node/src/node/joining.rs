@@ -89,6 +89,9 @@ impl LockNode {
     }
 
     pub(super) fn answer_hello(&mut self, from: NodeId, hello: Hello, effects: &mut Effects<Self>) {
+        if self.is_elsewhere(hello.incarnation.disk, from) {
+            return self.sections.suspect(from, "a hello of somebody else");
+        }
         let welcome = Welcome {
             incarnation: hello.incarnation,
             seq: hello.seq,

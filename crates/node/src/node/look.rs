@@ -49,6 +49,31 @@ pub struct Look<'a> {
     pub waiting: usize,
     /// What was counted.
     pub counters: Counters,
+    /// What it keeps for others.
+    pub load: Load,
+}
+
+/// How much a node keeps of what others sent. Each of these numbers has a limit, whatever comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Parcels of views that it has not installed yet.
+    pub kept_parcels: usize,
+    /// Parcels that have overtaken others.
+    pub early_parcels: usize,
+    /// Reports of views that it has not learned of yet.
+    pub early_reports: usize,
+    /// Messages of the consensus that wait for the disk.
+    pub ballots: usize,
+    /// Disks of which it knows the node.
+    pub disks: usize,
+    /// Nodes that would like to be members.
+    pub joiners: usize,
+    /// Questions about forgetting that are not answered yet.
+    pub questions: usize,
+    /// Messages of algorithms that wait for the answer to such a question.
+    pub frozen: usize,
+    /// Nodes that have said what cannot be, in this view.
+    pub suspects: usize,
 }
 
 impl LockNode {
@@ -76,6 +101,23 @@ impl LockNode {
             open: self.sections.open_count(),
             waiting: self.sections.waiting_count(),
             counters: self.sections.counters,
+            load: self.load(),
+        }
+    }
+
+    fn load(&self) -> Load {
+        let (ballots, disks) = self.consensus.load();
+        let (early_parcels, questions, frozen) = self.sections.load();
+        Load {
+            kept_parcels: self.kept.len(),
+            early_parcels,
+            early_reports: self.early_reports.len(),
+            ballots,
+            disks,
+            joiners: self.watch.joiner_count(),
+            questions,
+            frozen,
+            suspects: self.sections.suspects.len(),
         }
     }
 

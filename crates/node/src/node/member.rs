@@ -31,9 +31,6 @@ impl Membership {
 }
 
 impl LockNode {
-    /// How many parcels of later views are kept.
-    const MOST_KEPT: usize = 4_096;
-
     /// To every voter of the view, itself included: this node lives.
     pub(super) fn send_heartbeats(&mut self, effects: &mut Effects<Self>) {
         let unreachable = self.unreachable();
@@ -98,10 +95,17 @@ impl LockNode {
     }
 
     /// A voter has answered a heartbeat.
-    pub(super) fn count_ack(&mut self, ack: &Ack) {
+    pub(super) fn count_ack(&mut self, from: NodeId, ack: &Ack) {
         let Some(membership) = &self.membership else { return };
-        if ack.incarnation != self.incarnation {
+        // An answer to this life of somebody who does not vote any more is late, and of no use.
+        let voter = membership.view.all_voters().get(&ack.voter).copied();
+        if ack.incarnation != self.incarnation || voter.is_none() {
             return;
+        }
+        if voter != Some(from) || ack.seq > self.beats {
+            return self
+                .sections
+                .suspect(from, "an answer to a heartbeat that was not sent, or of somebody else");
         }
         let newest = self.answered.entry(ack.voter).or_default();
         *newest = ack.seq.max(*newest);
@@ -188,6 +192,14 @@ impl LockNode {
         }
     }
 
+    /// A member says which of this node's parcels have arrived.
+    pub(super) fn count_arrivals(&mut self, from: NodeId, ack: u64) {
+        let Some(delivery) = self.sections.delivery() else { return };
+        if !delivery.acknowledged(from, ack) {
+            self.sections.suspect(from, "an acknowledgement of what was not sent");
+        }
+    }
+
     /// A parcel has come: it is opened in its view, kept until that is installed, or dropped if that is over.
     pub(super) fn hear_parcel(&mut self, from: NodeId, view: u64, seq: u64, ack: u64, parcel: Parcel) {
         let stage = self.sections.view();
@@ -196,14 +208,13 @@ impl LockNode {
             let is_member = self.membership.as_ref().is_some_and(|m| m.view.members.contains_key(&from));
             let now = self.now;
             let Some(delivery) = self.sections.delivery().filter(|_| is_member) else { return };
-            delivery.acknowledged(from, ack);
-            for parcel in delivery.receive(from, seq, parcel, now) {
+            let ready = delivery.receive(from, seq, parcel, now);
+            self.count_arrivals(from, ack);
+            for parcel in ready {
                 self.sections.open_parcel(from, parcel);
             }
         } else if view >= adopted {
-            if self.kept.len() < Self::MOST_KEPT {
-                self.kept.push_back((from, view, seq, parcel));
-            }
+            self.kept.push(from, view, seq, parcel);
         } else if self.has(Flaw::OldViewAccepted) && matches!(parcel, Parcel::Section { .. }) {
             self.sections.open_parcel(from, parcel);
         }

@@ -1,22 +1,24 @@
 //! The whole node: from an input to what comes of it.
 
 mod joining;
+mod kept;
 mod look;
 mod member;
 mod views;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Effects, Machine, NodeId, Refusal, Ticks};
 
 use self::joining::{Joining, Leaving};
-pub use self::look::{Look, Standing};
+use self::kept::Kept;
+pub use self::look::{Load, Look, Standing};
 use self::member::Membership;
 use crate::consensus::Consensus;
 use crate::disk::{Memory, Record, Write, file_of, write_down};
 use crate::leader::{Proposal, Watch};
 use crate::lease::Lease;
-use crate::message::{Msg, Parcel, Report};
+use crate::message::{Msg, Report};
 use crate::recipe::Recipe;
 use crate::sections::Sections;
 use crate::voter::Voter;
@@ -60,7 +62,7 @@ pub struct LockNode {
     voters_changed: Option<Ticks>,
     sections: Sections,
     /// Parcels of views that this node has not installed yet.
-    kept: VecDeque<(NodeId, u64, u64, Parcel)>,
+    kept: Kept,
     /// Reports of views that it has not learned of yet.
     early_reports: BTreeMap<NodeId, Report>,
     /// The number of the latest heartbeat, and when the next one is due.
@@ -104,7 +106,7 @@ impl LockNode {
         setup.timing.check()?;
         let memory = Memory::read(disk)?;
         let (timing, flaw) = (setup.timing, setup.flaw);
-        let boot = memory.boot + 1;
+        let boot = memory.boot.saturating_add(1);
         let incarnation = Incarnation { disk: memory.disk, boot, tenure: 0 };
         Ok(Self {
             now: Ticks(0),
@@ -120,7 +122,7 @@ impl LockNode {
             quiet_until: Ticks(0),
             voters_changed: None,
             sections: Sections::new(setup.me, setup.recipe.clone(), timing, flaw),
-            kept: VecDeque::new(),
+            kept: Kept::default(),
             early_reports: BTreeMap::new(),
             beats: 0,
             beat_at: Ticks(0),
@@ -168,6 +170,9 @@ impl LockNode {
             if self.consensus.is_corrupt() {
                 self.stop("the log of this node contradicts that of its leader", effects);
             }
+        }
+        for (disk, what) in self.consensus.take_doubts() {
+            self.consensus.node_of(disk).into_iter().for_each(|node| self.sections.suspect(node, what));
         }
         let (ballots, writes) = self.consensus.take_output();
         ballots.into_iter().for_each(|(to, ballot)| effects.out.send(to, Msg::Ballot(ballot)));
@@ -238,10 +243,16 @@ impl LockNode {
         }
     }
 
+    /// Whether a disk is known to be at another node than this one.
+    fn is_elsewhere(&self, disk: DiskId, node: NodeId) -> bool {
+        let is_mine = disk == self.incarnation.disk && node != self.setup.me;
+        is_mine || self.consensus.is_elsewhere(disk, node)
+    }
+
     fn receive(&mut self, from: NodeId, msg: Msg, effects: &mut Effects<Self>) {
         match msg {
             Msg::Heartbeat(heartbeat) => self.answer_heartbeat(from, heartbeat, effects),
-            Msg::Ack(ack) => self.count_ack(&ack),
+            Msg::Ack(ack) => self.count_ack(from, &ack),
             Msg::Hello(hello) => self.answer_hello(from, hello, effects),
             Msg::Welcome(welcome) => self.count_welcome(from, welcome, effects),
             Msg::Leave(incarnation) => self.hear_leave(from, incarnation),
@@ -250,15 +261,14 @@ impl LockNode {
             Msg::Parcel { view, seq, ack, parcel } => self.hear_parcel(from, view, seq, ack, parcel),
             Msg::Got { view, ack } => {
                 if self.sections.view() == Some(view) {
-                    self.sections
-                        .delivery()
-                        .into_iter()
-                        .for_each(|delivery| delivery.acknowledged(from, ack));
+                    self.count_arrivals(from, ack);
                 }
             }
             Msg::Ballot(ballot) => {
                 // A disk that is known to be at another node does not speak from here.
-                if self.consensus.node_of(ballot.from).is_none_or(|node| node == from) {
+                if self.is_elsewhere(ballot.from, from) {
+                    self.sections.suspect(from, "a ballot of somebody else");
+                } else if self.consensus.node_of(ballot.from).is_none_or(|node| node == from) {
                     self.consensus.look_up(ballot.from, from);
                     self.consensus.receive(ballot, self.now);
                 }

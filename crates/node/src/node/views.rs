@@ -72,7 +72,7 @@ impl LockNode {
         let is_in = if self.has(Flaw::LeftOutByName) {
             view.members.contains_key(&self.setup.me)
         } else {
-            view.has(&self.incarnation)
+            view.members.get(&self.setup.me) == Some(&self.incarnation)
         };
         match (is_in, adopted) {
             (false, Some(_)) => self.be_left_out(),
@@ -96,7 +96,7 @@ impl LockNode {
         self.sections.freeze();
         self.sections.lose_all(Loss::LeftOut);
         self.sections.suspects.clear();
-        self.kept.clear();
+        self.kept = Default::default();
         self.early_reports.clear();
         if !self.has(Flaw::Readmitted) {
             self.incarnation.tenure += 1;
@@ -137,7 +137,7 @@ impl LockNode {
         let number = membership.view.number;
         self.membership = Some(membership);
         self.told_left_out = None;
-        self.kept.retain(|(_, view, _, _)| *view >= number);
+        self.kept.forget_before(number);
         for (from, report) in std::mem::take(&mut self.early_reports) {
             if report.view >= number {
                 self.hear_report(from, report, effects);
@@ -173,7 +173,7 @@ impl LockNode {
             membership.is_active = true;
         }
         self.beat_at = self.now;
-        for (from, view, seq, parcel) in std::mem::take(&mut self.kept) {
+        for (from, view, seq, parcel) in self.kept.take() {
             self.hear_parcel(from, view, seq, 0, parcel);
         }
     }

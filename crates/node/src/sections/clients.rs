@@ -142,6 +142,9 @@ impl Sections {
     /// A request is over: it gives back what it has and waits no more.
     fn end(&mut self, id: RequestId) {
         let Some(request) = self.requests.remove(&id) else { return };
+        request.alarm().into_iter().for_each(|at| {
+            self.alarms.remove(&(at, id));
+        });
         if let Some(requests) = self.clients.get_mut(&request.client) {
             requests.remove(&id);
             if requests.is_empty() {

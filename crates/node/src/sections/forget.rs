@@ -8,6 +8,7 @@
 //! everywhere; its clock is kept as the least with which any section begins from then on.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use doorway_core::{NodeId, Phase, SectionName, Ticks};
 
@@ -26,12 +27,15 @@ pub(super) struct Round {
 #[derive(Debug)]
 struct Answer {
     still: Option<Still>,
-    arrived: BTreeMap<NodeId, u64>,
+    /// The same for all sections of one answer.
+    arrived: Arc<BTreeMap<NodeId, u64>>,
 }
 
 impl Sections {
     /// How many sections are looked at in one step.
     const MOST_AT_ONCE: usize = 256;
+    /// How many questions are open at once; who tells of more idle sections will tell of them again.
+    const MOST_ROUNDS: usize = 4 * MOST_FORGOTTEN;
 
     /// Forgets what can be forgotten of that which has been idle for long, and asks about the rest.
     pub(crate) fn sweep(&mut self) {
@@ -126,7 +130,7 @@ impl Sections {
         let mine: Vec<SectionName> = names
             .into_iter()
             .filter(|name| !self.rounds.contains_key(name) && self.home_of(name) == Some(self.me))
-            .take(MOST_FORGOTTEN)
+            .take(MOST_FORGOTTEN.min(Self::MOST_ROUNDS.saturating_sub(self.rounds.len())))
             .collect();
         if mine.is_empty() {
             return;
@@ -164,14 +168,14 @@ impl Sections {
     /// As the home: counts the answers, and when all are in says what is to become of the sections.
     pub(super) fn count_idleness(&mut self, from: NodeId, idleness: Idleness) {
         let Idleness { answers, arrived } = idleness;
-        let arrived: BTreeMap<NodeId, u64> = arrived.into_iter().collect();
+        let arrived: Arc<BTreeMap<NodeId, u64>> = Arc::new(arrived.into_iter().collect());
         let Some(stage) = &self.stage else { return };
         let members = stage.members.len();
         let (mut forget, mut keep, mut clock) = (Vec::new(), Vec::new(), 0);
         for (name, still) in answers {
             let Some(round) = self.rounds.get_mut(&name) else { continue };
             round.is_refused |= still.is_none();
-            round.stills.insert(from, Answer { still, arrived: arrived.clone() });
+            round.stills.insert(from, Answer { still, arrived: Arc::clone(&arrived) });
             if round.stills.len() < members {
                 continue;
             }
@@ -192,7 +196,16 @@ impl Sections {
     }
 
     /// As a member: forgets, or goes on.
-    pub(super) fn obey_verdict(&mut self, forget: &[SectionName], clock: u64, keep: &[SectionName]) {
+    pub(super) fn obey_verdict(
+        &mut self,
+        home: NodeId,
+        forget: &[SectionName],
+        clock: u64,
+        keep: &[SectionName],
+    ) {
+        if forget.iter().chain(keep).any(|name| self.home_of(name) != Some(home)) {
+            return self.suspect(home, "a verdict about a section of another home");
+        }
         for name in forget {
             self.floor = self.floor.max(clock);
             let Some(section) = self.open.get_mut(name) else { continue };

@@ -50,7 +50,7 @@ pub(crate) struct Sections {
     pub(crate) gate: Gate,
     /// How many requests were made so far.
     made: u64,
-    /// Whom the algorithm has caught at something impossible.
+    /// Who has said what cannot be.
     pub(crate) suspects: BTreeMap<NodeId, &'static str>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) counters: Counters,
@@ -61,7 +61,7 @@ pub(crate) struct Sections {
 pub struct Counters {
     /// How many entries there were.
     pub entries: u64,
-    /// How many times an algorithm met what cannot be.
+    /// How many times somebody said what cannot be, to an algorithm or to the node itself.
     pub impossible: u64,
     /// How many sections were forgotten because their state was the first one again.
     pub forgotten_alone: u64,
@@ -168,6 +168,10 @@ impl Sections {
     const MOST_REQUESTS: usize = 100_000;
     /// How many clients of one node are let in, in a row, before the section is given back.
     const MOST_IN_A_ROW: u32 = 16;
+    /// The most sections that other members can open here.
+    const MOST_OPEN: usize = 1 << 20;
+    /// The most messages for one section that wait for a verdict about it.
+    const MOST_FROZEN: usize = 1_024;
 
     pub(crate) fn new(me: NodeId, recipe: Recipe, timing: Timing, flaw: Option<Flaw>) -> Self {
         Self {
@@ -368,6 +372,10 @@ impl Sections {
 
     /// A parcel of the present view is opened.
     pub(crate) fn open_parcel(&mut self, from: NodeId, parcel: Parcel) {
+        let is_new = |name: &SectionName| !self.open.contains_key(name);
+        if self.open.len() >= Self::MOST_OPEN && parcel.opens().iter().any(is_new) {
+            return self.suspect(from, "more sections than a node can keep");
+        }
         match parcel {
             Parcel::Section { section, clock, bytes } => self.hear(from, &section, clock, bytes),
             Parcel::Open(section) => self.open_section(&section),
@@ -375,7 +383,7 @@ impl Sections {
             Parcel::Idle(names) => self.ask_whether_to_forget(names),
             Parcel::MayForget(names) => self.answer_whether_to_forget(from, names),
             Parcel::Idleness(idleness) => self.count_idleness(from, idleness),
-            Parcel::Verdict { forget, clock, keep } => self.obey_verdict(&forget, clock, &keep),
+            Parcel::Verdict { forget, clock, keep } => self.obey_verdict(from, &forget, clock, &keep),
         }
     }
 
@@ -391,6 +399,20 @@ impl Sections {
         if let Some(section) = self.open.get_mut(name) {
             section.clock = counter.clamp(section.clock, crate::wire::LAST_COUNTER);
         }
+    }
+
+    /// A member has said what cannot be: that is counted, and the leader is told.
+    pub(crate) fn suspect(&mut self, from: NodeId, what: &'static str) {
+        self.counters.impossible += 1;
+        self.suspects.entry(from).or_insert(what);
+    }
+
+    /// How many parcels have overtaken others, how many questions about forgetting are open, and how many messages wait for
+    /// the answers.
+    pub(crate) fn load(&self) -> (usize, usize, usize) {
+        let early = self.stage.as_ref().map_or(0, |stage| stage.delivery.early_count());
+        let frozen = self.open.values().filter_map(|section| Some(section.frozen.as_ref()?.len()));
+        (early, self.rounds.len(), frozen.sum())
     }
 
     /// Whether it is known who was inside a section when the view began.

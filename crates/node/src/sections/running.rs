@@ -119,6 +119,9 @@ impl Sections {
         self.open_section(name);
         let section = self.section(name);
         if let Some(kept) = &mut section.frozen {
+            if kept.len() >= Self::MOST_FROZEN {
+                return self.suspect(from, "more messages for a section at rest than there can be");
+            }
             kept.push((from, clock, bytes));
             return;
         }

@@ -1,0 +1,101 @@
+//! What no honest voter says, as far as one's own log can tell.
+//!
+//! The engine trusts its peers: it lets a leader overwrite what was decided, and what an entry says it never sees. So a message
+//! is held against the log before it gets there. Raft promises that a leader's log has everything that was decided, and that a
+//! place in the log, its index with its term, has one content for ever; whoever says otherwise is mistaken or lies.
+
+use super::{Ballot, Body, Consensus, Entry, Position, Snapshot};
+
+/// By how much a term can be ahead of this voter's. Terms are used up one by one; a single leap to the last would leave none.
+const LONGEST_LEAP: u64 = 1 << 32;
+
+/// How many undecided entries a log can have. Only one is proposed at a time, and one for each change of leaders.
+const MOST_UNDECIDED: u64 = crate::wire::MOST_APPENDED as u64;
+
+/// So many contradictions of leaders one after the other mean that it is this log that is wrong.
+const MOST_CONTRADICTIONS: u32 = 64;
+
+impl Consensus {
+    /// What cannot be about a message, if something cannot.
+    pub(super) fn doubt(&mut self, ballot: &Ballot) -> Option<&'static str> {
+        let term = self.raft.current_term().get();
+        if ballot.from == self.me {
+            return Some("a ballot in the name of whoever gets it");
+        }
+        if ballot.term > term.saturating_add(LONGEST_LEAP) {
+            return Some("a term that no cluster has come to");
+        }
+        // What an old leader says is not listened to, and may well be void by now.
+        if ballot.term < term {
+            return None;
+        }
+        let doubt = match &ballot.body {
+            Body::Append { after, entries, .. } => self.doubt_append(ballot.term, *after, entries),
+            Body::Snapshot(snapshot) => self.doubt_snapshot(snapshot),
+            Body::Sound { .. }
+            | Body::Support { .. }
+            | Body::AskVote { .. }
+            | Body::Vote { .. }
+            | Body::Appended { .. } => return None,
+        };
+        self.contradictions = if doubt.is_some() { self.contradictions + 1 } else { 0 };
+        self.is_corrupt |= self.contradictions > MOST_CONTRADICTIONS;
+        doubt
+    }
+
+    fn doubt_append(&self, term: u64, after: Position, entries: &[Entry]) -> Option<&'static str> {
+        if self.raft.role().is_leader() && term == self.raft.current_term().get() {
+            return Some("two leaders in one term");
+        }
+        if after.index + entries.len() as u64 > self.commit() + MOST_UNDECIDED {
+            return Some("more undecided entries than there can be");
+        }
+        let mut position = after;
+        let is_other = |entry: &Entry| {
+            position = position.followed_by(entry);
+            self.is_void(position) || self.says_otherwise(position, entry)
+        };
+        if self.is_void(after) || entries.iter().any(is_other) {
+            return Some("a log that contradicts what was decided");
+        }
+        let views =
+            entries.iter().filter_map(|entry| if let Entry::View(view) = entry { Some(view) } else { None });
+        let before = self.view_at(after);
+        let has_gap =
+            before.zip(views.map(|view| view.number).next()).is_some_and(|(old, new)| new != old + 1);
+        has_gap.then_some("a view whose number does not follow its predecessor's")
+    }
+
+    /// Whether something else was decided at a place.
+    fn is_void(&self, position: Position) -> bool {
+        let is_decided = (self.base.position.index..=self.commit()).contains(&position.index);
+        is_decided && !self.raft.log().entries().contains(position.into())
+    }
+
+    /// Whether the log has another entry at this very place.
+    fn says_otherwise(&self, position: Position, entry: &Entry) -> bool {
+        let log = self.raft.log().entries();
+        if position.index <= self.base.position.index || !log.contains(position.into()) {
+            return false;
+        }
+        let is_same = log.get_entry(position.index.into()) == Some(entry.outline());
+        let is_same_view = |view| self.views.get(&position) == Some(view);
+        !is_same || matches!(entry, Entry::View(view) if !is_same_view(view.as_ref()))
+    }
+
+    /// The number of the newest view up to a place of the log, if the log has that place and a view up to it.
+    fn view_at(&self, position: Position) -> Option<u64> {
+        if !self.raft.log().entries().contains(position.into()) {
+            return None;
+        }
+        let newest = self.views.range(..=position).next_back().map(|(_, view)| view);
+        newest.or(self.base.view.as_ref()).map(|view| view.number)
+    }
+
+    fn doubt_snapshot(&self, snapshot: &Snapshot) -> Option<&'static str> {
+        let number = |view: &Option<crate::View>| view.as_ref().map_or(0, |view| view.number);
+        let is_news = snapshot.position.index > self.commit();
+        let goes_back = number(&snapshot.view) < number(&self.newest_decided);
+        (is_news && goes_back).then_some("a log that is longer than what was decided and knows less")
+    }
+}

@@ -1,0 +1,158 @@
+//! A few nodes in virtual time, small enough to stand between any two of their messages.
+
+use std::collections::BTreeMap;
+
+use doorway_core::{
+    About, Catalog, Effects, Explain, Factory, Hints, Machine, NodeId, Options, Sent, Ticks, To, Visitor,
+};
+use doorway_node::disk::{Disk, MemoryDisk, Write, found};
+use doorway_node::timing::milliseconds;
+use doorway_node::{ClientId, Command, Lock, LockNode, Msg, Notice, Recipe, RequestId, Setup, Timing};
+
+use crate::corpus::{disk, node, section};
+
+/// How long a message is under way.
+const LATENCY: Ticks = Ticks(500);
+
+/// How long a write takes.
+const WRITE: Ticks = Ticks(1_000);
+
+/// Some nodes, what is on its way between them, and what is on their disks.
+pub struct Cluster {
+    pub nodes: Vec<LockNode>,
+    pub disks: Vec<MemoryDisk>,
+    pub now: Ticks,
+    /// What the nodes told their clients, in order.
+    pub notices: Vec<(usize, Notice)>,
+    events: BTreeMap<(Ticks, u64), Event>,
+    made: u64,
+}
+
+/// Something that happens to a node.
+pub enum Event {
+    /// A message arrives.
+    Deliver { to: usize, from: NodeId, msg: Msg },
+    /// A timer rings.
+    Ring { at: usize, timer: Ticks },
+    /// A write is finished.
+    Written { at: usize, write: Write },
+}
+
+/// The recipe of an algorithm of the catalog.
+pub fn recipe(name: &str) -> Recipe {
+    struct Cook;
+    impl Visitor for Cook {
+        type Output = Recipe;
+        fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
+            Recipe::new(about.name, factory)
+        }
+    }
+    let found = doorway_algorithms::catalog().visit(name, &Options::none(), Cook);
+    found.expect("it is in the catalog").expect("it needs no options")
+}
+
+/// What makes the node with this index of so many.
+pub fn setup(index: usize, n: usize, recipe: &Recipe) -> Setup {
+    Setup {
+        me: node(index),
+        peers: (0..n).map(node).collect(),
+        recipe: recipe.clone(),
+        timing: Timing::default(),
+        flaw: None,
+    }
+}
+
+impl Cluster {
+    /// So many nodes that begin as the voters of a new cluster.
+    pub fn new(n: usize, algorithm: &str) -> Self {
+        let recipe = recipe(algorithm);
+        let voters: Vec<_> = (0..n).map(|index| (disk(index), node(index))).collect();
+        let disks: Vec<MemoryDisk> = found(&voters).into_iter().map(MemoryDisk::new).collect();
+        let make =
+            |(index, disk): (usize, &MemoryDisk)| LockNode::new(setup(index, n, &recipe), disk.bytes());
+        let nodes = disks.iter().enumerate().map(make).collect::<Result<_, _>>().expect("the disks are good");
+        let (now, notices, events) = (Ticks(0), Vec::new(), BTreeMap::new());
+        let mut cluster = Self { nodes, disks, now, notices, events, made: 0 };
+        (0..n).for_each(|at| cluster.act(at, |node, now, effects| node.on_start(now, effects)));
+        cluster
+    }
+
+    /// The next thing happens, unless it is later than this.
+    pub fn step(&mut self, until: Ticks) -> Option<Event> {
+        let first = self.events.first_entry().filter(|first| first.key().0 <= until)?;
+        self.now = first.key().0;
+        Some(first.remove())
+    }
+
+    /// Lets a node have what happens to it.
+    pub fn have(&mut self, event: Event) {
+        match event {
+            Event::Deliver { to, from, msg } => self.deliver(to, from, msg),
+            Event::Ring { at, timer } => self.act(at, |node, now, out| node.on_timer(now, timer, out)),
+            Event::Written { at, write } => {
+                self.disks[at].write(&write).expect("memory does not fail");
+                self.act(at, |node, now, out| node.on_written(now, write, out));
+            }
+        }
+    }
+
+    /// A message arrives now.
+    pub fn deliver(&mut self, to: usize, from: NodeId, msg: Msg) {
+        self.act(to, |node, now, effects| node.on_message(now, from, (), msg, effects));
+    }
+
+    /// A client says something now.
+    pub fn command(&mut self, at: usize, command: Command) {
+        self.act(at, |node, now, effects| node.on_command(now, command, effects));
+    }
+
+    /// Everything happens up to this time.
+    pub fn run_until(&mut self, until: Ticks) {
+        while let Some(event) = self.step(until) {
+            self.have(event);
+        }
+        self.now = until;
+    }
+
+    /// The nodes at which a new client gets into this section within so long, one after the other.
+    pub fn served(&mut self, name: &str, patience: Ticks) -> Vec<usize> {
+        let nodes = 0..self.nodes.len();
+        nodes.filter(|at| self.is_served(*at, name, patience)).collect()
+    }
+
+    fn is_served(&mut self, at: usize, name: &str, patience: Ticks) -> bool {
+        self.made += 1;
+        let (request, client) = (RequestId(self.made), ClientId(self.made));
+        let (names, max_hold) = (vec![section(name)], Some(milliseconds(10)));
+        let lock = Lock { request, client, names, patience: Some(patience), max_hold, tell_if_wanted: false };
+        self.notices.clear();
+        self.command(at, Command::Lock(lock));
+        self.run_until(self.now + patience + milliseconds(20));
+        let is_in = |(_, notice): &(usize, Notice)| matches!(notice, Notice::Granted { request: id, .. } if *id == request);
+        self.notices.iter().any(is_in)
+    }
+
+    fn act(&mut self, at: usize, act: impl FnOnce(&mut LockNode, Ticks, &mut Effects<LockNode>)) {
+        let mut effects = Effects::default();
+        act(&mut self.nodes[at], self.now, &mut effects);
+        self.notices.extend(effects.notices.drain(..).map(|notice| (at, notice)));
+        for (span, timer) in std::mem::take(&mut effects.timers) {
+            self.schedule(span, Event::Ring { at, timer });
+        }
+        for write in std::mem::take(&mut effects.writes) {
+            self.schedule(WRITE, Event::Written { at, write });
+        }
+        for Sent { to, msg, .. } in effects.out.drain() {
+            // Nobody is at the nodes that hostile messages invent.
+            let To::One(to) = to else { panic!("a lock node sends to one node at a time") };
+            if to.index() < self.nodes.len() {
+                self.schedule(LATENCY, Event::Deliver { to: to.index(), from: node(at), msg });
+            }
+        }
+    }
+
+    fn schedule(&mut self, span: Ticks, event: Event) {
+        self.made += 1;
+        self.events.insert((self.now + span, self.made), event);
+    }
+}

@@ -1,0 +1,7 @@
+//! What comes from outside never hurts a node: bytes that are no message, messages that cannot be, disks that say nonsense.
+
+mod cluster;
+mod corpus;
+mod mutate;
+mod nodes;
+mod wire;
