@@ -398,6 +398,7 @@ impl Sections {
     pub(crate) fn advance_fence(&mut self, name: &SectionName, counter: u64) {
         if let Some(section) = self.open.get_mut(name) {
             section.clock = counter.clamp(section.clock, crate::wire::LAST_COUNTER);
+            self.highest = self.highest.max(section.clock);
         }
     }
 
