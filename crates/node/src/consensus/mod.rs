@@ -132,12 +132,18 @@ impl Consensus {
 
     /// The latest life of a disk in any view of the log.
     pub(crate) fn latest_life(&self, disk: DiskId) -> Option<(u64, u64)> {
+        self.latest_life_up_to(u64::MAX, disk)
+    }
+
+    /// The latest life of a disk in any view that the node was told of as decided.
+    pub(crate) fn latest_decided_life(&self, disk: DiskId) -> Option<(u64, u64)> {
+        self.latest_life_up_to(self.told, disk)
+    }
+
+    fn latest_life_up_to(&self, index: u64, disk: DiskId) -> Option<(u64, u64)> {
         let mut lives = self.base.lives.clone();
-        self.base
-            .view
-            .iter()
-            .chain(self.views.values())
-            .for_each(|view| Snapshot::note_lives(&mut lives, view));
+        let views = self.views.range(..=Position { index, term: u64::MAX }).map(|(_, view)| view);
+        self.base.view.iter().chain(views).for_each(|view| Snapshot::note_lives(&mut lives, view));
         lives.get(&disk).copied()
     }
 

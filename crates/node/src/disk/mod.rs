@@ -143,6 +143,9 @@ pub struct Memory {
 }
 
 impl Memory {
+    /// Nobody starts a node this often.
+    const MOST_BOOTS: u64 = 1 << 62;
+
     /// Reads a disk's bytes.
     ///
     /// # Errors
@@ -209,7 +212,11 @@ impl Memory {
         let is_newest =
             Position { index: position.index, term: self.term }.is_possible() && last.term <= self.term;
         let is_sound = *config == Config::default() || config.is_sound();
-        if self.boot == u64::MAX || !is_newest || !is_sound || !view.as_ref().is_none_or(View::is_sound) {
+        if self.boot >= Self::MOST_BOOTS
+            || !is_newest
+            || !is_sound
+            || !view.as_ref().is_none_or(View::is_sound)
+        {
             return Err(Refusal::new(
                 "the file of this node says what cannot be: start it with a new data folder, as a new node",
             ));

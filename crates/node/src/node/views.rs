@@ -83,9 +83,9 @@ impl LockNode {
         }
     }
 
-    /// Whether this life was in a view already.
+    /// Whether this life was in a view already. One that is not decided yet does not count: it may be about to take it in.
     fn is_spent(&self) -> bool {
-        let latest = self.consensus.latest_life(self.incarnation.disk);
+        let latest = self.consensus.latest_decided_life(self.incarnation.disk);
         latest.is_some_and(|latest| latest >= self.incarnation.life())
     }
 

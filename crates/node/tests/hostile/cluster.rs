@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use doorway_core::{
-    About, Catalog, Effects, Explain, Factory, Hints, Machine, NodeId, Options, Sent, Ticks, To, Visitor,
+    About, Catalog, Effects, Explain, Factory, Hints, Machine, NodeId, Options, Refusal, Sent, Ticks, To,
+    Visitor,
 };
 use doorway_node::disk::{Disk, MemoryDisk, Write, found};
 use doorway_node::timing::milliseconds;
@@ -65,16 +66,25 @@ pub fn setup(index: usize, n: usize, recipe: &Recipe) -> Setup {
 impl Cluster {
     /// So many nodes that begin as the voters of a new cluster.
     pub fn new(n: usize, algorithm: &str) -> Self {
-        let recipe = recipe(algorithm);
         let voters: Vec<_> = (0..n).map(|index| (disk(index), node(index))).collect();
-        let disks: Vec<MemoryDisk> = found(&voters).into_iter().map(MemoryDisk::new).collect();
-        let make =
-            |(index, disk): (usize, &MemoryDisk)| LockNode::new(setup(index, n, &recipe), disk.bytes());
-        let nodes = disks.iter().enumerate().map(make).collect::<Result<_, _>>().expect("the disks are good");
+        Self::on_disks(n, algorithm, found(&voters)).expect("the disks are good")
+    }
+
+    /// The first of so many nodes, one for each of these disks.
+    ///
+    /// # Errors
+    /// If a disk is not that of a node.
+    pub fn on_disks(n: usize, algorithm: &str, disks: Vec<Vec<u8>>) -> Result<Self, Refusal> {
+        let recipe = recipe(algorithm);
+        let make = |(index, disk): (usize, &Vec<u8>)| LockNode::new(setup(index, n, &recipe), disk);
+        let nodes = disks.iter().enumerate().map(make).collect::<Result<_, _>>()?;
+        let disks = disks.into_iter().map(MemoryDisk::new).collect();
         let (now, notices, events) = (Ticks(0), Vec::new(), BTreeMap::new());
         let mut cluster = Self { nodes, disks, now, notices, events, made: 0 };
-        (0..n).for_each(|at| cluster.act(at, |node, now, effects| node.on_start(now, effects)));
-        cluster
+        for at in 0..cluster.nodes.len() {
+            cluster.act(at, |node, now, effects| node.on_start(now, effects));
+        }
+        Ok(cluster)
     }
 
     /// The next thing happens, unless it is later than this.

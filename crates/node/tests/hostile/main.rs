@@ -2,6 +2,8 @@
 
 mod cluster;
 mod corpus;
+mod disks;
+mod lies;
 mod mutate;
 mod nodes;
 mod wire;
