@@ -337,6 +337,8 @@ impl Machine for LockNode {
             self.state = State::Running;
             (self.beat_at, self.lead_at) = (self.now, self.now);
             self.voter = Voter::new(self.now);
+            // Whether the voters changed shortly before is not known any more.
+            self.voters_changed = Some(self.now);
             self.consensus.begin(self.now);
             self.restart_into_view(effects);
         } else {
