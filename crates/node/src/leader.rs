@@ -75,6 +75,9 @@ impl Watch {
         const REMEMBERED: usize = 32;
         let fresh = Seen { heartbeat: heartbeat.clone(), answered: VecDeque::new(), both_ways: now };
         let seen = self.members.entry(from).or_insert_with(|| fresh.clone());
+        if is_earlier(&heartbeat.incarnation, &seen.heartbeat.incarnation) {
+            return;
+        }
         if seen.heartbeat.incarnation != heartbeat.incarnation {
             *seen = fresh;
         }
@@ -92,7 +95,11 @@ impl Watch {
 
     /// Somebody would like to be a member.
     pub(crate) fn hear_hello(&mut self, from: NodeId, hello: Hello, now: Ticks) {
-        let known = self.joiners.get(&from).filter(|known| known.hello.incarnation == hello.incarnation);
+        let known = self.joiners.get(&from);
+        if known.is_some_and(|known| is_earlier(&hello.incarnation, &known.hello.incarnation)) {
+            return;
+        }
+        let known = known.filter(|known| known.hello.incarnation == hello.incarnation);
         let first = known.map_or(now, |known| known.first);
         self.joiners.insert(from, Joiner { hello, first, last: now });
     }
@@ -128,7 +135,7 @@ impl Watch {
             return None;
         }
         let since = *self.leads_since.get_or_insert(now);
-        if !consensus.can_propose() {
+        if !consensus.can_propose(now) {
             return None;
         }
         let current = consensus.newest_view()?;
@@ -146,6 +153,8 @@ impl Watch {
         self.joiners.retain(|_, joiner| now <= joiner.last + patience);
         let is_member = |node: &NodeId| current.members.contains_key(node);
         self.members.retain(|node, _| is_member(node));
+        let is_joining = |life: &Incarnation| self.joiners.values().any(|joiner| joiner.hello.incarnation == *life);
+        self.left.retain(|life| current.has(life) || is_joining(life));
         self.joiners.retain(|node, joiner| current.members.get(node) != Some(&joiner.hello.incarnation));
     }
 
@@ -280,7 +289,7 @@ impl Watch {
         let wanted = if crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
             self.desired_voters(current, config)
         } else {
-            current.next_voters.clone().filter(|_| current.voters == config.voters)
+            current.next_voters.clone().filter(|_| current.voters.keys().eq(config.voters.keys()))
         };
         if let Some(voters) = wanted {
             next.listeners.retain(|disk, _| !voters.contains_key(disk));
@@ -299,7 +308,7 @@ impl Watch {
         if let Some(voters) = &current.next_voters {
             next.voters.clone_from(voters);
             next.next_voters = None;
-            return (config.voters == *voters).then_some(next);
+            return config.voters.keys().eq(voters.keys()).then_some(next);
         }
         next.next_voters = Some(self.desired_voters(current, config)?);
         Some(next)
@@ -349,6 +358,11 @@ impl Watch {
         }
         (!desired.is_empty() && desired != voters).then_some(desired)
     }
+}
+
+/// Whether something comes late, of a life that has ended meanwhile.
+fn is_earlier(life: &Incarnation, known: &Incarnation) -> bool {
+    life.disk == known.disk && life.life() < known.life()
 }
 
 fn copy<A: Copy, B: Copy>((a, b): (&A, &B)) -> (A, B) {

@@ -24,6 +24,8 @@ pub struct Design {
     pub timing: Timing,
     /// What chance is drawn from.
     pub seed: u64,
+    /// After how many decided entries logs are cut.
+    pub longest_log: u64,
     /// The rule that is broken on purpose.
     pub flaw: Option<Flaw>,
     /// Whether what happens is recorded.
@@ -40,6 +42,7 @@ impl Design {
             recipe,
             strangers: BTreeMap::new(),
             timing: Timing::default(),
+            longest_log: Setup::LONGEST_LOG,
             seed,
             flaw: None,
             is_recorded: false,
@@ -344,6 +347,7 @@ impl Cluster {
 impl Design {
     fn setup(&self, me: NodeId) -> Setup {
         Setup {
+            longest_log: self.longest_log,
             me,
             peers: NodeId::first(self.nodes).collect::<BTreeSet<NodeId>>(),
             recipe: self.strangers.get(&me).unwrap_or(&self.recipe).clone(),

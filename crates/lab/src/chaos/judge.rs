@@ -18,8 +18,6 @@ pub struct Judge {
     fences: BTreeMap<SectionName, Fence>,
     /// What a store behind each section has seen.
     stores: BTreeMap<SectionName, Fence>,
-    /// The last write that each store has taken.
-    last_writes: BTreeMap<SectionName, Fence>,
     /// Every view that was decided, and when the first node knew.
     views: BTreeMap<u64, (View, Ticks)>,
     /// The end of each life's lease in true time, as far as it got.
@@ -36,8 +34,6 @@ pub struct Judge {
     pub entries: u64,
     /// How many writes a store refused, because of somebody who was late.
     pub refused_writes: u64,
-    /// How many writes a store took after one with a newer fence: none, if stores do what they should.
-    pub stale_writes: u64,
     now: Ticks,
 }
 
@@ -62,7 +58,6 @@ impl Judge {
             holders: BTreeMap::new(),
             fences: BTreeMap::new(),
             stores: BTreeMap::new(),
-            last_writes: BTreeMap::new(),
             views: BTreeMap::new(),
             leases: BTreeMap::new(),
             clean: BTreeSet::new(),
@@ -71,7 +66,6 @@ impl Judge {
             violations: Vec::new(),
             entries: 0,
             refused_writes: 0,
-            stale_writes: 0,
             now: Ticks(0),
         }
     }
@@ -189,8 +183,6 @@ impl Judge {
             let highest = self.stores.entry(name.clone()).or_default();
             if fence >= highest {
                 *highest = *fence;
-                let before = self.last_writes.insert(name.clone(), *fence);
-                self.stale_writes += u64::from(before.is_some_and(|before| before > *fence));
                 continue;
             }
             self.refused_writes += 1;

@@ -47,7 +47,9 @@ impl Consensus {
         if self.raft.role().is_leader() && term == self.raft.current_term().get() {
             return Some("two leaders in one term");
         }
-        if after.index + entries.len() as u64 > self.commit() + MOST_UNDECIDED {
+        // Where the log does not fit, nothing is taken into it, and the answer tells the leader what is missing.
+        let fits = self.raft.log().entries().contains(after.into());
+        if fits && after.index + entries.len() as u64 > self.commit() + MOST_UNDECIDED {
             return Some("more undecided entries than there can be");
         }
         let mut position = after;

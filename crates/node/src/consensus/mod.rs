@@ -25,6 +25,8 @@ pub(crate) struct Consensus {
     me: DiskId,
     boot: u64,
     timing: Timing,
+    /// After how many decided entries the log is cut.
+    longest_log: u64,
     raft: noraft::Node,
     /// Where the log begins.
     base: Snapshot,
@@ -73,12 +75,9 @@ const HEAVIEST_QUEUE: usize = 16 << 20;
 /// Of how many disks it is kept at which node they are; of more only of those that the log names.
 const MOST_DISKS: usize = 4_096;
 
-/// After how many decided entries the log is cut.
-const LONGEST_LOG: u64 = 64;
-
 impl Consensus {
     /// A voter or listener that goes on from what its disk remembers.
-    pub(crate) fn new(memory: &Memory, boot: u64, timing: Timing, now: Ticks) -> Self {
+    pub(crate) fn new(memory: &Memory, boot: u64, timing: Timing, longest_log: u64, now: Ticks) -> Self {
         let base = memory.snapshot.clone();
         let entries = ballot::outlines(base.position, memory.entries.iter().map(|(_, entry)| entry));
         let log = noraft::Log::new((&base.config).into(), entries);
@@ -88,6 +87,7 @@ impl Consensus {
             me: memory.disk,
             boot,
             timing,
+            longest_log,
             raft: noraft::Node::restart(id, memory.term.into(), voted_for, log),
             views: BTreeMap::new(),
             directory: BTreeMap::new(),
@@ -148,8 +148,9 @@ impl Consensus {
     }
 
     /// Whether this one leads, knows it from a majority, and has nothing undecided or unwritten.
-    pub(crate) fn can_propose(&self) -> bool {
+    pub(crate) fn can_propose(&self, now: Ticks) -> bool {
         self.is_leader()
+            && self.hears_majority(now)
             && self.syncing.is_none()
             && self.commit() == self.raft.log().last_position().index.get()
     }
@@ -246,7 +247,9 @@ impl Consensus {
             self.doubts.push((ballot.from, what));
             return;
         }
-        if self.is_in_config(ballot.from) {
+        // Only an answer shows that somebody follows; others may ask, too.
+        let is_answer = matches!(ballot.body, Body::Appended { .. } | Body::Vote { .. });
+        if is_answer && self.is_in_config(ballot.from) {
             self.heard.insert(ballot.from, now);
         }
         let known = self.commit();
@@ -329,7 +332,7 @@ impl Consensus {
 
     /// Cuts the log where it has grown long.
     pub(crate) fn compact(&mut self, now: Ticks) {
-        let is_long = self.told >= self.base.position.index + LONGEST_LOG;
+        let is_long = self.told >= self.base.position.index + self.longest_log;
         if self.syncing.is_some() || !is_long {
             return;
         }

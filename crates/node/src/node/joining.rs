@@ -26,6 +26,8 @@ pub(super) enum Leaving {
     No,
     /// It lets nobody in and waits for those inside, until then.
     Waiting(Ticks),
+    /// Those inside were told; they have until then to stop.
+    Told(Ticks),
     /// It has said so and never acts again; it says it again at the first time and gives up at the second.
     Said { again: Ticks, until: Ticks },
 }
@@ -38,7 +40,7 @@ impl Leaving {
     pub(super) fn alarm(&self) -> Ticks {
         match self {
             Leaving::No => Ticks(u64::MAX),
-            Leaving::Waiting(until) => *until,
+            Leaving::Waiting(until) | Leaving::Told(until) => *until,
             Leaving::Said { again, until } => *again.min(until),
         }
     }
@@ -141,6 +143,8 @@ impl LockNode {
         match self.leaving {
             Leaving::No => {}
             Leaving::Waiting(until) => self.wait_for_those_inside(until, effects),
+            Leaving::Told(until) if self.now < until => {}
+            Leaving::Told(_) => self.leave_for_good(effects),
             Leaving::Said { again, until } => {
                 let is_out = self.consensus.newest_decided().is_none_or(|view| !view.has(&self.incarnation));
                 if is_out || self.now >= until {
@@ -154,21 +158,29 @@ impl LockNode {
     }
 
     fn wait_for_those_inside(&mut self, until: Ticks, effects: &mut Effects<Self>) {
-        if self.now >= until {
-            self.sections.lose_all(Loss::Leaving);
-        }
-        let patience = Ticks(self.setup.timing.detection.0 * 4);
         if !self.sections.is_anybody_inside() {
-            // What was said about sections before must still arrive, but this node does nothing any more: the next view
-            // begins without it.
-            self.membership = None;
-            self.sections.freeze();
-            self.say_leave(self.now + patience, effects);
-            self.go_on_leaving(effects);
+            self.leave_for_good(effects);
+        } else if self.now >= until {
+            self.sections.lose_all(Loss::Leaving);
+            self.leaving = Leaving::Told(self.now + self.setup.timing.margin);
         } else if self.has(Flaw::LeaveBeforeStop) && self.membership.is_some() {
-            self.say_leave(self.now + patience, effects);
+            self.say_leave(self.now + self.leave_patience(), effects);
             self.leaving = Leaving::Waiting(until);
         }
+    }
+
+    /// How long it says that it has left.
+    fn leave_patience(&self) -> Ticks {
+        Ticks(self.setup.timing.detection.0 * 4)
+    }
+
+    /// Nobody is inside any more. What was said about sections before must still arrive, but this node does nothing any
+    /// more: the next view begins without it.
+    fn leave_for_good(&mut self, effects: &mut Effects<Self>) {
+        self.membership = None;
+        self.sections.freeze();
+        self.say_leave(self.now + self.leave_patience(), effects);
+        self.go_on_leaving(effects);
     }
 
     fn say_leave(&mut self, until: Ticks, effects: &mut Effects<Self>) {

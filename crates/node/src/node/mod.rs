@@ -35,6 +35,8 @@ pub struct Setup {
     pub recipe: Recipe,
     /// The times of the cluster.
     pub timing: Timing,
+    /// After how many decided entries the log is cut.
+    pub longest_log: u64,
     /// The rule that it breaks on purpose; never in earnest.
     pub flaw: Option<Flaw>,
 }
@@ -94,6 +96,11 @@ enum State {
     Over,
 }
 
+impl Setup {
+    /// After how many decided entries the log is cut, if nobody says otherwise.
+    pub const LONGEST_LOG: u64 = 64;
+}
+
 impl LockNode {
     /// How often a leader looks whether something is to be proposed.
     const LEAD_INTERVAL: Ticks = crate::timing::milliseconds(50);
@@ -104,6 +111,14 @@ impl LockNode {
     /// If the disk is damaged, or the times do not fit together.
     pub fn new(setup: Setup, disk: &[u8]) -> Result<Self, Refusal> {
         setup.timing.check()?;
+        for n in 1..=setup.peers.len().max(1) {
+            setup.recipe.blueprint(n).map_err(|why| {
+                Refusal::new(format!(
+                    "{} cannot be the algorithm of this cluster, which can come to {n} members: {why}",
+                    setup.recipe.name()
+                ))
+            })?;
+        }
         let memory = Memory::read(disk)?;
         let (timing, flaw) = (setup.timing, setup.flaw);
         let boot = memory.boot.saturating_add(1);
@@ -113,7 +128,7 @@ impl LockNode {
             is_torn: memory.whole < disk.len(),
             state: State::Starting,
             incarnation,
-            consensus: Consensus::new(&memory, boot, timing, Ticks(0)),
+            consensus: Consensus::new(&memory, boot, timing, setup.longest_log, Ticks(0)),
             voter: Voter::new(Ticks(0)),
             watch: Watch::new(timing, flaw),
             membership: None,
@@ -187,6 +202,7 @@ impl LockNode {
     /// The node cannot go on.
     fn stop(&mut self, why: &str, effects: &mut Effects<Self>) {
         self.sections.lose_all(Loss::LeftOut);
+        self.sections.refuse_all(Reason::Leaving);
         self.sections.freeze();
         self.membership = None;
         self.state = State::Over;

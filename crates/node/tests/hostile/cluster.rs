@@ -55,6 +55,7 @@ pub fn recipe(name: &str) -> Recipe {
 /// What makes the node with this index of so many.
 pub fn setup(index: usize, n: usize, recipe: &Recipe) -> Setup {
     Setup {
+        longest_log: Setup::LONGEST_LOG,
         me: node(index),
         peers: (0..n).map(node).collect(),
         recipe: recipe.clone(),
