@@ -42,8 +42,9 @@ impl Sections {
         let now = self.gate.now;
         let mut differing = Vec::new();
         for _ in 0..Self::MOST_AT_ONCE {
-            let is_due = |(touched, _): &mut (Ticks, SectionName)| *touched + self.timing.idle <= now;
-            let Some((_, name)) = self.idle.pop_front_if(is_due) else { break };
+            let is_due = |(touched, _): &&(Ticks, SectionName)| *touched + self.timing.idle <= now;
+            let Some((_, name)) = self.idle.front().filter(is_due).cloned() else { break };
+            self.idle.pop_front();
             let Some(section) = self.open.get_mut(&name) else { continue };
             section.is_in_idle_list = false;
             let is_resting = section.touched + self.timing.idle <= now && self.is_resting(&name);
