@@ -38,7 +38,8 @@ fn a_rolling_restart_in_which_everybody_leaves_first_loses_no_lock_but_the_resta
             scene.cluster.command(node, Command::Leave { patience: milliseconds(50) });
             let has_left = |scene: &Scene| scene.announcements.last() == Some(&(node, Notice::Left));
             let span = scene.run_while("leaving", |scene| !has_left(scene));
-            assert!(span <= milliseconds(50 + 60), "seed {seed}: leaving took {span} µs");
+            // The patience, the margin in which those inside stop, and the view without the node.
+            assert!(span <= milliseconds(50 + 102 + 60), "seed {seed}: leaving took {span} µs");
             assert_eq!(scene.story(own).lost.map(|(_, why)| why), Some(Loss::Leaving));
             scene.crash(node);
         });

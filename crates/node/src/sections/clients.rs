@@ -2,6 +2,7 @@
 
 use doorway_core::{Fence, SectionName, Ticks};
 
+use super::forget::IdleEntry;
 use super::{Request, Section, Sections};
 use crate::message::Parcel;
 use crate::{ClientId, Lock, Loss, Notice, Reason, RequestId};
@@ -55,9 +56,10 @@ impl Sections {
         let now = self.gate.now;
         let section = self.open.entry(name.clone()).or_default();
         section.touched = now;
-        if !section.is_in_idle_list {
-            section.is_in_idle_list = true;
-            self.idle.push_back((now, name.clone()));
+        if section.mark == 0 {
+            self.marks += 1;
+            section.mark = self.marks;
+            self.idle.push_back(IdleEntry { touched: now, mark: self.marks, name: name.clone() });
         }
         section
     }

@@ -7,7 +7,7 @@
 //! sent had arrived before its receiver answered, nothing is on its way any more, and the section can be forgotten
 //! everywhere; its clock is kept as the least with which any section begins from then on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use doorway_core::{NodeId, Phase, SectionName, Ticks};
@@ -16,6 +16,15 @@ use super::{Section, Sections};
 use crate::Flaw;
 use crate::message::{Idleness, Parcel, Still};
 use crate::wire::MOST_FORGOTTEN;
+
+/// A section that was touched, in the list of those that may be idle.
+#[derive(Clone, Debug)]
+pub(super) struct IdleEntry {
+    pub(super) touched: Ticks,
+    /// The entry counts only while the section has the same mark.
+    pub(super) mark: u64,
+    pub(super) name: SectionName,
+}
 
 /// A question about one section: what the members have answered so far.
 #[derive(Debug, Default)]
@@ -42,13 +51,12 @@ impl Sections {
         let now = self.gate.now;
         let mut differing = Vec::new();
         for _ in 0..Self::MOST_AT_ONCE {
-            let is_due = |(touched, _): &&(Ticks, SectionName)| *touched + self.timing.idle <= now;
-            if self.idle.front().filter(is_due).is_none() {
-                break;
-            }
-            let Some((_, name)) = self.idle.pop_front() else { break };
-            let Some(section) = self.open.get_mut(&name) else { continue };
-            section.is_in_idle_list = false;
+            let is_due = |entry: &&IdleEntry| entry.touched + self.timing.idle <= now;
+            let Some(IdleEntry { mark, name, .. }) = self.idle.front().filter(is_due).cloned() else { break };
+            self.idle.pop_front();
+            // The section may have been forgotten meanwhile, and opened again.
+            let Some(section) = self.open.get_mut(&name).filter(|section| section.mark == mark) else { continue };
+            section.mark = 0;
             let is_resting = section.touched + self.timing.idle <= now && self.is_resting(&name);
             if is_resting && self.is_as_new(&name) {
                 self.forget(&name);
@@ -66,10 +74,11 @@ impl Sections {
     fn put_back_into_idle_list(&mut self, name: &SectionName) {
         let (now, idle) = (self.gate.now, self.timing.idle);
         let Some(section) = self.open.get_mut(name) else { return };
-        section.is_in_idle_list = true;
+        self.marks += 1;
+        section.mark = self.marks;
         // What was looked at and could not be forgotten yet is looked at again after as long a time.
         let touched = if section.touched + idle <= now { now } else { section.touched };
-        self.idle.push_back((touched, name.clone()));
+        self.idle.push_back(IdleEntry { touched, mark: self.marks, name: name.clone() });
     }
 
     /// Whether nobody here has anything to do with a section.
@@ -127,6 +136,7 @@ impl Sections {
 
     /// As the home of these sections: asks every member, itself included.
     pub(super) fn ask_whether_to_forget(&mut self, names: Vec<SectionName>) {
+        let names: BTreeSet<SectionName> = names.into_iter().collect();
         let mine: Vec<SectionName> = names
             .into_iter()
             .filter(|name| !self.rounds.contains_key(name) && self.home_of(name) == Some(self.me))

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_core::{Fence, NodeId, Phase, SectionName, Ticks};
 
-use self::forget::Round;
+use self::forget::{IdleEntry, Round};
 use crate::delivery::Delivery;
 use crate::message::Parcel;
 use crate::recipe::{Blueprint, Participant, Recipe};
@@ -43,7 +43,9 @@ pub(crate) struct Sections {
     /// The largest clock of any section in this view.
     highest: u64,
     /// Open sections in the order in which they were touched, roughly.
-    idle: VecDeque<(Ticks, SectionName)>,
+    idle: VecDeque<IdleEntry>,
+    /// How many marks were given to entries of that list.
+    marks: u64,
     /// The questions about forgetting that this node has asked, as the home of those sections.
     rounds: BTreeMap<SectionName, Round>,
     /// What must hold for somebody to be let in.
@@ -119,7 +121,8 @@ struct Section {
     last_sent: Vec<(NodeId, u64)>,
     /// When something happened in it.
     touched: Ticks,
-    is_in_idle_list: bool,
+    /// The mark of its entry in the list of those that may be idle; 0 if it has none.
+    mark: u64,
 }
 
 /// One request of a client.
@@ -189,6 +192,7 @@ impl Sections {
             floor: 0,
             highest: 0,
             idle: VecDeque::new(),
+            marks: 0,
             rounds: BTreeMap::new(),
             gate: Gate::default(),
             made: 0,
@@ -253,7 +257,7 @@ impl Sections {
             section.last_sent.clear();
             section.clock = 0;
             section.in_a_row = 0;
-            section.is_in_idle_list = false;
+            section.mark = 0;
         }
     }
 
@@ -366,7 +370,7 @@ impl Sections {
         let quiet = (!self.held_back.is_empty() && self.gate.quiet_until > self.gate.now)
             .then_some(self.gate.quiet_until);
         let idle = self.stage.as_ref().and_then(|_| self.idle.front());
-        let idle = idle.map(|(touched, _)| *touched + self.timing.idle);
+        let idle = idle.map(|entry| entry.touched + self.timing.idle);
         requests.into_iter().chain(quiet).chain(idle).min()
     }
 

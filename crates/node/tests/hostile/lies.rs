@@ -65,11 +65,11 @@ impl Scene {
 
     /// The decided entry that is the newest view, and where it follows.
     fn newest_view(&self) -> (Position, View) {
-        let views = self.appends.iter().filter_map(|(after, entries)| match entries.as_slice() {
+        let mut views = self.appends.iter().rev().filter_map(|(after, entries)| match entries.as_slice() {
             [Entry::View(view)] => Some((*after, (**view).clone())),
             _ => None,
         });
-        views.last().expect("a view was appended")
+        views.next().expect("a view was appended")
     }
 }
 
