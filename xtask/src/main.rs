@@ -1,8 +1,9 @@
-//! The chores of this repository: `cargo xtask test`, `tidy`, `bench`.
+//! The chores of this repository: `cargo xtask test`, `tidy`, `bench`, `soak`.
 
 mod bench;
 mod cargo;
 mod packages;
+mod soak;
 mod stop;
 mod test;
 mod tidy;
@@ -21,10 +22,11 @@ struct Verb {
 }
 
 /// All that can be asked; the help is made from it.
-const VERBS: [Verb; 3] = [
+const VERBS: [Verb; 4] = [
     Verb { name: "test", about: "run all checks and tests, in order", help: test::HELP, run: test::run },
     Verb { name: "tidy", about: "check what a machine can of the style", help: tidy::HELP, run: tidy::run },
     Verb { name: "bench", about: "run the benchmarks", help: bench::HELP, run: bench::run },
+    Verb { name: "soak", about: "let clusters suffer for a long time", help: soak::HELP, run: soak::run },
 ];
 
 fn main() -> ExitCode {
@@ -81,7 +83,7 @@ mod tests {
     #[test]
     fn an_unknown_verb_is_bad_usage_in_one_sentence() {
         let Err(Stop::Usage(sentence)) = obey(&words("polish")) else { panic!("`polish` was accepted") };
-        assert_eq!(sentence, "There is no `cargo xtask polish`; there are test, tidy, bench.");
+        assert_eq!(sentence, "There is no `cargo xtask polish`; there are test, tidy, bench, soak.");
     }
 
     #[test]
