@@ -1,9 +1,10 @@
-//! The chores of this repository: `cargo xtask test`, `tidy`, `bench`, `fuzz`.
+//! The chores of this repository: `cargo xtask test`, `tidy`, `bench`, `fuzz`, `soak`.
 
 mod bench;
 mod cargo;
 mod fuzz;
 mod packages;
+mod soak;
 mod stop;
 mod test;
 mod tidy;
@@ -22,11 +23,12 @@ struct Verb {
 }
 
 /// All that can be asked; the help is made from it.
-const VERBS: [Verb; 4] = [
+const VERBS: [Verb; 5] = [
     Verb { name: "test", about: "run all checks and tests, in order", help: test::HELP, run: test::run },
     Verb { name: "tidy", about: "check what a machine can of the style", help: tidy::HELP, run: tidy::run },
     Verb { name: "bench", about: "run the benchmarks", help: bench::HELP, run: bench::run },
     Verb { name: "fuzz", about: "let libFuzzer knock at a node's door", help: fuzz::HELP, run: fuzz::run },
+    Verb { name: "soak", about: "let clusters suffer for a long time", help: soak::HELP, run: soak::run },
 ];
 
 fn main() -> ExitCode {
@@ -83,7 +85,7 @@ mod tests {
     #[test]
     fn an_unknown_verb_is_bad_usage_in_one_sentence() {
         let Err(Stop::Usage(sentence)) = obey(&words("polish")) else { panic!("`polish` was accepted") };
-        assert_eq!(sentence, "There is no `cargo xtask polish`; there are test, tidy, bench, fuzz.");
+        assert_eq!(sentence, "There is no `cargo xtask polish`; there are test, tidy, bench, fuzz, soak.");
     }
 
     #[test]

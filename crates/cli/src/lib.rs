@@ -16,6 +16,7 @@
 mod algorithms;
 mod bank;
 mod bench;
+mod chaos;
 mod check;
 mod claims;
 mod compare;
@@ -105,6 +106,7 @@ impl Answer {
   doorway bank --simulated --broken E1     transfers under a broken lock
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
+  doorway chaos --seeds 20                 lock nodes while all goes wrong
   doorway bench locks                      how fast our locks are here
   doorway trace html run.jsonl -o run.html a recorded run to step through
   doorway studio --open                    all of this in the browser
@@ -127,6 +129,7 @@ enum Verb {
     Quorum(quorum::Arguments),
     Bank(Box<bank::Arguments>),
     Sweep(Box<sweep::Arguments>),
+    Chaos(Box<chaos::Arguments>),
     Bench(bench::Arguments),
     Trace(trace::Arguments),
     Studio(studio::Arguments),
@@ -155,6 +158,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
         Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
         Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
+        Some(Verb::Chaos(arguments)) => chaos::answer(catalog, &arguments, typed),
         Some(Verb::Bench(arguments)) => bench::answer(&arguments),
         Some(Verb::Trace(arguments)) => trace::answer(catalog, &arguments),
         Some(Verb::Studio(arguments)) => studio::answer(catalog, &arguments),
@@ -178,9 +182,14 @@ fn described(catalog: &impl Catalog, typed: &Typed) -> clap::Command {
         ("check", "algorithm"),
         ("bank", "algorithm"),
     ];
-    takers.into_iter().fold(definitions(typed), |command, (verb, argument)| {
+    let described = takers.into_iter().fold(definitions(typed), |command, (verb, argument)| {
         let names = names.clone();
         command.mut_subcommand(verb, |verb| verb.mut_arg(argument, |argument| argument.value_parser(names)))
+    });
+    let names: Vec<&'static str> = std::iter::once("all").chain(names).collect();
+    described.mut_subcommand("chaos", |verb| {
+        verb.mut_arg("algorithm", |argument| argument.value_parser(names))
+            .mut_arg("flaw", |argument| argument.value_parser(chaos::flaws()))
     })
 }
 

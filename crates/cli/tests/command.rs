@@ -209,7 +209,7 @@ fn every_example_of_the_help_runs() {
 }
 
 /// All verbs.
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 15] = [
     "algorithms",
     "explain",
     "simulate",
@@ -219,6 +219,7 @@ const VERBS: [&str; 14] = [
     "quorum",
     "bank",
     "sweep",
+    "chaos",
     "bench",
     "trace",
     "studio",

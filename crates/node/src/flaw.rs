@@ -90,6 +90,31 @@ impl Flaw {
         }
     }
 
+    /// The rule that it breaks, or what is done instead.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Flaw::NoWait => "nobody waits for the lease of those who were left out",
+            Flaw::WaitOverwritten => "the next view overwrites that wait",
+            Flaw::VoterAcknowledgesAll => "voters acknowledge those whom a newer view leaves out",
+            Flaw::OldViewAccepted => "messages of an older view are accepted",
+            Flaw::ReportWithoutFreeze => "a node goes on in the old view after its report",
+            Flaw::ReportRebuilt => "a report is made anew each time that it is sent",
+            Flaw::ReportMissing => "a view is installed with one report missing",
+            Flaw::LeftOutByName => "a node that comes back is taken for the one left out",
+            Flaw::Readmitted => "a life that was left out is taken in again",
+            Flaw::RestartIntoView => "a restarted node goes on in the view on its disk",
+            Flaw::LeaveBeforeStop => "a node says that it leaves while somebody is inside",
+            Flaw::VotersBesideViews => "voters change without a view that says so",
+            Flaw::OneSidedForgetting => "a node forgets a section by itself",
+            Flaw::FenceWithoutView => "a fence is the counter alone",
+            Flaw::LogNotSynced => "what is said to be on the disk is not",
+            Flaw::LeaseFromArrival => "a lease counts from the arrival of acknowledgements",
+            Flaw::ClockStopsInPause => "the clock stands still while its machine does",
+            Flaw::DriftBeyondBound => "clocks run faster and slower than promised",
+        }
+    }
+
     /// The flaw of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

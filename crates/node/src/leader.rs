@@ -153,7 +153,8 @@ impl Watch {
         self.joiners.retain(|_, joiner| now <= joiner.last + patience);
         let is_member = |node: &NodeId| current.members.contains_key(node);
         self.members.retain(|node, _| is_member(node));
-        let is_joining = |life: &Incarnation| self.joiners.values().any(|joiner| joiner.hello.incarnation == *life);
+        let is_joining =
+            |life: &Incarnation| self.joiners.values().any(|joiner| joiner.hello.incarnation == *life);
         self.left.retain(|life| current.has(life) || is_joining(life));
         self.joiners.retain(|node, joiner| current.members.get(node) != Some(&joiner.hello.incarnation));
     }

@@ -34,6 +34,11 @@ struct Client {
     missed: bool,
 }
 
+/// The names of so many sections.
+pub(super) fn section_names(count: usize) -> Vec<SectionName> {
+    (1..=count).filter_map(|number| SectionName::new(&format!("section-{number}")).ok()).collect()
+}
+
 enum State {
     /// It does something else.
     Away,
@@ -48,10 +53,9 @@ impl Clients {
     pub(super) fn new(nodes: usize, each: usize, sections: usize, seed: u64, kind: u64) -> Self {
         let client =
             |node| Client { node, state: State::Away, generation: 0, is_asleep: false, missed: false };
-        let names = (1..=sections).filter_map(|number| SectionName::new(&format!("section-{number}")).ok());
         Self {
             clients: NodeId::first(nodes).flat_map(|node| (0..each).map(move |_| client(node))).collect(),
-            names: names.collect(),
+            names: section_names(sections),
             random: Random::new(seed, 23),
             requests: 0,
             kind,

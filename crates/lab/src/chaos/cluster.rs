@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use doorway_core::{Channels, NodeId, Refusal, Ticks};
+use doorway_core::{Channels, NodeId, Refusal, SectionName, Ticks};
 use doorway_node::disk::{self, Disk, MemoryDisk};
 use doorway_node::{Command, DiskId, Flaw, LockNode, Notice, Recipe, Setup, Timing};
 use doorway_simulator::{Engine, Happened, Latency, LocalClock, Probability, Random, Settings, Span};
+use doorway_trace::{Log, What};
 
+use super::clients::section_names;
 use super::judge::Judge;
+use super::recorder::Recorder;
 
 /// What a cluster is made of.
 #[derive(Clone, Debug)]
@@ -30,6 +33,8 @@ pub struct Design {
     pub flaw: Option<Flaw>,
     /// Whether what happens is recorded.
     pub is_recorded: bool,
+    /// The section whose requests, entries and releases are recorded with it; the first one unless there is another.
+    pub recorded_section: Option<SectionName>,
 }
 
 impl Design {
@@ -46,6 +51,7 @@ impl Design {
             seed,
             flaw: None,
             is_recorded: false,
+            recorded_section: None,
         }
     }
 }
@@ -72,6 +78,10 @@ pub struct Cluster {
     queued: Vec<VecDeque<Command>>,
     seen: VecDeque<(NodeId, Notice)>,
     judge: Judge,
+    /// What writes down what clients do, if anything is.
+    recorder: Option<Recorder>,
+    /// The node that made the last step.
+    last: NodeId,
     random: Random,
     disks_made: u64,
 }
@@ -113,6 +123,8 @@ impl Cluster {
             queued: vec![VecDeque::new(); design.nodes],
             seen: VecDeque::new(),
             judge: Judge::new(&design),
+            recorder: design.recorder(),
+            last: NodeId::new(0),
             random,
             disks,
             disks_made: design.nodes as u64,
@@ -129,8 +141,27 @@ impl Cluster {
         for node in NodeId::first(self.design.nodes) {
             let clock = self.draw_clock();
             self.engine.set_clock(node, clock);
+            self.record(|_, now, log| {
+                log.push(now, node, What::Start, "", None);
+            });
             self.engine.start(node);
             self.after_step(node);
+        }
+    }
+
+    /// Writes something down, if anything is.
+    fn record(&mut self, write: impl FnOnce(&mut Recorder, Ticks, &mut Log)) {
+        let now = self.engine.now();
+        if let Some((recorder, log)) = self.recorder.as_mut().zip(self.engine.log()) {
+            write(recorder, now, log);
+        }
+    }
+
+    fn record_violations(&mut self) {
+        let node = self.last;
+        let now = self.engine.now();
+        if let Some((recorder, log)) = self.recorder.as_mut().zip(self.engine.log()) {
+            recorder.violate(now, node, self.judge.violations(), log);
         }
     }
 
@@ -199,8 +230,10 @@ impl Cluster {
 
     /// Goes on until there is something to see or the time is over.
     pub fn next(&mut self, limit: Ticks) -> Seen {
+        self.record_violations();
         loop {
             if let Some((node, notice)) = self.seen.pop_front() {
+                self.last = node;
                 return Seen::Notice(node, notice);
             }
             match self.engine.advance_until(limit) {
@@ -221,9 +254,14 @@ impl Cluster {
             self.apply(node, write);
         }
         let effects = self.engine.effects();
-        self.seen.extend(effects.notices.iter().map(|notice| (node, notice.clone())));
-        let breach = effects.out.breach();
+        let (notices, breach) = (effects.notices.clone(), effects.out.breach());
+        self.record(|recorder, now, log| {
+            notices.iter().for_each(|notice| recorder.tell(now, node, notice, log));
+        });
+        self.seen.extend(notices.into_iter().map(|notice| (node, notice)));
         self.judge.look_at(node, breach, &mut self.engine);
+        self.last = node;
+        self.record_violations();
     }
 
     fn apply(&mut self, node: NodeId, write: disk::Write) {
@@ -243,6 +281,7 @@ impl Cluster {
         if self.engine.is_paused(node) {
             self.queued[node.index()].push_back(command);
         } else if !self.engine.is_crashed(node) {
+            self.record(|recorder, now, log| recorder.hear(now, node, &command, log));
             self.engine.command(node, command);
             self.after_step(node);
         }
@@ -261,6 +300,7 @@ impl Cluster {
         self.disks[node.index()].lose_power(unfinished.iter(), reached);
         self.engine.crash(node);
         self.judge.forget_node(node);
+        self.record(|recorder, _, _| recorder.forget_node(node));
     }
 
     /// A node that has crashed starts again from its disk, or from a new one.
@@ -339,12 +379,19 @@ impl Cluster {
 
     /// What happened, if it was recorded.
     #[must_use]
-    pub fn into_log(self) -> Option<doorway_trace::Log> {
+    pub fn into_log(mut self) -> Option<Log> {
+        self.record_violations();
         self.engine.into_records().0
     }
 }
 
 impl Design {
+    fn recorder(&self) -> Option<Recorder> {
+        let first = || section_names(1).into_iter().next();
+        let section = self.recorded_section.clone().or_else(first).filter(|_| self.is_recorded)?;
+        Some(Recorder::new(section, self.nodes))
+    }
+
     fn setup(&self, me: NodeId) -> Setup {
         Setup {
             longest_log: self.longest_log,

@@ -8,17 +8,21 @@ mod clients;
 mod cluster;
 mod judge;
 mod nemesis;
+mod recorder;
+mod trace;
 
 use std::collections::BTreeMap;
 
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Ticks, Visitor};
-use doorway_node::{Flaw, Recipe};
+use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, SectionName, Ticks, Visitor};
+pub use doorway_node::Flaw;
+use doorway_node::Recipe;
 use serde::Serialize;
 
-use self::clients::Clients;
+use self::clients::{Clients, section_names};
 pub use self::cluster::{Cluster, Design, Seen};
 pub use self::judge::Judge;
 use self::nemesis::Nemesis;
+pub use self::trace::{PREFIX, Telling};
 
 /// The recipe of an algorithm of a catalog.
 ///
@@ -119,6 +123,33 @@ impl Run {
     }
 }
 
+/// Recording.
+impl Run {
+    /// Makes the run twice: once to see in which section something happens that must never happen, and once to write down what
+    /// happens, with the clients of that section, or of the first one if all is well.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn record(&self) -> Result<(Outcome, SectionName), Refusal> {
+        let violations = self.make()?.violations;
+        let section = self.suspect(&violations)?;
+        let mut again = self.clone();
+        again.design.is_recorded = true;
+        again.design.recorded_section = Some(section.clone());
+        Ok((again.make()?, section))
+    }
+
+    /// The section that the first violation is about that is about one, else the first.
+    fn suspect(&self, violations: &[String]) -> Result<SectionName, Refusal> {
+        let names = section_names(self.sections);
+        let is_letter = |letter: char| letter.is_alphanumeric() || letter == '-';
+        let words = violations.iter().flat_map(|sentence| sentence.split(|letter| !is_letter(letter)));
+        let suspect = words.filter_map(|word| names.iter().find(|name| name.as_str() == word)).next();
+        let section = suspect.or(names.first()).cloned();
+        section.ok_or_else(|| Refusal::new("there is no section that could be recorded"))
+    }
+}
+
 const CLIENTS: u64 = 1;
 const NEMESIS: u64 = 2;
 
@@ -212,4 +243,26 @@ impl Summary {
 #[must_use]
 pub fn flaws() -> [Flaw; 18] {
     Flaw::ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_about_the_first_section_in_which_something_is_wrong() {
+        let recipe = recipe(&doorway_algorithms::catalog(), "central", &Options::none()).expect("a recipe");
+        let run = Run::new(Design::new(3, recipe, 1), Run::SHORTEST);
+        let suspect = |violations: &[&str]| {
+            let violations: Vec<String> = violations.iter().map(|what| (*what).to_owned()).collect();
+            run.suspect(&violations).expect("there are sections").to_string()
+        };
+        assert_eq!(suspect(&[]), "section-1");
+        assert_eq!(
+            suspect(&["at 1.0 s: node 1 knows another view", "the store of section-3 refused"]),
+            "section-3"
+        );
+        assert_eq!(suspect(&["let somebody into section-2, while", "into section-3"]), "section-2");
+        assert_eq!(suspect(&["somebody into section-22"]), "section-1", "there is none of that name");
+    }
 }

@@ -213,6 +213,9 @@ impl Nemesis {
     }
 
     fn spoil_network(&mut self, fault: &str, node: NodeId, span: Ticks, cluster: &mut Cluster) -> bool {
+        if self.nodes == 1 {
+            return false; // One alone has no network.
+        }
         let everybody: Vec<NodeId> = NodeId::first(self.nodes).collect();
         let other = node.around(self.nodes).nth(self.random.below(self.nodes as u64 - 1) as usize);
         let other = other.unwrap_or(node);

@@ -11,7 +11,7 @@ mod program;
 use doorway_core::{Catalog, Choice, Field, NodeId, Options, Permission, Phase, Refusal, Rule, Stop};
 use doorway_trace::{Event, Header};
 
-use crate::{Recording, examples};
+use crate::{Recording, chaos, examples};
 
 /// The states of so many events are kept, of whole runs that one can look at.
 pub const MOST_EVENTS: usize = 65_536;
@@ -133,6 +133,9 @@ impl States {
             return Err(Refusal::new(format!(
                 "the states of {count} events of {nodes} nodes are too many to keep: at most {MOST_EVENTS} of {MOST_NODES}"
             )));
+        }
+        if name.starts_with(chaos::PREFIX) {
+            return Err(Refusal::new("these are whole lock nodes, and a trace does not tell their states"));
         }
         if catalog.program(name).is_some() {
             return program::follow(self, recording, catalog);

@@ -55,7 +55,9 @@ impl Sections {
             let Some(IdleEntry { mark, name, .. }) = self.idle.front().filter(is_due).cloned() else { break };
             self.idle.pop_front();
             // The section may have been forgotten meanwhile, and opened again.
-            let Some(section) = self.open.get_mut(&name).filter(|section| section.mark == mark) else { continue };
+            let Some(section) = self.open.get_mut(&name).filter(|section| section.mark == mark) else {
+                continue;
+            };
             section.mark = 0;
             let is_resting = section.touched + self.timing.idle <= now && self.is_resting(&name);
             if is_resting && self.is_as_new(&name) {

@@ -26,7 +26,7 @@ export function form(catalog, change) {
   });
   const file = h(
     "label",
-    { class: "button", for: "file", title: "A file that `doorway simulate --trace` has written" },
+    { class: "button", for: "file", title: "A file that `doorway simulate --trace` or `doorway chaos --trace` has written" },
     "Open file…",
   );
   state.element = h(

@@ -1,0 +1,188 @@
+//! What is to be run, and whether it can be.
+
+use doorway_core::{Catalog, Options, Refusal, Ticks};
+use doorway_lab::chaos::{Design, Flaw, Run, recipe};
+use doorway_lab::shell;
+
+use super::Arguments;
+use crate::typed::Typed;
+use crate::{names, repetition};
+
+/// The most nodes: each votes, and every one talks to every other.
+const MOST_NODES: usize = 16;
+/// The longest run.
+const LONGEST: Ticks = Ticks(3_600_000_000);
+/// The longest run that is written down: a minute of sixteen nodes takes some fifty megabytes.
+const LONGEST_TRACE: Ticks = Ticks(600_000_000);
+/// The runs of each algorithm, unless somebody says otherwise.
+const USUAL_SEEDS: u64 = 200;
+/// What stands for every algorithm that is right.
+const ALL: &str = "all";
+
+/// All runs: every seed of every algorithm.
+pub(super) struct Plan<'a> {
+    /// The algorithms, each with a run of it, of the first seed.
+    pub(super) algorithms: Vec<(&'a str, Run)>,
+    /// How many seeds each of them has.
+    pub(super) seeds: u64,
+    pub(super) threads: usize,
+    program: &'a str,
+}
+
+impl<'a> Plan<'a> {
+    /// # Errors
+    /// If something of it makes no sense.
+    pub(super) fn new(
+        catalog: &'a impl Catalog,
+        arguments: &Arguments,
+        typed: &'a Typed,
+    ) -> Result<Self, Refusal> {
+        check(arguments)?;
+        let usual = if arguments.trace.is_some() { 1 } else { USUAL_SEEDS };
+        let seeds = arguments.seeds.unwrap_or(usual);
+        let algorithms = algorithms(catalog, arguments, typed)?;
+        let runs = seeds.saturating_mul(algorithms.len() as u64);
+        check_seeds(arguments, seeds, algorithms.len())?;
+        let threads = repetition::threads(arguments.threads, runs)?;
+        Ok(Self { algorithms, seeds, threads, program: &typed.program })
+    }
+
+    /// How many runs there are.
+    pub(super) fn runs(&self) -> u64 {
+        self.seeds * self.algorithms.len() as u64
+    }
+
+    /// A run by its number, with the place of its algorithm.
+    pub(super) fn run(&self, number: u64) -> (usize, Run) {
+        let place = (number / self.seeds) as usize;
+        let mut run = self.algorithms[place].1.clone();
+        run.design.seed += number % self.seeds;
+        (place, run)
+    }
+
+    /// The only run.
+    ///
+    /// # Errors
+    /// If there are more.
+    pub(super) fn only(&self) -> Result<(&'a str, Run), Refusal> {
+        match (&self.algorithms[..], self.seeds) {
+            ([(name, run)], 1) => Ok((name, run.clone())),
+            _ => Err(Refusal::new("--trace writes down one run: give --seeds 1 and one --algorithm")),
+        }
+    }
+
+    /// The command that makes one run again.
+    pub(super) fn replay(&self, algorithm: &str, run: &Run) -> String {
+        let (nodes, seed) = (run.design.nodes.to_string(), run.design.seed.to_string());
+        let (length, program) = (typed_span(run.length), self.program);
+        let words = [program, "chaos", "--nodes", &nodes, "--algorithm", algorithm, "--virtual", &length];
+        let flaw = run.design.flaw.iter().flat_map(|flaw| ["--flaw", flaw.name()]);
+        let words: Vec<&str> =
+            words.into_iter().chain(flaw).chain(["--seeds", "1", "--seed", &seed]).collect();
+        shell::joined(&words)
+    }
+}
+
+fn algorithms<'a>(
+    catalog: &'a impl Catalog,
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Vec<(&'a str, Run)>, Refusal> {
+    let list = match arguments.algorithm.as_str() {
+        ALL => catalog.list().into_iter().filter(|about| about.specimen.is_none()).collect(),
+        name => vec![names::find(catalog, typed, name)?],
+    };
+    let run = |name: &'a str| {
+        let recipe = recipe(catalog, name, &Options::none())?;
+        let mut design = Design::new(arguments.nodes, recipe, arguments.seed);
+        design.flaw = arguments.flaw;
+        Ok((name, Run::new(design, arguments.length)))
+    };
+    list.into_iter().map(|about| run(about.name)).collect()
+}
+
+fn check(arguments: &Arguments) -> Result<(), Refusal> {
+    let &Arguments { nodes, length, from, until, .. } = arguments;
+    if !(1..=MOST_NODES).contains(&nodes) {
+        return Err(Refusal::new(format!("--nodes {nodes}: a cluster here has 1 to {MOST_NODES} nodes")));
+    }
+    if !(Run::SHORTEST..=LONGEST).contains(&length) {
+        let typed = typed_span(length);
+        return Err(Refusal::new(format!("--virtual {typed}: a run lasts from 20s to 1h")));
+    }
+    if arguments.trace.is_some() && length > LONGEST_TRACE {
+        return Err(Refusal::new("--trace writes down at most 10m of virtual time: make --virtual shorter"));
+    }
+    let (from, until) = (from.unwrap_or_default(), until.unwrap_or(length));
+    if from >= until || from >= length {
+        let (from, until) = (typed_span(from), typed_span(until.min(length)));
+        return Err(Refusal::new(format!("nothing happens from {from} until {until}: the run is over then")));
+    }
+    Ok(())
+}
+
+fn check_seeds(arguments: &Arguments, seeds: u64, algorithms: usize) -> Result<(), Refusal> {
+    let first = arguments.seed;
+    if seeds == 0 {
+        return Err(Refusal::new("--seeds 0 runs nothing: give 1 or more"));
+    }
+    if first.checked_add(seeds - 1).is_none() || seeds.checked_mul(algorithms as u64).is_none() {
+        return Err(Refusal::new(format!(
+            "there are no {seeds} seeds from {first} on: begin with a smaller one, or make fewer runs"
+        )));
+    }
+    Ok(())
+}
+
+/// A flaw by its name.
+pub(super) fn flaw(word: &str) -> Result<Flaw, Refusal> {
+    let names = Flaw::ALL.map(Flaw::name);
+    let refuse = || Refusal::new(format!("there is no flaw {word:?}: there are {}", names.join(", ")));
+    Flaw::from_name(word).ok_or_else(refuse)
+}
+
+/// What a time can be counted in, and how many ticks that is: the largest first, and none that is the end of an earlier one.
+const UNITS: [(&str, u64); 5] =
+    [("ms", 1_000), ("us", 1), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000)];
+
+/// A time with its unit: `60s`.
+pub(super) fn span(word: &str) -> Result<Ticks, Refusal> {
+    let refuse = || Refusal::new(format!("{word:?} is not a time, such as 60s, 1500ms, 5m or 1h"));
+    let unit = UNITS.iter().find_map(|(unit, ticks)| Some((word.strip_suffix(unit)?, *ticks)));
+    let (number, ticks) = unit.ok_or_else(refuse)?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let count = number.parse::<u64>().ok().filter(|_| is_number).ok_or_else(refuse)?;
+    count.checked_mul(ticks).map(Ticks).ok_or_else(refuse)
+}
+
+/// A time as one types it, in the largest unit that says it exactly.
+pub(super) fn typed_span(time: Ticks) -> String {
+    let fits = |(_, ticks): &&(&str, u64)| time.0.is_multiple_of(*ticks);
+    let best = UNITS.iter().filter(|(unit, _)| ["us", "ms", "s"].contains(unit)).filter(fits);
+    let (unit, ticks) = best.max_by_key(|(_, ticks)| *ticks).copied().unwrap_or(("us", 1));
+    format!("{}{unit}", time.0 / ticks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_their_units_and_written_so() {
+        for (word, ticks, again) in [
+            ("60s", 60_000_000, "60s"),
+            ("1500ms", 1_500_000, "1500ms"),
+            ("5m", 300_000_000, "300s"),
+            ("1h", 3_600_000_000, "3600s"),
+            ("7us", 7, "7us"),
+        ] {
+            assert_eq!(span(word), Ok(Ticks(ticks)), "{word}");
+            assert_eq!(typed_span(Ticks(ticks)), again);
+        }
+        for word in
+            ["", "60", "s", "-5s", "1.5s", "+1s", "60 s", "99999999999999999999s", "20000000000000000h"]
+        {
+            assert!(span(word).is_err(), "{word}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! All runs of a plan, and what came of them.
+
+use doorway_core::Refusal;
+use doorway_lab::chaos::{Outcome, Summary};
+use doorway_lab::{Step, in_order};
+
+use super::plan::Plan;
+use crate::progress::Progress;
+
+/// What came of all runs.
+pub(super) struct Tally {
+    /// Of all together.
+    pub(super) total: Summary,
+    /// Of each algorithm, in the order of the plan.
+    pub(super) rows: Vec<Summary>,
+    /// The runs in which something happened that must never happen.
+    pub(super) failures: Vec<Failure>,
+}
+
+/// A run in which something happened that must never happen.
+pub(super) struct Failure {
+    /// The place of its algorithm.
+    pub(super) place: usize,
+    pub(super) seed: u64,
+    pub(super) violations: Vec<String>,
+    pub(super) replay: String,
+}
+
+/// Makes all runs of a plan.
+///
+/// # Errors
+/// If one of them cannot be made.
+pub(super) fn all(plan: &Plan<'_>) -> Result<Tally, Refusal> {
+    let mut tally = Tally::new(plan);
+    let mut progress = Progress::new(plan.runs(), "runs");
+    let take = |step: Step<Result<Outcome, Refusal>>| -> Result<(), Refusal> {
+        let (number, outcome) = match step {
+            Step::Done(number, outcome) => (number, outcome?),
+            Step::Waiting(done) => {
+                progress.show(done);
+                return Ok(());
+            }
+        };
+        progress.show(number);
+        tally.add(plan, number, &outcome);
+        Ok(())
+    };
+    in_order(0..plan.runs(), plan.threads, |number| plan.run(number).1.make(), take)?;
+    drop(progress);
+    Ok(tally)
+}
+
+impl Tally {
+    pub(super) fn new(plan: &Plan<'_>) -> Self {
+        let rows = plan.algorithms.iter().map(|_| Summary::new()).collect();
+        Self { total: Summary::new(), rows, failures: Vec::new() }
+    }
+
+    /// One run more, by its number.
+    pub(super) fn add(&mut self, plan: &Plan<'_>, number: u64, outcome: &Outcome) {
+        let (place, run) = plan.run(number);
+        let replay = || plan.replay(plan.algorithms[place].0, &run);
+        self.total.add(outcome, replay);
+        self.rows[place].add(outcome, replay);
+        if !outcome.violations.is_empty() {
+            let (violations, seed) = (outcome.violations.clone(), run.design.seed);
+            self.failures.push(Failure { place, seed, violations, replay: replay() });
+        }
+    }
+}
