@@ -75,7 +75,7 @@ impl Run {
         // Logs are short, so that snapshots are taken and taken over.
         design.longest_log = 3 + design.seed % 6;
         // In every third run the first three nodes begin, and the others join and become voters in good time.
-        if design.seed % 3 == 0 && design.nodes > 3 && design.founders == design.nodes {
+        if design.seed.is_multiple_of(3) && design.nodes > 3 && design.founders == design.nodes {
             design.founders = 3;
         }
         Self { design, length, clients: 2, sections: 4 }
