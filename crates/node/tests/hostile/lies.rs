@@ -293,3 +293,21 @@ fn who_is_complained_of_is_left_out_of_the_next_view() {
     }
     assert_eq!(without, Some(before + 1));
 }
+
+#[test]
+fn a_node_is_in_a_view_only_at_its_own_place() {
+    let mut scene = Scene::new();
+    let (to, from, term) = (scene.other, scene.leader, scene.term());
+    let (after, view) = scene.newest_view();
+    let after = Position { index: after.index + 1, ..after };
+    let mut moved = view.successor();
+    let own = moved.members.remove(&node(to)).expect("it is a member");
+    moved.members.insert(node(7), own);
+    let entries = vec![Entry::View(Box::new(moved))];
+    let body = Body::Append { decided: after.index + 1, after, entries };
+    assert_eq!(scene.say(to, from, ballot(from, term, body)), 0);
+    // The rest would have to happen on a node that has the whole cluster against it.
+    scene.cluster.run_until(scene.cluster.now + milliseconds(2));
+    let look = scene.cluster.nodes[to].look();
+    assert_eq!((look.standing, look.incarnation.tenure), (Standing::Joining, own.tenure + 1));
+}
