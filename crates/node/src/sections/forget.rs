@@ -39,9 +39,10 @@ impl Sections {
         let mut differing = Vec::new();
         for _ in 0..Self::MOST_AT_ONCE {
             let is_due = |(touched, _): &mut (Ticks, SectionName)| *touched + self.timing.idle <= now;
-            let Some((_, name)) = self.idle.pop_front_if(is_due) else { break };
-            let Some(section) = self.open.get_mut(&name) else { continue };
-            section.is_in_idle_list = false;
+            let Some((listed, name)) = self.idle.pop_front_if(is_due) else { break };
+            let section = self.open.get_mut(&name);
+            let Some(section) = section.filter(|section| section.listed == Some(listed)) else { continue };
+            section.listed = None;
             let is_resting = section.touched + self.timing.idle <= now && self.is_resting(&name);
             if is_resting && self.is_as_new(&name) {
                 self.forget(&name);
@@ -59,9 +60,9 @@ impl Sections {
     fn put_back_into_idle_list(&mut self, name: &SectionName) {
         let (now, idle) = (self.gate.now, self.timing.idle);
         let Some(section) = self.open.get_mut(name) else { return };
-        section.is_in_idle_list = true;
         // What was looked at and could not be forgotten yet is looked at again after as long a time.
         let touched = if section.touched + idle <= now { now } else { section.touched };
+        section.listed = Some(touched);
         self.idle.push_back((touched, name.clone()));
     }
 
@@ -120,16 +121,15 @@ impl Sections {
 
     /// As the home of these sections: asks every member, itself included.
     pub(super) fn ask_whether_to_forget(&mut self, names: Vec<SectionName>) {
-        let mine: Vec<SectionName> = names
-            .into_iter()
-            .filter(|name| !self.rounds.contains_key(name) && self.home_of(name) == Some(self.me))
-            .take(MOST_FORGOTTEN)
-            .collect();
+        let mut mine = Vec::new();
+        for name in names.into_iter().take(MOST_FORGOTTEN) {
+            if self.home_of(&name) == Some(self.me) && !self.rounds.contains_key(&name) {
+                self.rounds.insert(name.clone(), Round::default());
+                mine.push(name);
+            }
+        }
         if mine.is_empty() {
             return;
-        }
-        for name in &mine {
-            self.rounds.insert(name.clone(), Round::default());
         }
         let question = Parcel::MayForget(mine);
         self.broadcast(&question);

@@ -119,7 +119,8 @@ struct Section {
     last_sent: Vec<(NodeId, u64)>,
     /// When something happened in it.
     touched: Ticks,
-    is_in_idle_list: bool,
+    /// Under which time it is in the list of idle sections; entries of other times are of an earlier life of the name.
+    listed: Option<Ticks>,
 }
 
 /// One request of a client.
@@ -249,7 +250,7 @@ impl Sections {
             section.last_sent.clear();
             section.clock = 0;
             section.in_a_row = 0;
-            section.is_in_idle_list = false;
+            section.listed = None;
         }
     }
 
