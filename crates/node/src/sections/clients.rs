@@ -48,13 +48,11 @@ impl Sections {
 
     /// A section, made if this is its first use here.
     pub(super) fn section(&mut self, name: &SectionName) -> &mut Section {
-        if !self.open.contains_key(name) {
-            let clock = self.floor;
-            self.open.insert(name.clone(), Section { clock, ..Section::default() });
-            self.counters.most_open = self.counters.most_open.max(self.open.len() as u64);
-        }
-        let now = self.gate.now;
-        let section = self.open.entry(name.clone()).or_default();
+        let (now, clock, count) = (self.gate.now, self.floor, self.open.len() as u64);
+        let section = self.open.entry(name.clone()).or_insert_with(|| {
+            self.counters.most_open = self.counters.most_open.max(count + 1);
+            Section { clock, ..Section::default() }
+        });
         section.touched = now;
         if section.mark == 0 {
             self.marks += 1;

@@ -147,9 +147,7 @@ impl Sections {
         if mine.is_empty() {
             return;
         }
-        for name in &mine {
-            self.rounds.insert(name.clone(), Round::default());
-        }
+        self.rounds.extend(mine.iter().map(|name| (name.clone(), Round::default())));
         let question = Parcel::MayForget(mine);
         self.broadcast(&question);
         self.say(self.me, question);

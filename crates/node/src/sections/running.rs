@@ -11,12 +11,11 @@ use crate::{Flaw, View};
 impl Sections {
     /// Brings a section's algorithm to life in the present view, in the state that it would have had from its beginning.
     pub(super) fn open_section(&mut self, name: &SectionName) {
-        let Some(fresh) = self.fresh(name) else { return };
-        let section = self.section(name);
-        if section.running.is_some() {
+        if self.stage.is_none() || self.section(name).running.is_some() {
             return;
         }
-        section.running = Some(fresh);
+        let fresh = self.fresh(name);
+        self.section(name).running = fresh;
         if self.recipe.is_perpetual() {
             self.broadcast(&Parcel::Open(name.clone()));
         }
