@@ -113,10 +113,13 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
     if arguments.trace.is_some() && length > LONGEST_TRACE {
         return Err(Refusal::new("--trace writes down at most 10m of virtual time: make --virtual shorter"));
     }
-    let (from, until) = (from.unwrap_or_default(), until.unwrap_or(length));
-    if from >= until || from >= length {
-        let (from, until) = (typed_span(from), typed_span(until.min(length)));
-        return Err(Refusal::new(format!("nothing happens from {from} until {until}: the run is over then")));
+    let from = from.unwrap_or_default();
+    if from >= length {
+        return Err(Refusal::new(format!("--from {}: the run is over by then", typed_span(from))));
+    }
+    if let Some(until) = until.filter(|until| *until <= from) {
+        let (from, until) = (typed_span(from), typed_span(until));
+        return Err(Refusal::new(format!("--until {until}: give a time after --from, which is {from}")));
     }
     Ok(())
 }
