@@ -49,8 +49,6 @@ pub struct Look<'a> {
     pub waiting: usize,
     /// What was counted.
     pub counters: Counters,
-    /// What it keeps for others.
-    pub load: Load,
 }
 
 /// How much a node keeps of what others sent. Each of these numbers has a limit, whatever comes.
@@ -101,11 +99,12 @@ impl LockNode {
             open: self.sections.open_count(),
             waiting: self.sections.waiting_count(),
             counters: self.sections.counters,
-            load: self.load(),
         }
     }
 
-    fn load(&self) -> Load {
+    /// What it keeps for others. It takes a look at every open section.
+    #[must_use]
+    pub fn load(&self) -> Load {
         let (ballots, disks) = self.consensus.load();
         let (early_parcels, questions, frozen) = self.sections.load();
         Load {

@@ -56,7 +56,7 @@ impl Scene {
     }
 
     fn load(&self, at: usize) -> Load {
-        self.cluster.nodes[at].look().load
+        self.cluster.nodes[at].load()
     }
 
     fn view(&self) -> View {

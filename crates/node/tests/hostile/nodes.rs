@@ -108,7 +108,7 @@ impl Enemy {
                 let from = node(self.mutator.below(names));
                 if let Some(msg) = self.make(from).filter(|_| from != node(target)) {
                     cluster.deliver(target, from, msg);
-                    assert_bounded(cluster.nodes[target].look().load);
+                    assert_bounded(cluster.nodes[target].load());
                 }
             }
         }
