@@ -327,38 +327,36 @@ impl Watch {
         let can_vote =
             |disk: &crate::DiskId| config.listeners.contains_key(disk) || voters.contains_key(disk);
         let active: Voters = active.into_iter().filter(|(disk, _)| can_vote(disk)).collect();
-        let mut desired: Voters = match &self.appointed {
+        let desired = match &self.appointed {
             Some(nodes) => {
-                let chosen: Voters =
-                    active.iter().filter(|(_, node)| nodes.contains(node)).map(copy).collect();
-                if chosen.len() < nodes.len() {
-                    return None;
-                }
-                chosen
+                let chosen = active.iter().filter(|(_, node)| nodes.contains(node)).map(copy);
+                Some(chosen.collect::<Voters>()).filter(|chosen| chosen.len() >= nodes.len())?
             }
-            // A disk at whose node another one lives now is gone for good.
-            None => {
-                let is_gone = |disk, node| active.iter().any(|(other, at)| at == node && other != disk);
-                voters.iter().filter(|(disk, node)| !is_gone(*disk, *node)).map(copy).collect()
-            }
+            None => grown(&voters, &active, current.members.len()),
         };
-        if self.appointed.is_none() {
-            let most = Self::MOST_VOTERS.min(current.members.len().max(voters.len()));
-            let most = if most % 2 == 0 { most - 1 } else { most };
-            let mut others: Vec<_> =
-                active.iter().filter(|(disk, _)| !desired.contains_key(disk)).map(copy).collect();
-            others.sort_unstable_by_key(|(_, node)| *node);
-            let missing = most.saturating_sub(desired.len());
-            let room = if (desired.len() + missing.min(others.len())) % 2 == 1 { missing } else { 0 };
-            let is_replacing = desired.len() < voters.len();
-            desired.extend(others.into_iter().take(if is_replacing {
-                voters.len() - desired.len()
-            } else {
-                room
-            }));
-        }
         (!desired.is_empty() && desired != voters).then_some(desired)
     }
+}
+
+/// The voters that there should be if nobody has said who: those who are, without the disks that are gone, and others in their
+/// place; and of a growing cluster more of them, always an odd number.
+fn grown(voters: &Voters, active: &Voters, members: usize) -> Voters {
+    // A disk at whose node another one lives now is gone for good.
+    let is_gone = |disk, node| active.iter().any(|(other, at)| at == node && other != disk);
+    let mut grown: Voters = voters.iter().filter(|(disk, node)| !is_gone(*disk, *node)).map(copy).collect();
+    let mut others: Vec<_> = active.iter().filter(|(disk, _)| !grown.contains_key(disk)).map(copy).collect();
+    others.sort_unstable_by_key(|(_, node)| *node);
+    let lost = voters.len() - grown.len();
+    let most = Watch::MOST_VOTERS.min(members.max(voters.len()));
+    let missing = (most - usize::from(most.is_multiple_of(2))).saturating_sub(grown.len());
+    let is_odd = (grown.len() + missing.min(others.len())) % 2 == 1;
+    let added = match lost {
+        0 if is_odd => missing,
+        0 => 0,
+        _ => lost,
+    };
+    grown.extend(others.into_iter().take(added));
+    grown
 }
 
 /// Whether something comes late, of a life that has ended meanwhile.

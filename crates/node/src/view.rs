@@ -86,14 +86,6 @@ impl View {
         self.voter_sets().flatten().map(|(disk, node)| (*disk, *node)).collect()
     }
 
-    /// Whether these are a majority of each set of voters.
-    pub fn is_majority(&self, is_among: impl Fn(DiskId) -> bool) -> bool {
-        self.voter_sets().all(|voters| {
-            let count = voters.keys().filter(|disk| is_among(**disk)).count();
-            count > voters.len() / 2
-        })
-    }
-
     /// Whether this view lacks a life that its predecessor had and that did not leave by itself: its lease must be waited for.
     #[must_use]
     pub fn leaves_out_somebody_of(&self, predecessor: &View) -> bool {
@@ -107,16 +99,6 @@ mod tests {
 
     fn voters(disks: &[u64]) -> Voters {
         disks.iter().map(|&disk| (DiskId(disk), NodeId::new(disk as usize))).collect()
-    }
-
-    #[test]
-    fn a_majority_is_one_of_each_set_of_voters() {
-        let mut view = View::genesis(voters(&[1, 2, 3]));
-        assert!(view.is_majority(|disk| disk.0 <= 2));
-        assert!(!view.is_majority(|disk| disk.0 <= 1));
-        view.next_voters = Some(voters(&[3, 4, 5]));
-        assert!(!view.is_majority(|disk| disk.0 <= 3));
-        assert!(view.is_majority(|disk| disk.0 >= 2 && disk.0 <= 4));
     }
 
     #[test]

@@ -37,7 +37,10 @@ pub(crate) const LONGEST_SAYING: usize = 64 << 10;
 const LONGEST_ALGORITHM: usize = 16 << 10;
 
 /// The largest counter of a fence: it has 36 bits.
-pub const LAST_COUNTER: u64 = (1 << 36) - 1;
+pub const LAST_COUNTER: u64 = (1 << COUNTER_BITS) - 1;
+
+/// How many bits of a fence are its counter; above them stands the view.
+pub const COUNTER_BITS: u32 = 36;
 
 /// A message as bytes.
 #[must_use]

@@ -184,7 +184,7 @@ impl Clients {
         self.write(place, cluster);
         if let State::Inside { request, sections, .. } = &self.clients[place].state {
             let (request, fence) = (*request, sections.first().map(|(_, fence)| *fence).unwrap_or_default());
-            cluster.judge_and_engine().0.end(request);
+            cluster.judge_mut().end(request);
             let node = self.clients[place].node;
             cluster.command(node, Command::Release { request, fence });
         }
@@ -195,10 +195,10 @@ impl Clients {
     pub(super) fn hear(&mut self, node: NodeId, notice: Notice, cluster: &mut Cluster) {
         match notice {
             Notice::Granted { request, fences, until } => self.enter(node, request, fences, until, cluster),
-            Notice::Renewed { request, until } => cluster.judge_and_engine().0.renew(request, until),
+            Notice::Renewed { request, until } => cluster.judge_mut().renew(request, until),
             Notice::Lost { request, .. } => {
                 self.lost += 1;
-                cluster.judge_and_engine().0.end(request);
+                cluster.judge_mut().end(request);
                 // Whoever sleeps has not heard of it yet, and writes once more when it wakes up.
                 if let Some(place) = self.inside(request).filter(|place| !self.clients[*place].is_asleep) {
                     self.rest(place, cluster);
@@ -212,7 +212,7 @@ impl Clients {
             }
             Notice::Wanted { .. } | Notice::Left | Notice::WrongAlgorithm { .. } => {}
             Notice::Corrupt(why) => {
-                cluster.judge_and_engine().0.violate(format!("node {node} stopped: {why}"));
+                cluster.judge_mut().violate(format!("node {node} stopped: {why}"));
             }
         }
     }
@@ -242,7 +242,7 @@ impl Clients {
         let Some(place) = self.waiting(request) else {
             // Its client is gone, with the node's process that it had asked.
             let fence = sections.first().map(|(_, fence)| *fence).unwrap_or_default();
-            cluster.judge_and_engine().0.end(request);
+            cluster.judge_mut().end(request);
             cluster.command(node, Command::Release { request, fence });
             return;
         };
@@ -274,7 +274,7 @@ impl Clients {
                 State::Away => {}
                 State::Waiting { .. } => self.rest(place, cluster),
                 State::Inside { request, .. } if with_clients => {
-                    cluster.judge_and_engine().0.end(*request);
+                    cluster.judge_mut().end(*request);
                     self.rest(place, cluster);
                 }
                 State::Inside { .. } => {}

@@ -91,7 +91,7 @@ pub(super) const LATENCY: Span = Span::Uniform(250, 2_000);
 /// How long after a message its copy comes, where there are copies.
 const ECHO: Span = Span::Uniform(0, 3_000_000);
 /// How long a write takes on a healthy disk.
-const DISK_LATENCY: Ticks = Ticks(3_000);
+pub(super) const DISK_LATENCY: Ticks = Ticks(3_000);
 
 impl Cluster {
     /// A cluster whose nodes have all been started.
@@ -224,6 +224,11 @@ impl Cluster {
     }
 
     /// The one who watches, to be told what clients do.
+    pub fn judge_mut(&mut self) -> &mut Judge {
+        &mut self.judge
+    }
+
+    /// The same with the engine, for what cannot be judged without it.
     pub fn judge_and_engine(&mut self) -> (&mut Judge, &mut Engine<LockNode>) {
         (&mut self.judge, &mut self.engine)
     }

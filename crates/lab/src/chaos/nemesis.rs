@@ -7,7 +7,7 @@ use doorway_node::Command;
 use doorway_simulator::{Probability, Random, Span};
 
 use super::clients::Clients;
-use super::cluster::{Cluster, LATENCY};
+use super::cluster::{Cluster, DISK_LATENCY, LATENCY};
 
 /// What goes wrong, and when it is mended.
 pub(super) struct Nemesis {
@@ -137,7 +137,7 @@ impl Nemesis {
             }
             Mend::Calm => cluster.calm_network(echoes()),
             Mend::FastLink(from, to) => cluster.engine().network_mut().slow_down(from, to, LATENCY),
-            Mend::FastDisk(node) => cluster.engine().set_disk_latency(node, Ticks(3_000)),
+            Mend::FastDisk(node) => cluster.engine().set_disk_latency(node, DISK_LATENCY),
             Mend::LeaveIsOver(node) => {
                 cluster.crash(node);
                 clients.lose_node(node, false, cluster);

@@ -220,7 +220,7 @@ impl Scene {
 
     fn end(&mut self, request: RequestId) {
         self.stories.get_mut(&request).into_iter().for_each(|story| story.is_over = true);
-        self.cluster.judge_and_engine().0.end(request);
+        self.cluster.judge_mut().end(request);
     }
 
     fn hear(&mut self, node: NodeId, notice: Notice) {
@@ -233,7 +233,7 @@ impl Scene {
                 let (judge, engine) = self.cluster.judge_and_engine();
                 judge.grant(node, request, fences, until, engine);
             }
-            Notice::Renewed { request, until } => self.cluster.judge_and_engine().0.renew(request, until),
+            Notice::Renewed { request, until } => self.cluster.judge_mut().renew(request, until),
             Notice::Lost { request, why } => {
                 self.stories.get_mut(&request).expect("somebody has asked").lost = Some((now, why));
                 self.end(request);

@@ -150,7 +150,7 @@ impl Scene {
     pub fn leave(&mut self, request: RequestId) {
         let Some(asked) = self.asked.get(&request) else { return };
         let (Fate::Inside(fence), node) = (asked.fate, asked.node) else { return };
-        self.cluster.judge_and_engine().0.end(request);
+        self.cluster.judge_mut().end(request);
         self.tell(node, Command::Release { request, fence });
         // Unless it is told in the same moment that it has stayed for too long.
         if self.fate(request) == Fate::Inside(fence) {
@@ -176,7 +176,7 @@ impl Scene {
         let its = self.asked.values_mut().filter(|asked| asked.lock.client == client && asked.node == node);
         for asked in its.filter(|asked| matches!(asked.fate, Fate::Waiting | Fate::Inside(_))) {
             asked.fate = Fate::Gone;
-            self.cluster.judge_and_engine().0.end(asked.lock.request);
+            self.cluster.judge_mut().end(asked.lock.request);
         }
         self.tell(node, Command::Gone(client));
     }
@@ -188,16 +188,16 @@ impl Scene {
             if matches!(asked.fate, Fate::Waiting | Fate::Inside(_)) {
                 asked.fate = Fate::Gone;
             }
-            self.cluster.judge_and_engine().0.end(asked.lock.request);
+            self.cluster.judge_mut().end(asked.lock.request);
         }
     }
 
     fn hear(&mut self, notice: Notice) {
         match notice {
             Notice::Granted { request, fences, until } => self.enter(request, fences, until),
-            Notice::Renewed { request, until } => self.cluster.judge_and_engine().0.renew(request, until),
+            Notice::Renewed { request, until } => self.cluster.judge_mut().renew(request, until),
             Notice::Lost { request, why } => {
-                self.cluster.judge_and_engine().0.end(request);
+                self.cluster.judge_mut().end(request);
                 let is_inside = |fate| matches!(fate, Fate::Inside(_));
                 self.turn(request, Fate::Lost(why), is_inside);
             }

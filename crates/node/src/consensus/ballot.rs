@@ -123,6 +123,19 @@ impl Config {
         few && !self.voters.is_empty() && is_apart(&self.voters) && is_apart(&self.new_voters)
     }
 
+    /// Whether somebody votes, now or when the change of voters is over.
+    pub(super) fn is_voter(&self, disk: DiskId) -> bool {
+        self.voters.contains_key(&disk) || self.new_voters.contains_key(&disk)
+    }
+
+    /// Whether these are a majority of the voters, and while that changes of those to come as well.
+    pub(super) fn is_majority(&self, is_among: impl Fn(DiskId) -> bool) -> bool {
+        [&self.voters, &self.new_voters].into_iter().all(|voters| {
+            let count = voters.keys().filter(|disk| is_among(**disk)).count();
+            voters.is_empty() || count > voters.len() / 2
+        })
+    }
+
     /// Everybody in it, with its node.
     pub fn everybody(&self) -> impl Iterator<Item = (DiskId, doorway_core::NodeId)> {
         let all = self.voters.iter().chain(&self.new_voters).chain(&self.listeners);
@@ -284,5 +297,24 @@ impl Ballot {
             | Body::Appended { .. } => 0,
         };
         PIECE * (1 + pieces)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn voters(disks: &[u64]) -> Voters {
+        disks.iter().map(|&disk| (DiskId(disk), doorway_core::NodeId::new(disk as usize))).collect()
+    }
+
+    #[test]
+    fn a_majority_is_one_of_each_set_of_voters() {
+        let mut config = Config { voters: voters(&[1, 2, 3]), ..Config::default() };
+        assert!(config.is_majority(|disk| disk.0 <= 2));
+        assert!(!config.is_majority(|disk| disk.0 <= 1));
+        config.new_voters = voters(&[3, 4, 5]);
+        assert!(!config.is_majority(|disk| disk.0 <= 3));
+        assert!(config.is_majority(|disk| disk.0 >= 2 && disk.0 <= 4));
     }
 }

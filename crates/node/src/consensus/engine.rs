@@ -244,15 +244,10 @@ impl Consensus {
     fn count_support(&mut self, from: DiskId, round: u64) {
         let config = self.config();
         let Some(supporters) = self.supporters.as_mut().filter(|_| round == self.round) else { return };
-        if config.voters.contains_key(&from) || config.new_voters.contains_key(&from) {
+        if config.is_voter(from) {
             supporters.insert(from);
         }
-        let supporters = &*supporters;
-        let is_majority = |voters: &crate::view::Voters| {
-            let count = voters.keys().filter(|disk| supporters.contains(disk)).count();
-            voters.is_empty() || count > voters.len() / 2
-        };
-        if is_majority(&config.voters) && is_majority(&config.new_voters) {
+        if config.is_majority(|disk| supporters.contains(&disk)) {
             self.supporters = None;
             self.raft.handle_election_timeout();
         }
@@ -262,7 +257,7 @@ impl Consensus {
     pub(super) fn sound_out(&mut self, now: Ticks) {
         self.set_alarm(now);
         let config = self.config();
-        if !config.voters.contains_key(&self.me) && !config.new_voters.contains_key(&self.me) {
+        if !config.is_voter(self.me) {
             return;
         }
         (self.leader, self.round) = (None, self.round + 1);
@@ -276,15 +271,8 @@ impl Consensus {
 
     /// Whether a leader has heard from a majority lately.
     pub(super) fn hears_majority(&self, now: Ticks) -> bool {
-        let config = self.config();
-        let is_near = |disk: &DiskId| {
-            let is_recent = |heard: &Ticks| now < *heard + self.timing.election;
-            *disk == self.me || self.heard.get(disk).is_some_and(is_recent)
-        };
-        let is_majority = |voters: &crate::view::Voters| {
-            voters.is_empty() || voters.keys().filter(|disk| is_near(disk)).count() > voters.len() / 2
-        };
-        is_majority(&config.voters) && is_majority(&config.new_voters)
+        let is_recent = |heard: &Ticks| now < *heard + self.timing.election;
+        self.config().is_majority(|disk| disk == self.me || self.heard.get(&disk).is_some_and(is_recent))
     }
 
     /// A leader that hears no majority follows from now on. The engine knows no such step, so it begins anew from its log.

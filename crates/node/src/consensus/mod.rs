@@ -17,7 +17,7 @@ use noraft::{LogIndex, LogPosition, Role};
 pub use self::ballot::{Ballot, Body, Config, Entry, Position, Snapshot};
 use crate::disk::{Memory, Record, Write, file_of, write_down};
 use crate::view::Voters;
-use crate::{DiskId, Timing, View};
+use crate::{DiskId, Incarnation, Timing, View};
 
 /// One voter, or one who listens.
 #[derive(Clone, Debug)]
@@ -141,10 +141,10 @@ impl Consensus {
     }
 
     fn latest_life_up_to(&self, index: u64, disk: DiskId) -> Option<(u64, u64)> {
-        let mut lives = self.base.lives.clone();
         let views = self.views.range(..=Position { index, term: u64::MAX }).map(|(_, view)| view);
-        self.base.view.iter().chain(views).for_each(|view| Snapshot::note_lives(&mut lives, view));
-        lives.get(&disk).copied()
+        let members = self.base.view.iter().chain(views).flat_map(|view| view.members.values());
+        let lives = members.filter(|member| member.disk == disk).map(Incarnation::life);
+        lives.chain(self.base.lives.get(&disk).copied()).max()
     }
 
     /// Whether this one leads, knows it from a majority, and has nothing undecided or unwritten.

@@ -237,12 +237,6 @@ impl Memory {
             },
         ]
     }
-
-    /// The write that cuts a torn end off, if there is one: nothing may be added behind it.
-    #[must_use]
-    pub fn repair(&self, length: usize) -> Option<Write> {
-        (self.whole < length).then(|| Write::Replace(file_of(&self.records())))
-    }
 }
 
 /// The records, and how many bytes they take. An end that is torn is left out.
@@ -289,7 +283,6 @@ mod tests {
         for length in two.len()..three.len() {
             let memory = Memory::read(&three[..length]).expect("a torn end is no damage");
             assert_eq!((memory.boot, memory.whole), (2, two.len()));
-            assert_eq!(memory.repair(length).is_some(), length > two.len());
         }
         assert_eq!(Memory::read(&three).expect("it is whole").boot, 3);
     }

@@ -79,7 +79,7 @@ impl Sections {
         });
         request.hold_ends = request.max_hold.map(|span| now + span);
         self.alarms.extend(request.hold_ends.map(|at| (at, id)));
-        let until = request.hold_ends.map_or(deadline, |ends| ends.min(deadline));
+        let until = request.until(deadline);
         self.notices.push(Notice::Granted { request: id, fences: request.grants(), until });
         self.tell_of_the_lines(id);
     }

@@ -159,6 +159,11 @@ impl Request {
         }
     }
 
+    /// When it must stop by itself, if the lease lets it stay until `deadline`.
+    fn until(&self, deadline: Ticks) -> Ticks {
+        self.hold_ends.map_or(deadline, |ends| ends.min(deadline))
+    }
+
     fn grants(&self) -> Vec<(SectionName, Fence)> {
         self.names.iter().cloned().zip(self.fences.iter().copied()).collect()
     }
@@ -330,7 +335,7 @@ impl Sections {
     pub(crate) fn renew(&mut self) {
         let deadline = self.gate.deadline;
         for (id, request) in self.requests.iter().filter(|(_, request)| request.is_in()) {
-            let until = request.hold_ends.map_or(deadline, |ends| ends.min(deadline));
+            let until = request.until(deadline);
             self.notices.push(Notice::Renewed { request: *id, until });
         }
         self.try_gate();

@@ -5,7 +5,7 @@ use doorway_core::{Fence, NodeId, Phase, SectionName, Start, To};
 use super::Sections;
 use crate::message::Parcel;
 use crate::recipe::{Participant, Post};
-use crate::wire::LAST_COUNTER;
+use crate::wire::{COUNTER_BITS, LAST_COUNTER};
 use crate::{Flaw, View};
 
 impl Sections {
@@ -63,10 +63,11 @@ impl Sections {
             Some(next) => {
                 section.line.pop_front();
                 section.clock += 1;
-                self.highest = self.highest.max(section.clock);
+                let clock = section.clock;
+                self.highest = self.highest.max(clock);
                 section.in_a_row += 1;
                 section.holder = Some(next);
-                let fence = self.fence(section_clock(&self.open, name));
+                let fence = self.fence(clock);
                 self.enter(next, fence);
             }
         }
@@ -110,7 +111,7 @@ impl Sections {
     /// The fence of an entry with this counter.
     fn fence(&self, clock: u64) -> Fence {
         let view = self.view().unwrap_or_default().min(View::LAST);
-        if self.has(Flaw::FenceWithoutView) { Fence(clock) } else { Fence((view << 36) | clock) }
+        if self.has(Flaw::FenceWithoutView) { Fence(clock) } else { Fence((view << COUNTER_BITS) | clock) }
     }
 
     /// What the algorithm of a section says at another member has arrived.
@@ -180,8 +181,4 @@ impl Sections {
             stage.delivery.send(member, parcel.clone(), now);
         }
     }
-}
-
-fn section_clock(open: &std::collections::BTreeMap<SectionName, super::Section>, name: &SectionName) -> u64 {
-    open.get(name).map_or(0, |section| section.clock)
 }
