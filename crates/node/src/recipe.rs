@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use doorway_core::{
-    Algorithm, Factory, Members, Node, NodeId, Out, Phase, Refusal, Sent, Start, To, check_sound,
+    About, Algorithm, Catalog, Explain, Factory, Hints, Members, Node, NodeId, Options, Out, Phase, Refusal,
+    Sent, Start, To, Visitor, check_sound,
 };
 
 /// How to make the nodes of one algorithm, for any number of members.
@@ -32,6 +33,23 @@ impl Recipe {
             Ok(Blueprint { make: Arc::new(make) })
         };
         Self { name: name.into(), is_perpetual: A::PERPETUAL, plan: Arc::new(plan) }
+    }
+
+    /// The recipe of an algorithm of a catalog.
+    ///
+    /// # Errors
+    /// If there is no such algorithm, or what was chosen does not fit it.
+    pub fn of(catalog: &impl Catalog, name: &str, options: &Options) -> Result<Self, Refusal> {
+        struct Cook<'a>(&'a Options);
+        impl Visitor for Cook<'_> {
+            type Output = Recipe;
+            fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
+                let chosen = self.0.iter().map(|(name, choice)| format!(" --{name} {}", choice.word));
+                Recipe::new(&format!("{}{}", about.name, chosen.collect::<String>()), factory)
+            }
+        }
+        let found = catalog.visit(name, options, Cook(options));
+        found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {name:?}"))))
     }
 
     /// The algorithm's name, with what was chosen for it.

@@ -13,7 +13,7 @@ mod trace;
 
 use std::collections::BTreeMap;
 
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, SectionName, Ticks, Visitor};
+use doorway_core::{Catalog, Options, Refusal, SectionName, Ticks};
 pub use doorway_node::Flaw;
 use doorway_node::Recipe;
 use serde::Serialize;
@@ -29,16 +29,7 @@ pub use self::trace::{PREFIX, Telling};
 /// # Errors
 /// If there is no such algorithm, or what was chosen does not fit it.
 pub fn recipe(catalog: &impl Catalog, name: &str, options: &Options) -> Result<Recipe, Refusal> {
-    struct Cook<'a>(&'a Options);
-    impl Visitor for Cook<'_> {
-        type Output = Recipe;
-        fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
-            let chosen = self.0.iter().map(|(name, choice)| format!(" --{name} {}", choice.word));
-            Recipe::new(&format!("{}{}", about.name, chosen.collect::<String>()), factory)
-        }
-    }
-    let found = catalog.visit(name, options, Cook(options));
-    found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {name:?}"))))
+    Recipe::of(catalog, name, options)
 }
 
 /// One run of a cluster.

@@ -1,0 +1,340 @@
+//! The configuration of a node, as a file that people write.
+//!
+//! Every key is documented here; `doorway cluster init` writes these files. What is wrong with one is told with its line.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use doorway_client::{clock, place};
+use doorway_core::{NodeId, Refusal};
+use doorway_node::Timing;
+use doorway_node::wire::MOST_NODES;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+/// The configuration of one node.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The name of the cluster. Nodes of another cluster are not talked to.
+    pub cluster: String,
+    /// Which of the nodes this one is.
+    pub node: Spanned<String>,
+    /// The algorithm that all nodes of the cluster run.
+    #[serde(default = "default_algorithm")]
+    pub algorithm: Spanned<String>,
+    /// The folder that keeps what must survive a restart; from this file's folder on, as all paths.
+    #[serde(default = "default_data")]
+    pub data: PathBuf,
+    /// The Unix socket for clients of this machine. `NAME.sock` in the runtime folder unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
+    /// Who may use the socket, as the bits of its file: `0o600` its owner, `0o660` its group as well.
+    #[serde(default = "default_mode")]
+    pub socket_mode: u32,
+    /// Where to listen for other nodes, if not at the node's own address (in a container, behind a translated address).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listen: Option<String>,
+    /// Where to answer `GET /health` and `GET /ready` in plain HTTP; nowhere unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<SocketAddr>,
+    /// How long a node that is told to stop waits for those inside.
+    #[serde(default = "default_patience")]
+    pub stop_patience: Span,
+    /// Certificates.
+    #[serde(default)]
+    pub tls: Tls,
+    /// What is chosen for the algorithm: `quorums = "grid"`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub options: BTreeMap<String, String>,
+    /// The times of the cluster; the same at all nodes.
+    #[serde(default)]
+    pub timing: Times,
+    /// Limits of this node.
+    #[serde(default)]
+    pub limits: Limits,
+    /// All nodes of the cluster that are known.
+    pub nodes: Vec<Spanned<Peer>>,
+}
+
+/// A node of the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peer {
+    /// Its name.
+    pub name: String,
+    /// Its number, from 1, which no other node of the cluster ever has, not even after it is gone.
+    pub number: usize,
+    /// Where the others reach it: `host:port`.
+    pub address: String,
+}
+
+impl Peer {
+    /// The same number as the machines count.
+    #[must_use]
+    pub fn id(&self) -> NodeId {
+        NodeId::new(self.number.saturating_sub(1))
+    }
+}
+
+/// Certificates, as PEM files.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tls {
+    /// Whoever signs the certificates of nodes; several while they are changed.
+    pub authority: PathBuf,
+    /// This node's certificate, which names it.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+}
+
+impl Default for Tls {
+    fn default() -> Self {
+        let [authority, certificate, key] = ["authority.pem", "node.pem", "node.key"].map(PathBuf::from);
+        Self { authority, certificate, key }
+    }
+}
+
+/// The times of a cluster. What is not given is as in [`Timing::default`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Times {
+    /// For how long a node may act without hearing from a majority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Span>,
+    /// How long before the end of its lease a node tells those inside to stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub margin: Option<Span>,
+    /// By how much a clock may run fast or slow, in parts per million.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift_ppm: Option<u64>,
+    /// The time between two heartbeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heartbeat: Option<Span>,
+    /// How long a member may be silent before it is left out; not shorter than the lease.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detection: Option<Span>,
+    /// How long a member may take to report when a view changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub barrier: Option<Span>,
+    /// How long a voter waits for its leader before it stands for election.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub election: Option<Span>,
+    /// How long a section must be idle before it is forgotten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Span>,
+}
+
+impl Times {
+    /// The times as a node wants them.
+    #[must_use]
+    pub fn timing(&self) -> Timing {
+        let usual = Timing::default();
+        let or = |span: Option<Span>, usual| span.map_or(usual, |span| clock::ticks(span.0));
+        Timing {
+            lease: or(self.lease, usual.lease),
+            margin: or(self.margin, usual.margin),
+            drift_ppm: self.drift_ppm.unwrap_or(usual.drift_ppm),
+            heartbeat: or(self.heartbeat, usual.heartbeat),
+            detection: or(self.detection, usual.detection),
+            barrier: or(self.barrier, usual.barrier),
+            election: or(self.election, usual.election),
+            idle: or(self.idle, usual.idle),
+            ..usual
+        }
+    }
+}
+
+/// Limits of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// How many clients may be connected at once.
+    pub clients: usize,
+    /// How many connections of other nodes, or of who claims to be one, there may be at once.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { clients: 10_000, connections: 1_024 }
+    }
+}
+
+/// A span of time as people write it: `500ms`, `30s`, `10m`, `2h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span(pub Duration);
+
+impl std::str::FromStr for Span {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        let unit = match &text[digits.len()..] {
+            "ms" => Some(1),
+            "s" => Some(1_000),
+            "m" => Some(60_000),
+            "h" => Some(3_600_000),
+            _ => None,
+        };
+        let span = unit.zip(digits.parse::<u64>().ok()).and_then(|(unit, count)| count.checked_mul(unit));
+        span.map(|span| Span(Duration::from_millis(span))).ok_or_else(|| {
+            Refusal::new(format!(
+                "{text:?} is no time: write a whole number and its unit, as in 500ms, 30s, 10m or 2h"
+            ))
+        })
+    }
+}
+
+impl std::fmt::Display for Span {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let all = self.0.as_millis();
+        let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
+        match units.into_iter().find(|(unit, _)| all > 0 && all.is_multiple_of(*unit)) {
+            Some((unit, name)) => write!(f, "{}{name}", all / unit),
+            None => write!(f, "{all}ms"),
+        }
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|refusal: Refusal| serde::de::Error::custom(refusal.to_string()))
+    }
+}
+
+fn default_algorithm() -> Spanned<String> {
+    Spanned::new(0..0, Config::ALGORITHM.to_owned())
+}
+
+fn default_data() -> PathBuf {
+    "data".into()
+}
+
+fn default_mode() -> u32 {
+    0o600
+}
+
+fn default_patience() -> Span {
+    Span(Duration::from_secs(10))
+}
+
+impl Config {
+    /// The algorithm of a cluster that does not say which.
+    pub const ALGORITHM: &str = "naimi-trehel";
+
+    /// Reads a file; its relative paths become those from its folder on.
+    ///
+    /// # Errors
+    /// One sentence with the file, the line and what is wrong there.
+    pub fn load(path: &Path) -> Result<Self, Refusal> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Refusal::new(format!("{} cannot be read: {error}", path.display())))?;
+        let mut config =
+            Self::parse(&text).map_err(|refusal| Refusal::new(format!("{}, {refusal}", path.display())))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let Tls { authority, certificate, key } = &mut config.tls;
+        for path in [&mut config.data, authority, certificate, key].into_iter().chain(&mut config.socket) {
+            *path = folder.join(&*path);
+        }
+        Ok(config)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// The line, and what is wrong there.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let at = |offset: usize| 1 + text[..offset.min(text.len())].matches('\n').count();
+        let config: Config = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| at(span.start));
+            Refusal::new(format!("line {line}: {}", error.message().replace('\n', ", ")))
+        })?;
+        config
+            .check()
+            .map_err(|(offset, sentence)| Refusal::new(format!("line {}: {sentence}", at(offset))))?;
+        Ok(config)
+    }
+
+    /// What is wrong with it, and where.
+    fn check(&self) -> Result<(), (usize, String)> {
+        if self.nodes.len() > MOST_NODES {
+            return Err((
+                self.nodes[MOST_NODES].span().start,
+                format!("a cluster has at most {MOST_NODES} nodes"),
+            ));
+        }
+        for (place, peer) in self.nodes.iter().enumerate() {
+            let earlier = || self.nodes[..place].iter().map(Spanned::get_ref);
+            let Peer { name, number, address } = peer.get_ref();
+            let fault = match () {
+                () if !is_name(name) => {
+                    Some(format!("{name:?} is no name of a node: 1 to 63 letters, digits, - and _"))
+                }
+                () if *number == 0 || *number > MOST_NODES => {
+                    Some(format!("nodes are numbered from 1 to {MOST_NODES}"))
+                }
+                () if earlier().any(|other| other.name == *name) => {
+                    Some(format!("there are two nodes {name:?}"))
+                }
+                () if earlier().any(|other| other.number == *number) => {
+                    Some(format!("there are two nodes of number {number}"))
+                }
+                () if !is_address(address) => {
+                    Some(format!("{address:?} is no address of a node: write host:port"))
+                }
+                () => None,
+            };
+            if let Some(fault) = fault {
+                return Err((peer.span().start, fault));
+            }
+        }
+        let node = self.node.get_ref();
+        if self.peer(node).is_none() {
+            return Err((self.node.span().start, format!("there is no node {node:?} among the nodes")));
+        }
+        self.timing.timing().check().map_err(|refusal| (0, refusal.to_string()))
+    }
+
+    /// A node by its name.
+    #[must_use]
+    pub fn peer(&self, name: &str) -> Option<&Peer> {
+        self.nodes.iter().map(Spanned::get_ref).find(|peer| peer.name == name)
+    }
+
+    /// This node.
+    #[must_use]
+    pub fn me(&self) -> &Peer {
+        self.peer(self.node.get_ref()).unwrap_or(self.nodes[0].get_ref())
+    }
+
+    /// Where its clients find it.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.socket.clone().unwrap_or_else(|| place::socket_of(self.node.get_ref()))
+    }
+}
+
+/// Whether somebody may be called this.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    (1..=63).contains(&name.len()) && name.chars().all(is_letter)
+}
+
+/// Whether this is a host and a port.
+#[must_use]
+pub fn is_address(address: &str) -> bool {
+    let Some((host, port)) = address.rsplit_once(':') else { return false };
+    !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0)
+}

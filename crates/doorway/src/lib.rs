@@ -1,0 +1,1 @@
+//! A distributed lock without a lock server.
