@@ -22,7 +22,7 @@ pub fn folder() -> PathBuf {
     }
 }
 
-// tidy: allow the path of the machine's runtime folder, because every Linux has it there.
+/// The runtime folder of the machine, where every Linux has it.
 const MACHINE: &str = "/run";
 
 /// The socket of a node in that folder.
