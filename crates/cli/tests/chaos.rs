@@ -18,7 +18,7 @@ fn runs_in_which_all_is_well_end_in_a_table_and_exit_0() {
     let mut lines = page.lines();
     assert_eq!(
         lines.next(),
-        Some("carvalho-roucairol, 3 nodes, 20s of virtual time each, seeds 1 to 3"),
+        Some("naimi-trehel, 3 nodes, 20s of virtual time each, seeds 1 to 3"),
         "{page}"
     );
     let headings = page.lines().nth(2).expect("a table").split_whitespace().collect::<Vec<_>>();
@@ -29,7 +29,7 @@ fn runs_in_which_all_is_well_end_in_a_table_and_exit_0() {
     let faults: u64 =
         answer["faults"].as_object().expect("an object").values().filter_map(Value::as_u64).sum();
     let slowest = format!("{:.3}", answer["slowest_recovery"].as_f64().expect("a number") / 1e6);
-    let expected = ["carvalho-roucairol", "3", &number("entries"), &number("views"), &faults.to_string()];
+    let expected = ["naimi-trehel", "3", &number("entries"), &number("views"), &faults.to_string()];
     assert_eq!((&row[..5], &row[5..]), (&expected[..], &[slowest.as_str(), "s", "0"][..]), "{page}");
     assert!(page.ends_with(": nothing happened that must never happen\n"), "{page}");
 }
@@ -115,7 +115,7 @@ fn a_trace_is_the_run_with_its_violation_and_all_tools_read_it() {
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), String::new()), "{look}");
     let bytes = fs::read(&path).expect("the trace");
     let (header, events) = doorway_trace::read(bytes.as_slice()).expect("a header");
-    assert_eq!((header.algorithm.as_str(), header.nodes), ("chaos carvalho-roucairol", 3));
+    assert_eq!((header.algorithm.as_str(), header.nodes), ("chaos naimi-trehel", 3));
     assert_eq!(header.options["flaw"], "no-wait");
     let events: Vec<doorway_trace::Event> = events.collect::<Result<_, _>>().expect("events");
     let ids: Vec<u64> = events.iter().map(|event| event.id).collect();

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "5", value_parser = whole::<usize>, allow_negative_numbers = true)]
     nodes: usize,
     /// The algorithm that the nodes run, or all that are right
-    #[arg(long, value_name = "all|NAME", default_value = "carvalho-roucairol")]
+    #[arg(long, value_name = "all|NAME", default_value = "naimi-trehel")]
     algorithm: String,
     /// How many runs of each algorithm, with the seeds S, S + 1, …; 200 unless given, 1 with --trace
     #[arg(long, value_name = "R", value_parser = whole::<u64>, allow_negative_numbers = true)]
