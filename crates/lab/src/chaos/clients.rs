@@ -5,6 +5,7 @@ use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
 use doorway_simulator::Random;
 
 use super::cluster::Cluster;
+use super::violation::Kind;
 
 /// All clients of a cluster.
 pub(super) struct Clients {
@@ -195,7 +196,10 @@ impl Clients {
     pub(super) fn hear(&mut self, node: NodeId, notice: Notice, cluster: &mut Cluster) {
         match notice {
             Notice::Granted { request, fences, until } => self.enter(node, request, fences, until, cluster),
-            Notice::Renewed { request, until } => cluster.judge_mut().renew(request, until),
+            Notice::Renewed { request, until } => {
+                let (judge, engine) = cluster.judge_and_engine();
+                judge.renew(request, until, engine);
+            }
             Notice::Lost { request, .. } => {
                 self.lost += 1;
                 cluster.judge_mut().end(request);
@@ -212,7 +216,7 @@ impl Clients {
             }
             Notice::Wanted { .. } | Notice::Left | Notice::WrongAlgorithm { .. } => {}
             Notice::Corrupt(why) => {
-                cluster.judge_mut().violate(format!("node {node} stopped: {why}"));
+                cluster.judge_mut().violate(Kind::Stopped, format!("node {node} stopped: {why}"));
             }
         }
     }

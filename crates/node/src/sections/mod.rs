@@ -254,16 +254,23 @@ impl Sections {
         self.held_back.clear();
         self.rounds.clear();
         self.idle.clear();
-        (self.floor, self.highest) = (0, 0);
+        let clock = self.first_clock();
+        (self.floor, self.highest) = (clock, clock);
         self.close_unused();
         for section in self.open.values_mut() {
             section.running = None;
             section.frozen = None;
             section.last_sent.clear();
-            section.clock = 0;
+            section.clock = clock;
             section.in_a_row = 0;
             section.mark = 0;
         }
+    }
+
+    /// With what the clocks of the next view begin: with nothing, as a fence tells the view as well. Where it does not, the
+    /// counter goes on as far as this node knows it.
+    fn first_clock(&self) -> u64 {
+        if self.has(Flaw::FenceWithoutView) { self.floor.max(self.highest) } else { 0 }
     }
 
     /// Closes the sections that nobody here is inside of or waits for. Only without a view: in one, the others may count on
@@ -428,6 +435,16 @@ impl Sections {
     /// Whether it is known who was inside a section when the view began.
     pub(crate) fn knows_holder(&self, name: &SectionName) -> bool {
         self.stage.as_ref().is_some_and(|stage| stage.holders.contains_key(name))
+    }
+
+    /// Who was inside which section when the view began.
+    pub(crate) fn holders(&self) -> Option<&BTreeMap<SectionName, NodeId>> {
+        self.stage.as_ref().map(|stage| &stage.holders)
+    }
+
+    /// The clock of a section, or the one with which it would be made.
+    pub(crate) fn clock(&self, name: &SectionName) -> u64 {
+        self.open.get(name).map_or(self.floor, |section| section.clock)
     }
 
     /// The number of clients that wait for a section here, and the fence of whoever is inside.
