@@ -82,7 +82,7 @@ impl Run {
         if design.seed.is_multiple_of(3) && design.nodes > 3 && design.founders == design.nodes {
             design.founders = 3;
         }
-        Self { design, length, clients: 2, sections: 4 }
+        Self { design, length, clients: 2, sections: 5 }
     }
 
     /// Makes the run.
