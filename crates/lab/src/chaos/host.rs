@@ -191,3 +191,47 @@ fn may_acknowledge(newest: Option<&View>, beat: &Heartbeat) -> bool {
         newest.number <= beat.view || (is_member && beat.view >= newest.voters_since)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use doorway_core::Options;
+    use doorway_node::{Setup, Timing, disk};
+
+    use super::*;
+    use crate::chaos::recipe;
+
+    #[test]
+    fn what_does_not_survive_the_wire_is_told_and_not_heard() {
+        let me = NodeId::new(0);
+        let recipe = recipe(&doorway_algorithms::catalog(), "central", &Options::none()).expect("a recipe");
+        let timing = Timing::default();
+        let setup = Setup { me, peers: [me].into(), recipe, timing, longest_log: 64, flaw: None };
+        let node = LockNode::new(setup, &disk::blank(DiskId(7))).expect("a node");
+        let mut host = Host::new(node);
+        let wanted = Msg::Got { view: 3, ack: 4 };
+        assert_eq!((host.unpack(wanted.clone()), host.take_garbled()), (Some(wanted), None));
+        let parcel = Parcel::Verdict { forget: Vec::new(), clock: wire::LAST_COUNTER + 1, keep: Vec::new() };
+        assert_eq!(host.unpack(Msg::Parcel { view: 1, seq: 1, ack: 0, parcel }), None);
+        assert!(host.take_garbled().is_some_and(|what| what.contains("cannot be read")));
+    }
+
+    #[test]
+    fn a_voter_may_stand_behind_members_of_its_newest_view_and_behind_those_who_know_of_it() {
+        let life = |boot| Incarnation { disk: DiskId(1), boot, tenure: 0 };
+        let mut newest = View::genesis([(DiskId(1), NodeId::new(0))].into());
+        (newest.number, newest.voters_since) = (5, 4);
+        newest.members.insert(NodeId::new(0), life(2));
+        let beat = |boot, view| Heartbeat {
+            incarnation: life(boot),
+            view,
+            is_active: true,
+            seq: 1,
+            answered: 0,
+            unreachable: Vec::new(),
+            is_running_out: false,
+        };
+        let may = |boot, view| may_acknowledge(Some(&newest), &beat(boot, view));
+        assert_eq!([may(1, 5), may(1, 4), may(2, 4), may(2, 3)], [true, false, true, false]);
+        assert!(!may_acknowledge(None, &beat(2, 5)));
+    }
+}
