@@ -212,3 +212,8 @@ fn a_fence_that_runs_out_of_numbers_goes_on_in_a_new_view_of_the_same_members() 
         assert_eq!(view_of(later), before + 1);
     }
 }
+
+#[test]
+fn a_member_that_is_late_with_a_view_blames_nobody_who_came_in_later() {
+    assert_eq!(run(&recipe_of("naimi-trehel"), 7, 873, None).violations, []);
+}

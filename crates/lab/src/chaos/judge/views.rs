@@ -106,15 +106,16 @@ impl Judge {
     ) {
         let is_outside = |holder: &&Holder| {
             let is_known = holder.sections.iter().any(|(name, _)| known.contains_key(name));
-            is_known && !view.has(&holder.life) && Self::is_valid(holder, engine)
+            // A member may be late with a view after which others have come in.
+            let is_later = self.first_views.get(&holder.life).is_none_or(|first| *first > view.number);
+            is_known && !is_later && !view.has(&holder.life) && Self::is_valid(holder, engine)
         };
-        if let Some(holder) = self.holders.values().find(is_outside) {
-            let (life, number) = (holder.life, view.number);
-            self.violate(
-                Kind::KnownHolder,
-                format!("{life} is inside a section of which view {number}, without it, knows the holder"),
-            );
-        }
+        let Some(holder) = self.holders.values().find(is_outside) else { return };
+        let (life, number) = (holder.life, view.number);
+        let name = holder.sections.iter().map(|(name, _)| name).find(|name| known.contains_key(*name));
+        let what = name.map_or_else(String::new, ToString::to_string);
+        let what = format!("{life} is inside {what}, of which view {number}, without it, knows the holder");
+        self.violate(Kind::KnownHolder, what);
     }
 
     /// Nobody enters a section of which a later view, without that node, knows who is inside.
