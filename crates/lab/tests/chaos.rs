@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use doorway_core::{Catalog, Fence, NodeId, Options, SectionName, Ticks};
-use doorway_lab::chaos::{Cluster, Design, Outcome, Run, Seen, recipe};
+use doorway_lab::chaos::{Cluster, Design, Kind, Outcome, Run, Seen, Violation, recipe};
 use doorway_lab::{Step, in_order, processors};
 use doorway_node::{ClientId, Command, Flaw, Lock, Notice, Recipe, RequestId};
 
@@ -68,25 +68,28 @@ fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
     }
 }
 
-/// A known-wrong variant of the rules is found within a thousand seeds.
-fn is_found(flaw: Flaw) {
-    let recipe = recipe_of("carvalho-roucairol");
-    let mut what = String::new();
+/// A known-wrong variant of the rules is found within a thousand seeds of an algorithm, by what should come of it.
+fn is_found(flaw: Flaw, algorithm: &str, kinds: &[Kind]) {
+    let recipe = recipe_of(algorithm);
+    let mut what = None;
     let found = first_seed(
         1_000,
         |seed| run(&recipe, 5, seed, Some(flaw)),
         |_, outcome| {
-            what = outcome.violations.first().cloned().unwrap_or_default();
-            !what.is_empty()
+            what = outcome.violations.iter().find(|violation| kinds.contains(&violation.kind)).cloned();
+            what.is_some()
         },
     );
-    let seed = found.unwrap_or_else(|| panic!("{} was not found", flaw.name()));
-    println!("{} is found with seed {seed}: {what}", flaw.name());
+    let (Some(seed), Some(Violation { kind, sentence })) = (found, what) else {
+        panic!("{} was not found by any of {kinds:?} with {algorithm}", flaw.name());
+    };
+    let number = kind.invariant().map(|number| format!("invariant {number}")).unwrap_or_default();
+    println!("{} is found with seed {seed} of {algorithm}: {sentence} ({number})", flaw.name());
 }
 
 macro_rules! flaws_are_found {
-    ($($test:ident: $flaw:ident,)*) => {
-        $(#[test] fn $test() { is_found(Flaw::$flaw); })*
+    ($($(#[doc = $why:literal])* $test:ident: $flaw:ident of $algorithm:literal by $($kind:ident)|+,)*) => {
+        $($(#[doc = $why])* #[test] fn $test() { is_found(Flaw::$flaw, $algorithm, &[$(Kind::$kind),+]); })*
 
         #[test]
         fn every_flaw_has_its_test() {
@@ -95,38 +98,50 @@ macro_rules! flaws_are_found {
     };
 }
 
+// What must come of each flaw: two inside at once, or a fence that does not rise, wherever a thousand seeds get that far. Neither
+// a stall nor what a node says about itself counts: nodes with a flaw do not assert anything.
 flaws_are_found! {
-    no_wait_for_the_old_lease_is_found: NoWait,
-    a_wait_overwritten_by_the_next_view_is_found: WaitOverwritten,
-    a_voter_that_acknowledges_after_accepting_a_newer_view_is_found: VoterAcknowledgesAll,
-    old_view_messages_that_are_accepted_are_found: OldViewAccepted,
-    a_report_without_freeze_is_found: ReportWithoutFreeze,
-    a_report_rebuilt_when_resent_is_found: ReportRebuilt,
-    an_installation_with_one_report_missing_is_found: ReportMissing,
-    left_out_by_name_instead_of_incarnation_is_found: LeftOutByName,
-    a_left_out_incarnation_readmitted_is_found: Readmitted,
-    a_restart_into_the_current_view_is_found: RestartIntoView,
-    leaving_before_stopping_is_found: LeaveBeforeStop,
-    voters_changed_beside_the_views_are_found: VotersBesideViews,
-    one_sided_forgetting_is_found: OneSidedForgetting,
-    a_fence_without_the_view_is_found: FenceWithoutView,
-    a_log_that_is_not_synced_is_found: LogNotSynced,
-    a_lease_measured_from_the_acknowledgements_arrival_is_found: LeaseFromArrival,
-    a_clock_that_stops_in_a_pause_is_found: ClockStopsInPause,
-    drift_beyond_the_bound_is_found: DriftBeyondBound,
+    no_wait_for_the_old_lease_is_found: NoWait of "naimi-trehel" by TwoInside,
+    a_wait_overwritten_by_the_next_view_is_found: WaitOverwritten of "naimi-trehel" by TwoInside,
+    a_voter_that_acknowledges_after_accepting_a_newer_view_is_found:
+        VoterAcknowledgesAll of "naimi-trehel" by TwoInside,
+    /// Carvalho and Roucairol ask everybody before the first entry of a view, and bear most of what is old; a token does not.
+    old_view_messages_that_are_accepted_are_found: OldViewAccepted of "naimi-trehel" by TwoInside,
+    a_report_without_freeze_is_found: ReportWithoutFreeze of "naimi-trehel" by TwoInside,
+    /// A token that one member begins the view with at another place than the others is there twice.
+    a_report_rebuilt_when_resent_is_found: ReportRebuilt of "naimi-trehel" by TwoInside,
+    an_installation_with_one_report_missing_is_found: ReportMissing of "naimi-trehel" by TwoInside,
+    /// Whoever comes back into the same view begins its counters anew.
+    left_out_by_name_instead_of_incarnation_is_found: LeftOutByName of "naimi-trehel" by TwoInside | Fence,
+    /// Invariant 7. Two inside were not seen in 1,000 seeds of either algorithm: a node that knows that it was left out gives
+    /// everything up, and one that does not would have to be taken in again because of an old hello and within its lease.
+    a_left_out_incarnation_readmitted_is_found: Readmitted of "naimi-trehel" by Readmitted,
+    a_restart_into_the_current_view_is_found: RestartIntoView of "naimi-trehel" by TwoInside,
+    leaving_before_stopping_is_found: LeaveBeforeStop of "naimi-trehel" by TwoInside,
+    /// Invariants 5 and 12: whoever was left out keeps a lease, and others enter meanwhile. Two inside were not seen in 1,000 seeds:
+    /// both need a majority of the same voters, as no view ever names others, and so one voter that has not heard of the view
+    /// although both sides reach it.
+    voters_changed_beside_the_views_are_found: VotersBesideViews of "naimi-trehel" by LateLease | Outsider,
+    one_sided_forgetting_is_found: OneSidedForgetting of "naimi-trehel" by TwoInside,
+    /// The counter goes on from view to view; it is only that of whoever knows it.
+    a_fence_without_the_view_is_found: FenceWithoutView of "naimi-trehel" by Fence,
+    a_log_that_is_not_synced_is_found: LogNotSynced of "naimi-trehel" by TwoInside | Fence,
+    a_lease_measured_from_the_acknowledgements_arrival_is_found:
+        LeaseFromArrival of "carvalho-roucairol" by TwoInside,
+    a_clock_that_stops_in_a_pause_is_found: ClockStopsInPause of "naimi-trehel" by TwoInside,
+    drift_beyond_the_bound_is_found: DriftBeyondBound of "naimi-trehel" by TwoInside,
 }
 
 #[test]
 fn where_clocks_drift_beyond_the_bound_two_are_inside_and_the_fence_stops_the_older_one() {
     let recipe = recipe_of("carvalho-roucairol");
     let job = |seed| run(&recipe, 5, seed, Some(Flaw::DriftBeyondBound));
-    let are_together = |outcome: &Outcome| outcome.violations.iter().any(|what| what.contains("was inside"));
-    let mut refused = 0;
     let found = first_seed(1_000, job, |_, outcome| {
-        refused += outcome.refused_writes;
-        are_together(outcome) && refused > 0
+        let has = |kind| outcome.violations.iter().any(|violation| violation.kind == kind);
+        assert!(!has(Kind::Fence), "{:?}", outcome.violations);
+        has(Kind::TwoInside) && has(Kind::Store)
     });
-    println!("two inside with seed {found:?}; the stores refused {refused} writes up to then");
+    println!("two inside, and the store refuses the older one, with seed {found:?}");
     assert!(found.is_some());
 }
 
@@ -196,4 +211,9 @@ fn a_fence_that_runs_out_of_numbers_goes_on_in_a_new_view_of_the_same_members() 
         assert!(first < at_once && at_once < later, "{first} {at_once} {later}");
         assert_eq!(view_of(later), before + 1);
     }
+}
+
+#[test]
+fn a_member_that_is_late_with_a_view_blames_nobody_who_came_in_later() {
+    assert_eq!(run(&recipe_of("naimi-trehel"), 7, 873, None).violations, []);
 }

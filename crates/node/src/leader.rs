@@ -203,7 +203,7 @@ impl Watch {
     /// Whether a member is to be left out.
     fn is_out(&self, node: NodeId, life: &Incarnation, current: &View, since: Ticks, now: Ticks) -> bool {
         let decided = if self.decided.0 == current.number { self.decided.1 } else { now };
-        let seen = self.members.get(&node).filter(|seen| seen.heartbeat.incarnation == *life);
+        let seen = self.members.get(&node).filter(|seen| self.is_same(&seen.heartbeat.incarnation, life));
         // A new leader has heard heartbeats before; but whoever was cut off until now must be given the time for two of them.
         let two_heartbeats = Ticks(self.timing.heartbeat.0 * 5 / 2).min(self.timing.detection);
         let is_silent = match seen {
@@ -215,10 +215,18 @@ impl Watch {
         self.left.contains(life) || is_silent || is_late || self.is_replaced(node, life, now)
     }
 
+    /// Whether two lives of one node are the same one.
+    fn is_same(&self, one: &Incarnation, other: &Incarnation) -> bool {
+        one == other || crate::has_flaw(self.flaw, Flaw::LeftOutByName)
+    }
+
     /// Whether the node lives on as somebody else.
     fn is_replaced(&self, node: NodeId, life: &Incarnation, now: Ticks) -> bool {
         let Some(joiner) = self.joiners.get(&node) else { return false };
         let new = joiner.hello.incarnation;
+        if self.is_same(&new, life) {
+            return false;
+        }
         if new.disk == life.disk {
             return new.life() > life.life();
         }
@@ -231,7 +239,9 @@ impl Watch {
     /// Whether a member has installed the current view.
     fn is_active(&self, node: NodeId, life: &Incarnation, current: &View) -> bool {
         let seen = self.members.get(&node).map(|seen| &seen.heartbeat);
-        seen.is_some_and(|seen| seen.incarnation == *life && seen.view == current.number && seen.is_active)
+        seen.is_some_and(|seen| {
+            self.is_same(&seen.incarnation, life) && seen.view == current.number && seen.is_active
+        })
     }
 
     /// The member that is complained of most, of those that are equal the last; if anybody complains.

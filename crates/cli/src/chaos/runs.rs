@@ -63,7 +63,8 @@ impl Tally {
         self.total.add(outcome, replay);
         self.rows[place].add(outcome, replay);
         if !outcome.violations.is_empty() {
-            let (violations, seed) = (outcome.violations.clone(), run.design.seed);
+            let violations = outcome.violations.iter().map(ToString::to_string).collect();
+            let seed = run.design.seed;
             self.failures.push(Failure { place, seed, violations, replay: replay() });
         }
     }

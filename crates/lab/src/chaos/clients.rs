@@ -5,6 +5,7 @@ use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
 use doorway_simulator::Random;
 
 use super::cluster::Cluster;
+use super::violation::Kind;
 
 /// All clients of a cluster.
 pub(super) struct Clients {
@@ -32,6 +33,8 @@ struct Client {
     is_asleep: bool,
     /// What it will do when it wakes up.
     missed: bool,
+    /// What somebody who has vanished had begun to write.
+    late: Option<(RequestId, Vec<(SectionName, Fence)>)>,
 }
 
 /// The names of so many sections.
@@ -51,8 +54,14 @@ enum State {
 impl Clients {
     /// So many clients for each node of a cluster, for so many sections.
     pub(super) fn new(nodes: usize, each: usize, sections: usize, seed: u64, kind: u64) -> Self {
-        let client =
-            |node| Client { node, state: State::Away, generation: 0, is_asleep: false, missed: false };
+        let client = |node| Client {
+            node,
+            state: State::Away,
+            generation: 0,
+            is_asleep: false,
+            missed: false,
+            late: None,
+        };
         Self {
             clients: NodeId::first(nodes).flat_map(|node| (0..each).map(move |_| client(node))).collect(),
             names: section_names(sections),
@@ -124,18 +133,81 @@ impl Clients {
         }
         match &client.state {
             State::Away => self.ask(place, cluster),
+            State::Waiting { .. } if self.is_recovering.is_none() => self.vanish(place, cluster),
             State::Waiting { .. } => {}
             State::Inside { leaves, .. } if *leaves > cluster.now() => {
                 let left = *leaves - cluster.now();
                 self.write(place, cluster);
+                self.confuse(place, cluster);
                 self.put_alarm(place, left, cluster);
+            }
+            State::Inside { .. } if self.is_recovering.is_none() && self.random.happens(0.05) => {
+                self.vanish(place, cluster);
             }
             State::Inside { .. } => self.leave(place, cluster),
         }
     }
 
+    /// A client is gone without a word, and its node notices. What it had begun to write may still arrive, and then it is the
+    /// fence that protects: the lock is free.
+    fn vanish(&mut self, place: usize, cluster: &mut Cluster) {
+        let client = &mut self.clients[place];
+        let node = client.node;
+        if let State::Inside { request, sections, .. } = &client.state {
+            cluster.judge_mut().end(*request);
+            client.late = Some((*request, sections.clone()));
+        }
+        cluster.command(node, Command::Gone(ClientId(place as u64)));
+        self.rest(place, cluster);
+    }
+
+    /// Somebody says to a node what must change nothing: that a request is over with a fence that it does not have, or one that
+    /// is over already; that one is withdrawn that does not exist, or is inside.
+    fn confuse(&mut self, place: usize, cluster: &mut Cluster) {
+        if !self.random.happens(0.1) || self.is_recovering.is_some() {
+            return;
+        }
+        let State::Inside { request, sections, .. } = &self.clients[place].state else { return };
+        let (node, request) = (self.clients[place].node, *request);
+        let Some((name, fence)) = sections.first().cloned() else { return };
+        let past = RequestId(self.random.below(request.0));
+        let command = match self.random.below(5) {
+            0 => Command::Release { request, fence: Fence(fence.0 + 1) },
+            1 => Command::Release { request, fence: Fence(fence.0 - 1) },
+            2 => Command::Release { request: self.over_before(past), fence },
+            3 => Command::Cancel(RequestId(u64::MAX - self.random.below(9))),
+            _ => Command::Cancel(request),
+        };
+        if cluster.engine().is_crashed(node) || cluster.engine().is_paused(node) {
+            return;
+        }
+        let is_inside = |cluster: &Cluster| cluster.nodes()[node.index()].look_at(&name).1 == Some(fence);
+        let was_inside = is_inside(cluster);
+        cluster.command(node, command.clone());
+        let is_lost =
+            |notice: &Notice| matches!(notice, Notice::Lost { request: lost, .. } if *lost == request);
+        let is_told = cluster.engine().effects().notices.iter().any(is_lost);
+        if was_inside && !is_told && !is_inside(cluster) {
+            let what = format!("node {node} took {name} from whoever was inside because of {command:?}");
+            cluster.judge_mut().violate(Kind::Command, what);
+        }
+    }
+
+    /// A request that is over, this one or one before it; or, if there is none, one that never was.
+    fn over_before(&self, request: RequestId) -> RequestId {
+        let is_over = |id: &u64| {
+            let id = RequestId(*id);
+            self.waiting(id).is_none() && self.inside(id).is_none()
+        };
+        RequestId((1..=request.0).rev().find(is_over).unwrap_or_default())
+    }
+
     fn ask(&mut self, place: usize, cluster: &mut Cluster) {
         let node = self.clients[place].node;
+        if let Some((request, sections)) = self.clients[place].late.take() {
+            let (judge, engine) = cluster.judge_and_engine();
+            judge.write(request, &sections, engine);
+        }
         if cluster.engine().is_crashed(node) {
             return self.rest(place, cluster);
         }
@@ -162,14 +234,22 @@ impl Clients {
         if self.random.happens(0.05) && !is_patient {
             cluster.command(node, Command::Cancel(request));
         }
+        if self.random.happens(0.03) && !is_patient && self.waiting(request) == Some(place) {
+            let span = Ticks(self.random.below(200_000));
+            self.put_alarm(place, span, cluster);
+        }
     }
 
     fn draw_names(&mut self) -> Vec<SectionName> {
         let first = self.random.below(self.names.len() as u64) as usize;
         let mut names = vec![self.names[first].clone()];
-        if self.random.happens(0.1) && self.names.len() > 1 {
-            names.push(self.names[(first + 1) % self.names.len()].clone());
-        }
+        let count = match self.random.below(20) {
+            0 => 3 + self.random.below(3) as usize,
+            1 | 2 => 2,
+            _ => 1,
+        };
+        let others = (1..count.min(self.names.len())).map(|step| (first + step) % self.names.len());
+        names.extend(others.map(|place| self.names[place].clone()));
         names
     }
 
@@ -195,7 +275,10 @@ impl Clients {
     pub(super) fn hear(&mut self, node: NodeId, notice: Notice, cluster: &mut Cluster) {
         match notice {
             Notice::Granted { request, fences, until } => self.enter(node, request, fences, until, cluster),
-            Notice::Renewed { request, until } => cluster.judge_mut().renew(request, until),
+            Notice::Renewed { request, until } => {
+                let (judge, engine) = cluster.judge_and_engine();
+                judge.renew(request, until, engine);
+            }
             Notice::Lost { request, .. } => {
                 self.lost += 1;
                 cluster.judge_mut().end(request);
@@ -214,7 +297,7 @@ impl Clients {
             Notice::WrongTiming { .. } | Notice::Expelled | Notice::Broken { .. } => {}
             Notice::NotLeader { .. } | Notice::NotDone(_) | Notice::Appointed(_) | Notice::Removed(_) => {}
             Notice::Corrupt(why) => {
-                cluster.judge_mut().violate(format!("node {node} stopped: {why}"));
+                cluster.judge_mut().violate(Kind::Stopped, format!("node {node} stopped: {why}"));
             }
         }
     }

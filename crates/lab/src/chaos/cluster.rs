@@ -9,8 +9,10 @@ use doorway_simulator::{Engine, Happened, Latency, LocalClock, Probability, Rand
 use doorway_trace::{Log, What};
 
 use super::clients::section_names;
+use super::host::Host;
 use super::judge::Judge;
 use super::recorder::Recorder;
+use super::violation::Kind;
 
 /// What a cluster is made of.
 #[derive(Clone, Debug)]
@@ -70,7 +72,7 @@ pub enum Seen {
 /// A cluster.
 pub struct Cluster {
     design: Design,
-    engine: Engine<LockNode>,
+    engine: Engine<Host>,
     disks: Vec<MemoryDisk>,
     /// The writes of each node that were said to be finished and are not.
     unwritten: Vec<Vec<disk::Write>>,
@@ -107,8 +109,8 @@ impl Cluster {
             NodeId::first(design.nodes).skip(design.founders).map(|_| disk::blank(draw_disk(&mut random)));
         let disks: Vec<MemoryDisk> = files.chain(blank).map(MemoryDisk::new).collect();
         let nodes = NodeId::first(design.nodes).zip(&disks);
-        let nodes: Result<Vec<LockNode>, Refusal> =
-            nodes.map(|(node, disk)| LockNode::new(design.setup(node), disk.bytes())).collect();
+        let start = |(node, disk): (NodeId, &MemoryDisk)| LockNode::new(design.setup(node), disk.bytes());
+        let nodes: Result<Vec<Host>, Refusal> = nodes.map(|place| start(place).map(Host::new)).collect();
         let settings = Settings {
             nodes: design.nodes,
             latency: Latency::Span(LATENCY),
@@ -208,12 +210,12 @@ impl Cluster {
 
     /// The nodes.
     #[must_use]
-    pub fn nodes(&self) -> &[LockNode] {
+    pub fn nodes(&self) -> &[Host] {
         self.engine.machines()
     }
 
     /// The engine, to change the network and to look at clocks.
-    pub fn engine(&mut self) -> &mut Engine<LockNode> {
+    pub fn engine(&mut self) -> &mut Engine<Host> {
         &mut self.engine
     }
 
@@ -229,7 +231,7 @@ impl Cluster {
     }
 
     /// The same with the engine, for what cannot be judged without it.
-    pub fn judge_and_engine(&mut self) -> (&mut Judge, &mut Engine<LockNode>) {
+    pub fn judge_and_engine(&mut self) -> (&mut Judge, &mut Engine<Host>) {
         (&mut self.judge, &mut self.engine)
     }
 
@@ -264,7 +266,10 @@ impl Cluster {
             notices.iter().for_each(|notice| recorder.tell(now, node, notice, log));
         });
         self.seen.extend(notices.into_iter().map(|notice| (node, notice)));
-        self.judge.look_at(node, breach, &mut self.engine);
+        let host = self.engine.machine_mut(node);
+        let (said, garbled) = (host.take_said(), host.take_garbled());
+        self.judge.look_at(node, breach, said, self.disks[node.index()].bytes(), &self.engine);
+        self.judge.judge_wire(garbled);
         self.last = node;
         self.record_violations();
     }
@@ -321,10 +326,12 @@ impl Cluster {
         let made = LockNode::new(self.design.setup(node), self.disks[node.index()].bytes());
         match made {
             Ok(machine) => {
-                self.engine.restart(node, machine);
+                self.engine.restart(node, Host::new(machine));
                 self.after_step(node);
             }
-            Err(refusal) => self.judge.violate(format!("node {node} cannot start again: {refusal}")),
+            Err(refusal) => {
+                self.judge.violate(Kind::Stopped, format!("node {node} cannot start again: {refusal}"));
+            }
         }
     }
 

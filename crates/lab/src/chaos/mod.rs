@@ -6,10 +6,12 @@
 
 mod clients;
 mod cluster;
+mod host;
 mod judge;
 mod nemesis;
 mod recorder;
 mod trace;
+mod violation;
 
 use std::collections::BTreeMap;
 
@@ -20,9 +22,11 @@ use serde::Serialize;
 
 use self::clients::{Clients, section_names};
 pub use self::cluster::{Cluster, Design, Seen};
+pub use self::host::Host;
 pub use self::judge::Judge;
 use self::nemesis::Nemesis;
 pub use self::trace::{PREFIX, Telling};
+pub use self::violation::{Kind, Violation};
 
 /// The recipe of an algorithm of a catalog.
 ///
@@ -69,7 +73,7 @@ impl Run {
         if design.seed.is_multiple_of(3) && design.nodes > 3 && design.founders == design.nodes {
             design.founders = 3;
         }
-        Self { design, length, clients: 2, sections: 4 }
+        Self { design, length, clients: 2, sections: 5 }
     }
 
     /// Makes the run.
@@ -98,7 +102,7 @@ impl Run {
             let seconds = wait.0 as f64 / 1e6;
             cluster
                 .judge_mut()
-                .violate(format!("somebody has waited for {seconds:.1} s after the last fault"));
+                .violate(Kind::Stall, format!("somebody has waited for {seconds:.1} s after the last fault"));
         }
         Ok(Outcome {
             entries: cluster.judge().entries,
@@ -130,10 +134,11 @@ impl Run {
     }
 
     /// The section that the first violation is about that is about one, else the first.
-    fn suspect(&self, violations: &[String]) -> Result<SectionName, Refusal> {
+    fn suspect(&self, violations: &[Violation]) -> Result<SectionName, Refusal> {
         let names = section_names(self.sections);
         let is_letter = |letter: char| letter.is_alphanumeric() || letter == '-';
-        let words = violations.iter().flat_map(|sentence| sentence.split(|letter| !is_letter(letter)));
+        let words =
+            violations.iter().flat_map(|violation| violation.sentence.split(|letter| !is_letter(letter)));
         let suspect = words.filter_map(|word| names.iter().find(|name| name.as_str() == word)).next();
         let section = suspect.or(names.first()).cloned();
         section.ok_or_else(|| Refusal::new("there is no section that could be recorded"))
@@ -164,7 +169,7 @@ pub struct Outcome {
     /// How often each thing went wrong.
     pub faults: BTreeMap<&'static str, u64>,
     /// What must never happen and did.
-    pub violations: Vec<String>,
+    pub violations: Vec<Violation>,
     /// The longest that anybody waited after the last fault.
     pub slowest_recovery: Ticks,
     /// How many writes the stores refused, because of clients that had slept through their deadlines.
@@ -238,7 +243,9 @@ mod tests {
         let recipe = recipe(&doorway_algorithms::catalog(), "central", &Options::none()).expect("a recipe");
         let run = Run::new(Design::new(3, recipe, 1), Run::SHORTEST);
         let suspect = |violations: &[&str]| {
-            let violations: Vec<String> = violations.iter().map(|what| (*what).to_owned()).collect();
+            let sentences = violations.iter().map(|what| (*what).to_owned());
+            let violations: Vec<Violation> =
+                sentences.map(|sentence| Violation { kind: Kind::TwoInside, sentence }).collect();
             run.suspect(&violations).expect("there are sections").to_string()
         };
         assert_eq!(suspect(&[]), "section-1");

@@ -7,6 +7,8 @@ use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::{Command, Loss, Notice, RequestId};
 use doorway_trace::{Log, What};
 
+use super::violation::Violation;
+
 /// Who waits for one section and who is inside, at each node: several clients of a node are one lane.
 pub(super) struct Recorder {
     section: SectionName,
@@ -106,8 +108,8 @@ impl Recorder {
     }
 
     /// Writes down what must never happen and has happened since this was asked last, in a step of this node.
-    pub(super) fn violate(&mut self, now: Ticks, node: NodeId, violations: &[String], log: &mut Log) {
-        for sentence in violations.iter().skip(self.violations) {
+    pub(super) fn violate(&mut self, now: Ticks, node: NodeId, violations: &[Violation], log: &mut Log) {
+        for Violation { sentence, .. } in violations.iter().skip(self.violations) {
             let what = sentence.split_once(" s: ").map_or(sentence.as_str(), |(_, what)| what).to_owned();
             log.push(now, node, What::Violation { what }, "", log.step());
         }
@@ -132,6 +134,7 @@ mod tests {
     use doorway_node::{ClientId, Lock};
 
     use super::*;
+    use crate::chaos::violation::Kind;
 
     fn lock(request: u64) -> Command {
         Command::Lock(Lock {
@@ -183,7 +186,8 @@ mod tests {
     fn a_violation_is_told_once_and_without_its_time() {
         let mut recorder = Recorder::new(SectionName::new("door").expect("a name"), 1);
         let (node, mut log) = (NodeId::new(0), Log::of::<u64>());
-        let all = ["at 0.000003 s: two are inside".to_owned(), "at 0.000004 s: and a third".to_owned()];
+        let all = ["at 0.000003 s: two are inside", "at 0.000004 s: and a third"];
+        let all = all.map(|what| Violation { kind: Kind::TwoInside, sentence: what.to_owned() });
         recorder.violate(Ticks(3), node, &all[..1], &mut log);
         recorder.violate(Ticks(4), node, &all, &mut log);
         let told: Vec<String> = log.iter().map(|event| event.sentence()).collect();

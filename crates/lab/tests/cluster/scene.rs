@@ -233,7 +233,10 @@ impl Scene {
                 let (judge, engine) = self.cluster.judge_and_engine();
                 judge.grant(node, request, fences, until, engine);
             }
-            Notice::Renewed { request, until } => self.cluster.judge_mut().renew(request, until),
+            Notice::Renewed { request, until } => {
+                let (judge, engine) = self.cluster.judge_and_engine();
+                judge.renew(request, until, engine);
+            }
             Notice::Lost { request, why } => {
                 self.stories.get_mut(&request).expect("somebody has asked").lost = Some((now, why));
                 self.end(request);

@@ -203,7 +203,10 @@ impl Scene {
     fn hear(&mut self, notice: Notice) {
         match notice {
             Notice::Granted { request, fences, until } => self.enter(request, fences, until),
-            Notice::Renewed { request, until } => self.cluster.judge_mut().renew(request, until),
+            Notice::Renewed { request, until } => {
+                let (judge, engine) = self.cluster.judge_and_engine();
+                judge.renew(request, until, engine);
+            }
             Notice::Lost { request, why } => {
                 // Whoever is put out may not hear of it before its deadline.
                 if why != Loss::Broken {
@@ -256,7 +259,8 @@ impl Scene {
 
     /// Everything that must not be and was: wrong answers, and what the judge saw.
     pub fn wrong(&self) -> Vec<String> {
-        self.wrong.iter().chain(self.cluster.judge().violations()).cloned().collect()
+        let violations = self.cluster.judge().violations().iter().map(ToString::to_string);
+        self.wrong.iter().cloned().chain(violations).collect()
     }
 
     /// How many sections are open at all nodes that live.

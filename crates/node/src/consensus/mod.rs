@@ -130,6 +130,12 @@ impl Consensus {
         self.newest_decided.as_ref()
     }
 
+    /// The views of the log that the node was told of as decided, in order.
+    pub(crate) fn decided_views(&self) -> impl Iterator<Item = &View> {
+        let told = self.views.range(..=Position { index: self.told, term: u64::MAX }).map(|(_, view)| view);
+        self.base.view.iter().chain(told)
+    }
+
     /// The latest life of a disk in any view of the log.
     pub(crate) fn latest_life(&self, disk: DiskId) -> Option<(u64, u64)> {
         self.latest_life_up_to(u64::MAX, disk)

@@ -225,6 +225,18 @@ impl Memory {
         Ok(())
     }
 
+    /// The term that it remembers, and whom it voted for in it.
+    #[must_use]
+    pub fn vote(&self) -> (u64, Option<DiskId>) {
+        (self.term, self.voted_for)
+    }
+
+    /// Where its log ends.
+    #[must_use]
+    pub fn last(&self) -> Position {
+        self.entries.last().map_or(self.snapshot.position, |(position, _)| *position)
+    }
+
     /// The records that say the same.
     pub(crate) fn records(&self) -> Vec<Record> {
         vec![

@@ -1,5 +1,7 @@
 //! What a node shows to those who watch it.
 
+use std::collections::BTreeMap;
+
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 
 use super::{LockNode, State};
@@ -143,6 +145,29 @@ impl LockNode {
     #[must_use]
     pub fn section(&self, name: &SectionName) -> Option<SectionLook> {
         self.sections.look(name)
+    }
+
+    /// The newest view in its log, decided or not.
+    #[must_use]
+    pub fn newest_in_log(&self) -> Option<&View> {
+        self.consensus.newest_view()
+    }
+
+    /// The views in its log that it knows to be decided, in order. Those that a snapshot stands for are not there any more.
+    pub fn decided_views(&self) -> impl Iterator<Item = &View> {
+        self.consensus.decided_views()
+    }
+
+    /// Who was inside which section when the view began in which it acts, as far as that still counts.
+    #[must_use]
+    pub fn holders(&self) -> Option<&BTreeMap<SectionName, NodeId>> {
+        self.sections.holders()
+    }
+
+    /// The least counter that a section can have from now on in the view in which the node acts.
+    #[must_use]
+    pub fn clock(&self, section: &SectionName) -> u64 {
+        self.sections.clock(section)
     }
 
     /// How many clients wait for a section at this node, and the fence of the one that is inside.

@@ -83,12 +83,16 @@ impl LockNode {
         let mut answer = self.voter.answer(self.incarnation.disk, &heartbeat, newest, self.now);
         if self.has(Flaw::VoterAcknowledgesAll) {
             answer.is_granted = true;
+            self.voter.note(heartbeat.incarnation, self.now);
         } else if self.has(Flaw::LeftOutByName) {
             let is_named = newest.is_some_and(|view| view.members.contains_key(&from));
             answer.is_granted |= is_named;
+            if is_named {
+                self.voter.note(heartbeat.incarnation, self.now);
+            }
         }
         let decided = self.consensus.newest_decided();
-        let without = decided.filter(|view| !view.has(&heartbeat.incarnation));
+        let without = decided.filter(|view| !view.has(&heartbeat.incarnation) && !answer.is_granted);
         answer.left_out_by = without.map(|view| view.number).filter(|number| *number > heartbeat.view);
         effects.out.send(from, Msg::Ack(answer));
         self.watch.hear_heartbeat(from, heartbeat, self.now);
@@ -156,6 +160,10 @@ impl LockNode {
         let listed = membership.view.members.get(&from);
         if listed != Some(&report.incarnation) && !(is_by_name && listed.is_some()) {
             return;
+        }
+        if listed != Some(&report.incarnation) {
+            // Whoever is taken for the one that was there before is told what that one was told.
+            membership.unheard.insert(from);
         }
         let known = membership.reports.get(&from).map(|(known, _)| known);
         if known.is_some_and(|known| *known != report) {

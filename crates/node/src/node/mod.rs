@@ -165,6 +165,10 @@ impl LockNode {
         crate::has_flaw(self.setup.flaw, flaw)
     }
 
+    fn is_flawed(&self) -> bool {
+        self.setup.flaw.is_some_and(|flaw| self.has(flaw))
+    }
+
     /// Every step begins with the time: whoever is past the deadline is told before anything else happens.
     fn begin(&mut self, now: Ticks) {
         self.now = now.max(self.now);
@@ -203,7 +207,9 @@ impl LockNode {
         let parcels = self.sections.delivery().map(|delivery| delivery.take_outbox()).unwrap_or_default();
         parcels.into_iter().for_each(|(to, msg)| effects.out.send(to, msg));
         effects.notices.append(&mut self.sections.notices);
-        self.breach.take().into_iter().for_each(|what| effects.out.broken(what));
+        // Where a rule is broken on purpose, what comes of it must be seen from outside.
+        let breach = self.breach.take().filter(|_| !self.is_flawed());
+        breach.into_iter().for_each(|what| effects.out.broken(what));
         self.arm(effects);
     }
 

@@ -66,7 +66,7 @@ impl LockNode {
 
     fn adopt(&mut self, view: View, effects: &mut Effects<Self>) {
         let adopted = self.membership.as_ref().map(|membership| membership.view.number);
-        if adopted.is_some_and(|adopted| view.number <= adopted) || self.leaving.is_said() {
+        if adopted.is_some_and(|adopted| view.number <= adopted) || self.has_left() {
             return;
         }
         let is_in = if self.has(Flaw::LeftOutByName) {
@@ -81,6 +81,11 @@ impl LockNode {
             (false, None) => {}
             (true, _) => self.adopt_as_member(view, adopted.is_none(), effects),
         }
+    }
+
+    /// Whether views mean nothing to this node any more, as it has said that it leaves.
+    fn has_left(&self) -> bool {
+        self.leaving.is_said() || (self.has(Flaw::LeaveBeforeStop) && self.leaving != super::Leaving::No)
     }
 
     /// Whether this life was in a view already. One that is not decided yet does not count: it may be about to take it in.

@@ -1,5 +1,7 @@
 //! What the sections of a node show to those who watch it.
 
+use std::collections::BTreeMap;
+
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 
 use super::{Section, Sections};
@@ -49,6 +51,16 @@ impl Sections {
     /// The first so many sections that clients here are inside of or wait for, in the order of their names.
     pub(crate) fn looks(&self, most: usize) -> Vec<SectionLook> {
         self.used.wanted().filter_map(|name| self.look(name)).take(most).collect()
+    }
+
+    /// Who was inside which section when the view began.
+    pub(crate) fn holders(&self) -> Option<&BTreeMap<SectionName, NodeId>> {
+        self.stage.as_ref().map(|stage| &stage.holders)
+    }
+
+    /// The clock of a section, or the one with which it would be made.
+    pub(crate) fn clock(&self, name: &SectionName) -> u64 {
+        self.open.get(name).map_or(self.floor, |section| section.clock)
     }
 
     /// A section, if it is open here.

@@ -277,16 +277,23 @@ impl Sections {
         self.rounds.clear();
         self.frozen_weight = 0;
         self.idle.clear();
-        (self.floor, self.highest) = (0, 0);
+        let clock = self.first_clock();
+        (self.floor, self.highest) = (clock, clock);
         self.close_unused();
         for section in self.open.values_mut() {
             section.running = None;
             section.frozen = None;
             section.last_sent.clear();
-            section.clock = 0;
+            section.clock = clock;
             section.in_a_row = 0;
             section.mark = 0;
         }
+    }
+
+    /// With what the clocks of the next view begin: with nothing, as a fence tells the view as well. Where it does not, the
+    /// counter goes on as far as this node knows it.
+    fn first_clock(&self) -> u64 {
+        if self.has(Flaw::FenceWithoutView) { self.floor.max(self.highest) } else { 0 }
     }
 
     /// Closes the sections that nobody here is inside of or waits for. Only without a view: in one, the others may count on

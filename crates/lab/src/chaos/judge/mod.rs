@@ -1,13 +1,19 @@
 //! The judge of a cluster: whoever is inside, every fence, every view, in true time. It trusts no node.
 
+mod letters;
+mod views;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{Incarnation, LockNode, RequestId, Timing, View};
+use doorway_node::{Incarnation, Report, RequestId, Timing, View, wire};
 use doorway_simulator::Engine;
 
+use self::letters::Beats;
 use super::cluster::Design;
+use super::host::{Claim, Host, Said};
+use super::violation::{Kind, Violation};
 
 /// What is known about a cluster, and what was wrong in it.
 pub struct Judge {
@@ -20,16 +26,29 @@ pub struct Judge {
     stores: BTreeMap<SectionName, Fence>,
     /// Every view that was decided, and when the first node knew.
     views: BTreeMap<u64, (View, Ticks)>,
-    /// The end of each life's lease in true time, as far as it got.
-    leases: BTreeMap<Incarnation, Ticks>,
+    /// The end of each life's lease as far as it got, on its clock and in true time.
+    leases: BTreeMap<Incarnation, (Ticks, Ticks)>,
+    /// The heartbeats of each life.
+    beats: BTreeMap<Incarnation, Beats>,
+    /// The reports for the latest views.
+    reports: BTreeMap<u64, BTreeMap<Incarnation, Report>>,
+    /// Each view that was installed, with those inside when it began.
+    installed: BTreeMap<u64, (View, BTreeMap<SectionName, NodeId>)>,
+    /// The view and the number of the latest verdict about sections from one node to another.
+    verdicts: BTreeMap<(NodeId, NodeId), (u64, u64)>,
+    /// What each node has last said that its disk must know.
+    claims: Vec<Option<Claim>>,
+    /// The newest view that each node knows to be decided.
+    known: Vec<u64>,
+    /// The clock of each section at each node, in the view in which it acts.
+    clocks: Vec<BTreeMap<SectionName, u64>>,
     /// The first view of each life.
     first_views: BTreeMap<Incarnation, u64>,
     /// Lives that ended by themselves, with nobody inside: their leases mean nothing.
     clean: BTreeSet<Incarnation>,
     /// What each node had adopted and installed when it was looked at last.
     standings: Vec<(u64, bool)>,
-    /// Whether clocks keep what they promise; if not, only the store can tell.
-    violations: Vec<String>,
+    violations: Vec<Violation>,
     /// How often somebody was let in.
     pub entries: u64,
     /// How many writes a store refused, because of somebody who was late.
@@ -49,8 +68,11 @@ struct Holder {
 }
 
 impl Judge {
-    /// More violations are not collected.
-    const MOST: usize = 20;
+    /// More violations of one kind are not collected.
+    const MOST: usize = 5;
+    /// Of how many views the reports are kept.
+    const REMEMBERED: usize = 8;
+    const COUNTER_BITS: u32 = wire::COUNTER_BITS;
 
     pub(super) fn new(design: &Design) -> Self {
         Self {
@@ -63,6 +85,13 @@ impl Judge {
             clean: BTreeSet::new(),
             first_views: BTreeMap::new(),
             standings: vec![(0, false); design.nodes],
+            beats: BTreeMap::new(),
+            reports: BTreeMap::new(),
+            verdicts: BTreeMap::new(),
+            installed: BTreeMap::new(),
+            claims: vec![None; design.nodes],
+            known: vec![0; design.nodes],
+            clocks: vec![BTreeMap::new(); design.nodes],
             violations: Vec::new(),
             entries: 0,
             refused_writes: 0,
@@ -72,7 +101,7 @@ impl Judge {
 
     /// What was wrong.
     #[must_use]
-    pub fn violations(&self) -> &[String] {
+    pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
 
@@ -83,9 +112,10 @@ impl Judge {
     }
 
     /// Something was wrong.
-    pub fn violate(&mut self, what: String) {
-        if self.violations.len() < Self::MOST {
-            self.violations.push(format!("at {:.6} s: {what}", self.now.0 as f64 / 1e6));
+    pub fn violate(&mut self, kind: Kind, what: String) {
+        if self.violations.iter().filter(|other| other.kind == kind).count() < Self::MOST {
+            let sentence = format!("at {:.6} s: {what}", self.now.0 as f64 / 1e6);
+            self.violations.push(Violation { kind, sentence });
         }
     }
 
@@ -96,7 +126,7 @@ impl Judge {
         request: RequestId,
         sections: Vec<(SectionName, Fence)>,
         until: Ticks,
-        engine: &Engine<LockNode>,
+        engine: &Engine<Host>,
     ) {
         self.now = engine.now();
         self.entries += 1;
@@ -104,7 +134,9 @@ impl Judge {
             self.judge_entry(node, request, name, *fence, engine);
         }
         self.judge_gate(node, &sections, engine);
+        let names: Vec<SectionName> = sections.iter().map(|(name, _)| name.clone()).collect();
         let life = engine.machines()[node.index()].look().incarnation;
+        self.judge_outsider(life, &names);
         self.holders.insert(request, Holder { node, life, sections, until });
     }
 
@@ -114,55 +146,70 @@ impl Judge {
         request: RequestId,
         name: &SectionName,
         fence: Fence,
-        engine: &Engine<LockNode>,
+        engine: &Engine<Host>,
     ) {
         let is_in = |holder: &Holder| holder.sections.iter().any(|(section, _)| section == name);
         let others = self.holders.iter().filter(|(other, holder)| **other != request && is_in(holder));
         let other = others.map(|(_, holder)| holder).find(|holder| Self::is_valid(holder, engine));
         if let Some(other) = other {
             let other = other.node;
-            self.violate(format!(
-                "node {node} let somebody into {name} while one of node {other} was inside"
-            ));
+            self.violate(
+                Kind::TwoInside,
+                format!("node {node} let somebody into {name} while one of node {other} was inside"),
+            );
         }
         let last = self.fences.get(name).copied();
         if last.is_some_and(|last| fence <= last) {
             let last = last.unwrap_or_default();
-            self.violate(format!("node {node} entered {name} with fence {fence} after {last}"));
+            self.violate(Kind::Fence, format!("node {node} entered {name} with fence {fence} after {last}"));
         }
         self.fences.insert(name.clone(), fence.max(last.unwrap_or_default()));
     }
 
     /// Whether somebody may still think to be inside.
-    fn is_valid(holder: &Holder, engine: &Engine<LockNode>) -> bool {
+    fn is_valid(holder: &Holder, engine: &Engine<Host>) -> bool {
         engine.local_time(holder.node, engine.now()) < holder.until
     }
 
     /// Whether a node may let somebody in: installed, within its lease, and nobody outside of its view has one.
-    fn judge_gate(&mut self, node: NodeId, sections: &[(SectionName, Fence)], engine: &Engine<LockNode>) {
+    fn judge_gate(&mut self, node: NodeId, sections: &[(SectionName, Fence)], engine: &Engine<Host>) {
         let machine = &engine.machines()[node.index()];
         let look = machine.look();
         let local = engine.local_time(node, engine.now());
         if look.standing != Standing::Active || local >= look.lease_until - self.timing.margin {
-            self.violate(format!("node {node} let somebody in without an installed view or a lease"));
+            self.violate(
+                Kind::Gate,
+                format!("node {node} let somebody in without an installed view or a lease"),
+            );
         }
         let Some(view) = look.view else { return };
         let unknown = sections.iter().find(|(name, _)| !machine.knows_holder(name));
         let is_later = |life| self.first_views.get(life).is_none_or(|first| *first > view.number);
         let is_outside = |life| !view.has(life) && !self.clean.contains(life) && !is_later(life);
-        let outsider = self.leases.iter().find(|(life, end)| **end > self.now && is_outside(life));
+        let outsider = self.leases.iter().find(|(life, (_, end))| *end > self.now && is_outside(life));
         if let (Some((name, _)), Some((life, _))) = (unknown, outsider) {
             let number = view.number;
-            self.violate(format!(
-                "node {node} let somebody into {name} in view {number} while {life}, which is not in it, had a lease"
-            ));
+            self.violate(
+                Kind::Outsider,
+                format!("node {node} let somebody into {name} in view {number} while {life}, which is not in it, had a lease"),
+            );
         }
     }
 
-    /// Somebody may stay longer.
-    pub fn renew(&mut self, request: RequestId, until: Ticks) {
-        if let Some(holder) = self.holders.get_mut(&request) {
-            holder.until = until.max(holder.until);
+    /// Somebody may stay longer: nobody else has come in meanwhile.
+    pub fn renew(&mut self, request: RequestId, until: Ticks, engine: &Engine<Host>) {
+        self.now = engine.now();
+        let Some(holder) = self.holders.get_mut(&request) else { return };
+        holder.until = until.max(holder.until);
+        let is_valid = Self::is_valid(holder, engine);
+        let is_late = |(name, fence): &&(SectionName, Fence)| self.fences.get(name) > Some(fence);
+        let late = holder.sections.iter().find(is_late).map(|(name, _)| name.clone());
+        if let Some(name) = late.filter(|_| is_valid) {
+            let node = holder.node;
+            self.violate(
+                Kind::TwoInside,
+                format!("node {node} let somebody stay in {name} after another had come in"),
+            );
         }
     }
 
@@ -172,12 +219,7 @@ impl Judge {
     }
 
     /// Somebody who was let in writes to the store behind a section.
-    pub fn write(
-        &mut self,
-        request: RequestId,
-        sections: &[(SectionName, Fence)],
-        engine: &Engine<LockNode>,
-    ) {
+    pub fn write(&mut self, request: RequestId, sections: &[(SectionName, Fence)], engine: &Engine<Host>) {
         self.now = engine.now();
         for (name, fence) in sections {
             let highest = self.stores.entry(name.clone()).or_default();
@@ -188,7 +230,10 @@ impl Judge {
             self.refused_writes += 1;
             let holder = self.holders.get(&request);
             if holder.is_some_and(|holder| Self::is_valid(holder, engine)) {
-                self.violate(format!("the store of {name} refused one who was inside, with fence {fence}"));
+                self.violate(
+                    Kind::Store,
+                    format!("the store of {name} refused one who was inside, with fence {fence}"),
+                );
             }
         }
     }
@@ -198,87 +243,63 @@ impl Judge {
         &mut self,
         node: NodeId,
         breach: Option<&'static str>,
-        engine: &mut Engine<LockNode>,
+        said: Vec<Said>,
+        disk: &[u8],
+        engine: &Engine<Host>,
     ) {
         self.now = engine.now();
         if let Some(what) = breach {
-            self.violate(format!("node {node}: {what}"));
+            self.violate(Kind::Breach, format!("node {node}: {what}"));
         }
+        self.judge_said(node, said, disk, engine);
         let look = engine.machines()[node.index()].look();
         let adopted = look.view.map_or(0, |view| view.number);
         let is_active = look.standing == Standing::Active;
         let before = std::mem::replace(&mut self.standings[node.index()], (adopted, is_active));
         if let Some(newest) = look.newest {
-            self.judge_view(node, newest, engine);
+            self.judge_views(node, newest.number, engine);
         }
-        if is_active && before != (adopted, true) {
-            self.judge_installation(node, engine);
+        if before != (adopted, is_active) {
+            self.clocks[node.index()].clear();
+            if is_active {
+                self.judge_installation(node, engine);
+            }
+        }
+        if is_active {
+            self.judge_clocks(node, engine);
         }
         self.judge_lease(node, engine);
     }
 
-    /// Every decided number has one content.
-    fn judge_view(&mut self, node: NodeId, newest: &View, engine: &Engine<LockNode>) {
-        let now = self.now;
-        let is_early =
-            |holder: &&Holder| newest.clean.contains(&holder.life) && Self::is_valid(holder, engine);
-        let early = self.holders.values().find(is_early).map(|holder| holder.node);
-        if let Some(early) = early.filter(|_| !self.views.contains_key(&newest.number)) {
-            self.violate(format!("node {early} has left while somebody was inside"));
-        }
-        self.clean.extend(&newest.clean);
-        for life in newest.members.values() {
-            let first = self.first_views.entry(*life).or_insert(newest.number);
-            *first = newest.number.min(*first);
-        }
-        let (known, _) = self.views.entry(newest.number).or_insert_with(|| (newest.clone(), now));
-        if known != newest {
-            let number = newest.number;
-            self.violate(format!("node {node} knows another view {number} than was decided before"));
-        }
-    }
-
-    /// If one node acts in a view, every member of it has stopped acting in every earlier one.
-    fn judge_installation(&mut self, node: NodeId, engine: &Engine<LockNode>) {
-        let Some(view) = engine.machines()[node.index()].look().view.cloned() else { return };
-        for (member, life) in &view.members {
-            let machine = engine.machines()[member.index()].look();
-            let adopted = machine.view.map_or(0, |view| view.number);
-            let is_alive = machine.incarnation == *life && !engine.is_crashed(*member);
-            if is_alive && machine.standing == Standing::Active && adopted < view.number {
-                let number = view.number;
-                self.violate(format!(
-                    "node {node} acts in view {number} while node {member} acts in view {adopted}"
-                ));
+    /// The clocks of sections only go forward within a view, forgotten or not.
+    fn judge_clocks(&mut self, node: NodeId, engine: &Engine<Host>) {
+        let machine = &engine.machines()[node.index()];
+        let mut back = None;
+        for name in self.fences.keys() {
+            let clock = machine.clock(name);
+            match self.clocks[node.index()].get_mut(name) {
+                Some(known) if *known <= clock => *known = clock,
+                Some(_) => back = Some(name.clone()),
+                None => {
+                    self.clocks[node.index()].insert(name.clone(), clock);
+                }
             }
         }
+        if let Some(name) = back {
+            self.violate(Kind::Clock, format!("the counter of {name} went back at node {node}"));
+        }
     }
 
-    /// The lease of somebody who was left out ends in time.
-    fn judge_lease(&mut self, node: NodeId, engine: &Engine<LockNode>) {
-        let look = engine.machines()[node.index()].look();
-        if look.lease_until == Ticks(0) {
-            return;
-        }
-        let end = engine.true_time(node, look.lease_until);
-        let life = look.incarnation;
-        let known = self.leases.insert(life, end);
-        let Some((view, decided)) = self.views.values().next_back() else { return };
-        if known == Some(end) || view.has(&life) {
-            return;
-        }
-        let slow = 1_000_000 - self.timing.drift_ppm;
-        let longest = Ticks((self.timing.lease.0 * 1_000_000).div_ceil(slow) + 2);
-        if end > *decided + longest {
-            let (number, late) = (view.number, end - *decided);
-            self.violate(format!("{life} has a lease until {late} µs after view {number} left it out"));
-        }
-        let now = self.now;
-        self.leases.retain(|_, end| *end + longest > now);
+    /// A message did not come out of its bytes as it had gone in.
+    pub(super) fn judge_wire(&mut self, garbled: Option<String>) {
+        garbled.into_iter().for_each(|what| self.violate(Kind::Wire, what));
     }
 
     /// A node has stopped.
     pub(super) fn forget_node(&mut self, node: NodeId) {
         self.standings[node.index()] = (0, false);
+        self.known[node.index()] = 0;
+        self.claims[node.index()] = None;
+        self.clocks[node.index()].clear();
     }
 }
