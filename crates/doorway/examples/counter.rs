@@ -7,12 +7,23 @@
 //! ```
 
 use std::error::Error;
+use std::process::ExitCode;
 
 use doorway::{Doorway, FencedFile};
 
 const TIMES: u64 = 100;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("name the file of the counter")?;
     let doorway = Doorway::connect_blocking()?;
     doorway.introduce("the example counter");

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::net::TcpListener;
 use std::path::Path;
+use std::process::ExitCode;
 use std::thread;
 
 use doorway::{Config, Doorway};
@@ -15,7 +16,17 @@ use doorway_daemon::founding;
 
 const NODES: [&str; 3] = ["a", "b", "c"];
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("doorway-embedded-{}", std::process::id()));
     found(&folder)?;
     // Together, because a majority of them has to be there before anybody is let in.
