@@ -3,6 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
@@ -12,6 +13,7 @@ use std::time::Duration;
 use doorway_core::Refusal;
 use doorway_node::disk::{Disk as _, FileDisk, Memory, blank};
 use doorway_node::{LockNode, Recipe, Setup};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 
 use crate::Config;
@@ -64,6 +66,13 @@ impl Daemon {
         shared.dial_all();
         let thread = run(shared.clone(), node, events, disk, whole, runtime, file)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Lets this process have as many connections as its system allows: the usual limit of a shell is far below
+    /// [`crate::config::Limits`]. It is up to the program, which may have reasons of its own.
+    pub fn raise_file_limit() {
+        let limits = getrlimit(Resource::Nofile);
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
     }
 
     /// A client's connection within this process, served exactly like one of the Unix socket.
@@ -216,7 +225,9 @@ fn run(
         .map_err(cannot)?;
     let driver = Driver::new(shared.clone(), node, events, sender);
     let live = move || {
-        let outcome = driver.run();
+        // A thread that fails must not leave a daemon behind that looks as if it served.
+        let outcome = catch_unwind(AssertUnwindSafe(|| driver.run()))
+            .unwrap_or_else(|_| Err(Refusal::new("the thread of this node has failed: its log says where")));
         drop(file);
         shared.is_ending.store(true, Ordering::Relaxed);
         let _ = writer.join();

@@ -2,5 +2,8 @@
 
 mod client;
 mod cluster;
+mod full;
+mod hostile;
 mod operators;
+mod strangers;
 mod together;
