@@ -51,8 +51,8 @@ impl Daemon {
         let (disk, bytes) = open_disk(&config)?;
         let whole = Memory::read(&bytes)?.whole;
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
-        let runtime = runtime()?;
         let doors = Doors::open(&config)?;
+        let runtime = runtime()?;
         let (sender, events) = mpsc::channel();
         let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials, sender));
         tracing::info!(
@@ -62,7 +62,14 @@ impl Daemon {
             socket = %shared.config.socket().display(),
             "started"
         );
-        let file = doors.serve(&shared).map_err(|error| cannot_listen(&"clients or nodes", &error))?;
+        let file = match doors.serve(&shared) {
+            Ok(file) => file,
+            Err(error) => {
+                // Whoever called may be on a runtime of its own, where no other may be waited for.
+                runtime.shutdown_background();
+                return Err(cannot_listen(&"clients or nodes", &error));
+            }
+        };
         shared.dial_all();
         let thread = run(shared.clone(), node, events, disk, whole, runtime, file)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })

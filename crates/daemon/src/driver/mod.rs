@@ -35,7 +35,7 @@ pub(crate) enum Event {
     /// A message of another node.
     Message { from: NodeId, msg: Msg, room: OwnedSemaphorePermit },
     /// A word of another daemon.
-    Word { from: NodeId, word: Word },
+    Word { from: NodeId, word: Word, room: OwnedSemaphorePermit },
     /// Something is on the disk.
     Written(Write),
     /// A client has connected.
@@ -63,6 +63,8 @@ enum Reminder {
     Wish(u64),
     /// Somebody may lead by now who can do what an operator wished.
     TryAgain(u64),
+    /// Is there anybody left whom a node that leaves could tell?
+    Alone,
     /// The node has had its time to leave.
     Leave,
 }
@@ -112,6 +114,12 @@ struct Seen {
 
 /// The longest time for which the thread rests.
 const LONGEST_REST: Duration = Duration::from_millis(500);
+
+/// How long a node that leaves waits at least for those who are not there.
+const ALONE: Ticks = doorway_node::timing::milliseconds(300);
+
+/// How many questions and wishes may be under way at once.
+const MOST_QUESTIONS: usize = 64;
 
 /// How many events are looked at before the daemon looks around.
 const BATCH: usize = 256;
@@ -197,6 +205,7 @@ impl Driver {
                 Reminder::Survey(number) => self.end_survey(number),
                 Reminder::Wish(number) => self.give_up_wish(number),
                 Reminder::TryAgain(number) => self.try_wish(number),
+                Reminder::Alone => self.end_if_alone(),
                 Reminder::Leave => self.outcome = self.outcome.take().or(Some(Ok(()))),
             }
         }
@@ -212,7 +221,10 @@ impl Driver {
                 drop(room);
                 self.step(|node, now, effects| node.on_message(now, from, (), msg, effects));
             }
-            Event::Word { from, word } => self.hear(from, word),
+            Event::Word { from, word, room } => {
+                drop(room);
+                self.hear(from, word);
+            }
             Event::Written(write) => {
                 self.step(|node, now, effects| node.on_written(now, write, effects));
             }
@@ -367,7 +379,25 @@ impl Driver {
         let patience = clock::ticks(patience);
         tracing::info!(patience_ms = patience.0 / 1_000, "leaving the cluster");
         self.remind(patience + FAREWELL, Reminder::Leave);
+        self.remind(ALONE, Reminder::Alone);
         self.command(Command::Leave { patience });
+    }
+
+    /// A node that leaves tells the voters, so that nobody has to wait for its lease. If no majority of them is there any more, as
+    /// when a whole cluster is stopped, they cannot decide anything, and it need not wait for them.
+    fn end_if_alone(&mut self) {
+        let is_there =
+            |node: &NodeId| *node == self.me || self.shared.peers.get(*node).is_some_and(|link| link.is_up());
+        let look = self.node.look();
+        let is_decidable = look.newest.is_some_and(|view| {
+            view.voter_sets()
+                .all(|voters| voters.values().filter(|node| is_there(node)).count() > voters.len() / 2)
+        });
+        if is_decidable || self.requests.is_anybody_inside() {
+            self.remind(ALONE, Reminder::Alone);
+        } else {
+            self.end(Ok(()));
+        }
     }
 
     fn end(&mut self, outcome: Result<(), Refusal>) {
