@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use doorway_client::clock;
 use doorway_client::protocol::{Ask, Told};
@@ -111,6 +111,22 @@ fn thousands_of_idle_connections_keep_nobody_out_and_take_little_memory() {
     wait_for("the clients are gone", || {
         client.status(false).nodes.into_iter().find_map(|node| node.own).is_some_and(|own| own.clients < 10)
     });
+}
+
+#[test]
+fn when_there_are_too_many_strangers_the_one_that_came_first_has_to_go() {
+    let mut cluster = Cluster::founded(1);
+    let mut config = cluster.config("a");
+    config.limits.connections = 2;
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    let mut strangers = [(); 3].map(|()| tcp(&cluster, "a"));
+    let began = Instant::now();
+    assert!(is_closed(&mut strangers[0]));
+    assert!(began.elapsed() < Duration::from_secs(4), "before it had its time to prove who it is");
+    strangers[2].set_nonblocking(true).expect("a socket");
+    let heard = strangers[2].read(&mut [0]).expect_err("nothing was said to the last one, nor was it closed");
+    assert_eq!(heard.kind(), io::ErrorKind::WouldBlock);
 }
 
 #[test]
