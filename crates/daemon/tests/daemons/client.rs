@@ -54,6 +54,11 @@ impl Client {
         }
     }
 
+    /// Another copy of the same connection, as a process that was started has it.
+    pub fn copy(&self) -> UnixStream {
+        self.stream.try_clone().expect("a descriptor")
+    }
+
     fn number(&mut self) -> u32 {
         self.next += 1;
         self.next - 1

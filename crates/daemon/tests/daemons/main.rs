@@ -5,5 +5,6 @@ mod cluster;
 mod full;
 mod hostile;
 mod operators;
+mod requests;
 mod strangers;
 mod together;

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use doorway_client::protocol::Order;
 use doorway_daemon::certificates::{Authority, Pair, Validity};
 use doorway_daemon::founding;
 use rustls::pki_types::pem::PemObject as _;
@@ -132,6 +133,7 @@ fn all_certificates_and_the_authority_are_changed_while_the_cluster_serves() {
     reload(&cluster);
     founding::forget_old_authority(&cluster.folder).expect("room");
     reload(&cluster);
+    client.order(Order::Reload).expect("good files");
     let before = client.pass("door");
     for name in ["b", "c"] {
         cluster.kill(name);
