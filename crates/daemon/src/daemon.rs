@@ -183,10 +183,12 @@ fn cannot_listen(what: &dyn std::fmt::Display, error: &io::Error) -> Refusal {
     Refusal::new(format!("{what} cannot be listened to: {error}"))
 }
 
+/// The runtime of the connections. It has threads to spare for looking up names of hosts, so that one that nobody answers for keeps
+/// no other waiting; they are made when they are needed.
 fn runtime() -> Result<Runtime, Refusal> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime =
-        builder.worker_threads(2).max_blocking_threads(4).thread_name("doorway-net").enable_all().build();
+        builder.worker_threads(2).max_blocking_threads(64).thread_name("doorway-net").enable_all().build();
     runtime.map_err(|error| Refusal::new(format!("no threads can be started: {error}")))
 }
 

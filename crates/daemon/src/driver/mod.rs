@@ -102,6 +102,9 @@ pub(crate) struct Driver {
     /// How many messages went to other nodes for the sake of sections.
     sent: u64,
     seen: Seen,
+    /// When the daemon last looked around, and whether something has happened since.
+    looked: Ticks,
+    is_changed: bool,
     outcome: Option<Result<(), Refusal>>,
 }
 
@@ -114,6 +117,9 @@ struct Seen {
 
 /// The longest time for which the thread rests.
 const LONGEST_REST: Duration = Duration::from_millis(500);
+
+/// The shortest time between two looks around.
+const LOOK_INTERVAL: Ticks = doorway_node::timing::milliseconds(5);
 
 /// How long a node that leaves waits at least for those who are not there.
 const ALONE: Ticks = doorway_node::timing::milliseconds(300);
@@ -152,6 +158,8 @@ impl Driver {
             is_leaving: false,
             sent: 0,
             seen: Seen::default(),
+            looked: Ticks(0),
+            is_changed: true,
             outcome: None,
         }
     }
@@ -160,7 +168,7 @@ impl Driver {
     pub(crate) fn run(mut self) -> Result<(), Refusal> {
         self.step(|node, now, effects| node.on_start(now, effects));
         loop {
-            self.look_around();
+            self.look_now_and_then();
             if let Some(outcome) = self.outcome.take() {
                 self.say_goodbye();
                 return outcome;
@@ -175,7 +183,10 @@ impl Driver {
 
     /// How long nothing is due.
     fn rest(&self) -> Duration {
-        let due = self.reminders.peek().map_or(Ticks(u64::MAX), |Reverse((due, _))| *due);
+        let mut due = self.reminders.peek().map_or(Ticks(u64::MAX), |Reverse((due, _))| *due);
+        if self.is_changed {
+            due = due.min(self.looked + LOOK_INTERVAL);
+        }
         clock::span(due - clock::now()).min(LONGEST_REST)
     }
 
@@ -271,6 +282,7 @@ impl Driver {
 
     /// One step of the node, and all that it tells itself.
     fn step(&mut self, act: impl FnOnce(&mut LockNode, Ticks, &mut Effects<LockNode>)) {
+        self.is_changed = true;
         act(&mut self.node, clock::now(), &mut self.effects);
         self.carry_out();
         while let Some(msg) = self.own.pop_front() {
@@ -417,6 +429,16 @@ impl Driver {
         let until = clock::now() + PATIENCE;
         while clock::now() < until && !self.clients.values().all(|client| client.outbox.is_done()) {
             thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Looks around, but not after every step: that takes a look at every request.
+    fn look_now_and_then(&mut self) {
+        let now = clock::now();
+        let is_late = now >= self.looked + clock::ticks(LONGEST_REST);
+        if is_late || (self.is_changed && now >= self.looked + LOOK_INTERVAL) {
+            (self.looked, self.is_changed) = (now, false);
+            self.look_around();
         }
     }
 
