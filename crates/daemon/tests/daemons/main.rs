@@ -1,0 +1,10 @@
+//! Daemons on loopback: what they do together, and what they bear.
+
+mod client;
+mod cluster;
+mod full;
+mod hostile;
+mod operators;
+mod requests;
+mod strangers;
+mod together;
