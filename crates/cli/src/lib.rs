@@ -16,6 +16,7 @@
 mod algorithms;
 mod bank;
 mod bench;
+mod breaking;
 mod chaos;
 mod check;
 mod claims;
@@ -24,15 +25,19 @@ mod completions;
 mod exit;
 mod explain;
 mod files;
+mod line;
+mod lock;
 mod man;
 mod names;
 mod picture;
 mod programs;
 mod progress;
+mod question;
 mod quorum;
 mod records;
 mod repetition;
 mod simulate;
+mod status;
 mod studio;
 mod sweep;
 mod table;
@@ -40,6 +45,7 @@ mod text;
 mod trace;
 mod typed;
 mod usage;
+mod wakeups;
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
@@ -133,6 +139,11 @@ enum Verb {
     Bench(bench::Arguments),
     Trace(trace::Arguments),
     Studio(studio::Arguments),
+    Lock(Box<lock::Arguments>),
+    Status(status::Arguments),
+    Break(breaking::Arguments),
+    #[command(hide = true)]
+    HeldRun(lock::held_run::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -162,6 +173,10 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Bench(arguments)) => bench::answer(&arguments),
         Some(Verb::Trace(arguments)) => trace::answer(catalog, &arguments),
         Some(Verb::Studio(arguments)) => studio::answer(catalog, &arguments),
+        Some(Verb::Lock(arguments)) => lock::answer(&arguments, typed),
+        Some(Verb::Status(arguments)) => status::answer(&arguments),
+        Some(Verb::Break(arguments)) => breaking::answer(&arguments),
+        Some(Verb::HeldRun(arguments)) => Ok(lock::held_run::answer(&arguments)),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }
