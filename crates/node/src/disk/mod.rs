@@ -6,6 +6,7 @@
 
 mod file;
 mod memory;
+mod recovery;
 
 use std::io;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::file::FileDisk;
 pub use self::memory::MemoryDisk;
+pub use self::recovery::{LEAP, recovered};
 use crate::consensus::{Config, Entry, Position, Snapshot};
 use crate::{DiskId, View};
 
