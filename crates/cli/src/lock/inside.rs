@@ -116,10 +116,10 @@ impl Inside<'_> {
         }
     }
 
-    /// Whoever has lost must be out at once.
+    /// Whoever has lost must be out at once; one that was only put out still has its time.
     fn on_lost(&mut self, why: Loss) {
         self.why = Some(why);
-        self.stay.end_by(clock::now());
+        self.stay.end_by(if why == Loss::Broken { Ticks(u64::MAX) } else { clock::now() });
     }
 
     fn on_time(&mut self) {

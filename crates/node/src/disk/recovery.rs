@@ -1,10 +1,11 @@
 //! A cluster begun anew by one survivor, when the majority of its voters is lost for good.
 //!
 //! The survivor's disk becomes the disk of a cluster of one, whose views are numbered so far above all that it knows of that the lost ones
-//! cannot have got there: fences go on rising. Nobody can tell from here that the others are really gone; if they are not, there
-//! are two clusters, and two holders. Only a person may order this.
+//! cannot have got there: fences go on rising. All disks that it knows of are removed, so that none of them is ever taken in again.
+//! Nobody can tell from here that the others are really gone; if they are not, there are two clusters, and two holders. Only a
+//! person may order this.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use doorway_core::{NodeId, Refusal};
 
@@ -31,22 +32,39 @@ pub fn recovered(bytes: &[u8], disk: DiskId, me: NodeId) -> Result<Vec<u8>, Refu
         return Err(Refusal::new("this cluster has been recovered too often: found a new one"));
     }
     let voters = Voters::from([(disk, me)]);
-    let view = View { number, voters_since: number, ..View::genesis(voters) };
+    let removed = known_disks(&memory).take(View::MOST_REMOVED).collect();
+    let view = View { number, voters_since: number, removed, ..View::genesis(voters) };
     let last = memory.entries.last().map_or(memory.snapshot.position, |(position, _)| *position);
     let position = Position { index: last.index + 1, term: memory.term + 1 };
     let config = Config { voters: view.voters.clone(), ..Config::default() };
-    let snapshot = Snapshot { position, config, view: Some(view), lives: BTreeMap::new() };
+    let snapshot = Snapshot { position, config, view: Some(view), ..Snapshot::default() };
     let vote = Record::Vote { term: position.term, voted_for: None };
     Ok(file_of(&[Record::Made(disk), vote, Record::Snapshot(Box::new(snapshot))]))
 }
 
 /// The number of the newest view that a disk knows of, decided or not.
 fn newest_view(memory: &Memory) -> Option<u64> {
-    let entries = memory.entries.iter().filter_map(|(_, entry)| match entry {
-        Entry::View(view) => Some(view.number),
+    views(memory).map(|view| view.number).max()
+}
+
+/// The views that a disk knows of, the newest first.
+fn views(memory: &Memory) -> impl Iterator<Item = &View> {
+    let entries = memory.entries.iter().rev().filter_map(|(_, entry)| match entry {
+        Entry::View(view) => Some(&**view),
         Entry::Term(_) | Entry::Config(_) => None,
     });
-    entries.chain(memory.snapshot.view.as_ref().map(|view| view.number)).max()
+    entries.chain(&memory.snapshot.view)
+}
+
+/// The disks that a disk knows of, each once, those of the newest views first.
+fn known_disks(memory: &Memory) -> impl Iterator<Item = DiskId> {
+    let of_views = views(memory).flat_map(|view| {
+        let members = view.members.values().map(|member| member.disk);
+        members.chain(view.all_voters().into_keys()).chain(view.removed.iter().copied())
+    });
+    let own = std::iter::once(memory.disk);
+    let mut seen = BTreeSet::new();
+    own.chain(of_views).chain(memory.snapshot.lives.keys().copied()).filter(move |disk| seen.insert(*disk))
 }
 
 #[cfg(test)]
@@ -68,6 +86,7 @@ mod tests {
         let memory = Memory::read(&bytes).expect("what was made can be read");
         let view = memory.snapshot.view.clone().expect("a view");
         assert_eq!((view.number, view.voters_since), (2 + LEAP, 2 + LEAP));
+        assert_eq!(view.removed, BTreeSet::from([DiskId(0), DiskId(1), DiskId(2)]));
         assert_eq!(view.voters, Voters::from([(DiskId(9), NodeId::new(1))]));
         assert_eq!((memory.disk, memory.term, memory.snapshot.position.index), (DiskId(9), 8, 3));
         let again = recovered(&bytes, DiskId(10), NodeId::new(1)).expect("once more");
