@@ -191,6 +191,21 @@ fn whoever_is_told_that_the_lock_is_lost_stops_at_once() {
 }
 
 #[test]
+fn whoever_is_put_out_is_asked_at_once_and_has_time_until_the_deadline() {
+    let daemon = Daemon::new("broken");
+    let script = "trap 'echo asked; read line; exit 3' TERM; echo in; while :; do sleep 0.01; done";
+    let mut child = daemon.lock(&["x", "--", "sh", "-c", script]);
+    let (mut client, request) = daemon.granted(60_000);
+    assert_eq!(line(&mut child), "in");
+    client.say(&Told::Lost { number: request.number, why: Loss::Broken });
+    assert_eq!(line(&mut child), "asked");
+    child.stdin.take().expect("a pipe").write_all(b"go\n").expect("it still runs");
+    assert!(client.hears_release(), "it says that it has left");
+    let (status, _, said) = end(child);
+    assert!(status == 122 && said.contains("somebody has broken the lock"), "{status} {said}");
+}
+
+#[test]
 fn on_lost_signal_asks_and_waits_and_ignore_only_says_it() {
     let daemon = Daemon::new("on-lost");
     let patient = ["sh", "-c", "trap 'echo asked' TERM; echo in; while ! read line; do :; done; exit 3"];
