@@ -130,7 +130,10 @@ fn a_hung_daemon_does_not_keep_a_command_inside_beyond_the_deadline() {
     let sentence =
         "doorway: the lock on x is lost, as the daemon does not renew it: the command is told to stop\n";
     assert!(said.contains(sentence), "{said}");
-    assert_eq!(client.hear(), None, "nothing holds the connection any more");
+    // It may leave by word, if nobody is left at that moment; in any case nothing holds the connection any more.
+    while let Some(ask) = client.hear() {
+        assert!(matches!(ask, Ask::Release { .. } | Ask::Status { .. }), "{ask:?}");
+    }
 }
 
 #[test]

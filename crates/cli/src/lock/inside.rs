@@ -188,9 +188,10 @@ impl Inside<'_> {
         }
     }
 
-    /// Leaves, and waits until the daemon has heard it.
+    /// Leaves, and waits until the daemon has heard it; one that let the deadline pass may be deaf.
     fn release(&mut self) {
-        let ends = clock::now() + FAREWELL;
+        let now = clock::now();
+        let ends = if self.stay.has_passed(now) { now } else { now + FAREWELL };
         let section = self.arguments.names.first().cloned();
         let question = Ask::Status { number: QUESTION, section, everywhere: false };
         let said = self.line.say(&Ask::Release { number: REQUEST }).and_then(|()| self.line.say(&question));
