@@ -257,7 +257,9 @@ fn a_command_dies_with_its_watcher_even_if_it_ignores_signals() {
     let command = process(&line(&mut child));
     kill_process(own(&child), Signal::KILL).expect("it lives");
     assert_eq!(client.hear(), None);
+    let late = after(30_000);
     while test_kill_process(command).is_ok() {
+        assert!(clock::now() < late, "it lives on");
         std::thread::yield_now();
     }
     child.wait().expect("it has ended");
