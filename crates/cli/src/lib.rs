@@ -111,7 +111,7 @@ impl Answer {
   doorway claims                           the literature's claims against runs
   doorway check ricart-agrawala --nodes 3  every interleaving of a small system
   doorway quorum plane --nodes 13          build a quorum system and verify it
-  doorway bank --simulated --broken E1     transfers under a broken lock
+  doorway bank --broken E1                 transfers under a broken lock
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
   doorway chaos --seeds 20                 lock nodes while all goes wrong
@@ -152,6 +152,8 @@ enum Verb {
     Break(breaking::Arguments),
     #[command(hide = true)]
     HeldRun(lock::held_run::Arguments),
+    #[command(hide = true)]
+    BankProcess(bank::real::process::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -187,6 +189,7 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Status(arguments)) => status::answer(&arguments),
         Some(Verb::Break(arguments)) => breaking::answer(&arguments),
         Some(Verb::HeldRun(arguments)) => Ok(lock::held_run::answer(&arguments)),
+        Some(Verb::BankProcess(arguments)) => bank::real::process::answer(&arguments),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }

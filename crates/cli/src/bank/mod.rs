@@ -1,6 +1,7 @@
 //! `doorway bank`: transfers between accounts under a lock, and an auditor who counts the money.
 
 mod page;
+pub(crate) mod real;
 
 use doorway_core::{About, Catalog, Channels, Options, Refusal};
 use doorway_lab::bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
@@ -19,12 +20,22 @@ use crate::{Answer, Exit, files, names, repetition, text};
 /// audit comes to the same sum and no account is overdrawn. Under a broken one the auditor meets money that has left one
 /// account and not reached the other, and two clients spend the same money.
 ///
+/// All of them are processes of the operating system, and the lock is that of a real cluster: of three nodes that the bank
+/// starts on this machine, or of one that runs already, named with --socket or --node. With --simulated all of it happens in
+/// virtual time, where it can be repeated. Broken locks run nowhere but here.
+///
 /// It is also checked that nobody enters a section in which somebody is, that fences increase, and at the end, whatever the
 /// audits saw, that all money is there and that what the clients did comes to what the accounts have.
 ///
 /// Exits 0 if nothing was wrong in any run, 1 if something was.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
+  doorway bank                                3 accounts, 3 clients, an auditor
+  doorway bank --algorithm raymond --locks per-account
+  doorway bank --broken E1                    money appears and vanishes
+  doorway bank --kill 1                       kill -9 in mid-transfer does no harm,
+  doorway bank --kill 1 --fencing off         but for the fence it would
+  doorway bank --node a,b,c                   over the nodes of a cluster
   doorway bank --simulated
   doorway bank --simulated --algorithm maekawa --locks per-account
   doorway bank --simulated --broken E1        deferred peers are never forgotten
@@ -32,7 +43,7 @@ use crate::{Answer, Exit, files, names, repetition, text};
   doorway bank --simulated --broken no-lock --update rewrite --fencing off
   doorway bank --simulated --broken E14 --seed 3 --runs 1 --json")]
 pub(crate) struct Arguments {
-    /// Run it in virtual time, where a run is a seed
+    /// Run it in virtual time, where a run is a seed, and not with real processes
     #[arg(long)]
     simulated: bool,
     /// How many accounts there are
@@ -44,10 +55,10 @@ pub(crate) struct Arguments {
     /// What each account has at the beginning; a transfer is of 1 to that much
     #[arg(long, value_name = "B", default_value = "100", value_parser = whole::<u64>, allow_negative_numbers = true)]
     balance: u64,
-    /// How many transfers each client tries
+    /// How many transfers each client tries; without --simulated, as many as there is time for unless given
     #[arg(long, value_name = "T", default_value = "50", value_parser = whole::<usize>, allow_negative_numbers = true)]
     transfers: usize,
-    /// How many audits there are
+    /// How many audits there are; without --simulated, as many as there is time for unless given, and one at the end
     #[arg(long, value_name = "N", default_value = "50", value_parser = whole::<usize>, allow_negative_numbers = true)]
     audits: usize,
     /// How money is moved
@@ -56,7 +67,7 @@ pub(crate) struct Arguments {
     /// with WRITE, so that updates get lost for good where two do it at once.
     #[arg(long, value_name = "transfer|rewrite", default_value = "transfer")]
     update: Update,
-    /// How many ticks clients and auditor think before they ask for the lock
+    /// How many ticks clients and auditor think before they ask for the lock; a tick of real time is a microsecond
     #[arg(long, value_name = "TICKS", default_value = "exponential:50", allow_negative_numbers = true)]
     think: Span,
 
@@ -136,6 +147,9 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long, help_heading = RUNS)]
     json: bool,
+
+    #[command(flatten, next_help_heading = "Real processes")]
+    real: real::Real,
 }
 
 const LOCK: &str = "Lock";
@@ -146,14 +160,12 @@ pub(crate) fn answer(
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
-    if !arguments.simulated {
-        return Err(Refusal::new(
-            "the bank on a real network comes with the lock itself, which is not there yet: --simulated runs it in \
-             virtual time",
-        ));
-    }
     names::find(catalog, typed, &arguments.algorithm)?;
     let bank = bank(arguments)?;
+    if !arguments.simulated {
+        return real::answer(catalog, arguments, bank, typed);
+    }
+    real::check_virtual(typed)?;
     bank.check()?;
     let lock = bank.lock(catalog)?;
     let notes = notes(&bank, lock);

@@ -1,0 +1,109 @@
+//! The nodes that the bank asks for its lock: three of its own on this machine, or some that run already.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use doorway_client::{clock, place};
+use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Ticks, Visitor};
+use doorway_daemon::config::Span;
+use doorway_daemon::{Config, Daemon, founding};
+use doorway_lab::bank::Detour;
+use doorway_node::Recipe;
+
+use super::Nodes;
+use crate::line::Line;
+use crate::node::dev::{Folder, NODES, addresses};
+
+/// A lease so long that a busy machine does not lose it.
+const LEASE: Span = Span(Duration::from_secs(5));
+const DETECTION: Span = Span(Duration::from_secs(6));
+
+/// How long nodes may take to become ready.
+const PATIENCE: Ticks = Ticks(60_000_000);
+
+/// Nodes, and a folder for the sockets of the bank.
+pub(super) struct Cluster {
+    /// Where the nodes' clients find them.
+    pub(super) sockets: Vec<PathBuf>,
+    /// What the lock is, as people write it.
+    pub(super) algorithm: String,
+    // In this order: the nodes end before their files go.
+    _daemons: Vec<Daemon>,
+    pub(super) folder: Folder,
+}
+
+impl Cluster {
+    /// Starts three nodes, on this machine alone.
+    ///
+    /// # Errors
+    /// If the algorithm cannot run among three, or the nodes cannot.
+    pub(super) fn own(catalog: &impl Catalog, lock: &About, options: &Options) -> Result<Self, Refusal> {
+        let recipe = recipe(catalog, lock, options)?;
+        recipe.blueprint(NODES.len())?;
+        let folder = Folder::temporary("bank")?;
+        founding::found(&folder.path, "bank", &addresses()?, lock.name, &BTreeMap::new())?;
+        let (mut daemons, mut sockets) = (Vec::new(), Vec::new());
+        for node in NODES {
+            let mut config = Config::load(&folder.path.join(node).join("node.toml"))?;
+            config.timing.lease = Some(LEASE);
+            config.timing.detection = Some(DETECTION);
+            let socket = folder.path.join(format!("{node}.sock"));
+            config.socket = Some(socket.clone());
+            daemons.push(Daemon::start(config, recipe.clone())?);
+            sockets.push(socket);
+        }
+        wait_until_ready(&daemons)?;
+        Ok(Self { sockets, algorithm: recipe.name().to_owned(), _daemons: daemons, folder })
+    }
+
+    /// Nodes that run already.
+    ///
+    /// # Errors
+    /// If one of them does not answer, or they are of several clusters.
+    pub(super) fn existing(nodes: &Nodes) -> Result<Self, Refusal> {
+        let named = nodes.node.iter().map(|node| place::socket_of(node));
+        let sockets: Vec<PathBuf> = nodes.socket.iter().cloned().chain(named).collect();
+        let mut found: Option<(String, String)> = None;
+        for socket in &sockets {
+            let status = Line::open(socket)?.status(None, false)?;
+            let (cluster, _) = found.get_or_insert((status.cluster.clone(), status.algorithm));
+            if *cluster != status.cluster {
+                return Err(Refusal::new(format!(
+                    "the nodes are of the clusters {cluster} and {}: name nodes of one",
+                    status.cluster
+                )));
+            }
+        }
+        let algorithm = found.map(|(_, algorithm)| algorithm).unwrap_or_default();
+        Ok(Self { sockets, algorithm, _daemons: Vec::new(), folder: Folder::temporary("bank")? })
+    }
+}
+
+/// The lock as its nodes run it. What a specimen tells itself takes its time, as in virtual time.
+fn recipe(catalog: &impl Catalog, lock: &About, options: &Options) -> Result<Recipe, Refusal> {
+    struct Slow;
+    impl Visitor for Slow {
+        type Output = Recipe;
+        fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
+            Recipe::new(about.name, Detour::factory(factory))
+        }
+    }
+    if lock.specimen.is_none() {
+        return Recipe::of(catalog, lock.name, options);
+    }
+    let found = catalog.visit(lock.name, options, Slow);
+    found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {:?}", lock.name))))
+}
+
+fn wait_until_ready(daemons: &[Daemon]) -> Result<(), Refusal> {
+    let by = clock::now() + PATIENCE;
+    while !daemons.iter().all(Daemon::is_ready) {
+        if clock::now() > by {
+            return Err(Refusal::new("the bank's nodes were not ready within a minute: is the machine overloaded?"));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
