@@ -1,12 +1,12 @@
 //! The nodes that the bank asks for its lock: three of its own on this machine, or some that run already.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::{clock, place};
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Ticks, Visitor};
+use doorway_client::{Client, clock, place};
+use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Visitor};
 use doorway_daemon::config::Span;
 use doorway_daemon::{Config, Daemon, founding};
 use doorway_lab::bank::Detour;
@@ -17,11 +17,11 @@ use crate::line::Line;
 use crate::node::dev::{Folder, NODES, addresses};
 
 /// A lease so long that a busy machine does not lose it.
-const LEASE: Span = Span(Duration::from_secs(5));
-const DETECTION: Span = Span(Duration::from_secs(6));
+const LEASE: Span = Span(Duration::from_secs(2));
+const DETECTION: Span = Span(Duration::from_millis(2_500));
 
 /// How long nodes may take to become ready.
-const PATIENCE: Ticks = Ticks(60_000_000);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Nodes, and a folder for the sockets of the bank.
 pub(super) struct Cluster {
@@ -55,6 +55,7 @@ impl Cluster {
             sockets.push(socket);
         }
         wait_until_ready(&daemons)?;
+        sockets.iter().try_for_each(|socket| wait_until_open(socket))?;
         Ok(Self { sockets, algorithm: recipe.name().to_owned(), _daemons: daemons, folder })
     }
 
@@ -98,7 +99,7 @@ fn recipe(catalog: &impl Catalog, lock: &About, options: &Options) -> Result<Rec
 }
 
 fn wait_until_ready(daemons: &[Daemon]) -> Result<(), Refusal> {
-    let by = clock::now() + PATIENCE;
+    let by = clock::now() + clock::ticks(PATIENCE);
     while !daemons.iter().all(Daemon::is_ready) {
         if clock::now() > by {
             return Err(Refusal::new("the bank's nodes were not ready within a minute: is the machine overloaded?"));
@@ -106,4 +107,10 @@ fn wait_until_ready(daemons: &[Daemon]) -> Result<(), Refusal> {
         thread::sleep(Duration::from_millis(5));
     }
     Ok(())
+}
+
+/// Goes in and out once: nodes that have just begun let nobody in before the leases of those before them would have ended.
+fn wait_until_open(socket: &Path) -> Result<(), Refusal> {
+    let enter = || Client::connect(socket)?.section("bank").wait(PATIENCE).enter_blocking();
+    enter().map(drop).map_err(|error| Refusal::new(error.to_string()))
 }
