@@ -64,10 +64,14 @@ pub(crate) struct Arguments {
     /// How money is moved
     ///
     /// transfer: one account is told to DEBIT, the other to CREDIT. rewrite: both balances are READ, and both are replaced
-    /// with WRITE, so that updates get lost for good where two do it at once.
+    /// with WRITE, so that updates get lost for good where two do it at once; unless given, so it is done under a broken lock
+    /// without --simulated.
     #[arg(long, value_name = "transfer|rewrite", default_value = "transfer")]
     update: Update,
-    /// How many ticks clients and auditor think before they ask for the lock; a tick of real time is a microsecond
+    /// How many ticks clients and auditor think before they ask for the lock
+    ///
+    /// Without --simulated a tick is a microsecond, and unless given they do not think at all under a right lock, and for
+    /// exponential:2000 under a broken one.
     #[arg(long, value_name = "TICKS", default_value = "exponential:50", allow_negative_numbers = true)]
     think: Span,
 
@@ -113,6 +117,9 @@ pub(crate) struct Arguments {
     )]
     latency: Span,
     /// In what order channels deliver; unless given, in the weakest order that the lock needs
+    ///
+    /// Without --simulated right locks have fifo channels unless any is given; then the messages between the bank's own nodes
+    /// take detours, as those of broken locks do.
     #[arg(long, value_name = "fifo|any|causal", help_heading = RUNS)]
     channels: Option<Channels>,
     /// What chance is drawn from

@@ -75,45 +75,47 @@ pub(super) struct Business<'a> {
 
 impl Business<'_> {
     pub(super) fn lines(&self) -> Vec<String> {
-    let Self { bank, tally, balances } = *self;
-    let mut transfers = format!("{} done, {} refused for lack of money", tally.transfers, tally.refused);
-    if tally.abandoned > 0 {
-        transfers += &format!(", {} given up because an account rejected an order", tally.abandoned);
-    }
-    let wrong = tally.times(Wrong::Audit);
-    let mut audits = match (tally.audits, wrong) {
-        (0, _) => "0".to_owned(),
-        (audits, 0) => format!("{audits}, each of which came to {}", bank.total()),
-        (audits, wrong) => format!("{audits}, of which {wrong} did not come to {}", bank.total()),
-    };
-    if tally.void_audits > 0 {
-        audits += &format!(", and {} given up because an account rejected an order", tally.void_audits);
-    }
-    let mut accounts = match balances {
-        Some(balances) => {
-            let balances: Vec<String> = balances.iter().map(i64::to_string).collect();
-            format!("{} at the end, ", balances.join(" "))
+        let Self { bank, tally, balances } = *self;
+        let mut transfers = format!("{} done, {} refused for lack of money", tally.transfers, tally.refused);
+        if tally.abandoned > 0 {
+            transfers += &format!(", {} given up because an account rejected an order", tally.abandoned);
         }
-        None => String::new(),
-    };
-    accounts += &match tally.times(Wrong::NegativeBalance) {
-        0 => "never overdrawn".to_owned(),
-        1 => "overdrawn once".to_owned(),
-        times => format!("overdrawn {times} times"),
-    };
-    let fenced = match bank.fencing {
-        Fencing::On => format!("{} rejected for a fence that was too small", counted(tally.fenced, "order")),
-        Fencing::Off => {
-            format!("{} let through with a fence that was too small", counted(tally.fenced, "order"))
+        let wrong = tally.times(Wrong::Audit);
+        let mut audits = match (tally.audits, wrong) {
+            (0, _) => "0".to_owned(),
+            (audits, 0) => format!("{audits}, each of which came to {}", bank.total()),
+            (audits, wrong) => format!("{audits}, of which {wrong} did not come to {}", bank.total()),
+        };
+        if tally.void_audits > 0 {
+            audits += &format!(", and {} given up because an account rejected an order", tally.void_audits);
         }
-    };
-    vec![
-        line("transfers", &transfers),
-        line("audits", &audits),
-        line("accounts", &accounts),
-        line("fenced", &fenced),
-    ]
-}
+        let mut accounts = match balances {
+            Some(balances) => {
+                let balances: Vec<String> = balances.iter().map(i64::to_string).collect();
+                format!("{} at the end, ", balances.join(" "))
+            }
+            None => String::new(),
+        };
+        accounts += &match tally.times(Wrong::NegativeBalance) {
+            0 => "never overdrawn".to_owned(),
+            1 => "overdrawn once".to_owned(),
+            times => format!("overdrawn {times} times"),
+        };
+        let fenced = match bank.fencing {
+            Fencing::On => {
+                format!("{} rejected for a fence that was too small", counted(tally.fenced, "order"))
+            }
+            Fencing::Off => {
+                format!("{} let through with a fence that was too small", counted(tally.fenced, "order"))
+            }
+        };
+        vec![
+            line("transfers", &transfers),
+            line("audits", &audits),
+            line("accounts", &accounts),
+            line("fenced", &fenced),
+        ]
+    }
 }
 
 /// What the lock did.

@@ -52,12 +52,7 @@ pub(super) fn answer(
     Ok(Answer::holds(String::new()))
 }
 
-fn start(
-    catalog: &impl Catalog,
-    folder: &Path,
-    node: &str,
-    typed: &Typed,
-) -> Result<Arc<Daemon>, Refusal> {
+fn start(catalog: &impl Catalog, folder: &Path, node: &str, typed: &Typed) -> Result<Arc<Daemon>, Refusal> {
     let (config, recipe) = load(catalog, &folder.join(node).join("node.toml"), typed)?;
     Ok(Arc::new(Daemon::start(config, recipe)?))
 }

@@ -193,11 +193,14 @@ impl Books {
             let before = last.entry(section).or_default();
             let title = self.title(visit.process);
             if visit.entered < before.left {
-                let what = format!("{} and {title} are inside {section} together", self.title(before.process));
+                let what =
+                    format!("{} and {title} are inside {section} together", self.title(before.process));
                 self.violate(visit.entered, Wrong::Exclusion, what);
             } else if fence <= before.fence {
-                let what =
-                    format!("{title} entered {section} with fence {fence} after fence {} was handed out", before.fence);
+                let what = format!(
+                    "{title} entered {section} with fence {fence} after fence {} was handed out",
+                    before.fence
+                );
                 self.violate(visit.entered, Wrong::Fence, what);
             }
             before.fence = fence.max(before.fence);
@@ -224,13 +227,18 @@ impl Books {
             }
             let (balance, logged) = (extract.balance, self.bank.balance as i64 + self.logged[account]);
             if balance != logged {
-                let what = format!("at the end {title} has {balance}, and its clients' logs come to {logged}");
+                let what =
+                    format!("at the end {title} has {balance}, and its clients' logs come to {logged}");
                 self.violate(end, Wrong::FinalLog, what);
             }
         }
         let (sum, total) = (extracts.iter().map(|extract| extract.balance).sum::<i64>(), self.bank.total());
         if sum != total {
-            self.violate(end, Wrong::FinalSum, format!("at the end there is {sum} in all accounts, not {total}"));
+            self.violate(
+                end,
+                Wrong::FinalSum,
+                format!("at the end there is {sum} in all accounts, not {total}"),
+            );
         }
     }
 
@@ -238,7 +246,8 @@ impl Books {
     fn next_after(&self, killed: &Killed) -> Option<Ticks> {
         let is_its = |visit: &&Visit| visit.process == killed.process && visit.left == Some(killed.at);
         let next = |mine: &Visit| {
-            let is_next = |visit: &&Visit| visit.pass.section == mine.pass.section && visit.entered > killed.at;
+            let is_next =
+                |visit: &&Visit| visit.pass.section == mine.pass.section && visit.entered > killed.at;
             self.visits.iter().find(is_next).map(|visit| Ticks(visit.entered.0 - killed.at.0))
         };
         let all: Option<Vec<Ticks>> = self.visits.iter().filter(is_its).map(next).collect();

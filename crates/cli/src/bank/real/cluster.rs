@@ -6,10 +6,10 @@ use std::thread;
 use std::time::Duration;
 
 use doorway_client::{Client, clock, place};
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Refusal, Visitor};
+use doorway_core::{About, Catalog, Channels, Explain, Factory, Hints, Refusal, Visitor};
 use doorway_daemon::config::Span;
 use doorway_daemon::{Config, Daemon, founding};
-use doorway_lab::bank::Detour;
+use doorway_lab::bank::{Bank, Detour};
 use doorway_node::Recipe;
 
 use super::Nodes;
@@ -39,8 +39,8 @@ impl Cluster {
     ///
     /// # Errors
     /// If the algorithm cannot run among three, or the nodes cannot.
-    pub(super) fn own(catalog: &impl Catalog, lock: &About, options: &Options) -> Result<Self, Refusal> {
-        let recipe = recipe(catalog, lock, options)?;
+    pub(super) fn own(catalog: &impl Catalog, lock: &About, bank: &Bank) -> Result<Self, Refusal> {
+        let recipe = recipe(catalog, lock, bank)?;
         recipe.blueprint(NODES.len())?;
         let folder = Folder::temporary("bank")?;
         founding::found(&folder.path, "bank", &addresses()?, lock.name, &BTreeMap::new())?;
@@ -82,27 +82,41 @@ impl Cluster {
     }
 }
 
-/// The lock as its nodes run it. What a specimen tells itself takes its time, as in virtual time.
-fn recipe(catalog: &impl Catalog, lock: &About, options: &Options) -> Result<Recipe, Refusal> {
-    struct Slow;
-    impl Visitor for Slow {
+/// The lock as its nodes run it, over channels of the order that was chosen. A specimen that needs no order gets none, so that
+/// its fault shows.
+fn recipe(catalog: &impl Catalog, lock: &About, bank: &Bank) -> Result<Recipe, Refusal> {
+    struct Wandering;
+    impl Visitor for Wandering {
         type Output = Recipe;
         fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
             Recipe::new(about.name, Detour::factory(factory))
         }
     }
-    if lock.specimen.is_none() {
-        return Recipe::of(catalog, lock.name, options);
+    match channels(lock, bank) {
+        Channels::Any => {
+            let found = catalog.visit(lock.name, &bank.options, Wandering);
+            found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {:?}", lock.name))))
+        }
+        Channels::Fifo => Recipe::of(catalog, lock.name, &bank.options),
+        Channels::Causal => {
+            Err(Refusal::new("causal channels are for --simulated: real ones are fifo or any"))
+        }
     }
-    let found = catalog.visit(lock.name, options, Slow);
-    found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {:?}", lock.name))))
+}
+
+/// The order of messages between the bank's own nodes.
+pub(super) fn channels(lock: &About, bank: &Bank) -> Channels {
+    let usual = if lock.specimen.is_some() { lock.needs } else { Channels::Fifo };
+    bank.channels.unwrap_or(usual)
 }
 
 fn wait_until_ready(daemons: &[Daemon]) -> Result<(), Refusal> {
     let by = clock::now() + clock::ticks(PATIENCE);
     while !daemons.iter().all(Daemon::is_ready) {
         if clock::now() > by {
-            return Err(Refusal::new("the bank's nodes were not ready within a minute: is the machine overloaded?"));
+            return Err(Refusal::new(
+                "the bank's nodes were not ready within a minute: is the machine overloaded?",
+            ));
         }
         thread::sleep(Duration::from_millis(5));
     }

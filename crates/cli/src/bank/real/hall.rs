@@ -8,7 +8,7 @@ use doorway_client::clock;
 use doorway_core::{Refusal, Ticks};
 use doorway_lab::bank::{Bank, Ended, Pass};
 
-use super::books::{Books, Killed, Kept};
+use super::books::{Books, Kept, Killed};
 use super::cluster::Cluster;
 use super::staff::{Employee, Event};
 use super::words::{Assignment, Counter, Word};
@@ -181,7 +181,9 @@ impl<'a> Hall<'a> {
             _ if process == auditor => self.is_open = false,
             _ => self.clients -= 1,
         }
-        if self.clients == 0 && let Some(auditor) = self.staff.get_mut(&auditor) {
+        if self.clients == 0
+            && let Some(auditor) = self.staff.get_mut(&auditor)
+        {
             auditor.nudge();
         }
     }

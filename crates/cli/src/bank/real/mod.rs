@@ -3,6 +3,9 @@
 //! The lock is that of a real cluster. This process starts the others, hears what they do and judges it; it takes no part in
 //! any transfer. A client that is to be killed gives the first order of a transfer to it, as if the order were under way on a
 //! slow network, and is killed inside. The order is delivered after others have been inside.
+//!
+//! Nobody else runs broken locks: nodes of a configuration refuse them, and only the bank's own nodes, which listen on this
+//! machine alone, are given them.
 
 mod account;
 mod books;
@@ -19,7 +22,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use doorway_core::{About, Catalog, Options, Refusal};
-use doorway_lab::bank::{Bank, Broken};
+use doorway_lab::bank::{Bank, Broken, Update};
+use doorway_simulator::Span;
 
 use self::cluster::Cluster;
 use self::hall::Hall;
@@ -78,16 +82,15 @@ pub(super) struct Terms {
 }
 
 /// Options of either bank that mean nothing to the other, and why.
-const VIRTUAL: [(&str, &str); 4] = [
+const VIRTUAL: [(&str, &str); 3] = [
     ("latency", "real messages take the time that they take"),
-    ("channels", "connections between real nodes keep the order of messages"),
     ("runs", "real time cannot be repeated"),
     ("threads", "processes share the processors of themselves"),
 ];
 const REAL: [&str; 4] = ["seconds", "kill", "socket", "node"];
 
 /// What belongs to who founds a cluster.
-const FOUNDING: [&str; 7] = ["algorithm", "broken", "quorum", "structure", "tree", "arbitration", "set"];
+const FOUNDING: [&str; 7] = ["algorithm", "channels", "quorum", "structure", "tree", "arbitration", "set"];
 
 /// The most processes of a kind; an audit takes the sections of all accounts in one request.
 const MOST: usize = 64;
@@ -116,17 +119,30 @@ pub(super) fn answer(
     };
     staff::watch_for_signals(sender.clone())?;
     let cluster = match lock {
-        Some(lock) => Cluster::own(catalog, lock, &terms.bank.options)?,
+        Some(lock) => Cluster::own(catalog, lock, &terms.bank)?,
         None => Cluster::existing(&arguments.real.nodes)?,
     };
     let kept = Hall::open(&terms, &cluster, (&sender, events))?.run()?;
     let exit = if kept.tally.found.is_empty() { Exit::Holds } else { Exit::Fails };
     let told = page::Told { terms: &terms, kept: &kept, lock, cluster: &cluster };
     let text = if arguments.json { page::json(&told) } else { page::page(&told) };
-    Ok(Answer { text, notes: page::notes(&kept), exit })
+    let notes = super::notes(&terms.bank, lock).into_iter().chain(page::notes(&kept)).collect();
+    Ok(Answer { text, notes, exit })
+}
+
+/// What is not typed: right locks are kept busy, and broken ones are given their chance.
+fn in_real_time(bank: Bank, typed: &Typed) -> Bank {
+    let (think, update) = match bank.broken {
+        Broken::Specimen(_) => (Span::Exponential(2_000), Update::Rewrite),
+        Broken::None | Broken::NoLock => (Span::Constant(0), Update::Transfer),
+    };
+    let think = if typed.has("think") { bank.think } else { think };
+    let update = if typed.has("update") { bank.update } else { update };
+    Bank { think, update, ..bank }
 }
 
 fn terms(arguments: &Arguments, bank: Bank, typed: &Typed) -> Result<Terms, Refusal> {
+    let bank = in_real_time(bank, typed);
     for (option, why) in VIRTUAL {
         if typed.has(option) {
             return Err(Refusal::new(format!("--{option} is for --simulated: {why}")));
@@ -149,13 +165,13 @@ fn terms(arguments: &Arguments, bank: Bank, typed: &Typed) -> Result<Terms, Refu
         () if kill > bank.clients => {
             refuse(format!("{kill} of {} clients cannot be killed: give more with --clients", bank.clients))
         }
+        () if !arguments.real.nodes.is_empty() && bank.broken != Broken::None => refuse(
+            "broken locks run only on nodes that the bank starts itself, on this machine: leave out --socket and --node"
+                .to_owned(),
+        ),
         () if !arguments.real.nodes.is_empty() => match FOUNDING.iter().find(|option| typed.has(option)) {
-            Some(&"broken") => refuse(
-                "broken locks run only on nodes that the bank starts itself, on this machine: leave out --socket and --node"
-                    .to_owned(),
-            ),
             Some(option) => refuse(format!(
-                "--{option} was chosen when that cluster was founded: leave it out, or --socket and --node"
+                "--{option} is for nodes that the bank starts itself: leave it out, or --socket and --node"
             )),
             None => Ok(()),
         },
@@ -166,7 +182,9 @@ fn terms(arguments: &Arguments, bank: Bank, typed: &Typed) -> Result<Terms, Refu
 
 fn lock<'a>(catalog: &'a impl Catalog, bank: &Bank) -> Result<&'a About, Refusal> {
     if bank.broken == Broken::NoLock {
-        return Err(Refusal::new("no-lock is for --simulated: real clients ask for a lock, be it a broken one"));
+        return Err(Refusal::new(
+            "no-lock is for --simulated: real clients ask for a lock, be it a broken one",
+        ));
     }
     let options: &Options = &bank.options;
     if options.iter().any(|(_, choice)| choice.word == "elected") {

@@ -3,6 +3,7 @@
 use doorway_client::clock;
 use doorway_core::{About, Ticks};
 use doorway_lab::bank::{Answer, Fencing, Locks, Order, Update, Violation, Wrong};
+use doorway_simulator::Span;
 use serde_json::{Value, json};
 
 use super::Terms;
@@ -10,7 +11,7 @@ use super::books::{Casualty, Kept};
 use super::cluster::Cluster;
 use crate::bank::page::{Business, first_of_each_kind, line};
 use crate::table;
-use crate::text::{counted, decimal, prose_width, wrap};
+use crate::text::{channels, counted, decimal, prose_width, wrap};
 
 /// All that is told.
 pub(super) struct Told<'a> {
@@ -48,7 +49,8 @@ fn heading(told: &Told<'_>) -> String {
     let Told { terms, lock, cluster, .. } = told;
     let bank = &terms.bank;
     let nodes = counted(cluster.sockets.len() as u64, "node");
-    let each = |count: Option<usize>, noun| count.map(|count| format!(" with {}", counted(count as u64, noun)));
+    let each =
+        |count: Option<usize>, noun| count.map(|count| format!(" with {}", counted(count as u64, noun)));
     let mut facts = vec![cluster.algorithm.clone()];
     facts.push(match lock {
         Some(_) => format!("{nodes} of its own"),
@@ -66,6 +68,8 @@ fn heading(told: &Told<'_>) -> String {
         format!("a process each, for at most {}", counted(terms.seconds.as_secs(), "second")),
     ]);
     facts.extend((bank.update == Update::Rewrite).then(|| "balances rewritten".to_owned()));
+    facts.extend(lock.map(|lock| channels(super::cluster::channels(lock, bank))));
+    facts.extend((bank.think != Span::Constant(0)).then(|| format!("think {} µs", bank.think)));
     facts.extend((bank.fencing == Fencing::Off).then(|| "fencing off".to_owned()));
     let mut lines = wrap(&facts.join(", "), prose_width(), 2);
     if let Some(specimen) = lock.and_then(|about| about.specimen) {
@@ -122,8 +126,12 @@ fn locking(kept: &Kept) -> String {
 
 /// How often what was wrong.
 fn damage(kept: &Kept) -> String {
-    let rows: Vec<Vec<String>> =
-        kept.tally.found.iter().map(|(wrong, times)| vec![wrong.title().to_owned(), times.to_string()]).collect();
+    let rows: Vec<Vec<String>> = kept
+        .tally
+        .found
+        .iter()
+        .map(|(wrong, times)| vec![wrong.title().to_owned(), times.to_string()])
+        .collect();
     let table = table::of_numbers(&["what was wrong", "times"], &rows);
     table.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }

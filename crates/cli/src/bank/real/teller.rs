@@ -41,11 +41,7 @@ struct Teller<'a, I, O> {
 }
 
 /// Does all errands.
-pub(super) fn work(
-    assignment: Assignment,
-    input: &mut impl BufRead,
-    out: &mut impl Write,
-) -> io::Result<()> {
+pub(super) fn work(assignment: Assignment, input: &mut impl BufRead, out: &mut impl Write) -> io::Result<()> {
     let bank = assignment.bank();
     let guards = bank.guards().map_err(io::Error::other)?;
     let client = Client::connect(&assignment.daemon).map_err(io::Error::other)?;
@@ -101,7 +97,8 @@ impl<I: BufRead, O: Write> Teller<'_, I, O> {
         };
         sections.dedup();
         let asked = clock::now();
-        let entered = self.client.lock(sections.iter().map(SectionName::as_str)).wait(PATIENCE).enter_blocking();
+        let entered =
+            self.client.lock(sections.iter().map(SectionName::as_str)).wait(PATIENCE).enter_blocking();
         let at = clock::now();
         let guard = match entered {
             Ok(guard) => guard,
