@@ -177,7 +177,7 @@ fn what_cannot_be_done_with_real_processes_is_refused_in_one_sentence() {
         ("bank --seconds 0", "open for 1 to 3600 seconds, not 0"),
         ("bank --algorithm maekawa --quorum plane", "no projective plane has 3 nodes"),
         ("bank --algorithm raymond --tree elected", "an elected tree is for --simulated"),
-        ("bank-process --parent 1", "the bank that this process belongs to has ended"),
+        ("bank-process 1", "the bank that this process belongs to has ended"),
     ] {
         let sentence = refused(words);
         assert!(sentence.contains(part), "{words}: {sentence}");

@@ -42,8 +42,8 @@ fn a_node_that_cannot_start_says_why() {
         ("node", "--config"),
         ("node --config no-such-file", "no-such-file cannot be read"),
         ("node --dev --config x", "cannot be used with"),
-        ("node --dev --check", "--config"),
-        ("node --config x --folder y", "--dev"),
+        ("node --dev --check", "cannot be used with"),
+        ("node --config x --folder y", "cannot be used with"),
         ("node --dev --log-level loud", "error, warn, info, debug, trace"),
     ] {
         let sentence = terminal::refused(words);

@@ -92,6 +92,8 @@ fn line_of(out: &mut ChildStdout) -> String {
 pub fn command(runtime: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_doorway"));
     command.args(words).env("XDG_RUNTIME_DIR", runtime).env_remove("DOORWAY_SOCKET");
+    // So that nothing is left even of those that are killed.
+    command.env("TMPDIR", runtime);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
