@@ -22,7 +22,8 @@ use crate::{Answer, Exit, files, names, repetition, text};
 ///
 /// All of them are processes of the operating system, and the lock is that of a real cluster: of three nodes that the bank
 /// starts on this machine, or of one that runs already, named with --socket or --node. With --simulated all of it happens in
-/// virtual time, where it can be repeated. Broken locks run nowhere but here.
+/// virtual time, where it can be repeated. On a
+/// real network broken locks run nowhere but here.
 ///
 /// It is also checked that nobody enters a section in which somebody is, that fences increase, and at the end, whatever the
 /// audits saw, that all money is there and that what the clients did comes to what the accounts have.
@@ -33,8 +34,8 @@ use crate::{Answer, Exit, files, names, repetition, text};
   doorway bank                                3 accounts, 3 clients, an auditor
   doorway bank --algorithm raymond --locks per-account
   doorway bank --broken E1                    money appears and vanishes
-  doorway bank --kill 1                       kill -9 in mid-transfer does no harm,
-  doorway bank --kill 1 --fencing off         but for the fence it would
+  doorway bank --kill 1                       kill -9 in mid-transfer: no harm
+  doorway bank --kill 1 --fencing off         harm, but for the fence
   doorway bank --node a,b,c                   over the nodes of a cluster
   doorway bank --simulated
   doorway bank --simulated --algorithm maekawa --locks per-account
@@ -107,7 +108,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = named, help_heading = LOCK)]
     set: Vec<(String, String)>,
 
-    /// How many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
+    /// With --simulated, how many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
     #[arg(
         long,
         value_name = "TICKS",
@@ -132,7 +133,7 @@ pub(crate) struct Arguments {
         help_heading = RUNS
     )]
     seed: u64,
-    /// How many runs, with the seeds S, S + 1, …
+    /// With --simulated, how many runs, with the seeds S, S + 1, …
     #[arg(
         long,
         value_name = "R",
@@ -142,7 +143,7 @@ pub(crate) struct Arguments {
         help_heading = RUNS
     )]
     runs: u64,
-    /// How many threads share the runs, one per processor unless given; the output is the same
+    /// With --simulated, how many threads share the runs, one per processor unless given; the output is the same
     #[arg(
         long,
         value_name = "T",
