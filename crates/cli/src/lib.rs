@@ -111,7 +111,7 @@ impl Answer {
   doorway claims                           the literature's claims against runs
   doorway check ricart-agrawala --nodes 3  every interleaving of a small system
   doorway quorum plane --nodes 13          build a quorum system and verify it
-  doorway bank --simulated --broken E1     transfers under a broken lock
+  doorway bank --broken E1                 transfers under a broken lock
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
   doorway chaos --seeds 20                 lock nodes while all goes wrong
@@ -157,6 +157,9 @@ enum Verb {
 fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, Refusal> {
     if let Some(answer) = lock::held_run::answer(&typed.words) {
         return Ok(answer);
+    }
+    if let Some(answer) = bank::real::process::answer(&typed.words) {
+        return answer;
     }
     let mut command = definitions(typed);
     let parsed = command.try_get_matches_from_mut(&typed.words).and_then(|matches| {

@@ -1,6 +1,7 @@
 //! `doorway bank`: transfers between accounts under a lock, and an auditor who counts the money.
 
 mod page;
+pub(crate) mod real;
 
 use doorway_core::{About, Catalog, Channels, Options, Refusal};
 use doorway_lab::bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
@@ -19,12 +20,23 @@ use crate::{Answer, Exit, files, names, repetition, text};
 /// audit comes to the same sum and no account is overdrawn. Under a broken one the auditor meets money that has left one
 /// account and not reached the other, and two clients spend the same money.
 ///
+/// All of them are processes of the operating system, and the lock is that of a real cluster: of three nodes that the bank
+/// starts on this machine, or of one that runs already, named with --socket or --node. With --simulated all of it happens in
+/// virtual time, where it can be repeated. On a
+/// real network broken locks run nowhere but here.
+///
 /// It is also checked that nobody enters a section in which somebody is, that fences increase, and at the end, whatever the
 /// audits saw, that all money is there and that what the clients did comes to what the accounts have.
 ///
 /// Exits 0 if nothing was wrong in any run, 1 if something was.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
+  doorway bank                                3 accounts, 3 clients, an auditor
+  doorway bank --algorithm raymond --locks per-account
+  doorway bank --broken E1                    money appears and vanishes
+  doorway bank --kill 1                       kill -9 in mid-transfer: no harm
+  doorway bank --kill 1 --fencing off         harm, but for the fence
+  doorway bank --node a,b,c                   over the nodes of a cluster
   doorway bank --simulated
   doorway bank --simulated --algorithm maekawa --locks per-account
   doorway bank --simulated --broken E1        deferred peers are never forgotten
@@ -32,7 +44,7 @@ use crate::{Answer, Exit, files, names, repetition, text};
   doorway bank --simulated --broken no-lock --update rewrite --fencing off
   doorway bank --simulated --broken E14 --seed 3 --runs 1 --json")]
 pub(crate) struct Arguments {
-    /// Run it in virtual time, where a run is a seed
+    /// Run it in virtual time, where a run is a seed, and not with real processes
     #[arg(long)]
     simulated: bool,
     /// How many accounts there are
@@ -44,19 +56,23 @@ pub(crate) struct Arguments {
     /// What each account has at the beginning; a transfer is of 1 to that much
     #[arg(long, value_name = "B", default_value = "100", value_parser = whole::<u64>, allow_negative_numbers = true)]
     balance: u64,
-    /// How many transfers each client tries
+    /// How many transfers each client tries; without --simulated, as many as there is time for unless given
     #[arg(long, value_name = "T", default_value = "50", value_parser = whole::<usize>, allow_negative_numbers = true)]
     transfers: usize,
-    /// How many audits there are
+    /// How many audits there are; without --simulated, as many as there is time for unless given, and one at the end
     #[arg(long, value_name = "N", default_value = "50", value_parser = whole::<usize>, allow_negative_numbers = true)]
     audits: usize,
     /// How money is moved
     ///
     /// transfer: one account is told to DEBIT, the other to CREDIT. rewrite: both balances are READ, and both are replaced
-    /// with WRITE, so that updates get lost for good where two do it at once.
+    /// with WRITE, so that updates get lost for good where two do it at once; unless given, so it is done under a broken lock
+    /// without --simulated.
     #[arg(long, value_name = "transfer|rewrite", default_value = "transfer")]
     update: Update,
     /// How many ticks clients and auditor think before they ask for the lock
+    ///
+    /// Without --simulated a tick is a microsecond, and unless given they do not think at all under a right lock, and for
+    /// exponential:2000 under a broken one.
     #[arg(long, value_name = "TICKS", default_value = "exponential:50", allow_negative_numbers = true)]
     think: Span,
 
@@ -92,7 +108,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = named, help_heading = LOCK)]
     set: Vec<(String, String)>,
 
-    /// How many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
+    /// With --simulated, how many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
     #[arg(
         long,
         value_name = "TICKS",
@@ -102,6 +118,9 @@ pub(crate) struct Arguments {
     )]
     latency: Span,
     /// In what order channels deliver; unless given, in the weakest order that the lock needs
+    ///
+    /// Without --simulated right locks have fifo channels unless any is given; then the messages between the bank's own nodes
+    /// take detours, as those of broken locks do.
     #[arg(long, value_name = "fifo|any|causal", help_heading = RUNS)]
     channels: Option<Channels>,
     /// What chance is drawn from
@@ -114,7 +133,7 @@ pub(crate) struct Arguments {
         help_heading = RUNS
     )]
     seed: u64,
-    /// How many runs, with the seeds S, S + 1, …
+    /// With --simulated, how many runs, with the seeds S, S + 1, …
     #[arg(
         long,
         value_name = "R",
@@ -124,7 +143,7 @@ pub(crate) struct Arguments {
         help_heading = RUNS
     )]
     runs: u64,
-    /// How many threads share the runs, one per processor unless given; the output is the same
+    /// With --simulated, how many threads share the runs, one per processor unless given; the output is the same
     #[arg(
         long,
         value_name = "T",
@@ -136,6 +155,9 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long, help_heading = RUNS)]
     json: bool,
+
+    #[command(flatten, next_help_heading = "Real processes")]
+    real: real::Real,
 }
 
 const LOCK: &str = "Lock";
@@ -146,14 +168,12 @@ pub(crate) fn answer(
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
-    if !arguments.simulated {
-        return Err(Refusal::new(
-            "the bank on a real network comes with the lock itself, which is not there yet: --simulated runs it in \
-             virtual time",
-        ));
-    }
     names::find(catalog, typed, &arguments.algorithm)?;
     let bank = bank(arguments)?;
+    if !arguments.simulated {
+        return real::answer(catalog, arguments, bank, typed);
+    }
+    real::check_virtual(typed)?;
     bank.check()?;
     let lock = bank.lock(catalog)?;
     let notes = notes(&bank, lock);

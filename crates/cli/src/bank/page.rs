@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doorway_core::{About, Channels};
-use doorway_lab::bank::{BankRuns, Example, Fencing, Locks, Update, Violation, Wrong};
+use doorway_lab::bank::{Bank, BankRuns, Example, Fencing, Locks, Tally, Update, Violation, Wrong};
 
 use crate::table;
 use crate::text::{channels, counted, decimal, item, prose_width, wrap};
@@ -13,7 +13,8 @@ use crate::typed::Typed;
 const COLUMN: usize = 14;
 
 pub(super) fn page(runs: &BankRuns, lock: Option<&About>, typed: &Typed) -> String {
-    let mut parts = vec![heading(runs, lock), business(runs).join("\n"), locking(runs, lock).join("\n")];
+    let business = Business { bank: &runs.bank, tally: &runs.tally, balances: runs.balances() };
+    let mut parts = vec![heading(runs, lock), business.lines().join("\n"), locking(runs, lock).join("\n")];
     match &runs.example {
         None => parts.push(peace(runs)),
         Some(example) => parts.extend([damage(runs), failure(runs, example, typed)]),
@@ -60,50 +61,61 @@ fn heading(runs: &BankRuns, lock: Option<&About>) -> String {
     lines
 }
 
-fn line(name: &str, told: &str) -> String {
+pub(super) fn line(name: &str, told: &str) -> String {
     item(name, told, COLUMN, prose_width())
 }
 
 /// What clients, auditor and accounts did.
-fn business(runs: &BankRuns) -> Vec<String> {
-    let (bank, tally) = (&runs.bank, &runs.tally);
-    let mut transfers = format!("{} done, {} refused for lack of money", tally.transfers, tally.refused);
-    if tally.abandoned > 0 {
-        transfers += &format!(", {} given up because an account rejected an order", tally.abandoned);
-    }
-    let wrong = tally.times(Wrong::Audit);
-    let mut audits = match (tally.audits, wrong) {
-        (0, _) => "0".to_owned(),
-        (audits, 0) => format!("{audits}, each of which came to {}", bank.total()),
-        (audits, wrong) => format!("{audits}, of which {wrong} did not come to {}", bank.total()),
-    };
-    if tally.void_audits > 0 {
-        audits += &format!(", and {} given up because an account rejected an order", tally.void_audits);
-    }
-    let mut accounts = match runs.balances() {
-        Some(balances) => {
-            let balances: Vec<String> = balances.iter().map(i64::to_string).collect();
-            format!("{} at the end, ", balances.join(" "))
+pub(super) struct Business<'a> {
+    pub(super) bank: &'a Bank,
+    pub(super) tally: &'a Tally,
+    /// What each account has at the end, if there was one run.
+    pub(super) balances: Option<&'a [i64]>,
+}
+
+impl Business<'_> {
+    pub(super) fn lines(&self) -> Vec<String> {
+        let Self { bank, tally, balances } = *self;
+        let mut transfers = format!("{} done, {} refused for lack of money", tally.transfers, tally.refused);
+        if tally.abandoned > 0 {
+            transfers += &format!(", {} given up because an account rejected an order", tally.abandoned);
         }
-        None => String::new(),
-    };
-    accounts += &match tally.times(Wrong::NegativeBalance) {
-        0 => "never overdrawn".to_owned(),
-        1 => "overdrawn once".to_owned(),
-        times => format!("overdrawn {times} times"),
-    };
-    let fenced = match bank.fencing {
-        Fencing::On => format!("{} rejected for a fence that was too small", counted(tally.fenced, "order")),
-        Fencing::Off => {
-            format!("{} let through with a fence that was too small", counted(tally.fenced, "order"))
+        let wrong = tally.times(Wrong::Audit);
+        let mut audits = match (tally.audits, wrong) {
+            (0, _) => "0".to_owned(),
+            (audits, 0) => format!("{audits}, each of which came to {}", bank.total()),
+            (audits, wrong) => format!("{audits}, of which {wrong} did not come to {}", bank.total()),
+        };
+        if tally.void_audits > 0 {
+            audits += &format!(", and {} given up because an account rejected an order", tally.void_audits);
         }
-    };
-    vec![
-        line("transfers", &transfers),
-        line("audits", &audits),
-        line("accounts", &accounts),
-        line("fenced", &fenced),
-    ]
+        let mut accounts = match balances {
+            Some(balances) => {
+                let balances: Vec<String> = balances.iter().map(i64::to_string).collect();
+                format!("{} at the end, ", balances.join(" "))
+            }
+            None => String::new(),
+        };
+        accounts += &match tally.times(Wrong::NegativeBalance) {
+            0 => "never overdrawn".to_owned(),
+            1 => "overdrawn once".to_owned(),
+            times => format!("overdrawn {times} times"),
+        };
+        let fenced = match bank.fencing {
+            Fencing::On => {
+                format!("{} rejected for a fence that was too small", counted(tally.fenced, "order"))
+            }
+            Fencing::Off => {
+                format!("{} let through with a fence that was too small", counted(tally.fenced, "order"))
+            }
+        };
+        vec![
+            line("transfers", &transfers),
+            line("audits", &audits),
+            line("accounts", &accounts),
+            line("fenced", &fenced),
+        ]
+    }
 }
 
 /// What the lock did.
@@ -174,7 +186,7 @@ fn failure(runs: &BankRuns, example: &Example, typed: &Typed) -> String {
 }
 
 /// So many that people read them, and none of a kind crowds out the others.
-fn first_of_each_kind(violations: &[Violation]) -> Vec<&Violation> {
+pub(super) fn first_of_each_kind(violations: &[Violation]) -> Vec<&Violation> {
     const SHOWN: usize = 3;
     let mut seen: BTreeMap<Wrong, usize> = BTreeMap::new();
     let mut is_early = |violation: &&Violation| {

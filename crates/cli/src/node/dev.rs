@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use super::{Arguments, load, log, say};
 use crate::Answer;
 use crate::typed::Typed;
 
-const NODES: [&str; 3] = ["a", "b", "c"];
+pub(crate) const NODES: [&str; 3] = ["a", "b", "c"];
 const CLUSTER: &str = "dev";
 
 /// How long those inside may stay when all three stop together: there is nobody to hand over to.
@@ -57,7 +58,7 @@ fn start(catalog: &impl Catalog, folder: &Path, node: &str, typed: &Typed) -> Re
 }
 
 /// An address on this machine for each node, with a port that is free just now.
-fn addresses() -> Result<Vec<(String, String)>, Refusal> {
+pub(crate) fn addresses() -> Result<Vec<(String, String)>, Refusal> {
     let refuse = |error| Refusal::new(format!("no port of this machine is free: {error}"));
     // All at once, so that they differ.
     let listeners = NODES.map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
@@ -82,25 +83,38 @@ fn check_free() -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Where the three keep what they write.
-struct Folder {
-    path: PathBuf,
+/// Where nodes of this process keep what they write.
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
     /// Whether it goes when they end.
     is_temporary: bool,
 }
 
 impl Folder {
     fn new(given: Option<&Path>) -> Result<Self, Refusal> {
-        let temporary = || std::env::temp_dir().join(format!("doorway-dev-{}", std::process::id()));
-        let folder =
-            Self { path: given.map_or_else(temporary, Path::to_owned), is_temporary: given.is_none() };
-        if folder.is_temporary {
-            let _ = std::fs::remove_dir_all(&folder.path);
+        match given {
+            Some(path) => Self { path: path.to_owned(), is_temporary: false }.made(),
+            None => Self::temporary("dev"),
         }
-        std::fs::create_dir_all(&folder.path).map_err(|error| {
-            Refusal::new(format!("the folder {} cannot be made: {error}", folder.path.display()))
+    }
+
+    /// An empty one, which goes with its owner.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn temporary(what: &str) -> Result<Self, Refusal> {
+        let path = std::env::temp_dir().join(format!("doorway-{what}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        Self { path, is_temporary: true }.made()
+    }
+
+    fn made(self) -> Result<Self, Refusal> {
+        // Nobody else's: there are keys in it.
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path);
+        made.map_err(|error| {
+            Refusal::new(format!("the folder {} cannot be made: {error}", self.path.display()))
         })?;
-        Ok(folder)
+        Ok(self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `doorway node`: the daemon of this machine, or a whole cluster to try things with.
 
-mod dev;
+pub(crate) mod dev;
 mod log;
 mod notify;
 mod watch;

@@ -11,6 +11,7 @@ use super::settings::Fencing;
 /// An account and what it has seen of fences.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Account {
+    /// What it has.
     pub balance: i64,
     /// The clock of its process.
     pub clock: LamportClock,
@@ -21,6 +22,7 @@ pub struct Account {
 
 /// What came of an order.
 pub struct Served {
+    /// What it answers.
     pub answer: Answer,
     /// Whether its fence was smaller than one seen before.
     pub is_stale: bool,
@@ -29,6 +31,8 @@ pub struct Served {
 }
 
 impl Account {
+    /// An account that has seen no fence yet.
+    #[must_use]
     pub fn new(balance: i64, fencing: Fencing) -> Self {
         Self { balance, clock: LamportClock::default(), fencing, highest: BTreeMap::new() }
     }

@@ -100,7 +100,8 @@ impl<'a, A: Explain> Hall<'a, A> {
         let account = || Process::Account(Account::new(bank.balance as i64, bank.fencing));
         let teller = |me| {
             let sections = Sections::new(me, register.clone());
-            Process::Teller(Box::new(Teller::new(sections, guards.clone(), bank.update, bank.errands(me))))
+            let errands = bank.errands(me).take(bank.errand_count(me)).collect();
+            Process::Teller(Box::new(Teller::new(sections, guards.clone(), bank.update, errands)))
         };
         let mut processes: Vec<Process<A>> = (0..bank.accounts).map(|_| account()).collect();
         processes.extend(bank.participants().map(teller));

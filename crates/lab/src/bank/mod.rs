@@ -10,9 +10,11 @@
 //! which they take in the order of the accounts so that they never wait for each other in a ring. An account
 //! sees the fence of the section with every order, and rejects an order whose fence is smaller than one that it has seen.
 //!
-//! A [`Bank`] is one run as a person would type it; all of it happens in virtual time, and a run is a seed.
+//! A [`Bank`] is one run as a person would type it; all of it happens in virtual time, and a run is a seed. Its parts that
+//! know nothing of time serve the bank of real processes as well: an [`Account`], orders and answers, and what there is to do.
 
 mod account;
+mod detour;
 mod hall;
 mod message;
 mod no_lock;
@@ -23,8 +25,12 @@ mod settings;
 mod tally;
 mod teller;
 
+pub use account::{Account, Served};
+pub use detour::{Detour, Routed};
 pub use hall::Outcome;
+pub use message::{Answer, Order, Pass};
 pub use report::{BankReport, Found};
 pub use runs::{BankRuns, Example};
 pub use settings::{Bank, Broken, Fencing, Locks, Update};
 pub use tally::{Tally, Violation, Wrong};
+pub use teller::{Ended, Errand, Transfer, Work};

@@ -1,12 +1,11 @@
 //! What decides a run of the bank, each thing as a person would type it.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
 
 use doorway_core::{About, Catalog, Channels, NodeId, Options, Refusal, SectionName, Ticks};
 use doorway_simulator::{Latency, Random, Settings, Span};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::teller::{Errand, Transfer, Work};
 use crate::{Trial, shell};
@@ -147,7 +146,7 @@ impl Bank {
     ///
     /// # Errors
     /// None of these names is too long.
-    pub(super) fn guards(&self) -> Result<Vec<SectionName>, Refusal> {
+    pub fn guards(&self) -> Result<Vec<SectionName>, Refusal> {
         match self.locks {
             Locks::One => Ok(vec![SectionName::new("bank")?; self.accounts]),
             Locks::PerAccount => {
@@ -156,18 +155,25 @@ impl Bank {
         }
     }
 
-    /// What a participant has to do, drawn from the seed: each one has a stream of its own.
-    pub(super) fn errands(&self, process: NodeId) -> VecDeque<Errand> {
+    /// How much a participant has to do.
+    pub(super) fn errand_count(&self, process: NodeId) -> usize {
+        if self.is_auditor(process) { self.audits } else { self.transfers }
+    }
+
+    fn is_auditor(&self, process: NodeId) -> bool {
+        process.index() + 1 == self.processes()
+    }
+
+    /// What a participant has to do, without end, drawn from the seed: each one has a stream of its own.
+    pub fn errands(&self, process: NodeId) -> impl Iterator<Item = Errand> + use<> {
         const FIRST_STREAM: u64 = 1_000;
         let mut random = Random::new(self.seed, FIRST_STREAM + process.index() as u64);
-        let is_auditor = process.index() + 1 == self.processes();
-        let count = if is_auditor { self.audits } else { self.transfers };
-        let mut draw = || {
-            let after = Ticks(random.ticks(self.think));
-            let work = if is_auditor { Work::Audit } else { Work::Transfer(self.transfer(&mut random)) };
+        let (bank, is_auditor) = (self.clone(), self.is_auditor(process));
+        std::iter::repeat_with(move || {
+            let after = Ticks(random.ticks(bank.think));
+            let work = if is_auditor { Work::Audit } else { Work::Transfer(bank.transfer(&mut random)) };
             Errand { after, work }
-        };
-        (0..count).map(|_| draw()).collect()
+        })
     }
 
     fn transfer(&self, random: &mut Random) -> Transfer {
@@ -311,7 +317,7 @@ macro_rules! either {
     ($(#[$doc:meta])* $name:ident: $what:literal, $(#[$first_doc:meta])* $first:ident = $first_word:literal,
      $(#[$second_doc:meta])* $second:ident = $second_word:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum $name {
             $(#[$first_doc])*
             #[serde(rename = $first_word)]

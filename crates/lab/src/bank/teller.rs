@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use doorway_core::{Algorithm, Effects, Fence, NodeId, SectionName, Sections, Ticks};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::message::{Answer, Msg, Order, Pass};
 use super::process::{Begin, Notice, Process};
@@ -28,22 +28,29 @@ pub struct Teller<A> {
 /// Something to do, after a time to think.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Errand {
+    /// How long to think before.
     pub after: Ticks,
+    /// What.
     pub work: Work,
 }
 
 /// What there is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Work {
+    /// Money is to be moved.
     Transfer(Transfer),
+    /// All accounts are to be added up.
     Audit,
 }
 
 /// Money to be moved from one account to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Transfer {
+    /// The place of the account that it is taken from.
     pub from: usize,
+    /// The place of the other.
     pub to: usize,
+    /// How much.
     pub amount: i64,
 }
 
@@ -67,7 +74,7 @@ enum Stage {
 }
 
 /// How an errand ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Ended {
     /// The money was moved.
     Transferred,

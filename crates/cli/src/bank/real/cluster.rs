@@ -1,0 +1,130 @@
+//! The nodes that the bank asks for its lock: three of its own on this machine, or some that run already.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use doorway_client::{Client, clock, place};
+use doorway_core::{About, Catalog, Channels, Explain, Factory, Hints, Refusal, Visitor};
+use doorway_daemon::config::Span;
+use doorway_daemon::{Config, Daemon, founding};
+use doorway_lab::bank::{Bank, Detour};
+use doorway_node::Recipe;
+
+use super::Nodes;
+use crate::line::Line;
+use crate::node::dev::{Folder, NODES, addresses};
+
+/// A lease so long that a busy machine does not lose it.
+const LEASE: Span = Span(Duration::from_secs(2));
+const DETECTION: Span = Span(Duration::from_millis(2_500));
+
+/// How long nodes may take to become ready.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Nodes, and a folder for the sockets of the bank.
+pub(super) struct Cluster {
+    /// Where the nodes' clients find them.
+    pub(super) sockets: Vec<PathBuf>,
+    /// What the lock is, as people write it.
+    pub(super) algorithm: String,
+    // In this order: the nodes end before their files go.
+    _daemons: Vec<Daemon>,
+    pub(super) folder: Folder,
+}
+
+impl Cluster {
+    /// Starts three nodes, on this machine alone.
+    ///
+    /// # Errors
+    /// If the algorithm cannot run among three, or the nodes cannot.
+    pub(super) fn own(catalog: &impl Catalog, lock: &About, bank: &Bank) -> Result<Self, Refusal> {
+        let recipe = recipe(catalog, lock, bank)?;
+        recipe.blueprint(NODES.len())?;
+        let folder = Folder::temporary("bank")?;
+        founding::found(&folder.path, "bank", &addresses()?, lock.name, &BTreeMap::new())?;
+        let (mut daemons, mut sockets) = (Vec::new(), Vec::new());
+        for node in NODES {
+            let mut config = Config::load(&folder.path.join(node).join("node.toml"))?;
+            config.timing.lease = Some(LEASE);
+            config.timing.detection = Some(DETECTION);
+            let socket = folder.path.join(format!("{node}.sock"));
+            config.socket = Some(socket.clone());
+            daemons.push(Daemon::start(config, recipe.clone())?);
+            sockets.push(socket);
+        }
+        wait_until_ready(&daemons)?;
+        sockets.iter().try_for_each(|socket| wait_until_open(socket))?;
+        Ok(Self { sockets, algorithm: recipe.name().to_owned(), _daemons: daemons, folder })
+    }
+
+    /// Nodes that run already.
+    ///
+    /// # Errors
+    /// If one of them does not answer, or they are of several clusters.
+    pub(super) fn existing(nodes: &Nodes) -> Result<Self, Refusal> {
+        let named = nodes.node.iter().map(|node| place::socket_of(node));
+        let sockets: Vec<PathBuf> = nodes.socket.iter().cloned().chain(named).collect();
+        let mut found: Option<(String, String)> = None;
+        for socket in &sockets {
+            let status = Line::open(socket)?.status(None, false)?;
+            let (cluster, _) = found.get_or_insert((status.cluster.clone(), status.algorithm));
+            if *cluster != status.cluster {
+                return Err(Refusal::new(format!(
+                    "the nodes are of the clusters {cluster} and {}: name nodes of one",
+                    status.cluster
+                )));
+            }
+        }
+        let algorithm = found.map(|(_, algorithm)| algorithm).unwrap_or_default();
+        Ok(Self { sockets, algorithm, _daemons: Vec::new(), folder: Folder::temporary("bank")? })
+    }
+}
+
+/// The lock as its nodes run it, over channels of the order that was chosen. A specimen that needs no order gets none, so that
+/// its fault shows.
+fn recipe(catalog: &impl Catalog, lock: &About, bank: &Bank) -> Result<Recipe, Refusal> {
+    struct Wandering;
+    impl Visitor for Wandering {
+        type Output = Recipe;
+        fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
+            Recipe::new(about.name, Detour::factory(factory))
+        }
+    }
+    match channels(lock, bank) {
+        Channels::Any => {
+            let found = catalog.visit(lock.name, &bank.options, Wandering);
+            found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {:?}", lock.name))))
+        }
+        Channels::Fifo => Recipe::of(catalog, lock.name, &bank.options),
+        Channels::Causal => {
+            Err(Refusal::new("causal channels are for --simulated: real ones are fifo or any"))
+        }
+    }
+}
+
+/// The order of messages between the bank's own nodes.
+pub(super) fn channels(lock: &About, bank: &Bank) -> Channels {
+    let usual = if lock.specimen.is_some() { lock.needs } else { Channels::Fifo };
+    bank.channels.unwrap_or(usual)
+}
+
+fn wait_until_ready(daemons: &[Daemon]) -> Result<(), Refusal> {
+    let by = clock::now() + clock::ticks(PATIENCE);
+    while !daemons.iter().all(Daemon::is_ready) {
+        if clock::now() > by {
+            return Err(Refusal::new(
+                "the bank's nodes were not ready within a minute: is the machine overloaded?",
+            ));
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}
+
+/// Goes in and out once: nodes that have just begun let nobody in before the leases of those before them would have ended.
+fn wait_until_open(socket: &Path) -> Result<(), Refusal> {
+    let enter = || Client::connect(socket)?.section("bank").wait(PATIENCE).enter_blocking();
+    enter().map(drop).map_err(|error| Refusal::new(error.to_string()))
+}

@@ -1,0 +1,213 @@
+//! The hall of the bank: it starts all processes, hears them, kills some of them, and is the slow post.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use doorway_client::clock;
+use doorway_core::{Refusal, Ticks};
+use doorway_lab::bank::{Bank, Ended, Pass};
+
+use super::books::{Books, Kept, Killed};
+use super::cluster::Cluster;
+use super::staff::{Employee, Event};
+use super::words::{Assignment, Counter, Word};
+use super::{Terms, teller};
+use crate::progress::Progress;
+
+/// How often progress is shown.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// The transfer of which those to be killed do not get back.
+const FATAL: usize = 5;
+
+/// A bank at work.
+pub(super) struct Hall<'a> {
+    terms: &'a Terms,
+    bank: &'a Bank,
+    cluster: &'a Cluster,
+    events: Receiver<Event>,
+    staff: BTreeMap<usize, Employee>,
+    /// Lines of the slow post to the accounts.
+    counters: Vec<Counter>,
+    books: Books,
+    progress: Progress,
+    /// How many clients are at work.
+    clients: usize,
+    is_open: bool,
+    /// When whoever still waits has waited for too long.
+    limit: Ticks,
+}
+
+impl<'a> Hall<'a> {
+    /// Starts all processes.
+    ///
+    /// # Errors
+    /// If one cannot be started.
+    pub(super) fn open(
+        terms: &'a Terms,
+        cluster: &'a Cluster,
+        (sender, events): (&Sender<Event>, Receiver<Event>),
+    ) -> Result<Self, Refusal> {
+        let bank = &terms.bank;
+        let mut hall = Self {
+            terms,
+            bank,
+            cluster,
+            events,
+            staff: BTreeMap::new(),
+            counters: Vec::new(),
+            books: Books::new(bank, clock::now()),
+            progress: Progress::without_end("transfers and audits"),
+            clients: bank.clients,
+            is_open: true,
+            limit: Ticks(u64::MAX),
+        };
+        hall.start(0..bank.accounts, Ticks(0), sender)?;
+        hall.await_accounts()?;
+        let until = clock::now() + clock::ticks(terms.seconds);
+        hall.limit = until + clock::ticks(teller::PATIENCE * 2);
+        hall.books.began = clock::now();
+        hall.start(bank.accounts..bank.processes(), until, sender)?;
+        Ok(hall)
+    }
+
+    fn start(
+        &mut self,
+        processes: std::ops::Range<usize>,
+        until: Ticks,
+        sender: &Sender<Event>,
+    ) -> Result<(), Refusal> {
+        for process in processes {
+            let employee = Employee::start(&self.assignment(process, until), sender)?;
+            self.staff.insert(process, employee);
+        }
+        Ok(())
+    }
+
+    fn assignment(&self, process: usize, until: Ticks) -> Assignment {
+        let (terms, bank) = (self.terms, self.bank);
+        let is_auditor = process + 1 == bank.processes();
+        let client = process.saturating_sub(bank.accounts);
+        let sockets = &self.cluster.sockets;
+        Assignment {
+            process,
+            accounts: bank.accounts,
+            clients: bank.clients,
+            balance: bank.balance,
+            locks: bank.locks,
+            update: bank.update,
+            fencing: bank.fencing,
+            think: bank.think.to_string(),
+            seed: bank.seed,
+            folder: self.cluster.folder.path.clone(),
+            daemon: sockets.get(client % sockets.len().max(1)).cloned().unwrap_or_default(),
+            errands: if is_auditor { terms.audits } else { terms.transfers },
+            until,
+            killed_after: (!is_auditor && client < terms.kill)
+                .then(|| terms.transfers.map_or(FATAL, |transfers| FATAL.min(transfers / 2))),
+        }
+    }
+
+    fn await_accounts(&mut self) -> Result<(), Refusal> {
+        let mut missing = self.bank.accounts;
+        while missing > 0 {
+            match self.events.recv_timeout(teller::PATIENCE) {
+                Ok(Event::Said(_, Word::Ready)) => missing -= 1,
+                Ok(Event::Said(process, Word::Failed(why))) => return Err(self.failed(process, &why)),
+                Ok(Event::Interrupted) => return Err(interrupted()),
+                Ok(_) => {}
+                Err(_) => return Err(Refusal::new("an account does not start")),
+            }
+        }
+        let open = |account| Counter::open(&self.cluster.folder.path, account);
+        let counters = (0..self.bank.accounts).map(open).collect::<std::io::Result<_>>();
+        self.counters = counters.map_err(|error| Refusal::new(format!("an account is gone: {error}")))?;
+        Ok(())
+    }
+
+    /// Hears all of them until the last audit.
+    ///
+    /// # Errors
+    /// If a process cannot go on, or somebody has interrupted it.
+    pub(super) fn run(mut self) -> Result<Kept, Refusal> {
+        while self.is_open && clock::now() < self.limit {
+            match self.events.recv_timeout(LOOK) {
+                Ok(Event::Said(process, word)) => self.note(process, word)?,
+                Ok(Event::Silent(process)) => self.note_end(process),
+                Ok(Event::Interrupted) => return Err(interrupted()),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.progress.show(self.books.errands());
+        }
+        if self.is_open {
+            self.books.note_hang();
+        }
+        self.deliver(|_| true)?;
+        let extracts = self.counters.iter_mut().map(Counter::close).collect::<std::io::Result<Vec<_>>>();
+        let extracts = extracts.map_err(|error| Refusal::new(format!("an account is gone: {error}")))?;
+        Ok(self.books.close(&extracts))
+    }
+
+    fn note(&mut self, process: usize, word: Word) -> Result<(), Refusal> {
+        match word {
+            Word::Ready => {}
+            Word::Entered { at, waited, passes } => self.books.enter(process, at, waited, passes),
+            Word::Posted { account, pass, order } => {
+                // Before it is killed nobody else can be inside, if the lock is right.
+                let at = clock::now();
+                self.staff.remove(&process);
+                self.books.kill(Killed { process, at, account, pass, order, answer: None });
+            }
+            Word::Left { at, ended, changes, lost } => {
+                let passes = self.books.leave(process, at, ended, &changes, lost);
+                if matches!(ended, Ended::Audited(_)) {
+                    // All accounts have seen these fences.
+                    self.deliver(|late| is_newer(&passes, late))?;
+                }
+            }
+            Word::Stalled { sections } => self.books.note_stall(process, &sections),
+            Word::Failed(why) => return Err(self.failed(process, &why)),
+        }
+        Ok(())
+    }
+
+    /// A process is done, or was killed. When the clients are, there is one more audit.
+    fn note_end(&mut self, process: usize) {
+        let auditor = self.bank.processes() - 1;
+        match process {
+            _ if process < self.bank.accounts => {}
+            _ if process == auditor => self.is_open = false,
+            _ => self.clients -= 1,
+        }
+        if self.clients == 0
+            && let Some(auditor) = self.staff.get_mut(&auditor)
+        {
+            auditor.nudge();
+        }
+    }
+
+    /// Delivers orders of those who were killed that lie at the slow post.
+    fn deliver(&mut self, is_due: impl Fn(&Pass) -> bool) -> Result<(), Refusal> {
+        for late in self.books.killed.iter_mut().filter(|late| late.answer.is_none() && is_due(&late.pass)) {
+            let answer = self.counters[late.account].order(&late.pass, late.order);
+            late.answer = Some(answer.map_err(|error| Refusal::new(format!("an account is gone: {error}")))?);
+        }
+        Ok(())
+    }
+
+    fn failed(&self, process: usize, why: &str) -> Refusal {
+        let title = self.bank.title(doorway_core::NodeId::new(process));
+        Refusal::new(format!("{title} cannot go on: {why}"))
+    }
+}
+
+/// Whether somebody with these passes came later than this one.
+fn is_newer(passes: &[Pass], late: &Pass) -> bool {
+    passes.iter().any(|pass| pass.section == late.section && pass.fence > late.fence)
+}
+
+fn interrupted() -> Refusal {
+    Refusal::new("interrupted: all processes of the bank are ended")
+}
