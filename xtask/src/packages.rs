@@ -20,6 +20,10 @@ pub const BROWSER: [Package; 2] = [
     Package { program: "chromedriver", name: "chromium-driver", tests: PAGES },
 ];
 
+/// The database in which the SQL that refuses old fences is tested.
+pub const POSTGRESQL: Package =
+    Package { program: "psql", name: "postgresql", tests: "the test of the SQL for PostgreSQL" };
+
 const PAGES: &str = "the tests of the studio's pages in a browser";
 
 /// Sees to it that the program is there, or says what is skipped because it is not.

@@ -13,6 +13,8 @@ pub enum Exit {
     BadUsage,
     /// A limit was reached before it could be decided.
     Undecided,
+    /// As a command that was run has ended, or what shells say of one that could not be.
+    Command(u8),
 }
 
 impl Exit {
@@ -24,6 +26,7 @@ impl Exit {
             Exit::Fails => 1,
             Exit::BadUsage => 2,
             Exit::Undecided => 3,
+            Exit::Command(code) => code,
         }
     }
 }

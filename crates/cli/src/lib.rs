@@ -16,23 +16,30 @@
 mod algorithms;
 mod bank;
 mod bench;
+mod breaking;
 mod chaos;
 mod check;
 mod claims;
+mod cluster;
 mod compare;
 mod completions;
 mod exit;
 mod explain;
 mod files;
+mod line;
+mod lock;
 mod man;
 mod names;
+mod node;
 mod picture;
 mod programs;
 mod progress;
+mod question;
 mod quorum;
 mod records;
 mod repetition;
 mod simulate;
+mod status;
 mod studio;
 mod sweep;
 mod table;
@@ -40,6 +47,7 @@ mod text;
 mod trace;
 mod typed;
 mod usage;
+mod wakeups;
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
@@ -110,8 +118,12 @@ impl Answer {
   doorway bench locks                      how fast our locks are here
   doorway trace html run.jsonl -o run.html a recorded run to step through
   doorway studio --open                    all of this in the browser
+  doorway node --dev                       three lock nodes to try things with
+  doorway lock NAME -- COMMAND             run a command under a lock
+  doorway status                           who is inside, who waits
 
-Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided."
+Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided; \
+`doorway lock` has the status of its command."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -133,6 +145,13 @@ enum Verb {
     Bench(bench::Arguments),
     Trace(trace::Arguments),
     Studio(studio::Arguments),
+    Cluster(cluster::Arguments),
+    Node(node::Arguments),
+    Lock(Box<lock::Arguments>),
+    Status(status::Arguments),
+    Break(breaking::Arguments),
+    #[command(hide = true)]
+    HeldRun(lock::held_run::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
@@ -162,6 +181,12 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Bench(arguments)) => bench::answer(&arguments),
         Some(Verb::Trace(arguments)) => trace::answer(catalog, &arguments),
         Some(Verb::Studio(arguments)) => studio::answer(catalog, &arguments),
+        Some(Verb::Cluster(arguments)) => cluster::answer(catalog, &arguments, typed),
+        Some(Verb::Node(arguments)) => node::answer(catalog, &arguments, typed),
+        Some(Verb::Lock(arguments)) => lock::answer(&arguments, typed),
+        Some(Verb::Status(arguments)) => status::answer(&arguments),
+        Some(Verb::Break(arguments)) => breaking::answer(&arguments),
+        Some(Verb::HeldRun(arguments)) => Ok(lock::held_run::answer(&arguments)),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }

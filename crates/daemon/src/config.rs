@@ -57,6 +57,9 @@ pub struct Config {
     pub limits: Limits,
     /// All nodes of the cluster that are known.
     pub nodes: Vec<Spanned<Peer>>,
+    /// The file that it was read from, if it was.
+    #[serde(skip)]
+    pub source: Option<PathBuf>,
 }
 
 /// A node of the cluster.
@@ -247,6 +250,7 @@ impl Config {
         for path in [&mut config.data, authority, certificate, key].into_iter().chain(&mut config.socket) {
             *path = folder.join(&*path);
         }
+        config.source = Some(path.to_owned());
         Ok(config)
     }
 

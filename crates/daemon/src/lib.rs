@@ -1,5 +1,34 @@
 //! The lock node of Doorway on a real network.
+//!
+//! A [`Daemon`] runs the pure node of `doorway-node` on threads of its own: one that owns the node, one that writes to its disk,
+//! and a small runtime for its connections. Nodes talk over TCP with TLS and prove by their certificates who they are; clients
+//! of the same machine connect to a Unix socket, and who may do that is a matter of the file's mode.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`config`] | a node's configuration, as a file that people write |
+//! | `driver` | the thread that owns the node: inputs, effects, timers, requests, status, orders |
+//! | `disk` | the thread that writes, and what it does when it cannot |
+//! | `peers` | the other nodes: dialing, accepting, who is believed |
+//! | `clients` | the clients of this machine, and what waits to be told to them |
+//! | `tls`, [`identity`] | who somebody is, and how it is proved |
+//! | `certificates`, `founding` | what makes a cluster (feature `found`) |
 
+#[cfg(feature = "found")]
+pub mod certificates;
+mod clients;
 pub mod config;
+mod daemon;
+mod disk;
+mod driver;
+#[cfg(feature = "found")]
+pub mod founding;
+mod frames;
+mod health;
+pub mod identity;
+mod peers;
+mod shared;
+mod tls;
 
 pub use config::Config;
+pub use daemon::Daemon;

@@ -3,7 +3,7 @@
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use serde::{Deserialize, Serialize};
 
-use crate::{ClientId, RequestId};
+use crate::{ClientId, RequestId, Timing};
 
 /// What somebody on this side of the network wants of the node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -27,8 +27,16 @@ pub enum Command {
         /// How long those inside may stay.
         patience: Ticks,
     },
-    /// These nodes are to be the voters, for good; the others take part without a vote. Only a leader acts on it.
+    /// These nodes are to be the voters, until somebody says otherwise; the others take part without a vote. Only a leader acts
+    /// on it, and answers [`Notice::Appointed`] once that is agreed; anybody else answers [`Notice::NotLeader`].
     Appoint(Vec<NodeId>),
+    /// A node is gone for good: it is left out if it is still there, votes no more, and the disk that it had is never taken in
+    /// again. With a new disk it can come back as a new node. Only a leader acts on it, and answers [`Notice::Removed`] once
+    /// that is agreed; anybody else answers [`Notice::NotLeader`].
+    Remove(NodeId),
+    /// Whoever is inside a section, at whichever node, is to be put out. It is told so, and the section is free when it has said
+    /// that it left or its deadline has passed: so two are never inside. Answered with [`Notice::Broken`].
+    Break(SectionName),
 }
 
 /// A client wants into one section, or into several at once.
@@ -95,6 +103,32 @@ pub enum Notice {
         /// What the cluster runs.
         cluster: String,
     },
+    /// The cluster lives by other times than this node, which cannot take part before it has the same.
+    WrongTiming {
+        /// The times of the cluster.
+        cluster: Timing,
+    },
+    /// An operator has removed the disk of this node from its cluster: it can only come back with a new one.
+    Expelled,
+    /// What an operator wished can only be told to the node that leads; nothing has changed. It is also the answer if another
+    /// node leads before the wish was agreed; then it may come true nevertheless.
+    NotLeader {
+        /// Who leads, as far as the node knows.
+        leader: Option<NodeId>,
+    },
+    /// What an operator wished cannot be, for the reason in this sentence; nothing has changed.
+    NotDone(String),
+    /// It is agreed that these nodes are to vote. They do as soon as all of them take part.
+    Appointed(Vec<NodeId>),
+    /// It is agreed that a node is gone for good.
+    Removed(NodeId),
+    /// All members have looked whether somebody is inside a section, and have told whoever was.
+    Broken {
+        /// The section.
+        section: SectionName,
+        /// Whether anybody was.
+        was_inside: bool,
+    },
     /// What the node found on its disk, or was told by the consensus, cannot be: it does nothing any more.
     Corrupt(String),
 }
@@ -112,6 +146,9 @@ pub enum Loss {
     Leaving,
     /// Two nodes said that they were inside: nobody may go on.
     Conflict,
+    /// An operator has put it out. Unlike after every other loss the section is still its own: it should stop, and then say so
+    /// with a release; at its deadline the section is taken from it in any case.
+    Broken,
 }
 
 impl Loss {
@@ -124,6 +161,7 @@ impl Loss {
             Loss::MaxHold => "it was held for as long as was asked for",
             Loss::Leaving => "this node is leaving its cluster",
             Loss::Conflict => "two nodes reported to be inside",
+            Loss::Broken => "somebody has broken the lock",
         }
     }
 }
@@ -141,7 +179,7 @@ pub enum Reason {
     BadNames,
     /// A request of that number exists already.
     BadNumber,
-    /// More requests wait, or are inside, than a node can keep.
+    /// More requests wait, or are inside, than a node can keep, or more sections are in use.
     TooMany,
     /// The node is leaving its cluster.
     Leaving,
@@ -159,7 +197,7 @@ impl Reason {
             }
             Reason::BadNames => "a request names 1 to 64 sections, each of them once",
             Reason::BadNumber => "there is a request of that number already",
-            Reason::TooMany => "this node has as many requests as it can keep",
+            Reason::TooMany => "this node has as many requests, or sections in use, as it can keep",
             Reason::Leaving => "this node is leaving its cluster",
         }
     }

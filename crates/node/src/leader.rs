@@ -8,7 +8,8 @@ use crate::consensus::{Config, Consensus};
 use crate::message::{Heartbeat, Hello};
 use crate::recipe::Recipe;
 use crate::view::Voters;
-use crate::{Flaw, Incarnation, Timing, View};
+use crate::wishes::Wishes;
+use crate::{DiskId, Flaw, Incarnation, Notice, Timing, View};
 
 /// What a voter has seen of the others. It matters only while this voter leads.
 #[derive(Clone, Debug)]
@@ -23,8 +24,8 @@ pub(crate) struct Watch {
     joiners: BTreeMap<NodeId, Joiner>,
     /// Lives that have ended by themselves.
     left: BTreeSet<Incarnation>,
-    /// Who is to vote, if somebody has said so.
-    appointed: Option<BTreeSet<NodeId>>,
+    /// What an operator wishes.
+    pub(crate) wishes: Wishes,
 }
 
 /// What was seen of a member.
@@ -66,7 +67,7 @@ impl Watch {
             members: BTreeMap::new(),
             joiners: BTreeMap::new(),
             left: BTreeSet::new(),
-            appointed: None,
+            wishes: Wishes::default(),
         }
     }
 
@@ -118,9 +119,15 @@ impl Watch {
         }
     }
 
-    /// These are to vote.
-    pub(crate) fn appoint(&mut self, nodes: BTreeSet<NodeId>) {
-        self.appointed = Some(nodes);
+    /// The answers to wishes that have come true, or that somebody else has to be told now.
+    pub(crate) fn answer_wishes(&mut self, consensus: &Consensus) -> Vec<Notice> {
+        let mut answers =
+            consensus.newest_decided().map(|view| self.wishes.answers(view)).unwrap_or_default();
+        if !consensus.is_leader() {
+            let not_leader = Notice::NotLeader { leader: consensus.leader() };
+            answers.extend(std::iter::repeat_n(not_leader, self.wishes.give_up()));
+        }
+        answers
     }
 
     /// A view was decided.
@@ -173,6 +180,7 @@ impl Watch {
         if let Some(victim) = self.most_complained_of(&next, current) {
             next.members.remove(&victim);
         }
+        self.wishes.grant(&mut next);
         let gone = current.members.values().filter(|life| !next.has(life) && self.left.contains(life));
         next.clean = gone.copied().collect();
         let everybody_is_active =
@@ -188,7 +196,8 @@ impl Watch {
                 && heartbeat.view == current.number
                 && next.members.get(node) == Some(&heartbeat.incarnation)
         });
-        (next.members != current.members || runs_out).then_some(next)
+        let is_wished = next.appointed != current.appointed || next.removed != current.removed;
+        (next.members != current.members || runs_out || is_wished).then_some(next)
     }
 
     /// Whether a member is to be left out.
@@ -253,8 +262,11 @@ impl Watch {
     ) {
         let Joiner { hello, first, .. } = joiner;
         let life = hello.incarnation;
-        let is_new = consensus.latest_life(life.disk).is_none_or(|latest| life.life() > latest)
-            || crate::has_flaw(self.flaw, Flaw::Readmitted);
+        let is_new = match consensus.latest_life(life.disk) {
+            Some(latest) => life.life() > latest || crate::has_flaw(self.flaw, Flaw::Readmitted),
+            // Its lives may have been forgotten; then a late hello of one of them tells of an earlier view.
+            None => hello.newest >= consensus.forgotten_to(),
+        };
         let hears = |other: &NodeId| *other == node || hello.heard.contains(other);
         let is_heard = |other: &NodeId| {
             let as_joiner = self.joiners.get(other).filter(|other| next.has(&other.hello.incarnation));
@@ -262,11 +274,13 @@ impl Watch {
         };
         let is_known = consensus.config().everybody().any(|(disk, _)| disk == life.disk);
         let is_steady = now >= *first + Ticks(self.timing.heartbeat.0 * 2);
-        let is_same = hello.algorithm == recipe.name() && recipe.blueprint(next.members.len() + 1).is_ok();
+        let is_same = hello.algorithm == recipe.name()
+            && hello.timing == self.timing
+            && recipe.blueprint(next.members.len() + 1).is_ok();
         let reaches_all = next.members.keys().all(|other| hears(other) && is_heard(other));
         let is_free = !next.members.contains_key(&node) && next.members.len() < crate::wire::MOST_NODES;
-        if is_new && is_known && is_steady && is_same && reaches_all && is_free && !self.left.contains(&life)
-        {
+        let is_gone = self.left.contains(&life) || next.removed.contains(&life.disk);
+        if is_new && is_known && is_steady && is_same && reaches_all && is_free && !is_gone {
             next.members.insert(node, life);
         }
     }
@@ -285,7 +299,7 @@ impl Watch {
         // Who listens already goes on to, unless its node has another disk by now.
         let nodes: BTreeSet<NodeId> = listeners.values().copied().collect();
         listeners.extend(config.listeners.iter().filter(|(_, node)| !nodes.contains(node)));
-        listeners.retain(|disk, _| !config.voters.contains_key(disk));
+        listeners.retain(|disk, _| !config.voters.contains_key(disk) && !current.removed.contains(disk));
         let mut next = Config { listeners, ..config.clone() };
         let wanted = if crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
             self.desired_voters(current, config)
@@ -324,15 +338,14 @@ impl Watch {
         };
         let active = current.members.iter().filter(|(node, life)| self.is_active(**node, life, current));
         let active: Voters = active.map(|(node, life)| (life.disk, *node)).collect();
-        let can_vote =
-            |disk: &crate::DiskId| config.listeners.contains_key(disk) || voters.contains_key(disk);
+        let can_vote = |disk: &DiskId| config.listeners.contains_key(disk) || voters.contains_key(disk);
         let active: Voters = active.into_iter().filter(|(disk, _)| can_vote(disk)).collect();
-        let desired = match &self.appointed {
+        let desired = match &current.appointed {
             Some(nodes) => {
                 let chosen = active.iter().filter(|(_, node)| nodes.contains(node)).map(copy);
                 Some(chosen.collect::<Voters>()).filter(|chosen| chosen.len() >= nodes.len())?
             }
-            None => grown(&voters, &active, current.members.len()),
+            None => grown(&voters, &active, current.members.len(), &current.removed),
         };
         (!desired.is_empty() && desired != voters).then_some(desired)
     }
@@ -340,10 +353,12 @@ impl Watch {
 
 /// The voters that there should be if nobody has said who: those who are, without the disks that are gone, and others in their
 /// place; and of a growing cluster more of them, always an odd number.
-fn grown(voters: &Voters, active: &Voters, members: usize) -> Voters {
+fn grown(voters: &Voters, active: &Voters, members: usize, removed: &BTreeSet<DiskId>) -> Voters {
     // A disk at whose node another one lives now is gone for good.
-    let is_gone = |disk, node| active.iter().any(|(other, at)| at == node && other != disk);
-    let mut grown: Voters = voters.iter().filter(|(disk, node)| !is_gone(*disk, *node)).map(copy).collect();
+    let is_replaced =
+        |disk: &DiskId, node: &NodeId| active.iter().any(|(other, at)| at == node && other != disk);
+    let is_gone = |disk: &DiskId, node: &NodeId| removed.contains(disk) || is_replaced(disk, node);
+    let mut grown: Voters = voters.iter().filter(|(disk, node)| !is_gone(disk, node)).map(copy).collect();
     let mut others: Vec<_> = active.iter().filter(|(disk, _)| !grown.contains_key(disk)).map(copy).collect();
     others.sort_unstable_by_key(|(_, node)| *node);
     let lost = voters.len() - grown.len();
@@ -366,4 +381,65 @@ fn is_earlier(life: &Incarnation, known: &Incarnation) -> bool {
 
 fn copy<A: Copy, B: Copy>((a, b): (&A, &B)) -> (A, B) {
     (*a, *b)
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_algorithms::catalog;
+    use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Visitor};
+
+    use super::*;
+    use crate::consensus::Snapshot;
+    use crate::disk::{Memory, blank};
+
+    fn recipe() -> Recipe {
+        struct Cook;
+        impl Visitor for Cook {
+            type Output = Recipe;
+            fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
+                Recipe::new(about.name, factory)
+            }
+        }
+        let found = catalog().visit("central", &Options::none(), Cook);
+        found.expect("it is in the catalog").expect("it needs no options")
+    }
+
+    fn hello(disk: u64, boot: u64, newest: u64) -> Hello {
+        let incarnation = Incarnation { disk: DiskId(disk), boot, tenure: 0 };
+        let (algorithm, timing) = ("central".to_owned(), Timing::default());
+        Hello { incarnation, algorithm, timing, newest, seq: 1, heard: Vec::new() }
+    }
+
+    /// Whether a leader takes in whoever says this, in a cluster that remembers the fifth life of disk 2 and has forgotten those
+    /// of others up to view 9.
+    fn is_taken_in(hello: Hello) -> bool {
+        let voters: Voters = [1, 2, 3].map(|disk| (DiskId(disk), NodeId::new(disk as usize))).into();
+        let mut memory = Memory::read(&blank(DiskId(1))).expect("it is whole");
+        let view = View { number: 9, removed: [DiskId(3)].into(), ..View::genesis(voters) };
+        memory.snapshot = Snapshot { forgotten_to: 9, ..Snapshot::genesis(view.clone()) };
+        memory.snapshot.lives.insert(DiskId(2), (5, 0));
+        let consensus = Consensus::new(&memory, 1, Timing::default(), 64, Ticks(0));
+        let watch = Watch::new(Timing::default(), None);
+        let mut next = view.successor();
+        let joiner = Joiner { hello, first: Ticks(0), last: Ticks(0) };
+        let now = crate::timing::milliseconds(1_000);
+        watch.take_in(NodeId::new(7), &joiner, &mut next, &consensus, &recipe(), now);
+        !next.members.is_empty()
+    }
+
+    #[test]
+    fn a_late_hello_brings_nobody_back_although_its_life_is_forgotten() {
+        assert!(!is_taken_in(hello(2, 5, 20)), "a life that is remembered");
+        assert!(is_taken_in(hello(2, 6, 0)), "a later one");
+        assert!(!is_taken_in(hello(1, 8, 8)), "what was said before view 9 may be of a life that was in it");
+        assert!(is_taken_in(hello(1, 8, 9)), "what was said after it cannot");
+    }
+
+    #[test]
+    fn nobody_is_taken_in_with_other_times_or_a_disk_that_was_removed() {
+        let mut other = hello(2, 6, 9);
+        other.timing.margin = crate::timing::milliseconds(101);
+        assert!(!is_taken_in(other));
+        assert!(!is_taken_in(hello(3, 9, 9)));
+    }
 }

@@ -16,7 +16,7 @@
 //! | [`node`] | the whole: from an input to what comes of it |
 //! | `sections` | clients, their queues, the algorithm of each section, forgetting |
 //! | `lease`, `voter` | for how long a node may act, and who says so |
-//! | `leader` | who is left out, who is taken in, who votes |
+//! | `leader`, `wishes` | who is left out, who is taken in, who votes |
 //! | `consensus` | the log of views, on disk and agreed |
 //! | `delivery` | messages within a view: once and in order |
 //! | [`wire`] | messages as bytes, with limits |
@@ -38,6 +38,7 @@ pub mod timing;
 mod view;
 mod voter;
 pub mod wire;
+mod wishes;
 
 pub use command::{Command, Lock, Loss, Notice, Reason};
 pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
@@ -46,7 +47,7 @@ pub use id::{ClientId, DiskId, Incarnation, RequestId};
 pub use message::{Ack, Heartbeat, Hello, Idleness, Msg, Parcel, Report, Still, Welcome};
 pub use node::{LockNode, Setup};
 pub use recipe::{Blueprint, Participant, Post, Recipe};
-pub use sections::Counters;
+pub use sections::{Counters, InsideLook, SectionLook, WaitingLook};
 pub use timing::Timing;
 pub use view::{View, Voters};
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::consensus::Ballot;
 use crate::wire::{LONGEST_SAYING, MOST_FORGOTTEN, MOST_INSIDE, MOST_NODES, at_most};
-use crate::{DiskId, Incarnation};
+use crate::{DiskId, Incarnation, Timing};
 
 /// A message between two nodes. Everything but [`Msg::Parcel`] may be lost, doubled and overtaken; parcels are numbered,
 /// acknowledged and sent again.
@@ -95,6 +95,10 @@ pub struct Hello {
     pub incarnation: Incarnation,
     /// The algorithm that it runs, with what was chosen for it.
     pub algorithm: String,
+    /// The times that it lives by.
+    pub timing: Timing,
+    /// The number of the newest view that it knows to be decided: so its age shows even where its life is not remembered.
+    pub newest: u64,
     /// Its number, larger than that of every earlier one.
     pub seq: u64,
     /// Whom it has heard answer for long enough.
@@ -111,6 +115,10 @@ pub struct Welcome {
     pub seq: u64,
     /// The algorithm that the answering node runs: one of another algorithm cannot take part.
     pub algorithm: String,
+    /// The times that the answering node lives by: one with other times cannot take part.
+    pub timing: Timing,
+    /// Whether the disk of the one who said hello was removed.
+    pub is_removed: bool,
 }
 
 /// What a member tells all others when it learns of a view. It never changes afterwards.
@@ -161,6 +169,15 @@ pub enum Parcel {
         #[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")]
         keep: Vec<SectionName>,
     },
+    /// Whoever is inside this section is to be put out.
+    Break(SectionName),
+    /// The answer: whoever was inside has been told.
+    Broken {
+        /// The section.
+        section: SectionName,
+        /// Whether anybody was.
+        was_inside: bool,
+    },
 }
 
 impl Parcel {
@@ -170,6 +187,7 @@ impl Parcel {
             Parcel::Section { section, .. } | Parcel::Open(section) => std::slice::from_ref(section),
             Parcel::MayForget(names) => names,
             Parcel::Wanted(_) | Parcel::Idle(_) | Parcel::Idleness(_) | Parcel::Verdict { .. } => &[],
+            Parcel::Break(_) | Parcel::Broken { .. } => &[],
         }
     }
 
@@ -179,7 +197,8 @@ impl Parcel {
         let of = |names: &[SectionName]| names.iter().map(|name| NAME + name.as_str().len()).sum::<usize>();
         match self {
             Parcel::Section { section, bytes, .. } => of(std::slice::from_ref(section)) + bytes.len(),
-            Parcel::Open(name) | Parcel::Wanted(name) => of(std::slice::from_ref(name)),
+            Parcel::Open(name) | Parcel::Wanted(name) | Parcel::Break(name) => of(std::slice::from_ref(name)),
+            Parcel::Broken { section, .. } => of(std::slice::from_ref(section)),
             Parcel::Idle(names) | Parcel::MayForget(names) => of(names),
             Parcel::Verdict { forget, keep, .. } => of(forget) + of(keep),
             Parcel::Idleness(Idleness { answers, arrived }) => {

@@ -13,7 +13,7 @@ pub const fn milliseconds(count: u64) -> Ticks {
 }
 
 /// The times of a cluster, in ticks of a microsecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timing {
     /// L: how long a node may act after the sending of a heartbeat that a majority of the voters acknowledged.
     pub lease: Ticks,

@@ -25,11 +25,18 @@ pub struct View {
     pub voters_since: u64,
     /// Those of its predecessor that left by themselves, so that nobody has to wait for their leases.
     pub clean: BTreeSet<Incarnation>,
+    /// The nodes that are to vote, if an operator has said so; otherwise the leader chooses.
+    pub appointed: Option<BTreeSet<NodeId>>,
+    /// Disks that an operator has removed: they vote no more and are taken in no more, in any later view.
+    pub removed: BTreeSet<DiskId>,
 }
 
 impl View {
     /// The largest number: a fence has 27 bits for it.
     pub const LAST: u64 = (1 << 27) - 1;
+
+    /// How many disks can be removed in a cluster's life.
+    pub const MOST_REMOVED: usize = 1_024;
 
     /// The view before the first: nobody takes part yet.
     #[must_use]
@@ -41,6 +48,8 @@ impl View {
             next_voters: None,
             voters_since: 1,
             clean: BTreeSet::new(),
+            appointed: None,
+            removed: BTreeSet::new(),
         }
     }
 
@@ -62,11 +71,15 @@ impl View {
             && few(self.clean.len())
             && disks.len() == self.members.len()
             && self.clean.iter().all(|gone| !self.has(gone))
+            && self.appointed.as_ref().is_none_or(|nodes| !nodes.is_empty() && few(nodes.len()))
+            && self.removed.len() <= Self::MOST_REMOVED
+            && self.removed.is_disjoint(&disks)
     }
 
     /// Of how many pieces it is made.
     pub(crate) fn pieces(&self) -> usize {
-        self.members.len() + self.clean.len() + self.voter_sets().map(Voters::len).sum::<usize>()
+        let words = self.appointed.as_ref().map_or(0, BTreeSet::len) + self.removed.len();
+        self.members.len() + self.clean.len() + words + self.voter_sets().map(Voters::len).sum::<usize>()
     }
 
     /// Whether this life of a node takes part.

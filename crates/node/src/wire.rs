@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use crate::message::{Idleness, Msg, Parcel};
 
 /// The version of the messages, in the first byte of each.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// The longest message in bytes.
 pub const LONGEST: usize = 4 << 20;
@@ -97,6 +97,7 @@ fn check_parcel(parcel: &Parcel) -> Result<(), &'static str> {
     match parcel {
         Parcel::Section { clock, .. } | Parcel::Verdict { clock, .. } => low(*clock),
         Parcel::Open(_) | Parcel::Wanted(_) | Parcel::Idle(_) | Parcel::MayForget(_) => Ok(()),
+        Parcel::Break(_) | Parcel::Broken { .. } => Ok(()),
         Parcel::Idleness(Idleness { answers, .. }) => {
             let mut clocks = answers.iter().filter_map(|(_, still)| Some(still.as_ref()?.clock));
             clocks.try_for_each(low)

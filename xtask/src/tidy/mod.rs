@@ -12,6 +12,7 @@ mod names;
 mod places;
 mod source;
 mod specimens;
+mod weight;
 
 use std::fmt;
 
@@ -56,7 +57,8 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
         return Err(Stop::Usage(format!("`cargo xtask tidy` takes no arguments, and got {word}.")));
     }
     let files = files::read_all(&root())?;
-    let findings = findings(&files);
+    let mut findings = findings(&files);
+    findings.extend(weight::check(&weight::tree(&root())?));
     for finding in &findings {
         println!("{finding}");
     }

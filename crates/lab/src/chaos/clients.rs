@@ -211,6 +211,8 @@ impl Clients {
                 }
             }
             Notice::Wanted { .. } | Notice::Left | Notice::WrongAlgorithm { .. } => {}
+            Notice::WrongTiming { .. } | Notice::Expelled | Notice::Broken { .. } => {}
+            Notice::NotLeader { .. } | Notice::NotDone(_) | Notice::Appointed(_) | Notice::Removed(_) => {}
             Notice::Corrupt(why) => {
                 cluster.judge_mut().violate(format!("node {node} stopped: {why}"));
             }

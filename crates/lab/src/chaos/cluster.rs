@@ -400,6 +400,7 @@ impl Design {
     fn setup(&self, me: NodeId) -> Setup {
         Setup {
             longest_log: self.longest_log,
+            most_open: Setup::MOST_OPEN,
             me,
             peers: NodeId::first(self.nodes).collect::<BTreeSet<NodeId>>(),
             recipe: self.strangers.get(&me).unwrap_or(&self.recipe).clone(),

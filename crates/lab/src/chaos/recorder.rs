@@ -46,6 +46,8 @@ impl Recorder {
             Command::Gone(_) => drop(step(What::Timer, "a client is gone")),
             Command::Leave { .. } => drop(step(What::Timer, "it is told to leave the cluster")),
             Command::Appoint(_) => drop(step(What::Timer, "it is told who shall vote")),
+            Command::Remove(_) => drop(step(What::Timer, "it is told that a node is gone for good")),
+            Command::Break(_) => drop(step(What::Timer, "it is told to break a section")),
         }
     }
 
@@ -60,7 +62,9 @@ impl Recorder {
             Notice::Lost { request, why } => drop(self.leave(now, node, *request, lost(*why), log)),
             Notice::Refused { request, .. } => drop(self.leave(now, node, *request, "not served", log)),
             Notice::Renewed { .. } | Notice::Wanted { .. } | Notice::Left => {}
-            Notice::WrongAlgorithm { .. } | Notice::Corrupt(_) => {}
+            Notice::WrongAlgorithm { .. } | Notice::WrongTiming { .. } | Notice::Expelled => {}
+            Notice::NotLeader { .. } | Notice::NotDone(_) | Notice::Appointed(_) | Notice::Removed(_) => {}
+            Notice::Broken { .. } | Notice::Corrupt(_) => {}
         }
     }
 
@@ -119,6 +123,7 @@ fn lost(why: Loss) -> &'static str {
         Loss::MaxHold => "held as long as it was asked for",
         Loss::Leaving => "the node is leaving",
         Loss::Conflict => "two nodes reported to be inside",
+        Loss::Broken => "somebody has broken the lock",
     }
 }
 

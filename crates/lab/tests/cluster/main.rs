@@ -8,6 +8,7 @@ mod leaders;
 mod majorities;
 mod membership;
 mod messages;
+mod operator;
 mod restarts;
 mod scene;
 mod takeovers;

@@ -103,6 +103,39 @@ fn when_a_node_leaves_the_next_entry_follows_at_once_and_no_lease_is_waited_for(
 }
 
 #[test]
+fn a_node_that_leaves_before_it_is_a_member_says_so_until_nobody_can_take_it_in() {
+    let mut taken_in = 0;
+    for seed in 1..=40 {
+        let design = Design { founders: 3, ..Design::new(4, recipe_of(DEFAULT), seed) };
+        let mut scene = Scene::unsettled(design);
+        let joiner = NodeId::new(3);
+        scene.crash(joiner);
+        scene.settle();
+        scene.restart(joiner);
+        scene.run(milliseconds(400 + 10 * seed));
+        if scene.is_active(joiner) {
+            continue;
+        }
+        // Its first words do not arrive.
+        scene.cut_off(joiner);
+        scene.cluster.command(joiner, Command::Leave { patience: Ticks(0) });
+        scene.run(milliseconds(100));
+        assert_eq!(scene.announcements, [], "seed {seed}: it may still be taken in");
+        scene.cluster.heal_network();
+        scene.run(milliseconds(1_000));
+        assert_eq!(scene.announcements, [(joiner, Notice::Left)], "seed {seed}");
+        let view = scene.cluster.nodes()[0].look().newest.cloned().expect("there is one");
+        assert_eq!(view.members.len(), 3, "seed {seed}");
+        let lives = scene.cluster.judge().views();
+        scene.run(milliseconds(2_000));
+        assert_eq!(scene.cluster.judge().views(), lives, "seed {seed}: nobody takes it in any more");
+        taken_in += usize::from(view.number > 4);
+        scene.finish();
+    }
+    println!("{taken_in} were taken in although they were leaving");
+}
+
+#[test]
 fn who_leaves_waits_for_those_inside_as_long_as_it_was_told_to() {
     let mut scene = Scene::new(3, 5);
     let (leaver, elsewhere) = (scene.follower(0), scene.follower(1));

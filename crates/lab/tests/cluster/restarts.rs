@@ -83,6 +83,27 @@ fn after_a_restart_of_all_nodes_fences_go_on_rising() {
 }
 
 #[test]
+fn after_a_restart_of_all_nodes_nobody_waits_for_longer_than_a_lease_since_the_start() {
+    let (mut slowest, mut quickest) = (Ticks(0), Ticks(u64::MAX));
+    for seed in 1..=12 {
+        let mut scene = Scene::new(3, seed);
+        NodeId::first(3).for_each(|node| scene.crash(node));
+        scene.run(milliseconds(100));
+        NodeId::first(3).for_each(|node| scene.restart(node));
+        let started = scene.now();
+        let next = scene.lock(NodeId::new(seed as usize % 3), "x");
+        let span = scene.wait_for(next) - started;
+        (slowest, quickest) = (slowest.max(span), quickest.min(span));
+        scene.finish();
+    }
+    println!(
+        "restart of all nodes whose voters never changed: served {quickest} to {slowest} µs after the start"
+    );
+    // W since the start, on the slowest clock, or an election and the time that it takes to be heard; and a change of members.
+    assert!(slowest <= milliseconds(1_300), "served after {slowest} µs");
+}
+
+#[test]
 fn a_node_that_lost_its_disk_is_a_new_voter_and_its_old_disk_votes_no_more() {
     for seed in 1..=12 {
         let mut scene = Scene::new(3, seed);

@@ -242,9 +242,7 @@ impl Scene {
                 self.stories.get_mut(&request).expect("somebody has asked").refused = Some((now, why));
             }
             Notice::Wanted { .. } => {}
-            other @ (Notice::Left | Notice::WrongAlgorithm { .. } | Notice::Corrupt(_)) => {
-                self.announcements.push((node, other));
-            }
+            other => self.announcements.push((node, other)),
         }
     }
 

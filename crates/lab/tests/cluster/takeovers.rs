@@ -1,10 +1,11 @@
 //! How long a section stays shut when its holder is gone, in true time, over fifty seeds each.
 
 use doorway_core::{NodeId, Ticks};
+use doorway_lab::chaos::Design;
 use doorway_node::timing::milliseconds;
-use doorway_node::{Command, RequestId};
+use doorway_node::{Command, RequestId, Timing};
 
-use crate::scene::Scene;
+use crate::scene::{DEFAULT, Scene, recipe_of};
 
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=50;
 
@@ -22,7 +23,12 @@ struct Play {
 
 impl Play {
     fn new(nodes: usize, seed: u64, holder: impl Fn(&Scene) -> NodeId) -> Self {
-        let mut scene = Scene::new(nodes, seed);
+        Self::of(Design::new(nodes, recipe_of(DEFAULT), seed), holder)
+    }
+
+    fn of(design: Design, holder: impl Fn(&Scene) -> NodeId) -> Self {
+        let seed = design.seed;
+        let mut scene = Scene::of(design);
         let holder = holder(&scene);
         let elsewhere = (0..2).map(|place| scene.follower(place)).find(|node| *node != holder);
         let elsewhere = elsewhere.expect("one of two is another");
@@ -93,11 +99,19 @@ fn the_section_of_a_holder_that_voters_stood_behind_to_the_last_waits_for_its_le
 #[test]
 fn the_section_of_a_holder_that_crashes_while_the_voters_change_waits_for_its_lease() {
     let (least, most) = spans("crash while the voters change", |seed| {
-        Play::new(5, seed, |scene| scene.follower(0)).take_over(|scene, holder| {
+        // A barrier so short that the holder is left out before W has passed since the change, on everybody's clock.
+        let timing = Timing { barrier: milliseconds(800), ..Timing::default() };
+        let design = Design { timing, ..Design::new(5, recipe_of(DEFAULT), seed) };
+        Play::of(design, |scene| scene.follower(0)).take_over(|scene, holder| {
             let leader = scene.leader();
             let voters = [leader, scene.follower(1), scene.follower(2)];
             scene.cluster.command(leader, Command::Appoint(voters.to_vec()));
-            scene.run(milliseconds(seed * 2));
+            let changes = |scene: &Scene| {
+                let look = scene.cluster.nodes()[leader.index()].look();
+                look.newest.is_some_and(|view| view.next_voters.is_some())
+            };
+            scene.run_while("a change of voters to come", |scene| !changes(scene));
+            scene.run(milliseconds(seed / 2));
             scene.crash(holder);
         })
     });

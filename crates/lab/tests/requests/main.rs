@@ -1,6 +1,7 @@
 //! What a lock node owes its clients: one answer to each request whenever it ends, all sections or none, its turn to every
 //! node, and no memory of what nobody uses any more.
 
+mod breaking;
 mod forgetting;
 mod moments;
 mod rules;

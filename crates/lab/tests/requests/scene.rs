@@ -75,6 +75,8 @@ pub struct Scene {
     pub entered: Vec<RequestId>,
     /// How long whoever is let in stays; nobody leaves by itself if there is no such time.
     pub stay: Option<Ticks>,
+    /// The sections that were broken, and whether anybody was inside.
+    pub broken: Vec<(SectionName, bool)>,
     wrong: Vec<String>,
 }
 
@@ -85,8 +87,14 @@ impl Scene {
         let mut design = Design::new(nodes, recipe, seed);
         change(&mut design.timing);
         let cluster = Cluster::new(design).expect("a good design");
-        let mut scene =
-            Self { cluster, asked: BTreeMap::new(), entered: Vec::new(), stay: None, wrong: Vec::new() };
+        let mut scene = Self {
+            cluster,
+            asked: BTreeMap::new(),
+            entered: Vec::new(),
+            stay: None,
+            broken: Vec::new(),
+            wrong: Vec::new(),
+        };
         scene.run_until(Self::BEGINNING);
         assert!(scene.cluster.nodes().iter().all(|node| node.look().standing == Standing::Active));
         scene
@@ -197,7 +205,10 @@ impl Scene {
             Notice::Granted { request, fences, until } => self.enter(request, fences, until),
             Notice::Renewed { request, until } => self.cluster.judge_mut().renew(request, until),
             Notice::Lost { request, why } => {
-                self.cluster.judge_mut().end(request);
+                // Whoever is put out may not hear of it before its deadline.
+                if why != Loss::Broken {
+                    self.cluster.judge_mut().end(request);
+                }
                 let is_inside = |fate| matches!(fate, Fate::Inside(_));
                 self.turn(request, Fate::Lost(why), is_inside);
             }
@@ -210,7 +221,8 @@ impl Scene {
                 asked.wanted.push((now, section));
             }
             Notice::Left => {}
-            Notice::WrongAlgorithm { .. } | Notice::Corrupt(_) => self.wrong.push(format!("{notice:?}")),
+            Notice::Broken { section, was_inside } => self.broken.push((section, was_inside)),
+            other => self.wrong.push(format!("{other:?}")),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the voters tell each other, and what their logs hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use noraft::{ClusterConfig, LogEntries, LogEntry, LogIndex, LogPosition, Term};
 use serde::{Deserialize, Serialize};
@@ -176,22 +176,30 @@ pub struct Snapshot {
     pub config: Config,
     /// The newest view there.
     pub view: Option<View>,
-    /// The latest life of each disk that was ever in a view.
+    /// The latest life of each disk that was ever in a view, but for some that were forgotten.
     pub lives: BTreeMap<DiskId, (u64, u64)>,
+    /// No disk that was forgotten was in a later view than the one with this number.
+    pub forgotten_to: u64,
 }
 
 impl Snapshot {
+    /// Of how many disks the latest life is remembered.
+    pub const MOST_LIVES: usize = 4_096;
+
     /// The beginning of a new cluster.
     #[must_use]
     pub fn genesis(view: View) -> Self {
         let config = Config { voters: view.voters.clone(), ..Config::default() };
-        Self { position: Position::default(), config, view: Some(view), lives: BTreeMap::new() }
+        Self { config, view: Some(view), ..Self::default() }
     }
 
     /// Whether it can be.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.position.is_possible() && self.config.is_sound() && self.view.as_ref().is_none_or(View::is_sound)
+        self.position.is_possible()
+            && self.config.is_sound()
+            && self.view.as_ref().is_none_or(View::is_sound)
+            && self.lives.len() <= Self::MOST_LIVES
     }
 
     /// Notes the lives of a view.
@@ -200,6 +208,21 @@ impl Snapshot {
             let latest = lives.entry(member.disk).or_default();
             *latest = member.life().max(*latest);
         }
+    }
+
+    /// If there are more lives than this, forgets those of all disks that have no part in the cluster now. None of them was in
+    /// a later view than the present one: whoever says hello and knows of that view begins a life that is later than any of
+    /// them, and a late hello of one of them tells of an earlier view.
+    pub(super) fn forget_lives_beyond(&mut self, most: usize) {
+        if self.lives.len() <= most {
+            return;
+        }
+        let members = self.view.iter().flat_map(|view| view.members.values()).map(|member| member.disk);
+        let voters = self.view.iter().flat_map(View::all_voters).map(|(disk, _)| disk);
+        let present: BTreeSet<DiskId> =
+            members.chain(voters).chain(self.config.everybody().map(|(disk, _)| disk)).collect();
+        self.lives.retain(|disk, _| present.contains(disk));
+        self.forgotten_to = self.view.as_ref().map_or(0, |view| view.number).max(self.forgotten_to);
     }
 }
 
@@ -316,5 +339,20 @@ mod tests {
         config.new_voters = voters(&[3, 4, 5]);
         assert!(!config.is_majority(|disk| disk.0 <= 3));
         assert!(config.is_majority(|disk| disk.0 >= 2 && disk.0 <= 4));
+    }
+
+    #[test]
+    fn lives_are_forgotten_when_there_are_too_many_but_of_nobody_who_is_there() {
+        let mut view = View { number: 9, ..View::genesis(voters(&[1])) };
+        let life = crate::Incarnation { disk: DiskId(2), boot: 4, tenure: 0 };
+        view.members.insert(doorway_core::NodeId::new(2), life);
+        let mut snapshot = Snapshot::genesis(view);
+        snapshot.config.listeners = voters(&[3]);
+        snapshot.lives = (1..=10).map(|disk| (DiskId(disk), (disk, 0))).collect();
+        snapshot.forget_lives_beyond(10);
+        assert_eq!((snapshot.lives.len(), snapshot.forgotten_to), (10, 0), "there is room for ten");
+        snapshot.forget_lives_beyond(9);
+        let kept: Vec<u64> = snapshot.lives.keys().map(|disk| disk.0).collect();
+        assert_eq!((kept, snapshot.forgotten_to), (vec![1, 2, 3], 9));
     }
 }

@@ -140,11 +140,21 @@ impl Consensus {
         self.latest_life_up_to(self.told, disk)
     }
 
+    /// No disk whose life is not remembered was in a later view than the one with this number, up to where the log begins.
+    pub(crate) fn forgotten_to(&self) -> u64 {
+        self.base.forgotten_to
+    }
+
     fn latest_life_up_to(&self, index: u64, disk: DiskId) -> Option<(u64, u64)> {
         let views = self.views.range(..=Position { index, term: u64::MAX }).map(|(_, view)| view);
         let members = self.base.view.iter().chain(views).flat_map(|view| view.members.values());
         let lives = members.filter(|member| member.disk == disk).map(Incarnation::life);
         lives.chain(self.base.lives.get(&disk).copied()).max()
+    }
+
+    /// Whether an operator has removed a disk, as far as this node was told.
+    pub(crate) fn has_removed(&self, disk: DiskId) -> bool {
+        self.newest_decided.as_ref().is_some_and(|view| view.removed.contains(&disk))
     }
 
     /// Whether this one leads, knows it from a majority, and has nothing undecided or unwritten.
@@ -345,8 +355,9 @@ impl Consensus {
             let mut lives = self.base.lives.clone();
             let decided = self.views.range(..=Position { index: self.told, term: u64::MAX });
             decided.map(|(_, view)| view).for_each(|view| Snapshot::note_lives(&mut lives, view));
-            self.base =
-                Snapshot { position: position.into(), config, view: self.newest_decided.clone(), lives };
+            let (view, forgotten_to) = (self.newest_decided.clone(), self.base.forgotten_to);
+            self.base = Snapshot { position: position.into(), config, view, lives, forgotten_to };
+            self.base.forget_lives_beyond(Snapshot::MOST_LIVES);
             self.forget_what_is_not_in_the_log();
             self.flush(now);
             self.rewrite();

@@ -6,6 +6,7 @@
 
 mod file;
 mod memory;
+mod recovery;
 
 use std::io;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::file::FileDisk;
 pub use self::memory::MemoryDisk;
+pub use self::recovery::{LEAP, recovered};
 use crate::consensus::{Config, Entry, Position, Snapshot};
 use crate::{DiskId, View};
 
@@ -89,7 +91,7 @@ pub(crate) enum Record {
 }
 
 /// The first bytes of every file: its name and version.
-const MARK: &[u8; 8] = b"doorway\x01";
+const MARK: &[u8; 8] = b"doorway\x02";
 
 /// Records as bytes.
 pub(crate) fn write_down(records: &[Record]) -> Vec<u8> {
@@ -208,7 +210,7 @@ impl Memory {
     /// Whether all of it together can be.
     fn check(&self) -> Result<(), Refusal> {
         let last = self.entries.last().map_or(self.snapshot.position, |(position, _)| *position);
-        let Snapshot { position, config, view, .. } = &self.snapshot;
+        let Snapshot { position, config, view, lives, .. } = &self.snapshot;
         let is_newest =
             Position { index: position.index, term: self.term }.is_possible() && last.term <= self.term;
         let is_sound = *config == Config::default() || config.is_sound();
@@ -216,6 +218,7 @@ impl Memory {
             || !is_newest
             || !is_sound
             || !view.as_ref().is_none_or(View::is_sound)
+            || lives.len() > Snapshot::MOST_LIVES
         {
             return Err(Refusal::new(
                 "the file of this node says what cannot be: start it with a new data folder, as a new node",

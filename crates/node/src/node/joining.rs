@@ -1,12 +1,12 @@
 //! Becoming a member, and ceasing to be one.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_core::{Effects, NodeId, Ticks};
 
 use super::{LockNode, State};
 use crate::message::{Hello, Msg, Welcome};
-use crate::{Flaw, Incarnation, Loss, Notice, Reason};
+use crate::{Flaw, Incarnation, Loss, Notice, Reason, View};
 
 /// What a node knows that is no member and would like to be.
 #[derive(Debug, Default)]
@@ -16,7 +16,10 @@ pub(super) struct Joining {
     answers: BTreeMap<NodeId, (Ticks, Ticks)>,
     /// When it was left out, lately.
     left_out: VecDeque<Ticks>,
-    is_told_of_algorithm: bool,
+    /// The number of the newest view that was known when this life began.
+    knew: u64,
+    /// Whether it has told why it cannot become a member.
+    is_told_why: bool,
 }
 
 /// How far a node has come in leaving.
@@ -28,8 +31,9 @@ pub(super) enum Leaving {
     Waiting(Ticks),
     /// Those inside were told; they have until then to stop.
     Told(Ticks),
-    /// It has said so and never acts again; it says it again at the first time and gives up at the second.
-    Said { again: Ticks, until: Ticks },
+    /// It has said so and never acts again; it says it again at the first time, and gives up at the last. Before the second it
+    /// may still be taken in, because it said hello before.
+    Said { again: Ticks, since: Ticks, until: Ticks },
 }
 
 impl Leaving {
@@ -41,7 +45,7 @@ impl Leaving {
         match self {
             Leaving::No => Ticks(u64::MAX),
             Leaving::Waiting(until) | Leaving::Told(until) => *until,
-            Leaving::Said { again, until } => *again.min(until),
+            Leaving::Said { again, until, .. } => *again.min(until),
         }
     }
 }
@@ -56,6 +60,16 @@ impl Joining {
         while self.left_out.front().is_some_and(|at| *at + Self::MEMORY < now) {
             self.left_out.pop_front();
         }
+    }
+
+    /// A life begins that knows of this view.
+    pub(super) fn begin_life(&mut self, newest: Option<&View>) {
+        self.knew = newest.map_or(0, |view| view.number);
+    }
+
+    /// The number of the newest view that was known when this life began.
+    pub(super) fn knew_from_birth(&self) -> u64 {
+        self.knew
     }
 
     /// How long a peer must have answered before it counts as heard: longer after each time that the node was left out.
@@ -80,6 +94,8 @@ impl LockNode {
         let hello = Hello {
             incarnation: self.incarnation,
             algorithm: self.setup.recipe.name().to_owned(),
+            timing: self.setup.timing,
+            newest: self.consensus.newest_decided().map_or(0, |view| view.number),
             seq: self.joining.seq,
             heard: heard.map(|(node, _)| *node).take(crate::wire::MOST_NODES).collect(),
         };
@@ -98,6 +114,8 @@ impl LockNode {
             incarnation: hello.incarnation,
             seq: hello.seq,
             algorithm: self.setup.recipe.name().to_owned(),
+            timing: self.setup.timing,
+            is_removed: self.consensus.has_removed(hello.incarnation.disk),
         };
         effects.out.send(from, Msg::Welcome(welcome));
         self.consensus.look_up(hello.incarnation.disk, from);
@@ -110,14 +128,27 @@ impl LockNode {
         }
         let view = self.consensus.newest_decided();
         let is_of_cluster = view.is_some_and(|view| view.members.contains_key(&from));
-        let is_other = welcome.algorithm != self.setup.recipe.name();
-        if is_other && is_of_cluster && !self.joining.is_told_of_algorithm {
-            self.joining.is_told_of_algorithm = true;
-            effects.notices.push(Notice::WrongAlgorithm { cluster: welcome.algorithm });
+        // Whoever was removed is not told any more who is of the cluster.
+        let is_heeded = (is_of_cluster || welcome.is_removed) && !self.joining.is_told_why;
+        if let Some(why) = self.why_not(welcome).filter(|_| is_heeded) {
+            self.joining.is_told_why = true;
+            effects.notices.push(why);
         }
         let now = self.now;
         let answer = self.joining.answers.entry(from).or_insert((now, now));
         answer.1 = now;
+    }
+
+    /// Why those who answer like this will never take this node in, if that is so.
+    fn why_not(&self, welcome: Welcome) -> Option<Notice> {
+        if welcome.is_removed {
+            Some(Notice::Expelled)
+        } else if welcome.algorithm != self.setup.recipe.name() {
+            Some(Notice::WrongAlgorithm { cluster: welcome.algorithm })
+        } else {
+            let is_other = welcome.timing != self.setup.timing;
+            is_other.then_some(Notice::WrongTiming { cluster: welcome.timing })
+        }
     }
 
     /// Somebody has left by itself.
@@ -145,13 +176,13 @@ impl LockNode {
             Leaving::Waiting(until) => self.wait_for_those_inside(until, effects),
             Leaving::Told(until) if self.now < until => {}
             Leaving::Told(_) => self.leave_for_good(effects),
-            Leaving::Said { again, until } => {
+            Leaving::Said { again, since, until } => {
                 let is_out = self.consensus.newest_decided().is_none_or(|view| !view.has(&self.incarnation));
-                if is_out || self.now >= until {
+                if (is_out && self.now >= since) || self.now >= until {
                     self.state = State::Over;
                     effects.notices.push(Notice::Left);
                 } else if self.now >= again {
-                    self.say_leave(until, effects);
+                    self.say_leave(since, until, effects);
                 }
             }
         }
@@ -164,7 +195,7 @@ impl LockNode {
             self.sections.lose_all(Loss::Leaving);
             self.leaving = Leaving::Told(self.now + self.setup.timing.margin);
         } else if self.has(Flaw::LeaveBeforeStop) && self.membership.is_some() {
-            self.say_leave(self.now + self.leave_patience(), effects);
+            self.say_leave(self.now, self.now + self.leave_patience(), effects);
             self.leaving = Leaving::Waiting(until);
         }
     }
@@ -177,18 +208,23 @@ impl LockNode {
     /// Nobody is inside any more. What was said about sections before must still arrive, but this node does nothing any
     /// more: the next view begins without it.
     fn leave_for_good(&mut self, effects: &mut Effects<Self>) {
+        // A member is out as soon as a view says so. A joiner is in none yet, and its hellos may still bring it into one.
+        let hellos = Ticks(self.setup.timing.heartbeat.0 * 4);
+        let since = if self.membership.is_some() { self.now } else { self.now + hellos };
         self.membership = None;
         self.sections.freeze();
-        self.say_leave(self.now + self.leave_patience(), effects);
+        self.say_leave(since, self.now + self.leave_patience(), effects);
         self.go_on_leaving(effects);
     }
 
-    fn say_leave(&mut self, until: Ticks, effects: &mut Effects<Self>) {
-        self.leaving = Leaving::Said { again: self.now + self.setup.timing.heartbeat, until };
+    fn say_leave(&mut self, since: Ticks, until: Ticks, effects: &mut Effects<Self>) {
+        self.leaving = Leaving::Said { again: self.now + self.setup.timing.heartbeat, since, until };
         self.watch.hear_leave(self.incarnation);
         self.lead_at = self.now;
-        let Some(view) = self.consensus.newest_decided() else { return };
-        for (_, node) in view.all_voters().into_iter().filter(|(_, node)| *node != self.setup.me) {
+        let me = self.setup.me;
+        let voters = self.consensus.newest_decided().map(|view| view.all_voters().into_values().collect());
+        let told: BTreeSet<NodeId> = voters.unwrap_or_else(|| self.setup.peers.clone());
+        for node in told.into_iter().filter(|node| *node != me) {
             effects.out.send(node, Msg::Leave(self.incarnation));
         }
     }

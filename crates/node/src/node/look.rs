@@ -3,7 +3,7 @@
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 
 use super::{LockNode, State};
-use crate::{Counters, Incarnation, View};
+use crate::{Counters, Incarnation, SectionLook, View};
 
 /// Where a node stands towards its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,6 +131,18 @@ impl LockNode {
     #[must_use]
     pub fn knows_holder(&self, section: &SectionName) -> bool {
         self.sections.knows_holder(section)
+    }
+
+    /// The first so many sections that clients of this node are inside of or wait for, in the order of their names.
+    #[must_use]
+    pub fn sections(&self, most: usize) -> Vec<SectionLook> {
+        self.sections.looks(most)
+    }
+
+    /// A section as this node sees it, if it is open here.
+    #[must_use]
+    pub fn section(&self, name: &SectionName) -> Option<SectionLook> {
+        self.sections.look(name)
     }
 
     /// How many clients wait for a section at this node, and the fence of the one that is inside.

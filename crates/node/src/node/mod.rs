@@ -4,6 +4,7 @@ mod joining;
 mod kept;
 mod look;
 mod member;
+mod operator;
 mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,9 @@ pub struct Setup {
     pub timing: Timing,
     /// After how many decided entries the log is cut.
     pub longest_log: u64,
+    /// The most sections that can be open at this node. All nodes of a cluster should have the same: each opens only so many
+    /// of its own that others have room for them.
+    pub most_open: usize,
     /// The rule that it breaks on purpose; never in earnest.
     pub flaw: Option<Flaw>,
 }
@@ -99,6 +103,9 @@ enum State {
 impl Setup {
     /// After how many decided entries the log is cut, if nobody says otherwise.
     pub const LONGEST_LOG: u64 = 64;
+
+    /// The most sections that can be open at a node, if nobody says otherwise.
+    pub const MOST_OPEN: usize = 1 << 20;
 }
 
 impl LockNode {
@@ -136,7 +143,7 @@ impl LockNode {
             lease_since: Ticks(0),
             quiet_until: Ticks(0),
             voters_changed: None,
-            sections: Sections::new(setup.me, setup.recipe.clone(), timing, flaw),
+            sections: Sections::new(&setup),
             kept: Kept::default(),
             early_reports: BTreeMap::new(),
             beats: 0,
@@ -181,6 +188,7 @@ impl LockNode {
             self.learn(effects);
             self.go_on_leaving(effects);
             self.lead();
+            effects.notices.append(&mut self.watch.answer_wishes(&self.consensus));
             self.consensus.compact(self.now);
             if self.consensus.is_corrupt() {
                 self.stop("the log of this node contradicts that of its leader", effects);
@@ -322,8 +330,16 @@ impl Machine for LockNode {
             Command::Cancel(request) => self.sections.cancel(request),
             Command::Release { request, fence } => self.sections.release(request, fence),
             Command::Gone(client) => self.sections.client_gone(client),
+            Command::Leave { .. } if self.state == State::Over => effects.notices.push(Notice::Left),
             Command::Leave { patience } => self.begin_leaving(patience),
-            Command::Appoint(nodes) => self.watch.appoint(nodes.into_iter().collect()),
+            Command::Appoint(nodes) => self.appoint(nodes, effects),
+            Command::Remove(node) => self.remove(node, effects),
+            Command::Break(_) if self.state == State::Over => {
+                effects
+                    .notices
+                    .push(Notice::NotDone("this node takes part in no cluster any more".to_owned()));
+            }
+            Command::Break(section) => self.sections.begin_break(section),
         }
         self.end(effects);
     }
@@ -353,8 +369,8 @@ impl Machine for LockNode {
             self.state = State::Running;
             (self.beat_at, self.lead_at) = (self.now, self.now);
             self.voter = Voter::new(self.now);
-            // Whether the voters changed shortly before is not known any more.
-            self.voters_changed = Some(self.now);
+            self.recall_voters();
+            self.joining.begin_life(self.consensus.newest_decided());
             self.consensus.begin(self.now);
             self.restart_into_view(effects);
         } else {

@@ -86,7 +86,16 @@ impl LockNode {
     /// Whether this life was in a view already. One that is not decided yet does not count: it may be about to take it in.
     fn is_spent(&self) -> bool {
         let latest = self.consensus.latest_decided_life(self.incarnation.disk);
-        latest.is_some_and(|latest| latest >= self.incarnation.life())
+        // If lives were forgotten of views that it does not know, it may have been in one of those.
+        let may_be_forgotten = || self.consensus.forgotten_to() > self.joining.knew_from_birth();
+        latest.map_or_else(may_be_forgotten, |latest| latest >= self.incarnation.life())
+    }
+
+    /// Whether the voters changed shortly before this node started: that is not known any more, unless they never changed. A
+    /// change that the log tells of is learned again, and counts from then.
+    pub(super) fn recall_voters(&mut self) {
+        let may_have = |view: &View| view.voters_since > 1 || view.next_voters.is_some();
+        self.voters_changed = self.consensus.newest_view().is_some_and(may_have).then_some(self.now);
     }
 
     /// The others have gone on without this node: it begins a new life.
@@ -104,6 +113,7 @@ impl LockNode {
         (self.lease, self.answered) = (Default::default(), BTreeMap::new());
         self.set_gate();
         self.joining.begin_again(self.now);
+        self.joining.begin_life(self.consensus.newest_decided());
         self.beat_at = self.now;
     }
 

@@ -16,6 +16,7 @@ impl Sections {
         let Lock { request: id, client, mut names, patience, max_hold, tell_if_wanted } = lock;
         let now = self.gate.now;
         names.sort_unstable();
+        names.iter().for_each(|name| self.used.begin(name));
         self.made += 1;
         let request = Request {
             client,
@@ -25,6 +26,8 @@ impl Sections {
             gives_up: patience.map(|patience| now + patience),
             max_hold,
             hold_ends: None,
+            broken: None,
+            asked: now,
             nudge: Some((now + self.timing.nudge, self.timing.nudge)),
             tell_if_wanted,
         };
@@ -125,7 +128,10 @@ impl Sections {
     pub(super) fn evict(&mut self, id: RequestId, why: Loss) {
         let Some(request) = self.requests.get_mut(&id) else { return };
         if request.is_in() {
-            self.notices.push(Notice::Lost { request: id, why });
+            // Whoever was put out has been told already.
+            if request.broken.is_none() {
+                self.notices.push(Notice::Lost { request: id, why });
+            }
             self.end(id);
             return;
         }
@@ -140,7 +146,7 @@ impl Sections {
     }
 
     /// A request is over: it gives back what it has and waits no more.
-    fn end(&mut self, id: RequestId) {
+    pub(super) fn end(&mut self, id: RequestId) {
         let Some(request) = self.requests.remove(&id) else { return };
         request.alarm().into_iter().for_each(|at| {
             self.alarms.remove(&(at, id));
@@ -163,6 +169,9 @@ impl Sections {
         }
         let held = &request.names[..request.fences.len()];
         held.iter().for_each(|name| self.give_back(name));
+        for name in &request.names {
+            self.used.end(name, self.open.contains_key(name));
+        }
     }
 
     /// Nobody is inside a section any more.
@@ -180,7 +189,9 @@ impl Sections {
     pub(super) fn tell_wanted(&mut self, name: &SectionName) {
         let holder = self.open.get(name).and_then(|section| section.holder);
         let Some(id) = holder else { return };
-        if self.requests.get(&id).is_some_and(|request| request.tell_if_wanted && request.is_in()) {
+        let is_curious =
+            |request: &Request| request.tell_if_wanted && request.is_in() && request.broken.is_none();
+        if self.requests.get(&id).is_some_and(is_curious) {
             self.notices.push(Notice::Wanted { request: id, section: name.clone() });
         }
     }

@@ -111,6 +111,7 @@ impl Sections {
     fn forget(&mut self, name: &SectionName) {
         if let Some(section) = self.open.remove(name) {
             self.floor = self.floor.max(section.clock);
+            self.used.close(name);
         }
     }
 
@@ -220,6 +221,7 @@ impl Sections {
             self.floor = self.floor.max(clock);
             let Some(section) = self.open.get_mut(name) else { continue };
             let Some(kept) = section.frozen.take() else { continue };
+            self.frozen_weight -= weight_of(&kept);
             self.counters.forgotten_together += 1;
             if let Some(stage) = &mut self.stage {
                 stage.holders.remove(name);
@@ -235,12 +237,14 @@ impl Sections {
         }
         for name in keep {
             let kept = self.open.get_mut(name).and_then(|section| section.frozen.take());
-            kept.into_iter().for_each(|kept| self.go_on(name, kept));
+            let Some(kept) = kept else { continue };
+            self.frozen_weight -= weight_of(&kept);
+            self.go_on(name, kept);
         }
     }
 
     /// A section is used again: first what came meanwhile, then who wants in.
-    fn go_on(&mut self, name: &SectionName, kept: Vec<(NodeId, u64, Vec<u8>)>) {
+    fn go_on(&mut self, name: &SectionName, kept: Vec<Kept>) {
         for (from, clock, bytes) in kept {
             self.hear(from, name, clock, bytes);
         }
@@ -250,7 +254,7 @@ impl Sections {
     }
 
     /// Sends a parcel to one member, which may be this node itself.
-    fn say(&mut self, to: NodeId, parcel: Parcel) {
+    pub(super) fn say(&mut self, to: NodeId, parcel: Parcel) {
         let now = self.gate.now;
         if to == self.me {
             self.open_parcel(to, parcel);
@@ -258,6 +262,14 @@ impl Sections {
             stage.delivery.send(to, parcel, now);
         }
     }
+}
+
+/// A message of the algorithm that waits for a verdict: who sent it, with which clock, and what it says.
+pub(super) type Kept = (NodeId, u64, Vec<u8>);
+
+/// About how many bytes such messages take.
+pub(super) fn weight_of(kept: &[Kept]) -> usize {
+    kept.iter().map(|(_, _, bytes)| size_of::<Kept>() + bytes.len()).sum()
 }
 
 impl Round {

@@ -6,19 +6,25 @@
 //! algorithm, for whoever waits elsewhere. A request that the algorithm knows of is never withdrawn: if its client does not want
 //! it any more, the next one here takes it over, or the section is given back at once.
 
+mod admission;
+mod breaking;
 mod clients;
 mod forget;
+mod look;
 mod running;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_core::{Fence, NodeId, Phase, SectionName, Ticks};
 
-use self::forget::{IdleEntry, Round};
+use self::admission::Used;
+use self::forget::{IdleEntry, Kept, Round};
+pub use self::look::{InsideLook, SectionLook, WaitingLook};
 use crate::delivery::Delivery;
 use crate::message::Parcel;
 use crate::recipe::{Blueprint, Participant, Recipe};
-use crate::{ClientId, Flaw, Lock, Loss, Notice, Reason, RequestId, Timing};
+use crate::wire::MOST_NODES;
+use crate::{ClientId, Flaw, Loss, Notice, Reason, RequestId, Setup, Timing};
 
 /// All sections of one node.
 #[derive(Debug)]
@@ -27,11 +33,17 @@ pub(crate) struct Sections {
     recipe: Recipe,
     timing: Timing,
     flaw: Option<Flaw>,
+    /// The most sections that can be open here.
+    most_open: usize,
+    /// How many members the latest view had.
+    member_count: usize,
     /// The view in which sections are entered, while there is one.
     stage: Option<Stage>,
     open: BTreeMap<SectionName, Section>,
     requests: BTreeMap<RequestId, Request>,
     clients: BTreeMap<ClientId, BTreeSet<RequestId>>,
+    /// The sections of those requests, and others that were and are still open.
+    used: Used,
     /// When something about a request is due.
     alarms: BTreeSet<(Ticks, RequestId)>,
     /// Sections that the algorithm has let this node into and that nobody may enter yet.
@@ -48,6 +60,10 @@ pub(crate) struct Sections {
     marks: u64,
     /// The questions about forgetting that this node has asked, as the home of those sections.
     rounds: BTreeMap<SectionName, Round>,
+    /// About how many bytes the messages take that wait for the answers to such questions.
+    frozen_weight: usize,
+    /// The sections that are to be broken, each with the members that have not answered yet.
+    breaks: BTreeMap<SectionName, BTreeSet<NodeId>>,
     /// What must hold for somebody to be let in.
     pub(crate) gate: Gate,
     /// How many requests were made so far.
@@ -113,10 +129,12 @@ struct Section {
     line: VecDeque<RequestId>,
     /// Who is inside.
     holder: Option<RequestId>,
+    /// Since when.
+    held_since: Ticks,
     /// How many clients of this node were inside in a row.
     in_a_row: u32,
     /// While it is asked whether the section can be forgotten: what came for it meanwhile.
-    frozen: Option<Vec<(NodeId, u64, Vec<u8>)>>,
+    frozen: Option<Vec<Kept>>,
     /// The number of the last parcel about it to each member.
     last_sent: Vec<(NodeId, u64)>,
     /// When something happened in it.
@@ -140,6 +158,10 @@ struct Request {
     max_hold: Option<Ticks>,
     /// When it will have stayed as long as it said, once it is in.
     hold_ends: Option<Ticks>,
+    /// When it must have stopped, if it was told to although it could have stayed.
+    broken: Option<Ticks>,
+    /// When it was made.
+    asked: Ticks,
     /// When others are told that it waits, and after what time again.
     nudge: Option<(Ticks, Ticks)>,
     tell_if_wanted: bool,
@@ -153,7 +175,7 @@ impl Request {
     /// When something about it is due.
     fn alarm(&self) -> Option<Ticks> {
         if self.is_in() {
-            self.hold_ends
+            self.hold_ends.into_iter().chain(self.broken).min()
         } else {
             self.gives_up.into_iter().chain(self.nudge.map(|(at, _)| at)).min()
         }
@@ -170,27 +192,25 @@ impl Request {
 }
 
 impl Sections {
-    /// The most sections in one request.
-    pub(crate) const MOST_NAMES: usize = 64;
-    /// The most requests at one node.
-    const MOST_REQUESTS: usize = 100_000;
     /// How many clients of one node are let in, in a row, before the section is given back.
     const MOST_IN_A_ROW: u32 = 16;
-    /// The most sections that other members can open here.
-    const MOST_OPEN: usize = 1 << 20;
-    /// The most messages for one section that wait for a verdict about it.
-    const MOST_FROZEN: usize = 1_024;
+    /// How many bytes the messages take at most, roughly, that wait for verdicts about their sections: more than honest members
+    /// send before one that gives no verdict is left out.
+    const HEAVIEST_FROZEN: usize = 16 << 20;
 
-    pub(crate) fn new(me: NodeId, recipe: Recipe, timing: Timing, flaw: Option<Flaw>) -> Self {
+    pub(crate) fn new(setup: &Setup) -> Self {
         Self {
-            me,
-            recipe,
-            timing,
-            flaw,
+            me: setup.me,
+            recipe: setup.recipe.clone(),
+            timing: setup.timing,
+            flaw: setup.flaw,
+            most_open: setup.most_open,
+            member_count: MOST_NODES,
             stage: None,
             open: BTreeMap::new(),
             requests: BTreeMap::new(),
             clients: BTreeMap::new(),
+            used: Used::default(),
             alarms: BTreeSet::new(),
             held_back: BTreeSet::new(),
             inside: 0,
@@ -199,6 +219,8 @@ impl Sections {
             idle: VecDeque::new(),
             marks: 0,
             rounds: BTreeMap::new(),
+            frozen_weight: 0,
+            breaks: BTreeMap::new(),
             gate: Gate::default(),
             made: 0,
             suspects: BTreeMap::new(),
@@ -253,6 +275,7 @@ impl Sections {
         self.stage = None;
         self.held_back.clear();
         self.rounds.clear();
+        self.frozen_weight = 0;
         self.idle.clear();
         (self.floor, self.highest) = (0, 0);
         self.close_unused();
@@ -269,7 +292,14 @@ impl Sections {
     /// Closes the sections that nobody here is inside of or waits for. Only without a view: in one, the others may count on
     /// what the algorithm knows.
     fn close_unused(&mut self) {
-        self.open.retain(|_, section| section.holder.is_some() || !section.line.is_empty());
+        let Self { open, used, .. } = self;
+        open.retain(|name, section| {
+            let is_needed = section.holder.is_some() || !section.line.is_empty();
+            if !is_needed {
+                used.close(name);
+            }
+            is_needed
+        });
     }
 
     /// Begins to act in a view: goes on where somebody is inside, gives back where nobody is any more, and asks for those who
@@ -289,6 +319,7 @@ impl Sections {
             holders.iter().filter(|(_, node)| **node == self.me).map(|(name, _)| name.clone()).collect();
         let delivery = Delivery::new(view, self.timing);
         let place = NodeId::new(place);
+        self.member_count = members.len();
         self.stage = Some(Stage { view, members, place, blueprint, holders, disputed, delivery });
         for name in mine {
             self.open_section(&name);
@@ -303,6 +334,7 @@ impl Sections {
         for (_, name) in wanted {
             self.want(&name);
         }
+        self.break_again();
     }
 
     /// Everybody inside must stop. Those who had not got all their sections yet begin anew.
@@ -334,7 +366,8 @@ impl Sections {
     /// The lease has grown: those inside may stay longer, and those held back may come in.
     pub(crate) fn renew(&mut self) {
         let deadline = self.gate.deadline;
-        for (id, request) in self.requests.iter().filter(|(_, request)| request.is_in()) {
+        let may_stay = |request: &Request| request.is_in() && request.broken.is_none();
+        for (id, request) in self.requests.iter().filter(|(_, request)| may_stay(request)) {
             let until = request.until(deadline);
             self.notices.push(Notice::Renewed { request: *id, until });
         }
@@ -358,7 +391,9 @@ impl Sections {
             let now = self.gate.now;
             let is_due = |time: Option<Ticks>| time.is_some_and(|time| time <= now);
             if request.is_in() {
-                if is_due(request.hold_ends) {
+                if is_due(request.broken) {
+                    self.end(id);
+                } else if is_due(request.hold_ends) {
                     self.evict(id, Loss::MaxHold);
                 }
             } else if is_due(request.gives_up) {
@@ -382,7 +417,7 @@ impl Sections {
     /// A parcel of the present view is opened.
     pub(crate) fn open_parcel(&mut self, from: NodeId, parcel: Parcel) {
         let is_new = |name: &SectionName| !self.open.contains_key(name);
-        if self.open.len() >= Self::MOST_OPEN && parcel.opens().iter().any(is_new) {
+        if self.open.len() >= self.most_open && parcel.opens().iter().any(is_new) {
             return self.suspect(from, "more sections than a node can keep");
         }
         match parcel {
@@ -393,6 +428,8 @@ impl Sections {
             Parcel::MayForget(names) => self.answer_whether_to_forget(from, names),
             Parcel::Idleness(idleness) => self.count_idleness(from, idleness),
             Parcel::Verdict { forget, clock, keep } => self.obey_verdict(from, &forget, clock, &keep),
+            Parcel::Break(section) => self.obey_break(from, section),
+            Parcel::Broken { section, was_inside } => self.count_broken(from, section, was_inside),
         }
     }
 
@@ -430,54 +467,7 @@ impl Sections {
         self.stage.as_ref().is_some_and(|stage| stage.holders.contains_key(name))
     }
 
-    /// The number of clients that wait for a section here, and the fence of whoever is inside.
-    pub(crate) fn look_at(&self, name: &SectionName) -> (usize, Option<Fence>) {
-        let Some(section) = self.open.get(name) else { return (0, None) };
-        let holder = section.holder.and_then(|id| self.requests.get(&id));
-        let fence = holder.and_then(|request| {
-            let place = request.names.iter().position(|other| other == name)?;
-            request.fences.get(place).copied()
-        });
-        (section.line.len(), fence)
-    }
-
     fn has(&self, flaw: Flaw) -> bool {
         crate::has_flaw(self.flaw, flaw)
-    }
-
-    /// A client wants into sections.
-    pub(crate) fn lock(&mut self, lock: Lock) {
-        let id = lock.request;
-        if let Some(why) = self.fault_of(&lock) {
-            self.notices.push(Notice::Refused { request: id, why });
-            return;
-        }
-        self.admit_request(lock);
-        if self
-            .requests
-            .get(&id)
-            .is_some_and(|request| !request.is_in() && request.gives_up == Some(self.gate.now))
-        {
-            self.refuse(id, Reason::TimedOut);
-        }
-    }
-
-    /// Why a request cannot be taken.
-    fn fault_of(&self, lock: &Lock) -> Option<Reason> {
-        let names: BTreeSet<&SectionName> = lock.names.iter().collect();
-        let of_client = self.clients.get(&lock.client).into_iter().flatten();
-        let mut of_client = of_client.filter_map(|id| self.requests.get(id));
-        match () {
-            () if self.gate.is_closed => Some(Reason::Leaving),
-            () if self.requests.contains_key(&lock.request) => Some(Reason::BadNumber),
-            () if names.is_empty() || names.len() != lock.names.len() || names.len() > Self::MOST_NAMES => {
-                Some(Reason::BadNames)
-            }
-            () if of_client.any(|request| request.names.iter().any(|name| names.contains(name))) => {
-                Some(Reason::Reentrant)
-            }
-            () if self.requests.len() >= Self::MOST_REQUESTS => Some(Reason::TooMany),
-            () => None,
-        }
     }
 }

@@ -3,6 +3,7 @@
 use doorway_core::{Fence, NodeId, Phase, SectionName, Start, To};
 
 use super::Sections;
+use super::forget::weight_of;
 use crate::message::Parcel;
 use crate::recipe::{Participant, Post};
 use crate::wire::{COUNTER_BITS, LAST_COUNTER};
@@ -67,6 +68,7 @@ impl Sections {
                 self.highest = self.highest.max(clock);
                 section.in_a_row += 1;
                 section.holder = Some(next);
+                section.held_since = self.gate.now;
                 let fence = self.fence(clock);
                 self.enter(next, fence);
             }
@@ -117,12 +119,16 @@ impl Sections {
     /// What the algorithm of a section says at another member has arrived.
     pub(super) fn hear(&mut self, from: NodeId, name: &SectionName, clock: u64, bytes: Vec<u8>) {
         self.open_section(name);
-        let section = self.section(name);
+        self.section(name);
+        let Some(section) = self.open.get_mut(name) else { return };
         if let Some(kept) = &mut section.frozen {
-            if kept.len() >= Self::MOST_FROZEN {
-                return self.suspect(from, "more messages for a section at rest than there can be");
+            let one = (from, clock, bytes);
+            let weight = self.frozen_weight + weight_of(std::slice::from_ref(&one));
+            if weight > Self::HEAVIEST_FROZEN {
+                return self.suspect(from, "more messages for sections at rest than there can be");
             }
-            kept.push((from, clock, bytes));
+            self.frozen_weight = weight;
+            kept.push(one);
             return;
         }
         section.clock = section.clock.max(clock);

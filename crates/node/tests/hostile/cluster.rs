@@ -56,6 +56,7 @@ pub fn recipe(name: &str) -> Recipe {
 pub fn setup(index: usize, n: usize, recipe: &Recipe) -> Setup {
     Setup {
         longest_log: Setup::LONGEST_LOG,
+        most_open: Setup::MOST_OPEN,
         me: node(index),
         peers: (0..n).map(node).collect(),
         recipe: recipe.clone(),
@@ -77,8 +78,18 @@ impl Cluster {
     /// If a disk is not that of a node.
     pub fn on_disks(n: usize, algorithm: &str, disks: Vec<Vec<u8>>) -> Result<Self, Refusal> {
         let recipe = recipe(algorithm);
-        let make = |(index, disk): (usize, &Vec<u8>)| LockNode::new(setup(index, n, &recipe), disk);
-        let nodes = disks.iter().enumerate().map(make).collect::<Result<_, _>>()?;
+        Self::of((0..disks.len()).map(|index| setup(index, n, &recipe)).collect(), disks)
+    }
+
+    /// So many nodes that begin as the voters of a new cluster, each with what makes it the one that it is.
+    pub fn founded(setups: Vec<Setup>) -> Self {
+        let voters: Vec<_> = (0..setups.len()).map(|index| (disk(index), node(index))).collect();
+        Self::of(setups, found(&voters)).expect("the disks are good")
+    }
+
+    fn of(setups: Vec<Setup>, disks: Vec<Vec<u8>>) -> Result<Self, Refusal> {
+        let make = |(setup, disk): (Setup, &Vec<u8>)| LockNode::new(setup, disk);
+        let nodes = setups.into_iter().zip(&disks).map(make).collect::<Result<_, _>>()?;
         let disks = disks.into_iter().map(MemoryDisk::new).collect();
         let (now, notices, events) = (Ticks(0), Vec::new(), BTreeMap::new());
         let mut cluster = Self { nodes, disks, now, notices, events, made: 0 };

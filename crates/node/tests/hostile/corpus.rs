@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use doorway_core::{NodeId, SectionName, Ticks};
 use doorway_node::{
     Ack, Ballot, Body, Config, DiskId, Entry, Heartbeat, Hello, Idleness, Incarnation, Msg, Parcel, Position,
-    Report, Snapshot, Still, View, Welcome, wire,
+    Report, Snapshot, Still, Timing, View, Welcome, wire,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 
@@ -41,7 +41,7 @@ pub fn examples() -> BTreeMap<&'static str, Msg> {
         ("heartbeat", Msg::Heartbeat(heartbeat())),
         ("ack", Msg::Ack(ack())),
         ("hello", Msg::Hello(hello())),
-        ("welcome", Msg::Welcome(Welcome { incarnation: life(2), seq: 9, algorithm: "central".to_owned() })),
+        ("welcome", Msg::Welcome(welcome())),
         ("leave", Msg::Leave(Incarnation { tenure: 2, ..life(1) })),
         ("report", Msg::Report(report())),
         ("heard", Msg::Heard { view: 3, reporter: life(0) }),
@@ -72,8 +72,20 @@ fn hello() -> Hello {
     Hello {
         incarnation: Incarnation { boot: 2, ..life(1) },
         algorithm: "central".to_owned(),
+        timing: Timing::default(),
+        newest: 2,
         seq: 12,
         heard: vec![node(0), node(2)],
+    }
+}
+
+fn welcome() -> Welcome {
+    Welcome {
+        incarnation: life(2),
+        seq: 9,
+        algorithm: "central".to_owned(),
+        timing: Timing::default(),
+        is_removed: true,
     }
 }
 
@@ -82,7 +94,7 @@ fn report() -> Report {
     Report { view: 3, incarnation: life(1), inside, age: Some(Ticks(1_020_203)) }
 }
 
-fn parcels() -> [(&'static str, Parcel); 7] {
+fn parcels() -> [(&'static str, Parcel); 9] {
     let (names, wanted) = (vec![section("a"), section("b")], section("acct-1"));
     let still = Still { clock: 8, sent: vec![(node(0), 6), (node(2), 4)] };
     let idleness = Idleness {
@@ -97,6 +109,8 @@ fn parcels() -> [(&'static str, Parcel); 7] {
         ("parcel-may-forget", Parcel::MayForget(names.clone())),
         ("parcel-idleness", Parcel::Idleness(idleness)),
         ("parcel-verdict", Parcel::Verdict { forget: names, clock: 8, keep: vec![section("c")] }),
+        ("parcel-break", Parcel::Break(section("acct-1"))),
+        ("parcel-broken", Parcel::Broken { section: section("acct-1"), was_inside: true }),
     ]
 }
 
@@ -108,6 +122,7 @@ fn bodies() -> [(&'static str, Body); 8] {
         config: config(),
         view: Some(view()),
         lives: [(disk(0), (1, 0)), (disk(1), (2, 1))].into(),
+        forgotten_to: 1,
     };
     [
         ("ballot-sound", Body::Sound { round: 2, last }),
@@ -134,6 +149,8 @@ fn view() -> View {
         next_voters: Some(config().new_voters),
         voters_since: 3,
         clean: BTreeSet::from([life(2)]),
+        appointed: Some([0, 1, 3].map(node).into()),
+        removed: BTreeSet::from([disk(2)]),
     }
 }
 
@@ -199,7 +216,7 @@ fn every_kind_of_message_parcel_ballot_and_entry_has_an_example() {
     }
     let kinds =
         [variants_of::<Msg>(), variants_of::<Parcel>(), variants_of::<Body>(), variants_of::<Entry>()];
-    assert_eq!(kinds.each_ref().map(BTreeSet::len), [10, 7, 7, 3]);
+    assert_eq!(kinds.each_ref().map(BTreeSet::len), [10, 9, 7, 3]);
     for kind in kinds.iter().flatten() {
         assert!(names.contains(kind), "there is no example of {kind} in tests/hostile/corpus.rs");
     }

@@ -4,6 +4,7 @@ mod cluster;
 mod corpus;
 mod disks;
 mod lies;
+mod limits;
 mod mutate;
 mod nodes;
 mod wire;

@@ -1,0 +1,193 @@
+//! `doorway cluster init`, `add` and `rotate-certificates`: what is written before nodes run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use doorway_core::{Catalog, Refusal};
+use doorway_daemon::{Config, founding};
+use doorway_node::Recipe;
+
+use crate::text::counted;
+use crate::typed::Typed;
+use crate::{Answer, names, usage};
+
+/// Write configuration and certificates for a new cluster
+///
+/// Makes DIR with the cluster's authority and one folder for each node: node.toml, its certificate and key, and its first disk. Nothing is
+/// written if DIR holds anything already.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway cluster init lab --nodes a=10.0.0.1:7700,b=10.0.0.2:7700,c=10.0.0.3:7700
+  doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700 --name backups
+  doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700 --algorithm maekawa --set quorum=grid")]
+pub(super) struct Init {
+    /// The folder; it is made
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The nodes, each with the address at which the others reach it
+    #[arg(long, required = true, value_name = "NAME=HOST:PORT,…", value_delimiter = ',', value_parser = node)]
+    nodes: Vec<(String, String)>,
+    /// The cluster's name, if not that of the folder
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The algorithm that the nodes run
+    #[arg(long, value_name = "ALGORITHM", default_value = Config::ALGORITHM)]
+    algorithm: String,
+    /// What is chosen for the algorithm
+    #[arg(long, value_name = "NAME=VALUE", value_parser = usage::named)]
+    set: Vec<(String, String)>,
+}
+
+/// A node as it is typed.
+fn node(word: &str) -> Result<(String, String), Refusal> {
+    match word.split_once('=') {
+        Some((name, address)) if !name.is_empty() => Ok((name.to_owned(), address.to_owned())),
+        _ => Err(Refusal::new(format!("{word:?} is not NAME=HOST:PORT, as in a=10.0.0.1:7700"))),
+    }
+}
+
+pub(super) fn init(catalog: &impl Catalog, init: &Init, typed: &Typed) -> Result<Answer, Refusal> {
+    let Init { folder, nodes, algorithm, .. } = init;
+    let about = names::find(catalog, typed, algorithm)?;
+    let options: BTreeMap<String, String> = init.set.iter().cloned().collect();
+    let chosen = options.iter().map(|(name, word)| (name.as_str(), word.as_str()));
+    Recipe::of(catalog, about.name, &crate::files::choices(chosen)?)?.blueprint(nodes.len())?;
+    if about.specimen.is_some() {
+        return Err(Refusal::new(format!("{algorithm} is wrong on purpose: no cluster runs it")));
+    }
+    check_empty(folder)?;
+    let cluster = match &init.name {
+        Some(name) => name.clone(),
+        None => folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+    };
+    founding::found(folder, &cluster, nodes, about.name, &options)?;
+    Ok(Answer { notes: warnings(nodes.len()), ..Answer::holds(founded(init, &cluster, typed)) })
+}
+
+fn check_empty(folder: &Path) -> Result<(), Refusal> {
+    let is_empty = match folder.read_dir() {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if is_empty {
+        return Ok(());
+    }
+    Err(Refusal::new(format!(
+        "{} is there already, and nothing in it is overwritten: name another folder, or use `doorway cluster add`",
+        folder.display()
+    )))
+}
+
+/// What somebody should know who founds a small cluster.
+fn warnings(n: usize) -> Vec<String> {
+    let warning = match n {
+        1 => "one node works, but when it fails there are no locks: three survive the failure of one",
+        2 => "with two nodes, both stop when one of them fails: three survive the failure of one",
+        n if n.is_multiple_of(2) => "an even number of nodes survives no more failures than one node less",
+        _ => return Vec::new(),
+    };
+    vec![warning.to_owned()]
+}
+
+fn founded(init: &Init, cluster: &str, typed: &Typed) -> String {
+    let (folder, program) = (init.folder.display(), &typed.program);
+    let size = counted(init.nodes.len() as u64, "node");
+    let copies = init.nodes.iter().map(|(name, address)| {
+        let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
+        format!("  scp -rp {folder}/{name} {host}:doorway\n")
+    });
+    format!(
+        "Cluster {cluster} of {size} is in {folder}. Next:
+1. Copy the folder of each node to its machine, once; two nodes must never run from one folder:
+{}2. On each of them run
+  {program} node --config doorway/node.toml
+3. See that all is well, and use it:
+  {program} status
+  {program} lock demo -- echo inside
+Keep {folder}/authority.key safe and off those machines: whoever has it can make nodes.\n",
+        copies.collect::<String>()
+    )
+}
+
+/// Add a node to a cluster
+///
+/// Writes a folder for the new node and a word about it into the folders of all others. The running nodes read it on SIGHUP, and take the
+/// new one in when it is started.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway cluster add lab d=10.0.0.4:7700")]
+pub(super) struct Add {
+    /// The folder of the cluster
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The new node, with the address at which the others reach it
+    #[arg(value_name = "NAME=HOST:PORT", value_parser = node)]
+    node: (String, String),
+}
+
+pub(super) fn add(add: &Add, typed: &Typed) -> Result<Answer, Refusal> {
+    let (folder, (name, address)) = (&add.folder, &add.node);
+    founding::add(folder, name, address)?;
+    let (folder, program) = (folder.display(), &typed.program);
+    let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
+    Ok(Answer::holds(format!(
+        "Node {name} is in {folder}/{name}. Next:
+1. Copy node.toml from the folder of each other node in {folder} to its machine, and let its daemon read it:
+  systemctl reload doorway@NODE, or kill -HUP
+2. Copy the new folder to its machine and start it there:
+  scp -rp {folder}/{name} {host}:doorway
+  {program} node --config doorway/node.toml
+3. See it come in:
+  {program} status\n"
+    )))
+}
+
+/// Give all nodes new certificates
+///
+/// Certificates are good for ten years; a key that somebody may have seen is good no longer. The new ones are written into the folders of
+/// the nodes in DIR, to be copied to their machines and read by SIGHUP, in any order.
+///
+/// With --new-authority it takes three rounds, so that no node is locked out: first all learn to trust the new authority, then all get
+/// certificates of it, then all forget the old one.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway cluster rotate-certificates lab
+  doorway cluster rotate-certificates lab --new-authority   if its key was seen
+  doorway cluster rotate-certificates lab --forget-old      the last round of it")]
+pub(super) struct Rotate {
+    /// The folder of the cluster
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Begin to change the authority as well
+    #[arg(long)]
+    new_authority: bool,
+    /// End it: from now on the old authority is not trusted any more
+    #[arg(long, conflicts_with = "new_authority")]
+    forget_old: bool,
+}
+
+pub(super) fn rotate(rotate: &Rotate, typed: &Typed) -> Result<Answer, Refusal> {
+    let Rotate { folder, new_authority, forget_old } = rotate;
+    let (shown, program) = (folder.display(), &typed.program);
+    if *forget_old {
+        founding::forget_old_authority(folder)?;
+    } else {
+        founding::rotate(folder, *new_authority)?;
+    }
+    let copy = |files: &str| {
+        format!(
+            "Copy {files} from each node's folder in {shown} to its machine, and let its daemon read it:
+  systemctl reload doorway@NODE, or kill -HUP\n"
+        )
+    };
+    Ok(Answer::holds(match (new_authority, forget_old) {
+        (true, _) => format!(
+            "The cluster in {shown} has a new authority, which its nodes do not trust yet. Next:
+1. {}2. When all have done so, sign their certificates with it: {program} cluster rotate-certificates {shown}
+3. When all have those, end it: {program} cluster rotate-certificates {shown} --forget-old\n",
+            copy("authority.pem")
+        ),
+        (_, true) => format!("The old authority is forgotten. {}", copy("authority.pem")),
+        _ => format!("All nodes have new certificates in {shown}. {}", copy("node.pem and node.key")),
+    }))
+}

@@ -1,0 +1,38 @@
+//! `doorway cluster remove`: what a running cluster does by itself.
+
+use doorway_client::protocol::Order;
+use doorway_core::{Refusal, Ticks};
+
+use crate::Answer;
+use crate::line::{Command, Where};
+
+/// Take a node out of the cluster for good
+///
+/// For a node that will not come back: its machine is gone, or its data folder was lost. The others take it out of the members and the voters,
+/// so that it counts in no majority any more. If it is started again it is not let in; a node that is to come back needs
+/// a new folder from `doorway cluster add`.
+///
+/// A node that is only stopped for a while, for an update say, need not be removed.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway cluster remove d
+  doorway cluster remove d --node a     through the daemon of node a")]
+pub(super) struct Remove {
+    /// The node that goes
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    daemon: Where,
+}
+
+/// How long the others may take to agree.
+const PATIENCE: Ticks = Ticks(30_000_000);
+
+pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
+    let mut line = remove.daemon.line()?;
+    let order = Order::Remove { node: remove.name.clone() };
+    let sentence = line.command(Command::Administer(order), PATIENCE)?;
+    Ok(Answer::holds(format!(
+        "{sentence}\nStop its daemon, if it still runs, and take its [[nodes]] paragraph out of the other configurations.\n"
+    )))
+}

@@ -1,0 +1,53 @@
+//! `doorway cluster`: founds a cluster and changes it.
+
+mod files;
+mod live;
+mod recover;
+
+use doorway_core::{Catalog, Refusal};
+
+use crate::Answer;
+use crate::typed::Typed;
+
+/// Set up a cluster, and change it
+///
+/// A cluster is a few nodes, three or five, each the daemon of one machine. `init` writes a folder for each of them with all that it needs, to
+/// be copied to its machine. The folder that it writes them into also holds the key of the cluster's authority: keep it safe and apart,
+/// as whoever has it can make nodes.
+///
+/// Three nodes go on when one of them fails, five when two do. One node works and survives nothing. Two are worse than one: either of them stops
+/// both.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway cluster init lab --nodes a=10.0.0.1:7700,b=10.0.0.2:7700,c=10.0.0.3:7700
+  doorway cluster add lab d=10.0.0.4:7700
+  doorway cluster remove d
+  doorway cluster rotate-certificates lab
+  doorway cluster recover --config node.toml")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    act: Act,
+}
+
+#[derive(clap::Subcommand)]
+enum Act {
+    Init(files::Init),
+    Add(files::Add),
+    Remove(live::Remove),
+    RotateCertificates(files::Rotate),
+    Recover(recover::Recover),
+}
+
+pub(crate) fn answer(
+    catalog: &impl Catalog,
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
+    match &arguments.act {
+        Act::Init(init) => files::init(catalog, init, typed),
+        Act::Add(add) => files::add(add, typed),
+        Act::Remove(remove) => live::remove(remove),
+        Act::RotateCertificates(rotate) => files::rotate(rotate, typed),
+        Act::Recover(recover) => recover::answer(recover, typed),
+    }
+}

@@ -1,0 +1,80 @@
+//! `doorway cluster recover`: a cluster begun anew by one survivor.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use doorway_core::Refusal;
+use doorway_daemon::Config;
+use doorway_daemon::identity::new_disk;
+use doorway_node::disk::{Disk, FileDisk, blank, recovered};
+
+use crate::typed::Typed;
+use crate::{Answer, question};
+
+/// Begin anew from one survivor, when the majority of the nodes is lost for good
+///
+/// A cluster whose majority is lost lets nobody in, as nobody can know that the others are not just cut off. If you know that they are gone
+/// and will never come back, this makes the survivor a cluster of one that the others can join again. Fences go on rising.
+///
+/// Be sure: if the others still run somewhere, there are two clusters then, and two holders of one lock. Stop this node's daemon first. The
+/// name of the cluster must be typed.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway cluster recover --config node.toml
+  doorway cluster recover --config node.toml --yes-i-lost-the-majority lab")]
+pub(super) struct Recover {
+    /// The configuration of the survivor
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// The name of the cluster, for scripts, which cannot be asked
+    #[arg(long, value_name = "NAME")]
+    yes_i_lost_the_majority: Option<String>,
+}
+
+pub(super) fn answer(recover: &Recover, typed: &Typed) -> Result<Answer, Refusal> {
+    let config = Config::load(&recover.config)?;
+    let cluster = &config.cluster;
+    let refuse = |error| Refusal::new(format!("{} cannot be recovered: {error}", config.data.display()));
+    if !config.data.is_dir() {
+        return Err(Refusal::new(format!("there is no data folder {}", config.data.display())));
+    }
+    // Held until the end: a daemon that runs has it, and one that starts waits for it.
+    let mut disk = FileDisk::open(&config.data, || blank(new_disk())).map_err(|error| {
+        Refusal::new(format!("{}: {error}; stop the daemon first", config.data.display()))
+    })?;
+    let new = recovered(&disk.read().map_err(refuse)?, new_disk(), config.me().id())?;
+    if name_given(recover, &config)? != *cluster {
+        return Err(Refusal::new(format!("that is not the name of this cluster, {cluster:?}: nothing was changed")));
+    }
+    disk.replace(&new).map_err(refuse)?;
+    Ok(Answer::holds(done(recover, &config, typed)))
+}
+
+fn name_given(recover: &Recover, config: &Config) -> Result<String, Refusal> {
+    if let Some(name) = &recover.yes_i_lost_the_majority {
+        return Ok(name.clone());
+    }
+    if !io::stdin().is_terminal() {
+        return Err(Refusal::new(
+            "nobody can be asked here: --yes-i-lost-the-majority with the cluster's name says that you are sure",
+        ));
+    }
+    let others = config.nodes.iter().map(|peer| &peer.get_ref().name).filter(|name| **name != config.me().name);
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    question::answer(&format!(
+        "Node {} will go on alone. If any of {} still runs with its data folder, two can hold one lock.
+Type the name of the cluster to go on: ",
+        config.me().name,
+        others.join(", ")
+    ))
+}
+
+fn done(recover: &Recover, config: &Config, typed: &Typed) -> String {
+    let (file, node, program) = (recover.config.display(), &config.me().name, &typed.program);
+    format!(
+        "Node {node} is a cluster of one now. Next:
+1. Start it: {program} node --config {file}
+2. On each other node that is to come back, remove its data folder before it is started: it joins as a new node.
+3. {program} status shows them come in.\n"
+    )
+}

@@ -1,0 +1,211 @@
+//! From the grant to the end of the command.
+
+use std::os::fd::AsFd;
+
+use doorway_client::clock;
+use doorway_client::protocol::{Ask, Told};
+use doorway_core::{SectionName, Ticks};
+use doorway_node::Loss;
+use nix::sys::signal;
+use rustix::process::Signal;
+
+use super::program::{Program, is_passed_on};
+use super::stay::{Stay, Step};
+use super::{Arguments, Connection, Ending, Grant, LOST, OWN_FAILURE, OnLost, REQUEST, Voice, listed};
+use crate::wakeups::Wakeups;
+
+/// How long the daemon may take to say that a section is free again.
+const FAREWELL: Ticks = Ticks(1_000_000);
+/// The number of the question that tells that it has heard.
+const QUESTION: u32 = 3;
+
+/// Runs the command inside and tells its status.
+pub(super) fn run(
+    arguments: &Arguments,
+    grant: Grant,
+    line: Connection,
+    wakeups: &Wakeups,
+    voice: &Voice<'_>,
+) -> Result<u8, Ending> {
+    let stay = Stay::new(grant.until, clock::ticks(arguments.margin.0));
+    let mut inside =
+        Inside { arguments, voice, wakeups, line, is_connected: true, stay, why: None, program: None };
+    inside.wait_for_time()?;
+    let program = Program::start(&arguments.command, &variables(arguments, &grant), &inside.line);
+    inside.program = Some(program.map_err(|error| Ending::failure(&error))?);
+    while !inside.is_done() {
+        inside.sleep()?;
+        inside.hear();
+        inside.on_time();
+        inside.on_signals()?;
+    }
+    Ok(inside.leave())
+}
+
+/// What the command finds in its environment.
+fn variables(arguments: &Arguments, grant: &Grant) -> Vec<(&'static str, String)> {
+    let fence = |wanted: &SectionName| grant.fences.iter().find(|(name, _)| name == wanted);
+    let fences = arguments.names.iter().filter_map(fence);
+    let pairs: Vec<String> = fences.clone().map(|(name, fence)| format!("{name}={fence}")).collect();
+    let first = fences.map(|(_, fence)| fence.to_string()).next().unwrap_or_default();
+    vec![("DOORWAY_FENCE", first), ("DOORWAY_FENCES", pairs.join("\n"))]
+}
+
+struct Inside<'a> {
+    arguments: &'a Arguments,
+    voice: &'a Voice<'a>,
+    wakeups: &'a Wakeups,
+    line: Connection,
+    /// Whether the daemon is still there.
+    is_connected: bool,
+    stay: Stay,
+    /// Why the daemon said that the lock is lost, if it did.
+    why: Option<Loss>,
+    program: Option<Program>,
+}
+
+impl Inside<'_> {
+    /// A grant that comes at the end of a lease is renewed before the command begins, or it would be stopped at once.
+    fn wait_for_time(&mut self) -> Result<(), Ending> {
+        while !self.stay.has_time(clock::now()) {
+            if self.why.is_some() || !self.is_connected {
+                return Err(Ending::with(LOST, self.lost_sentence("the command was not started")));
+            }
+            if self.stay.has_passed(clock::now()) {
+                let Arguments { margin, .. } = self.arguments;
+                return Err(Ending::failure(&format_args!(
+                    "--margin {margin} is longer than a grant is valid: give less"
+                )));
+            }
+            let _ = self.sleep_until(Some(self.stay.deadline()));
+            self.hear();
+            while let Some(signal) = self.wakeups.signal() {
+                super::waiting::on_signal(signal)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sleep(&self) -> Result<(), Ending> {
+        let alarm = self.stay.alarm().filter(|_| self.program.is_some());
+        self.sleep_until(alarm)
+    }
+
+    fn sleep_until(&self, alarm: Option<Ticks>) -> Result<(), Ending> {
+        let line = self.is_connected.then(|| self.line.as_fd());
+        self.wakeups.sleep(line, alarm).map(|_| ()).map_err(|error| Ending::failure(&error))
+    }
+
+    /// Hears what the daemon says; of one that is gone, that there will be no more.
+    fn hear(&mut self) {
+        if !self.is_connected {
+            return;
+        }
+        self.is_connected = self.line.take_in().unwrap_or(false);
+        loop {
+            match self.line.next() {
+                Ok(Some(Told::Renewed { number: REQUEST, until })) => self.stay.renew(until),
+                Ok(Some(Told::Lost { number: REQUEST, why })) => self.on_lost(why),
+                Ok(Some(_)) => {}
+                Ok(None) => return,
+                Err(_) => {
+                    self.is_connected = false;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whoever has lost must be out at once; one that was only put out still has its time.
+    fn on_lost(&mut self, why: Loss) {
+        self.why = Some(why);
+        self.stay.end_by(if why == Loss::Broken { Ticks(u64::MAX) } else { clock::now() });
+    }
+
+    fn on_time(&mut self) {
+        while let Some(step) = self.stay.due(clock::now()) {
+            let Some(program) = &self.program else { return };
+            match (step, self.arguments.on_lost) {
+                (Step::Ask, OnLost::Ignore) => self.tell_lost("the command goes on all the same"),
+                (Step::Ask, OnLost::Kill | OnLost::Signal) => {
+                    program.signal(Signal::TERM);
+                    self.tell_lost("the command is told to stop");
+                }
+                (Step::Stop, OnLost::Kill) => program.signal(Signal::KILL),
+                (Step::Stop, OnLost::Signal | OnLost::Ignore) => {}
+            }
+        }
+    }
+
+    fn tell_lost(&self, what: &str) {
+        self.voice.say(&self.lost_sentence(what));
+    }
+
+    fn lost_sentence(&self, what: &str) -> String {
+        let names = listed(&self.arguments.names);
+        let why = match self.why {
+            Some(Loss::MaxHold) => {
+                return format!("{names} was held for as long as --max-hold allows: {what}");
+            }
+            Some(why) => why.sentence(),
+            None if self.arguments.max_hold.is_some() => "it was not renewed",
+            None if self.is_connected => "the daemon does not renew it",
+            None => "the daemon has ended",
+        };
+        format!("the lock on {names} is lost, as {why}: {what}")
+    }
+
+    fn on_signals(&mut self) -> Result<(), Ending> {
+        while let Some(signal) = self.wakeups.signal() {
+            let Some(program) = &mut self.program else { return Ok(()) };
+            match signal {
+                signal::Signal::SIGCHLD => {
+                    program.look();
+                }
+                signal::Signal::SIGCONT => program.go_on(),
+                signal => is_passed_on(signal).into_iter().for_each(|signal| program.signal(signal)),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_done(&self) -> bool {
+        self.program.as_ref().is_none_or(|program| program.end().is_some())
+    }
+
+    /// The end of the command is known. If nothing of it is left, the section is given back by word, and free when this process ends;
+    /// otherwise those who are left keep it.
+    fn leave(mut self) -> u8 {
+        let Some(mut program) = self.program.take() else { return OWN_FAILURE };
+        program.take_terminal();
+        if !program.look() && self.is_connected {
+            self.release();
+        }
+        match program.end() {
+            _ if self.stay.is_over() && self.arguments.on_lost != OnLost::Ignore => LOST,
+            Some(end) => end.code(),
+            None => OWN_FAILURE,
+        }
+    }
+
+    /// Leaves, and waits until the daemon has heard it.
+    fn release(&mut self) {
+        let ends = clock::now() + FAREWELL;
+        let section = self.arguments.names.first().cloned();
+        let question = Ask::Status { number: QUESTION, section, everywhere: false };
+        let said = self.line.say(&Ask::Release { number: REQUEST }).and_then(|()| self.line.say(&question));
+        while said.is_ok() && self.is_connected && clock::now() < ends {
+            let _ = self.sleep_until(Some(ends));
+            while self.wakeups.signal().is_some() {}
+            self.is_connected = self.line.take_in().unwrap_or(false);
+            while let Ok(Some(told)) = self.line.next() {
+                if matches!(
+                    told,
+                    Told::Status { number: QUESTION, .. } | Told::Failed { number: QUESTION, .. }
+                ) {
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! `doorway lock`: a command inside a section.
+//!
+//! One thread and one loop: it wakes up for the daemon's words, for signals and for the deadline, which it keeps by itself. So a
+//! daemon that is stopped or dead cannot make it believe for longer than it was told.
+
+pub(crate) mod held_run;
+mod inside;
+mod program;
+mod stay;
+mod waiting;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use doorway_client::clock;
+use doorway_core::{Fence, Refusal, SectionName, Ticks};
+use doorway_daemon::config::Span;
+use nix::sys::signal::Signal;
+
+use crate::line::{Line, Where};
+use crate::typed::Typed;
+use crate::wakeups::Wakeups;
+use crate::{Answer, Exit};
+
+/// Run a command while no other holds the same lock, on any machine of the cluster
+///
+/// Waits until the section of this name is free, runs the command inside it, and ends with its status. The command finds its fence, a
+/// number that is larger than that of whoever was inside before, in DOORWAY_FENCE; of several names, all in DOORWAY_FENCES as
+/// NAME=FENCE, one on a line. A store that remembers the largest fence that it has seen can refuse a writer that comes too late.
+///
+/// The command runs in a process group of its own, dies with this process, and inherits its connection to the daemon: the section is
+/// free again when this process and everything that it started are gone, not before.
+///
+/// If this machine is cut off from the others, its lock passes on to them after a while. The command is stopped before that: it is sent
+/// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway lock nightly -- ./backup.sh            wait, as long as it takes
+  doorway lock nightly --try -- ./backup.sh      or let it be
+  doorway lock nightly --wait 30s -- ./backup.sh or give up after a while
+  doorway lock nightly --max-hold 10m -- ./backup.sh
+  doorway lock accounts,orders -- ./migrate.sh   several: all or none
+  doorway lock demo -- sh -c 'echo my fence is $DOORWAY_FENCE'
+  doorway lock demo --node b -- true             through the daemon of node b
+
+Exit status: the command's, 128 and the number of the signal that ended it,
+  122 the lock was lost and the command stopped  124 not obtained in time
+  125 something failed here   126, 127 the command cannot be run, is not found
+  2 bad usage")]
+pub(crate) struct Arguments {
+    /// The section; of several, the command has all or none
+    #[arg(required = true, value_name = "NAME", value_delimiter = ',', value_parser = SectionName::new)]
+    names: Vec<SectionName>,
+    /// Give up after this time: 500ms, 30s, 10m, 2h
+    #[arg(long, value_name = "TIME", conflicts_with = "try_only")]
+    wait: Option<Span>,
+    /// Do not wait for somebody who is inside; asking the other nodes takes up to half a second
+    #[arg(long = "try")]
+    try_only: bool,
+    /// Stop the command after this time
+    #[arg(long, value_name = "TIME")]
+    max_hold: Option<Span>,
+    /// What to do to the command if the lock is lost
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLost::Kill)]
+    on_lost: OnLost,
+    /// How long before the deadline the command is asked to stop
+    #[arg(long, value_name = "TIME", default_value_t = Span(Duration::from_millis(200)))]
+    margin: Span,
+    /// What `doorway status` says of it, if not the name of the command
+    #[arg(long, value_name = "WORDS")]
+    label: Option<String>,
+    #[command(flatten)]
+    daemon: Where,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// What to do to the command if the lock is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum OnLost {
+    /// SIGTERM, and SIGKILL at the deadline
+    Kill,
+    /// SIGTERM only: it may take its time, at its own risk
+    Signal,
+    /// Nothing but a word: whatever it writes to must check its fence
+    Ignore,
+}
+
+/// How long a try waits for the other nodes to answer.
+const TRY: Ticks = Ticks(500_000);
+
+/// The statuses of this verb that are not the command's.
+const LOST: u8 = 122;
+const NOT_IN_TIME: u8 = 124;
+const OWN_FAILURE: u8 = 125;
+
+pub(crate) fn answer(arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
+    check(arguments)?;
+    let voice = Voice(&typed.program);
+    let exit = run(arguments, &voice).unwrap_or_else(|ending| {
+        ending.sentence.iter().for_each(|sentence| voice.say(sentence));
+        ending.code
+    });
+    Ok(Answer { text: String::new(), notes: Vec::new(), exit: Exit::Command(exit) })
+}
+
+fn check(arguments: &Arguments) -> Result<(), Refusal> {
+    let Arguments { names, wait, max_hold, .. } = arguments;
+    let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
+    let zero = |span: &Option<Span>| span.is_some_and(|span| span.0.is_zero());
+    match twice {
+        Some((_, name)) => Err(Refusal::new(format!("{name} is named twice: once is enough"))),
+        None if names.len() > MOST_NAMES => {
+            Err(Refusal::new(format!("one command holds at most {MOST_NAMES} sections, not {}", names.len())))
+        }
+        None if zero(wait) => Err(Refusal::new("--wait 0s waits for nobody: that is --try")),
+        None if zero(max_hold) => Err(Refusal::new("--max-hold 0s leaves no time for the command")),
+        None => Ok(()),
+    }
+}
+
+/// As many as a request may name.
+const MOST_NAMES: usize = 64;
+
+/// From the wish to the end, as an exit status.
+fn run(arguments: &Arguments, voice: &Voice<'_>) -> Result<u8, Ending> {
+    let wakeups = Wakeups::new(&listens()).map_err(|error| Ending::failure(&error))?;
+    let (line, grant) = waiting::obtain(arguments, &wakeups, voice)?;
+    inside::run(arguments, grant, line, &wakeups, voice)
+}
+
+/// What was obtained.
+struct Grant {
+    fences: Vec<(SectionName, Fence)>,
+    until: Ticks,
+}
+
+/// The number of the only request.
+const REQUEST: u32 = 2;
+
+/// The end of a run that does not have the status of its command.
+struct Ending {
+    code: u8,
+    sentence: Option<String>,
+}
+
+impl Ending {
+    fn with(code: u8, sentence: String) -> Self {
+        Self { code, sentence: Some(sentence) }
+    }
+
+    fn failure(error: &dyn std::fmt::Display) -> Self {
+        Self::with(OWN_FAILURE, error.to_string())
+    }
+}
+
+impl From<Refusal> for Ending {
+    fn from(refusal: Refusal) -> Self {
+        Self::failure(&refusal)
+    }
+}
+
+/// The signals that this process wants to know of rather than be ended or stopped by.
+fn listens() -> [Signal; 12] {
+    use Signal::*;
+    [
+        SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2,
+        SIGWINCH,
+    ]
+}
+
+/// What has to be said before the end, on stderr: the command's own output goes on meanwhile.
+struct Voice<'a>(&'a str);
+
+impl Voice<'_> {
+    fn say(&self, sentence: &str) {
+        let _ = writeln!(io::stderr(), "{}: {sentence}", self.0);
+    }
+}
+
+/// The names as the middle of a sentence.
+fn listed(names: &[SectionName]) -> String {
+    names.iter().map(SectionName::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// What the daemon is told of who asks: the command's name and no more, as its arguments may be nobody's business.
+fn label(arguments: &Arguments) -> String {
+    let name = || {
+        let program = arguments.command.first().map(|word| Path::new(word).file_name().unwrap_or(word));
+        program.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    arguments.label.clone().unwrap_or_else(name)
+}
+
+/// How long it may take, and from now until when.
+fn patience(arguments: &Arguments) -> Option<Ticks> {
+    let wait = arguments.wait.map(|span| clock::ticks(span.0));
+    if arguments.try_only { Some(TRY) } else { wait }
+}
+
+/// A connection that is kept by whoever has a copy.
+type Connection = Line;

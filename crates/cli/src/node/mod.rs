@@ -1,0 +1,132 @@
+//! `doorway node`: the daemon of this machine, or a whole cluster to try things with.
+
+mod dev;
+mod log;
+mod notify;
+mod watch;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use doorway_core::{Catalog, Refusal};
+use doorway_daemon::{Config, Daemon};
+use doorway_node::Recipe;
+
+use crate::typed::Typed;
+use crate::{Answer, Exit, files, names};
+
+/// Run the daemon that locks are obtained through
+///
+/// Each machine that wants locks runs one daemon, and the daemons agree among themselves: there is no server. `doorway cluster init` writes
+/// a configuration and certificates for each of them. Programs on the same machine, such as `doorway lock`, reach their daemon
+/// through a Unix socket.
+///
+/// With --dev three nodes run in this one process on this machine: nothing to configure, and all the rest works as it does between machines.
+///
+/// Stops with Ctrl-C or SIGTERM: it waits a while for those inside, hands over, and leaves its cluster; a second one stops at once. SIGHUP reads
+/// configuration and certificates again. Under systemd it tells that it is ready and feeds the watchdog; packaging/doorway@.service
+/// is a unit for it.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true).args(["config", "dev"]), after_help = "Examples:
+  doorway node --dev                           three nodes to try things with
+  doorway lock demo -- echo inside             in another terminal
+  doorway node --config node.toml              the daemon of this machine
+  doorway node --config node.toml --check      is the configuration right?
+  doorway node --config node.toml --log json --log-level debug")]
+pub(crate) struct Arguments {
+    /// The configuration of the node
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Run three nodes a, b and c in this process
+    #[arg(long)]
+    dev: bool,
+    /// Keep what the three nodes write in this folder, and go on from it; a temporary one unless given
+    #[arg(long, value_name = "DIR", requires = "dev")]
+    folder: Option<PathBuf>,
+    /// Only look whether the configuration is right
+    #[arg(long, requires = "config")]
+    check: bool,
+    /// How logs look
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = log::Look::Text)]
+    log: log::Look,
+    /// What is logged: error, warn, info, debug or trace; with --dev only warnings unless given
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<log::Level>,
+}
+
+pub(crate) fn answer(
+    catalog: &impl Catalog,
+    arguments: &Arguments,
+    typed: &Typed,
+) -> Result<Answer, Refusal> {
+    let Some(path) = &arguments.config else { return dev::answer(catalog, arguments, typed) };
+    if arguments.check {
+        return Ok(checked(catalog, path, typed));
+    }
+    let (config, recipe) = load(catalog, path, typed)?;
+    log::begin(arguments.log, arguments.log_level.unwrap_or(log::Level::Info));
+    // Signals before threads: those that begin later leave them alone.
+    let watch = watch::Watch::new()?;
+    let patience = config.stop_patience.0;
+    let daemon = Arc::new(Daemon::start(config, recipe)?);
+    watch.over(vec![daemon], patience)?;
+    Ok(Answer::holds(String::new()))
+}
+
+/// A configuration and the algorithm that it names.
+fn load(catalog: &impl Catalog, path: &Path, typed: &Typed) -> Result<(Config, Recipe), Refusal> {
+    let config = Config::load(path)?;
+    let recipe = recipe(catalog, &config, typed)
+        .map_err(|refusal| Refusal::new(format!("{}: {refusal}", path.display())))?;
+    Ok((config, recipe))
+}
+
+/// The algorithm that a configuration names.
+fn recipe(catalog: &impl Catalog, config: &Config, typed: &Typed) -> Result<Recipe, Refusal> {
+    let about = names::find(catalog, typed, config.algorithm.get_ref())?;
+    if about.specimen.is_some() {
+        return Err(Refusal::new(format!(
+            "{} is a specimen, which is wrong on purpose: no cluster runs it",
+            about.name
+        )));
+    }
+    let chosen = config.options.iter().map(|(name, word)| (name.as_str(), word.as_str()));
+    let recipe = Recipe::of(catalog, about.name, &files::choices(chosen)?)?;
+    recipe.blueprint(config.nodes.len())?;
+    Ok(recipe)
+}
+
+/// Whether a configuration is right: the only verdict for which a bad file is an answer and no bad usage.
+fn checked(catalog: &impl Catalog, path: &Path, typed: &Typed) -> Answer {
+    let verdict = load(catalog, path, typed).and_then(|(config, recipe)| {
+        check_files(&config)?;
+        Ok((config, recipe))
+    });
+    match verdict {
+        Ok((config, recipe)) => {
+            let Config { cluster, nodes, .. } = &config;
+            let (node, algorithm) = (&config.me().name, recipe.name());
+            let size = crate::text::counted(nodes.len() as u64, "node");
+            Answer::holds(format!(
+                "{}: right. Node {node} of cluster {cluster}, {size}, {algorithm}; clients at {}\n",
+                path.display(),
+                config.socket().display()
+            ))
+        }
+        Err(refusal) => Answer { text: String::new(), notes: vec![refusal.to_string()], exit: Exit::Fails },
+    }
+}
+
+/// Whether the files that a configuration names are there.
+fn check_files(config: &Config) -> Result<(), Refusal> {
+    let tls = &config.tls;
+    let files = [&tls.authority, &tls.certificate, &tls.key];
+    files.into_iter().try_for_each(|path| files::read(path).map(|_| ()))
+}
+
+/// Speaks before the end: nobody would know otherwise that all is running.
+fn say(lines: &str) {
+    let mut out = io::stdout();
+    let _ = writeln!(out, "{lines}").and_then(|()| out.flush());
+}

@@ -1,0 +1,133 @@
+//! What goes on while daemons run: signals, the word that they are alive, and their end.
+
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use doorway_core::Refusal;
+use doorway_daemon::Daemon;
+use nix::sys::signal::Signal;
+
+use super::notify::Notify;
+use crate::wakeups::Wakeups;
+
+/// Somebody who watches over daemons from their start to their end.
+pub(super) struct Watch {
+    wakeups: Wakeups,
+    notify: Arc<Notify>,
+}
+
+impl Watch {
+    /// To be made before the daemons, so that signals are not theirs.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(super) fn new() -> Result<Self, Refusal> {
+        let wakeups =
+            Wakeups::new(&[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]).map_err(|error| refused(&error))?;
+        Ok(Self { wakeups, notify: Arc::new(Notify::from_environment()) })
+    }
+
+    /// Watches until all daemons have ended, by themselves or because they were told to.
+    ///
+    /// # Errors
+    /// If one has ended because it cannot go on.
+    pub(super) fn over(&self, daemons: Vec<Arc<Daemon>>, patience: Duration) -> Result<(), Refusal> {
+        let mut ends = Ends::of(&daemons)?;
+        self.notify.say("READY=1");
+        self.feed_watchdog(&daemons);
+        let mut is_stopping = false;
+        while ends.left > 0 {
+            let is_rung = self.wakeups.sleep(Some(ends.bell.as_fd()), None).map_err(|error| refused(&error))?;
+            while let Some(signal) = self.wakeups.signal() {
+                match signal {
+                    Signal::SIGHUP => daemons.iter().for_each(|daemon| reload(daemon)),
+                    _ if is_stopping => return Ok(()),
+                    _ => {
+                        is_stopping = true;
+                        self.notify.say("STOPPING=1");
+                        stop(&daemons, patience);
+                    }
+                }
+            }
+            if is_rung {
+                ends.take()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a moment, for those who cannot go on yet; tells whether it was told to end.
+    pub(super) fn pause(&self, span: Duration) -> Result<bool, Refusal> {
+        let until = doorway_client::clock::now() + doorway_client::clock::ticks(span);
+        self.wakeups.sleep(None, Some(until)).map_err(|error| refused(&error))?;
+        Ok(self.wakeups.signal().is_some_and(|signal| signal != Signal::SIGHUP))
+    }
+
+    /// Tells systemd that the daemons are alive, as long as their nodes' threads go on: a process whose node hangs is not.
+    fn feed_watchdog(&self, daemons: &[Arc<Daemon>]) {
+        let Some(every) = self.notify.watchdog() else { return };
+        let (notify, daemons) = (Arc::clone(&self.notify), daemons.to_vec());
+        thread::spawn(move || {
+            loop {
+                if daemons.iter().all(|daemon| daemon.is_alive()) {
+                    notify.say("WATCHDOG=1");
+                }
+                thread::sleep(every);
+            }
+        });
+    }
+}
+
+/// What cannot be read changes nothing, and is told.
+fn reload(daemon: &Daemon) {
+    if let Err(refusal) = daemon.reload() {
+        tracing::error!("{refusal}");
+    }
+}
+
+/// Each in its own time: they hand over to each other, or to those that stay.
+fn stop(daemons: &[Arc<Daemon>], patience: Duration) {
+    for daemon in daemons {
+        let daemon = Arc::clone(daemon);
+        thread::spawn(move || daemon.stop(patience));
+    }
+}
+
+/// The ends of daemons, with a bell that can be waited for.
+struct Ends {
+    bell: UnixStream,
+    ends: Receiver<Result<(), Refusal>>,
+    left: usize,
+}
+
+impl Ends {
+    fn of(daemons: &[Arc<Daemon>]) -> Result<Self, Refusal> {
+        let (sender, ends) = channel();
+        let (bell, rope) = UnixStream::pair().map_err(|error| refused(&error))?;
+        for daemon in daemons {
+            let (daemon, sender) = (Arc::clone(daemon), sender.clone());
+            let mut rope = rope.try_clone().map_err(|error| refused(&error))?;
+            thread::spawn(move || {
+                let _ = sender.send(daemon.wait());
+                let _ = rope.write_all(&[1]);
+            });
+        }
+        Ok(Self { bell, ends, left: daemons.len() })
+    }
+
+    /// Takes an end that was rung for.
+    fn take(&mut self) -> Result<(), Refusal> {
+        let _ = self.bell.read(&mut [0]);
+        self.left -= 1;
+        self.ends.recv().unwrap_or(Ok(()))
+    }
+}
+
+fn refused(error: &std::io::Error) -> Refusal {
+    Refusal::new(format!("the system refuses: {error}"))
+}

@@ -1,0 +1,91 @@
+//! What a verb that lives for a while wakes up for: signals, and an alarm on the clock of leases.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use doorway_core::Ticks;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+
+/// Signals and an alarm, to be waited for together with something else.
+pub(crate) struct Wakeups {
+    signals: SignalFd,
+    alarm: OwnedFd,
+}
+
+impl Wakeups {
+    /// From now on these signals do nothing by themselves; they are kept until somebody asks for them. Threads that begin later
+    /// leave them alone as well.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(crate) fn new(signals: &[Signal]) -> io::Result<Self> {
+        let set: SigSet = signals.iter().copied().collect();
+        set.thread_block()?;
+        let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        Ok(Self { signals, alarm: timerfd_create(TimerfdClockId::Boottime, flags)? })
+    }
+
+    /// Sleeps until a signal has come, the alarm rings, or there is something to read; tells whether it is that.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(crate) fn sleep(&self, other: Option<BorrowedFd<'_>>, alarm: Option<Ticks>) -> io::Result<bool> {
+        self.set(alarm)?;
+        let own = [self.signals.as_fd(), self.alarm.as_fd()];
+        let mut wanted: Vec<PollFd<'_>> =
+            own.into_iter().chain(other).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        match poll(&mut wanted, None) {
+            Ok(_) => Ok(wanted.get(own.len()).is_some_and(|other| !other.revents().is_empty())),
+            Err(rustix::io::Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A signal that has come.
+    pub(crate) fn signal(&self) -> Option<Signal> {
+        let info = self.signals.read_signal().ok()??;
+        i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok())
+    }
+
+    fn set(&self, alarm: Option<Ticks>) -> io::Result<()> {
+        // A moment that is all zeros would mean none.
+        let moment = alarm.map_or(Ticks(0), |at| Ticks(at.0.max(1)));
+        let it_value = Timespec {
+            tv_sec: i64::try_from(moment.0 / 1_000_000).unwrap_or(i64::MAX),
+            tv_nsec: (moment.0 % 1_000_000 * 1_000) as _,
+        };
+        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
+        timerfd_settime(&self.alarm, TimerfdTimerFlags::ABSTIME, &Itimerspec { it_interval, it_value })?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_client::clock;
+
+    use super::*;
+
+    #[test]
+    fn an_alarm_rings_at_its_moment_and_one_of_the_past_at_once() {
+        let wakeups = Wakeups::new(&[]).expect("timers are there");
+        let at = clock::now() + Ticks(20_000);
+        assert!(!wakeups.sleep(None, Some(at)).expect("it sleeps"));
+        assert!(clock::now() >= at);
+        assert!(!wakeups.sleep(None, Some(Ticks(0))).expect("it does not"));
+    }
+
+    #[test]
+    fn a_signal_is_kept_until_it_is_asked_for() {
+        let wakeups = Wakeups::new(&[Signal::SIGUSR2]).expect("signals can be kept");
+        nix::sys::signal::raise(Signal::SIGUSR2).expect("this thread is told");
+        assert!(!wakeups.sleep(None, None).expect("it wakes up"));
+        assert_eq!((wakeups.signal(), wakeups.signal()), (Some(Signal::SIGUSR2), None));
+    }
+}

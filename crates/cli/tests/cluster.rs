@@ -1,0 +1,155 @@
+//! `doorway cluster`: from nothing to a cluster, and all that may become of it, with daemons of their own.
+
+mod fleet;
+mod terminal;
+
+use std::fs;
+
+use fleet::{Cluster, Folder, free_address, until};
+use rustix::process::Signal;
+
+#[test]
+fn a_cluster_is_founded_and_never_overwritten() {
+    let folder = Folder::new("found");
+    let lab = folder.0.join("lab").to_string_lossy().into_owned();
+    let init = |nodes: &str| fleet::command(&folder.0, &["cluster", "init", &lab, "--nodes", nodes]).output();
+    let told = terminal::text(&init("a=n1:7700,b=n2:7700,c=n3:7700").expect("it starts").stdout);
+    for part in ["Cluster lab of 3 nodes", &format!("scp -rp {lab}/b n2:doorway\n"), "authority.key"] {
+        assert!(told.contains(part), "{told}");
+    }
+    let before = fs::read(format!("{lab}/a/node.key")).expect("a key");
+    let again = init("a=n1:7700,b=n2:7700,c=n3:7700").expect("it starts");
+    assert_eq!(again.status.code(), Some(2));
+    assert!(terminal::text(&again.stderr).contains("is there already"));
+    assert_eq!(fs::read(format!("{lab}/a/node.key")).expect("a key"), before);
+    assert_eq!(terminal::doorway(&format!("node --check --config {lab}/a/node.toml")).status.code(), Some(0));
+}
+
+#[test]
+fn what_cannot_be_a_cluster_is_refused_in_one_sentence() {
+    let folder = Folder::new("refused");
+    let lab = folder.0.join("lab").to_string_lossy().into_owned();
+    for (words, part) in [
+        ("--nodes a", "not NAME=HOST:PORT"),
+        ("--nodes a=here", "write host:port"),
+        ("--nodes a=n1:1,a=n2:1", "two nodes \"a\""),
+        ("--nodes A=n1:1", "small letters"),
+        ("--nodes a=n1:1 --name L.B", "no name of a cluster"),
+        ("--nodes a=n1:1 --algorithm maekaw", "did you mean maekawa"),
+        ("--nodes a=n1:1 --algorithm maekawa --set quorum=circle", "not a quorum system"),
+        ("--nodes a=n1:1 --algorithm peterson", "sends no messages"),
+        ("", "--nodes"),
+    ] {
+        let sentence = terminal::refused(&format!("cluster init {lab} {words}"));
+        assert!(sentence.contains(part), "{words}: {sentence}");
+        assert!(!folder.0.join("lab").exists(), "{words}: nothing is written");
+    }
+    assert!(terminal::refused(&format!("cluster add {lab} d=n4:1")).contains("cannot be read"));
+    assert!(terminal::refused(&format!("cluster rotate-certificates {lab}")).contains("cannot be read"));
+    assert!(terminal::refused("cluster remove d --socket no-such-socket").contains("no daemon listens"));
+}
+
+#[test]
+fn small_and_even_clusters_are_warned_of() {
+    let folder = Folder::new("warned");
+    for (nodes, part) in [
+        ("a=n:1", "three survive the failure of one"),
+        ("a=n:1,b=n:2", "both stop when one of them fails"),
+        ("a=n:1,b=n:2,c=n:3,d=n:4", "an even number"),
+    ] {
+        let lab = folder.0.join(format!("lab{}", nodes.len())).to_string_lossy().into_owned();
+        let output = terminal::doorway(&format!("cluster init {lab} --nodes {nodes}"));
+        assert_eq!(output.status.code(), Some(0));
+        assert!(terminal::text(&output.stderr).contains(part));
+    }
+}
+
+#[test]
+fn one_node_works_alone() {
+    let mut cluster = Cluster::new("one", &["a"]);
+    let first = cluster.fence("a");
+    cluster.kill("a");
+    assert_eq!(cluster.run(&["lock", "x", "--node", "a", "--", "true"]).0, 125, "nobody is there");
+    cluster.start("a");
+    cluster.await_ready("a");
+    assert!(cluster.fence("a") > first, "fences rise across restarts");
+}
+
+#[test]
+fn two_nodes_stop_when_one_dies_and_go_on_when_it_is_back() {
+    let mut cluster = Cluster::new("two", &["a", "b"]);
+    let first = cluster.fence("b");
+    cluster.kill("b");
+    until("a stops", || !cluster.is_ready("a"));
+    assert_eq!(cluster.run(&["lock", "x", "--wait", "1s", "--node", "a", "--", "true"]).0, 124);
+    cluster.start("b");
+    cluster.await_ready("a");
+    assert!(cluster.fence("a") > first);
+}
+
+#[test]
+fn three_nodes_go_on_without_one_and_take_in_and_put_out_others() {
+    let mut cluster = Cluster::new("three", &["a", "b", "c"]);
+    let (code, out, err) = cluster.run(&["cluster", "add", &cluster.lab(), &format!("d={}", free_address())]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("Node d is in"), "{out}");
+    ["a", "b", "c"].iter().for_each(|node| cluster.process(node).signal(Signal::HUP));
+    cluster.start("d");
+    cluster.await_ready("d");
+    until("all see d", || cluster.members("a") == ["a", "b", "c", "d"]);
+    let first = cluster.fence("d");
+    cluster.kill("d");
+    let (code, out, err) = cluster.run(&["cluster", "remove", "d", "--node", "b"]);
+    assert_eq!(code, 0, "{out}{err}");
+    until("d is out", || cluster.members("a") == ["a", "b", "c"]);
+    cluster.kill("c");
+    assert!(cluster.fence("a") > first, "two of three go on");
+    let (code, _, err) = cluster.run(&["cluster", "remove", "nobody", "--node", "a"]);
+    assert!(code == 2 && err.contains("nobody"), "{err}");
+}
+
+#[test]
+fn certificates_and_their_authority_are_changed_while_the_nodes_run() {
+    let cluster = Cluster::new("rotate", &["a", "b", "c"]);
+    let first = cluster.fence("a");
+    let rounds: [&[&str]; 4] = [&[], &["--new-authority"], &[], &["--forget-old"]];
+    for round in rounds {
+        let lab = cluster.lab();
+        let (code, out, err) = cluster.run(&[&["cluster", "rotate-certificates", &lab], round].concat());
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("let its daemon read it"), "{out}");
+        ["a", "b", "c"].iter().for_each(|node| cluster.process(node).signal(Signal::HUP));
+    }
+    let mut cluster = cluster;
+    // Whoever is started now can only come in with what all others have read.
+    cluster.kill("b");
+    cluster.start("b");
+    cluster.await_ready("b");
+    assert!(cluster.fence("b") > first);
+}
+
+#[test]
+fn a_survivor_begins_anew_and_the_others_come_back_to_it() {
+    let mut cluster = Cluster::new("recover", &["a", "b", "c"]);
+    let first = cluster.fence("a");
+    let config = cluster.config("c");
+    let recover = ["cluster", "recover", "--config", &config];
+    let (code, _, err) = cluster.run(&[&recover[..], &["--yes-i-lost-the-majority", "lab"]].concat());
+    assert!(code == 2 && err.contains("stop the daemon first"), "{err}");
+    ["a", "b", "c"].iter().for_each(|node| cluster.kill(node));
+    let (code, _, err) = cluster.run(&recover);
+    assert!(code == 2 && err.contains("--yes-i-lost-the-majority"), "{err}");
+    let (code, _, err) = cluster.run(&[&recover[..], &["--yes-i-lost-the-majority", "lob"]].concat());
+    assert!(code == 2 && err.contains("nothing was changed"), "{err}");
+    let (code, out, err) = cluster.run(&[&recover[..], &["--yes-i-lost-the-majority", "lab"]].concat());
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("Node c is a cluster of one now."), "{out}");
+    cluster.start("c");
+    cluster.await_ready("c");
+    let second = cluster.fence("c");
+    assert!(second >> 36 > (first >> 36) + 1_000_000, "{first} {second}");
+    fs::remove_dir_all(format!("{}/a/data", cluster.lab())).expect("it was there");
+    cluster.start("a");
+    cluster.await_ready("a");
+    assert!(cluster.fence("a") > second);
+}

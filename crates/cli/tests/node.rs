@@ -1,0 +1,164 @@
+//! `doorway node`: its configuration, its logs, its end, and what it tells systemd.
+
+mod fleet;
+mod terminal;
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::net::UnixDatagram;
+use std::process::{Command, Stdio};
+
+use fleet::{Cluster, Dev, Folder, start, until};
+use rustix::process::Signal;
+use serde_json::Value;
+
+#[test]
+fn a_configuration_is_checked_with_the_line_of_the_mistake() {
+    let cluster = Cluster::found("check", &["a", "b"]);
+    let config = cluster.config("a");
+    let right = fs::read_to_string(&config).expect("it was written");
+    let check = || cluster.run(&["node", "--config", &config, "--check"]);
+    let (code, out, err) = check();
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("right. Node a of cluster lab, 2 nodes, naimi-trehel; clients at "), "{out}");
+    let line = |part: &str| 1 + right.lines().position(|line| line.contains(part)).expect("it is there");
+    for (from, to, sentence) in [
+        ("node = \"a\"", "node = \"z\"", format!("line {}: there is no node \"z\"", line("node = \"a\""))),
+        ("#lease = \"1s\"", "lease = \"soon\"", format!("line {}: \"soon\" is no time", line("#lease"))),
+        ("#data = ", "dota = ", format!("line {}: unknown field `dota`", line("#data"))),
+        ("algorithm = \"naimi-trehel\"", "algorithm = \"naimi\"", "did you mean naimi-trehel".to_owned()),
+        ("#key = \"node.key\"", "key = \"no.key\"", "no.key cannot be read".to_owned()),
+    ] {
+        fs::write(&config, right.replacen(from, to, 1)).expect("it can be changed");
+        let (code, out, err) = check();
+        assert_eq!((code, out.as_str()), (1, ""), "{to}");
+        assert!(err.contains(&sentence) && err.lines().count() == 1, "{sentence}: {err}");
+    }
+}
+
+#[test]
+fn a_node_that_cannot_start_says_why() {
+    for (words, part) in [
+        ("node", "--config"),
+        ("node --config no-such-file", "no-such-file cannot be read"),
+        ("node --dev --config x", "cannot be used with"),
+        ("node --dev --check", "--config"),
+        ("node --config x --folder y", "--dev"),
+        ("node --dev --log-level loud", "error, warn, info, debug, trace"),
+    ] {
+        let sentence = terminal::refused(words);
+        assert!(sentence.contains(part), "{words}: {sentence}");
+    }
+    let dev = Dev::new("taken");
+    let (code, _, err) = dev.run(&["node", "--dev"]);
+    assert!(code == 2 && err.contains("a node a runs already"), "{code} {err}");
+}
+
+#[test]
+fn three_nodes_to_try_things_with_say_what_to_type_and_stop_when_told() {
+    let mut dev = Dev::new("greeting");
+    assert!(dev.greeting[0].starts_with("Nodes a, b and c are ready  (Ctrl-C stops them)."), "{:?}", dev.greeting);
+    let typed: Vec<&String> = dev.greeting.iter().filter(|line| line.starts_with("  doorway ")).collect();
+    assert_eq!(typed.len(), 3);
+    dev.process.signal(Signal::INT);
+    assert_eq!(dev.process.0.wait().expect("it ends").code(), Some(0));
+    let left = fs::read_dir(dev.runtime.0.join("doorway")).expect("the folder is there").count();
+    assert_eq!(left, 0, "the sockets are gone");
+}
+
+#[test]
+fn a_kept_folder_is_gone_on_from() {
+    let kept = Folder::new("kept");
+    let folder = kept.0.to_string_lossy().into_owned();
+    let fence = |dev: &Dev| -> u64 {
+        let (code, out, err) = dev.run(&["lock", "x", "--", "sh", "-c", "echo $DOORWAY_FENCE"]);
+        assert_eq!(code, 0, "{err}");
+        out.trim().parse().expect("a fence")
+    };
+    let first = fence(&Dev::with("kept-1", &["--folder", &folder]));
+    assert!(fence(&Dev::with("kept-2", &["--folder", &folder])) > first);
+}
+
+#[test]
+fn a_node_stops_in_peace_when_told_and_at_once_when_told_twice() {
+    let mut cluster = Cluster::new("stop", &["a"]);
+    let hold = ["lock", "x", "--node", "a", "--", "sh", "-c", "echo in; read line"];
+    let mut holder = start(fleet::command(&cluster.folder.0, &hold));
+    assert_eq!(holder.line(), "in");
+    cluster.process("a").signal(Signal::TERM);
+    until("nobody is let in", || !cluster.is_ready("a"));
+    holder.type_line("leave");
+    assert_eq!(holder.end().0, 0, "whoever is inside may finish");
+    let process = cluster.nodes[0].1.as_mut().expect("it runs");
+    assert_eq!(process.0.wait().expect("it ends").code(), Some(0));
+    cluster.start("a");
+    cluster.await_ready("a");
+    let mut holder = start(fleet::command(&cluster.folder.0, &hold));
+    assert_eq!(holder.line(), "in");
+    cluster.process("a").signal(Signal::TERM);
+    until("nobody is let in", || !cluster.is_ready("a"));
+    cluster.process("a").signal(Signal::TERM);
+    let process = cluster.nodes[0].1.as_mut().expect("it runs");
+    assert_eq!(process.0.wait().expect("it ends").code(), Some(0));
+    assert_eq!(holder.end().0, 122);
+}
+
+#[test]
+fn systemd_is_told_when_a_node_is_ready_alive_and_stopping() {
+    let cluster = Cluster::found("systemd", &["a"]);
+    let socket = cluster.folder.0.join("notify");
+    let notified = UnixDatagram::bind(&socket).expect("a socket");
+    notified.set_read_timeout(Some(fleet::LONG)).expect("a limit");
+    let mut command = fleet::command(&cluster.folder.0, &["node", "--config", &cluster.config("a")]);
+    command.env("NOTIFY_SOCKET", &socket).env("WATCHDOG_USEC", "100000").stderr(Stdio::null());
+    let mut node = start(command);
+    let word = || {
+        let mut bytes = [0; 64];
+        let count = notified.recv(&mut bytes).expect("a word");
+        terminal::text(&bytes[..count])
+    };
+    assert_eq!([word(), word(), word()], ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]);
+    node.signal(Signal::TERM);
+    until("it says that it stops", || word() == "STOPPING=1");
+    assert_eq!(node.0.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn logs_are_lines_for_people_or_objects_for_programs() {
+    let cluster = Cluster::found("logs", &["a"]);
+    let log = |words: &[&str]| {
+        let config = cluster.config("a");
+        let mut node = start(fleet::command(&cluster.folder.0, &[&["node", "--config", &config], words].concat()));
+        cluster.await_ready("a");
+        node.signal(Signal::TERM);
+        let mut text = String::new();
+        node.0.stderr.take().expect("a pipe").read_to_string(&mut text).expect("text");
+        text
+    };
+    let objects = log(&["--log", "json"]);
+    assert!(!objects.is_empty());
+    for line in objects.lines() {
+        let object: Value = serde_json::from_str(line).expect("an object a line");
+        assert!(object["level"].is_string() && object["timestamp"].is_string(), "{line}");
+    }
+    let lines = log(&[]);
+    assert!(lines.contains(" INFO ") && !lines.contains('\u{1b}'), "{lines}");
+    assert_eq!(log(&["--log-level", "error"]), "");
+}
+
+#[test]
+fn the_unit_is_one_that_systemd_takes() {
+    let unit = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/doorway@.service");
+    let unit = fs::read_to_string(unit).expect("the unit is there");
+    let own = unit.replace("/usr/bin/doorway", env!("CARGO_BIN_EXE_doorway"));
+    assert_ne!(own, unit);
+    let folder = Folder::new("unit");
+    let path = folder.0.join("doorway@a.service");
+    fs::write(&path, own).expect("room");
+    match Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&path).output() {
+        Ok(output) => {
+            assert_eq!((output.status.code(), terminal::text(&output.stderr)), (Some(0), String::new()));
+        }
+        Err(error) => eprintln!("skipped: systemd-analyze cannot be had here: {error}"),
+    }
+}

@@ -1,0 +1,180 @@
+//! One connection to a daemon: bytes in, bytes out, and nobody ever waits for it.
+//!
+//! The socket is used without blocking whatever its mode is, because other processes may have copies of it.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use doorway_core::Ticks;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+
+use crate::clock;
+use crate::error::Error;
+use crate::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
+
+/// How long a daemon may take to say welcome, or not read what it is sent.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many bytes may wait for a daemon that does not read.
+const MOST_UNSENT: usize = 4 << 20;
+
+/// How many bytes are read before other things are looked at.
+const BITE: usize = 64 << 10;
+
+/// A connection.
+pub(crate) struct Link {
+    pub(crate) socket: Arc<UnixStream>,
+    /// Whether the daemon has said which version it speaks; before that it is asked nothing.
+    pub(crate) is_welcome: bool,
+    bite: Box<[u8]>,
+    incoming: Vec<u8>,
+    outgoing: Vec<u8>,
+    /// Since when the daemon has owed us a welcome, or to read.
+    owes: Option<Ticks>,
+}
+
+impl Link {
+    pub(crate) fn new(socket: UnixStream, now: Ticks) -> Self {
+        let socket = Arc::new(socket);
+        let bite = vec![0; BITE].into();
+        let (incoming, outgoing) = (Vec::new(), Vec::new());
+        Self { socket, is_welcome: false, bite, incoming, outgoing, owes: Some(now) }
+    }
+
+    /// Reads what there is. What was read before the end of the connection counts.
+    pub(crate) fn receive(&mut self) -> (Vec<Told>, Option<Error>) {
+        let fault = match recv(&*self.socket, &mut *self.bite, RecvFlags::DONTWAIT) {
+            Ok((0, _)) => Some(Error::Gone),
+            Ok((count, _)) => {
+                self.incoming.extend_from_slice(&self.bite[..count]);
+                None
+            }
+            Err(Errno::AGAIN | Errno::INTR) => None,
+            Err(_) => Some(Error::Gone),
+        };
+        let (frames, strange) = self.frames();
+        (frames, strange.or(fault))
+    }
+
+    /// The whole frames among the bytes that have come.
+    fn frames(&mut self) -> (Vec<Told>, Option<Error>) {
+        let (mut frames, mut read, mut fault) = (Vec::new(), 0, None);
+        while let Some((head, rest)) = self.incoming[read..].split_first_chunk::<4>() {
+            let frame = protocol::length(*head, LONGEST_TOLD).and_then(|length| {
+                rest.get(..length).map(|bytes| Ok((length, protocol::read(bytes)?))).transpose()
+            });
+            match frame {
+                Ok(Some((length, told))) => {
+                    frames.push(told);
+                    read += 4 + length;
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    fault = Some(Error::Strange(error.to_string()));
+                    break;
+                }
+            }
+        }
+        self.incoming.drain(..read);
+        (frames, fault)
+    }
+
+    /// Puts something behind what is to be sent.
+    ///
+    /// # Errors
+    /// If it is longer than a frame may be, or too much waits already.
+    pub(crate) fn push(&mut self, ask: &Ask) -> Result<(), Error> {
+        if self.outgoing.len() > MOST_UNSENT {
+            return Err(Error::Silent);
+        }
+        let frame = protocol::frame(ask, LONGEST_ASK).map_err(|error| Error::Strange(error.to_string()))?;
+        self.outgoing.extend(frame);
+        Ok(())
+    }
+
+    /// Sends as much as the daemon takes now.
+    pub(crate) fn flush(&mut self, now: Ticks) -> Result<(), Error> {
+        if !self.is_welcome || self.outgoing.is_empty() {
+            return Ok(());
+        }
+        let mut sent = 0;
+        while sent < self.outgoing.len() {
+            match send(&*self.socket, &self.outgoing[sent..], SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+                Ok(count) => sent += count,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                Err(_) => return Err(Error::Gone),
+            }
+        }
+        self.outgoing.drain(..sent);
+        self.owes = match (self.outgoing.is_empty(), self.owes) {
+            (true, _) => None,
+            (false, Some(since)) if sent == 0 => Some(since),
+            (false, _) => Some(now),
+        };
+        Ok(())
+    }
+
+    /// The daemon has said welcome.
+    pub(crate) fn welcome(&mut self) {
+        self.is_welcome = true;
+        self.owes = None;
+    }
+
+    /// Whether something could be sent if the daemon read.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_welcome && !self.outgoing.is_empty()
+    }
+
+    /// When it is taken for dead.
+    pub(crate) fn due(&self) -> Option<Ticks> {
+        self.owes.map(|since| Ticks(since.0.saturating_add(clock::ticks(PATIENCE).0)))
+    }
+}
+
+/// Connects without waiting: a daemon that lets nobody in is told like one that is not there.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket.into())
+}
+
+/// Connects, as far as this system can without waiting.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
+    UnixStream::connect(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_that_does_not_read_is_given_up_after_a_while_and_one_that_reads_a_little_is_not() {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let mut link = Link::new(ours, Ticks(1_000_000));
+        assert_eq!(link.due(), Some(Ticks(6_000_000)), "it owes us a welcome");
+        link.welcome();
+        assert_eq!(link.due(), None);
+        let ask = Ask::Introduce { label: "x".repeat(60_000) };
+        while !link.is_full() {
+            link.push(&ask).expect("there is room");
+            link.flush(Ticks(2_000_000)).expect("the daemon is there");
+        }
+        link.flush(Ticks(3_000_000)).expect("the daemon is there");
+        assert_eq!(link.due(), Some(Ticks(7_000_000)));
+        let mut read = vec![0; 200_000];
+        io::Read::read(&mut &theirs, &mut read).expect("there is something to read");
+        link.flush(Ticks(4_000_000)).expect("the daemon is there");
+        assert!(link.due().is_none_or(|due| due == Ticks(9_000_000)));
+        let refused = std::iter::repeat_with(|| link.push(&ask)).take(100).find_map(Result::err);
+        assert_eq!(refused, Some(Error::Silent), "not everything is kept for it");
+    }
+}

@@ -1,0 +1,124 @@
+//! Questions to the daemon and commands of an operator.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use doorway_core::{Refusal, Ticks};
+
+use crate::client::Handle;
+use crate::clock;
+use crate::error::Error;
+use crate::ledger::{Answer, Reply};
+use crate::protocol::{self, Ask, LONGEST_ASK, Status};
+
+/// A question that has not been asked yet. Await it, or block on it.
+#[must_use = "nothing is asked before the question is awaited or blocked on"]
+pub struct Question<T> {
+    handle: Arc<Handle>,
+    ask: Result<Ask, Error>,
+    within: Duration,
+    read: fn(Reply) -> Option<T>,
+}
+
+/// The same question under another number.
+fn numbered(mut ask: Ask, new: u32) -> Ask {
+    match &mut ask {
+        Ask::Lock { number, .. }
+        | Ask::Cancel { number }
+        | Ask::Release { number }
+        | Ask::Status { number, .. }
+        | Ask::Break { number, .. }
+        | Ask::Administer { number, .. } => *number = new,
+        Ask::Introduce { .. } => {}
+    }
+    ask
+}
+
+/// How things stand, out of an answer.
+pub(crate) fn status(reply: Reply) -> Option<Status> {
+    match reply {
+        Reply::Status(status) => Some(*status),
+        Reply::Done(_) => None,
+    }
+}
+
+/// What came of a command, out of an answer.
+pub(crate) fn sentence(reply: Reply) -> Option<String> {
+    match reply {
+        Reply::Done(sentence) => Some(sentence),
+        Reply::Status(_) => None,
+    }
+}
+
+impl<T> Question<T> {
+    pub(crate) fn new(
+        handle: &Arc<Handle>,
+        ask: Result<Ask, Refusal>,
+        within: Duration,
+        read: fn(Reply) -> Option<T>,
+    ) -> Self {
+        Self { handle: Arc::clone(handle), ask: ask.map_err(Error::Bad), within, read }
+    }
+
+    /// How long to wait for the answer.
+    pub fn within(self, within: Duration) -> Self {
+        Self { within, ..self }
+    }
+
+    /// Asks and waits for the answer.
+    ///
+    /// # Errors
+    /// If the daemon says no, goes away or does not answer in time.
+    pub async fn answer(self) -> Result<T, Error> {
+        let asked = self.put()?;
+        let reply = asked.answer.until(Clone::clone).await?;
+        understood((self.read)(reply))
+    }
+
+    /// Asks and blocks this thread until the answer is there.
+    ///
+    /// # Errors
+    /// If the daemon says no, goes away or does not answer in time.
+    pub fn answer_blocking(self) -> Result<T, Error> {
+        let asked = self.put()?;
+        let reply = asked.answer.wait(None, Clone::clone).unwrap_or(Err(Error::Silent))?;
+        understood((self.read)(reply))
+    }
+
+    fn put(&self) -> Result<Asked, Error> {
+        let ask = self.ask.clone()?;
+        protocol::frame(&ask, LONGEST_ASK).map_err(|error| Error::Bad(Refusal::new(error.to_string())))?;
+        let gives_up = Ticks(clock::now().0.saturating_add(clock::ticks(self.within).0));
+        let put = |number| numbered(ask, number);
+        let (number, answer) = self.handle.shared.at_desk(|desk| desk.ledger.question(put, gives_up));
+        Ok(Asked { handle: Arc::clone(&self.handle), number, answer })
+    }
+}
+
+fn understood<T>(answer: Option<T>) -> Result<T, Error> {
+    answer.ok_or_else(|| Error::Strange("its answer is to another question".to_owned()))
+}
+
+impl<T: Send + 'static> IntoFuture for Question<T> {
+    type Output = Result<T, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.answer())
+    }
+}
+
+/// A question that waits for its answer.
+struct Asked {
+    handle: Arc<Handle>,
+    number: u32,
+    answer: Arc<Answer>,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.handle.shared.at_desk(|desk| desk.ledger.forget(self.number));
+    }
+}

@@ -1,0 +1,138 @@
+//! Asking for sections.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use doorway_core::{Refusal, SectionName};
+use doorway_node::Reason;
+
+use crate::client::Handle;
+use crate::clock;
+use crate::error::Error;
+use crate::guard::Guard;
+use crate::ledger::Plan;
+use crate::seat::{Course, Outcome, Seat};
+
+/// The most sections of one request.
+const MOST_NAMES: usize = 64;
+
+/// A wish to enter sections, which has not been told to the daemon yet. Await it, or block on it.
+#[must_use = "nothing is asked for before the request is awaited or blocked on"]
+#[derive(Clone)]
+pub struct Request {
+    handle: Arc<Handle>,
+    names: Result<Vec<SectionName>, Refusal>,
+    patience: Option<Duration>,
+    max_hold: Option<Duration>,
+    tell_if_wanted: bool,
+    persists: bool,
+}
+
+impl Request {
+    pub(crate) fn new<N: AsRef<str>>(handle: &Arc<Handle>, names: impl IntoIterator<Item = N>) -> Self {
+        let names = names.into_iter().map(|name| SectionName::new(name.as_ref())).collect();
+        let handle = Arc::clone(handle);
+        Self { handle, names, patience: None, max_hold: None, tell_if_wanted: false, persists: false }
+    }
+
+    /// Waits no longer than this. Without it, for ever.
+    pub fn wait(self, patience: Duration) -> Self {
+        Self { patience: Some(patience), ..self }
+    }
+
+    /// Enters only if nobody is inside or waits.
+    pub fn try_once(self) -> Self {
+        self.wait(Duration::ZERO)
+    }
+
+    /// Stays no longer than this: then the lock is lost, whatever its holder does.
+    pub fn max_hold(self, span: Duration) -> Self {
+        Self { max_hold: Some(span), ..self }
+    }
+
+    /// Wants to know when somebody waits for what it holds: see [`Guard::wanted`].
+    pub fn tell_if_wanted(self) -> Self {
+        Self { tell_if_wanted: true, ..self }
+    }
+
+    /// Goes on waiting if the daemon goes away before it has answered, and asks the next daemon that comes. What was entered
+    /// once is never entered again in this way: that is lost with the daemon.
+    pub fn persistent(self) -> Self {
+        Self { persists: true, ..self }
+    }
+
+    /// Enters. Whoever drops this future wants it no more: if it was let in just then, it leaves again.
+    ///
+    /// # Errors
+    /// If the sections are not free in time, if this client holds one of them or waits for it already, or if there is no daemon
+    /// that answers.
+    pub async fn enter(self) -> Result<Guard, Error> {
+        let place = self.ask()?;
+        let outcome = place.seat.course.until(decided).await;
+        place.guard(outcome)
+    }
+
+    /// Enters, and blocks this thread until then.
+    ///
+    /// # Errors
+    /// As for [`Request::enter`].
+    pub fn enter_blocking(self) -> Result<Guard, Error> {
+        let place = self.ask()?;
+        let outcome = place.seat.course.wait(None, decided).unwrap_or(Outcome::Waiting);
+        place.guard(outcome)
+    }
+
+    fn ask(self) -> Result<Place, Error> {
+        let names = self.names?;
+        if !(1..=MOST_NAMES).contains(&names.len()) || has_twice(&names) {
+            return Err(Error::Refused { names, why: Reason::BadNames });
+        }
+        let Self { handle, patience, max_hold, tell_if_wanted, persists, .. } = self;
+        let plan = Plan { names, patience, max_hold, tell_if_wanted, persists };
+        let (number, seat) = handle.shared.at_desk(|desk| desk.ledger.enter(plan, clock::now()))?;
+        Ok(Place { handle, number, seat })
+    }
+}
+
+impl IntoFuture for Request {
+    type Output = Result<Guard, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Result<Guard, Error>> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.enter())
+    }
+}
+
+fn has_twice(names: &[SectionName]) -> bool {
+    names.iter().enumerate().any(|(place, name)| names[..place].contains(name))
+}
+
+fn decided(course: &Course) -> Option<Outcome> {
+    (course.outcome != Outcome::Waiting).then(|| course.outcome.clone())
+}
+
+/// The place of a request in the ledger, given back when it is dropped, whether it waits or is inside.
+pub(crate) struct Place {
+    handle: Arc<Handle>,
+    number: u32,
+    pub(crate) seat: Arc<Seat>,
+}
+
+impl Place {
+    fn guard(self, outcome: Outcome) -> Result<Guard, Error> {
+        match outcome {
+            Outcome::Inside(fences) => Ok(Guard::new(self, fences)),
+            Outcome::Refused(error) => Err(error),
+            Outcome::Lost(lost) => Err(lost.into()),
+            Outcome::Waiting => Err(Error::Silent),
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.handle.shared.at_desk(|desk| desk.ledger.leave(self.number));
+    }
+}

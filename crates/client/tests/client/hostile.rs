@@ -1,0 +1,120 @@
+//! Daemons that say what no daemon says.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use doorway_client::protocol::{Told, frame};
+use doorway_client::{Client, Error, Lost};
+use doorway_node::Reason;
+use rand_core::Rng;
+use rand_pcg::Pcg64Mcg;
+
+use crate::daemon::{Daemon, from_now, granted, name, pair, strangers};
+
+static PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// Notices panics in threads of clients, which nobody joins.
+fn watch_panics() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let is_ours = thread::current().name() == Some("doorway-client");
+        PANICKED.fetch_or(is_ours, Ordering::Relaxed);
+        usual(info);
+    }));
+}
+
+/// What becomes of a request while the daemon does this.
+fn request_while(client: Client, act: impl FnOnce(&Daemon), daemon: Daemon) -> Error {
+    let waiting = thread::spawn(move || client.section("a").enter_blocking().map(drop));
+    act(&daemon);
+    waiting.join().expect("it does not panic").expect_err("it is not let in")
+}
+
+#[test]
+fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
+    let welcome = |version| Told::Welcome { version, cluster: String::new(), node: String::new() };
+    let acts: [(&str, Vec<u8>); 5] = [
+        ("bytes are no message", vec![2, 0, 0, 0, 0xff, 0xff]),
+        ("at most 16777216 bytes, not 4294967295", vec![0xff; 4]),
+        ("speaks version 9 and this client version 1", frame(&welcome(9), 100).expect("short")),
+        (
+            "does not say welcome first",
+            frame(&Told::Done { number: 1, sentence: String::new() }, 100).expect("short"),
+        ),
+        (
+            "says welcome twice",
+            [frame(&welcome(1), 100).expect("short"), frame(&welcome(1), 100).expect("short")].concat(),
+        ),
+    ];
+    for (words, bytes) in acts {
+        let (client, daemon) = strangers();
+        let error = request_while(client, |daemon| daemon.write(&bytes), daemon);
+        assert!(matches!(&error, Error::Strange(why) if why.contains(words)), "{error}");
+    }
+}
+
+#[test]
+fn grants_of_something_else_end_the_connection() {
+    for names in [vec![], vec![name("b")], vec![name("a"), name("b")], vec![name("a"), name("a")]] {
+        let (client, daemon) = pair();
+        let act = |daemon: &Daemon| {
+            let (number, _) = daemon.next_lock();
+            daemon.tell(&granted(number, &names, from_now(60_000)));
+        };
+        let error = request_while(client, act, daemon);
+        assert_eq!(error, Error::Strange("it grants what was not asked for".to_owned()));
+    }
+}
+
+#[test]
+fn whoever_is_inside_cannot_be_refused() {
+    let (client, daemon) = pair();
+    let server = thread::spawn(move || {
+        let (number, _) = daemon.grant(60_000);
+        (daemon, number)
+    });
+    let guard = client.section("a").enter_blocking().expect("it is let in");
+    let (daemon, number) = server.join().expect("the daemon");
+    daemon.tell(&Told::Refused { number, why: Reason::TooMany });
+    assert_eq!(guard.wait_lost(Duration::from_secs(20)), Some(Lost::Daemon));
+}
+
+#[test]
+fn words_about_requests_that_nobody_made_are_passed_over() {
+    let (client, daemon) = pair();
+    let server = thread::spawn(move || {
+        daemon.tell(&Told::Renewed { number: 77, until: from_now(1) });
+        daemon.tell(&Told::Refused { number: 77, why: Reason::TooMany });
+        daemon.tell(&Told::Wanted { number: 77, section: name("x") });
+        daemon.tell(&Told::Failed { number: 77, sentence: "no".to_owned() });
+        let (number, until) = daemon.grant(60_000);
+        daemon.tell(&Told::Wanted { number, section: name("of another request") });
+        (daemon, until)
+    });
+    let guard = client.section("a").enter_blocking().expect("it is let in");
+    let (_daemon, until) = server.join().expect("the daemon");
+    assert_eq!(guard.valid_until(), until);
+    assert!(guard.is_valid() && !guard.is_wanted());
+}
+
+#[test]
+fn random_bytes_make_errors_and_no_panic() {
+    watch_panics();
+    for seed in 0..300 {
+        let mut random = Pcg64Mcg::new(seed);
+        let (client, daemon) = if seed % 2 == 0 { pair() } else { strangers() };
+        let act = |daemon: &Daemon| {
+            let mut bytes = [0; 64];
+            random.fill_bytes(&mut bytes);
+            // Short lengths, so that some of it is taken for messages; whole words at the border of what can be.
+            bytes[0] %= 12;
+            bytes[1..4].fill(0);
+            let _ = std::io::Write::write_all(&mut &daemon.0, &bytes);
+            let _ = daemon.0.shutdown(std::net::Shutdown::Write);
+        };
+        let error = request_while(client, act, daemon);
+        assert!(matches!(error, Error::Strange(_) | Error::Gone), "seed {seed}: {error}");
+    }
+    assert!(!PANICKED.load(Ordering::Relaxed));
+}

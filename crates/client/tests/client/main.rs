@@ -1,0 +1,10 @@
+//! A client against a daemon that does what the test says: see `daemon`. Nothing here waits for a time to pass that could be
+//! observed.
+
+mod daemon;
+mod giving_up;
+mod holding;
+mod hostile;
+mod leaving_daemons;
+mod questions;
+mod runtime;

@@ -1,0 +1,110 @@
+//! The clients of this machine: a connection is a client.
+
+mod outbox;
+pub(crate) mod socket;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
+use doorway_node::ClientId;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::unix::{ReadHalf, WriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::sleep;
+
+pub(crate) use self::outbox::Outbox;
+use crate::driver::Event;
+use crate::frames::{self, race};
+use crate::shared::Shared;
+
+/// How long to wait when nobody can be accepted, as when there are no more file descriptors.
+const RESPITE: Duration = Duration::from_millis(50);
+
+/// Accepts clients for as long as the node lives.
+pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(serve(shared.clone(), stream));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "no client can be accepted");
+                sleep(RESPITE).await;
+            }
+        }
+    }
+}
+
+/// Serves one client until it is gone.
+pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
+    let place = Place::take(shared.clone());
+    let Some(_place) = place else {
+        tracing::warn!(most = shared.config.limits.clients, "client refused: there are too many");
+        return;
+    };
+    let client = ClientId(shared.next_client.fetch_add(1, Ordering::Relaxed));
+    let process = stream.peer_cred().ok().and_then(|peer| peer.pid()).and_then(|pid| u32::try_from(pid).ok());
+    let outbox = Arc::new(Outbox::default());
+    outbox.push(&Told::Welcome {
+        version: protocol::VERSION,
+        cluster: shared.config.cluster.clone(),
+        node: shared.config.node.get_ref().clone(),
+    });
+    shared.tell(Event::Came { client, outbox: outbox.clone(), process });
+    let (mut reading, mut writing) = stream.split();
+    let ended = race(hear(&shared, client, &mut reading), speak(&outbox, &mut writing)).await;
+    if let Err(error) = ended {
+        tracing::debug!(client = client.0, %error, "client refused");
+    }
+    outbox.close();
+    shared.tell(Event::Gone(client));
+}
+
+/// Takes in what a client asks.
+async fn hear(shared: &Shared, client: ClientId, stream: &mut ReadHalf<'_>) -> io::Result<()> {
+    while let Some(bytes) = frames::read(stream, LONGEST_ASK).await? {
+        let ask: Ask = protocol::read(&bytes)?;
+        let room = shared.asks.clone().acquire_owned().await.map_err(io::Error::other)?;
+        shared.tell(Event::Asked { client, ask, room });
+    }
+    Ok(())
+}
+
+/// Writes what a client is told.
+async fn speak(outbox: &Outbox, stream: &mut WriteHalf<'_>) -> io::Result<()> {
+    loop {
+        let bytes =
+            outbox.next().await.ok_or_else(|| io::Error::other("it does not read what it is told"))?;
+        stream.write_all(&bytes).await?;
+        outbox.written();
+    }
+}
+
+/// A place among the clients, given back when it is dropped.
+struct Place(Arc<Shared>);
+
+impl Place {
+    fn take(shared: Arc<Shared>) -> Option<Self> {
+        let most = shared.config.limits.clients;
+        let place = Self(shared);
+        (place.0.clients.fetch_add(1, Ordering::Relaxed) < most).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.clients.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A word as a frame; one that is too long says so instead.
+fn told_frame(told: &Told) -> Vec<u8> {
+    protocol::frame(told, LONGEST_TOLD).unwrap_or_else(|error| {
+        let number = if let Told::Status { number, .. } = told { *number } else { 0 };
+        let failed = Told::Failed { number, sentence: error.to_string() };
+        protocol::frame(&failed, LONGEST_TOLD).unwrap_or_default()
+    })
+}

@@ -1,0 +1,187 @@
+//! What waits to be told to a client.
+//!
+//! It is bounded, whatever the client does. Renewals, of which there is no end, are kept as the latest deadline of each request. If
+//! all else becomes too much, the client does not read, and the connection is closed: it cannot miss a word and go on.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+
+use doorway_client::protocol::Told;
+use doorway_core::Ticks;
+use tokio::sync::Notify;
+
+use super::told_frame;
+use crate::shared::lock;
+
+/// What waits to be told to one client.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    waiting: Mutex<Waiting>,
+    bell: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    frames: VecDeque<Vec<u8>>,
+    bytes: usize,
+    renewals: BTreeMap<u32, Ticks>,
+    is_closed: bool,
+    /// Whether something was taken and is not written yet.
+    is_writing: bool,
+}
+
+impl Outbox {
+    /// How many words may wait.
+    const MOST: usize = 4_096;
+    /// How many bytes may wait before one more word is too much: that one may be long, as the answer to a question is.
+    const HEAVIEST: usize = 256 << 10;
+    /// How much is written at once.
+    const BATCH: usize = 16 << 10;
+
+    /// Tells the client.
+    pub(crate) fn push(&self, told: &Told) {
+        let mut waiting = lock(&self.waiting);
+        match told {
+            Told::Renewed { number, until } => {
+                waiting.renewals.insert(*number, *until);
+            }
+            Told::Lost { number, .. } | Told::Refused { number, .. } => {
+                waiting.renewals.remove(number);
+                waiting.push(told_frame(told));
+            }
+            Told::Welcome { .. }
+            | Told::Granted { .. }
+            | Told::Wanted { .. }
+            | Told::Status { .. }
+            | Told::Done { .. }
+            | Told::Failed { .. } => waiting.push(told_frame(told)),
+        }
+        drop(waiting);
+        self.bell.notify_one();
+    }
+
+    /// A request is over, and whatever is left to be said about its deadline.
+    pub(crate) fn forget(&self, number: u32) {
+        lock(&self.waiting).renewals.remove(&number);
+    }
+
+    /// What is to be written next; nothing if the connection is to be closed.
+    pub(super) async fn next(&self) -> Option<Vec<u8>> {
+        loop {
+            {
+                let mut waiting = lock(&self.waiting);
+                if waiting.is_closed {
+                    return None;
+                }
+                let batch = waiting.take();
+                if !batch.is_empty() {
+                    waiting.is_writing = true;
+                    return Some(batch);
+                }
+            }
+            self.bell.notified().await;
+        }
+    }
+
+    /// What was taken last is written.
+    pub(super) fn written(&self) {
+        lock(&self.waiting).is_writing = false;
+    }
+
+    /// Nobody will read it any more.
+    pub(crate) fn close(&self) {
+        lock(&self.waiting).close();
+        self.bell.notify_one();
+    }
+
+    /// Whether all of it has been written, or never will be.
+    pub(crate) fn is_done(&self) -> bool {
+        let waiting = lock(&self.waiting);
+        waiting.is_closed || (waiting.frames.is_empty() && !waiting.is_writing)
+    }
+}
+
+impl Waiting {
+    fn push(&mut self, frame: Vec<u8>) {
+        if self.frames.len() >= Outbox::MOST || self.bytes > Outbox::HEAVIEST {
+            self.close();
+        }
+        if !self.is_closed {
+            self.bytes += frame.len();
+            self.frames.push_back(frame);
+        }
+    }
+
+    fn close(&mut self) {
+        *self = Self { is_closed: true, ..Self::default() };
+    }
+
+    /// Words in their order; deadlines when there are none, so that no deadline overtakes the word that began it.
+    fn take(&mut self) -> Vec<u8> {
+        let mut batch = self.frames.pop_front().unwrap_or_default();
+        while let Some(next) = self.frames.front().filter(|next| batch.len() + next.len() <= Outbox::BATCH) {
+            batch.extend_from_slice(next);
+            self.frames.pop_front();
+        }
+        self.bytes -= batch.len();
+        while self.frames.is_empty()
+            && batch.len() <= Outbox::BATCH
+            && let Some((number, until)) = self.renewals.pop_first()
+        {
+            batch.extend(told_frame(&Told::Renewed { number, until }));
+        }
+        batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_client::protocol;
+    use doorway_core::SectionName;
+    use doorway_node::Loss;
+
+    use super::*;
+
+    fn all(outbox: &Outbox) -> Vec<Told> {
+        let mut waiting = lock(&outbox.waiting);
+        let (mut bytes, mut told) = (Vec::new(), Vec::new());
+        while !waiting.frames.is_empty() || !waiting.renewals.is_empty() {
+            bytes.extend(waiting.take());
+        }
+        let mut rest = bytes.as_slice();
+        while let Some((head, body)) = rest.split_first_chunk::<4>() {
+            let (frame, more) = body.split_at(u32::from_le_bytes(*head) as usize);
+            told.push(protocol::read(frame).expect("a word"));
+            rest = more;
+        }
+        told
+    }
+
+    #[test]
+    fn of_many_renewals_the_latest_is_told_after_the_grant_and_none_after_the_loss() {
+        let outbox = Outbox::default();
+        let renewed = |number, until| Told::Renewed { number, until: Ticks(until) };
+        (0..1_000).for_each(|until| outbox.push(&renewed(7, until)));
+        outbox.push(&renewed(8, 5));
+        let granted = Told::Granted { number: 7, fences: Vec::new(), until: Ticks(0) };
+        outbox.push(&granted);
+        assert_eq!(all(&outbox), [granted, renewed(7, 999), renewed(8, 5)]);
+        outbox.push(&renewed(7, 1_000));
+        let lost = Told::Lost { number: 7, why: Loss::Lease };
+        outbox.push(&lost);
+        assert_eq!(all(&outbox), [lost]);
+    }
+
+    #[test]
+    fn whoever_does_not_read_is_closed_when_too_much_waits() {
+        let outbox = Outbox::default();
+        let section = SectionName::new("a").expect("a good name");
+        let wanted = Told::Wanted { number: 1, section };
+        (0..4_096).for_each(|_| outbox.push(&wanted));
+        assert!(!lock(&outbox.waiting).is_closed);
+        outbox.push(&wanted);
+        assert!(lock(&outbox.waiting).is_closed && lock(&outbox.waiting).frames.is_empty());
+        outbox.push(&wanted);
+        assert!(lock(&outbox.waiting).frames.is_empty());
+    }
+}

@@ -1,0 +1,89 @@
+//! The Unix socket's file: made for those who may use it, and never taken from a daemon that listens there.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use doorway_core::Refusal;
+
+/// The file of a socket that this daemon listens at; it is removed when this is dropped, unless it is somebody else's by then.
+pub(crate) struct SocketFile {
+    path: PathBuf,
+    inode: u64,
+}
+
+/// Listens at a path; only those can connect whom the mode allows to, from the first moment on.
+///
+/// # Errors
+/// If somebody listens there already, or it cannot be made.
+pub(crate) fn bind(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), Refusal> {
+    let cannot = |error: io::Error| {
+        Refusal::new(format!("clients cannot be listened to at {}: {error}", path.display()))
+    };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(cannot)?;
+    }
+    check_stale(path)?;
+    // It becomes visible under its name only when it has its mode.
+    let aside = path.with_extension("new");
+    let _ = fs::remove_file(&aside);
+    let listener = UnixListener::bind(&aside).map_err(cannot)?;
+    listener.set_nonblocking(true).map_err(cannot)?;
+    fs::set_permissions(&aside, Permissions::from_mode(mode)).map_err(cannot)?;
+    let inode = fs::symlink_metadata(&aside).map_err(cannot)?.ino();
+    fs::rename(&aside, path).map_err(cannot)?;
+    Ok((listener, SocketFile { path: path.to_owned(), inode }))
+}
+
+/// What is at the path may be replaced only if it is a socket at which nobody listens.
+fn check_stale(path: &Path) -> Result<(), Refusal> {
+    match fs::symlink_metadata(path) {
+        Err(_) => return Ok(()),
+        Ok(found) if !found.file_type().is_socket() => {
+            return Err(Refusal::new(format!("{} is there and is no socket", path.display())));
+        }
+        Ok(_) => {}
+    }
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Ok(_) => Err(Refusal::new(format!("another daemon listens at {}", path.display()))),
+        Err(error) => Err(Refusal::new(format!("the socket {} cannot be used: {error}", path.display()))),
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let is_ours = fs::symlink_metadata(&self.path).is_ok_and(|found| found.ino() == self.inode);
+        if is_ours {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_is_replaced_only_when_nobody_listens_there() {
+        let folder = std::env::temp_dir().join(format!("doorway-socket-{}", std::process::id()));
+        let path = folder.join("a.sock");
+        let (listener, file) = bind(&path, 0o620).expect("a new place");
+        assert_eq!(path.metadata().expect("it is there").mode() & 0o777, 0o620);
+        assert_eq!(folder.metadata().expect("it is there").mode() & 0o777, 0o700);
+        let refused = |path: &Path| bind(path, 0o600).err().expect("it is refused").to_string();
+        assert!(refused(&path).contains("another daemon"));
+        drop(listener);
+        let (_listener, newer) = bind(&path, 0o600).expect("nobody listens there");
+        drop(file);
+        assert!(path.exists(), "it is somebody else's now");
+        drop(newer);
+        assert!(!path.exists());
+        fs::write(&path, "text").expect("room");
+        assert!(refused(&path).contains("no socket"));
+        fs::remove_dir_all(&folder).expect("it is ours");
+    }
+}

@@ -1,0 +1,227 @@
+//! A daemon: a lock node with its threads, its files and its connections.
+
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use doorway_core::Refusal;
+use doorway_node::disk::{Disk as _, FileDisk, Memory, blank};
+use doorway_node::{LockNode, Recipe, Setup};
+use tokio::runtime::Runtime;
+
+use crate::Config;
+use crate::clients::socket::{self, SocketFile};
+use crate::driver::{Driver, Event};
+use crate::identity::new_disk;
+use crate::peers::{Roster, accept};
+use crate::shared::{Shared, lock};
+use crate::tls::Credentials;
+use crate::{clients, disk, health};
+
+/// A daemon that runs, on threads of its own. When it is dropped it ends at once, as if its process did; [`Daemon::stop`] hands
+/// over first.
+pub struct Daemon {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Where a daemon listens, before anybody is served.
+struct Doors {
+    clients: std::os::unix::net::UnixListener,
+    file: SocketFile,
+    peers: TcpListener,
+    health: Option<TcpListener>,
+}
+
+impl Daemon {
+    /// Starts a node. It listens when this returns, and takes part as soon as the others let it.
+    ///
+    /// # Errors
+    /// If its files cannot be read, or nobody can be listened to.
+    pub fn start(config: Config, recipe: Recipe) -> Result<Self, Refusal> {
+        let credentials = Credentials::load(&config)?;
+        let roster = Roster::load(&config)?;
+        let (disk, bytes) = open_disk(&config)?;
+        let whole = Memory::read(&bytes)?.whole;
+        let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
+        let runtime = runtime()?;
+        let doors = Doors::open(&config)?;
+        let (sender, events) = mpsc::channel();
+        let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials, sender));
+        tracing::info!(
+            cluster = shared.config.cluster,
+            node = shared.config.node.get_ref(),
+            address = shared.config.me().address,
+            socket = %shared.config.socket().display(),
+            "started"
+        );
+        let file = doors.serve(&shared).map_err(|error| cannot_listen(&"clients or nodes", &error))?;
+        shared.dial_all();
+        let thread = run(shared.clone(), node, events, disk, whole, runtime, file)?;
+        Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// A client's connection within this process, served exactly like one of the Unix socket.
+    ///
+    /// # Errors
+    /// If there are no more file descriptors.
+    pub fn connect(&self) -> io::Result<UnixStream> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let _entered = self.shared.runtime.enter();
+        let ours = tokio::net::UnixStream::from_std(ours)?;
+        self.shared.runtime.spawn(clients::serve(self.shared.clone(), ours));
+        Ok(theirs)
+    }
+
+    /// Whether clients are let in: the node is a member of a view and has a lease.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.shared.is_ready()
+    }
+
+    /// Whether the node's thread goes on, for those who watch over processes.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.shared.is_alive()
+    }
+
+    /// Reads certificates again, and the nodes of the configuration if it was read from a file.
+    ///
+    /// # Errors
+    /// If something of it cannot be read; then nothing changes.
+    pub fn reload(&self) -> Result<(), Refusal> {
+        self.shared.reload()
+    }
+
+    /// Hands over, leaves the cluster and ends: nobody is let in any more, those inside have so long. Returns when it has ended.
+    pub fn stop(&self, patience: Duration) {
+        self.shared.tell(Event::Stop { patience });
+        let _ = self.wait();
+    }
+
+    /// Waits until it has ended, by itself or because somebody told it to.
+    ///
+    /// # Errors
+    /// If it cannot go on.
+    pub fn wait(&self) -> Result<(), Refusal> {
+        let outcome = self.shared.wait();
+        if let Some(thread) = lock(&self.thread).take() {
+            let _ = thread.join();
+        }
+        outcome
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.shared.tell(Event::End);
+        let _ = self.wait();
+    }
+}
+
+impl std::fmt::Debug for Daemon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Daemon").field("node", self.shared.config.node.get_ref()).finish_non_exhaustive()
+    }
+}
+
+impl Doors {
+    fn open(config: &Config) -> Result<Self, Refusal> {
+        let address = config.listen.as_ref().unwrap_or(&config.me().address);
+        let peers = listen(address)?;
+        let health = config.health.map(|address| listen(&address.to_string())).transpose()?;
+        let (clients, file) = socket::bind(&config.socket(), config.socket_mode)?;
+        Ok(Self { clients, file, peers, health })
+    }
+
+    /// From now on everybody is listened to.
+    fn serve(self, shared: &Arc<Shared>) -> io::Result<SocketFile> {
+        let _entered = shared.runtime.enter();
+        let peers = tokio::net::TcpListener::from_std(self.peers)?;
+        shared.runtime.spawn(accept::listen(shared.clone(), peers));
+        let clients = tokio::net::UnixListener::from_std(self.clients)?;
+        shared.runtime.spawn(clients::listen(shared.clone(), clients));
+        if let Some(health) = self.health {
+            let health = tokio::net::TcpListener::from_std(health)?;
+            shared.runtime.spawn(health::listen(shared.clone(), health));
+        }
+        Ok(self.file)
+    }
+}
+
+fn listen(address: &str) -> Result<TcpListener, Refusal> {
+    let bound = TcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    bound.map_err(|error| cannot_listen(&address, &error))
+}
+
+fn cannot_listen(what: &dyn std::fmt::Display, error: &io::Error) -> Refusal {
+    Refusal::new(format!("{what} cannot be listened to: {error}"))
+}
+
+fn runtime() -> Result<Runtime, Refusal> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime =
+        builder.worker_threads(2).max_blocking_threads(4).thread_name("doorway-net").enable_all().build();
+    runtime.map_err(|error| Refusal::new(format!("no threads can be started: {error}")))
+}
+
+fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
+    Setup {
+        me: config.me().id(),
+        peers: roster.all().iter().map(|peer| peer.id()).collect(),
+        recipe,
+        timing: config.timing.timing(),
+        longest_log: Setup::LONGEST_LOG,
+        flaw: None,
+    }
+}
+
+fn open_disk(config: &Config) -> Result<(FileDisk, Vec<u8>), Refusal> {
+    let open = || {
+        let mut disk = FileDisk::open(&config.data, || blank(new_disk()))?;
+        let bytes = disk.read()?;
+        Ok((disk, bytes))
+    };
+    open().map_err(|error: io::Error| {
+        Refusal::new(format!("the data folder {} cannot be used: {error}", config.data.display()))
+    })
+}
+
+/// Starts the node's thread and the disk's. The node's thread ends everything else when it ends.
+fn run(
+    shared: Arc<Shared>,
+    node: LockNode,
+    events: Receiver<Event>,
+    disk: FileDisk,
+    whole: usize,
+    runtime: Runtime,
+    file: SocketFile,
+) -> Result<JoinHandle<()>, Refusal> {
+    let cannot = |error: io::Error| Refusal::new(format!("no threads can be started: {error}"));
+    let (sender, writes) = mpsc::channel();
+    let for_disk = shared.clone();
+    let writer = thread::Builder::new()
+        .name("doorway-disk".to_owned())
+        .spawn(move || disk::run(&for_disk, disk, whole, &writes))
+        .map_err(cannot)?;
+    let driver = Driver::new(shared.clone(), node, events, sender);
+    let live = move || {
+        let outcome = driver.run();
+        drop(file);
+        shared.is_ending.store(true, Ordering::Relaxed);
+        let _ = writer.join();
+        runtime.shutdown_timeout(Duration::from_millis(200));
+        tracing::info!(node = shared.config.node.get_ref(), is_well = outcome.is_ok(), "stopped");
+        shared.end(outcome);
+    };
+    thread::Builder::new().name("doorway-node".to_owned()).spawn(live).map_err(cannot)
+}

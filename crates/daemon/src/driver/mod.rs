@@ -1,0 +1,388 @@
+//! The node's thread: it owns the pure node, tells it what happens, and does what comes of it.
+//!
+//! The time of a step is read when its input is in hand and not before, so that a process that was stopped in between
+//! never acts on an old clock.
+
+mod orders;
+mod requests;
+mod status;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use doorway_client::clock;
+use doorway_client::protocol::{Ask, Told};
+use doorway_core::{Effects, Machine as _, NodeId, Refusal, Sent, Ticks, To};
+use doorway_node::disk::Write;
+use doorway_node::node::Standing;
+use doorway_node::{ClientId, Command, LockNode, Msg, Notice};
+use tokio::sync::OwnedSemaphorePermit;
+
+use self::orders::Wish;
+use self::requests::Requests;
+use self::status::Survey;
+use crate::clients::Outbox;
+use crate::peers::words::{Answer, Lane, Question, Word};
+use crate::shared::Shared;
+
+/// What can happen to a daemon's node. What carries room gives it back when it has been looked at.
+pub(crate) enum Event {
+    /// A message of another node.
+    Message { from: NodeId, msg: Msg, room: OwnedSemaphorePermit },
+    /// A word of another daemon.
+    Word { from: NodeId, word: Word },
+    /// Something is on the disk.
+    Written(Write),
+    /// A client has connected.
+    Came { client: ClientId, outbox: Arc<Outbox>, process: Option<u32> },
+    /// A client asks for something.
+    Asked { client: ClientId, ask: Ask, room: OwnedSemaphorePermit },
+    /// A client is gone.
+    Gone(ClientId),
+    /// What an operator asked for is done or has failed.
+    Finished { client: ClientId, number: u32, outcome: Result<String, Refusal> },
+    /// The node is to leave and the daemon to end.
+    Stop { patience: Duration },
+    /// The daemon is to end at once.
+    End,
+}
+
+/// What a daemon reminds itself of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reminder {
+    /// What the node asked to be reminded of.
+    Node(Ticks),
+    /// The answers to a question have had their time.
+    Survey(u64),
+    /// What only a leader can do has had its time.
+    Wish(u64),
+    /// The node has had its time to leave.
+    Leave,
+}
+
+/// A client as the daemon knows it.
+struct Client {
+    outbox: Arc<Outbox>,
+    process: Option<u32>,
+    label: String,
+}
+
+/// The node's thread.
+pub(crate) struct Driver {
+    shared: Arc<Shared>,
+    node: LockNode,
+    effects: Effects<LockNode>,
+    events: Receiver<Event>,
+    disk: Sender<Write>,
+    me: NodeId,
+    started: Ticks,
+    reminders: BinaryHeap<Reverse<(Ticks, Reminder)>>,
+    /// What the node has told itself.
+    own: VecDeque<Msg>,
+    clients: BTreeMap<ClientId, Client>,
+    requests: Requests,
+    /// Questions to other daemons that are under way.
+    surveys: BTreeMap<u64, Survey>,
+    wishes: BTreeMap<u64, Wish>,
+    next_question: u64,
+    /// Who is to be told that the node has left.
+    leavers: Vec<(ClientId, u32)>,
+    is_leaving: bool,
+    /// How many messages went to other nodes for the sake of sections.
+    sent: u64,
+    seen: Seen,
+    outcome: Option<Result<(), Refusal>>,
+}
+
+/// What was last said in the log.
+#[derive(Default, PartialEq, Eq)]
+struct Seen {
+    view: Option<u64>,
+    is_ready: bool,
+}
+
+/// The longest time for which the thread rests.
+const LONGEST_REST: Duration = Duration::from_millis(500);
+
+/// How many events are looked at before the daemon looks around.
+const BATCH: usize = 256;
+
+impl Driver {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        node: LockNode,
+        events: Receiver<Event>,
+        disk: Sender<Write>,
+    ) -> Self {
+        let me = shared.config.me().id();
+        Self {
+            shared,
+            node,
+            effects: Effects::default(),
+            events,
+            disk,
+            me,
+            started: clock::now(),
+            reminders: BinaryHeap::new(),
+            own: VecDeque::new(),
+            clients: BTreeMap::new(),
+            requests: Requests::default(),
+            surveys: BTreeMap::new(),
+            wishes: BTreeMap::new(),
+            next_question: 1,
+            leavers: Vec::new(),
+            is_leaving: false,
+            sent: 0,
+            seen: Seen::default(),
+            outcome: None,
+        }
+    }
+
+    /// Runs until the daemon ends; tells how it did.
+    pub(crate) fn run(mut self) -> Result<(), Refusal> {
+        self.step(|node, now, effects| node.on_start(now, effects));
+        loop {
+            self.look_around();
+            if let Some(outcome) = self.outcome.take() {
+                self.say_goodbye();
+                return outcome;
+            }
+            match self.events.recv_timeout(self.rest()) {
+                Ok(event) => self.take_in(event),
+                Err(RecvTimeoutError::Timeout) => self.ring(),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    /// How long nothing is due.
+    fn rest(&self) -> Duration {
+        let due = self.reminders.peek().map_or(Ticks(u64::MAX), |Reverse((due, _))| *due);
+        clock::span(due - clock::now()).min(LONGEST_REST)
+    }
+
+    /// Takes in what has happened, and what else has meanwhile.
+    fn take_in(&mut self, event: Event) {
+        let mut next = Some(event);
+        for _ in 0..BATCH {
+            self.ring();
+            let Some(event) = next.take() else { return };
+            self.happen(event);
+            next = self.events.try_recv().ok();
+        }
+        if let Some(event) = next {
+            self.happen(event);
+        }
+    }
+
+    /// Whatever is due by now.
+    fn ring(&mut self) {
+        while let Some(Reverse((due, reminder))) = self.reminders.peek().copied() {
+            if due > clock::now() {
+                return;
+            }
+            self.reminders.pop();
+            match reminder {
+                Reminder::Node(timer) => self.step(|node, now, effects| node.on_timer(now, timer, effects)),
+                Reminder::Survey(number) => self.end_survey(number),
+                Reminder::Wish(number) => self.give_up_wish(number),
+                Reminder::Leave => self.outcome = self.outcome.take().or(Some(Ok(()))),
+            }
+        }
+    }
+
+    fn remind(&mut self, after: Ticks, reminder: Reminder) {
+        self.reminders.push(Reverse((clock::now() + after, reminder)));
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Message { from, msg, room } => {
+                drop(room);
+                self.step(|node, now, effects| node.on_message(now, from, (), msg, effects));
+            }
+            Event::Word { from, word } => self.hear(from, word),
+            Event::Written(write) => {
+                self.step(|node, now, effects| node.on_written(now, write, effects));
+            }
+            Event::Came { client, outbox, process } => {
+                self.clients.insert(client, Client { outbox, process, label: String::new() });
+            }
+            Event::Asked { client, ask, room } => {
+                drop(room);
+                self.answer(client, ask);
+            }
+            Event::Gone(client) => {
+                if self.clients.remove(&client).is_some() {
+                    self.requests.forget_client(client);
+                    self.command(Command::Gone(client));
+                }
+            }
+            Event::Finished { client, number, outcome } => self.tell(client, &told(number, outcome)),
+            Event::Stop { patience } => self.leave(patience),
+            Event::End => self.outcome = Some(Ok(())),
+        }
+    }
+
+    fn hear(&mut self, from: NodeId, word: Word) {
+        match word {
+            Word::StillHere => {}
+            Word::Ask { number, question: Question::Status { section } } => {
+                let answer = Answer::Status(Box::new(self.account(section.as_ref())));
+                self.shared.peers.tell(from, Lane::Load, &Word::Answer { number, answer });
+            }
+            Word::Ask { number, question: Question::Lead(order) } => self.lead_for(from, number, order),
+            Word::Answer { number, answer: Answer::Status(account) } => {
+                self.hear_account(number, from, *account);
+            }
+            Word::Answer { number, answer: Answer::Done(sentence) } => self.end_wish(number, Ok(sentence)),
+            Word::Answer { number, answer: Answer::Failed(sentence) } => {
+                self.end_wish(number, Err(Refusal::new(sentence)));
+            }
+        }
+    }
+
+    fn command(&mut self, command: Command) {
+        self.step(|node, now, effects| node.on_command(now, command, effects));
+    }
+
+    /// One step of the node, and all that it tells itself.
+    fn step(&mut self, act: impl FnOnce(&mut LockNode, Ticks, &mut Effects<LockNode>)) {
+        act(&mut self.node, clock::now(), &mut self.effects);
+        self.carry_out();
+        while let Some(msg) = self.own.pop_front() {
+            self.node.on_message(clock::now(), self.me, (), msg, &mut self.effects);
+            self.carry_out();
+        }
+    }
+
+    /// Does what a step asks for.
+    fn carry_out(&mut self) {
+        if let Some(breach) = self.effects.out.breach() {
+            tracing::warn!(breach, "something cannot be");
+        }
+        for Sent { to, msg, .. } in self.effects.out.take_sends(Vec::new()) {
+            match to {
+                To::One(to) => self.send(to, &msg),
+                To::Set(nodes) => nodes.iter().for_each(|to| self.send(to, &msg)),
+            }
+        }
+        for (after, timer) in std::mem::take(&mut self.effects.timers) {
+            self.remind(after, Reminder::Node(timer));
+        }
+        for write in self.effects.writes.drain(..) {
+            let _ = self.disk.send(write);
+        }
+        let notices = std::mem::take(&mut self.effects.notices);
+        self.effects.clear();
+        notices.into_iter().for_each(|notice| self.pass_on(notice));
+    }
+
+    fn send(&mut self, to: NodeId, msg: &Msg) {
+        if to == self.me {
+            self.own.push_back(msg.clone());
+            return;
+        }
+        self.sent += u64::from(matches!(msg, Msg::Parcel { .. }));
+        self.shared.peers.send(to, msg);
+    }
+
+    /// Passes on what the node tells.
+    fn pass_on(&mut self, notice: Notice) {
+        match notice {
+            Notice::Granted { request, fences, until } => self.grant(request, fences, until),
+            Notice::Renewed { request, until } => {
+                self.tell_request(request, |number| Told::Renewed { number, until });
+            }
+            Notice::Lost { request, why } => self.lose(request, why),
+            Notice::Refused { request, why } => self.refuse(request, why),
+            Notice::Wanted { request, section } => {
+                self.tell_request(request, |number| Told::Wanted { number, section });
+            }
+            Notice::Left => self.end(Ok(())),
+            Notice::WrongAlgorithm { cluster } => self.end(Err(Refusal::new(format!(
+                "the cluster runs {cluster}, and this node {}: it can never take part",
+                self.shared.config.algorithm.get_ref()
+            )))),
+            Notice::Corrupt(why) => self.end(Err(Refusal::new(why))),
+        }
+    }
+
+    fn tell(&self, client: ClientId, told: &Told) {
+        if let Some(client) = self.clients.get(&client) {
+            client.outbox.push(told);
+        }
+    }
+
+    /// Hands over and leaves; the daemon ends when that is done or has had its time.
+    fn leave(&mut self, patience: Duration) {
+        const FAREWELL: Ticks = doorway_node::timing::milliseconds(6_000);
+        if self.is_leaving {
+            return;
+        }
+        self.is_leaving = true;
+        let patience = clock::ticks(patience);
+        tracing::info!(patience_ms = patience.0 / 1_000, "leaving the cluster");
+        self.remind(patience + FAREWELL, Reminder::Leave);
+        self.command(Command::Leave { patience });
+    }
+
+    fn end(&mut self, outcome: Result<(), Refusal>) {
+        if let Err(refusal) = &outcome {
+            tracing::error!(%refusal, "the node cannot go on");
+        }
+        self.outcome.get_or_insert(outcome);
+    }
+
+    /// Tells those who asked that the node has left, and gives what is told to clients a moment to be read.
+    fn say_goodbye(&mut self) {
+        const PATIENCE: Ticks = doorway_node::timing::milliseconds(500);
+        for (client, number) in std::mem::take(&mut self.leavers) {
+            let sentence = format!("node {:?} has left its cluster", self.shared.config.node.get_ref());
+            self.tell(client, &Told::Done { number, sentence });
+        }
+        let until = clock::now() + PATIENCE;
+        while clock::now() < until && !self.clients.values().all(|client| client.outbox.is_done()) {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Says what has changed, to those who watch.
+    fn look_around(&mut self) {
+        let look = self.node.look();
+        let margin = self.shared.config.timing.timing().margin;
+        let is_active = look.standing == Standing::Active && !look.is_leaving && self.outcome.is_none();
+        let is_failing = self.shared.is_disk_failing.load(Ordering::Relaxed);
+        let ready_until = if is_active && !is_failing { look.lease_until - margin } else { Ticks(0) };
+        self.shared.note_alive(ready_until);
+        let view = look.view.map(|view| view.number);
+        let seen = Seen { view, is_ready: clock::now() < ready_until };
+        if seen == self.seen {
+            return;
+        }
+        if seen.view != self.seen.view {
+            let members = look.view.map_or(0, |view| view.members.len());
+            tracing::info!(view, members, leader = look.leader.map(NodeId::number), "view changed");
+        }
+        if seen.is_ready != self.seen.is_ready {
+            match seen.is_ready {
+                true => tracing::info!(view, "ready: clients are let in"),
+                false => tracing::warn!(view, standing = ?look.standing, "not ready: no lease, or no view"),
+            }
+        }
+        self.seen = seen;
+    }
+}
+
+/// What comes of something that was asked for.
+fn told(number: u32, outcome: Result<String, Refusal>) -> Told {
+    match outcome {
+        Ok(sentence) => Told::Done { number, sentence },
+        Err(refusal) => Told::Failed { number, sentence: refusal.to_string() },
+    }
+}

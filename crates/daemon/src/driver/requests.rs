@@ -1,0 +1,136 @@
+//! Requests: the client's numbers and the node's, from the asking to the end.
+
+use std::collections::BTreeMap;
+
+use doorway_client::clock;
+use doorway_client::protocol::{Ask, Told};
+use doorway_core::{Fence, SectionName, Ticks};
+use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
+
+use super::Driver;
+
+/// The requests of all clients.
+#[derive(Default)]
+pub(super) struct Requests {
+    made: u64,
+    all: BTreeMap<RequestId, Request>,
+    by_number: BTreeMap<(ClientId, u32), RequestId>,
+}
+
+/// A request as the daemon knows it.
+pub(super) struct Request {
+    pub(super) client: ClientId,
+    pub(super) number: u32,
+    pub(super) names: Vec<SectionName>,
+    /// When it was made, or let in.
+    pub(super) since: Ticks,
+    /// What it was let in with; empty while it waits.
+    pub(super) fences: Vec<(SectionName, Fence)>,
+}
+
+impl Requests {
+    /// A new one, unless its client has one of that number already.
+    fn add(&mut self, client: ClientId, number: u32, names: &[SectionName]) -> Option<RequestId> {
+        if self.by_number.contains_key(&(client, number)) {
+            return None;
+        }
+        self.made += 1;
+        let id = RequestId(self.made);
+        self.by_number.insert((client, number), id);
+        let request =
+            Request { client, number, names: names.to_vec(), since: clock::now(), fences: Vec::new() };
+        self.all.insert(id, request);
+        Some(id)
+    }
+
+    fn get(&self, client: ClientId, number: u32) -> Option<(RequestId, &Request)> {
+        let id = *self.by_number.get(&(client, number))?;
+        Some((id, self.all.get(&id)?))
+    }
+
+    fn remove(&mut self, id: RequestId) -> Option<Request> {
+        let request = self.all.remove(&id)?;
+        self.by_number.remove(&(request.client, request.number));
+        Some(request)
+    }
+
+    /// A client is gone.
+    pub(super) fn forget_client(&mut self, client: ClientId) {
+        let those = self.by_number.range((client, 0)..=(client, u32::MAX));
+        let those: Vec<RequestId> = those.map(|(_, id)| *id).collect();
+        those.into_iter().for_each(|id| {
+            self.remove(id);
+        });
+    }
+
+    /// All of them, in the order in which they were made.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Request> {
+        self.all.values()
+    }
+}
+
+impl Driver {
+    /// Does what a client asks for.
+    pub(super) fn answer(&mut self, client: ClientId, ask: Ask) {
+        const LONGEST_LABEL: usize = 200;
+        match ask {
+            Ask::Introduce { label } => {
+                if let Some(client) = self.clients.get_mut(&client) {
+                    client.label = label.chars().take(LONGEST_LABEL).collect();
+                }
+            }
+            Ask::Lock { number, names, patience, max_hold, tell_if_wanted } => {
+                let Some(request) = self.requests.add(client, number, &names) else {
+                    return self.tell(client, &Told::Refused { number, why: Reason::BadNumber });
+                };
+                let lock = Lock { request, client, names, patience, max_hold, tell_if_wanted };
+                self.command(Command::Lock(lock));
+            }
+            Ask::Cancel { number } | Ask::Release { number } => self.give_back(client, number),
+            Ask::Status { number, section, everywhere } => self.survey(client, number, section, everywhere),
+            Ask::Break { number, section } => self.break_open(client, number, section),
+            Ask::Administer { number, order } => self.administer(client, number, order),
+        }
+    }
+
+    /// A request is not wanted any more, whether it was let in or not.
+    fn give_back(&mut self, client: ClientId, number: u32) {
+        let Some((id, request)) = self.requests.get(client, number) else { return };
+        match request.fences.first().map(|(_, fence)| *fence) {
+            Some(fence) => {
+                self.requests.remove(id);
+                if let Some(client) = self.clients.get(&client) {
+                    client.outbox.forget(number);
+                }
+                self.command(Command::Release { request: id, fence });
+            }
+            None => self.command(Command::Cancel(id)),
+        }
+    }
+
+    pub(super) fn grant(&mut self, id: RequestId, fences: Vec<(SectionName, Fence)>, until: Ticks) {
+        let Some(request) = self.requests.all.get_mut(&id) else { return };
+        (request.since, request.fences) = (clock::now(), fences.clone());
+        let (client, number) = (request.client, request.number);
+        self.tell(client, &Told::Granted { number, fences, until });
+    }
+
+    pub(super) fn lose(&mut self, id: RequestId, why: Loss) {
+        let Some(Request { client, number, names, .. }) = self.requests.remove(id) else { return };
+        let section = names.first().map(SectionName::as_str);
+        tracing::warn!(client = client.0, section, why = why.sentence(), "lock lost");
+        self.tell(client, &Told::Lost { number, why });
+    }
+
+    pub(super) fn refuse(&mut self, id: RequestId, why: Reason) {
+        if let Some(Request { client, number, .. }) = self.requests.remove(id) {
+            self.tell(client, &Told::Refused { number, why });
+        }
+    }
+
+    pub(super) fn tell_request(&self, id: RequestId, told: impl FnOnce(u32) -> Told) {
+        if let Some(request) = self.requests.all.get(&id) {
+            self.tell(request.client, &told(request.number));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! How things stand, here and at the other nodes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
+
+use doorway_client::clock;
+use doorway_client::protocol::{ClientStatus, NodeStatus, OwnStatus, SectionStatus, Status, Told};
+use doorway_core::{NodeId, SectionName};
+use doorway_node::ClientId;
+use doorway_node::node::Standing;
+use doorway_node::timing::milliseconds;
+
+use super::requests::Request;
+use super::{Driver, Reminder};
+use crate::peers::words::{Account, Lane, Question, Word};
+
+/// A question of a client about all nodes, while the others answer.
+pub(super) struct Survey {
+    client: ClientId,
+    number: u32,
+    /// Who has not answered yet.
+    missing: BTreeSet<NodeId>,
+    accounts: BTreeMap<NodeId, Account>,
+}
+
+/// How many clients a node tells of at most.
+const MOST_TOLD: usize = 5_000;
+
+impl Driver {
+    /// Asks all nodes, or only this one, and answers the client when they have or had their time.
+    pub(super) fn survey(
+        &mut self,
+        client: ClientId,
+        number: u32,
+        section: Option<SectionName>,
+        everywhere: bool,
+    ) {
+        let accounts = BTreeMap::from([(self.me, self.account(section.as_ref()))]);
+        let question = self.next_question;
+        self.next_question += 1;
+        let mut missing = BTreeSet::new();
+        if everywhere {
+            let ask = Word::Ask { number: question, question: Question::Status { section } };
+            let others = self.shared.peers.all().into_iter().filter(|link| link.is_up()).map(|link| link.id);
+            missing = others.filter(|node| self.shared.peers.tell(*node, Lane::Life, &ask)).collect();
+        }
+        let is_complete = missing.is_empty();
+        self.surveys.insert(question, Survey { client, number, missing, accounts });
+        if is_complete {
+            self.end_survey(question);
+        } else {
+            self.remind(milliseconds(500), Reminder::Survey(question));
+        }
+    }
+
+    pub(super) fn hear_account(&mut self, question: u64, from: NodeId, account: Account) {
+        let Some(survey) = self.surveys.get_mut(&question) else { return };
+        if survey.missing.remove(&from) {
+            survey.accounts.insert(from, account);
+        }
+        if survey.missing.is_empty() {
+            self.end_survey(question);
+        }
+    }
+
+    /// Tells the client what is known by now.
+    pub(super) fn end_survey(&mut self, question: u64) {
+        let Some(Survey { client, number, accounts, .. }) = self.surveys.remove(&question) else { return };
+        let status = Box::new(self.status(accounts));
+        self.tell(client, &Told::Status { number, status });
+    }
+
+    fn status(&self, mut accounts: BTreeMap<NodeId, Account>) -> Status {
+        let mut sections: BTreeMap<SectionName, SectionStatus> = BTreeMap::new();
+        let is_cut = accounts.values().any(|account| account.is_cut);
+        for section in accounts.values_mut().flat_map(|account| std::mem::take(&mut account.sections)) {
+            let whole = sections.entry(section.name.clone()).or_insert_with(|| nobody_in(&section.name));
+            whole.inside = whole.inside.take().or(section.inside);
+            whole.waiting.extend(section.waiting);
+        }
+        let look = self.node.look();
+        let view = look.newest;
+        let nodes = self.shared.roster.all().into_iter().map(|peer| {
+            let id = peer.id();
+            NodeStatus {
+                is_member: view.is_some_and(|view| view.members.contains_key(&id)),
+                is_voter: view.is_some_and(|view| view.all_voters().values().any(|node| *node == id)),
+                is_leader: look.leader == Some(id),
+                own: accounts.remove(&id).map(|account| account.own),
+                name: peer.name,
+                address: peer.address,
+            }
+        });
+        Status {
+            cluster: self.shared.config.cluster.clone(),
+            algorithm: self.algorithm(),
+            node: self.shared.config.node.get_ref().clone(),
+            nodes: nodes.collect(),
+            sections: sections.into_values().collect(),
+            is_cut,
+        }
+    }
+
+    fn algorithm(&self) -> String {
+        let config = &self.shared.config;
+        let chosen = config.options.iter().map(|(name, choice)| format!(" --{name} {choice}"));
+        format!("{}{}", config.algorithm.get_ref(), chosen.collect::<String>())
+    }
+
+    /// How this node is, and who is inside or waits here.
+    pub(super) fn account(&self, section: Option<&SectionName>) -> Account {
+        let mut sections: BTreeMap<SectionName, SectionStatus> = BTreeMap::new();
+        let is_asked = |name: &&SectionName| section.is_none_or(|section| section == *name);
+        let all =
+            self.requests.iter().flat_map(|request| request.names.iter().map(move |name| (request, name)));
+        let mut all = all.filter(|(_, name)| is_asked(name));
+        for (request, name) in all.by_ref().take(MOST_TOLD) {
+            let section = sections.entry(name.clone()).or_insert_with(|| nobody_in(name));
+            let client = self.client_status(request, name);
+            match client.fence {
+                Some(_) => section.inside = Some(client),
+                None => section.waiting.push(client),
+            }
+        }
+        let is_cut = all.next().is_some();
+        Account { own: self.own_status(), sections: sections.into_values().collect(), is_cut }
+    }
+
+    fn client_status(&self, request: &Request, name: &SectionName) -> ClientStatus {
+        let client = self.clients.get(&request.client);
+        let fence = request.fences.iter().find(|(section, _)| section == name).map(|(_, fence)| *fence);
+        ClientStatus {
+            node: self.shared.config.node.get_ref().clone(),
+            process: client.and_then(|client| client.process),
+            label: client.map(|client| client.label.clone()).unwrap_or_default(),
+            since: clock::now() - request.since,
+            fence,
+        }
+    }
+
+    fn own_status(&self) -> OwnStatus {
+        let (look, now) = (self.node.look(), clock::now());
+        OwnStatus {
+            standing: self.standing(look.standing, look.is_leaving).to_owned(),
+            view: look.view.map(|view| view.number),
+            lease_left: look.lease_until - now,
+            quiet_left: look.quiet_until - now,
+            up: now - self.started,
+            clients: self.clients.len() as u64,
+            open: look.open as u64,
+            waiting: look.waiting as u64,
+            entries: look.counters.entries,
+            sent: self.sent,
+            memory: memory(),
+        }
+    }
+
+    fn standing(&self, standing: Standing, is_leaving: bool) -> &'static str {
+        match standing {
+            _ if self.shared.is_disk_failing.load(Ordering::Relaxed) => "its disk takes nothing",
+            Standing::Over => "over",
+            _ if is_leaving => "leaving",
+            Standing::Starting => "starting",
+            Standing::Joining => "joining",
+            Standing::Limbo => "changing views",
+            Standing::Active => "active",
+        }
+    }
+}
+
+fn nobody_in(name: &SectionName) -> SectionStatus {
+    SectionStatus { name: name.clone(), inside: None, waiting: Vec::new() }
+}
+
+/// How much memory this process has, in bytes, where the operating system tells.
+fn memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kilobytes << 10)
+}

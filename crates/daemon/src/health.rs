@@ -1,0 +1,70 @@
+//! `GET /health` and `GET /ready` for those who watch over processes, in just enough HTTP.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+use crate::shared::Shared;
+
+/// How many ask at once at most; more wait.
+const MOST: usize = 32;
+
+/// Answers for as long as the node lives.
+pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
+    let places = Arc::new(Semaphore::new(MOST));
+    loop {
+        let Ok(place) = places.clone().acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let shared = shared.clone();
+                tokio::spawn(async move {
+                    let _ = timeout(Duration::from_secs(2), answer(&shared, stream)).await;
+                    drop(place);
+                });
+            }
+            Err(_) => sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
+async fn answer(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
+    let mut request = Vec::new();
+    let mut part = [0; 512];
+    while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < 4_096 {
+        match stream.read(&mut part).await? {
+            0 => break,
+            count => request.extend_from_slice(&part[..count]),
+        }
+    }
+    let (status, sentence) = reply(shared, &request);
+    let text = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{sentence}\n",
+        sentence.len() + 1
+    );
+    stream.write_all(text.as_bytes()).await?;
+    stream.shutdown().await
+}
+
+fn reply(shared: &Shared, request: &[u8]) -> (&'static str, &'static str) {
+    let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let mut words = line.split(|byte| *byte == b' ');
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    match (method, path) {
+        (b"GET", b"/health") if shared.is_alive() => ("200 OK", "the node goes on"),
+        (b"GET", b"/health") => ("503 Service Unavailable", "the node does not go on"),
+        (b"GET", b"/ready") if shared.is_ready() => ("200 OK", "the node lets clients in"),
+        (b"GET", b"/ready") if shared.is_disk_failing.load(Ordering::Relaxed) => {
+            ("503 Service Unavailable", "the disk of this node takes nothing")
+        }
+        (b"GET", b"/ready") => (
+            "503 Service Unavailable",
+            "the node has no lease: it does not hear from a majority of the voters",
+        ),
+        _ => ("404 Not Found", "ask for /health or /ready"),
+    }
+}

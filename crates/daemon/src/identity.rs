@@ -1,0 +1,55 @@
+//! Who somebody is, as a certificate says it: the node's name and its cluster's, written like the name of a host.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
+use doorway_core::Refusal;
+use doorway_node::DiskId;
+
+/// The name in the certificate of a node.
+///
+/// # Errors
+/// If the node or the cluster has a name that no certificate can tell from all others.
+pub fn certified_name(node: &str, cluster: &str) -> Result<String, Refusal> {
+    check_name("node", node)?;
+    check_name("cluster", cluster)?;
+    Ok(format!("{node}.{cluster}.doorway"))
+}
+
+/// Certificates do not tell large letters from small ones, and have no names that begin or end with a dash.
+fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
+    let is_small =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
+    let is_good = (1..=63).contains(&name.len())
+        && name.chars().all(is_small)
+        && !name.starts_with('-')
+        && !name.ends_with('-');
+    if is_good {
+        return Ok(());
+    }
+    Err(Refusal::new(format!(
+        "{name:?} is no name of a {what}: 1 to 63 small letters, digits, _ and, not at its ends, -"
+    )))
+}
+
+/// The number of a new data folder, which no other has: drawn from the chance of the operating system.
+#[must_use]
+pub fn new_disk() -> DiskId {
+    DiskId(RandomState::new().build_hasher().finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_that_certificates_tell_apart_are_certified() {
+        assert_eq!(certified_name("a_1", "my-lab").expect("good names"), "a_1.my-lab.doorway");
+        for (node, cluster) in
+            [("A", "lab"), ("-a", "lab"), ("a-", "lab"), ("", "lab"), ("a", "l.b"), ("a", "")]
+        {
+            assert!(certified_name(node, cluster).is_err(), "{node:?} of {cluster:?}");
+        }
+        assert_ne!(new_disk(), new_disk());
+    }
+}

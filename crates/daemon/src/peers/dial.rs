@@ -1,0 +1,163 @@
+//! Dialing the other nodes, for as long as this one lives.
+
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use doorway_core::Refusal;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::client::TlsStream;
+
+use super::words::{Greeting, LONGEST_GREETING, Lane, VERSION, Word, word_frame};
+use super::{Link, Outgoing, refuse, tune};
+use crate::frames::{self, race};
+use crate::shared::Shared;
+use crate::tls;
+use doorway_client::protocol;
+
+/// How long it may take to be connected.
+const CONNECTING: Duration = Duration::from_secs(2);
+/// How long a greeting may take, TLS included.
+const GREETING: Duration = Duration::from_secs(5);
+/// How long one write may take.
+const WRITING: Duration = Duration::from_secs(5);
+/// After what silence a daemon says that it is still here.
+const SILENCE: Duration = Duration::from_secs(1);
+/// The shortest and the longest time between two attempts.
+const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+
+/// Keeps one lane to one peer alive.
+pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lane) {
+    let mut pause = PAUSES[0];
+    let mut last_error = String::new();
+    while !link.is_gone.load(Ordering::Relaxed) {
+        let outgoing = link.lane(lane);
+        match dial(&shared, &link, lane).await {
+            Ok(stream) => {
+                pause = PAUSES[0];
+                last_error.clear();
+                outgoing.is_up.store(true, Ordering::Relaxed);
+                tracing::info!(peer = link.name, lane = ?lane, "peer up");
+                let error = speak(stream, outgoing).await;
+                outgoing.is_up.store(false, Ordering::Relaxed);
+                tracing::info!(peer = link.name, lane = ?lane, %error, "peer down");
+            }
+            Err(refusal) => {
+                let error = refusal.to_string();
+                if error != last_error {
+                    tracing::debug!(peer = link.name, lane = ?lane, error, "peer not reached");
+                    last_error = error;
+                }
+            }
+        }
+        outgoing.clear();
+        sleep(with_chance(pause)).await;
+        pause = (pause * 2).min(PAUSES[1]);
+    }
+}
+
+/// Between half of a pause and all of it, so that not all nodes try at once.
+fn with_chance(pause: Duration) -> Duration {
+    let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    pause / 2 + pause.mul_f64((chance % 1_000) as f64 / 2_000.0)
+}
+
+async fn dial(shared: &Shared, link: &Link, lane: Lane) -> Result<TlsStream<TcpStream>, Refusal> {
+    let cannot = |error: io::Error| Refusal::new(error.to_string());
+    let address = link.address();
+    let Ok(stream) = timeout(CONNECTING, TcpStream::connect(&address)).await else {
+        return refuse(format!("{address} does not answer"));
+    };
+    let stream = stream.map_err(cannot)?;
+    tune(&stream);
+    let greeted = timeout(GREETING, async {
+        let name = tls::server_name(&link.name, &shared.config.cluster)?;
+        let connector = shared.credentials().connector.clone();
+        let mut stream = connector.connect(name, stream).await.map_err(cannot)?;
+        greet(&mut stream, shared, lane).await.map_err(cannot)?;
+        let greeting: Greeting = hear_greeting(&mut stream).await.map_err(cannot)?;
+        if greeting.name != link.name || greeting.number != link.id.number() {
+            return refuse(format!("node {:?} of number {} answers", greeting.name, greeting.number));
+        }
+        check_greeting(shared, &greeting)?;
+        Ok(stream)
+    });
+    greeted.await.unwrap_or_else(|_| refuse(format!("{address} does not answer")))
+}
+
+/// Says who this node is.
+pub(super) async fn greet(
+    stream: &mut (impl tokio::io::AsyncWrite + Unpin),
+    shared: &Shared,
+    lane: Lane,
+) -> io::Result<()> {
+    let me = shared.config.me();
+    let greeting = Greeting {
+        version: VERSION,
+        cluster: shared.config.cluster.clone(),
+        name: me.name.clone(),
+        number: me.id().number(),
+        address: me.address.clone(),
+        lane,
+    };
+    stream.write_all(&protocol::frame(&greeting, LONGEST_GREETING)?).await?;
+    stream.flush().await
+}
+
+/// Hears who the other side is.
+pub(super) async fn hear_greeting(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> io::Result<Greeting> {
+    let bytes = frames::read(stream, LONGEST_GREETING).await?;
+    protocol::read(&bytes.ok_or(io::ErrorKind::UnexpectedEof)?)
+}
+
+/// Whether somebody who says this can be talked to.
+pub(super) fn check_greeting(shared: &Shared, greeting: &Greeting) -> Result<(), Refusal> {
+    let Greeting { version, cluster, .. } = greeting;
+    if *version != VERSION {
+        return refuse(format!("it speaks version {version}, and this node version {VERSION}"));
+    }
+    if *cluster != shared.config.cluster {
+        return refuse(format!("it is of cluster {cluster:?}, and this node of {:?}", shared.config.cluster));
+    }
+    Ok(())
+}
+
+/// Writes what is to be sent until the connection ends; tells why it did.
+async fn speak(stream: TlsStream<TcpStream>, outgoing: &Outgoing) -> io::Error {
+    let (reading, writing) = tokio::io::split(stream);
+    race(write_all(writing, outgoing), wait_for_end(reading)).await
+}
+
+async fn write_all(mut stream: WriteHalf<TlsStream<TcpStream>>, outgoing: &Outgoing) -> io::Error {
+    loop {
+        let mut batch = outgoing.take();
+        if batch.is_empty() && timeout(SILENCE, outgoing.bell.notified()).await.is_err() {
+            batch = word_frame(&Word::StillHere);
+        }
+        if batch.is_empty() {
+            continue;
+        }
+        let written = timeout(WRITING, async {
+            stream.write_all(&batch).await?;
+            stream.flush().await
+        });
+        match written.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return error,
+            Err(_) => return io::ErrorKind::TimedOut.into(),
+        }
+    }
+}
+
+/// The other side says nothing on this connection; but one hears when it is closed.
+async fn wait_for_end(mut stream: ReadHalf<TlsStream<TcpStream>>) -> io::Error {
+    match stream.read(&mut [0]).await {
+        Ok(0) => io::ErrorKind::UnexpectedEof.into(),
+        Ok(_) => io::Error::other("it speaks where it should listen"),
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,203 @@
+//! The other nodes: who they are, and what waits to be sent to them.
+//!
+//! A node dials every other with two connections, one for signs of life and one for all else. Nodes speak on connections that
+//! they dialed and listen on those that they accepted. What waits for a peer is bounded: the oldest is dropped, which the
+//! nodes bear, as they send again what must arrive.
+
+pub(crate) mod accept;
+pub(crate) mod dial;
+mod roster;
+pub(crate) mod words;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use doorway_core::{NodeId, Refusal};
+use doorway_node::Msg;
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+pub(crate) use self::roster::Roster;
+use self::words::{Lane, Word, message_frame, word_frame};
+use crate::config::Peer;
+use crate::shared::lock;
+
+/// All other nodes that are known.
+#[derive(Default)]
+pub(crate) struct Peers {
+    links: Mutex<BTreeMap<NodeId, Arc<Link>>>,
+}
+
+/// What leads to one other node.
+pub(crate) struct Link {
+    /// Its name and number, which never change.
+    pub(crate) name: String,
+    pub(crate) id: NodeId,
+    address: Mutex<String>,
+    life: Outgoing,
+    load: Outgoing,
+    /// The connections that it has dialed, by lane: a new one takes the place of the old.
+    incoming: [Mutex<Option<AbortHandle>>; 2],
+    is_gone: AtomicBool,
+}
+
+impl Link {
+    fn new(peer: &Peer) -> Self {
+        Self {
+            name: peer.name.clone(),
+            id: peer.id(),
+            address: Mutex::new(peer.address.clone()),
+            life: Outgoing::default(),
+            load: Outgoing::default(),
+            incoming: Default::default(),
+            is_gone: AtomicBool::new(false),
+        }
+    }
+
+    /// Where it is reached.
+    pub(crate) fn address(&self) -> String {
+        lock(&self.address).clone()
+    }
+
+    fn lane(&self, lane: Lane) -> &Outgoing {
+        match lane {
+            Lane::Life => &self.life,
+            Lane::Load => &self.load,
+        }
+    }
+
+    /// Whether this node has reached it and it still answers.
+    pub(crate) fn is_up(&self) -> bool {
+        self.life.is_up.load(Ordering::Relaxed)
+    }
+
+    fn replace_incoming(&self, lane: Lane, handle: Option<AbortHandle>) {
+        let slot = &self.incoming[usize::from(lane == Lane::Load)];
+        if let Some(earlier) = std::mem::replace(&mut *lock(slot), handle) {
+            earlier.abort();
+        }
+    }
+}
+
+impl Peers {
+    /// Adds a node or changes its address; tells which link is new.
+    pub(crate) fn add(&self, peer: &Peer) -> Option<Arc<Link>> {
+        let mut links = lock(&self.links);
+        if let Some(link) = links.get(&peer.id()) {
+            lock(&link.address).clone_from(&peer.address);
+            return None;
+        }
+        let link = Arc::new(Link::new(peer));
+        links.insert(peer.id(), link.clone());
+        Some(link)
+    }
+
+    /// A node by its number.
+    pub(crate) fn get(&self, node: NodeId) -> Option<Arc<Link>> {
+        lock(&self.links).get(&node).cloned()
+    }
+
+    /// All of them, in the order of their numbers.
+    pub(crate) fn all(&self) -> Vec<Arc<Link>> {
+        lock(&self.links).values().cloned().collect()
+    }
+
+    /// Sends a message of the node.
+    pub(crate) fn send(&self, to: NodeId, msg: &Msg) {
+        if let Some(link) = self.get(to) {
+            link.lane(lane_of(msg)).push(message_frame(msg));
+        }
+    }
+
+    /// Sends a word of the daemon; tells whether there is such a node.
+    pub(crate) fn tell(&self, to: NodeId, lane: Lane, word: &Word) -> bool {
+        let link = self.get(to);
+        link.inspect(|link| link.lane(lane).push(word_frame(word))).is_some()
+    }
+}
+
+/// Which way a message goes.
+fn lane_of(msg: &Msg) -> Lane {
+    match msg {
+        Msg::Heartbeat(_)
+        | Msg::Ack(_)
+        | Msg::Hello(_)
+        | Msg::Welcome(_)
+        | Msg::Leave(_)
+        | Msg::Ballot(_) => Lane::Life,
+        Msg::Report(_) | Msg::Heard { .. } | Msg::Parcel { .. } | Msg::Got { .. } => Lane::Load,
+    }
+}
+
+/// What waits to be sent on one lane.
+#[derive(Default)]
+struct Outgoing {
+    frames: Mutex<Frames>,
+    bell: Notify,
+    is_up: AtomicBool,
+}
+
+#[derive(Default)]
+struct Frames {
+    queue: VecDeque<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Outgoing {
+    const MOST: usize = 8_192;
+    const HEAVIEST: usize = 16 << 20;
+    /// How much is written at once.
+    const BATCH: usize = 64 << 10;
+
+    fn push(&self, frame: Vec<u8>) {
+        let mut frames = lock(&self.frames);
+        frames.bytes += frame.len();
+        frames.queue.push_back(frame);
+        while frames.queue.len() > Self::MOST || frames.bytes > Self::HEAVIEST {
+            let dropped = frames.queue.pop_front().map_or(0, |frame| frame.len());
+            frames.bytes -= dropped;
+        }
+        drop(frames);
+        self.bell.notify_one();
+    }
+
+    /// The next bytes to be written, as whole frames.
+    fn take(&self) -> Vec<u8> {
+        let mut frames = lock(&self.frames);
+        let mut batch = frames.queue.pop_front().unwrap_or_default();
+        while let Some(next) = frames.queue.front().filter(|next| batch.len() + next.len() <= Self::BATCH) {
+            batch.extend_from_slice(next);
+            frames.queue.pop_front();
+        }
+        frames.bytes -= batch.len();
+        batch
+    }
+
+    /// Nobody is there to hear it.
+    fn clear(&self) {
+        *lock(&self.frames) = Frames::default();
+    }
+}
+
+/// How both sides want a connection: small messages at once, a lost one repeated soon even after several losses, and an
+/// end when the other side is silent.
+fn tune(stream: &TcpStream) {
+    use rustix::net::sockopt;
+    const UNHEARD: Duration = Duration::from_secs(5);
+    let _ = stream.set_nodelay(true);
+    let _ = sockopt::set_socket_keepalive(stream, true);
+    #[cfg(target_os = "linux")]
+    {
+        let _ = sockopt::set_tcp_keepidle(stream, UNHEARD);
+        let _ = sockopt::set_tcp_user_timeout(stream, UNHEARD.as_millis() as u32);
+        let _ = sockopt::set_tcp_thin_linear_timeouts(stream, true);
+    }
+}
+
+/// Why a connection is not used.
+fn refuse<T>(sentence: impl Into<Box<str>>) -> Result<T, Refusal> {
+    Err(Refusal::new(sentence))
+}

@@ -1,0 +1,176 @@
+//! What the parts of a daemon share: who is known, what was read, how the node is.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use doorway_client::clock;
+use doorway_core::{Refusal, Ticks};
+use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
+
+use crate::Config;
+use crate::config::Peer;
+use crate::driver::Event;
+use crate::peers::words::{Greeting, Lane};
+use crate::peers::{Link, Peers, Roster, dial};
+use crate::tls::Credentials;
+
+/// What all threads and tasks of a daemon can reach.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) runtime: Handle,
+    pub(crate) peers: Peers,
+    pub(crate) roster: Roster,
+    credentials: Mutex<Arc<Credentials>>,
+    events: Sender<Event>,
+    /// The number of the next client.
+    pub(crate) next_client: AtomicU64,
+    /// How many clients are connected.
+    pub(crate) clients: AtomicUsize,
+    /// Room for what clients ask and the node has not looked at yet.
+    pub(crate) asks: Arc<Semaphore>,
+    /// Until when the node may let clients in, as it knows itself.
+    ready_until: AtomicU64,
+    /// When the node's thread was last seen to go on.
+    alive_at: AtomicU64,
+    /// Whether the disk takes nothing at present.
+    pub(crate) is_disk_failing: AtomicBool,
+    /// Whether the disk's thread is to give up.
+    pub(crate) is_ending: AtomicBool,
+    outcome: Mutex<Option<Result<(), Refusal>>>,
+    ended: Condvar,
+}
+
+/// How many questions of clients may wait for the node.
+const MOST_ASKS: usize = 1_024;
+
+/// How long the node's thread may be silent and still counts as alive.
+const ALIVE: Ticks = Ticks(2_000_000);
+
+impl Shared {
+    pub(crate) fn new(
+        config: Config,
+        runtime: Handle,
+        roster: Roster,
+        credentials: Credentials,
+        events: Sender<Event>,
+    ) -> Self {
+        Self {
+            config,
+            runtime,
+            peers: Peers::default(),
+            roster,
+            credentials: Mutex::new(Arc::new(credentials)),
+            events,
+            next_client: AtomicU64::new(1),
+            clients: AtomicUsize::new(0),
+            asks: Arc::new(Semaphore::new(MOST_ASKS)),
+            ready_until: AtomicU64::new(0),
+            alive_at: AtomicU64::new(clock::now().0),
+            is_disk_failing: AtomicBool::new(false),
+            is_ending: AtomicBool::new(false),
+            outcome: Mutex::new(None),
+            ended: Condvar::new(),
+        }
+    }
+
+    /// Tells the node's thread. If it has ended, nobody wants to know any more.
+    pub(crate) fn tell(&self, event: Event) {
+        let _ = self.events.send(event);
+    }
+
+    pub(crate) fn credentials(&self) -> Arc<Credentials> {
+        lock(&self.credentials).clone()
+    }
+
+    /// Begins to talk to every node that is known and not talked to yet.
+    pub(crate) fn dial_all(self: &Arc<Self>) {
+        let me = self.config.me().name.as_str();
+        self.roster.all().iter().filter(|peer| peer.name != me).for_each(|peer| {
+            self.dial(peer);
+        });
+    }
+
+    fn dial(self: &Arc<Self>, peer: &Peer) {
+        let Some(link) = self.peers.add(peer) else { return };
+        for lane in [Lane::Life, Lane::Load] {
+            self.runtime.spawn(dial::keep_dialing(self.clone(), link.clone(), lane));
+        }
+    }
+
+    /// Somebody has proved its name: it is talked to from now on, if it was not before.
+    ///
+    /// # Errors
+    /// If what it says contradicts what is known.
+    pub(crate) fn admit(self: &Arc<Self>, greeting: &Greeting) -> Result<Arc<Link>, Refusal> {
+        let peer = self.roster.admit(greeting)?;
+        self.dial(&peer);
+        self.peers.get(peer.id()).ok_or_else(|| Refusal::new(format!("there is no node {:?}", peer.name)))
+    }
+
+    /// Reads certificates again, and the nodes of the configuration if it came from a file. What is wrong changes nothing.
+    ///
+    /// # Errors
+    /// If something of it cannot be read.
+    pub(crate) fn reload(self: &Arc<Self>) -> Result<(), Refusal> {
+        let config = match &self.config.source {
+            Some(path) => Config::load(path)?,
+            None => self.config.clone(),
+        };
+        let me = self.config.me();
+        if config.cluster != self.config.cluster || config.me() != me {
+            return Err(Refusal::new(
+                "the cluster, the name, the number or the address of a node cannot change while it runs",
+            ));
+        }
+        let credentials = Credentials::load(&config)?;
+        *lock(&self.credentials) = Arc::new(credentials);
+        self.roster.configure(&config);
+        self.dial_all();
+        tracing::info!("configuration and certificates read again");
+        Ok(())
+    }
+
+    /// The node's thread has looked around: until when may clients be let in?
+    pub(crate) fn note_alive(&self, ready_until: Ticks) {
+        self.alive_at.store(clock::now().0, Ordering::Relaxed);
+        self.ready_until.store(ready_until.0, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        clock::now().0 < self.ready_until.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        clock::now() < Ticks(self.alive_at.load(Ordering::Relaxed)) + ALIVE && lock(&self.outcome).is_none()
+    }
+
+    /// The daemon has ended.
+    pub(crate) fn end(&self, outcome: Result<(), Refusal>) {
+        self.ready_until.store(0, Ordering::Relaxed);
+        lock(&self.outcome).get_or_insert(outcome);
+        self.ended.notify_all();
+    }
+
+    /// Waits until the daemon has ended.
+    pub(crate) fn wait(&self) -> Result<(), Refusal> {
+        let mut outcome = lock(&self.outcome);
+        loop {
+            if let Some(outcome) = &*outcome {
+                return outcome.clone();
+            }
+            let (next, _) = self
+                .ended
+                .wait_timeout(outcome, Duration::from_secs(1))
+                .unwrap_or_else(PoisonError::into_inner);
+            outcome = next;
+        }
+    }
+}
+
+/// Locks what a thread that panicked may have left: everything behind these locks is whole between any two steps.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

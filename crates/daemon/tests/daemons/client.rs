@@ -1,0 +1,111 @@
+//! A client that speaks the protocol and nothing else.
+
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Status, Told};
+use doorway_core::{Fence, SectionName, Ticks};
+
+/// How long anything may take that must happen.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A connection to a daemon.
+pub struct Client {
+    stream: UnixStream,
+    next: u32,
+}
+
+impl Client {
+    /// A client that has been welcomed.
+    pub fn new(stream: UnixStream) -> Self {
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        let mut client = Self { stream, next: 1 };
+        assert!(matches!(client.hear(), Ok(Told::Welcome { version: protocol::VERSION, .. })));
+        client
+    }
+
+    /// Asks, whatever it is.
+    pub fn ask(&mut self, ask: &Ask) {
+        let frame = protocol::frame(ask, LONGEST_ASK).expect("it is short");
+        self.stream.write_all(&frame).expect("the daemon reads");
+    }
+
+    /// The next word of the daemon.
+    pub fn hear(&mut self) -> io::Result<Told> {
+        let mut head = [0; 4];
+        self.stream.read_exact(&mut head)?;
+        let mut bytes = vec![0; protocol::length(head, LONGEST_TOLD)?];
+        self.stream.read_exact(&mut bytes)?;
+        protocol::read(&bytes)
+    }
+
+    /// The next word that is no renewal.
+    pub fn hear_news(&mut self) -> Told {
+        loop {
+            match self.hear().expect("the daemon says something in time") {
+                Told::Renewed { .. } => {}
+                told => return told,
+            }
+        }
+    }
+
+    fn number(&mut self) -> u32 {
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// Wants into a section; tells the number of the request.
+    pub fn want(&mut self, name: &str, patience: Option<Ticks>) -> u32 {
+        let number = self.number();
+        let names = vec![section(name)];
+        self.ask(&Ask::Lock { number, names, patience, max_hold: None, tell_if_wanted: false });
+        number
+    }
+
+    /// Goes into a section, however long that takes; tells the number and the fence.
+    pub fn lock(&mut self, name: &str) -> (u32, Fence) {
+        let wanted = self.want(name, None);
+        match self.hear_news() {
+            Told::Granted { number, fences, .. } if number == wanted => (number, fences[0].1),
+            told => panic!("not let in but told {told:?}"),
+        }
+    }
+
+    /// Leaves.
+    pub fn release(&mut self, number: u32) {
+        self.ask(&Ask::Release { number });
+    }
+
+    /// Goes in and out again; tells the fence.
+    pub fn pass(&mut self, name: &str) -> Fence {
+        let (number, fence) = self.lock(name);
+        self.release(number);
+        fence
+    }
+
+    /// How things stand.
+    pub fn status(&mut self, everywhere: bool) -> Status {
+        let asked = self.number();
+        self.ask(&Ask::Status { number: asked, section: None, everywhere });
+        match self.hear_news() {
+            Told::Status { number, status } if number == asked => *status,
+            told => panic!("no status but {told:?}"),
+        }
+    }
+
+    /// Has something done; tells what came of it.
+    pub fn order(&mut self, order: protocol::Order) -> Result<String, String> {
+        let number = self.number();
+        self.ask(&Ask::Administer { number, order });
+        match self.hear_news() {
+            Told::Done { sentence, .. } => Ok(sentence),
+            Told::Failed { sentence, .. } => Err(sentence),
+            told => panic!("no answer but {told:?}"),
+        }
+    }
+}
+
+pub fn section(name: &str) -> SectionName {
+    SectionName::new(name).expect("a good name")
+}

@@ -1,0 +1,109 @@
+//! A cluster of daemons in one process, on loopback, each with its folder.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use doorway_core::{Options, Refusal};
+use doorway_daemon::{Config, Daemon, founding};
+use doorway_node::Recipe;
+
+use crate::client::{Client, PATIENCE};
+
+/// The names of nodes.
+pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// Folders of a cluster, and the daemons that run.
+pub struct Cluster {
+    pub folder: PathBuf,
+    pub daemons: BTreeMap<String, Daemon>,
+}
+
+impl Cluster {
+    /// The folders of a cluster of so many nodes, none of which runs.
+    pub fn founded(n: usize) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("doorway-daemons-{}-{count}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let nodes: Vec<_> = NAMES[..n].iter().map(|name| ((*name).to_owned(), free_address())).collect();
+        founding::found(&folder, "lab", &nodes, Config::ALGORITHM, &BTreeMap::new()).expect("a good cluster");
+        Self { folder, daemons: BTreeMap::new() }
+    }
+
+    /// A cluster of which all nodes run and let clients in.
+    pub fn running(n: usize) -> Self {
+        let mut cluster = Self::founded(n);
+        NAMES[..n].iter().for_each(|name| cluster.start(name));
+        cluster.wait_until_ready();
+        cluster
+    }
+
+    /// The configuration of a node.
+    pub fn config(&self, name: &str) -> Config {
+        let mut config =
+            Config::load(&self.folder.join(name).join("node.toml")).expect("a good configuration");
+        config.socket = Some(self.folder.join(name).join("node.sock"));
+        config
+    }
+
+    pub fn start(&mut self, name: &str) {
+        let daemon =
+            start(self.config(name)).unwrap_or_else(|refusal| panic!("{name} does not start: {refusal}"));
+        self.daemons.insert(name.to_owned(), daemon);
+    }
+
+    /// Ends a daemon at once, as if its process had.
+    pub fn kill(&mut self, name: &str) {
+        drop(self.daemons.remove(name));
+    }
+
+    pub fn wait_until_ready(&self) {
+        for (name, daemon) in &self.daemons {
+            wait_for(&format!("{name} lets clients in"), || daemon.is_ready());
+        }
+    }
+
+    /// A client of a node within this process.
+    pub fn client(&self, name: &str) -> Client {
+        Client::new(self.daemons[name].connect().expect("a socket"))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.daemons.clear();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Starts a daemon with the algorithm that its configuration names.
+pub fn start(config: Config) -> Result<Daemon, Refusal> {
+    let catalog = doorway_algorithms::catalog();
+    let recipe = Recipe::of(&catalog, config.algorithm.get_ref(), &Options::none())?;
+    Daemon::start(config, recipe)
+}
+
+/// An address at which nobody listens.
+pub fn free_address() -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback");
+    listener.local_addr().expect("it is bound").to_string()
+}
+
+/// Waits until something holds, and tells how long that took.
+pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "{what}: not in {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    began.elapsed()
+}
+
+/// Whether two paths lead to the same place.
+#[allow(dead_code)]
+pub fn is_there(path: &Path) -> bool {
+    path.exists()
+}

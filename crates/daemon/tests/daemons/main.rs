@@ -1,0 +1,5 @@
+//! Daemons on loopback: what they do together, and what they bear.
+
+mod client;
+mod cluster;
+mod together;

@@ -1,0 +1,359 @@
+//! A file that refuses whoever comes with an old fence.
+//!
+//! A lock alone cannot keep a late writer away: it may have been stopped between asking whether it is still inside and writing.
+//! The resource itself has to look. Beside the file `NAME` this one keeps `NAME.fence`, in which the highest fence is written
+//! down, and synced, before anything of its holder reaches the file.
+//!
+//! The mark has two places of equal length, each a fence and its complement as decimal digits. Only the lower of the two is
+//! ever overwritten, so that a machine that loses power in the middle still finds the other.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use doorway_core::Fence;
+
+/// A file that refuses whoever comes with an old fence.
+///
+/// It belongs to one section: give it the fences of that section only. A holder may write as often as it likes; as soon as
+/// somebody with a higher fence has written, everybody with a lower one is refused, for ever and in every process.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("doorway-fenced-doc-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// use doorway::{Fence, FencedFile, FencedFileError};
+///
+/// let file = FencedFile::open(folder.join("balance"))?;
+/// file.write(Fence(7), b"100")?;
+/// file.write(Fence(9), b"80")?;
+/// let late = file.write(Fence(7), b"90");
+/// assert!(matches!(late, Err(FencedFileError::Stale { yours: Fence(7), seen: Fence(9) })));
+/// assert_eq!(file.read()?, b"80");
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Limits
+/// - All who write must do so through this type, and see the same local file system: its promise rests on `flock`, on renaming
+///   and on syncing, which network file systems keep only in part.
+/// - Whoever takes `NAME.fence` away, or puts an old copy of it back, takes the promise away with it.
+/// - A writer that is stopped in the middle of a write keeps the others waiting until it goes on or is killed; they wait and
+///   nothing is written twice.
+/// - Every call blocks on the disk. In asynchronous code use a thread for such things.
+#[derive(Debug)]
+pub struct FencedFile {
+    path: PathBuf,
+}
+
+/// How long one place of the mark is: twenty digits, a space, twenty digits, a newline.
+const PLACE: usize = 42;
+
+impl FencedFile {
+    /// Opens a file that need not exist yet. Its folder must.
+    ///
+    /// # Errors
+    /// If its mark cannot be read or made.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, FencedFileError> {
+        let file = Self { path: path.as_ref().to_owned() };
+        OpenOptions::new().write(true).create(true).truncate(false).open(file.mark())?;
+        if file.turn()?.begin()? {
+            file.sync_folder()?;
+        }
+        Ok(file)
+    }
+
+    /// Replaces what is in the file, as a whole or not at all.
+    ///
+    /// # Errors
+    /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
+    pub fn write(&self, fence: Fence, bytes: &[u8]) -> Result<(), FencedFileError> {
+        let turn = self.turn()?;
+        turn.pass(fence)?;
+        let aside = beside(&self.path, ".new");
+        let mut file = File::create(&aside)?;
+        if let Ok(old) = fs::metadata(&self.path) {
+            file.set_permissions(old.permissions())?;
+        }
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&aside, &self.path)?;
+        self.sync_folder()
+    }
+
+    /// Puts something at the end of the file. If the machine loses power in the middle, a part of it may be there.
+    ///
+    /// # Errors
+    /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
+    pub fn append(&self, fence: Fence, bytes: &[u8]) -> Result<(), FencedFileError> {
+        let turn = self.turn()?;
+        turn.pass(fence)?;
+        let is_new = !self.path.exists();
+        let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        if is_new { self.sync_folder() } else { Ok(()) }
+    }
+
+    /// Tells everybody with a lower fence from now on that it is too late, and writes nothing. Whoever reads something in order
+    /// to change it does this first.
+    ///
+    /// # Errors
+    /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
+    pub fn claim(&self, fence: Fence) -> Result<(), FencedFileError> {
+        self.turn()?.pass(fence)
+    }
+
+    /// What is in the file; nothing if there is none yet.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(&self) -> Result<Vec<u8>, FencedFileError> {
+        let _turn = self.turn()?;
+        match fs::read(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            read => Ok(read?),
+        }
+    }
+
+    /// The highest fence that was seen; zero if none was.
+    ///
+    /// # Errors
+    /// If the mark cannot be read, or is damaged.
+    pub fn seen(&self) -> Result<Fence, FencedFileError> {
+        Ok(self.turn()?.places()?.highest)
+    }
+
+    /// Waits until nobody else is at it.
+    fn turn(&self) -> Result<Turn, FencedFileError> {
+        // A lock of a file belongs to whoever has opened it: each turn opens it anew, so that threads exclude each other too.
+        // Here it is not made if it is missing: then nobody knows any more what was seen.
+        let path = self.mark();
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        file.lock()?;
+        Ok(Turn { file, path })
+    }
+
+    fn mark(&self) -> PathBuf {
+        beside(&self.path, ".fence")
+    }
+
+    fn sync_folder(&self) -> Result<(), FencedFileError> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        Ok(File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?)
+    }
+}
+
+/// The mark of a file; nobody else is at it as long as this is there.
+struct Turn {
+    file: File,
+    path: PathBuf,
+}
+
+impl Turn {
+    /// Lets the fence pass if it is not old, and remembers it.
+    fn pass(&self, fence: Fence) -> Result<(), FencedFileError> {
+        let places = self.places()?;
+        if fence < places.highest {
+            return Err(FencedFileError::Stale { yours: fence, seen: places.highest });
+        }
+        if fence > places.highest {
+            self.file.write_all_at(place(fence).as_bytes(), places.lower)?;
+            self.file.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Writes the first mark, if nobody has finished writing it yet, and tells whether it did.
+    fn begin(&self) -> Result<bool, FencedFileError> {
+        let mut text = Vec::new();
+        (&self.file).take(3 * PLACE as u64).read_to_end(&mut text)?;
+        let is_new = text.len() < 2 * PLACE || text.iter().all(|byte| *byte == 0);
+        if is_new {
+            self.file.write_all_at(place(Fence(0)).repeat(2).as_bytes(), 0)?;
+            self.file.sync_all()?;
+        }
+        Ok(is_new)
+    }
+
+    fn places(&self) -> Result<Places, FencedFileError> {
+        let mut text = [0; 2 * PLACE];
+        self.file.read_exact_at(&mut text, 0)?;
+        let (first, second) = text.split_at(PLACE);
+        match (fence_of(first), fence_of(second)) {
+            (None, None) => Err(FencedFileError::Damaged(self.path.clone())),
+            (first, second) if first < second => Ok(Places { highest: second.unwrap_or_default(), lower: 0 }),
+            (first, _) => Ok(Places { highest: first.unwrap_or_default(), lower: PLACE as u64 }),
+        }
+    }
+}
+
+/// What a mark says, and where the next fence goes.
+struct Places {
+    highest: Fence,
+    lower: u64,
+}
+
+fn place(fence: Fence) -> String {
+    format!("{:020} {:020}\n", fence.0, !fence.0)
+}
+
+fn fence_of(place: &[u8]) -> Option<Fence> {
+    let text = std::str::from_utf8(place).ok()?.strip_suffix('\n')?;
+    let (fence, complement) = text.split_once(' ')?;
+    let fence: u64 = fence.parse().ok()?;
+    (complement.parse() == Ok(!fence)).then_some(Fence(fence))
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Why a fenced file was not written or read.
+#[derive(Debug)]
+pub enum FencedFileError {
+    /// Somebody who came later was here before: whoever has this fence has lost its lock.
+    Stale {
+        /// The fence that is too old.
+        yours: Fence,
+        /// The highest that was seen.
+        seen: Fence,
+    },
+    /// The mark of the highest fence cannot be what was written: nobody can be let through.
+    Damaged(PathBuf),
+    /// The system says no.
+    Io(io::Error),
+}
+
+impl fmt::Display for FencedFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FencedFileError::Stale { yours, seen } => {
+                write!(f, "fence {yours} is too old: {seen} has been seen, so the lock was lost meanwhile")
+            }
+            FencedFileError::Damaged(path) => {
+                let path = path.display();
+                write!(f, "{path} is damaged, and without it no fence can be judged: restore it from a copy")
+            }
+            FencedFileError::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FencedFileError {}
+
+impl From<io::Error> for FencedFileError {
+    fn from(error: io::Error) -> Self {
+        FencedFileError::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of its own for a test, which goes with it.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("doorway-{name}-{}", std::process::id()));
+            fs::create_dir_all(&path).expect("a folder");
+            Self(path)
+        }
+
+        fn file(&self) -> FencedFile {
+            FencedFile::open(self.0.join("it")).expect("it opens")
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn stale(result: Result<(), FencedFileError>) -> (u64, u64) {
+        match result {
+            Err(FencedFileError::Stale { yours, seen }) => (yours.0, seen.0),
+            other => panic!("it is not refused: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn old_fences_are_refused_by_every_opening_of_the_file() {
+        let folder = Folder::new("fenced");
+        let (file, other) = (folder.file(), folder.file());
+        assert_eq!(file.seen().expect("a mark"), Fence(0));
+        file.write(Fence(5), b"five").expect("it is new");
+        file.append(Fence(5), b", again").expect("it is not old");
+        other.append(Fence(8), b", eight").expect("it is new");
+        assert_eq!(stale(file.write(Fence(5), b"late")), (5, 8));
+        assert_eq!(stale(file.append(Fence(7), b"late")), (7, 8));
+        assert_eq!(folder.file().read().expect("it is there"), b"five, again, eight");
+        other.claim(Fence(u64::MAX >> 1)).expect("it is new");
+        assert_eq!(stale(other.write(Fence(8), b"late")), (8, u64::MAX >> 1));
+        assert_eq!(folder.file().seen().expect("a mark"), Fence(u64::MAX >> 1));
+    }
+
+    #[test]
+    fn a_mark_that_was_torn_at_any_byte_still_refuses_what_it_had_seen() {
+        let folder = Folder::new("torn");
+        folder.file().claim(Fence(41)).expect("it is new");
+        folder.file().claim(Fence(42)).expect("it is new");
+        let path = folder.0.join("it.fence");
+        let before = fs::read(&path).expect("a mark");
+        folder.file().claim(Fence(1_234)).expect("it is new");
+        let after = fs::read(&path).expect("a mark");
+        for torn in 0..=before.len() {
+            fs::write(&path, [&after[..torn], &before[torn..]].concat()).expect("a mark");
+            let file = folder.file();
+            let seen = file.seen().expect("one place is whole");
+            assert!(seen == Fence(42) || seen == Fence(1_234), "{seen} after {torn} bytes");
+            assert!(file.claim(Fence(41)).is_err());
+            assert!(file.claim(Fence(1_235)).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_damaged_mark_lets_nobody_through_and_one_that_was_never_finished_is_begun_anew() {
+        let folder = Folder::new("damaged");
+        let path = folder.0.join("it.fence");
+        fs::write(&path, b"0000000").expect("a mark");
+        assert_eq!(folder.file().seen().expect("a mark"), Fence(0));
+        fs::write(&path, [0; 2 * PLACE]).expect("a mark");
+        assert_eq!(folder.file().seen().expect("a mark"), Fence(0));
+        fs::write(&path, [b'x'; 2 * PLACE]).expect("a mark");
+        let error = folder.file().write(Fence(9), b"").expect_err("nobody knows what was seen");
+        assert!(
+            error.to_string().ends_with(
+                "it.fence is damaged, and without it no fence can be judged: restore it from a copy"
+            )
+        );
+    }
+
+    #[test]
+    fn of_writers_at_once_none_comes_after_a_higher_fence() {
+        let folder = Folder::new("race");
+        folder.file();
+        let write = |fence: u64| {
+            let line = format!("{fence}\n");
+            match folder.file().append(Fence(fence), line.as_bytes()) {
+                Ok(()) | Err(FencedFileError::Stale { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+        };
+        std::thread::scope(|scope| {
+            for part in 0..4 {
+                scope.spawn(move || (1..25).for_each(|round| write(4 * round + part)));
+            }
+        });
+        let text = String::from_utf8(folder.file().read().expect("it is there")).expect("digits");
+        let fences: Vec<u64> = text.lines().map(|line| line.parse().expect("a fence")).collect();
+        assert!(fences.is_sorted() && fences.last() == Some(&99), "{fences:?}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Which requests a node takes, and how many.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorway_core::SectionName;
+
+use super::Sections;
+use crate::wire::MOST_INSIDE;
+use crate::{Lock, Notice, Reason};
+
+/// The sections that clients of this node use, and those that they used and that are still open.
+#[derive(Debug, Default)]
+pub(super) struct Used {
+    /// How many requests there are for each.
+    names: BTreeMap<SectionName, u32>,
+    /// For how many of them there are any.
+    wanted: usize,
+}
+
+impl Used {
+    /// One more request names a section.
+    pub(super) fn begin(&mut self, name: &SectionName) {
+        let count = self.names.entry(name.clone()).or_default();
+        self.wanted += usize::from(*count == 0);
+        *count += 1;
+    }
+
+    /// A request that names a section is over.
+    pub(super) fn end(&mut self, name: &SectionName, is_open: bool) {
+        let Some(count) = self.names.get_mut(name).filter(|count| **count > 0) else { return };
+        *count -= 1;
+        if *count == 0 {
+            self.wanted -= 1;
+            if !is_open {
+                self.names.remove(name);
+            }
+        }
+    }
+
+    /// A section is open no more.
+    pub(super) fn close(&mut self, name: &SectionName) {
+        if self.names.get(name) == Some(&0) {
+            self.names.remove(name);
+        }
+    }
+
+    /// The sections for which there are requests, in order.
+    pub(super) fn wanted(&self) -> impl Iterator<Item = &SectionName> {
+        self.names.iter().filter(|(_, count)| **count > 0).map(|(name, _)| name)
+    }
+
+    fn is_wanted(&self, name: &SectionName) -> bool {
+        self.names.get(name).is_some_and(|count| *count > 0)
+    }
+}
+
+impl Sections {
+    /// The most sections in one request.
+    pub(crate) const MOST_NAMES: usize = 64;
+    /// The most requests at one node.
+    const MOST_REQUESTS: usize = 100_000;
+
+    /// A client wants into sections.
+    pub(crate) fn lock(&mut self, lock: Lock) {
+        let id = lock.request;
+        if let Some(why) = self.fault_of(&lock) {
+            self.notices.push(Notice::Refused { request: id, why });
+            return;
+        }
+        self.admit_request(lock);
+        if self
+            .requests
+            .get(&id)
+            .is_some_and(|request| !request.is_in() && request.gives_up == Some(self.gate.now))
+        {
+            self.refuse(id, Reason::TimedOut);
+        }
+    }
+
+    /// Why a request cannot be taken.
+    fn fault_of(&self, lock: &Lock) -> Option<Reason> {
+        let names: BTreeSet<&SectionName> = lock.names.iter().collect();
+        let of_client = self.clients.get(&lock.client).into_iter().flatten();
+        let mut of_client = of_client.filter_map(|id| self.requests.get(id));
+        match () {
+            () if self.gate.is_closed => Some(Reason::Leaving),
+            () if self.requests.contains_key(&lock.request) => Some(Reason::BadNumber),
+            () if names.is_empty() || names.len() != lock.names.len() || names.len() > Self::MOST_NAMES => {
+                Some(Reason::BadNames)
+            }
+            () if of_client.any(|request| request.names.iter().any(|name| names.contains(name))) => {
+                Some(Reason::Reentrant)
+            }
+            () if self.requests.len() >= Self::MOST_REQUESTS || !self.has_room_for(&names) => {
+                Some(Reason::TooMany)
+            }
+            () => None,
+        }
+    }
+
+    /// Whether these sections can be used as well. A node must be able to report all that it is inside of; and what the clients
+    /// of all nodes use together is half of what may be open at each. The other half is for what is still open at some although
+    /// others have forgotten it: so no honest member opens more sections at another than that one can keep.
+    fn has_room_for(&self, names: &BTreeSet<&SectionName>) -> bool {
+        let count =
+            |is_more: &dyn Fn(&SectionName) -> bool| names.iter().filter(|name| is_more(name)).count();
+        let wanted = self.used.wanted + count(&|name| !self.used.is_wanted(name));
+        let used = self.used.names.len() + count(&|name| !self.used.names.contains_key(name));
+        let open = self.open.len() + count(&|name| !self.open.contains_key(name));
+        let half = self.most_open / 2;
+        wanted <= MOST_INSIDE && used <= half / self.member_count.max(1) && open <= half
+    }
+}

@@ -1,0 +1,89 @@
+//! Putting out whoever is inside.
+//!
+//! A client that was let in until its deadline may be anywhere, and hear of nothing for a while. So to break a section is not to
+//! free it: whoever is inside is told, its deadline is not renewed any more, and the section is free when it has left, or when
+//! the last deadline that it was given has passed.
+
+use std::collections::BTreeSet;
+
+use doorway_core::{NodeId, SectionName};
+
+use super::Sections;
+use crate::message::Parcel;
+use crate::{Loss, Notice};
+
+impl Sections {
+    /// How many sections can be waiting to be broken.
+    const MOST_BREAKS: usize = 1_000;
+
+    /// A section is to be broken, wherever somebody is inside.
+    pub(crate) fn begin_break(&mut self, name: SectionName) {
+        if self.breaks.len() >= Self::MOST_BREAKS && !self.breaks.contains_key(&name) {
+            let why = format!("{} sections are waiting to be broken already", Self::MOST_BREAKS);
+            self.notices.push(Notice::NotDone(why));
+            return;
+        }
+        self.breaks.insert(name.clone(), BTreeSet::new());
+        self.break_everywhere(name);
+    }
+
+    /// In a new view: whoever was asked in the old one may not have heard of it.
+    pub(super) fn break_again(&mut self) {
+        let names: Vec<SectionName> = self.breaks.keys().cloned().collect();
+        names.into_iter().for_each(|name| self.break_everywhere(name));
+    }
+
+    fn break_everywhere(&mut self, name: SectionName) {
+        if self.break_here(&name) {
+            return self.answer_break(name, true);
+        }
+        // Without a view there is nobody to ask; in the next one everybody will be.
+        let Some(stage) = &self.stage else { return };
+        let others: BTreeSet<NodeId> =
+            stage.members.iter().copied().filter(|node| *node != self.me).collect();
+        if others.is_empty() {
+            return self.answer_break(name, false);
+        }
+        self.breaks.insert(name.clone(), others);
+        self.broadcast(&Parcel::Break(name));
+    }
+
+    /// Tells whoever is inside here to stop; answers whether anybody is. One that has not got all its sections yet, and so was not
+    /// told that it is inside, gives back those that it has and waits anew.
+    fn break_here(&mut self, name: &SectionName) -> bool {
+        let Some(id) = self.open.get(name).and_then(|section| section.holder) else { return false };
+        let deadline = self.gate.deadline;
+        match self.requests.get_mut(&id) {
+            Some(request) if !request.is_in() => self.evict(id, Loss::Broken),
+            Some(request) if request.broken.is_none() => {
+                request.alarm().into_iter().for_each(|at| {
+                    self.alarms.remove(&(at, id));
+                });
+                request.broken = Some(request.until(deadline));
+                self.alarms.extend(request.alarm().map(|at| (at, id)));
+                self.notices.push(Notice::Lost { request: id, why: Loss::Broken });
+            }
+            Some(_) | None => {}
+        }
+        true
+    }
+
+    /// A member asks for a section to be broken.
+    pub(super) fn obey_break(&mut self, from: NodeId, section: SectionName) {
+        let was_inside = self.break_here(&section);
+        self.say(from, Parcel::Broken { section, was_inside });
+    }
+
+    /// A member has answered.
+    pub(super) fn count_broken(&mut self, from: NodeId, section: SectionName, was_inside: bool) {
+        let Some(missing) = self.breaks.get_mut(&section) else { return };
+        if missing.remove(&from) && (was_inside || missing.is_empty()) {
+            self.answer_break(section, was_inside);
+        }
+    }
+
+    fn answer_break(&mut self, section: SectionName, was_inside: bool) {
+        self.breaks.remove(&section);
+        self.notices.push(Notice::Broken { section, was_inside });
+    }
+}

@@ -1,0 +1,89 @@
+//! What the sections of a node show to those who watch it.
+
+use doorway_core::{Fence, NodeId, SectionName, Ticks};
+
+use super::{Section, Sections};
+use crate::{ClientId, RequestId};
+
+/// One section as a node sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SectionLook {
+    /// The section.
+    pub name: SectionName,
+    /// Who of this node's clients is inside.
+    pub inside: Option<InsideLook>,
+    /// Who of them waits, in order.
+    pub waiting: Vec<WaitingLook>,
+    /// At which node somebody is inside, as far as is known here: this one, or where somebody was when the view began, who may
+    /// have left since.
+    pub known_holder_node: Option<NodeId>,
+}
+
+/// Somebody inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InsideLook {
+    /// Which request.
+    pub request: RequestId,
+    /// Whose.
+    pub client: ClientId,
+    /// With which fence.
+    pub fence: Fence,
+    /// Since when, on the node's clock.
+    pub since: Ticks,
+    /// Whether it has all the sections that it asked for. If not, it has this one and waits for another.
+    pub is_in: bool,
+}
+
+/// Somebody who waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingLook {
+    /// Which request.
+    pub request: RequestId,
+    /// Whose.
+    pub client: ClientId,
+    /// Since when, on the node's clock.
+    pub since: Ticks,
+}
+
+impl Sections {
+    /// The first so many sections that clients here are inside of or wait for, in the order of their names.
+    pub(crate) fn looks(&self, most: usize) -> Vec<SectionLook> {
+        self.used.wanted().filter_map(|name| self.look(name)).take(most).collect()
+    }
+
+    /// A section, if it is open here.
+    pub(crate) fn look(&self, name: &SectionName) -> Option<SectionLook> {
+        let section = self.open.get(name)?;
+        let inside = self.inside_look(name, section);
+        let waiting = section.line.iter().filter_map(|id| {
+            let request = self.requests.get(id)?;
+            Some(WaitingLook { request: *id, client: request.client, since: request.asked })
+        });
+        let holder = self.stage.as_ref().and_then(|stage| stage.holders.get(name)).copied();
+        Some(SectionLook {
+            name: name.clone(),
+            inside,
+            waiting: waiting.collect(),
+            known_holder_node: if inside.is_some() { Some(self.me) } else { holder },
+        })
+    }
+
+    fn inside_look(&self, name: &SectionName, section: &Section) -> Option<InsideLook> {
+        let id = section.holder?;
+        let request = self.requests.get(&id)?;
+        let place = request.names.iter().position(|other| other == name)?;
+        Some(InsideLook {
+            request: id,
+            client: request.client,
+            fence: request.fences.get(place).copied()?,
+            since: section.held_since,
+            is_in: request.is_in(),
+        })
+    }
+
+    /// The number of clients that wait for a section here, and the fence of whoever is inside.
+    pub(crate) fn look_at(&self, name: &SectionName) -> (usize, Option<Fence>) {
+        let Some(section) = self.open.get(name) else { return (0, None) };
+        (section.line.len(), self.inside_look(name, section).map(|inside| inside.fence))
+    }
+}

@@ -1,0 +1,95 @@
+//! What an operator wishes of a cluster: who is to vote, and who is gone for good.
+//!
+//! A wish is told to the leader, and comes true as everything else about the members does: by a view that says so. From then on
+//! every view says it, so that no change of leaders and no restart forgets it. Until then it is only in the memory of the leader:
+//! if another node leads before, whoever wished is told, and can wish again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorway_core::NodeId;
+
+use crate::wire::MOST_NODES;
+use crate::{DiskId, Notice, View};
+
+/// The wishes that are not agreed yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    appointed: Option<BTreeSet<NodeId>>,
+    /// Nodes that are gone for good, with the disks that they had.
+    removed: BTreeMap<NodeId, BTreeSet<DiskId>>,
+}
+
+impl Wishes {
+    /// These nodes are to vote, all of them among those who are known.
+    ///
+    /// # Errors
+    /// One sentence if that cannot be.
+    pub(crate) fn appoint(
+        &mut self,
+        nodes: BTreeSet<NodeId>,
+        known: &BTreeSet<NodeId>,
+    ) -> Result<(), String> {
+        if nodes.is_empty() || nodes.len() > MOST_NODES {
+            return Err(format!("1 to {MOST_NODES} nodes can vote, not {}", nodes.len()));
+        }
+        if let Some(stranger) = nodes.difference(known).next() {
+            return Err(format!("node {stranger} cannot vote: nobody here knows of it"));
+        }
+        self.appointed = Some(nodes);
+        Ok(())
+    }
+
+    /// A node that has these disks is gone for good.
+    ///
+    /// # Errors
+    /// One sentence if that cannot be.
+    pub(crate) fn remove(
+        &mut self,
+        node: NodeId,
+        disks: BTreeSet<DiskId>,
+        newest: &View,
+    ) -> Result<(), String> {
+        if disks.is_empty() {
+            return Err(format!("node {node} cannot be removed: it has no part in this cluster"));
+        }
+        let wished: usize = self.removed.values().map(BTreeSet::len).sum();
+        if newest.removed.len() + wished + disks.len() > View::MOST_REMOVED {
+            let most = View::MOST_REMOVED;
+            return Err(format!(
+                "node {node} cannot be removed: a cluster can forget {most} disks in its life"
+            ));
+        }
+        self.removed.insert(node, disks);
+        Ok(())
+    }
+
+    /// Makes them part of a view.
+    pub(crate) fn grant(&self, view: &mut View) {
+        if self.appointed.is_some() {
+            view.appointed.clone_from(&self.appointed);
+        }
+        view.removed.extend(self.removed.values().flatten());
+        let removed = &view.removed;
+        view.members.retain(|_, life| !removed.contains(&life.disk));
+        if let Some(nodes) = &mut view.appointed {
+            nodes.retain(|node| !self.removed.contains_key(node));
+        }
+        // If nobody is left who was appointed, the leader chooses again.
+        view.appointed.take_if(|nodes| nodes.is_empty());
+    }
+
+    /// The answers to those that a decided view makes true.
+    pub(crate) fn answers(&mut self, view: &View) -> Vec<Notice> {
+        let gone = self.removed.extract_if(.., |_, disks| disks.is_subset(&view.removed));
+        let mut answers: Vec<Notice> = gone.map(|(node, _)| Notice::Removed(node)).collect();
+        let appointed = self.appointed.take_if(|nodes| view.appointed.as_ref() == Some(nodes));
+        answers.extend(appointed.map(|nodes| Notice::Appointed(nodes.into_iter().collect())));
+        answers
+    }
+
+    /// This node does not lead any more: answers with how many wishes it gives up.
+    pub(crate) fn give_up(&mut self) -> usize {
+        let Self { appointed, removed } = std::mem::take(self);
+        usize::from(appointed.is_some()) + removed.len()
+    }
+}
