@@ -181,6 +181,7 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
         recipe,
         timing: config.timing.timing(),
         longest_log: Setup::LONGEST_LOG,
+        most_open: Setup::MOST_OPEN,
         flaw: None,
     }
 }

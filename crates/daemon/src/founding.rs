@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
-use doorway_node::disk;
+use doorway_node::disk::{self, Disk as _};
 
 use crate::Config;
 use crate::certificates::{Authority, PUBLIC, read_text, write_file};
@@ -137,6 +137,28 @@ pub fn forget_old_authority(folder: &Path) -> Result<(), Refusal> {
         write_file(&Config::load(&file)?.tls.authority, authority.trusted(), PUBLIC)?;
     }
     Ok(())
+}
+
+/// Makes one survivor go on when a majority of the voters is lost for good: from now on it is the only voter of its cluster, its
+/// fences go on rising, and the others can come back with empty data folders only. The node must not run. What its disk
+/// held before is kept beside it, as `node.log.before`.
+///
+/// If the others are not gone, there are two clusters from now on, and two may be inside: whoever calls this must be sure.
+///
+/// # Errors
+/// If the node runs, or never was part of its cluster, or something cannot be written.
+pub fn recover(config: &Config) -> Result<(), Refusal> {
+    let cannot = |error: std::io::Error| {
+        Refusal::new(format!("the data folder {} cannot be used: {error}", config.data.display()))
+    };
+    if !config.data.join("node.log").exists() {
+        return Err(Refusal::new(format!("there is no disk of a node in {}", config.data.display())));
+    }
+    let mut disk = disk::FileDisk::open(&config.data, Vec::new).map_err(cannot)?;
+    let bytes = disk.read().map_err(cannot)?;
+    let recovered = disk::recover(&bytes, new_disk(), config.me().id())?;
+    std::fs::write(config.data.join("node.log.before"), &bytes).map_err(cannot)?;
+    disk.replace(&recovered).map_err(cannot)
 }
 
 /// The configurations of the nodes of a cluster, by their names.

@@ -17,13 +17,13 @@ use std::time::Duration;
 
 use doorway_client::clock;
 use doorway_client::protocol::{Ask, Told};
-use doorway_core::{Effects, Machine as _, NodeId, Refusal, Sent, Ticks, To};
+use doorway_core::{Effects, Machine as _, NodeId, Refusal, SectionName, Sent, Ticks, To};
 use doorway_node::disk::Write;
 use doorway_node::node::Standing;
 use doorway_node::{ClientId, Command, LockNode, Msg, Notice};
 use tokio::sync::OwnedSemaphorePermit;
 
-use self::orders::Wish;
+use self::orders::{Desire, Wish};
 use self::requests::Requests;
 use self::status::Survey;
 use crate::clients::Outbox;
@@ -59,8 +59,10 @@ enum Reminder {
     Node(Ticks),
     /// The answers to a question have had their time.
     Survey(u64),
-    /// What only a leader can do has had its time.
+    /// What an operator wished has had its time.
     Wish(u64),
+    /// Somebody may lead by now who can do what an operator wished.
+    TryAgain(u64),
     /// The node has had its time to leave.
     Leave,
 }
@@ -89,6 +91,8 @@ pub(crate) struct Driver {
     /// Questions to other daemons that are under way.
     surveys: BTreeMap<u64, Survey>,
     wishes: BTreeMap<u64, Wish>,
+    /// The wish that is being told to the node.
+    trying: Option<u64>,
     next_question: u64,
     /// Who is to be told that the node has left.
     leavers: Vec<(ClientId, u32)>,
@@ -134,6 +138,7 @@ impl Driver {
             requests: Requests::default(),
             surveys: BTreeMap::new(),
             wishes: BTreeMap::new(),
+            trying: None,
             next_question: 1,
             leavers: Vec::new(),
             is_leaving: false,
@@ -191,6 +196,7 @@ impl Driver {
                 Reminder::Node(timer) => self.step(|node, now, effects| node.on_timer(now, timer, effects)),
                 Reminder::Survey(number) => self.end_survey(number),
                 Reminder::Wish(number) => self.give_up_wish(number),
+                Reminder::TryAgain(number) => self.try_wish(number),
                 Reminder::Leave => self.outcome = self.outcome.take().or(Some(Ok(()))),
             }
         }
@@ -305,12 +311,44 @@ impl Driver {
                 self.tell_request(request, |number| Told::Wanted { number, section });
             }
             Notice::Left => self.end(Ok(())),
+            Notice::NotLeader { leader } => self.hear_not_leader(leader),
+            Notice::NotDone(why) => self.hear_not_done(why),
+            Notice::Appointed(nodes) => self.hear_appointed(&nodes),
+            Notice::Removed(node) => {
+                let sentence = format!("node {:?} is gone for good", self.shared.roster.name(node));
+                self.fulfil(&Desire::Remove(node), &sentence);
+            }
+            Notice::Broken { section, was_inside } => self.hear_broken(section, was_inside),
             Notice::WrongAlgorithm { cluster } => self.end(Err(Refusal::new(format!(
                 "the cluster runs {cluster}, and this node {}: it can never take part",
                 self.shared.config.algorithm.get_ref()
             )))),
+            Notice::WrongTiming { cluster } => self.end(Err(Refusal::new(format!(
+                "the cluster lives by other times than this node: write the same into its configuration ({cluster:?})"
+            )))),
+            Notice::Expelled => self.end(Err(Refusal::new(
+                "this node was removed from its cluster: it can come back with an empty data folder, as a new node",
+            ))),
             Notice::Corrupt(why) => self.end(Err(Refusal::new(why))),
         }
+    }
+
+    fn hear_appointed(&mut self, nodes: &[NodeId]) {
+        let names: Vec<String> = nodes.iter().map(|node| self.shared.roster.name(*node)).collect();
+        let sentence =
+            format!("it is agreed that {} vote, as soon as all of them take part", names.join(", "));
+        self.fulfil(&Desire::Appoint(nodes.iter().copied().collect()), &sentence);
+    }
+
+    fn hear_broken(&mut self, section: SectionName, was_inside: bool) {
+        let sentence = if was_inside {
+            format!(
+                "whoever is inside {section} was told to leave; it is free then, or at the end of its deadline"
+            )
+        } else {
+            format!("nobody was inside {section}")
+        };
+        self.fulfil(&Desire::Break(section), &sentence);
     }
 
     fn tell(&self, client: ClientId, told: &Told) {

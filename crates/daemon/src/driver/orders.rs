@@ -1,65 +1,207 @@
 //! What operators ask for: to break a section open, to stop, to change who takes part.
+//!
+//! Whoever asks, and for what, is on the record. What only the leader of the consensus can do is passed on to it.
 
-use doorway_client::protocol::{Order, Told};
-use doorway_core::{NodeId, Refusal, SectionName};
-use doorway_node::ClientId;
+use std::collections::BTreeSet;
 
-use super::{Driver, Event, told};
-use crate::peers::words::{Answer, Lane, Word};
+use doorway_client::protocol::Order;
+use doorway_core::{NodeId, Refusal, SectionName, Ticks};
+use doorway_node::timing::milliseconds;
+use doorway_node::{ClientId, Command};
 
-/// Something that only the leader can do, while it is under way.
+use super::{Driver, Event, Reminder, told};
+use crate::peers::words::{Answer, Lane, Question, Word};
+
+/// Something that an operator wishes, until it is known what came of it.
 pub(super) struct Wish {
-    client: ClientId,
-    number: u32,
+    asker: Asker,
+    desire: Desire,
+    /// Whether the node that leads was told.
+    is_passed_on: bool,
 }
 
+#[derive(Clone, Copy)]
+enum Asker {
+    /// A client of this daemon, with its number.
+    Client(ClientId, u32),
+    /// Another daemon, with its number.
+    Daemon(NodeId, u64),
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Desire {
+    Break(SectionName),
+    Remove(NodeId),
+    Appoint(BTreeSet<NodeId>),
+}
+
+/// How long a wish may take, and after what time somebody is asked again who leads.
+const PATIENCE: Ticks = milliseconds(10_000);
+const PAUSE: Ticks = milliseconds(100);
+
 impl Driver {
-    /// Puts out whoever is inside a section. Every attempt is on the record.
+    /// Puts out whoever is inside a section.
     pub(super) fn break_open(&mut self, client: ClientId, number: u32, section: SectionName) {
-        let asker = self.clients.get(&client);
-        let (process, label) = asker.map_or((None, ""), |client| (client.process, client.label.as_str()));
-        tracing::info!(audit = true, section = section.as_str(), client = client.0, process, label, "break");
-        self.tell(client, &told(number, Err(Refusal::new("a section cannot be broken open yet"))));
+        self.record(client, &format!("break {section}"));
+        self.wish(Asker::Client(client, number), Desire::Break(section));
     }
 
     pub(super) fn administer(&mut self, client: ClientId, number: u32, order: Order) {
-        let asker = self.clients.get(&client);
-        let (process, label) = asker.map_or((None, ""), |client| (client.process, client.label.as_str()));
-        tracing::info!(audit = true, ?order, client = client.0, process, label, "order");
+        self.record(client, &format!("{order:?}"));
         match order {
             Order::Stop => {
                 self.leavers.push((client, number));
                 self.leave(self.shared.config.stop_patience.0);
             }
             Order::Reload => self.reload(client, number),
-            Order::Remove { .. } | Order::Appoint { .. } => {
-                self.tell(client, &told(number, Err(Refusal::new("voters cannot be changed yet"))));
-            }
+            Order::Remove { .. } | Order::Appoint { .. } => match self.desire(order) {
+                Ok(desire) => self.wish(Asker::Client(client, number), desire),
+                Err(refusal) => self.tell(client, &told(number, Err(refusal))),
+            },
         }
+    }
+
+    /// Who asked for what is never done in silence.
+    fn record(&self, client: ClientId, order: &str) {
+        let asker = self.clients.get(&client);
+        let (process, label) = asker.map_or((None, ""), |client| (client.process, client.label.as_str()));
+        tracing::info!(audit = true, order, client = client.0, process, label, "an operator asks");
     }
 
     fn reload(&mut self, client: ClientId, number: u32) {
         let shared = self.shared.clone();
         self.shared.runtime.spawn_blocking(move || {
             let outcome =
-                shared.reload().map(|()| "configuration and certificates are read again".to_owned());
+                shared.reload().map(|()| "configuration and certificates have been read again".to_owned());
             shared.tell(Event::Finished { client, number, outcome });
         });
     }
 
-    /// Another daemon wants what only a leader can do.
-    pub(super) fn lead_for(&mut self, from: NodeId, number: u64, _order: Order) {
-        let answer = Answer::Failed("voters cannot be changed yet".to_owned());
-        self.shared.peers.tell(from, Lane::Load, &Word::Answer { number, answer });
-    }
-
-    pub(super) fn end_wish(&mut self, question: u64, outcome: Result<String, Refusal>) {
-        if let Some(Wish { client, number }) = self.wishes.remove(&question) {
-            self.tell(client, &told(number, outcome));
+    /// An order about nodes, with their names looked up.
+    fn desire(&self, order: Order) -> Result<Desire, Refusal> {
+        let look_up = |name: &String| {
+            self.shared.roster.id(name).ok_or_else(|| Refusal::new(format!("there is no node {name:?}")))
+        };
+        match order {
+            Order::Remove { node } => look_up(&node).map(Desire::Remove),
+            Order::Appoint { nodes } if nodes.is_empty() => Err(Refusal::new("at least one node must vote")),
+            Order::Appoint { nodes } => {
+                nodes.iter().map(look_up).collect::<Result<_, _>>().map(Desire::Appoint)
+            }
+            Order::Stop | Order::Reload => Err(Refusal::new("each node is told that itself")),
         }
     }
 
-    pub(super) fn give_up_wish(&mut self, question: u64) {
-        self.end_wish(question, Err(Refusal::new("the node that leads did not answer in time")));
+    /// The same with their names, for another daemon.
+    fn order(&self, desire: &Desire) -> Option<Order> {
+        let name = |node: &NodeId| self.shared.roster.name(*node);
+        match desire {
+            Desire::Break(_) => None,
+            Desire::Remove(node) => Some(Order::Remove { node: name(node) }),
+            Desire::Appoint(nodes) => Some(Order::Appoint { nodes: nodes.iter().map(name).collect() }),
+        }
+    }
+
+    /// Another daemon wants what only a leader can do.
+    pub(super) fn lead_for(&mut self, from: NodeId, number: u64, order: Order) {
+        tracing::info!(
+            audit = true,
+            ?order,
+            from = self.shared.roster.name(from),
+            "an operator asks elsewhere"
+        );
+        let asker = Asker::Daemon(from, number);
+        match self.desire(order) {
+            Ok(desire) => self.wish(asker, desire),
+            Err(refusal) => self.answer_wish(asker, Err(refusal)),
+        }
+    }
+
+    fn wish(&mut self, asker: Asker, desire: Desire) {
+        let number = self.next_question;
+        self.next_question += 1;
+        self.wishes.insert(number, Wish { asker, desire, is_passed_on: false });
+        self.remind(PATIENCE, Reminder::Wish(number));
+        self.try_wish(number);
+    }
+
+    /// Tells the node; if it cannot say at once what comes of it, that is told later.
+    pub(super) fn try_wish(&mut self, number: u64) {
+        let Some(wish) = self.wishes.get(&number) else { return };
+        let command = match wish.desire.clone() {
+            Desire::Break(section) => Command::Break(section),
+            Desire::Remove(node) => Command::Remove(node),
+            Desire::Appoint(nodes) => Command::Appoint(nodes.into_iter().collect()),
+        };
+        self.trying = Some(number);
+        self.command(command);
+        self.trying = None;
+    }
+
+    /// The wish that is being told to the node, or else all of those that wait for it to lead, cannot be fulfilled here.
+    pub(super) fn hear_not_leader(&mut self, leader: Option<NodeId>) {
+        let waits = |wish: &Wish| !wish.is_passed_on && !matches!(wish.desire, Desire::Break(_));
+        let those: Vec<u64> = match self.trying {
+            Some(number) => vec![number],
+            None => self.wishes.iter().filter(|(_, wish)| waits(wish)).map(|(number, _)| *number).collect(),
+        };
+        those.into_iter().for_each(|number| self.pass_wish_on(number, leader));
+    }
+
+    fn pass_wish_on(&mut self, number: u64, leader: Option<NodeId>) {
+        let Some(wish) = self.wishes.get(&number) else { return };
+        if let Asker::Daemon(..) = wish.asker {
+            return self.end_wish(number, Err(Refusal::new("another node leads by now: try again")));
+        }
+        let leader = leader.filter(|leader| *leader != self.me);
+        let question = self.order(&wish.desire).map(Question::Lead);
+        if let (Some(leader), Some(question)) = (leader, question)
+            && self.shared.peers.tell(leader, Lane::Life, &Word::Ask { number, question })
+        {
+            if let Some(wish) = self.wishes.get_mut(&number) {
+                wish.is_passed_on = true;
+            }
+            return;
+        }
+        self.remind(PAUSE, Reminder::TryAgain(number));
+    }
+
+    /// What was told to the node just now cannot be.
+    pub(super) fn hear_not_done(&mut self, why: String) {
+        if let Some(number) = self.trying {
+            self.end_wish(number, Err(Refusal::new(why)));
+        }
+    }
+
+    /// Something has come true, for whoever wished it.
+    pub(super) fn fulfil(&mut self, desire: &Desire, sentence: &str) {
+        let those = self.wishes.iter().filter(|(_, wish)| wish.desire == *desire && !wish.is_passed_on);
+        let those: Vec<u64> = those.map(|(number, _)| *number).collect();
+        tracing::info!(audit = true, sentence, "done as an operator asked");
+        those.into_iter().for_each(|number| self.end_wish(number, Ok(sentence.to_owned())));
+    }
+
+    pub(super) fn end_wish(&mut self, number: u64, outcome: Result<String, Refusal>) {
+        if let Some(Wish { asker, .. }) = self.wishes.remove(&number) {
+            self.answer_wish(asker, outcome);
+        }
+    }
+
+    fn answer_wish(&mut self, asker: Asker, outcome: Result<String, Refusal>) {
+        match asker {
+            Asker::Client(client, number) => self.tell(client, &told(number, outcome)),
+            Asker::Daemon(node, number) => {
+                let answer = match outcome {
+                    Ok(sentence) => Answer::Done(sentence),
+                    Err(refusal) => Answer::Failed(refusal.to_string()),
+                };
+                self.shared.peers.tell(node, Lane::Load, &Word::Answer { number, answer });
+            }
+        }
+    }
+
+    pub(super) fn give_up_wish(&mut self, number: u64) {
+        let sentence = "no majority of the voters has agreed in time; it may come true later nevertheless";
+        self.end_wish(number, Err(Refusal::new(sentence)));
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use doorway_client::clock;
 use doorway_client::protocol::{Ask, Told};
 use doorway_core::{Fence, SectionName, Ticks};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
@@ -18,28 +17,24 @@ pub(super) struct Requests {
 }
 
 /// A request as the daemon knows it.
-pub(super) struct Request {
-    pub(super) client: ClientId,
-    pub(super) number: u32,
-    pub(super) names: Vec<SectionName>,
-    /// When it was made, or let in.
-    pub(super) since: Ticks,
-    /// What it was let in with; empty while it waits.
-    pub(super) fences: Vec<(SectionName, Fence)>,
+#[derive(Clone)]
+struct Request {
+    client: ClientId,
+    number: u32,
+    /// The first of its sections, and the fence with which it was let in there.
+    first: Option<(SectionName, Fence)>,
 }
 
 impl Requests {
     /// A new one, unless its client has one of that number already.
-    fn add(&mut self, client: ClientId, number: u32, names: &[SectionName]) -> Option<RequestId> {
+    fn add(&mut self, client: ClientId, number: u32) -> Option<RequestId> {
         if self.by_number.contains_key(&(client, number)) {
             return None;
         }
         self.made += 1;
         let id = RequestId(self.made);
         self.by_number.insert((client, number), id);
-        let request =
-            Request { client, number, names: names.to_vec(), since: clock::now(), fences: Vec::new() };
-        self.all.insert(id, request);
+        self.all.insert(id, Request { client, number, first: None });
         Some(id)
     }
 
@@ -62,25 +57,19 @@ impl Requests {
             self.remove(id);
         });
     }
-
-    /// All of them, in the order in which they were made.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Request> {
-        self.all.values()
-    }
 }
 
 impl Driver {
     /// Does what a client asks for.
     pub(super) fn answer(&mut self, client: ClientId, ask: Ask) {
-        const LONGEST_LABEL: usize = 200;
         match ask {
             Ask::Introduce { label } => {
                 if let Some(client) = self.clients.get_mut(&client) {
-                    client.label = label.chars().take(LONGEST_LABEL).collect();
+                    client.label = shortened(label);
                 }
             }
             Ask::Lock { number, names, patience, max_hold, tell_if_wanted } => {
-                let Some(request) = self.requests.add(client, number, &names) else {
+                let Some(request) = self.requests.add(client, number) else {
                     return self.tell(client, &Told::Refused { number, why: Reason::BadNumber });
                 };
                 let lock = Lock { request, client, names, patience, max_hold, tell_if_wanted };
@@ -96,7 +85,7 @@ impl Driver {
     /// A request is not wanted any more, whether it was let in or not.
     fn give_back(&mut self, client: ClientId, number: u32) {
         let Some((id, request)) = self.requests.get(client, number) else { return };
-        match request.fences.first().map(|(_, fence)| *fence) {
+        match request.first.as_ref().map(|(_, fence)| *fence) {
             Some(fence) => {
                 self.requests.remove(id);
                 if let Some(client) = self.clients.get(&client) {
@@ -110,14 +99,21 @@ impl Driver {
 
     pub(super) fn grant(&mut self, id: RequestId, fences: Vec<(SectionName, Fence)>, until: Ticks) {
         let Some(request) = self.requests.all.get_mut(&id) else { return };
-        (request.since, request.fences) = (clock::now(), fences.clone());
+        request.first = fences.first().cloned();
         let (client, number) = (request.client, request.number);
         self.tell(client, &Told::Granted { number, fences, until });
     }
 
     pub(super) fn lose(&mut self, id: RequestId, why: Loss) {
-        let Some(Request { client, number, names, .. }) = self.requests.remove(id) else { return };
-        let section = names.first().map(SectionName::as_str);
+        // Whoever is put out by an operator still has its section, and says so when it has left.
+        let request = match why {
+            Loss::Broken => self.requests.all.get(&id).cloned(),
+            Loss::Lease | Loss::LeftOut | Loss::MaxHold | Loss::Leaving | Loss::Conflict => {
+                self.requests.remove(id)
+            }
+        };
+        let Some(Request { client, number, first }) = request else { return };
+        let section = first.as_ref().map(|(section, _)| section.as_str());
         tracing::warn!(client = client.0, section, why = why.sentence(), "lock lost");
         self.tell(client, &Told::Lost { number, why });
     }
@@ -133,4 +129,12 @@ impl Driver {
             self.tell(request.client, &told(request.number));
         }
     }
+}
+
+/// What a client says of itself, as far as there is room for it.
+fn shortened(mut label: String) -> String {
+    const LONGEST: usize = 200;
+    let end = (0..=LONGEST).rev().find(|at| label.is_char_boundary(*at));
+    label.truncate(end.unwrap_or_default());
+    label
 }

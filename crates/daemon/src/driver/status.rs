@@ -5,12 +5,11 @@ use std::sync::atomic::Ordering;
 
 use doorway_client::clock;
 use doorway_client::protocol::{ClientStatus, NodeStatus, OwnStatus, SectionStatus, Status, Told};
-use doorway_core::{NodeId, SectionName};
-use doorway_node::ClientId;
+use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
+use doorway_node::{ClientId, SectionLook};
 
-use super::requests::Request;
 use super::{Driver, Reminder};
 use crate::peers::words::{Account, Lane, Question, Word};
 
@@ -23,8 +22,13 @@ pub(super) struct Survey {
     accounts: BTreeMap<NodeId, Account>,
 }
 
-/// How many clients a node tells of at most.
-const MOST_TOLD: usize = 5_000;
+/// How many sections, and how many of those who wait, a node tells of at most.
+const MOST_SECTIONS: usize = 1_000;
+const MOST_CLIENTS: usize = 2_000;
+
+/// The same for all nodes together.
+const MOST_SECTIONS_IN_ALL: usize = 10_000;
+const MOST_CLIENTS_IN_ALL: usize = 20_000;
 
 impl Driver {
     /// Asks all nodes, or only this one, and answers the client when they have or had their time.
@@ -71,13 +75,7 @@ impl Driver {
     }
 
     fn status(&self, mut accounts: BTreeMap<NodeId, Account>) -> Status {
-        let mut sections: BTreeMap<SectionName, SectionStatus> = BTreeMap::new();
-        let is_cut = accounts.values().any(|account| account.is_cut);
-        for section in accounts.values_mut().flat_map(|account| std::mem::take(&mut account.sections)) {
-            let whole = sections.entry(section.name.clone()).or_insert_with(|| nobody_in(&section.name));
-            whole.inside = whole.inside.take().or(section.inside);
-            whole.waiting.extend(section.waiting);
-        }
+        let (sections, is_cut) = all_sections(&mut accounts);
         let look = self.node.look();
         let view = look.newest;
         let nodes = self.shared.roster.all().into_iter().map(|peer| {
@@ -96,7 +94,7 @@ impl Driver {
             algorithm: self.algorithm(),
             node: self.shared.config.node.get_ref().clone(),
             nodes: nodes.collect(),
-            sections: sections.into_values().collect(),
+            sections,
             is_cut,
         }
     }
@@ -109,31 +107,38 @@ impl Driver {
 
     /// How this node is, and who is inside or waits here.
     pub(super) fn account(&self, section: Option<&SectionName>) -> Account {
-        let mut sections: BTreeMap<SectionName, SectionStatus> = BTreeMap::new();
-        let is_asked = |name: &&SectionName| section.is_none_or(|section| section == *name);
-        let all =
-            self.requests.iter().flat_map(|request| request.names.iter().map(move |name| (request, name)));
-        let mut all = all.filter(|(_, name)| is_asked(name));
-        for (request, name) in all.by_ref().take(MOST_TOLD) {
-            let section = sections.entry(name.clone()).or_insert_with(|| nobody_in(name));
-            let client = self.client_status(request, name);
-            match client.fence {
-                Some(_) => section.inside = Some(client),
-                None => section.waiting.push(client),
-            }
-        }
-        let is_cut = all.next().is_some();
-        Account { own: self.own_status(), sections: sections.into_values().collect(), is_cut }
+        let mut looks = match section {
+            Some(name) => self.node.section(name).into_iter().collect(),
+            None => self.node.sections(MOST_SECTIONS + 1),
+        };
+        let mut is_cut = looks.len() > MOST_SECTIONS;
+        looks.truncate(MOST_SECTIONS);
+        let mut room = MOST_CLIENTS;
+        let sections = looks.into_iter().map(|look| {
+            is_cut |= look.waiting.len() > room;
+            let told = look.waiting.len().min(room);
+            room -= told;
+            self.section_status(&look, told)
+        });
+        let sections = sections.collect();
+        Account { own: self.own_status(), sections, is_cut }
     }
 
-    fn client_status(&self, request: &Request, name: &SectionName) -> ClientStatus {
-        let client = self.clients.get(&request.client);
-        let fence = request.fences.iter().find(|(section, _)| section == name).map(|(_, fence)| *fence);
+    fn section_status(&self, look: &SectionLook, waiting: usize) -> SectionStatus {
+        let inside =
+            look.inside.map(|inside| self.client_status(inside.client, inside.since, Some(inside.fence)));
+        let waiting = look.waiting.iter().take(waiting);
+        let waiting = waiting.map(|waiting| self.client_status(waiting.client, waiting.since, None));
+        SectionStatus { name: look.name.clone(), inside, waiting: waiting.collect() }
+    }
+
+    fn client_status(&self, client: ClientId, since: Ticks, fence: Option<Fence>) -> ClientStatus {
+        let client = self.clients.get(&client);
         ClientStatus {
             node: self.shared.config.node.get_ref().clone(),
             process: client.and_then(|client| client.process),
             label: client.map(|client| client.label.clone()).unwrap_or_default(),
-            since: clock::now() - request.since,
+            since: clock::now() - since,
             fence,
         }
     }
@@ -166,6 +171,26 @@ impl Driver {
             Standing::Active => "active",
         }
     }
+}
+
+/// The sections of all nodes, each once, as far as there is room to tell of them.
+fn all_sections(accounts: &mut BTreeMap<NodeId, Account>) -> (Vec<SectionStatus>, bool) {
+    let mut is_cut = accounts.values().any(|account| account.is_cut);
+    let mut sections: BTreeMap<SectionName, SectionStatus> = BTreeMap::new();
+    let mut room = MOST_CLIENTS_IN_ALL;
+    for mut section in accounts.values_mut().flat_map(|account| std::mem::take(&mut account.sections)) {
+        if sections.len() >= MOST_SECTIONS_IN_ALL && !sections.contains_key(&section.name) {
+            is_cut = true;
+            continue;
+        }
+        is_cut |= section.waiting.len() > room;
+        section.waiting.truncate(room);
+        room -= section.waiting.len();
+        let whole = sections.entry(section.name.clone()).or_insert_with(|| nobody_in(&section.name));
+        whole.inside = whole.inside.take().or(section.inside);
+        whole.waiting.extend(section.waiting);
+    }
+    (sections.into_values().collect(), is_cut)
 }
 
 fn nobody_in(name: &SectionName) -> SectionStatus {

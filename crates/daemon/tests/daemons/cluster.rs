@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -100,10 +100,4 @@ pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
         std::thread::sleep(Duration::from_millis(5));
     }
     began.elapsed()
-}
-
-/// Whether two paths lead to the same place.
-#[allow(dead_code)]
-pub fn is_there(path: &Path) -> bool {
-    path.exists()
 }

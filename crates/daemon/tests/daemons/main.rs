@@ -2,4 +2,5 @@
 
 mod client;
 mod cluster;
+mod operators;
 mod together;

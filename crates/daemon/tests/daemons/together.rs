@@ -72,8 +72,8 @@ fn fences_go_on_rising_over_restarts() {
         assert!(before < fence, "after {name} was restarted");
         before = fence;
     }
-    ["a", "b", "c"].map(|name| cluster.kill(name));
-    ["a", "b", "c"].map(|name| cluster.start(name));
+    ["a", "b", "c"].iter().for_each(|name| cluster.kill(name));
+    ["a", "b", "c"].iter().for_each(|name| cluster.start(name));
     cluster.wait_until_ready();
     assert!(before < cluster.client("b").pass("door"), "after all were restarted at once");
 }

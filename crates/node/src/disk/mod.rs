@@ -129,6 +129,51 @@ pub fn found(voters: &[(DiskId, NodeId)]) -> Vec<Vec<u8>> {
     voters.iter().map(|(disk, _)| file(*disk)).collect()
 }
 
+/// By how many views and terms a survivor leaps: more than any majority can have decided without its knowledge.
+pub const LEAP: u64 = 1 << 20;
+
+/// The file of a new disk on which the survivor of a lost majority goes on, alone for the beginning. All others who ever were
+/// beside it count as removed, and its views and terms leap ahead of all that they can have decided: so its fences go on
+/// rising, and none of them is ever taken in again with the disk that it had.
+///
+/// That two clusters do not live side by side is not in the power of this function: those others must be gone for good.
+///
+/// # Errors
+/// If this is not the file of a node that took part in a cluster.
+pub fn recover(bytes: &[u8], disk: DiskId, me: NodeId) -> Result<Vec<u8>, Refusal> {
+    let memory = Memory::read(bytes)?;
+    let views = memory.entries.iter().filter_map(|(_, entry)| match entry {
+        Entry::View(view) => Some(&**view),
+        Entry::Term(_) | Entry::Config(_) => None,
+    });
+    let views: Vec<&View> = memory.snapshot.view.iter().chain(views).collect();
+    let Some(newest) = views.iter().max_by_key(|view| view.number) else {
+        return Err(Refusal::new("this node has never known its cluster, so there is nothing to go on from"));
+    };
+    let of_config = memory.entries.iter().filter_map(|(_, entry)| match entry {
+        Entry::Config(config) => Some(config),
+        Entry::Term(_) | Entry::View(_) => None,
+    });
+    let configs = of_config.chain([&memory.snapshot.config]).flat_map(Config::everybody);
+    let members = views.iter().flat_map(|view| view.members.values()).map(|life| life.disk);
+    let voters = views.iter().flat_map(|view| view.all_voters().into_keys());
+    let mut removed = newest.removed.clone();
+    removed.extend(configs.map(|(disk, _)| disk).chain(members).chain(voters).chain([memory.disk]));
+    let number = newest.number + LEAP;
+    let genesis = View::genesis([(disk, me)].into());
+    let view = View { number, voters_since: number, removed, ..genesis };
+    let last = memory.entries.last().map_or(memory.snapshot.position, |(position, _)| *position);
+    let position = Position { index: last.index + 1, term: memory.term + LEAP };
+    let snapshot = Snapshot { position, ..Snapshot::genesis(view) };
+    let bytes = file_of(&[
+        Record::Made(disk),
+        Record::Vote { term: position.term, voted_for: None },
+        Record::Snapshot(Box::new(snapshot)),
+    ]);
+    // What cannot be is found here and not when the node is started: a cluster can be recovered a hundred times, not for ever.
+    Memory::read(&bytes).map(|_| bytes)
+}
+
 /// What was found on a disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -317,5 +362,30 @@ mod tests {
         assert_eq!(positions, [position(1, 1), position(4, 2)]);
         bytes.extend(write_down(&[entries(position(4, 9), &[5])]));
         assert!(Memory::read(&bytes).expect_err("a gap").to_string().contains("gap"));
+    }
+
+    #[test]
+    fn a_survivor_goes_on_alone_ahead_of_all_that_it_knew_of() {
+        let node = NodeId::new;
+        let files = found(&[(DiskId(1), node(0)), (DiskId(2), node(1)), (DiskId(3), node(2))]);
+        let bytes = recover(&files[1], DiskId(9), node(1)).expect("it was founded");
+        let memory = Memory::read(&bytes).expect("it is whole");
+        let view = memory.snapshot.view.expect("there is one");
+        assert_eq!((memory.disk, memory.boot, memory.term), (DiskId(9), 0, LEAP));
+        assert_eq!((view.number, view.voters), (1 + LEAP, [(DiskId(9), node(1))].into()));
+        assert_eq!(view.removed, [1, 2, 3].map(DiskId).into());
+        let again = recover(&bytes, DiskId(10), node(1)).expect("it can be done again");
+        let view = Memory::read(&again).expect("it is whole").snapshot.view.expect("there is one");
+        assert_eq!((view.number, view.removed), (1 + 2 * LEAP, [1, 2, 3, 9].map(DiskId).into()));
+        assert!(recover(&blank(DiskId(7)), DiskId(8), node(0)).is_err(), "it knew no cluster");
+        let mut bytes = bytes;
+        let most = (0..200).take_while(|disk| {
+            let next = recover(&bytes, DiskId(100 + disk), node(1));
+            next.is_ok_and(|next| {
+                bytes = next;
+                true
+            })
+        });
+        assert_eq!(most.count(), 126, "then there are no numbers left for views");
     }
 }

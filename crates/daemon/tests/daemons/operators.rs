@@ -1,0 +1,134 @@
+//! What operators do: break, remove, add, recover.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use doorway_client::protocol::{Ask, Order, Told};
+use doorway_daemon::founding;
+use doorway_node::Loss;
+
+use crate::client::section;
+use crate::cluster::{Cluster, free_address, start, wait_for};
+
+#[test]
+fn a_section_is_broken_open_from_any_node_and_free_when_its_holder_says_so() {
+    let cluster = Cluster::running(3);
+    let (mut holder, mut operator, mut next) =
+        (cluster.client("a"), cluster.client("b"), cluster.client("c"));
+    let (number, fence) = holder.lock("door");
+    let wanted = next.want("door", None);
+    operator.ask(&Ask::Break { number: 7, section: section("door") });
+    assert_eq!(holder.hear_news(), Told::Lost { number, why: Loss::Broken });
+    assert!(
+        matches!(operator.hear_news(), Told::Done { number: 7, sentence } if sentence.contains("was told"))
+    );
+    holder.release(number);
+    match next.hear_news() {
+        Told::Granted { number, fences, .. } => assert!(number == wanted && fence < fences[0].1),
+        told => panic!("not let in but told {told:?}"),
+    }
+    operator.ask(&Ask::Break { number: 8, section: section("window") });
+    assert!(
+        matches!(operator.hear_news(), Told::Done { number: 8, sentence } if sentence.contains("nobody"))
+    );
+}
+
+#[test]
+fn a_node_is_removed_and_voters_are_appointed_by_whichever_node_is_told() {
+    let mut cluster = Cluster::running(4);
+    let status = cluster.client("a").status(false);
+    let leader =
+        status.nodes.iter().find(|node| node.is_leader).map(|node| node.name.clone()).expect("one leads");
+    let others: Vec<&str> = ["a", "b", "c", "d"].into_iter().filter(|name| *name != leader).collect();
+    let (told, gone) = (others[0], others[1]);
+    let mut operator = cluster.client(told);
+    let removed = operator.order(Order::Remove { node: gone.to_owned() }).expect("it can be removed");
+    assert_eq!(removed, format!("node {gone:?} is gone for good"));
+    let ended = cluster.daemons[gone].wait().expect_err("it cannot go on");
+    assert!(ended.to_string().contains("removed"), "{ended}");
+    cluster.kill(gone);
+    let refused = operator.order(Order::Remove { node: "nobody".to_owned() });
+    assert_eq!(refused, Err("there is no node \"nobody\"".to_owned()));
+    operator.order(Order::Appoint { nodes: vec![leader.clone()] }).expect("it can be agreed");
+    wait_for("only the leader votes", || {
+        let nodes = operator.status(false).nodes;
+        nodes.iter().filter(|node| node.is_voter).map(|node| &node.name).eq([&leader])
+    });
+    operator.pass("door");
+}
+
+#[test]
+fn a_node_that_is_added_is_learned_by_those_who_run() {
+    let mut cluster = Cluster::running(3);
+    let before = cluster.client("a").pass("door");
+    let kept: BTreeMap<&str, String> = ["a", "b", "c"]
+        .map(|name| {
+            (name, std::fs::read_to_string(cluster.folder.join(name).join("node.toml")).expect("there"))
+        })
+        .into();
+    founding::add(&cluster.folder, "d", &free_address()).expect("a good node");
+    // Those who run have not heard of it, and never read the file again.
+    for (name, text) in &kept {
+        std::fs::write(cluster.folder.join(name).join("node.toml"), text).expect("room");
+    }
+    cluster.start("d");
+    cluster.wait_until_ready();
+    assert!(before < cluster.client("d").pass("door"));
+    let names = |cluster: &Cluster| -> Vec<String> {
+        cluster
+            .client("a")
+            .status(true)
+            .nodes
+            .into_iter()
+            .filter(|node| node.own.is_some())
+            .map(|node| node.name)
+            .collect()
+    };
+    assert_eq!(names(&cluster), ["a", "b", "c", "d"]);
+    cluster.kill("a");
+    cluster.start("a");
+    cluster.wait_until_ready();
+    assert_eq!(names(&cluster), ["a", "b", "c", "d"], "it is kept over a restart");
+}
+
+#[test]
+fn a_survivor_of_a_lost_majority_goes_on_and_takes_the_others_in_with_new_disks() {
+    let mut cluster = Cluster::running(3);
+    let mut before = cluster.client("c").pass("door");
+    let refused = founding::recover(&cluster.config("a")).expect_err("it runs");
+    assert!(refused.to_string().contains("another process"), "{refused}");
+    ["a", "b", "c"].iter().for_each(|name| cluster.kill(name));
+    founding::recover(&cluster.config("a")).expect("it is a survivor");
+    cluster.start("a");
+    let mut rises = |cluster: &Cluster, name: &str| {
+        let fence = cluster.client(name).pass("door");
+        assert!(before < fence, "at {name}");
+        before = fence;
+    };
+    rises(&cluster, "a");
+    let old = start(cluster.config("b")).expect("it starts");
+    let ended = old.wait().expect_err("its disk is of the lost majority");
+    assert!(ended.to_string().contains("removed"), "{ended}");
+    std::fs::remove_dir_all(cluster.config("b").data).expect("it is ours");
+    cluster.start("b");
+    cluster.wait_until_ready();
+    rises(&cluster, "b");
+    rises(&cluster, "a");
+}
+
+#[test]
+fn a_node_that_is_told_to_stop_says_so_when_it_has_left() {
+    let mut cluster = Cluster::running(3);
+    let (mut operator, mut holder) = (cluster.client("b"), cluster.client("b"));
+    let (number, _) = holder.lock("door");
+    operator.ask(&Ask::Administer { number: 5, order: Order::Stop });
+    holder.release(number);
+    assert!(matches!(operator.hear_news(), Told::Done { number: 5, .. }));
+    cluster.daemons["b"].wait().expect("it ended in peace");
+    cluster.kill("b");
+    cluster.client("a").pass("door");
+    let mut waiter = cluster.client("a");
+    let (_, _) = waiter.lock("door");
+    cluster.daemons["a"].stop(Duration::ZERO);
+    assert!(matches!(waiter.hear_news(), Told::Lost { why: Loss::Leaving, .. }));
+}
