@@ -115,7 +115,7 @@ impl Scene {
 
     /// How things stand, as a node tells.
     pub fn status(&self, node: usize) -> Option<Status> {
-        Client::connect(self.socket(node)).ok()?.status(None, false).wait_blocking().ok()
+        Client::connect(self.socket(node)).ok()?.status(None, false).answer_blocking().ok()
     }
 
     /// The node that leads the consensus.
