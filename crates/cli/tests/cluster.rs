@@ -135,7 +135,7 @@ fn a_survivor_begins_anew_and_the_others_come_back_to_it() {
     let config = cluster.config("c");
     let recover = ["cluster", "recover", "--config", &config];
     let (code, _, err) = cluster.run(&[&recover[..], &["--yes-i-lost-the-majority", "lab"]].concat());
-    assert!(code == 2 && err.contains("stop the daemon first"), "{err}");
+    assert!(code == 2 && err.contains("another process uses"), "{err}");
     ["a", "b", "c"].iter().for_each(|node| cluster.kill(node));
     let (code, _, err) = cluster.run(&recover);
     assert!(code == 2 && err.contains("--yes-i-lost-the-majority"), "{err}");

@@ -4,9 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use doorway_core::Refusal;
-use doorway_daemon::Config;
-use doorway_daemon::identity::new_disk;
-use doorway_node::disk::{Disk, FileDisk, blank, recovered};
+use doorway_daemon::{Config, founding};
 
 use crate::typed::Typed;
 use crate::{Answer, question};
@@ -34,19 +32,12 @@ pub(super) struct Recover {
 pub(super) fn answer(recover: &Recover, typed: &Typed) -> Result<Answer, Refusal> {
     let config = Config::load(&recover.config)?;
     let cluster = &config.cluster;
-    let refuse = |error| Refusal::new(format!("{} cannot be recovered: {error}", config.data.display()));
-    if !config.data.is_dir() {
-        return Err(Refusal::new(format!("there is no data folder {}", config.data.display())));
-    }
-    // Held until the end: a daemon that runs has it, and one that starts waits for it.
-    let mut disk = FileDisk::open(&config.data, || blank(new_disk())).map_err(|error| {
-        Refusal::new(format!("{}: {error}; stop the daemon first", config.data.display()))
-    })?;
-    let new = recovered(&disk.read().map_err(refuse)?, new_disk(), config.me().id())?;
     if name_given(recover, &config)? != *cluster {
-        return Err(Refusal::new(format!("that is not the name of this cluster, {cluster:?}: nothing was changed")));
+        return Err(Refusal::new(format!(
+            "that is not the name of this cluster, {cluster:?}: nothing was changed"
+        )));
     }
-    disk.replace(&new).map_err(refuse)?;
+    founding::recover(&config)?;
     Ok(Answer::holds(done(recover, &config, typed)))
 }
 
@@ -75,6 +66,8 @@ fn done(recover: &Recover, config: &Config, typed: &Typed) -> String {
         "Node {node} is a cluster of one now. Next:
 1. Start it: {program} node --config {file}
 2. On each other node that is to come back, remove its data folder before it is started: it joins as a new node.
-3. {program} status shows them come in.\n"
+3. {program} status shows them come in.
+What the disk of {node} held before is kept in {}.\n",
+        config.data.join("node.log.before").display()
     )
 }

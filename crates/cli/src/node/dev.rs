@@ -32,7 +32,7 @@ pub(super) fn answer(
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Answer, Refusal> {
-    log::begin(arguments.log, arguments.log_level.unwrap_or(log::Level::Warn));
+    log::begin(arguments.log, arguments.log_level.unwrap_or(log::Level::Error));
     let watch = Watch::new()?;
     let folder = Folder::new(arguments.folder.as_deref())?;
     if !folder.path.join("authority.key").exists() {

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// How logs look
     #[arg(long, value_name = "HOW", value_enum, default_value_t = log::Look::Text)]
     log: log::Look,
-    /// What is logged: error, warn, info, debug or trace; with --dev only warnings unless given
+    /// What is logged: error, warn, info, debug or trace; with --dev only errors unless given
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<log::Level>,
 }

@@ -196,8 +196,8 @@ impl Cluster {
     pub fn start(&mut self, node: &str) {
         let config = self.config(node);
         let mut command = command(&self.folder.0, &["node", "--config", &config]);
-        let log = fs::File::options().create(true).append(true);
-        let log = log.clone().open(self.folder.0.join(format!("{node}.log"))).expect("a log");
+        let log = self.folder.0.join(format!("{node}.log"));
+        let log = fs::File::options().create(true).append(true).open(log).expect("a log");
         command.stdout(Stdio::null()).stderr(log);
         let process = Some(start(command));
         match self.nodes.iter_mut().find(|(name, _)| name == node) {

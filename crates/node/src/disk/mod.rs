@@ -6,7 +6,6 @@
 
 mod file;
 mod memory;
-mod recovery;
 
 use std::io;
 
@@ -15,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 pub use self::file::FileDisk;
 pub use self::memory::MemoryDisk;
-pub use self::recovery::{LEAP, recovered};
 use crate::consensus::{Config, Entry, Position, Snapshot};
 use crate::{DiskId, View};
 
