@@ -97,8 +97,8 @@ impl Scene {
     }
 
     fn start(&self, node: usize) -> Child {
-        let log = std::fs::File::options().create(true).append(true);
-        let log = log.clone().open(self.folder.join(format!("{}.log", name(node)))).expect("a log");
+        let path = self.folder.join(format!("{}.log", name(node)));
+        let log = std::fs::File::options().create(true).append(true).open(path).expect("a log");
         let mut command = self.net.command(node, doorway());
         command.args(["node", "--config"]).arg(self.config(node)).stdin(Stdio::null());
         command.stdout(log.try_clone().expect("a log")).stderr(log).spawn().expect("a daemon starts")
