@@ -20,7 +20,7 @@ use crate::link::Link;
 use crate::protocol::{Ask, Told, VERSION};
 use crate::watched::Watched;
 
-/// How long after a daemon could not be reached it is tried again; then twice as long, and so on.
+/// How long after the end of a connection the next is tried; then after twice as long, and so on until one is welcome.
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 
 /// The longest pause between two tries.
@@ -233,13 +233,8 @@ impl Desk {
 
     /// There is no connection any more, or not yet.
     fn on_gone(&mut self, error: &Error) {
-        let was_good = matches!(&self.wire, Wire::Up(link) if link.is_welcome);
-        // A daemon that was there may be there again at once; one that was not is given time.
-        let wait = if was_good { Duration::ZERO } else { self.pause };
-        if !was_good {
-            self.pause = LONGEST_PAUSE.min(self.pause * 2);
-        }
-        self.wire = Wire::Down(Ticks(clock::now().0.saturating_add(clock::ticks(wait).0)));
+        self.wire = Wire::Down(Ticks(clock::now().0.saturating_add(clock::ticks(self.pause).0)));
+        self.pause = LONGEST_PAUSE.min(self.pause * 2);
         self.ledger.on_gone(error, self.connector.is_some());
         self.fault = error.clone();
         if self.welcome.look(Option::is_none) {

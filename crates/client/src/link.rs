@@ -157,6 +157,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_frame_is_read_when_its_last_byte_is_there() {
+        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let mut link = Link::new(ours, Ticks(0));
+        let told = Told::Done { number: 7, sentence: "done".to_owned() };
+        let bytes = protocol::frame(&told, LONGEST_TOLD).expect("it is short").repeat(2);
+        for (place, byte) in bytes.iter().enumerate() {
+            io::Write::write_all(&mut &theirs, &[*byte]).expect("there is room");
+            let is_last = (place + 1) % (bytes.len() / 2) == 0;
+            let expected = if is_last { vec![told.clone()] } else { Vec::new() };
+            assert_eq!(link.receive(), (expected, None), "after byte {place}");
+        }
+        drop(theirs);
+        assert_eq!(link.receive(), (Vec::new(), Some(Error::Gone)));
+    }
+
+    #[test]
     fn a_daemon_that_does_not_read_is_given_up_after_a_while_and_one_that_reads_a_little_is_not() {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
         let mut link = Link::new(ours, Ticks(1_000_000));

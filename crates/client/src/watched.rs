@@ -105,7 +105,10 @@ impl<T, R, F: FnMut(&T) -> Option<R>> Future for Until<T, F> {
             value.last += 1;
             value.last
         });
-        value.wakers.insert(key, context.waker().clone());
+        // Wakers may do anything when they are dropped as well.
+        let old = value.wakers.insert(key, context.waker().clone());
+        drop(value);
+        drop(old);
         Poll::Pending
     }
 }

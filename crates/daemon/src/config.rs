@@ -245,13 +245,57 @@ impl Config {
             .map_err(|error| Refusal::new(format!("{} cannot be read: {error}", path.display())))?;
         let mut config =
             Self::parse(&text).map_err(|refusal| Refusal::new(format!("{}, {refusal}", path.display())))?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let Tls { authority, certificate, key } = &mut config.tls;
-        for path in [&mut config.data, authority, certificate, key].into_iter().chain(&mut config.socket) {
-            *path = folder.join(&*path);
-        }
+        config = config.in_folder(path.parent().unwrap_or(Path::new("")));
         config.source = Some(path.to_owned());
         Ok(config)
+    }
+
+    /// A configuration that a program makes: a node among these, each with its name and its address, numbered from 1 in this
+    /// order. All else is as if a file did not speak of it; change what should be otherwise.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn new(cluster: &str, node: &str, nodes: &[(&str, &str)]) -> Result<Self, Refusal> {
+        let unplaced = |text: &str| Spanned::new(0..0, text.to_owned());
+        let peers = nodes.iter().zip(1..).map(|((name, address), number)| {
+            Spanned::new(0..0, Peer { name: (*name).to_owned(), number, address: (*address).to_owned() })
+        });
+        let config = Self {
+            cluster: cluster.to_owned(),
+            node: unplaced(node),
+            algorithm: default_algorithm(),
+            data: default_data(),
+            socket: None,
+            socket_mode: default_mode(),
+            listen: None,
+            health: None,
+            stop_patience: default_patience(),
+            tls: Tls::default(),
+            options: BTreeMap::new(),
+            timing: Times::default(),
+            limits: Limits::default(),
+            nodes: peers.collect(),
+            source: None,
+        };
+        config.check().map_err(|(_, sentence)| Refusal::new(sentence))?;
+        Ok(config)
+    }
+
+    /// The same with another algorithm.
+    #[must_use]
+    pub fn with_algorithm(mut self, name: &str) -> Self {
+        self.algorithm = Spanned::new(0..0, name.to_owned());
+        self
+    }
+
+    /// The same with its relative paths as those from a folder on.
+    #[must_use]
+    pub fn in_folder(mut self, folder: impl AsRef<Path>) -> Self {
+        let Tls { authority, certificate, key } = &mut self.tls;
+        for path in [&mut self.data, authority, certificate, key].into_iter().chain(&mut self.socket) {
+            *path = folder.as_ref().join(&*path);
+        }
+        self
     }
 
     /// Reads the text of a file.

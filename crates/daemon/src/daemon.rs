@@ -3,6 +3,7 @@
 use std::io;
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
@@ -12,6 +13,7 @@ use std::time::Duration;
 use doorway_core::Refusal;
 use doorway_node::disk::{Disk as _, FileDisk, Memory, blank};
 use doorway_node::{LockNode, Recipe, Setup};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 
 use crate::Config;
@@ -49,8 +51,8 @@ impl Daemon {
         let (disk, bytes) = open_disk(&config)?;
         let whole = Memory::read(&bytes)?.whole;
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
-        let runtime = runtime()?;
         let doors = Doors::open(&config)?;
+        let runtime = runtime()?;
         let (sender, events) = mpsc::channel();
         let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials, sender));
         tracing::info!(
@@ -60,10 +62,24 @@ impl Daemon {
             socket = %shared.config.socket().display(),
             "started"
         );
-        let file = doors.serve(&shared).map_err(|error| cannot_listen(&"clients or nodes", &error))?;
+        let file = match doors.serve(&shared) {
+            Ok(file) => file,
+            Err(error) => {
+                // Whoever called may be on a runtime of its own, where no other may be waited for.
+                runtime.shutdown_background();
+                return Err(cannot_listen(&"clients or nodes", &error));
+            }
+        };
         shared.dial_all();
         let thread = run(shared.clone(), node, events, disk, whole, runtime, file)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Lets this process have as many connections as its system allows: the usual limit of a shell is far below
+    /// [`crate::config::Limits`]. It is up to the program, which may have reasons of its own.
+    pub fn raise_file_limit() {
+        let limits = getrlimit(Resource::Nofile);
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
     }
 
     /// A client's connection within this process, served exactly like one of the Unix socket.
@@ -167,10 +183,12 @@ fn cannot_listen(what: &dyn std::fmt::Display, error: &io::Error) -> Refusal {
     Refusal::new(format!("{what} cannot be listened to: {error}"))
 }
 
+/// The runtime of the connections. It has threads to spare for looking up names of hosts, so that one that nobody answers for keeps
+/// no other waiting; they are made when they are needed.
 fn runtime() -> Result<Runtime, Refusal> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime =
-        builder.worker_threads(2).max_blocking_threads(4).thread_name("doorway-net").enable_all().build();
+        builder.worker_threads(2).max_blocking_threads(64).thread_name("doorway-net").enable_all().build();
     runtime.map_err(|error| Refusal::new(format!("no threads can be started: {error}")))
 }
 
@@ -216,7 +234,9 @@ fn run(
         .map_err(cannot)?;
     let driver = Driver::new(shared.clone(), node, events, sender);
     let live = move || {
-        let outcome = driver.run();
+        // A thread that fails must not leave a daemon behind that looks as if it served.
+        let outcome = catch_unwind(AssertUnwindSafe(|| driver.run()))
+            .unwrap_or_else(|_| Err(Refusal::new("the thread of this node has failed: its log says where")));
         drop(file);
         shared.is_ending.store(true, Ordering::Relaxed);
         let _ = writer.join();

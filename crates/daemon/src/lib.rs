@@ -4,6 +4,18 @@
 //! and a small runtime for its connections. Nodes talk over TCP with TLS and prove by their certificates who they are; clients
 //! of the same machine connect to a Unix socket, and who may do that is a matter of the file's mode.
 //!
+//! ```no_run
+//! use doorway_daemon::{Config, Daemon};
+//! use doorway_node::Recipe;
+//!
+//! let config = Config::load("node.toml".as_ref())?;
+//! let catalog = doorway_algorithms::catalog();
+//! let recipe = Recipe::of(&catalog, config.algorithm.get_ref(), &doorway_core::Options::none())?;
+//! let daemon = Daemon::start(config, recipe)?;
+//! daemon.wait()?;
+//! # Ok::<(), doorway_core::Refusal>(())
+//! ```
+//!
 //! | module | what it does |
 //! |---|---|
 //! | [`config`] | a node's configuration, as a file that people write |

@@ -96,7 +96,8 @@ impl Shared {
     fn dial(self: &Arc<Self>, peer: &Peer) {
         let Some(link) = self.peers.add(peer) else { return };
         for lane in [Lane::Life, Lane::Load] {
-            self.runtime.spawn(dial::keep_dialing(self.clone(), link.clone(), lane));
+            let task = self.runtime.spawn(dial::keep_dialing(self.clone(), link.clone(), lane));
+            lock(&link.dialers).push(task.abort_handle());
         }
     }
 
@@ -128,6 +129,7 @@ impl Shared {
         let credentials = Credentials::load(&config)?;
         *lock(&self.credentials) = Arc::new(credentials);
         self.roster.configure(&config);
+        self.peers.keep_only(&self.roster.all());
         self.dial_all();
         tracing::info!("configuration and certificates read again");
         Ok(())

@@ -80,8 +80,12 @@ impl Wishes {
 
     /// The answers to those that a decided view makes true.
     pub(crate) fn answers(&mut self, view: &View) -> Vec<Notice> {
-        let gone = self.removed.extract_if(.., |_, disks| disks.is_subset(&view.removed));
-        let mut answers: Vec<Notice> = gone.map(|(node, _)| Notice::Removed(node)).collect();
+        let mut answers = Vec::new();
+        self.removed.retain(|node, disks| {
+            let is_granted = disks.is_subset(&view.removed);
+            answers.extend(is_granted.then_some(Notice::Removed(*node)));
+            !is_granted
+        });
         let appointed = self.appointed.take_if(|nodes| view.appointed.as_ref() == Some(nodes));
         answers.extend(appointed.map(|nodes| Notice::Appointed(nodes.into_iter().collect())));
         answers

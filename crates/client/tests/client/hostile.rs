@@ -68,16 +68,19 @@ fn grants_of_something_else_end_the_connection() {
 }
 
 #[test]
-fn whoever_is_inside_cannot_be_refused() {
-    let (client, daemon) = pair();
-    let server = thread::spawn(move || {
-        let (number, _) = daemon.grant(60_000);
-        (daemon, number)
-    });
-    let guard = client.section("a").enter_blocking().expect("it is let in");
-    let (daemon, number) = server.join().expect("the daemon");
-    daemon.tell(&Told::Refused { number, why: Reason::TooMany });
-    assert_eq!(guard.wait_lost(Duration::from_secs(20)), Some(Lost::Daemon));
+fn whoever_is_inside_cannot_be_refused_or_let_in_again() {
+    let words: [fn(u32) -> Told; 2] = [
+        |number| Told::Refused { number, why: Reason::TooMany },
+        |number| granted(number, &[name("a")], from_now(120_000)),
+    ];
+    for word in words {
+        let (client, daemon) = pair();
+        let server = thread::spawn(move || (daemon.grant(60_000).0, daemon));
+        let guard = client.section("a").enter_blocking().expect("it is let in");
+        let (number, daemon) = server.join().expect("the daemon");
+        daemon.tell(&word(number));
+        assert_eq!(guard.wait_lost(Duration::from_secs(20)), Some(Lost::Daemon));
+    }
 }
 
 #[test]

@@ -55,7 +55,8 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
     });
     shared.tell(Event::Came { client, outbox: outbox.clone(), process });
     let (mut reading, mut writing) = stream.split();
-    let ended = race(hear(&shared, client, &mut reading), speak(&outbox, &mut writing)).await;
+    let talk = race(hear(&shared, client, &mut reading), speak(&outbox, &mut writing));
+    let ended = race(talk, give_up(&outbox)).await;
     if let Err(error) = ended {
         tracing::debug!(client = client.0, %error, "client refused");
     }
@@ -76,11 +77,15 @@ async fn hear(shared: &Shared, client: ClientId, stream: &mut ReadHalf<'_>) -> i
 /// Writes what a client is told.
 async fn speak(outbox: &Outbox, stream: &mut WriteHalf<'_>) -> io::Result<()> {
     loop {
-        let bytes =
-            outbox.next().await.ok_or_else(|| io::Error::other("it does not read what it is told"))?;
-        stream.write_all(&bytes).await?;
+        stream.write_all(&outbox.next().await).await?;
         outbox.written();
     }
+}
+
+/// Waits until a client has left too much unread.
+async fn give_up(outbox: &Outbox) -> io::Result<()> {
+    outbox.overflow().await;
+    Err(io::Error::other("it does not read what it is told"))
 }
 
 /// A place among the clients, given back when it is dropped.

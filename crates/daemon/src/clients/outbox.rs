@@ -18,6 +18,8 @@ use crate::shared::lock;
 pub(crate) struct Outbox {
     waiting: Mutex<Waiting>,
     bell: Notify,
+    /// Rung when the connection is to be closed, even while something is being written that nobody reads.
+    end: Notify,
 }
 
 #[derive(Default)]
@@ -56,6 +58,9 @@ impl Outbox {
             | Told::Done { .. }
             | Told::Failed { .. } => waiting.push(told_frame(told)),
         }
+        if waiting.is_closed {
+            self.end.notify_one();
+        }
         drop(waiting);
         self.bell.notify_one();
     }
@@ -65,22 +70,24 @@ impl Outbox {
         lock(&self.waiting).renewals.remove(&number);
     }
 
-    /// What is to be written next; nothing if the connection is to be closed.
-    pub(super) async fn next(&self) -> Option<Vec<u8>> {
+    /// What is to be written next.
+    pub(super) async fn next(&self) -> Vec<u8> {
         loop {
             {
                 let mut waiting = lock(&self.waiting);
-                if waiting.is_closed {
-                    return None;
-                }
                 let batch = waiting.take();
                 if !batch.is_empty() {
                     waiting.is_writing = true;
-                    return Some(batch);
+                    return batch;
                 }
             }
             self.bell.notified().await;
         }
+    }
+
+    /// Returns when the connection is to be closed.
+    pub(super) async fn overflow(&self) {
+        self.end.notified().await;
     }
 
     /// What was taken last is written.
@@ -91,7 +98,6 @@ impl Outbox {
     /// Nobody will read it any more.
     pub(crate) fn close(&self) {
         lock(&self.waiting).close();
-        self.bell.notify_one();
     }
 
     /// Whether all of it has been written, or never will be.

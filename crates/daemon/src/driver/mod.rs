@@ -35,7 +35,7 @@ pub(crate) enum Event {
     /// A message of another node.
     Message { from: NodeId, msg: Msg, room: OwnedSemaphorePermit },
     /// A word of another daemon.
-    Word { from: NodeId, word: Word },
+    Word { from: NodeId, word: Word, room: OwnedSemaphorePermit },
     /// Something is on the disk.
     Written(Write),
     /// A client has connected.
@@ -63,6 +63,8 @@ enum Reminder {
     Wish(u64),
     /// Somebody may lead by now who can do what an operator wished.
     TryAgain(u64),
+    /// Is there anybody left whom a node that leaves could tell?
+    Alone,
     /// The node has had its time to leave.
     Leave,
 }
@@ -100,6 +102,9 @@ pub(crate) struct Driver {
     /// How many messages went to other nodes for the sake of sections.
     sent: u64,
     seen: Seen,
+    /// When the daemon last looked around, and whether something has happened since.
+    looked: Ticks,
+    is_changed: bool,
     outcome: Option<Result<(), Refusal>>,
 }
 
@@ -112,6 +117,15 @@ struct Seen {
 
 /// The longest time for which the thread rests.
 const LONGEST_REST: Duration = Duration::from_millis(500);
+
+/// The shortest time between two looks around.
+const LOOK_INTERVAL: Ticks = doorway_node::timing::milliseconds(5);
+
+/// How long a node that leaves waits at least for those who are not there.
+const ALONE: Ticks = doorway_node::timing::milliseconds(300);
+
+/// How many questions and wishes may be under way at once.
+const MOST_QUESTIONS: usize = 64;
 
 /// How many events are looked at before the daemon looks around.
 const BATCH: usize = 256;
@@ -144,6 +158,8 @@ impl Driver {
             is_leaving: false,
             sent: 0,
             seen: Seen::default(),
+            looked: Ticks(0),
+            is_changed: true,
             outcome: None,
         }
     }
@@ -152,7 +168,7 @@ impl Driver {
     pub(crate) fn run(mut self) -> Result<(), Refusal> {
         self.step(|node, now, effects| node.on_start(now, effects));
         loop {
-            self.look_around();
+            self.look_now_and_then();
             if let Some(outcome) = self.outcome.take() {
                 self.say_goodbye();
                 return outcome;
@@ -167,7 +183,10 @@ impl Driver {
 
     /// How long nothing is due.
     fn rest(&self) -> Duration {
-        let due = self.reminders.peek().map_or(Ticks(u64::MAX), |Reverse((due, _))| *due);
+        let mut due = self.reminders.peek().map_or(Ticks(u64::MAX), |Reverse((due, _))| *due);
+        if self.is_changed {
+            due = due.min(self.looked + LOOK_INTERVAL);
+        }
         clock::span(due - clock::now()).min(LONGEST_REST)
     }
 
@@ -197,6 +216,7 @@ impl Driver {
                 Reminder::Survey(number) => self.end_survey(number),
                 Reminder::Wish(number) => self.give_up_wish(number),
                 Reminder::TryAgain(number) => self.try_wish(number),
+                Reminder::Alone => self.end_if_alone(),
                 Reminder::Leave => self.outcome = self.outcome.take().or(Some(Ok(()))),
             }
         }
@@ -212,7 +232,10 @@ impl Driver {
                 drop(room);
                 self.step(|node, now, effects| node.on_message(now, from, (), msg, effects));
             }
-            Event::Word { from, word } => self.hear(from, word),
+            Event::Word { from, word, room } => {
+                drop(room);
+                self.hear(from, word);
+            }
             Event::Written(write) => {
                 self.step(|node, now, effects| node.on_written(now, write, effects));
             }
@@ -259,6 +282,7 @@ impl Driver {
 
     /// One step of the node, and all that it tells itself.
     fn step(&mut self, act: impl FnOnce(&mut LockNode, Ticks, &mut Effects<LockNode>)) {
+        self.is_changed = true;
         act(&mut self.node, clock::now(), &mut self.effects);
         self.carry_out();
         while let Some(msg) = self.own.pop_front() {
@@ -367,7 +391,25 @@ impl Driver {
         let patience = clock::ticks(patience);
         tracing::info!(patience_ms = patience.0 / 1_000, "leaving the cluster");
         self.remind(patience + FAREWELL, Reminder::Leave);
+        self.remind(ALONE, Reminder::Alone);
         self.command(Command::Leave { patience });
+    }
+
+    /// A node that leaves tells the voters, so that nobody has to wait for its lease. If no majority of them is there any more, as
+    /// when a whole cluster is stopped, they cannot decide anything, and it need not wait for them.
+    fn end_if_alone(&mut self) {
+        let is_there =
+            |node: &NodeId| *node == self.me || self.shared.peers.get(*node).is_some_and(|link| link.is_up());
+        let look = self.node.look();
+        let is_decidable = look.newest.is_some_and(|view| {
+            view.voter_sets()
+                .all(|voters| voters.values().filter(|node| is_there(node)).count() > voters.len() / 2)
+        });
+        if is_decidable || self.requests.is_anybody_inside() {
+            self.remind(ALONE, Reminder::Alone);
+        } else {
+            self.end(Ok(()));
+        }
     }
 
     fn end(&mut self, outcome: Result<(), Refusal>) {
@@ -387,6 +429,16 @@ impl Driver {
         let until = clock::now() + PATIENCE;
         while clock::now() < until && !self.clients.values().all(|client| client.outbox.is_done()) {
             thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Looks around, but not after every step: that takes a look at every request.
+    fn look_now_and_then(&mut self) {
+        let now = clock::now();
+        let is_late = now >= self.looked + clock::ticks(LONGEST_REST);
+        if is_late || (self.is_changed && now >= self.looked + LOOK_INTERVAL) {
+            (self.looked, self.is_changed) = (now, false);
+            self.look_around();
         }
     }
 

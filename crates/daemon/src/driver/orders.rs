@@ -9,7 +9,7 @@ use doorway_core::{NodeId, Refusal, SectionName, Ticks};
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, Command};
 
-use super::{Driver, Event, Reminder, told};
+use super::{Driver, Event, MOST_QUESTIONS, Reminder, told};
 use crate::peers::words::{Answer, Lane, Question, Word};
 
 /// Something that an operator wishes, until it is known what came of it.
@@ -118,6 +118,9 @@ impl Driver {
     }
 
     fn wish(&mut self, asker: Asker, desire: Desire) {
+        if self.wishes.len() >= MOST_QUESTIONS {
+            return self.answer_wish(asker, Err(Refusal::new("too much is asked for at once: ask again")));
+        }
         let number = self.next_question;
         self.next_question += 1;
         self.wishes.insert(number, Wish { asker, desire, is_passed_on: false });

@@ -49,6 +49,11 @@ impl Requests {
         Some(request)
     }
 
+    /// Whether anybody has been let in and has not left.
+    pub(super) fn is_anybody_inside(&self) -> bool {
+        self.all.values().any(|request| request.first.is_some())
+    }
+
     /// A client is gone.
     pub(super) fn forget_client(&mut self, client: ClientId) {
         let those = self.by_number.range((client, 0)..=(client, u32::MAX));

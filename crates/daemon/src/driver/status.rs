@@ -10,7 +10,7 @@ use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, SectionLook};
 
-use super::{Driver, Reminder};
+use super::{Driver, MOST_QUESTIONS, Reminder};
 use crate::peers::words::{Account, Lane, Question, Word};
 
 /// A question of a client about all nodes, while the others answer.
@@ -39,6 +39,10 @@ impl Driver {
         section: Option<SectionName>,
         everywhere: bool,
     ) {
+        if self.surveys.len() >= MOST_QUESTIONS {
+            let sentence = "too many questions are under way: ask again".to_owned();
+            return self.tell(client, &Told::Failed { number, sentence });
+        }
         let accounts = BTreeMap::from([(self.me, self.account(section.as_ref()))]);
         let question = self.next_question;
         self.next_question += 1;

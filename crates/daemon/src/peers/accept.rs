@@ -8,7 +8,9 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use doorway_core::Refusal;
+use doorway_client::clock;
+use doorway_core::{Refusal, Ticks};
+use doorway_node::timing::milliseconds;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
@@ -44,12 +46,15 @@ struct Hall {
     strangers: Strangers,
     /// Room for messages that wait for the node, by lane.
     room: [Arc<Semaphore>; 2],
+    /// Before this, nothing more is said about connections that ended.
+    quiet_until: Mutex<Ticks>,
 }
 
 /// Accepts connections for as long as this node lives.
 pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
     let room = [(); 2].map(|()| Arc::new(Semaphore::new(WAITING)));
-    let hall = Arc::new(Hall { shared, strangers: Strangers::default(), room });
+    let hall =
+        Arc::new(Hall { shared, strangers: Strangers::default(), room, quiet_until: Mutex::default() });
     loop {
         match listener.accept().await {
             Ok((stream, from)) => Hall::take_in(&hall, stream, from.to_string()),
@@ -70,7 +75,7 @@ impl Hall {
         let hall = self.clone();
         let task = tokio::spawn(async move {
             if let Err(refusal) = hall.serve(stream, number).await {
-                tracing::debug!(from, %refusal, "connection refused");
+                hall.say_refused(&from, &refusal);
             }
             lock(&hall.strangers.connections).1.remove(&number);
         });
@@ -79,6 +84,18 @@ impl Hall {
             && let Some((_, oldest)) = connections.1.pop_first()
         {
             oldest.abort();
+        }
+    }
+
+    /// Says so, but not so often that strangers could fill the log.
+    fn say_refused(&self, from: &str, refusal: &Refusal) {
+        let now = clock::now();
+        let mut quiet_until = lock(&self.quiet_until);
+        if now < *quiet_until {
+            tracing::debug!(from, %refusal, "connection ended");
+        } else {
+            *quiet_until = now + milliseconds(1_000);
+            tracing::info!(from, %refusal, "connection ended");
         }
     }
 
@@ -130,7 +147,7 @@ impl Hall {
             let from = link.id;
             match read_frame(&bytes)? {
                 Frame::Word(Word::StillHere) => {}
-                Frame::Word(word) => self.shared.tell(Event::Word { from, word }),
+                Frame::Word(word) => self.shared.tell(Event::Word { from, word, room: permit }),
                 Frame::Message(msg) => self.shared.tell(Event::Message { from, msg, room: permit }),
             }
         }

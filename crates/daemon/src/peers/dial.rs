@@ -34,7 +34,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)
 pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lane) {
     let mut pause = PAUSES[0];
     let mut last_error = String::new();
-    while !link.is_gone.load(Ordering::Relaxed) {
+    loop {
         let outgoing = link.lane(lane);
         match dial(&shared, &link, lane).await {
             Ok(stream) => {
@@ -49,7 +49,7 @@ pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lan
             Err(refusal) => {
                 let error = refusal.to_string();
                 if error != last_error {
-                    tracing::debug!(peer = link.name, lane = ?lane, error, "peer not reached");
+                    tracing::info!(peer = link.name, lane = ?lane, error, "peer not reached");
                     last_error = error;
                 }
             }

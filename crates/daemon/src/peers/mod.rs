@@ -41,7 +41,8 @@ pub(crate) struct Link {
     load: Outgoing,
     /// The connections that it has dialed, by lane: a new one takes the place of the old.
     incoming: [Mutex<Option<AbortHandle>>; 2],
-    is_gone: AtomicBool,
+    /// What dials it.
+    pub(crate) dialers: Mutex<Vec<AbortHandle>>,
 }
 
 impl Link {
@@ -53,7 +54,7 @@ impl Link {
             life: Outgoing::default(),
             load: Outgoing::default(),
             incoming: Default::default(),
-            is_gone: AtomicBool::new(false),
+            dialers: Mutex::default(),
         }
     }
 
@@ -93,6 +94,18 @@ impl Peers {
         let link = Arc::new(Link::new(peer));
         links.insert(peer.id(), link.clone());
         Some(link)
+    }
+
+    /// Talks no more to nodes that are not among these.
+    pub(crate) fn keep_only(&self, peers: &[Peer]) {
+        let is_there = |node: NodeId| peers.iter().any(|peer| peer.id() == node);
+        lock(&self.links).retain(|node, link| {
+            if !is_there(*node) {
+                lock(&link.dialers).drain(..).for_each(|dialer| dialer.abort());
+                [Lane::Life, Lane::Load].into_iter().for_each(|lane| link.replace_incoming(lane, None));
+            }
+            is_there(*node)
+        });
     }
 
     /// A node by its number.

@@ -27,8 +27,12 @@ impl Client {
 
     /// Asks, whatever it is.
     pub fn ask(&mut self, ask: &Ask) {
-        let frame = protocol::frame(ask, LONGEST_ASK).expect("it is short");
-        self.stream.write_all(&frame).expect("the daemon reads");
+        self.try_ask(ask).expect("the daemon reads");
+    }
+
+    /// Asks, if the daemon still listens.
+    pub fn try_ask(&mut self, ask: &Ask) -> io::Result<()> {
+        self.stream.write_all(&protocol::frame(ask, LONGEST_ASK)?)
     }
 
     /// The next word of the daemon.
@@ -48,6 +52,11 @@ impl Client {
                 told => return told,
             }
         }
+    }
+
+    /// Another copy of the same connection, as a process that was started has it.
+    pub fn copy(&self) -> UnixStream {
+        self.stream.try_clone().expect("a descriptor")
     }
 
     fn number(&mut self) -> u32 {

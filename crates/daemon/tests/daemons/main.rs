@@ -2,5 +2,9 @@
 
 mod client;
 mod cluster;
+mod full;
+mod hostile;
 mod operators;
+mod requests;
+mod strangers;
 mod together;

@@ -99,3 +99,41 @@ fn a_cluster_of_two_nodes_stops_when_one_dies_and_goes_on_when_it_is_back() {
     cluster.start("b");
     assert!(before < cluster.client("a").pass("door"));
 }
+
+#[test]
+fn a_whole_cluster_stops_within_two_seconds_and_goes_on_when_it_is_started_again() {
+    let mut cluster = Cluster::running(3);
+    let before = cluster.client("a").pass("door");
+    let began = Instant::now();
+    cluster.daemons.values().for_each(|daemon| daemon.stop(Duration::from_secs(5)));
+    assert!(began.elapsed() < Duration::from_secs(2), "it took {:?}", began.elapsed());
+    cluster.daemons.clear();
+    ["a", "b", "c"].iter().for_each(|name| cluster.start(name));
+    cluster.wait_until_ready();
+    assert!(before < cluster.client("c").pass("door"));
+}
+
+#[test]
+fn a_reload_takes_over_the_nodes_of_the_configuration_or_changes_nothing() {
+    let mut cluster = Cluster::running(2);
+    let file = cluster.folder.join("a").join("node.toml");
+    let text = std::fs::read_to_string(&file).expect("it is there");
+    let names = |cluster: &Cluster| -> Vec<String> {
+        cluster.client("a").status(false).nodes.into_iter().map(|node| node.name).collect()
+    };
+    cluster.kill("b");
+    std::fs::write(&file, text.rsplit_once("\n[[nodes]]").expect("two nodes").0).expect("room");
+    cluster.daemons["a"].reload().expect("a good configuration");
+    assert_eq!(names(&cluster), ["a"]);
+    std::fs::write(&file, "nonsense").expect("room");
+    let refused = cluster.daemons["a"].reload().expect_err("no configuration");
+    assert!(refused.to_string().contains("line 1"), "{refused}");
+    std::fs::write(&file, text.replace("cluster = \"lab\"", "cluster = \"other\"")).expect("room");
+    assert!(cluster.daemons["a"].reload().is_err(), "another cluster");
+    assert_eq!(names(&cluster), ["a"]);
+    std::fs::write(&file, text).expect("room");
+    cluster.daemons["a"].reload().expect("a good configuration");
+    assert_eq!(names(&cluster), ["a", "b"]);
+    cluster.start("b");
+    cluster.client("b").pass("door");
+}

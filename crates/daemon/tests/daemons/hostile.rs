@@ -1,0 +1,213 @@
+//! Hostile input: the daemon goes on serving, within a limit of memory.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use doorway_client::clock;
+use doorway_client::protocol::{Ask, Told};
+use doorway_core::Ticks;
+use doorway_daemon::Daemon;
+use doorway_daemon::certificates::Authority;
+use rand_core::{Rng as _, SeedableRng as _};
+use rand_pcg::Pcg64Mcg;
+
+use crate::client::{Client, PATIENCE};
+use crate::cluster::{Cluster, wait_for};
+use crate::strangers::{connect, frame, greeting};
+
+/// Whether the other side has closed a connection, once it has said what it wanted to say.
+fn is_closed(stream: &mut impl Read) -> bool {
+    let mut bytes = [0; 4_096];
+    loop {
+        match stream.read(&mut bytes) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => {
+                return !matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+            }
+        }
+    }
+}
+
+fn unix(cluster: &Cluster, node: &str) -> UnixStream {
+    let stream = UnixStream::connect(cluster.config(node).socket()).expect("it listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream
+}
+
+fn tcp(cluster: &Cluster, node: &str) -> TcpStream {
+    let stream = TcpStream::connect(&cluster.config(node).me().address).expect("it listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+    stream
+}
+
+#[test]
+fn random_bytes_and_frames_that_are_too_long_end_a_connection_and_nothing_else() {
+    let cluster = Cluster::running(3);
+    let mut chance = Pcg64Mcg::seed_from_u64(7);
+    let mut bytes = [0; 3_000];
+    for _ in 0..20 {
+        chance.fill_bytes(&mut bytes);
+        // The first words announce more than there may be, or something that is no message.
+        for head in [u32::MAX, 65_537, 17] {
+            bytes[..4].copy_from_slice(&head.to_le_bytes());
+            let mut stream = unix(&cluster, "a");
+            let _ = stream.write_all(&bytes);
+            assert!(is_closed(&mut stream), "a client that announces {head} bytes");
+        }
+        let mut stream = tcp(&cluster, "a");
+        let _ = stream.write_all(&bytes);
+        assert!(is_closed(&mut stream));
+    }
+    let authority = Authority::read(&cluster.folder).expect("it is there");
+    let pair = authority.sign("d").expect("a good name");
+    for body in [&b"\x00\x09nonsense"[..], b"\x01\x07", b"\x02", b"", &[0; 2_000]] {
+        let mut stream = connect(&cluster, "a", Some(&pair));
+        stream.write_all(&greeting(("lab", "d", 4))).expect("it is believed");
+        stream.write_all(&frame(body)).expect("it is believed");
+        assert!(is_closed(&mut stream), "a node that says {:?}", &body[..body.len().min(10)]);
+    }
+    for head in [5_000_000_u32, u32::MAX] {
+        let mut stream = connect(&cluster, "a", Some(&pair));
+        stream.write_all(&greeting(("lab", "d", 4))).expect("it is believed");
+        stream.write_all(&head.to_le_bytes()).expect("it is believed");
+        assert!(is_closed(&mut stream), "a node that announces {head} bytes");
+    }
+    cluster.client("a").pass("door");
+    assert!(cluster.daemons.values().all(Daemon::is_ready));
+}
+
+#[test]
+fn thousands_of_idle_connections_keep_nobody_out_and_take_little_memory() {
+    const IDLE: usize = 4_000;
+    const LIMIT: u64 = 192 << 20;
+    Daemon::raise_file_limit();
+    let mut cluster = Cluster::running(3);
+    let memory = |cluster: &Cluster| {
+        let own = cluster.client("a").status(false).nodes.into_iter().find_map(|node| node.own);
+        own.and_then(|own| own.memory).unwrap_or_default()
+    };
+    let before = memory(&cluster);
+    let clients: Vec<UnixStream> = (0..IDLE).map(|_| unix(&cluster, "a")).collect();
+    // Half of them begin a frame and never end it.
+    for mut client in clients.iter().step_by(2) {
+        client.write_all(&60_000_u32.to_le_bytes()).expect("it reads");
+    }
+    let strangers: Vec<TcpStream> = (0..IDLE).map(|_| tcp(&cluster, "a")).collect();
+    let mut client = cluster.client("a");
+    client.pass("door");
+    let own = client.status(false).nodes.into_iter().find_map(|node| node.own).expect("it answers itself");
+    assert!(own.clients >= IDLE as u64, "{} clients", own.clients);
+    // Idle strangers keep no node out, not even a new one.
+    cluster.kill("b");
+    cluster.start("b");
+    cluster.wait_until_ready();
+    cluster.client("b").pass("door");
+    let after = memory(&cluster);
+    assert!(after < before + LIMIT, "{before} bytes before, {after} after");
+    drop((clients, strangers));
+    wait_for("the clients are gone", || {
+        client.status(false).nodes.into_iter().find_map(|node| node.own).is_some_and(|own| own.clients < 10)
+    });
+}
+
+#[test]
+fn when_there_are_too_many_strangers_the_one_that_came_first_has_to_go() {
+    let mut cluster = Cluster::founded(1);
+    let mut config = cluster.config("a");
+    config.limits.connections = 2;
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    let mut strangers = [(); 3].map(|()| tcp(&cluster, "a"));
+    let began = Instant::now();
+    assert!(is_closed(&mut strangers[0]));
+    assert!(began.elapsed() < Duration::from_secs(4), "before it had its time to prove who it is");
+    strangers[2].set_nonblocking(true).expect("a socket");
+    let heard = strangers[2].read(&mut [0]).expect_err("nothing was said to the last one, nor was it closed");
+    assert_eq!(heard.kind(), io::ErrorKind::WouldBlock);
+}
+
+#[test]
+fn whoever_does_not_read_keeps_its_lock_and_learns_its_deadline_later() {
+    let cluster = Cluster::running(3);
+    let (mut silent, mut other) = (cluster.client("a"), cluster.client("b"));
+    let (number, _) = silent.lock("door");
+    wait_for("it has been inside for long", || {
+        let status = other.status(true);
+        let inside = status.sections.first().and_then(|section| section.inside.clone());
+        inside.is_some_and(|inside| inside.since > Ticks(2_500_000))
+    });
+    let tried = other.want("door", Some(Ticks(0)));
+    assert!(matches!(other.hear_news(), Told::Refused { number, .. } if number == tried));
+    let mut until = Ticks(0);
+    while until < clock::now() {
+        match silent.hear().expect("deadlines") {
+            Told::Renewed { number: renewed, until: next } if renewed == number => until = next,
+            told => panic!("not renewed but told {told:?}"),
+        }
+    }
+}
+
+#[test]
+fn whoever_asks_and_never_reads_is_put_out_when_too_much_waits() {
+    let cluster = Cluster::running(1);
+    let mut greedy = cluster.client("a");
+    let (_, before) = greedy.lock("door");
+    let mut next = cluster.client("a");
+    let wanted = next.want("door", None);
+    // Each answer is longer than its question, and nobody takes them.
+    let questions = 100_000;
+    let mut asked = 0;
+    while asked < questions
+        && greedy.try_ask(&Ask::Status { number: 9, section: None, everywhere: false }).is_ok()
+    {
+        asked += 1;
+    }
+    assert!(asked < questions, "it was never put out");
+    match next.hear_news() {
+        Told::Granted { number, fences, .. } => assert!(number == wanted && before < fences[0].1),
+        told => panic!("not let in but told {told:?}"),
+    }
+}
+
+#[test]
+fn there_is_a_limit_to_the_number_of_clients() {
+    let mut cluster = Cluster::founded(1);
+    let mut config = cluster.config("a");
+    config.limits.clients = 3;
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    let clients: Vec<Client> = (0..3).map(|_| cluster.client("a")).collect();
+    let mut refused = unix(&cluster, "a");
+    assert_eq!(refused.read(&mut [0; 10]).expect("it is closed"), 0);
+    drop(clients);
+    wait_for("there is room again", || {
+        let mut stream = unix(&cluster, "a");
+        stream.set_read_timeout(Some(Duration::from_secs(1))).expect("a socket");
+        stream.read(&mut [0; 10]).is_ok_and(|count| count > 0)
+    });
+    cluster.client("a").pass("door");
+}
+
+#[test]
+fn those_who_watch_are_told_whether_it_lives_and_is_ready() {
+    let mut cluster = Cluster::founded(2);
+    let mut config = cluster.config("a");
+    let address = crate::cluster::free_address();
+    config.health = Some(address.parse().expect("an address"));
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    let ask = |path: &str| {
+        let mut stream = TcpStream::connect(&address).expect("it listens");
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("text");
+        answer.split(' ').nth(1).map(str::to_owned).unwrap_or_default()
+    };
+    assert_eq!([ask("/health"), ask("/ready"), ask("/else")], ["200", "503", "404"]);
+    cluster.start("b");
+    cluster.wait_until_ready();
+    assert_eq!([ask("/health"), ask("/ready")], ["200", "200"]);
+}

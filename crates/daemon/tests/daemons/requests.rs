@@ -1,0 +1,62 @@
+//! The life of a request, from the asking to the end.
+
+use doorway_client::protocol::{Ask, Told};
+use doorway_core::{SectionName, Ticks};
+use doorway_node::{Loss, Reason};
+
+use crate::client::{Client, section};
+use crate::cluster::Cluster;
+
+fn lock(client: &mut Client, number: u32, names: &[&str], max_hold: Option<Ticks>) {
+    let names: Vec<SectionName> = names.iter().map(|name| section(name)).collect();
+    client.ask(&Ask::Lock { number, names, patience: None, max_hold, tell_if_wanted: true });
+}
+
+#[test]
+fn what_a_client_has_is_given_back_when_the_last_copy_of_its_connection_is_closed() {
+    let cluster = Cluster::running(1);
+    let (mut holder, mut next) = (cluster.client("a"), cluster.client("a"));
+    holder.lock("door");
+    let copy = holder.copy();
+    drop(holder);
+    let tried = next.want("door", Some(Ticks(300_000)));
+    assert_eq!(
+        next.hear_news(),
+        Told::Refused { number: tried, why: Reason::TimedOut },
+        "a copy is still open"
+    );
+    drop(copy);
+    next.lock("door");
+}
+
+#[test]
+fn a_request_is_cancelled_refused_or_lost_under_its_own_number() {
+    let cluster = Cluster::running(1);
+    let (mut one, mut other) = (cluster.client("a"), cluster.client("a"));
+    lock(&mut one, 70, &["b", "a"], None);
+    let Told::Granted { number: 70, fences, .. } = one.hear_news() else { panic!("not let in") };
+    assert_eq!(fences.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    lock(&mut one, 70, &["c"], None);
+    assert_eq!(one.hear_news(), Told::Refused { number: 70, why: Reason::BadNumber });
+    lock(&mut one, 71, &["a"], None);
+    assert_eq!(one.hear_news(), Told::Refused { number: 71, why: Reason::Reentrant });
+    lock(&mut one, 72, &[], None);
+    assert_eq!(one.hear_news(), Told::Refused { number: 72, why: Reason::BadNames });
+    lock(&mut other, 70, &["a"], Some(Ticks(50_000)));
+    assert_eq!(one.hear_news(), Told::Wanted { number: 70, section: section("a") });
+    other.ask(&Ask::Cancel { number: 70 });
+    assert_eq!(other.hear_news(), Told::Refused { number: 70, why: Reason::Cancelled });
+    lock(&mut other, 70, &["a"], Some(Ticks(50_000)));
+    one.ask(&Ask::Release { number: 70 });
+    assert!(matches!(other.hear_news(), Told::Granted { number: 70, .. }));
+    assert_eq!(other.hear_news(), Told::Lost { number: 70, why: Loss::MaxHold });
+    // A late word about what is over already does no harm.
+    other.ask(&Ask::Release { number: 70 });
+    other.ask(&Ask::Cancel { number: 99 });
+    lock(&mut other, 73, &["a"], None);
+    assert!(matches!(other.hear_news(), Told::Granted { number: 73, .. }));
+    // To cancel what was let in meanwhile is to leave.
+    other.ask(&Ask::Cancel { number: 73 });
+    lock(&mut one, 74, &["a"], None);
+    while !matches!(one.hear_news(), Told::Granted { number: 74, .. }) {}
+}

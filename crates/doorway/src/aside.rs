@@ -1,0 +1,60 @@
+//! Work that blocks, on a thread of its own, for those who await it on whatever runtime.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// What is handed over, or who waits for it.
+struct Handover<R> {
+    result: Option<R>,
+    waker: Option<Waker>,
+    is_over: bool,
+}
+
+/// Ends when the work is done; with nothing if it could not be begun, or panicked.
+pub(crate) struct Aside<R> {
+    handover: Arc<Mutex<Handover<R>>>,
+}
+
+/// Does some work on a thread of its own. It goes on if nobody waits for it any more.
+pub(crate) fn aside<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Aside<R> {
+    let handover = Arc::new(Mutex::new(Handover { result: None, waker: None, is_over: false }));
+    let last_word = LastWord(Arc::clone(&handover));
+    let worker = move || last_word.say(work());
+    // If there is no thread, the last word is said when the closure is dropped.
+    let _ = std::thread::Builder::new().name("doorway-aside".to_owned()).spawn(worker);
+    Aside { handover }
+}
+
+/// Whatever becomes of the work, whoever waits is told.
+struct LastWord<R>(Arc<Mutex<Handover<R>>>);
+
+impl<R> LastWord<R> {
+    fn say(self, result: R) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).result = Some(result);
+    }
+}
+
+impl<R> Drop for LastWord<R> {
+    fn drop(&mut self) {
+        let mut handover = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        handover.is_over = true;
+        let waker = handover.waker.take();
+        drop(handover);
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl<R> Future for Aside<R> {
+    type Output = Option<R>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<R>> {
+        let mut handover = self.handover.lock().unwrap_or_else(PoisonError::into_inner);
+        if handover.is_over {
+            return Poll::Ready(handover.result.take());
+        }
+        handover.waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+}

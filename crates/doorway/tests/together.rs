@@ -1,0 +1,142 @@
+//! Programs that take part in a cluster themselves, and programs that use its daemons, on loopback.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use doorway::{Config, Doorway, Error, FencedFile, FencedFileError, Loss, Lost, Reason};
+use doorway_daemon::founding;
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// The folders of a cluster, gone when this is.
+struct Cluster(PathBuf);
+
+impl Cluster {
+    fn of(nodes: &[&str]) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("doorway-together-{}-{count}", std::process::id()));
+        // All at once, so that they differ.
+        let listeners: Vec<_> =
+            nodes.iter().map(|_| TcpListener::bind(("127.0.0.1", 0)).expect("a port")).collect();
+        let address = |listener: &TcpListener| listener.local_addr().expect("it is bound").to_string();
+        let named: Vec<_> =
+            nodes.iter().map(|node| (*node).to_owned()).zip(listeners.iter().map(address)).collect();
+        drop(listeners);
+        founding::found(&folder, "test", &named, Config::ALGORITHM, &BTreeMap::new())
+            .expect("a good cluster");
+        Self(folder)
+    }
+
+    fn config(&self, node: &str) -> Config {
+        let mut config = Config::load(&self.0.join(node).join("node.toml")).expect("a good configuration");
+        config.socket = Some(self.socket(node));
+        config.stop_patience = "100ms".parse().expect("a time");
+        config
+    }
+
+    fn socket(&self, node: &str) -> PathBuf {
+        self.0.join(node).join("node.sock")
+    }
+
+    fn join(&self, node: &str) -> Doorway {
+        Doorway::join_blocking(self.config(node)).expect("it joins")
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn three_programs_take_turns_and_fences_rise() {
+    let cluster = Cluster::of(&["a", "b", "c"]);
+    let programs = ["a", "b", "c"].map(|node| cluster.join(node));
+    let file = FencedFile::open(cluster.0.join("turns")).expect("a file");
+    std::thread::scope(|scope| {
+        for program in &programs {
+            let file = &file;
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let guard = program.lock("pen").wait(LONG).enter_blocking().expect("its turn comes");
+                    file.append(guard.fence(), format!("{}\n", guard.fence()).as_bytes())
+                        .expect("it is the newest");
+                    guard.release().expect("it was not lost");
+                }
+            });
+        }
+    });
+    let text = String::from_utf8(file.read().expect("it is there")).expect("digits");
+    let fences: Vec<u64> = text.lines().map(|line| line.parse().expect("a fence")).collect();
+    assert_eq!(fences.len(), 30);
+    assert!(fences.windows(2).all(|pair| pair[0] < pair[1]), "{fences:?}");
+    let [a, b, c] = programs;
+    for program in [a, b, c] {
+        program.leave_blocking();
+    }
+}
+
+#[test]
+fn a_program_alone_awaits_tries_and_is_not_let_in_twice() {
+    let cluster = Cluster::of(&["only"]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(async {
+        let doorway = Doorway::join(cluster.config("only")).await.expect("it joins");
+        assert_eq!(doorway.welcome().await.expect("it is there").node, "only");
+        let guard = doorway.lock_all(["b", "a"]).wait(LONG).await.expect("it is let in");
+        assert!(guard.is_valid());
+        let twice = doorway.clone().lock("a").await.map(drop).expect_err("it is inside");
+        assert!(matches!(twice, Error::Refused { why: Reason::Reentrant, .. }));
+        let other = doorway.another().expect("another client");
+        let taken = other.lock("a").try_once().await.map(drop).expect_err("it is taken");
+        assert!(taken.is_timeout(), "{taken}");
+        let (first, fences) = (guard.fence(), guard.fences().to_vec());
+        assert_eq!(fences[0].0.as_str(), "b");
+        guard.release().expect("it was not lost");
+        let next = other.lock("b").wait(LONG).await.expect("it is free");
+        assert!(first < next.fence());
+        let status = doorway.status(None, false).await.expect("it answers");
+        assert_eq!(status.sections.len(), 1);
+        doorway.leave().await;
+        assert_eq!(next.lost().await, Lost::Told(Loss::Leaving));
+    });
+}
+
+#[test]
+fn a_daemon_is_used_through_its_socket_and_takes_guards_with_it() {
+    let cluster = Cluster::of(&["only"]);
+    let daemon = cluster.join("only");
+    let doorway = Doorway::connect_to_blocking(cluster.socket("only")).expect("it is there");
+    let guard = doorway.lock("a").wait(LONG).enter_blocking().expect("it is let in");
+    let file = FencedFile::open(cluster.0.join("file")).expect("a file");
+    file.write(guard.fence(), b"in time").expect("it is new");
+    drop(daemon);
+    assert_eq!(guard.wait_lost(LONG), Some(Lost::Daemon));
+    let _daemon = cluster.join("only");
+    let again =
+        doorway.lock("a").persistent().wait(LONG).enter_blocking().expect("the next daemon lets it in");
+    assert!(!guard.is_valid() && again.is_valid() && guard.fence() < again.fence());
+    file.write(again.fence(), b"newer").expect("it is new");
+    let late = file.write(guard.fence(), b"too late");
+    assert!(matches!(late, Err(FencedFileError::Stale { .. })));
+    assert_eq!(file.read().expect("it is there"), b"newer");
+}
+
+#[test]
+fn what_cannot_be_joined_is_refused_with_a_sentence() {
+    let refused =
+        |config: Config| Doorway::join_blocking(config).map(drop).expect_err("it is wrong").to_string();
+    let config = || Config::new("test", "a", &[("a", "127.0.0.1:1")]).expect("a good configuration");
+    let specimen = refused(config().with_algorithm("maekawa/basic"));
+    assert_eq!(specimen, "maekawa/basic is a specimen, which is wrong on purpose: no cluster runs it");
+    assert_eq!(refused(config().with_algorithm("nothing")), "there is no algorithm \"nothing\"");
+    let mut options = config();
+    options.options.insert("quorums".to_owned(), "file:no/such/file".to_owned());
+    assert!(refused(options).starts_with("no/such/file cannot be read: "));
+    assert!(Config::new("test", "b", &[("a", "127.0.0.1:1")]).is_err());
+}
