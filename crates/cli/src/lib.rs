@@ -150,13 +150,14 @@ enum Verb {
     Lock(Box<lock::Arguments>),
     Status(status::Arguments),
     Break(breaking::Arguments),
-    #[command(hide = true)]
-    HeldRun(lock::held_run::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
 
 fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, Refusal> {
+    if let Some(answer) = lock::held_run::answer(&typed.words) {
+        return Ok(answer);
+    }
     let mut command = definitions(typed);
     let parsed = command.try_get_matches_from_mut(&typed.words).and_then(|matches| {
         typed.note_options(&matches);
@@ -186,7 +187,6 @@ fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, 
         Some(Verb::Lock(arguments)) => lock::answer(&arguments, typed),
         Some(Verb::Status(arguments)) => status::answer(&arguments),
         Some(Verb::Break(arguments)) => breaking::answer(&arguments),
-        Some(Verb::HeldRun(arguments)) => Ok(lock::held_run::answer(&arguments)),
         Some(Verb::Completions(arguments)) => completions::answer(catalog, &arguments, typed),
         Some(Verb::Man(arguments)) => man::answer(catalog, &arguments, typed),
     }

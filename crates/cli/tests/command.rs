@@ -209,7 +209,7 @@ fn every_example_of_the_help_runs() {
 }
 
 /// All verbs.
-const VERBS: [&str; 15] = [
+const VERBS: [&str; 20] = [
     "algorithms",
     "explain",
     "simulate",
@@ -223,6 +223,11 @@ const VERBS: [&str; 15] = [
     "bench",
     "trace",
     "studio",
+    "cluster",
+    "node",
+    "lock",
+    "status",
+    "break",
     "completions",
     "man",
 ];
@@ -242,7 +247,9 @@ fn help_fits_eighty_columns() {
         examples.split("\n\n").next().unwrap_or_default().trim_end().to_owned()
     };
     let traces = ["trace show", "trace convert", "trace svg", "trace html"];
-    for verb in [&VERBS[..], &["", "sweep merge", "bench locks"], &traces].concat() {
+    let clusters =
+        ["cluster init", "cluster add", "cluster remove", "cluster rotate-certificates", "cluster recover"];
+    for verb in [&VERBS[..], &["", "sweep merge", "bench locks"], &traces, &clusters].concat() {
         let narrow = help(verb, "80");
         let long: Vec<&str> = narrow.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(long.is_empty(), "{verb}: {long:#?}");
@@ -254,9 +261,10 @@ fn help_fits_eighty_columns() {
 fn completions_know_verbs_options_and_algorithms() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = prints(&format!("completions {shell}"));
-        for word in ["simulate", "start-inside"] {
+        for word in ["simulate", "start-inside", "rotate-certificates", "max-hold"] {
             assert!(script.contains(word), "{word} is missing for {shell}");
         }
+        assert!(!script.contains("held-run"), "nobody types that: {shell}");
         let completes_values = matches!(shell, "bash" | "zsh");
         assert!(script.contains("ricart-agrawala") || !completes_values, "{shell}");
     }
@@ -267,7 +275,7 @@ fn manual_pages_are_made_for_every_verb() {
     let folder = folder("man");
     prints(&format!("man {}", folder.display()));
     for page in
-        ["doorway.1", "doorway-simulate.1", "doorway-quorum.1", "doorway-explain.1", "doorway-algorithms.1"]
+        ["doorway.1", "doorway-simulate.1", "doorway-quorum.1", "doorway-lock.1", "doorway-cluster-init.1"]
     {
         let roff = fs::read_to_string(folder.join(page)).expect(page);
         assert!(roff.contains(".SH NAME") && roff.contains("Examples"), "{page}");

@@ -4,40 +4,54 @@ mod fleet;
 mod terminal;
 
 use std::fs;
+use std::process::Stdio;
 
 use fleet::{Dev, Folder, until};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The commands that the README shows under "One minute", as they stand there.
-fn minute() -> Vec<String> {
-    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
-    let readme = fs::read_to_string(readme).expect("the README is there");
-    let (_, minute) = readme.split_once("## A lock in one minute").expect("the README has that minute");
-    let (_, block) = minute.split_once("```sh\n").expect("commands");
-    let (block, _) = block.split_once("```").expect("their end");
-    block.lines().map(|line| line.split("  #").next().unwrap_or(line).trim().to_owned()).collect()
-}
+/// The commands of the README's first minute: the first runs on in its own terminal, the others each in another.
+const MINUTE: [&str; 4] = [
+    "doorway node --dev",
+    "doorway lock demo -- sh -c 'echo inside with fence $DOORWAY_FENCE; sleep 5'",
+    "doorway lock demo --node b -- echo 'now me, through another node'",
+    "doorway status",
+];
 
 #[test]
-#[ignore = "until the README has the minute"]
-fn the_readmes_minute_is_as_it_says() {
-    let lines = minute();
-    let (first, rest) = lines.split_first().expect("commands");
-    assert_eq!(first, "doorway node --dev");
+fn a_newcomer_has_a_lock_across_three_nodes_in_one_minute() {
+    let begin = std::time::Instant::now();
     let dev = Dev::new("minute");
     let own = std::path::Path::new(env!("CARGO_BIN_EXE_doorway")).parent().expect("a folder");
     let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
-    let mut shells: Vec<_> = Vec::new();
-    for line in rest {
+    let type_in = |line: &str| {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", line]).env("PATH", &path).env("XDG_RUNTIME_DIR", &dev.runtime.0);
-        shell.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
-        shells.push((line, fleet::start(shell)));
+        shell.env_remove("DOORWAY_SOCKET").stdin(Stdio::null()).stdout(Stdio::piped());
+        fleet::start(shell)
+    };
+    let mut first = type_in(MINUTE[1]);
+    assert!(first.line().starts_with("inside with fence "));
+    let second = type_in(MINUTE[2]);
+    until("the second waits", || type_in(MINUTE[3]).end().1.contains("waits"));
+    assert_eq!(first.end().0, 0);
+    assert_eq!(second.end().1, "now me, through another node\n");
+    assert!(begin.elapsed().as_secs() < 60);
+    for (line, told) in MINUTE[1..].iter().zip(&dev.greeting[2..]) {
+        assert_eq!(told.trim(), *line, "the node itself says the same");
     }
-    for (line, shell) in shells {
-        let (code, out, _) = shell.end();
-        assert_eq!(code, 0, "{line}: {out}");
-        assert!(!out.is_empty(), "{line}");
+}
+
+/// What the README shows cannot differ from what was tried, once it shows it.
+#[test]
+fn the_readme_shows_the_minute_that_was_tried() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).expect("the README is there");
+    let Some(at) = readme.find(MINUTE[0]) else {
+        eprintln!("skipped: the README does not show it yet");
+        return;
+    };
+    for command in MINUTE {
+        assert!(readme[at..].contains(command), "{command}");
     }
 }
 

@@ -42,8 +42,8 @@ fn a_node_that_cannot_start_says_why() {
         ("node", "--config"),
         ("node --config no-such-file", "no-such-file cannot be read"),
         ("node --dev --config x", "cannot be used with"),
-        ("node --dev --check", "--config"),
-        ("node --config x --folder y", "--dev"),
+        ("node --dev --check", "cannot be used with"),
+        ("node --config x --folder y", "cannot be used with"),
         ("node --dev --log-level loud", "error, warn, info, debug, trace"),
     ] {
         let sentence = terminal::refused(words);
@@ -57,7 +57,11 @@ fn a_node_that_cannot_start_says_why() {
 #[test]
 fn three_nodes_to_try_things_with_say_what_to_type_and_stop_when_told() {
     let mut dev = Dev::new("greeting");
-    assert!(dev.greeting[0].starts_with("Nodes a, b and c are ready  (Ctrl-C stops them)."), "{:?}", dev.greeting);
+    assert!(
+        dev.greeting[0].starts_with("Nodes a, b and c are ready  (Ctrl-C stops them)."),
+        "{:?}",
+        dev.greeting
+    );
     let typed: Vec<&String> = dev.greeting.iter().filter(|line| line.starts_with("  doorway ")).collect();
     assert_eq!(typed.len(), 3);
     dev.process.signal(Signal::INT);
@@ -128,7 +132,8 @@ fn logs_are_lines_for_people_or_objects_for_programs() {
     let cluster = Cluster::found("logs", &["a"]);
     let log = |words: &[&str]| {
         let config = cluster.config("a");
-        let mut node = start(fleet::command(&cluster.folder.0, &[&["node", "--config", &config], words].concat()));
+        let mut node =
+            start(fleet::command(&cluster.folder.0, &[&["node", "--config", &config], words].concat()));
         cluster.await_ready("a");
         node.signal(Signal::TERM);
         let mut text = String::new();

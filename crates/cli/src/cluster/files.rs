@@ -17,9 +17,10 @@ use crate::{Answer, names, usage};
 /// written if DIR holds anything already.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  doorway cluster init lab --nodes a=10.0.0.1:7700,b=10.0.0.2:7700,c=10.0.0.3:7700
+  doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700
   doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700 --name backups
-  doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700 --algorithm maekawa --set quorum=grid")]
+  doorway cluster init lab --nodes a=n1:7700,b=n2:7700 --algorithm lamport
+  doorway cluster init lab --nodes a=n1:7700 --algorithm raymond --set tree=star")]
 pub(super) struct Init {
     /// The folder; it is made
     #[arg(value_name = "DIR")]
@@ -115,7 +116,7 @@ Keep {folder}/authority.key safe and off those machines: whoever has it can make
 /// new one in when it is started.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  doorway cluster add lab d=10.0.0.4:7700")]
+  doorway cluster add lab d=n4:7700")]
 pub(super) struct Add {
     /// The folder of the cluster
     #[arg(value_name = "DIR")]

@@ -19,8 +19,8 @@ use crate::typed::Typed;
 /// both.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  doorway cluster init lab --nodes a=10.0.0.1:7700,b=10.0.0.2:7700,c=10.0.0.3:7700
-  doorway cluster add lab d=10.0.0.4:7700
+  doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700
+  doorway cluster add lab d=n4:7700
   doorway cluster remove d
   doorway cluster rotate-certificates lab
   doorway cluster recover --config node.toml")]

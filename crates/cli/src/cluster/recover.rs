@@ -50,7 +50,8 @@ fn name_given(recover: &Recover, config: &Config) -> Result<String, Refusal> {
             "nobody can be asked here: --yes-i-lost-the-majority with the cluster's name says that you are sure",
         ));
     }
-    let others = config.nodes.iter().map(|peer| &peer.get_ref().name).filter(|name| **name != config.me().name);
+    let others =
+        config.nodes.iter().map(|peer| &peer.get_ref().name).filter(|name| **name != config.me().name);
     let others: Vec<&str> = others.map(String::as_str).collect();
     question::answer(&format!(
         "Node {} will go on alone. If any of {} still runs with its data folder, two can hold one lock.

@@ -13,43 +13,31 @@ use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use super::listens;
 use crate::{Answer, Exit};
 
-/// The name of this verb.
+/// The first word.
 const VERB: &str = "held-run";
-
-/// Become a command that dies with the process that started it
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// The process that must live
-    #[arg(long, value_name = "PROCESS")]
-    parent: i32,
-    /// The command
-    #[arg(last = true, required = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
 
 /// What is typed to become a command that dies with this process.
 pub(super) fn words(command: &[OsString]) -> Vec<OsString> {
-    let parent = getpid().as_raw_nonzero().to_string();
-    let own = [VERB, "--parent", &parent, "--"].map(OsString::from);
+    let own = [VERB.into(), getpid().as_raw_nonzero().to_string().into()];
     own.into_iter().chain(command.iter().cloned()).collect()
 }
 
-pub(crate) fn answer(arguments: &Arguments) -> Answer {
-    let is_alive = || getppid().is_some_and(|parent| parent.as_raw_nonzero().get() == arguments.parent);
+/// Becomes the command, if that is what was typed. It is no verb of the definitions, so that no help or completion shows it.
+pub(crate) fn answer(words: &[OsString]) -> Option<Answer> {
+    let [_, verb, parent, program, words @ ..] = words else { return None };
+    let parent: i32 = (verb == VERB).then(|| parent.to_str()?.parse().ok()).flatten()?;
+    let is_alive = || getppid().is_some_and(|found| found.as_raw_nonzero().get() == parent);
     // In this order: a parent that ends in between is seen by the second.
     let bound = set_parent_process_death_signal(Some(Signal::KILL));
     if bound.is_err() || !is_alive() {
-        return refused("the process that held the lock has ended".to_owned(), super::OWN_FAILURE);
+        return Some(refused("the process that held the lock has ended".to_owned(), super::OWN_FAILURE));
     }
     if let Err(error) = listens().iter().copied().collect::<SigSet>().thread_unblock() {
-        return refused(format!("signals cannot be put back: {error}"), super::OWN_FAILURE);
+        return Some(refused(format!("signals cannot be put back: {error}"), super::OWN_FAILURE));
     }
-    let Some((program, words)) = arguments.command.split_first() else {
-        return refused("there is no command".to_owned(), super::OWN_FAILURE);
-    };
     let error = Command::new(program).args(words).exec();
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE };
-    refused(format!("{} cannot be run: {}", program.to_string_lossy(), reason(&error)), code)
+    Some(refused(format!("{} cannot be run: {}", program.to_string_lossy(), reason(&error)), code))
 }
 
 /// What shells say of a command that is not there, and of one that cannot be run.

@@ -18,6 +18,7 @@ use doorway_client::clock;
 use doorway_core::{Fence, Refusal, SectionName, Ticks};
 use doorway_daemon::config::Span;
 use nix::sys::signal::Signal;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::line::{Line, Where};
 use crate::typed::Typed;
@@ -176,8 +177,12 @@ fn listens() -> [Signal; 12] {
 struct Voice<'a>(&'a str);
 
 impl Voice<'_> {
+    /// Says a sentence, unless nobody takes what was said before: a full pipe must not keep the deadline waiting.
     fn say(&self, sentence: &str) {
-        let _ = writeln!(io::stderr(), "{}: {sentence}", self.0);
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        if poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&now)).is_ok_and(|ready| ready > 0) {
+            let _ = io::stderr().write_all(format!("{}: {sentence}\n", self.0).as_bytes());
+        }
     }
 }
 

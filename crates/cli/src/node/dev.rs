@@ -51,12 +51,7 @@ pub(super) fn answer(
     Ok(Answer::holds(String::new()))
 }
 
-fn start(
-    catalog: &impl Catalog,
-    folder: &Path,
-    node: &str,
-    typed: &Typed,
-) -> Result<Arc<Daemon>, Refusal> {
+fn start(catalog: &impl Catalog, folder: &Path, node: &str, typed: &Typed) -> Result<Arc<Daemon>, Refusal> {
     let (config, recipe) = load(catalog, &folder.join(node).join("node.toml"), typed)?;
     Ok(Arc::new(Daemon::start(config, recipe)?))
 }
@@ -97,7 +92,8 @@ struct Folder {
 impl Folder {
     fn new(given: Option<&Path>) -> Result<Self, Refusal> {
         let temporary = || std::env::temp_dir().join(format!("doorway-dev-{}", std::process::id()));
-        let folder = Self { path: given.map_or_else(temporary, Path::to_owned), is_temporary: given.is_none() };
+        let folder =
+            Self { path: given.map_or_else(temporary, Path::to_owned), is_temporary: given.is_none() };
         if folder.is_temporary {
             let _ = std::fs::remove_dir_all(&folder.path);
         }

@@ -42,10 +42,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     dev: bool,
     /// Keep what the three nodes write in this folder, and go on from it; a temporary one unless given
-    #[arg(long, value_name = "DIR", requires = "dev")]
+    #[arg(long, value_name = "DIR", requires = "dev", conflicts_with = "config")]
     folder: Option<PathBuf>,
     /// Only look whether the configuration is right
-    #[arg(long, requires = "config")]
+    #[arg(long, requires = "config", conflicts_with = "dev")]
     check: bool,
     /// How logs look
     #[arg(long, value_name = "HOW", value_enum, default_value_t = log::Look::Text)]

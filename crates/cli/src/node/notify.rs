@@ -82,7 +82,10 @@ mod tests {
     fn the_watchdog_is_fed_twice_as_often_as_it_bites_and_only_where_there_is_one() {
         let watchdog = |socket: Option<&str>, limit| Notify::new(socket.map(Into::into), limit).watchdog();
         assert_eq!(watchdog(Some("@x"), Some(2_000_000)), Some(Duration::from_secs(1)));
-        assert_eq!([watchdog(Some("@x"), None), watchdog(None, Some(2)), watchdog(Some("@x"), Some(0))], [None; 3]);
+        assert_eq!(
+            [watchdog(Some("@x"), None), watchdog(None, Some(2)), watchdog(Some("@x"), Some(0))],
+            [None; 3]
+        );
         Notify::new(None, None).say("nobody hears this");
     }
 }

@@ -27,8 +27,8 @@ impl Watch {
     /// # Errors
     /// If the system refuses.
     pub(super) fn new() -> Result<Self, Refusal> {
-        let wakeups =
-            Wakeups::new(&[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]).map_err(|error| refused(&error))?;
+        let wakeups = Wakeups::new(&[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
+            .map_err(|error| refused(&error))?;
         Ok(Self { wakeups, notify: Arc::new(Notify::from_environment()) })
     }
 
@@ -42,7 +42,8 @@ impl Watch {
         self.feed_watchdog(&daemons);
         let mut is_stopping = false;
         while ends.left > 0 {
-            let is_rung = self.wakeups.sleep(Some(ends.bell.as_fd()), None).map_err(|error| refused(&error))?;
+            let is_rung =
+                self.wakeups.sleep(Some(ends.bell.as_fd()), None).map_err(|error| refused(&error))?;
             while let Some(signal) = self.wakeups.signal() {
                 match signal {
                     Signal::SIGHUP => daemons.iter().for_each(|daemon| reload(daemon)),

@@ -207,7 +207,10 @@ impl Cluster {
     }
 
     pub fn process(&self, node: &str) -> &Process {
-        self.nodes.iter().find_map(|(name, process)| process.as_ref().filter(|_| name == node)).expect("it runs")
+        self.nodes
+            .iter()
+            .find_map(|(name, process)| process.as_ref().filter(|_| name == node))
+            .expect("it runs")
     }
 
     /// Ends a daemon without a word.
@@ -244,8 +247,18 @@ impl Cluster {
 
     /// The fence of an entry through a node.
     pub fn fence(&self, node: &str) -> u64 {
-        let (code, out, err) =
-            self.run(&["lock", "x", "--wait", "30s", "--node", node, "--", "sh", "-c", "echo $DOORWAY_FENCE"]);
+        let (code, out, err) = self.run(&[
+            "lock",
+            "x",
+            "--wait",
+            "30s",
+            "--node",
+            node,
+            "--",
+            "sh",
+            "-c",
+            "echo $DOORWAY_FENCE",
+        ]);
         assert_eq!(code, 0, "{err}");
         out.trim().parse().expect("a fence")
     }
