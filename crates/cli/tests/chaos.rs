@@ -16,11 +16,7 @@ const SHORT: &str = "chaos --nodes 3 --virtual 20s";
 fn runs_in_which_all_is_well_end_in_a_table_and_exit_0() {
     let page = prints(&format!("{SHORT} --seeds 3"));
     let mut lines = page.lines();
-    assert_eq!(
-        lines.next(),
-        Some("naimi-trehel, 3 nodes, 20s of virtual time each, seeds 1 to 3"),
-        "{page}"
-    );
+    assert_eq!(lines.next(), Some("naimi-trehel, 3 nodes, 20s of virtual time each, seeds 1 to 3"), "{page}");
     let headings = page.lines().nth(2).expect("a table").split_whitespace().collect::<Vec<_>>();
     assert_eq!(headings, ["algorithm", "runs", "entries", "views", "faults", "slowest", "violations"]);
     let row: Vec<&str> = page.lines().nth(4).expect("a row").split_whitespace().collect();

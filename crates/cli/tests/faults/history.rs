@@ -105,13 +105,8 @@ pub fn stays(lines: &[Line], section: &str) -> Vec<Stay> {
         let client = line.client.as_str();
         match line.event {
             Event::Entered { fence } => {
-                let stay = Stay {
-                    client: client.to_owned(),
-                    fence,
-                    from: line.at,
-                    until: u64::MAX,
-                    is_lost: false,
-                };
+                let stay =
+                    Stay { client: client.to_owned(), fence, from: line.at, until: u64::MAX, is_lost: false };
                 assert!(open.insert(client, stay).is_none(), "{client} entered twice");
             }
             Event::Left { until, .. } | Event::Lost { until, .. } => {
@@ -155,9 +150,11 @@ pub fn judge(lines: &[Line]) -> Vec<String> {
         taken.sort_unstable();
         for (place, (_, ended, fence)) in taken.iter().enumerate() {
             let later = taken[place + 1..].iter().filter(|(began, _, _)| began > ended);
-            wrong.extend(later.filter(|(_, _, other)| other < fence).map(|(_, _, other)| {
-                format!("the resource of {section} took fence {other} after {fence}")
-            }));
+            wrong.extend(
+                later.filter(|(_, _, other)| other < fence).map(|(_, _, other)| {
+                    format!("the resource of {section} took fence {other} after {fence}")
+                }),
+            );
         }
     }
     wrong
@@ -165,7 +162,8 @@ pub fn judge(lines: &[Line]) -> Vec<String> {
 
 /// A small history in which two clients take turns, for the tests of the judges.
 pub fn honest() -> Vec<Line> {
-    let line = |at, client: &str, event| Line { at, client: client.to_owned(), section: "s".to_owned(), event };
+    let line =
+        |at, client: &str, event| Line { at, client: client.to_owned(), section: "s".to_owned(), event };
     vec![
         line(10, "a", Event::Asked),
         line(12, "b", Event::Asked),

@@ -81,10 +81,8 @@ enum Edge {
 /// Whether the history of every section is linearizable.
 pub fn is_linearizable(lines: &[Line]) -> bool {
     sections(lines).iter().all(|section| {
-        let lines: Vec<&Line> = lines
-            .iter()
-            .filter(|line| line.section == *section || line.event == Event::Killed)
-            .collect();
+        let lines: Vec<&Line> =
+            lines.iter().filter(|line| line.section == *section || line.event == Event::Killed).collect();
         is_one_lock(&lines)
     })
 }

@@ -197,6 +197,27 @@ fn a_minority_waits_and_the_majority_goes_on_until_they_meet_again() {
 }
 
 #[test]
+fn a_full_disk_takes_nobody_his_lock_and_holds_up_only_what_must_be_written() {
+    let Some(mut scene) = Scene::prepared(3, 2, &["s"], |scene| scene.make_disk_small(0)) else { return };
+    scene.wait_served(scene.everybody());
+    scene.fill_disk();
+    // No lock waits for a disk.
+    scene.wait_served(scene.everybody());
+    assert_eq!(scene.losers(), Vec::<String>::new());
+    // Two of three must write down a view without the third, and one of them cannot.
+    scene.kill(1);
+    wait_until("a node whose disk is full says so", || {
+        let nodes = scene.status(0)?.nodes;
+        let own = nodes.into_iter().find(|node| node.name == name(0))?.own?;
+        (own.standing == "its disk takes nothing").then_some(())
+    });
+    scene.free_disk();
+    scene.wait_served(scene.clients_of(&[0, 2]));
+    scene.restart(1);
+    scene.end();
+}
+
+#[test]
 fn a_week_in_the_life_loses_only_the_locks_of_the_nodes_that_restart() {
     let Some(mut scene) = Scene::new(3, 2, &["s", "t"]) else { return };
     scene.wait_served(scene.everybody());
@@ -208,7 +229,11 @@ fn a_week_in_the_life_loses_only_the_locks_of_the_nodes_that_restart() {
         scene.restart(node);
         scene.wait_served(scene.everybody());
         let lost = scene.losers().split_off(before);
-        assert!(lost.iter().all(|client| client.starts_with(&name(node))), "{lost:?} while {} restarts", name(node));
+        assert!(
+            lost.iter().all(|client| client.starts_with(&name(node))),
+            "{lost:?} while {} restarts",
+            name(node)
+        );
         let before = scene.losers().len();
         scene.net.unplug(node);
         std::thread::sleep(SHORT);

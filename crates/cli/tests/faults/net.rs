@@ -74,7 +74,8 @@ impl Net {
         for host in 0..self.hosts {
             self.in_switch(&["link", "set", &format!("port{host}"), "up"]);
             for other in 0..self.hosts {
-                let route = ["route", "del", "blackhole", &format!("{}/32", self.address(other))].map(str::to_owned);
+                let route =
+                    ["route", "del", "blackhole", &format!("{}/32", self.address(other))].map(str::to_owned);
                 let route: Vec<&str> = route.iter().map(String::as_str).collect();
                 // Most of them are not there.
                 let _ = try_ip(&[&["-n", &self.host(host)], route.as_slice()].concat());
@@ -115,7 +116,11 @@ fn ip(arguments: &[&str]) {
 }
 
 fn try_ip(arguments: &[&str]) -> Result<(), String> {
-    let ended = Command::new("ip").args(arguments).stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    let ended = Command::new("ip")
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
     if ended.status.success() {
         return Ok(());
     }

@@ -29,11 +29,23 @@ pub struct Scene {
     pub folder: PathBuf,
     daemons: Vec<Option<Child>>,
     workers: Vec<(Task, Option<Child>)>,
+    /// The folder of a node that has a small disk of its own.
+    small_disk: Option<PathBuf>,
 }
 
 impl Scene {
     /// So many daemons, all of them ready, with so many clients each; none where such a scene cannot be made.
     pub fn new(nodes: usize, clients: usize, sections: &[&str]) -> Option<Self> {
+        Self::prepared(nodes, clients, sections, |_| ())
+    }
+
+    /// The same, where something is done before the daemons start.
+    pub fn prepared(
+        nodes: usize,
+        clients: usize,
+        sections: &[&str],
+        prepare: impl FnOnce(&mut Self),
+    ) -> Option<Self> {
         let net = match Net::new(nodes) {
             Ok(net) => net,
             Err(why) => {
@@ -43,8 +55,9 @@ impl Scene {
         };
         let folder = std::env::temp_dir().join(net.host(0));
         std::fs::create_dir_all(&folder).expect("a folder");
-        let mut scene = Self { net, folder, daemons: Vec::new(), workers: Vec::new() };
+        let mut scene = Self { net, folder, daemons: Vec::new(), workers: Vec::new(), small_disk: None };
         scene.found(nodes);
+        prepare(&mut scene);
         scene.daemons = (0..nodes).map(|node| Some(scene.start(node))).collect();
         (0..nodes).for_each(|node| scene.wait_ready(node));
         for worker in 0..nodes * clients {
@@ -102,6 +115,36 @@ impl Scene {
         let mut command = self.net.command(node, doorway());
         command.args(["node", "--config"]).arg(self.config(node)).stdin(Stdio::null());
         command.stdout(log.try_clone().expect("a log")).stderr(log).spawn().expect("a daemon starts")
+    }
+
+    /// Gives a node a small disk of its own.
+    pub fn make_disk_small(&mut self, node: usize) {
+        let folder = self.home(node).join("data");
+        let file = folder.join("node.log");
+        let first = std::fs::read(&file).expect("it was founded");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
+            .arg(&folder)
+            .status()
+            .expect("mount runs");
+        assert!(mounted.success(), "whoever can make namespaces can mount");
+        std::fs::write(&file, first).expect("it is short");
+        self.small_disk = Some(folder);
+    }
+
+    /// Fills the small disk, so that not a byte more goes there.
+    pub fn fill_disk(&self) {
+        let mut ballast = std::fs::File::create(self.ballast()).expect("there is room for a name");
+        while std::io::Write::write(&mut ballast, &[0; 4_096]).is_ok_and(|written| written > 0) {}
+    }
+
+    /// Makes room on it again.
+    pub fn free_disk(&self) {
+        std::fs::remove_file(self.ballast()).expect("it is there");
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.small_disk.as_ref().expect("there is a small disk").join("ballast")
     }
 
     /// Waits until a node lets clients in.
@@ -254,6 +297,9 @@ impl Drop for Scene {
             let _ = child.kill();
             let _ = child.wait();
         }
+        if let Some(folder) = &self.small_disk {
+            let _ = Command::new("umount").arg(folder).status();
+        }
         if !std::thread::panicking() {
             let _ = std::fs::remove_dir_all(&self.folder);
         }
@@ -270,7 +316,8 @@ pub fn write_all(path: &Path, lines: &[Line]) {
 /// What the checker in Python says to a history.
 pub fn python(history: &Path) -> Result<(), String> {
     let checker = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/check_history.py");
-    let ended = Command::new("python3").arg(checker).arg(history).output().expect("python3 is needed for this test");
+    let ended =
+        Command::new("python3").arg(checker).arg(history).output().expect("python3 is needed for this test");
     let told = String::from_utf8_lossy(&ended.stdout).into_owned();
     match ended.status.code() {
         Some(0) => Ok(()),
