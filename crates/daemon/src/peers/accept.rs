@@ -25,6 +25,8 @@ use crate::frames;
 use crate::shared::{Shared, lock};
 use crate::tls;
 
+/// How long an answer may stay without acknowledgement: here nothing is said but a greeting.
+const UNHEARD: Duration = Duration::from_secs(5);
 /// How long a stranger may take to prove who it is.
 const PROVING: Duration = Duration::from_secs(5);
 /// After what silence a peer counts as gone.
@@ -100,7 +102,7 @@ impl Hall {
     }
 
     async fn serve(&self, stream: TcpStream, number: u64) -> Result<(), Refusal> {
-        tune(&stream);
+        tune(&stream, UNHEARD);
         let Ok(proved) = timeout(PROVING, self.prove(stream)).await else {
             return refuse("it did not say in time who it is");
         };

@@ -9,11 +9,12 @@ use std::time::Duration;
 use doorway_core::Refusal;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::client::TlsStream;
 
 use super::words::{Greeting, LONGEST_GREETING, Lane, VERSION, Word, word_frame};
-use super::{Link, Outgoing, refuse, tune};
+use super::{Link, Outgoing, refuse, tune, unheard};
 use crate::frames::{self, race};
 use crate::shared::Shared;
 use crate::tls;
@@ -21,14 +22,16 @@ use doorway_client::protocol;
 
 /// How long it may take to be connected.
 const CONNECTING: Duration = Duration::from_secs(2);
+/// After what time without an answer another attempt is begun beside those that are under way.
+const STAGGER: Duration = Duration::from_millis(150);
 /// How long a greeting may take, TLS included.
-const GREETING: Duration = Duration::from_secs(5);
+const GREETING: Duration = Duration::from_secs(2);
 /// How long one write may take.
 const WRITING: Duration = Duration::from_secs(5);
 /// After what silence a daemon says that it is still here.
 const SILENCE: Duration = Duration::from_secs(1);
 /// The shortest and the longest time between two attempts.
-const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+const PAUSES: [Duration; 2] = [Duration::from_millis(25), Duration::from_millis(200)];
 
 /// Keeps one lane to one peer alive.
 pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lane) {
@@ -69,11 +72,11 @@ fn with_chance(pause: Duration) -> Duration {
 async fn dial(shared: &Shared, link: &Link, lane: Lane) -> Result<TlsStream<TcpStream>, Refusal> {
     let cannot = |error: io::Error| Refusal::new(error.to_string());
     let address = link.address();
-    let Ok(stream) = timeout(CONNECTING, TcpStream::connect(&address)).await else {
+    let Ok(stream) = timeout(CONNECTING, connect(&address)).await else {
         return refuse(format!("{address} does not answer"));
     };
     let stream = stream.map_err(cannot)?;
-    tune(&stream);
+    tune(&stream, unheard(&shared.config.timing.timing(), lane));
     let greeted = timeout(GREETING, async {
         let name = tls::server_name(&link.name, &shared.config.cluster)?;
         let connector = shared.credentials().connector.clone();
@@ -87,6 +90,19 @@ async fn dial(shared: &Shared, link: &Link, lane: Lane) -> Result<TlsStream<TcpS
         Ok(stream)
     });
     greeted.await.unwrap_or_else(|_| refuse(format!("{address} does not answer")))
+}
+
+/// Connects, by the first of several attempts that begin one after the other. One alone would wait for a whole second if its first
+/// word is lost, and after a cut that is longer than what is left of a lease.
+async fn connect(address: &str) -> io::Result<TcpStream> {
+    let mut attempts = JoinSet::new();
+    loop {
+        let address = address.to_owned();
+        attempts.spawn(async move { TcpStream::connect(&address).await });
+        if let Ok(Some(Ok(connected))) = timeout(STAGGER, attempts.join_next()).await {
+            return connected;
+        }
+    }
 }
 
 /// Says who this node is.

@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use doorway_client::clock;
 use doorway_core::{NodeId, Refusal};
-use doorway_node::Msg;
+use doorway_node::{Msg, Timing};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -195,19 +196,28 @@ impl Outgoing {
     }
 }
 
-/// How both sides want a connection: small messages at once, a lost one repeated soon even after several losses, and an
-/// end when the other side is silent.
-fn tune(stream: &TcpStream) {
+/// How both sides want a connection: small messages at once, a lost one repeated soon, and an end when nothing that was sent
+/// has been acknowledged for so long. After several losses in a row TCP waits longer and longer before it tries again, so that a cut
+/// of a second would last for two: a new connection is quicker.
+fn tune(stream: &TcpStream, unheard: Duration) {
     use rustix::net::sockopt;
-    const UNHEARD: Duration = Duration::from_secs(5);
+    const IDLE: Duration = Duration::from_secs(5);
     let _ = stream.set_nodelay(true);
     let _ = sockopt::set_socket_keepalive(stream, true);
     #[cfg(target_os = "linux")]
     {
-        let _ = sockopt::set_tcp_keepidle(stream, UNHEARD);
-        let _ = sockopt::set_tcp_user_timeout(stream, UNHEARD.as_millis() as u32);
+        let _ = sockopt::set_tcp_keepidle(stream, IDLE);
+        let _ = sockopt::set_tcp_user_timeout(stream, u32::try_from(unheard.as_millis()).unwrap_or(u32::MAX));
         let _ = sockopt::set_tcp_thin_linear_timeouts(stream, true);
     }
+}
+
+/// How long something may stay without acknowledgement before a lane is dialed anew: a third of what a lease bears, so that there is
+/// time to be heard again before it ends; twice that where much may be under way.
+fn unheard(timing: &Timing, lane: Lane) -> Duration {
+    const SHORTEST: Duration = Duration::from_millis(300);
+    let third = clock::span(timing.lease - timing.margin) / 3;
+    third.max(SHORTEST) * if lane == Lane::Life { 1 } else { 2 }
 }
 
 /// Why a connection is not used.

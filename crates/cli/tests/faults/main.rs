@@ -1,0 +1,245 @@
+//! The lock under real faults: daemons as processes on hosts of their own, clients as processes, and a history of what clients saw that
+//! three judges look at. It needs root and network namespaces; elsewhere it says that it is skipped.
+
+mod history;
+mod linear;
+mod net;
+mod scene;
+mod worker;
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use scene::{DETECTION, Scene, name, wait_until};
+use worker::{Task, VARIABLE};
+
+/// Longer than a lease, and shorter than one by more than two heartbeats.
+const LONG: Duration = Duration::from_millis(4_000);
+const SHORT: Duration = Duration::from_millis(1_000);
+
+#[test]
+fn a_client_as_a_process_of_its_own() {
+    if let Ok(task) = std::env::var(VARIABLE) {
+        let task: Task = serde_json::from_str(&task).expect("a task");
+        task.run();
+    }
+}
+
+#[test]
+fn all_three_judges_accept_an_honest_history_and_reject_every_forged_one() {
+    let folder = std::env::temp_dir().join(format!("doorway-judges-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let book = folder.join("history.jsonl");
+    let mut honest = history::honest();
+    honest.sort_by_key(|line| line.at);
+    scene::write_all(&book, &honest);
+    assert_eq!(history::judge(&honest), Vec::<String>::new());
+    assert!(linear::is_linearizable(&honest));
+    assert_eq!(scene::python(&book), Ok(()));
+    for (what, lines) in history::forged() {
+        scene::write_all(&book, &lines);
+        assert_ne!(history::judge(&lines), Vec::<String>::new(), "{what}");
+        assert!(!linear::is_linearizable(&lines), "{what}");
+        assert!(scene::python(&book).is_err(), "{what}");
+    }
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
+#[test]
+fn the_daemon_of_the_holder_is_killed() {
+    let Some(mut scene) = Scene::new(3, 2, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    let node = scene.node_of(scene.holder());
+    scene.kill(node);
+    let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
+    scene.wait_served(scene.clients_of(&others));
+    scene.restart(node);
+    scene.end();
+}
+
+#[test]
+fn the_daemon_of_a_waiting_client_is_killed() {
+    let Some(mut scene) = Scene::new(3, 2, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    let node = (scene.node_of(scene.holder()) + 1) % 3;
+    scene.kill(node);
+    let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
+    scene.wait_served(scene.clients_of(&others));
+    scene.restart(node);
+    scene.end();
+}
+
+#[test]
+fn the_leader_of_the_consensus_is_killed() {
+    let Some(mut scene) = Scene::new(5, 1, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    let leader = scene.leader();
+    scene.kill(leader);
+    let others: Vec<usize> = (0..5).filter(|other| *other != leader).collect();
+    scene.wait_served(scene.clients_of(&others));
+    assert_ne!(scene.leader(), leader);
+    scene.restart(leader);
+    scene.end();
+}
+
+#[test]
+fn a_client_stands_still_for_longer_than_a_lease_and_goes_on() {
+    let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    let client = scene.holder();
+    scene.signal_client(client, Signal::STOP);
+    std::thread::sleep(LONG);
+    scene.signal_client(client, Signal::CONT);
+    scene.end();
+}
+
+#[test]
+fn a_daemon_stands_still_for_longer_than_a_lease_and_goes_on() {
+    let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    let node = scene.node_of(scene.holder());
+    scene.signal_daemon(node, Signal::STOP);
+    let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
+    scene.wait_served(scene.clients_of(&others));
+    scene.signal_daemon(node, Signal::CONT);
+    scene.end();
+}
+
+#[test]
+fn a_client_and_its_daemon_stand_still_for_longer_than_a_lease_and_go_on() {
+    let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    let client = scene.holder();
+    let node = scene.node_of(client);
+    scene.signal_daemon(node, Signal::STOP);
+    scene.signal_client(client, Signal::STOP);
+    let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
+    scene.wait_served(scene.clients_of(&others));
+    scene.signal_client(client, Signal::CONT);
+    scene.signal_daemon(node, Signal::CONT);
+    scene.end();
+}
+
+#[test]
+fn a_client_is_killed_inside_and_leaves_no_lock_behind() {
+    let Some(mut scene) = Scene::new(3, 2, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    let client = scene.holder();
+    scene.kill_client(client);
+    scene.wait_served(scene.everybody());
+    scene.end();
+}
+
+#[test]
+fn a_cut_that_is_shorter_than_the_lease_makes_nobody_lose() {
+    let Some(scene) = Scene::new(3, 2, &["s", "t", "u"]) else { return };
+    scene.wait_served(scene.everybody());
+    for host in 0..3 {
+        scene.net.unplug(host);
+        std::thread::sleep(SHORT);
+        scene.net.heal();
+        scene.wait_served(scene.everybody());
+    }
+    assert_eq!(scene.losers(), Vec::<String>::new());
+    scene.end();
+}
+
+#[test]
+fn behind_a_cut_that_is_longer_than_the_lease_the_others_go_on() {
+    let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    scene.net.unplug(0);
+    scene.wait_served(scene.clients_of(&[1, 2]));
+    scene.net.heal();
+    scene.end();
+}
+
+#[test]
+fn a_host_that_hears_but_is_not_heard_is_left_out() {
+    let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    scene.net.cut_one_way(0, 1);
+    scene.net.cut_one_way(0, 2);
+    scene.wait_served(scene.clients_of(&[1, 2]));
+    scene.end();
+}
+
+#[test]
+fn two_hosts_that_only_the_others_reach_are_told_apart_within_the_detection_time() {
+    let Some(scene) = Scene::new(5, 1, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    scene.net.cut(0, 1);
+    let began = std::time::Instant::now();
+    wait_until("one of the two is left out", || {
+        let status = scene.status(2)?;
+        let out = status.nodes.iter().filter(|node| !node.is_member).count();
+        (out == 1).then_some(())
+    });
+    let took = began.elapsed();
+    assert!(took < DETECTION, "{took:?}");
+    let inside: Vec<usize> = (2..5).collect();
+    scene.wait_served(scene.clients_of(&inside));
+    scene.end();
+}
+
+#[test]
+fn a_minority_waits_and_the_majority_goes_on_until_they_meet_again() {
+    let Some(scene) = Scene::new(5, 1, &["s"]) else { return };
+    scene.wait_served(scene.everybody());
+    scene.net.split(&[0, 1]);
+    scene.wait_served(scene.clients_of(&[2, 3, 4]));
+    let lines = scene.lines();
+    scene.net.heal();
+    scene.end();
+    let first = |client: &str| lines.iter().rfind(|line| line.client == client).map(|line| line.at);
+    assert!(first(&format!("{}0", name(0))).is_some());
+}
+
+#[test]
+fn a_full_disk_takes_nobody_his_lock_and_holds_up_only_what_must_be_written() {
+    let Some(mut scene) = Scene::prepared(3, 2, &["s"], |scene| scene.make_disk_small(0)) else { return };
+    scene.wait_served(scene.everybody());
+    scene.fill_disk();
+    // No lock waits for a disk.
+    scene.wait_served(scene.everybody());
+    assert_eq!(scene.losers(), Vec::<String>::new());
+    // Two of three must write down a view without the third, and one of them cannot.
+    scene.kill(1);
+    wait_until("a node whose disk is full says so", || {
+        let nodes = scene.status(0)?.nodes;
+        let own = nodes.into_iter().find(|node| node.name == name(0))?.own?;
+        (own.standing == "its disk takes nothing").then_some(())
+    });
+    scene.free_disk();
+    scene.wait_served(scene.clients_of(&[0, 2]));
+    scene.restart(1);
+    scene.end();
+}
+
+#[test]
+fn a_week_in_the_life_loses_only_the_locks_of_the_nodes_that_restart() {
+    let Some(mut scene) = Scene::new(3, 2, &["s", "t"]) else { return };
+    scene.wait_served(scene.everybody());
+    for node in 0..3 {
+        let before = scene.losers().len();
+        scene.stop(node);
+        let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
+        scene.wait_served(scene.clients_of(&others));
+        scene.restart(node);
+        scene.wait_served(scene.everybody());
+        let lost = scene.losers().split_off(before);
+        assert!(
+            lost.iter().all(|client| client.starts_with(&name(node))),
+            "{lost:?} while {} restarts",
+            name(node)
+        );
+        let before = scene.losers().len();
+        scene.net.unplug(node);
+        std::thread::sleep(SHORT);
+        scene.net.heal();
+        scene.wait_served(scene.everybody());
+        assert_eq!(scene.losers().split_off(before), Vec::<String>::new());
+    }
+    scene.end();
+}

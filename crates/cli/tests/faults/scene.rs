@@ -1,0 +1,354 @@
+//! A cluster of real daemons on hosts of their own, clients of each, and what may be done to them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use doorway_client::protocol::Status;
+use doorway_client::{Client, clock};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::history::{self, Event, Line};
+use super::linear;
+use super::net::Net;
+use super::worker::Task;
+
+/// How long anything may take that should happen: far longer than it does.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Times that bear a machine that is busy with other things.
+const TIMING: &str = "lease = \"2s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\ndetection = \"2500ms\"\nbarrier = \"2s\"\nelection = \"800ms\"\n";
+
+/// The longest that a cluster with these times needs to leave somebody out and go on.
+pub const DETECTION: Duration = Duration::from_millis(2_500 + 2_500);
+
+/// The scene.
+#[derive(Debug)]
+pub struct Scene {
+    pub net: Net,
+    pub folder: PathBuf,
+    daemons: Vec<Option<Child>>,
+    workers: Vec<(Task, Option<Child>)>,
+    /// The folder of a node that has a small disk of its own.
+    small_disk: Option<PathBuf>,
+}
+
+impl Scene {
+    /// So many daemons, all of them ready, with so many clients each; none where such a scene cannot be made.
+    pub fn new(nodes: usize, clients: usize, sections: &[&str]) -> Option<Self> {
+        Self::prepared(nodes, clients, sections, |_| ())
+    }
+
+    /// The same, where something is done before the daemons start.
+    pub fn prepared(
+        nodes: usize,
+        clients: usize,
+        sections: &[&str],
+        prepare: impl FnOnce(&mut Self),
+    ) -> Option<Self> {
+        let net = match Net::new(nodes) {
+            Ok(net) => net,
+            Err(why) => {
+                eprintln!("{why}");
+                return None;
+            }
+        };
+        let folder = std::env::temp_dir().join(net.host(0));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut scene = Self { net, folder, daemons: Vec::new(), workers: Vec::new(), small_disk: None };
+        scene.found(nodes);
+        prepare(&mut scene);
+        scene.daemons = (0..nodes).map(|node| Some(scene.start(node))).collect();
+        (0..nodes).for_each(|node| scene.wait_ready(node));
+        for worker in 0..nodes * clients {
+            let node = worker % nodes;
+            let task = Task {
+                name: format!("{}{}", name(node), worker / nodes),
+                socket: scene.socket(node),
+                folder: scene.folder.clone(),
+                sections: sections.iter().map(|section| (*section).to_owned()).collect(),
+                hold: 20,
+                writes_late: true,
+            };
+            let child = task.start();
+            scene.workers.push((task, Some(child)));
+        }
+        Some(scene)
+    }
+
+    fn found(&self, nodes: usize) {
+        let peers = (0..nodes).map(|node| format!("{}={}:7400", name(node), self.net.address(node)));
+        let peers = peers.collect::<Vec<_>>().join(",");
+        let made = Command::new(doorway())
+            .args(["cluster", "init"])
+            .arg(self.folder.join("cluster"))
+            .args(["--nodes", &peers])
+            .output()
+            .expect("doorway runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        for node in 0..nodes {
+            let path = self.config(node);
+            let text = std::fs::read_to_string(&path).expect("it was written");
+            let socket = format!("socket = {:?}\n", self.socket(node));
+            let text = format!("{socket}{}", text.replace("[timing]\n", &format!("[timing]\n{TIMING}")));
+            assert!(text.contains(TIMING), "node.toml has a table of times");
+            std::fs::write(&path, text).expect("it can be changed");
+        }
+    }
+
+    fn config(&self, node: usize) -> PathBuf {
+        self.home(node).join("node.toml")
+    }
+
+    /// The folder of a node.
+    pub fn home(&self, node: usize) -> PathBuf {
+        self.folder.join("cluster").join(name(node))
+    }
+
+    fn socket(&self, node: usize) -> PathBuf {
+        self.folder.join(format!("{}.sock", name(node)))
+    }
+
+    fn start(&self, node: usize) -> Child {
+        let path = self.folder.join(format!("{}.log", name(node)));
+        let log = std::fs::File::options().create(true).append(true).open(path).expect("a log");
+        let mut command = self.net.command(node, doorway());
+        command.args(["node", "--config"]).arg(self.config(node)).stdin(Stdio::null());
+        command.stdout(log.try_clone().expect("a log")).stderr(log).spawn().expect("a daemon starts")
+    }
+
+    /// Gives a node a small disk of its own.
+    pub fn make_disk_small(&mut self, node: usize) {
+        let folder = self.home(node).join("data");
+        let file = folder.join("node.log");
+        let first = std::fs::read(&file).expect("it was founded");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"])
+            .arg(&folder)
+            .status()
+            .expect("mount runs");
+        assert!(mounted.success(), "whoever can make namespaces can mount");
+        std::fs::write(&file, first).expect("it is short");
+        self.small_disk = Some(folder);
+    }
+
+    /// Fills the small disk, so that not a byte more goes there.
+    pub fn fill_disk(&self) {
+        let mut ballast = std::fs::File::create(self.ballast()).expect("there is room for a name");
+        while std::io::Write::write(&mut ballast, &[0; 4_096]).is_ok_and(|written| written > 0) {}
+    }
+
+    /// Makes room on it again.
+    pub fn free_disk(&self) {
+        std::fs::remove_file(self.ballast()).expect("it is there");
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.small_disk.as_ref().expect("there is a small disk").join("ballast")
+    }
+
+    /// Waits until a node lets clients in.
+    pub fn wait_ready(&self, node: usize) {
+        wait_until(&format!("node {} is ready", name(node)), || {
+            let status = self.status(node)?;
+            let own = status.nodes.into_iter().find(|other| other.name == name(node))?.own?;
+            (own.standing == "active" && own.lease_left.0 > 0).then_some(())
+        });
+    }
+
+    /// How things stand, as a node tells.
+    pub fn status(&self, node: usize) -> Option<Status> {
+        Client::connect(self.socket(node)).ok()?.status(None, false).answer_blocking().ok()
+    }
+
+    /// The node that leads the consensus.
+    pub fn leader(&self) -> usize {
+        wait_until("somebody leads", || {
+            (0..self.daemons.len()).find(|node| {
+                let nodes = self.status(*node).map_or(Vec::new(), |status| status.nodes);
+                nodes.iter().any(|other| other.is_leader && other.name == name(*node))
+            })
+        })
+    }
+
+    /// A client that is inside a section now.
+    pub fn holder(&self) -> usize {
+        wait_until("somebody is inside", || {
+            let lines = self.lines();
+            let is_in = |line: &&Line| matches!(line.event, Event::Entered { .. });
+            let last = lines.iter().rfind(is_in)?;
+            let later = lines.iter().filter(|line| line.client == last.client && line.at > last.at);
+            let is_still = later.clone().all(|line| matches!(line.event, Event::Wrote { .. }));
+            is_still.then(|| self.workers.iter().position(|(task, _)| task.name == last.client))?
+        })
+    }
+
+    /// The node of a client.
+    pub fn node_of(&self, worker: usize) -> usize {
+        worker % self.daemons.len()
+    }
+
+    /// Sends a signal to a daemon.
+    pub fn signal_daemon(&self, node: usize, signal: Signal) {
+        send(self.daemons[node].as_ref(), signal);
+    }
+
+    /// Sends a signal to a client.
+    pub fn signal_client(&self, worker: usize, signal: Signal) {
+        send(self.workers[worker].1.as_ref(), signal);
+    }
+
+    /// Kills a daemon at once.
+    pub fn kill(&mut self, node: usize) {
+        let mut child = self.daemons[node].take().expect("it runs");
+        child.kill().expect("it can be killed");
+        child.wait().expect("it is over");
+    }
+
+    /// Asks a daemon to stop, and waits until it has.
+    pub fn stop(&mut self, node: usize) {
+        self.signal_daemon(node, Signal::TERM);
+        let mut child = self.daemons[node].take().expect("it runs");
+        wait_until("a daemon stops when it is told to", || child.try_wait().expect("it is ours"));
+    }
+
+    /// Starts a daemon again.
+    pub fn restart(&mut self, node: usize) {
+        self.daemons[node] = Some(self.start(node));
+        self.wait_ready(node);
+    }
+
+    /// Kills a client at once, and notes it.
+    pub fn kill_client(&mut self, worker: usize) {
+        let (task, child) = &mut self.workers[worker];
+        let mut child = child.take().expect("it runs");
+        let at = clock::now().0;
+        child.kill().expect("it can be killed");
+        child.wait().expect("it is over");
+        let line = Line { at, client: task.name.clone(), section: String::new(), event: Event::Killed };
+        // What the client wrote in its last moment is as old as its death at most.
+        history::Book::open(&task.folder.join("killed.jsonl")).write(&line);
+    }
+
+    /// What all clients have written down so far.
+    pub fn lines(&self) -> Vec<Line> {
+        let killed = self.folder.join("killed.jsonl");
+        let books = self.workers.iter().map(|(task, _)| task.book()).chain([killed]);
+        history::read(&books.filter(|book| book.exists()).collect::<Vec<_>>())
+    }
+
+    /// Waits until each of these clients has been let in anew; tells how long that took.
+    pub fn wait_served(&self, workers: impl IntoIterator<Item = usize>) -> Duration {
+        let (began, since) = (Instant::now(), clock::now().0);
+        for worker in workers {
+            let client = &self.workers[worker].0.name;
+            wait_until(&format!("{client} is served"), || {
+                let is_new = |line: &Line| {
+                    line.client == *client && line.at > since && matches!(line.event, Event::Entered { .. })
+                };
+                self.lines().iter().any(is_new).then_some(())
+            });
+        }
+        began.elapsed()
+    }
+
+    /// All clients that live.
+    pub fn everybody(&self) -> Vec<usize> {
+        (0..self.workers.len()).filter(|worker| self.workers[*worker].1.is_some()).collect()
+    }
+
+    /// The clients of these nodes.
+    pub fn clients_of(&self, nodes: &[usize]) -> Vec<usize> {
+        self.everybody().into_iter().filter(|worker| nodes.contains(&self.node_of(*worker))).collect()
+    }
+
+    /// Who has lost what it held, so far.
+    pub fn losers(&self) -> Vec<String> {
+        let lost = self.lines().into_iter().filter(|line| matches!(line.event, Event::Lost { .. }));
+        lost.map(|line| line.client).collect()
+    }
+
+    /// All is mended: everybody must be served; then the clients end, and what they saw is judged three times.
+    pub fn end(mut self) -> Vec<Line> {
+        self.net.heal();
+        self.wait_served(self.everybody());
+        std::fs::write(self.folder.join("stop"), "").expect("a file");
+        for (task, child) in &mut self.workers {
+            let Some(child) = child else { continue };
+            let name = &task.name;
+            let ended = wait_until(&format!("{name} ends"), || child.try_wait().expect("it is ours"));
+            assert!(ended.success(), "{name} ended with {ended}");
+        }
+        self.workers.iter_mut().for_each(|(_, child)| *child = None);
+        let lines = self.lines();
+        assert_eq!(history::judge(&lines), Vec::<String>::new());
+        assert!(linear::is_linearizable(&lines));
+        let books = self.folder.join("history.jsonl");
+        write_all(&books, &lines);
+        assert_eq!(python(&books), Ok(()));
+        lines
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let workers = self.workers.iter_mut().filter_map(|(_, child)| child.as_mut());
+        for child in self.daemons.iter_mut().flatten().chain(workers) {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        if let Some(folder) = &self.small_disk {
+            let _ = Command::new("umount").arg(folder).status();
+        }
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+/// Writes a history into one file.
+pub fn write_all(path: &Path, lines: &[Line]) {
+    let _ = std::fs::remove_file(path);
+    let mut book = history::Book::open(path);
+    lines.iter().for_each(|line| book.write(line));
+}
+
+/// What the checker in Python says to a history.
+pub fn python(history: &Path) -> Result<(), String> {
+    let checker = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/check_history.py");
+    let ended =
+        Command::new("python3").arg(checker).arg(history).output().expect("python3 is needed for this test");
+    let told = String::from_utf8_lossy(&ended.stdout).into_owned();
+    match ended.status.code() {
+        Some(0) => Ok(()),
+        Some(1) => Err(told),
+        _ => panic!("the checker failed: {}", String::from_utf8_lossy(&ended.stderr)),
+    }
+}
+
+fn doorway() -> &'static str {
+    env!("CARGO_BIN_EXE_doorway")
+}
+
+/// The name of a node.
+pub fn name(node: usize) -> String {
+    char::from(b'a' + u8::try_from(node).expect("few nodes")).to_string()
+}
+
+fn send(child: Option<&Child>, signal: Signal) {
+    let id = child.expect("it runs").id();
+    let id = Pid::from_raw(i32::try_from(id).expect("a process number")).expect("not nought");
+    kill_process(id, signal).expect("it is ours");
+}
+
+/// Looks again and again until something is so.
+pub fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let began = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "it should be that {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
