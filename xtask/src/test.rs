@@ -105,7 +105,7 @@ fn clippy() -> Result<(), Stop> {
 fn tests_of_workspace() -> Result<(), Stop> {
     packages::ensure(&packages::PARALLEL);
     packages::ensure(&packages::POSTGRESQL);
-    packages::BROWSER.iter().for_each(packages::ensure);
+    packages::BROWSER.iter().chain(&packages::FAULTS).for_each(packages::ensure);
     // A picture that differs from its snapshot fails, and nothing is written beside it.
     let words = ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"];
     cargo(&words, &[("INSTA_UPDATE", "no")])
