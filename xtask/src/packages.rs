@@ -22,7 +22,11 @@ pub const BROWSER: [Package; 2] = [
 
 /// Python, in which an independent judge of histories is written, and what makes hosts within one machine.
 pub const FAULTS: [Package; 2] = [
-    Package { program: "python3", name: "python3", tests: "the judge of histories that is written in Python" },
+    Package {
+        program: "python3",
+        name: "python3",
+        tests: "the judge of histories that is written in Python",
+    },
     Package { program: "ip", name: "iproute2", tests: "the tests of the lock under real faults" },
 ];
 
@@ -60,7 +64,11 @@ pub fn ensure(package: &Package) {
 fn is_there(package: &Package) -> bool {
     let mut command = Command::new(package.program);
     // The one that does not know the usual word.
-    command.arg(if package.program == "ip" { "-V" } else { "--version" }).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .arg(if package.program == "ip" { "-V" } else { "--version" })
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
