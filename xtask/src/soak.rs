@@ -1,16 +1,18 @@
-//! `cargo xtask soak`: chaos for a long time, with seeds that nobody has seen before.
+//! `cargo xtask soak`: chaos for a long time, with seeds that nobody has seen before; then libFuzzer for a while.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::cargo::{cargo, root, target_directory};
+use crate::fuzz;
 use crate::stop::Stop;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
 Runs `doorway chaos` with all algorithms and 3, 5, 7 and 9 nodes, of a release build, until the time is over or
-something happens that must never happen. Seeds count upwards from a random one, which is printed.
+something happens that must never happen. Seeds count upwards from a random one, which is printed. Then libFuzzer
+makes up messages for a tenth of that time, as `cargo xtask fuzz` does.
 
   cargo xtask soak                  for ten minutes
   cargo xtask soak --minutes 480    for a night
@@ -47,7 +49,7 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
     let is_over = || begun.elapsed() >= Duration::from_secs(60 * minutes);
     let count = soak(first, is_over, doorway)?;
     println!("soak: {count} batches, nothing happened that must never happen");
-    Ok(())
+    fuzz::run_for((minutes / 10).max(1))
 }
 
 fn asked(words: &[String]) -> Result<Asked, Stop> {

@@ -25,6 +25,11 @@ fn a_configuration_is_checked_with_the_line_of_the_mistake() {
     for (from, to, sentence) in [
         ("node = \"a\"", "node = \"z\"", format!("line {}: there is no node \"z\"", line("node = \"a\""))),
         ("#lease = \"1s\"", "lease = \"soon\"", format!("line {}: \"soon\" is no time", line("#lease"))),
+        (
+            "#lease = \"1s\"",
+            "lease = \"300ms\"",
+            format!("line {}: the lease must be longer than", line("[timing]")),
+        ),
         ("#data = ", "dota = ", format!("line {}: unknown field `dota`", line("#data"))),
         ("algorithm = \"naimi-trehel\"", "algorithm = \"naimi\"", "did you mean naimi-trehel".to_owned()),
         ("#key = \"node.key\"", "key = \"no.key\"", "no.key cannot be read".to_owned()),

@@ -311,6 +311,10 @@ impl Config {
         config
             .check()
             .map_err(|(offset, sentence)| Refusal::new(format!("line {}: {sentence}", at(offset))))?;
+        // Times that do not fit together have no line of their own but their table's.
+        let table = text.find("[timing]").unwrap_or(0);
+        let times = config.timing.timing().check();
+        times.map_err(|refusal| Refusal::new(format!("line {}: {refusal}", at(table))))?;
         Ok(config)
     }
 
@@ -351,7 +355,7 @@ impl Config {
         if self.peer(node).is_none() {
             return Err((self.node.span().start, format!("there is no node {node:?} among the nodes")));
         }
-        self.timing.timing().check().map_err(|refusal| (0, refusal.to_string()))
+        Ok(())
     }
 
     /// A node by its name.
