@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
+use doorway_client::clock;
 use doorway_client::protocol::ClientStatus;
 use doorway_core::{Refusal, SectionName, Ticks};
 
@@ -33,6 +34,9 @@ pub(crate) struct Arguments {
     daemon: Where,
 }
 
+/// How often it is looked whether somebody is still inside.
+const LOOK_AGAIN: Ticks = Ticks(20_000);
+
 /// The longest lease and the longest patience of a node that has to be asked, and then some.
 const PATIENCE: Ticks = Ticks(60_000_000);
 
@@ -53,7 +57,19 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     {
         return Ok(failed(format!("{section} was left as it is")));
     }
-    line.command(Command::Break(section.clone()), PATIENCE).map(|sentence| Answer::holds(sentence + "\n"))
+    line.command(Command::Break(section.clone()), PATIENCE)?;
+    let fence = holder.fence;
+    let told = format!("{} was told to stop", described(holder));
+    let until = clock::now() + PATIENCE;
+    while clock::now() < until {
+        let status = line.status(Some(section.clone()), true)?;
+        let now_inside = status.sections.into_iter().find(|found| found.name == *section);
+        if now_inside.and_then(|found| found.inside).is_none_or(|inside| inside.fence != fence) {
+            return Ok(Answer::holds(format!("{told} and is out of {section}\n")));
+        }
+        std::thread::sleep(clock::span(LOOK_AGAIN));
+    }
+    Ok(failed(format!("{told} and is still inside {section}")))
 }
 
 fn failed(note: String) -> Answer {

@@ -60,20 +60,28 @@ impl Line {
     /// # Errors
     /// If nobody listens there, or it is no daemon, or of another version.
     pub(crate) fn open(path: &Path) -> Result<Self, Refusal> {
+        Self::open_by(path, clock::now() + PATIENCE)
+    }
+
+    /// The same, where the daemon must have answered by this moment, or in the usual time if that is shorter.
+    ///
+    /// # Errors
+    /// As above.
+    pub(crate) fn open_by(path: &Path, by: Ticks) -> Result<Self, Refusal> {
         let stream = UnixStream::connect(path).map_err(|error| {
             Refusal::new(format!(
                 "no daemon listens at {}: {error}; `doorway node --dev` starts one",
                 path.display()
             ))
         })?;
-        Self::over(stream, path)
+        Self::over(stream, path, by.min(clock::now() + PATIENCE))
     }
 
     /// # Errors
     /// If no daemon of this version is at the other end.
-    pub(crate) fn over(stream: UnixStream, path: &Path) -> Result<Self, Refusal> {
+    pub(crate) fn over(stream: UnixStream, path: &Path, by: Ticks) -> Result<Self, Refusal> {
         let mut line = Self { stream, path: path.to_owned(), received: Vec::new() };
-        match line.hear(clock::now() + PATIENCE)? {
+        match line.hear(by)? {
             Told::Welcome { version: VERSION, .. } => Ok(line),
             Told::Welcome { version, .. } => Err(Refusal::new(format!(
                 "the daemon at {} speaks version {version} of the protocol and this program {VERSION}: use the same release of both",

@@ -137,6 +137,33 @@ fn a_hung_daemon_does_not_keep_a_command_inside_beyond_the_deadline() {
 }
 
 #[test]
+fn whoever_does_not_obey_is_stopped_at_the_deadline_though_the_command_itself_has_ended() {
+    // One is of the command's own group, one is not; the command itself obeys at once.
+    let stubborn = "trap \"\" TERM; echo $$; while :; do sleep 0.01; done";
+    let script = format!("sh -c '{stubborn}' & setsid sh -c '{stubborn}' & wait");
+    let daemon = Daemon::new("group");
+    let mut child = daemon.lock(&["x", "--margin", "300ms", "--", "sh", "-c", &script]);
+    let _granted = daemon.granted(900);
+    let left = [process(&line(&mut child)), process(&line(&mut child))];
+    let (status, _, said) = end(child);
+    assert_eq!(status, 122, "{said}");
+    assert!(left.iter().all(|process| test_kill_process(*process).is_err()), "nothing of it is left");
+}
+
+#[test]
+fn a_margin_that_no_renewal_leaves_time_for_is_an_own_failure() {
+    let daemon = Daemon::new("margin");
+    let child = daemon.lock(&["x", "--margin", "5s", "--", "true"]);
+    let (mut client, request) = daemon.granted(900);
+    client.say(&Told::Renewed { number: request.number, until: after(1_000) });
+    let (status, _, said) = end(child);
+    assert_eq!(
+        (status, said.as_str()),
+        (125, "doorway: --margin 5s is longer than a grant is valid: give less\n")
+    );
+}
+
+#[test]
 fn a_dead_daemon_leaves_the_command_its_time_and_no_more() {
     let daemon = Daemon::new("dead");
     let child = daemon.lock(&["x", "--", "sh", "-c", "read line; exit 3"]);

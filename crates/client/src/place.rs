@@ -4,6 +4,7 @@
 //! otherwise that folder is `doorway` in the user's runtime folder, or, for the superuser, in the machine's.
 
 use std::env;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
@@ -57,5 +58,10 @@ pub fn find(typed: Option<&Path>, node: Option<&str>) -> Result<PathBuf, Refusal
 
 fn first_in(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    entries.filter(|path| path.extension().is_some_and(|extension| extension == "sock")).min()
+    let mut sockets: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|extension| extension == "sock")).collect();
+    sockets.sort_unstable();
+    // One that a killed daemon has left behind hides no other.
+    let answers = sockets.iter().position(|path| UnixStream::connect(path).is_ok());
+    (!sockets.is_empty()).then(|| sockets.swap_remove(answers.unwrap_or(0)))
 }

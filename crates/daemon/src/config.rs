@@ -46,7 +46,7 @@ pub struct Config {
     /// Certificates.
     #[serde(default)]
     pub tls: Tls,
-    /// What is chosen for the algorithm: `quorums = "grid"`.
+    /// What is chosen for the algorithm: `quorum = "grid"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
     /// The times of the cluster; the same at all nodes.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
@@ -102,7 +103,7 @@ fn copy_times(model: &Config, text: &mut String) -> Result<(), Refusal> {
 
 /// Signs new certificates for all nodes of a cluster.
 ///
-/// With a new authority this is the first of two steps: certificates stay as they are, and all nodes learn to trust
+/// With a new authority this is the first of three steps: certificates stay as they are, and all nodes learn to trust
 /// the new authority beside the old one. When every node has its new files, rotate again, without a new authority: then all
 /// certificates are signed by it. [`forget_old_authority`] ends it.
 ///
@@ -110,9 +111,18 @@ fn copy_times(model: &Config, text: &mut String) -> Result<(), Refusal> {
 /// If the cluster is not founded here, or something cannot be written.
 pub fn rotate(folder: &Path, new_authority: bool) -> Result<(), Refusal> {
     let mut authority = Authority::read(folder)?;
+    let change = folder.join(CHANGE);
     if new_authority {
+        if change.exists() {
+            return Err(Refusal::new(
+                "the authority of this cluster is being changed already: rotate without a new one, and forget the old one, first",
+            ));
+        }
         authority = authority.successor()?;
+        write_file(&change, "trusted\n", PUBLIC)?;
         authority.write(folder)?;
+    } else if change.exists() {
+        write_file(&change, SIGNED, PUBLIC)?;
     }
     for file in node_files(folder)? {
         let config = Config::load(&file)?;
@@ -125,18 +135,32 @@ pub fn rotate(folder: &Path, new_authority: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// How far a change of the authority has come, beside the authority: all nodes trust it, or their certificates are signed by it.
+const CHANGE: &str = "authority.change";
+const SIGNED: &str = "signed\n";
+
 /// The nodes of a cluster are to trust its newest authority alone.
 ///
 /// # Errors
 /// If the cluster is not founded here, or something cannot be written.
 pub fn forget_old_authority(folder: &Path) -> Result<(), Refusal> {
     let mut authority = Authority::read(folder)?;
+    match fs::read_to_string(folder.join(CHANGE)).as_deref() {
+        Ok(SIGNED) => {}
+        Ok(_) => {
+            return Err(Refusal::new(
+                "the certificates are still signed by the old authority: rotate them first, and give them to all nodes",
+            ));
+        }
+        Err(_) => return Err(Refusal::new("there is no old authority to forget")),
+    }
     authority.forget_predecessor();
     authority.write(folder)?;
     for file in node_files(folder)? {
         write_file(&Config::load(&file)?.tls.authority, authority.trusted(), PUBLIC)?;
     }
-    Ok(())
+    let gone = fs::remove_file(folder.join(CHANGE));
+    gone.map_err(|error| Refusal::new(format!("{CHANGE} cannot be removed: {error}")))
 }
 
 /// Makes one survivor go on when a majority of the voters is lost for good: from now on it is the only voter of its cluster, its

@@ -62,6 +62,7 @@
 //! let nodes = [("a", "10.0.0.1:7400"), ("b", "10.0.0.2:7400"), ("c", "10.0.0.3:7400")];
 //! let mut config = Config::new("shop", "a", &nodes)?.in_folder("cluster/a");
 //! config.timing.lease = Some("2s".parse::<Span>()?);
+//! config.timing.detection = Some("2500ms".parse::<Span>()?); // never shorter than the lease
 //! assert_eq!(config.tls.certificate.to_str(), Some("cluster/a/node.pem"));
 //! # Ok(())
 //! # }

@@ -21,6 +21,9 @@ pub enum Command {
     },
     /// A client is gone, with all that it waits for or is inside of.
     Gone(ClientId),
+    /// A client cannot be talked to any more, but may still be there: it waits for nothing, and what it is inside of is free when its
+    /// deadline has passed.
+    Forsake(ClientId),
     /// The node is to leave its cluster in peace: nobody is let in any more, those inside may stay until so many ticks have
     /// passed.
     Leave {

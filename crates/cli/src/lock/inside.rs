@@ -38,6 +38,7 @@ pub(super) fn run(
         inside.hear();
         inside.on_time();
         inside.on_signals()?;
+        inside.stop_what_is_left();
     }
     Ok(inside.leave())
 }
@@ -72,18 +73,25 @@ impl Inside<'_> {
                 return Err(Ending::with(LOST, self.lost_sentence("the command was not started")));
             }
             if self.stay.has_passed(clock::now()) {
-                let Arguments { margin, .. } = self.arguments;
-                return Err(Ending::failure(&format_args!(
-                    "--margin {margin} is longer than a grant is valid: give less"
-                )));
+                return Err(self.margin_is_long());
             }
-            let _ = self.sleep_until(Some(self.stay.deadline()));
+            let before = self.stay.deadline();
+            let _ = self.sleep_until(Some(before));
             self.hear();
+            if self.stay.deadline() > before && !self.stay.has_time(clock::now()) {
+                return Err(self.margin_is_long());
+            }
             while let Some(signal) = self.wakeups.signal() {
                 super::waiting::on_signal(signal)?;
             }
         }
         Ok(())
+    }
+
+    /// Even a grant that was just renewed would have to end before the command begins.
+    fn margin_is_long(&self) -> Ending {
+        let Arguments { margin, .. } = self.arguments;
+        Ending::failure(&format_args!("--margin {margin} is longer than a grant is valid: give less"))
     }
 
     fn sleep(&self) -> Result<(), Ending> {
@@ -119,19 +127,25 @@ impl Inside<'_> {
     /// Whoever has lost must be out at once; one that was only put out still has its time.
     fn on_lost(&mut self, why: Loss) {
         self.why = Some(why);
-        self.stay.end_by(if why == Loss::Broken { Ticks(u64::MAX) } else { clock::now() });
+        let has_time = matches!(why, Loss::Broken | Loss::Leaving);
+        self.stay.end_by(if has_time { Ticks(u64::MAX) } else { clock::now() });
     }
 
     fn on_time(&mut self) {
         while let Some(step) = self.stay.due(clock::now()) {
             let Some(program) = &self.program else { return };
             match (step, self.arguments.on_lost) {
+                // A command that was stopped until now would go on for a moment if it were asked first.
+                (Step::Ask, OnLost::Kill) if self.stay.has_passed(clock::now()) => {
+                    program.kill_all();
+                    self.tell_lost("the command was stopped");
+                }
                 (Step::Ask, OnLost::Ignore) => self.tell_lost("the command goes on all the same"),
                 (Step::Ask, OnLost::Kill | OnLost::Signal) => {
                     program.signal(Signal::TERM);
                     self.tell_lost("the command is told to stop");
                 }
-                (Step::Stop, OnLost::Kill) => program.signal(Signal::KILL),
+                (Step::Stop, OnLost::Kill) => program.kill_all(),
                 (Step::Stop, OnLost::Signal | OnLost::Ignore) => {}
             }
         }
@@ -148,7 +162,9 @@ impl Inside<'_> {
                 return format!("{names} was held for as long as --max-hold allows: {what}");
             }
             Some(why) => why.sentence(),
-            None if self.arguments.max_hold.is_some() => "it was not renewed",
+            None if self.arguments.max_hold.is_some() && self.is_connected => {
+                return format!("{names} was held for as long as --max-hold allows: {what}");
+            }
             None if self.is_connected => "the daemon does not renew it",
             None => "the daemon has ended",
         };
@@ -162,15 +178,42 @@ impl Inside<'_> {
                 signal::Signal::SIGCHLD => {
                     program.look();
                 }
-                signal::Signal::SIGCONT => program.go_on(),
+                signal::Signal::SIGCONT => self.on_cont(),
                 signal => is_passed_on(signal).into_iter().for_each(|signal| program.signal(signal)),
             }
         }
         Ok(())
     }
 
-    fn is_done(&self) -> bool {
-        self.program.as_ref().is_none_or(|program| program.end().is_some())
+    /// This process goes on after a stop, which may have taken longer than the deadline: then the command must not.
+    fn on_cont(&mut self) {
+        self.hear();
+        self.on_time();
+        let is_stopped = self.stay.has_passed(clock::now()) && self.arguments.on_lost == OnLost::Kill;
+        if let Some(program) = self.program.as_mut().filter(|_| !is_stopped) {
+            program.go_on();
+        }
+    }
+
+    /// After the deadline nothing of the command may be left, however it was started: what loses its parent becomes our child, and
+    /// is stopped like the others.
+    fn stop_what_is_left(&mut self) {
+        let is_past = self.must_stop() && self.stay.alarm().is_none();
+        if let Some(program) = self.program.as_ref().filter(|_| is_past) {
+            program.kill_all();
+        }
+    }
+
+    /// Whether the command has lost its lock and nothing of it may go on.
+    fn must_stop(&self) -> bool {
+        self.stay.is_over() && self.arguments.on_lost == OnLost::Kill
+    }
+
+    fn is_done(&mut self) -> bool {
+        let must_stop = self.must_stop();
+        let Some(program) = &mut self.program else { return true };
+        let is_left = must_stop && program.look();
+        program.end().is_some() && !is_left
     }
 
     /// The end of the command is known. If nothing of it is left, the section is given back by word, and free when this process ends;

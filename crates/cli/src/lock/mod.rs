@@ -32,7 +32,8 @@ use crate::{Answer, Exit};
 /// NAME=FENCE, one on a line. A store that remembers the largest fence that it has seen can refuse a writer that comes too late.
 ///
 /// The command runs in a process group of its own, dies with this process, and inherits its connection to the daemon: the section is
-/// free again when this process and everything that it started are gone, not before.
+/// free again when this process and everything that it started are gone, not before. What closes inherited descriptors when it starts
+/// something else (Python's subprocess, Java, sudo) cuts that thread: do not let it leave anything running behind it.
 ///
 /// If this machine is cut off from the others, its lock passes on to them after a while. The command is stopped before that: it is sent
 /// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not.

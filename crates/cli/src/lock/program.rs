@@ -24,6 +24,8 @@ use super::{held_run, listens};
 
 /// This program, also when its file was replaced meanwhile.
 const OURSELVES: &str = "/proc/self/exe";
+/// Where Linux tells who the children of this process are: it has one thread.
+const CHILDREN: &str = "/proc/thread-self/children";
 
 /// The terminal of this process, if it has one.
 const TERMINAL: &str = "/dev/tty";
@@ -71,6 +73,7 @@ impl Program {
         set_child_subreaper(Some(getpid()))?;
         fcntl_setfd(connection, FdFlags::empty())?;
         let child = process::Command::new(OURSELVES)
+            .arg0("doorway")
             .args(held_run::words(command))
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .process_group(0)
@@ -93,6 +96,16 @@ impl Program {
             // One that is stopped would not hear it.
             let _ = kill_process_group(self.leader, Signal::CONT);
         }
+    }
+
+    /// Kills its group, and all that has become our child.
+    pub(super) fn kill_all(&self) {
+        let _ = kill_process_group(self.leader, Signal::KILL);
+        let children = std::fs::read_to_string(CHILDREN).unwrap_or_default();
+        let children = children.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?));
+        children.for_each(|child| {
+            let _ = kill_process(child, Signal::KILL);
+        });
     }
 
     /// Learns what became of it and of those that it left behind; tells whether any process is left.

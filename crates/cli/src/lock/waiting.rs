@@ -35,14 +35,21 @@ pub(super) fn obtain(
 ) -> Result<(Connection, Grant), Ending> {
     let path = arguments.daemon.path()?;
     let now = clock::now();
+    let ends = patience(arguments).map(|patience| now + patience);
+    let by = ends.map_or(Ticks(u64::MAX), |ends| ends + GRACE);
+    let line = Line::open_by(&path, by);
     let mut wait = Waiting {
         arguments,
         voice,
-        line: Some(Line::open(&path)?),
+        line: None,
         path,
-        ends: patience(arguments).map(|patience| now + patience),
+        ends,
         asks_at: io::stderr().is_terminal().then_some(now + SILENCE),
         gone_since: None,
+    };
+    wait.line = match line {
+        Err(_) if clock::now() >= by => return Err(wait.too_late()),
+        line => Some(line?),
     };
     wait.ask()?;
     loop {

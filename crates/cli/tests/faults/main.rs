@@ -9,9 +9,11 @@ mod worker;
 
 use std::time::Duration;
 
+use doorway_client::clock;
 use rustix::process::Signal;
 
-use scene::{DETECTION, Scene, name, wait_until};
+use history::{Event, Line};
+use scene::{DETECTION, LEASE, Scene, name, wait_until};
 use worker::{Task, VARIABLE};
 
 /// Longer than a lease, and shorter than one by more than two heartbeats.
@@ -187,13 +189,21 @@ fn two_hosts_that_only_the_others_reach_are_told_apart_within_the_detection_time
 fn a_minority_waits_and_the_majority_goes_on_until_they_meet_again() {
     let Some(scene) = Scene::new(5, 1, &["s"]) else { return };
     scene.wait_served(scene.everybody());
+    let split = clock::now().0;
     scene.net.split(&[0, 1]);
     scene.wait_served(scene.clients_of(&[2, 3, 4]));
-    let lines = scene.lines();
-    scene.net.heal();
-    scene.end();
-    let first = |client: &str| lines.iter().rfind(|line| line.client == client).map(|line| line.at);
-    assert!(first(&format!("{}0", name(0))).is_some());
+    let healed = clock::now().0;
+    let lines = scene.end();
+    let is_late = |line: &&Line| {
+        let is_of_the_minority = [0, 1].iter().any(|node| line.client.starts_with(&name(*node)));
+        let is_entry = matches!(line.event, Event::Entered { .. });
+        is_of_the_minority && is_entry && (split + LEASE..healed).contains(&line.at)
+    };
+    assert_eq!(
+        lines.iter().find(is_late),
+        None,
+        "without a majority nobody is let in when the lease has ended"
+    );
 }
 
 #[test]

@@ -19,6 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Times that bear a machine that is busy with other things.
 const TIMING: &str = "lease = \"2s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\ndetection = \"2500ms\"\nbarrier = \"2s\"\nelection = \"800ms\"\n";
 
+/// The lease in microseconds.
+pub const LEASE: u64 = 2_000_000;
+
 /// The longest that a cluster with these times needs to leave somebody out and go on.
 pub const DETECTION: Duration = Duration::from_millis(2_500 + 2_500);
 

@@ -57,11 +57,21 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
     let (mut reading, mut writing) = stream.split();
     let talk = race(hear(&shared, client, &mut reading), speak(&outbox, &mut writing));
     let ended = race(talk, give_up(&outbox)).await;
-    if let Err(error) = ended {
-        tracing::debug!(client = client.0, %error, "client refused");
-    }
     outbox.close();
-    shared.tell(Event::Gone(client));
+    match ended {
+        Err(error) if !is_end(&error) => {
+            tracing::warn!(client = client.0, %error, "client refused");
+            shared.tell(Event::Forsaken(client));
+        }
+        Ok(()) | Err(_) => shared.tell(Event::Gone(client)),
+    }
+}
+
+/// Whether an error means that every copy of the client's socket is closed. After any other the client may still be there and believe
+/// that it is inside.
+fn is_end(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
 /// Takes in what a client asks.

@@ -42,8 +42,10 @@ pub(crate) enum Event {
     Came { client: ClientId, outbox: Arc<Outbox>, process: Option<u32> },
     /// A client asks for something.
     Asked { client: ClientId, ask: Ask, room: OwnedSemaphorePermit },
-    /// A client is gone.
+    /// A client is gone: every copy of its socket is closed.
     Gone(ClientId),
+    /// A client is not talked to any more, but may still be there.
+    Forsaken(ClientId),
     /// What an operator asked for is done or has failed.
     Finished { client: ClientId, number: u32, outcome: Result<String, Refusal> },
     /// The node is to leave and the daemon to end.
@@ -153,7 +155,8 @@ impl Driver {
             surveys: BTreeMap::new(),
             wishes: BTreeMap::new(),
             trying: None,
-            next_question: 1,
+            // No number of an earlier life comes again, so that a late answer to one is taken for nothing.
+            next_question: clock::now().0,
             leavers: Vec::new(),
             is_leaving: false,
             sent: 0,
@@ -246,15 +249,18 @@ impl Driver {
                 drop(room);
                 self.answer(client, ask);
             }
-            Event::Gone(client) => {
-                if self.clients.remove(&client).is_some() {
-                    self.requests.forget_client(client);
-                    self.command(Command::Gone(client));
-                }
-            }
+            Event::Gone(client) => self.forget(client, Command::Gone(client)),
+            Event::Forsaken(client) => self.forget(client, Command::Forsake(client)),
             Event::Finished { client, number, outcome } => self.tell(client, &told(number, outcome)),
             Event::Stop { patience } => self.leave(patience),
             Event::End => self.outcome = Some(Ok(())),
+        }
+    }
+
+    fn forget(&mut self, client: ClientId, command: Command) {
+        if self.clients.remove(&client).is_some() {
+            self.requests.forget_client(client);
+            self.command(command);
         }
     }
 
@@ -269,9 +275,11 @@ impl Driver {
             Word::Answer { number, answer: Answer::Status(account) } => {
                 self.hear_account(number, from, *account);
             }
-            Word::Answer { number, answer: Answer::Done(sentence) } => self.end_wish(number, Ok(sentence)),
+            Word::Answer { number, answer: Answer::Done(sentence) } => {
+                self.hear_of_wish(from, number, Ok(sentence));
+            }
             Word::Answer { number, answer: Answer::Failed(sentence) } => {
-                self.end_wish(number, Err(Refusal::new(sentence)));
+                self.hear_of_wish(from, number, Err(Refusal::new(sentence)));
             }
         }
     }

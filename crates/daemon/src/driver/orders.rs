@@ -16,8 +16,8 @@ use crate::peers::words::{Answer, Lane, Question, Word};
 pub(super) struct Wish {
     asker: Asker,
     desire: Desire,
-    /// Whether the node that leads was told.
-    is_passed_on: bool,
+    /// The node that was told because it leads.
+    passed_to: Option<NodeId>,
 }
 
 #[derive(Clone, Copy)]
@@ -111,6 +111,11 @@ impl Driver {
             "an operator asks elsewhere"
         );
         let asker = Asker::Daemon(from, number);
+        // A certificate alone is no word in the cluster: who was removed has one, too.
+        let newest = self.node.look().newest;
+        if !newest.is_some_and(|view| view.members.contains_key(&from)) {
+            return self.answer_wish(asker, Err(Refusal::new("the node that asks is no member")));
+        }
         match self.desire(order) {
             Ok(desire) => self.wish(asker, desire),
             Err(refusal) => self.answer_wish(asker, Err(refusal)),
@@ -123,7 +128,7 @@ impl Driver {
         }
         let number = self.next_question;
         self.next_question += 1;
-        self.wishes.insert(number, Wish { asker, desire, is_passed_on: false });
+        self.wishes.insert(number, Wish { asker, desire, passed_to: None });
         self.remind(PATIENCE, Reminder::Wish(number));
         self.try_wish(number);
     }
@@ -143,7 +148,7 @@ impl Driver {
 
     /// The wish that is being told to the node, or else all of those that wait for it to lead, cannot be fulfilled here.
     pub(super) fn hear_not_leader(&mut self, leader: Option<NodeId>) {
-        let waits = |wish: &Wish| !wish.is_passed_on && !matches!(wish.desire, Desire::Break(_));
+        let waits = |wish: &Wish| wish.passed_to.is_none() && !matches!(wish.desire, Desire::Break(_));
         let those: Vec<u64> = match self.trying {
             Some(number) => vec![number],
             None => self.wishes.iter().filter(|(_, wish)| waits(wish)).map(|(number, _)| *number).collect(),
@@ -162,7 +167,7 @@ impl Driver {
             && self.shared.peers.tell(leader, Lane::Life, &Word::Ask { number, question })
         {
             if let Some(wish) = self.wishes.get_mut(&number) {
-                wish.is_passed_on = true;
+                wish.passed_to = Some(leader);
             }
             return;
         }
@@ -178,10 +183,17 @@ impl Driver {
 
     /// Something has come true, for whoever wished it.
     pub(super) fn fulfil(&mut self, desire: &Desire, sentence: &str) {
-        let those = self.wishes.iter().filter(|(_, wish)| wish.desire == *desire && !wish.is_passed_on);
+        let those = self.wishes.iter().filter(|(_, wish)| wish.desire == *desire && wish.passed_to.is_none());
         let those: Vec<u64> = those.map(|(number, _)| *number).collect();
         tracing::info!(audit = true, sentence, "done as an operator asked");
         those.into_iter().for_each(|number| self.end_wish(number, Ok(sentence.to_owned())));
+    }
+
+    /// The node that leads has answered.
+    pub(super) fn hear_of_wish(&mut self, from: NodeId, number: u64, outcome: Result<String, Refusal>) {
+        if self.wishes.get(&number).is_some_and(|wish| wish.passed_to == Some(from)) {
+            self.end_wish(number, outcome);
+        }
     }
 
     pub(super) fn end_wish(&mut self, number: u64, outcome: Result<String, Refusal>) {

@@ -110,12 +110,10 @@ impl Driver {
     }
 
     pub(super) fn lose(&mut self, id: RequestId, why: Loss) {
-        // Whoever is put out by an operator still has its section, and says so when it has left.
+        // Whoever is put out still has its section, and says so when it has left.
         let request = match why {
-            Loss::Broken => self.requests.all.get(&id).cloned(),
-            Loss::Lease | Loss::LeftOut | Loss::MaxHold | Loss::Leaving | Loss::Conflict => {
-                self.requests.remove(id)
-            }
+            Loss::Broken | Loss::Leaving => self.requests.all.get(&id).cloned(),
+            Loss::Lease | Loss::LeftOut | Loss::MaxHold | Loss::Conflict => self.requests.remove(id),
         };
         let Some(Request { client, number, first }) = request else { return };
         let section = first.as_ref().map(|(section, _)| section.as_str());

@@ -2,13 +2,14 @@
 
 use std::hash::{BuildHasher, Hasher};
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use doorway_core::Refusal;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::client::TlsStream;
@@ -95,10 +96,12 @@ async fn dial(shared: &Shared, link: &Link, lane: Lane) -> Result<TlsStream<TcpS
 /// Connects, by the first of several attempts that begin one after the other. One alone would wait for a whole second if its first
 /// word is lost, and after a cut that is longer than what is left of a lease.
 async fn connect(address: &str) -> io::Result<TcpStream> {
+    // The name is looked up once: a lookup cannot be given up, and many that hang would be in each other's way.
+    let places: Arc<[SocketAddr]> = lookup_host(address).await?.collect();
     let mut attempts = JoinSet::new();
     loop {
-        let address = address.to_owned();
-        attempts.spawn(async move { TcpStream::connect(&address).await });
+        let places = places.clone();
+        attempts.spawn(async move { TcpStream::connect(&places[..]).await });
         if let Ok(Some(Ok(connected))) = timeout(STAGGER, attempts.join_next()).await {
             return connected;
         }

@@ -80,6 +80,42 @@ fn random_bytes_and_frames_that_are_too_long_end_a_connection_and_nothing_else()
 }
 
 #[test]
+fn a_name_that_is_too_long_ends_its_connection_and_nothing_else() {
+    let cluster = Cluster::running(1);
+    // A request as a client of another making might write it: the second word of the protocol, and its fields.
+    let asked = |length: usize| {
+        let request = (1_u32, 7_u32, vec!["x".repeat(length)], None::<u64>, None::<u64>, false);
+        frame(&postcard::to_stdvec(&request).expect("it is data"))
+    };
+    let mut stream = unix(&cluster, "a");
+    stream.write_all(&asked(256)).expect("it listens");
+    assert!(is_closed(&mut stream));
+    let mut stream = unix(&cluster, "a");
+    stream.set_read_timeout(Some(Duration::from_millis(300))).expect("a socket");
+    stream.write_all(&asked(255)).expect("it listens");
+    assert!(!is_closed(&mut stream), "the longest name is one letter shorter");
+    cluster.client("a").pass("door");
+}
+
+#[test]
+fn a_connection_that_was_begun_and_never_finished_is_given_up_while_others_are_served() {
+    let cluster = Cluster::running(1);
+    let half = |mut stream: TcpStream, bytes: &[u8]| {
+        stream.write_all(bytes).expect("it listens");
+        stream
+    };
+    // The beginning of a handshake, and of a client's word; then nothing.
+    let mut peer = half(tcp(&cluster, "a"), b"\x16\x03\x01\x02\x00\x01");
+    let mut client = unix(&cluster, "a");
+    client.write_all(&[9, 0]).expect("it listens");
+    cluster.client("a").pass("door");
+    assert!(is_closed(&mut peer), "nobody waits for ever for a handshake");
+    client.shutdown(std::net::Shutdown::Write).expect("a socket");
+    assert!(is_closed(&mut client));
+    cluster.client("a").pass("door");
+}
+
+#[test]
 fn thousands_of_idle_connections_keep_nobody_out_and_take_little_memory() {
     const IDLE: usize = 4_000;
     const LIMIT: u64 = 192 << 20;

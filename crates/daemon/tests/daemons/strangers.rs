@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use doorway_client::protocol::Order;
+use doorway_core::Refusal;
 use doorway_daemon::certificates::{Authority, Pair, Validity};
 use doorway_daemon::founding;
 use rustls::pki_types::pem::PemObject as _;
@@ -127,7 +128,11 @@ fn all_certificates_and_the_authority_are_changed_while_the_cluster_serves() {
     let mut client = cluster.client("a");
     let reload =
         |cluster: &Cluster| cluster.daemons.values().for_each(|daemon| daemon.reload().expect("good files"));
+    let refused = |outcome: Result<(), Refusal>| outcome.expect_err("it would lock nodes out").to_string();
+    assert!(refused(founding::forget_old_authority(&cluster.folder)).contains("no old authority"));
     founding::rotate(&cluster.folder, true).expect("room");
+    assert!(refused(founding::forget_old_authority(&cluster.folder)).contains("rotate them first"));
+    assert!(refused(founding::rotate(&cluster.folder, true)).contains("already"));
     reload(&cluster);
     founding::rotate(&cluster.folder, false).expect("room");
     reload(&cluster);

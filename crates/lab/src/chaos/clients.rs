@@ -1,7 +1,7 @@
 //! The clients of a cluster: they ask, wait, hold, write, leave, and sometimes sleep through their deadline.
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
-use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
+use doorway_node::{ClientId, Command, Lock, Loss, Notice, RequestId};
 use doorway_simulator::Random;
 
 use super::cluster::Cluster;
@@ -278,6 +278,13 @@ impl Clients {
             Notice::Renewed { request, until } => {
                 let (judge, engine) = cluster.judge_and_engine();
                 judge.renew(request, until, engine);
+            }
+            Notice::Lost { request, why: Loss::Leaving | Loss::Broken } => {
+                self.lost += 1;
+                // Whoever is put out still has its sections: it says when it has left, or its deadline passes.
+                if let Some(place) = self.inside(request).filter(|place| !self.clients[*place].is_asleep) {
+                    self.leave(place, cluster);
+                }
             }
             Notice::Lost { request, .. } => {
                 self.lost += 1;

@@ -46,6 +46,7 @@ impl Recorder {
             Command::Release { .. } => drop(step(What::Timer, "a client leaves elsewhere")),
             Command::Cancel(_) => drop(step(What::Timer, "a client gives up")),
             Command::Gone(_) => drop(step(What::Timer, "a client is gone")),
+            Command::Forsake(_) => drop(step(What::Timer, "a client cannot be talked to any more")),
             Command::Leave { .. } => drop(step(What::Timer, "it is told to leave the cluster")),
             Command::Appoint(_) => drop(step(What::Timer, "it is told who shall vote")),
             Command::Remove(_) => drop(step(What::Timer, "it is told that a node is gone for good")),

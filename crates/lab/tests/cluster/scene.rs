@@ -238,8 +238,14 @@ impl Scene {
                 judge.renew(request, until, engine);
             }
             Notice::Lost { request, why } => {
-                self.stories.get_mut(&request).expect("somebody has asked").lost = Some((now, why));
+                let story = self.stories.get_mut(&request).expect("somebody has asked");
+                story.lost = Some((now, why));
+                let fence = story.granted.map(|(_, fence)| fence).unwrap_or_default();
                 self.end(request);
+                // Whoever is put out still has its section, and says that it has left.
+                if matches!(why, Loss::Leaving | Loss::Broken) {
+                    self.cluster.command(node, Command::Release { request, fence });
+                }
             }
             Notice::Refused { request, why } => {
                 self.stories.get_mut(&request).expect("somebody has asked").refused = Some((now, why));

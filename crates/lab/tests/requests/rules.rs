@@ -91,9 +91,12 @@ fn a_node_that_leaves_refuses_whoever_waits_and_asks_and_bears_those_inside_for_
     let late = scene.ask(node(0), lock(4, 4, &["west"]));
     assert_eq!(scene.fate(late), Fate::Refused(Reason::Leaving));
     scene.run_for(ms(290));
-    assert!(matches!(scene.fate(inside), Fate::Inside(_)));
+    let Fate::Inside(fence) = scene.fate(inside) else { panic!("it is in") };
     scene.run_for(ms(15));
     assert_eq!(scene.fate(inside), Fate::Lost(Loss::Leaving));
+    scene.run_for(ms(100));
+    assert_eq!(scene.fate(elsewhere), Fate::Waiting, "one that was told has until its deadline to leave");
+    scene.tell(node(0), Command::Release { request: RequestId(1), fence });
     scene.run_for(ms(100));
     assert!(matches!(scene.fate(elsewhere), Fate::Inside(_)), "a node that leaves in peace costs no lease");
     scene.run_for(ms(1_000));

@@ -162,7 +162,9 @@ pub fn recover(bytes: &[u8], disk: DiskId, me: NodeId) -> Result<Vec<u8>, Refusa
     let view = View { number, voters_since: number, removed, ..genesis };
     let last = memory.entries.last().map_or(memory.snapshot.position, |(position, _)| *position);
     let position = Position { index: last.index + 1, term: memory.term + LEAP };
-    let snapshot = Snapshot { position, ..Snapshot::genesis(view) };
+    // Disks that only this knows of are as gone as the others.
+    let lives = memory.snapshot.lives.clone();
+    let snapshot = Snapshot { position, lives, forgotten_to: number, ..Snapshot::genesis(view) };
     let bytes = file_of(&[
         Record::Made(disk),
         Record::Vote { term: position.term, voted_for: None },

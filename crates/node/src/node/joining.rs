@@ -29,8 +29,8 @@ pub(super) enum Leaving {
     No,
     /// It lets nobody in and waits for those inside, until then.
     Waiting(Ticks),
-    /// Those inside were told; they have until then to stop.
-    Told(Ticks),
+    /// Those inside were told; each has until its deadline to stop.
+    Told,
     /// It has said so and never acts again; it says it again at the first time, and gives up at the last. Before the second it
     /// may still be taken in, because it said hello before.
     Said { again: Ticks, since: Ticks, until: Ticks },
@@ -43,8 +43,8 @@ impl Leaving {
 
     pub(super) fn alarm(&self) -> Ticks {
         match self {
-            Leaving::No => Ticks(u64::MAX),
-            Leaving::Waiting(until) | Leaving::Told(until) => *until,
+            Leaving::No | Leaving::Told => Ticks(u64::MAX),
+            Leaving::Waiting(until) => *until,
             Leaving::Said { again, until, .. } => *again.min(until),
         }
     }
@@ -174,8 +174,8 @@ impl LockNode {
         match self.leaving {
             Leaving::No => {}
             Leaving::Waiting(until) => self.wait_for_those_inside(until, effects),
-            Leaving::Told(until) if self.now < until => {}
-            Leaving::Told(_) => self.leave_for_good(effects),
+            Leaving::Told if self.sections.is_anybody_inside() => {}
+            Leaving::Told => self.leave_for_good(effects),
             Leaving::Said { again, since, until } => {
                 let is_out = self.consensus.newest_decided().is_none_or(|view| !view.has(&self.incarnation));
                 if (is_out && self.now >= since) || self.now >= until {
@@ -192,8 +192,8 @@ impl LockNode {
         if !self.sections.is_anybody_inside() {
             self.leave_for_good(effects);
         } else if self.now >= until {
-            self.sections.lose_all(Loss::Leaving);
-            self.leaving = Leaving::Told(self.now + self.setup.timing.margin);
+            self.sections.put_out_all(Loss::Leaving);
+            self.leaving = Leaving::Told;
         } else if self.has(Flaw::LeaveBeforeStop) && self.membership.is_some() {
             self.say_leave(self.now, self.now + self.leave_patience(), effects);
             self.leaving = Leaving::Waiting(until);

@@ -336,6 +336,7 @@ impl Machine for LockNode {
             Command::Cancel(request) => self.sections.cancel(request),
             Command::Release { request, fence } => self.sections.release(request, fence),
             Command::Gone(client) => self.sections.client_gone(client),
+            Command::Forsake(client) => self.sections.forsake(client),
             Command::Leave { .. } if self.state == State::Over => effects.notices.push(Notice::Left),
             Command::Leave { patience } => self.begin_leaving(patience),
             Command::Appoint(nodes) => self.appoint(nodes, effects),
