@@ -45,7 +45,7 @@ fn the_status_is_the_commands_and_the_section_is_given_back_by_word() {
         (&["true"][..], 0),
         (&["sh", "-c", "exit 7"], 7),
         (&["sh", "-c", "kill -9 $$"], 137),
-        (&["sh", "-c", "kill -INT $$"], 130),
+        (&["sh", "-c", "kill -TERM $$"], 143),
         (&["no-such-command-here"], 127),
         (&[&plain], 126),
     ] {
