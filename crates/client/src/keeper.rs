@@ -1,7 +1,7 @@
 //! The thread behind a client, which keeps deadlines whatever the program and the daemon do.
 //!
 //! It is nobody's runtime: it waits for the socket, for the next deadline and for a word of the program, and for nothing else.
-//! The program's own threads put their wishes into the [`Office`] and send them themselves if the socket takes them at once.
+//! The program's own threads put their wishes into the [`Desk`] and send them themselves if the socket takes them at once.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;

@@ -176,7 +176,7 @@ pub struct Status {
     pub algorithm: String,
     /// The name of the node that answers.
     pub node: String,
-    /// The nodes, in the order of their numbers; the first word of those that did not answer is `None`.
+    /// The nodes, in the order of their numbers; those that did not answer say nothing of themselves.
     pub nodes: Vec<NodeStatus>,
     /// The sections that somebody is inside of or waits for.
     pub sections: Vec<SectionStatus>,

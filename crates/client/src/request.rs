@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doorway_core::{Refusal, SectionName};
-use doorway_node::Reason;
+use doorway_node::{Lock, Reason};
 
 use crate::client::Handle;
 use crate::clock;
@@ -14,9 +14,6 @@ use crate::error::Error;
 use crate::guard::Guard;
 use crate::ledger::Plan;
 use crate::seat::{Course, Outcome, Seat};
-
-/// The most sections of one request.
-const MOST_NAMES: usize = 64;
 
 /// A wish to enter sections, which has not been told to the daemon yet. Await it, or block on it.
 #[must_use = "nothing is asked for before the request is awaited or blocked on"]
@@ -86,7 +83,7 @@ impl Request {
 
     fn ask(self) -> Result<Place, Error> {
         let names = self.names?;
-        if !(1..=MOST_NAMES).contains(&names.len()) || has_twice(&names) {
+        if !(1..=Lock::MOST_NAMES).contains(&names.len()) || has_twice(&names) {
             return Err(Error::Refused { names, why: Reason::BadNames });
         }
         let Self { handle, patience, max_hold, tell_if_wanted, persists, .. } = self;

@@ -59,6 +59,11 @@ pub struct Lock {
     pub tell_if_wanted: bool,
 }
 
+impl Lock {
+    /// The largest number of sections in one request.
+    pub const MOST_NAMES: usize = 64;
+}
+
 /// What a node tells its clients.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Notice {

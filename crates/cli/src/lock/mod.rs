@@ -17,6 +17,7 @@ use std::time::Duration;
 use doorway_client::clock;
 use doorway_core::{Fence, Refusal, SectionName, Ticks};
 use doorway_daemon::config::Span;
+use doorway_node::Lock;
 use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -115,17 +116,16 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
     let zero = |span: &Option<Span>| span.is_some_and(|span| span.0.is_zero());
     match twice {
         Some((_, name)) => Err(Refusal::new(format!("{name} is named twice: once is enough"))),
-        None if names.len() > MOST_NAMES => {
-            Err(Refusal::new(format!("one command holds at most {MOST_NAMES} sections, not {}", names.len())))
-        }
+        None if names.len() > Lock::MOST_NAMES => Err(Refusal::new(format!(
+            "one command holds at most {} sections, not {}",
+            Lock::MOST_NAMES,
+            names.len()
+        ))),
         None if zero(wait) => Err(Refusal::new("--wait 0s waits for nobody: that is --try")),
         None if zero(max_hold) => Err(Refusal::new("--max-hold 0s leaves no time for the command")),
         None => Ok(()),
     }
 }
-
-/// As many as a request may name.
-const MOST_NAMES: usize = 64;
 
 /// From the wish to the end, as an exit status.
 fn run(arguments: &Arguments, voice: &Voice<'_>) -> Result<u8, Ending> {
@@ -201,7 +201,7 @@ fn label(arguments: &Arguments) -> String {
     arguments.label.clone().unwrap_or_else(name)
 }
 
-/// How long it may take, and from now until when.
+/// How long it may take, if not for ever.
 fn patience(arguments: &Arguments) -> Option<Ticks> {
     let wait = arguments.wait.map(|span| clock::ticks(span.0));
     if arguments.try_only { Some(TRY) } else { wait }

@@ -54,8 +54,7 @@ fn the_daemon_of_the_holder_is_killed() {
     scene.wait_served(scene.everybody());
     let node = scene.node_of(scene.holder());
     scene.kill(node);
-    let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
-    scene.wait_served(scene.clients_of(&others));
+    scene.wait_served(scene.clients_beside(node));
     scene.restart(node);
     scene.end();
 }
@@ -66,8 +65,7 @@ fn the_daemon_of_a_waiting_client_is_killed() {
     scene.wait_served(scene.everybody());
     let node = (scene.node_of(scene.holder()) + 1) % 3;
     scene.kill(node);
-    let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
-    scene.wait_served(scene.clients_of(&others));
+    scene.wait_served(scene.clients_beside(node));
     scene.restart(node);
     scene.end();
 }
@@ -78,8 +76,7 @@ fn the_leader_of_the_consensus_is_killed() {
     scene.wait_served(scene.everybody());
     let leader = scene.leader();
     scene.kill(leader);
-    let others: Vec<usize> = (0..5).filter(|other| *other != leader).collect();
-    scene.wait_served(scene.clients_of(&others));
+    scene.wait_served(scene.clients_beside(leader));
     assert_ne!(scene.leader(), leader);
     scene.restart(leader);
     scene.end();
@@ -102,8 +99,7 @@ fn a_daemon_stands_still_for_longer_than_a_lease_and_goes_on() {
     scene.wait_served(scene.everybody());
     let node = scene.node_of(scene.holder());
     scene.signal_daemon(node, Signal::STOP);
-    let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
-    scene.wait_served(scene.clients_of(&others));
+    scene.wait_served(scene.clients_beside(node));
     scene.signal_daemon(node, Signal::CONT);
     scene.end();
 }
@@ -116,8 +112,7 @@ fn a_client_and_its_daemon_stand_still_for_longer_than_a_lease_and_go_on() {
     let node = scene.node_of(client);
     scene.signal_daemon(node, Signal::STOP);
     scene.signal_client(client, Signal::STOP);
-    let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
-    scene.wait_served(scene.clients_of(&others));
+    scene.wait_served(scene.clients_beside(node));
     scene.signal_client(client, Signal::CONT);
     scene.signal_daemon(node, Signal::CONT);
     scene.end();
@@ -250,8 +245,7 @@ fn a_week_in_the_life_loses_only_the_locks_of_the_nodes_that_restart() {
     for node in 0..3 {
         let before = scene.losers().len();
         scene.stop(node);
-        let others: Vec<usize> = (0..3).filter(|other| *other != node).collect();
-        scene.wait_served(scene.clients_of(&others));
+        scene.wait_served(scene.clients_beside(node));
         scene.restart(node);
         scene.wait_served(scene.everybody());
         let lost = scene.losers().split_off(before);

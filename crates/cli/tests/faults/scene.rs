@@ -287,6 +287,11 @@ impl Scene {
         self.everybody().into_iter().filter(|worker| nodes.contains(&self.node_of(*worker))).collect()
     }
 
+    /// The clients of all nodes but this one.
+    pub fn clients_beside(&self, node: usize) -> Vec<usize> {
+        self.everybody().into_iter().filter(|worker| self.node_of(*worker) != node).collect()
+    }
+
     /// Who has lost what it held, so far.
     pub fn losers(&self) -> Vec<String> {
         let lost = self.lines().into_iter().filter(|line| matches!(line.event, Event::Lost { .. }));

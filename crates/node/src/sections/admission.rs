@@ -55,8 +55,6 @@ impl Used {
 }
 
 impl Sections {
-    /// The most sections in one request.
-    pub(crate) const MOST_NAMES: usize = 64;
     /// The most requests at one node.
     const MOST_REQUESTS: usize = 100_000;
 
@@ -85,7 +83,7 @@ impl Sections {
         match () {
             () if self.gate.is_closed => Some(Reason::Leaving),
             () if self.requests.contains_key(&lock.request) => Some(Reason::BadNumber),
-            () if names.is_empty() || names.len() != lock.names.len() || names.len() > Self::MOST_NAMES => {
+            () if names.is_empty() || names.len() != lock.names.len() || names.len() > Lock::MOST_NAMES => {
                 Some(Reason::BadNames)
             }
             () if of_client.any(|request| request.names.iter().any(|name| names.contains(name))) => {

@@ -157,9 +157,6 @@ impl Sections {
                 self.clients.remove(&request.client);
             }
         }
-        request.alarm().into_iter().for_each(|at| {
-            self.alarms.remove(&(at, id));
-        });
         if let Some(next) = request.names.get(request.fences.len()) {
             if let Some(section) = self.open.get_mut(next) {
                 section.line.retain(|other| *other != id);
