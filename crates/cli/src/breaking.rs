@@ -5,11 +5,12 @@ use std::io::{self, IsTerminal};
 use doorway_client::clock;
 use doorway_client::protocol::ClientStatus;
 use doorway_core::{Refusal, SectionName, Ticks};
+use doorway_node::Stay;
 
-use crate::line::{Command, Where};
+use crate::Answer;
+use crate::line::{Command, Line, Where};
 use crate::question::confirmed;
 use crate::status::spoken;
-use crate::{Answer, Exit};
 
 /// Take a section from whoever is inside
 ///
@@ -41,39 +42,45 @@ const LOOK_AGAIN: Ticks = Ticks(20_000);
 const PATIENCE: Ticks = Ticks(60_000_000);
 
 pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
-    let section = &arguments.section;
     if !arguments.yes && !io::stdin().is_terminal() {
         return Err(Refusal::new(format!(
-            "nobody can be asked here whether {section} is to be broken: --yes says so"
+            "nobody can be asked here whether {} is to be broken: --yes says so",
+            arguments.section
         )));
     }
+    Ok(break_open(arguments).unwrap_or_else(|refusal| Answer::failed(refusal.to_string())))
+}
+
+/// # Errors
+/// If no daemon answers, or it cannot do what it is asked for.
+fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
+    let section = &arguments.section;
     let mut line = arguments.daemon.line()?;
-    let status = line.status(Some(section.clone()), true)?;
-    let inside = status.sections.iter().find(|found| found.name == *section);
-    let Some(holder) = inside.and_then(|found| found.inside.as_ref()) else {
-        return Ok(failed(format!("nobody is inside {section}")));
+    let Some(holder) = holder(&mut line, section)? else {
+        return Ok(Answer::failed(format!("nobody is inside {section}")));
     };
-    if !arguments.yes && !confirmed(&format!("{} is inside {section}. Break it? [y/N] ", described(holder)))?
+    if !arguments.yes && !confirmed(&format!("{} is inside {section}. Break it? [y/N] ", described(&holder)))?
     {
-        return Ok(failed(format!("{section} was left as it is")));
+        return Ok(Answer::failed(format!("{section} was left as it is")));
     }
-    line.command(Command::Break(section.clone()), PATIENCE)?;
-    let fence = holder.fence;
-    let told = format!("{} was told to stop", described(holder));
+    // Whoever came in while somebody thought about it is not the one that is meant.
+    let stay = Stay { section: section.clone(), fence: holder.fence };
+    line.command(Command::Break(stay), PATIENCE)?;
+    let told = format!("{} was told to stop", described(&holder));
     let until = clock::now() + PATIENCE;
     while clock::now() < until {
-        let status = line.status(Some(section.clone()), true)?;
-        let now_inside = status.sections.into_iter().find(|found| found.name == *section);
-        if now_inside.and_then(|found| found.inside).is_none_or(|inside| inside.fence != fence) {
+        if self::holder(&mut line, section)?.is_none_or(|inside| inside.fence != holder.fence) {
             return Ok(Answer::holds(format!("{told} and is out of {section}\n")));
         }
         std::thread::sleep(clock::span(LOOK_AGAIN));
     }
-    Ok(failed(format!("{told} and is still inside {section}")))
+    Ok(Answer::failed(format!("{told} and is still inside {section}")))
 }
 
-fn failed(note: String) -> Answer {
-    Answer { text: String::new(), notes: vec![note], exit: Exit::Fails }
+/// Who is inside, as all nodes tell that answer.
+fn holder(line: &mut Line, section: &SectionName) -> Result<Option<ClientStatus>, Refusal> {
+    let status = line.status(Some(section.clone()), true)?;
+    Ok(status.sections.into_iter().find(|found| found.name == *section).and_then(|found| found.inside))
 }
 
 fn described(holder: &ClientStatus) -> String {

@@ -96,6 +96,11 @@ impl Answer {
     fn holds(text: String) -> Self {
         Self { text, notes: Vec::new(), exit: Exit::Holds }
     }
+
+    /// What was asked for could not be done, for the reason in this sentence.
+    fn failed(sentence: String) -> Self {
+        Self { text: String::new(), notes: vec![sentence], exit: Exit::Fails }
+    }
 }
 
 /// Mutual exclusion for programs that do not share a machine, and the laboratory in which to see why it works

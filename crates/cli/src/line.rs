@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Order, Status, Told, VERSION};
 use doorway_client::{clock, place};
 use doorway_core::{Refusal, SectionName, Ticks};
+use doorway_node::Stay;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, recv};
 
@@ -180,7 +181,7 @@ impl Line {
     /// If it cannot be done, or nothing came of it within this time.
     pub(crate) fn command(&mut self, command: Command, patience: Ticks) -> Result<String, Refusal> {
         self.say(&match command {
-            Command::Break(section) => Ask::Break { number: QUESTION, section },
+            Command::Break(stay) => Ask::Break { number: QUESTION, stay },
             Command::Administer(order) => Ask::Administer { number: QUESTION, order },
         })?;
         let by = clock::now() + patience;
@@ -215,7 +216,7 @@ impl AsFd for Line {
 /// What an operator wants done.
 pub(crate) enum Command {
     /// A section freed.
-    Break(SectionName),
+    Break(Stay),
     /// Something about the cluster or the node.
     Administer(Order),
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doorway_core::SectionName;
+use doorway_core::{Fence, SectionName};
+use doorway_node::Stay;
 
 use crate::error::Error;
 use crate::keeper::{Connector, Shared, Welcome};
@@ -134,9 +135,11 @@ impl Client {
         Question::new(&self.handle, ask, QUESTION, question::status)
     }
 
-    /// Puts whoever is inside a section out of it, at whatever node it is, and tells what came of it.
-    pub fn break_section(&self, name: impl AsRef<str>) -> Question<String> {
-        let ask = SectionName::new(name.as_ref()).map(|section| Ask::Break { number: 0, section });
+    /// Puts whoever is inside a section out of it, at whatever node it is, and tells what came of it. With a fence, as
+    /// [`Client::status`] tells it, only the one who has that fence: nobody who came later.
+    pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> Question<String> {
+        let section = SectionName::new(name.as_ref());
+        let ask = section.map(|section| Ask::Break { number: 0, stay: Stay { section, fence } });
         Question::new(&self.handle, ask, COMMAND, question::sentence)
     }
 

@@ -7,12 +7,12 @@
 use std::io;
 
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_node::{Loss, Reason};
+use doorway_node::{Loss, Reason, Stay};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// The longest frame of a client, in bytes.
 pub const LONGEST_ASK: usize = 64 << 10;
@@ -64,8 +64,8 @@ pub enum Ask {
     Break {
         /// The number of this command.
         number: u32,
-        /// The section.
-        section: SectionName,
+        /// The section, and the fence of the one that is meant, if only that one is.
+        stay: Stay,
     },
     /// A command of the operator.
     Administer {

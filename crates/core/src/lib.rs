@@ -76,7 +76,7 @@ pub use machine::{Ask, Effects, Entered, Machine, Never, Ticks};
 pub use node::{Node, Phase};
 pub use out::{Out, Sent, To};
 pub use queues::{NodeQueue, RequestQueue};
-pub use sections::{Charter, Named, Register, SectionName, Sections};
+pub use sections::{Charter, Named, Register, SectionName, Sections, is_plain};
 pub use set::NodeSet;
 pub use sound::{LARGEST_COUNT, check_sound};
 pub use stop::Stop;

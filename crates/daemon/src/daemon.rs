@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use doorway_core::Refusal;
 use doorway_node::disk::{Disk as _, FileDisk, Memory, blank};
@@ -239,10 +239,25 @@ fn run(
             .unwrap_or_else(|_| Err(Refusal::new("the thread of this node has failed: its log says where")));
         drop(file);
         shared.is_ending.store(true, Ordering::Relaxed);
-        let _ = writer.join();
+        wait_for_disk(writer);
         runtime.shutdown_timeout(Duration::from_millis(200));
         tracing::info!(node = shared.config.node.get_ref(), is_well = outcome.is_ok(), "stopped");
         shared.end(outcome);
     };
     thread::Builder::new().name("doorway-node".to_owned()).spawn(live).map_err(cannot)
+}
+
+/// Gives the disk's thread its time to end. One that hangs in a write is left behind: the end of the process ends it, and what it has
+/// not written was never said to be.
+fn wait_for_disk(writer: JoinHandle<()>) {
+    const PATIENCE: Duration = Duration::from_secs(3);
+    let begun = Instant::now();
+    while !writer.is_finished() && begun.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(1));
+    }
+    if writer.is_finished() {
+        let _ = writer.join();
+    } else {
+        tracing::warn!("the disk of this node does not answer: what it was told last may not be written");
+    }
 }

@@ -1,7 +1,6 @@
-//! `GET /health` and `GET /ready` for those who watch over processes, in just enough HTTP.
+//! `GET /health` and `GET /ready`, or `HEAD`, for those who watch over processes, in just enough HTTP.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -42,8 +41,9 @@ async fn answer(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
         }
     }
     let (status, sentence) = reply(shared, &request);
+    let body = if request.starts_with(b"HEAD ") { String::new() } else { format!("{sentence}\n") };
     let text = format!(
-        "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{sentence}\n",
+        "HTTP/1.1 {status}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         sentence.len() + 1
     );
     stream.write_all(text.as_bytes()).await?;
@@ -54,17 +54,13 @@ fn reply(shared: &Shared, request: &[u8]) -> (&'static str, &'static str) {
     let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let mut words = line.split(|byte| *byte == b' ');
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    const UNAVAILABLE: &str = "503 Service Unavailable";
     match (method, path) {
-        (b"GET", b"/health") if shared.is_alive() => ("200 OK", "the node goes on"),
-        (b"GET", b"/health") => ("503 Service Unavailable", "the node does not go on"),
-        (b"GET", b"/ready") if shared.is_ready() => ("200 OK", "the node lets clients in"),
-        (b"GET", b"/ready") if shared.is_disk_failing.load(Ordering::Relaxed) => {
-            ("503 Service Unavailable", "the disk of this node takes nothing")
+        (b"GET" | b"HEAD", b"/health") if shared.is_alive() => ("200 OK", "the node goes on"),
+        (b"GET" | b"HEAD", b"/health") => (UNAVAILABLE, "the node does not go on"),
+        (b"GET" | b"HEAD", b"/ready") => {
+            shared.why_not_ready().map_or(("200 OK", "the node lets clients in"), |why| (UNAVAILABLE, why))
         }
-        (b"GET", b"/ready") => (
-            "503 Service Unavailable",
-            "the node has no lease: it does not hear from a majority of the voters",
-        ),
         _ => ("404 Not Found", "ask for /health or /ready"),
     }
 }

@@ -35,6 +35,10 @@ pub(crate) struct Shared {
     ready_until: AtomicU64,
     /// When the node's thread was last seen to go on.
     alive_at: AtomicU64,
+    /// Whether the node is leaving its cluster.
+    is_leaving: AtomicBool,
+    /// What clients have not read yet of what they were told, in bytes.
+    pub(crate) unread: Arc<AtomicUsize>,
     /// Whether the disk takes nothing at present.
     pub(crate) is_disk_failing: AtomicBool,
     /// Whether the disk's thread is to give up.
@@ -69,6 +73,8 @@ impl Shared {
             asks: Arc::new(Semaphore::new(MOST_ASKS)),
             ready_until: AtomicU64::new(0),
             alive_at: AtomicU64::new(clock::now().0),
+            is_leaving: AtomicBool::new(false),
+            unread: Arc::default(),
             is_disk_failing: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
             outcome: Mutex::new(None),
@@ -126,23 +132,42 @@ impl Shared {
                 "the cluster, the name, the number or the address of a node cannot change while it runs",
             ));
         }
-        let credentials = Credentials::load(&config)?;
-        *lock(&self.credentials) = Arc::new(credentials);
+        let credentials = Arc::new(Credentials::load(&config)?);
+        let earlier = std::mem::replace(&mut *lock(&self.credentials), credentials.clone());
         self.roster.configure(&config);
-        self.peers.keep_only(&self.roster.all());
+        if credentials.believes_all_of(&earlier) {
+            self.peers.keep_only(&self.roster.all());
+        } else {
+            // Whoever is connected may be believed no more: all have to show their certificates again.
+            self.peers.keep_only(&[]);
+        }
         self.dial_all();
         tracing::info!("configuration and certificates read again");
         Ok(())
     }
 
     /// The node's thread has looked around: until when may clients be let in?
-    pub(crate) fn note_alive(&self, ready_until: Ticks) {
+    pub(crate) fn note_alive(&self, ready_until: Ticks, is_leaving: bool) {
+        self.is_leaving.store(is_leaving, Ordering::Relaxed);
         self.alive_at.store(clock::now().0, Ordering::Relaxed);
         self.ready_until.store(ready_until.0, Ordering::Relaxed);
     }
 
     pub(crate) fn is_ready(&self) -> bool {
         clock::now().0 < self.ready_until.load(Ordering::Relaxed)
+    }
+
+    /// Why nobody is let in, if so.
+    pub(crate) fn why_not_ready(&self) -> Option<&'static str> {
+        if self.is_leaving.load(Ordering::Relaxed) {
+            Some("the node is leaving its cluster")
+        } else if self.is_ready() {
+            None
+        } else if self.is_disk_failing.load(Ordering::Relaxed) {
+            Some("the disk of this node takes nothing")
+        } else {
+            Some("the node has no lease: it does not hear from a majority of the voters")
+        }
     }
 
     pub(crate) fn is_alive(&self) -> bool {

@@ -22,6 +22,8 @@ const PROTOCOL: &[u8] = b"doorway/1";
 
 /// What a node needs to be believed and to tell whom to believe.
 pub(crate) struct Credentials {
+    /// Whoever's signature is believed.
+    authorities: Vec<CertificateDer<'static>>,
     pub(crate) acceptor: TlsAcceptor,
     pub(crate) connector: TlsConnector,
 }
@@ -44,13 +46,20 @@ impl Credentials {
                 config.cluster
             )));
         }
-        let roots = Arc::new(read_roots(&config.tls.authority)?);
-        Self::new(roots, certificates, key).map_err(|error| {
+        let authorities = read_certificates(&config.tls.authority)?;
+        let roots = roots(&config.tls.authority, &authorities)?;
+        Self::new(authorities, Arc::new(roots), certificates, key).map_err(|error| {
             Refusal::new(format!("certificate, key and authority of this node do not fit together: {error}"))
         })
     }
 
+    /// Whether everybody is believed whom others believed.
+    pub(crate) fn believes_all_of(&self, others: &Self) -> bool {
+        others.authorities.iter().all(|authority| self.authorities.contains(authority))
+    }
+
     fn new(
+        authorities: Vec<CertificateDer<'static>>,
         roots: Arc<RootCertStore>,
         certificates: Vec<CertificateDer<'static>>,
         key: PrivateKeyDer<'static>,
@@ -71,7 +80,7 @@ impl Credentials {
             .with_client_auth_cert(certificates, key)?;
         client.alpn_protocols = vec![PROTOCOL.to_vec()];
         client.resumption = Resumption::disabled();
-        Ok(Self { acceptor: Arc::new(server).into(), connector: Arc::new(client).into() })
+        Ok(Self { authorities, acceptor: Arc::new(server).into(), connector: Arc::new(client).into() })
     }
 }
 
@@ -105,10 +114,10 @@ fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Refusa
     Ok(certificates)
 }
 
-fn read_roots(path: &Path) -> Result<RootCertStore, Refusal> {
+fn roots(path: &Path, authorities: &[CertificateDer<'static>]) -> Result<RootCertStore, Refusal> {
     let mut roots = RootCertStore::empty();
-    for certificate in read_certificates(path)? {
-        roots.add(certificate).map_err(|error| cannot_read(path, &error))?;
+    for certificate in authorities {
+        roots.add(certificate.clone()).map_err(|error| cannot_read(path, &error))?;
     }
     Ok(roots)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use doorway_client::protocol::{Order, Status};
 use doorway_client::{Client, Error, Question, Request, Welcome, place};
-use doorway_core::{Catalog, Choice, Options, Refusal};
+use doorway_core::{Catalog, Choice, Fence, Options, Refusal};
 use doorway_daemon::{Config, Daemon};
 use doorway_node::Recipe;
 
@@ -131,9 +131,10 @@ impl Doorway {
         self.client.status(section, everywhere)
     }
 
-    /// Puts whoever is inside a section out of it, and tells what came of it.
-    pub fn break_section(&self, name: impl AsRef<str>) -> Question<String> {
-        self.client.break_section(name)
+    /// Puts whoever is inside a section out of it, and tells what came of it. With a fence, as [`Doorway::status`] tells it, only the
+    /// one who has that fence: nobody who came later.
+    pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> Question<String> {
+        self.client.break_section(name, fence)
     }
 
     /// A command of the operator, and what came of it.

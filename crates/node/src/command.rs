@@ -37,9 +37,18 @@ pub enum Command {
     /// again. With a new disk it can come back as a new node. Only a leader acts on it, and answers [`Notice::Removed`] once
     /// that is agreed; anybody else answers [`Notice::NotLeader`].
     Remove(NodeId),
-    /// Whoever is inside a section, at whichever node, is to be put out. It is told so, and the section is free when it has said
+    /// Whoever stays in a section, at whichever node, is to be put out. It is told so, and the section is free when it has said
     /// that it left or its deadline has passed: so two are never inside. Answered with [`Notice::Broken`].
-    Break(SectionName),
+    Break(Stay),
+}
+
+/// Somebody inside a section: whoever it is, or the one who has this fence and nobody who came later.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Stay {
+    /// The section.
+    pub section: SectionName,
+    /// The fence, if only that one is meant.
+    pub fence: Option<Fence>,
 }
 
 /// A client wants into one section, or into several at once.
@@ -132,8 +141,8 @@ pub enum Notice {
     Removed(NodeId),
     /// All members have looked whether somebody is inside a section, and have told whoever was.
     Broken {
-        /// The section.
-        section: SectionName,
+        /// Who was meant.
+        stay: Stay,
         /// Whether anybody was.
         was_inside: bool,
     },

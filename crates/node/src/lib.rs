@@ -40,7 +40,7 @@ mod voter;
 pub mod wire;
 mod wishes;
 
-pub use command::{Command, Lock, Loss, Notice, Reason};
+pub use command::{Command, Lock, Loss, Notice, Reason, Stay};
 pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
 pub use flaw::Flaw;
 pub use id::{ClientId, DiskId, Incarnation, RequestId};

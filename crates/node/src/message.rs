@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::consensus::Ballot;
 use crate::wire::{LONGEST_SAYING, MOST_FORGOTTEN, MOST_INSIDE, MOST_NODES, at_most};
-use crate::{DiskId, Incarnation, Timing};
+use crate::{DiskId, Incarnation, Stay, Timing};
 
 /// A message between two nodes. Everything but [`Msg::Parcel`] may be lost, doubled and overtaken; parcels are numbered,
 /// acknowledged and sent again.
@@ -169,12 +169,12 @@ pub enum Parcel {
         #[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")]
         keep: Vec<SectionName>,
     },
-    /// Whoever is inside this section is to be put out.
-    Break(SectionName),
+    /// Whoever is inside a section is to be put out.
+    Break(Stay),
     /// The answer: whoever was inside has been told.
     Broken {
-        /// The section.
-        section: SectionName,
+        /// Who was meant.
+        stay: Stay,
         /// Whether anybody was.
         was_inside: bool,
     },
@@ -197,8 +197,8 @@ impl Parcel {
         let of = |names: &[SectionName]| names.iter().map(|name| NAME + name.as_str().len()).sum::<usize>();
         match self {
             Parcel::Section { section, bytes, .. } => of(std::slice::from_ref(section)) + bytes.len(),
-            Parcel::Open(name) | Parcel::Wanted(name) | Parcel::Break(name) => of(std::slice::from_ref(name)),
-            Parcel::Broken { section, .. } => of(std::slice::from_ref(section)),
+            Parcel::Open(name) | Parcel::Wanted(name) => of(std::slice::from_ref(name)),
+            Parcel::Break(stay) | Parcel::Broken { stay, .. } => of(std::slice::from_ref(&stay.section)),
             Parcel::Idle(names) | Parcel::MayForget(names) => of(names),
             Parcel::Verdict { forget, keep, .. } => of(forget) + of(keep),
             Parcel::Idleness(Idleness { answers, arrived }) => {

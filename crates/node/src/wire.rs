@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use crate::message::{Idleness, Msg, Parcel};
 
 /// The version of the messages, in the first byte of each.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// The longest message in bytes.
 pub const LONGEST: usize = 4 << 20;

@@ -29,9 +29,12 @@ pub(super) struct Remove {
 const PATIENCE: Ticks = Ticks(30_000_000);
 
 pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
-    let mut line = remove.daemon.line()?;
     let order = Order::Remove { node: remove.name.clone() };
-    let sentence = line.command(Command::Administer(order), PATIENCE)?;
+    let told = remove.daemon.line().and_then(|mut line| line.command(Command::Administer(order), PATIENCE));
+    let sentence = match told {
+        Ok(sentence) => sentence,
+        Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
+    };
     Ok(Answer::holds(format!(
         "{sentence}\nStop its daemon, if it still runs, and take its [[nodes]] paragraph out of the other configurations.\n"
     )))

@@ -16,6 +16,8 @@ pub(crate) use page::spoken;
 /// Asks the daemon on this machine, which asks the others: the members and their leases, and of each section that is in use who is inside,
 /// since when, and who waits.
 ///
+/// Without a daemon, or with one that does not answer, it exits 1.
+///
 /// With --ready it only tells whether this node can let somebody in: it takes part and holds a lease. Exits 0 if so, 1 if not.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
@@ -30,7 +32,7 @@ pub(crate) struct Arguments {
     /// Tell only whether this node can let somebody in
     #[arg(long, conflicts_with = "section")]
     ready: bool,
-    /// Print JSON
+    /// Print JSON: times in microseconds, memory in bytes, fences as strings
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -41,7 +43,11 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     if arguments.ready {
         return Ok(readiness(arguments));
     }
-    let status = arguments.daemon.line()?.status(arguments.section.clone(), true)?;
+    let asked = arguments.daemon.line().and_then(|mut line| line.status(arguments.section.clone(), true));
+    let status = match asked {
+        Ok(status) => status,
+        Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
+    };
     let text = match arguments.json {
         true => format!("{:#}\n", as_json(&status)),
         false => page::page(&status, arguments.section.as_ref()),

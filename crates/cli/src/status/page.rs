@@ -61,11 +61,20 @@ fn section_rows(section: &SectionStatus) -> Vec<Vec<String>> {
     let row = |what: &str, client: &ClientStatus| {
         let process = client.process.map(|process| format!(" ({process})")).unwrap_or_default();
         let fence = client.fence.map(|fence| fence.to_string()).unwrap_or_default();
-        let who = format!("{}{process}", client.label);
+        let who = format!("{}{process}", shortened(&client.label));
         vec![section.name.to_string(), what.to_owned(), who, client.node.clone(), spoken(client.since), fence]
     };
     let inside = section.inside.iter().map(|client| row("inside", client));
     inside.chain(section.waiting.iter().map(|client| row("waits", client))).collect()
+}
+
+/// The beginning of a label, where all of it would not leave room for the rest of its line.
+fn shortened(label: &str) -> String {
+    const LONGEST: usize = 28;
+    match label.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", label[..end].trim_end()),
+        None => label.to_owned(),
+    }
 }
 
 /// Whether the node that answers can let somebody in, and if not, why.
@@ -97,6 +106,25 @@ pub(crate) fn spoken(span: Ticks) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sections_with_long_labels_fit_a_terminal_of_80_columns() {
+        let client = |process, fence| ClientStatus {
+            node: "frankfurt".to_owned(),
+            process: Some(process),
+            label: "/usr/local/bin/rebuild-all-indices --of every --table".to_owned(),
+            since: Ticks(3_725_000_000),
+            fence,
+        };
+        let name = SectionName::new("nightly").expect("a good name");
+        let inside = client(1_234_567, Some(doorway_core::Fence((4_000 << 36) + 77)));
+        let section = SectionStatus { name, inside: Some(inside), waiting: vec![client(7, None)] };
+        let text = table::of_words(&SECTIONS, &section_rows(&section));
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest.is_some_and(|widest| widest <= 80), "{widest:?}\n{text}");
+        assert_eq!(shortened("make test"), "make test");
+        assert_eq!(text.lines().count(), 4, "{text}");
+    }
 
     #[test]
     fn times_are_told_in_the_unit_that_says_most() {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::protocol::{Told, frame};
+use doorway_client::protocol::{Told, VERSION, frame};
 use doorway_client::{Client, Error, Lost};
 use doorway_node::Reason;
 use rand_core::Rng;
@@ -37,14 +37,15 @@ fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
     let acts: [(&str, Vec<u8>); 5] = [
         ("bytes are no message", vec![2, 0, 0, 0, 0xff, 0xff]),
         ("at most 16777216 bytes, not 4294967295", vec![0xff; 4]),
-        ("speaks version 9 and this client version 1", frame(&welcome(9), 100).expect("short")),
+        ("speaks version 9 and this client version 2", frame(&welcome(9), 100).expect("short")),
         (
             "does not say welcome first",
             frame(&Told::Done { number: 1, sentence: String::new() }, 100).expect("short"),
         ),
         (
             "says welcome twice",
-            [frame(&welcome(1), 100).expect("short"), frame(&welcome(1), 100).expect("short")].concat(),
+            [frame(&welcome(VERSION), 100).expect("short"), frame(&welcome(VERSION), 100).expect("short")]
+                .concat(),
         ),
     ];
     for (words, bytes) in acts {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use doorway_client::protocol::{Ask, Order, Status, Told};
 use doorway_client::{Error, Welcome};
+use doorway_core::Fence;
+use doorway_node::Stay;
 
 use crate::daemon::{name, pair, strangers};
 use crate::runtime::block_on;
@@ -27,8 +29,8 @@ fn questions_get_their_own_answers() {
         };
         assert_eq!((section, everywhere), (Some(name("x")), true));
         daemon.tell(&Told::Status { number, status: Box::new(told) });
-        let Ask::Break { number, section } = daemon.next() else { panic!("it breaks") };
-        assert_eq!(section, name("x"));
+        let Ask::Break { number, stay } = daemon.next() else { panic!("it breaks") };
+        assert_eq!(stay, Stay { section: name("x"), fence: Some(Fence(7)) });
         daemon.tell(&Told::Done { number, sentence: "nobody was inside".to_owned() });
         let Ask::Administer { number, order } = daemon.next() else { panic!("it commands") };
         assert_eq!(order, Order::Reload);
@@ -36,7 +38,10 @@ fn questions_get_their_own_answers() {
         daemon
     });
     assert_eq!(block_on(client.status(Some("x"), true)), Ok(status));
-    assert_eq!(client.break_section("x").answer_blocking(), Ok("nobody was inside".to_owned()));
+    assert_eq!(
+        client.break_section("x", Some(Fence(7))).answer_blocking(),
+        Ok("nobody was inside".to_owned())
+    );
     let failed = Error::Failed("the certificate is too old".to_owned());
     assert_eq!(block_on(client.order(Order::Reload)), Err(failed));
     drop(server.join().expect("the daemon"));

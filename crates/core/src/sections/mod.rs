@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use self::charter::{Charter, Register};
-pub use self::name::SectionName;
+pub use self::name::{SectionName, is_plain};
 use crate::{
     Algorithm, Ask, Effects, Entered, Fence, Fenced, LamportClock, Machine, Never, NodeId, Out, Phase, Sent,
     Ticks,

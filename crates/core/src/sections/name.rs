@@ -16,10 +16,10 @@ impl SectionName {
     /// The longest name, in bytes.
     pub const LONGEST: usize = 255;
 
-    /// A name of 1 to 255 bytes.
+    /// A name of 1 to 255 bytes, all of them of characters that can be shown.
     ///
     /// # Errors
-    /// If it is empty or longer.
+    /// If it is empty or longer, or would do something to whatever shows it.
     pub fn new(name: &str) -> Result<Self, Refusal> {
         match name.len() {
             0 => Err(Refusal::new("a section needs a name of at least one letter")),
@@ -27,7 +27,12 @@ impl SectionName {
                 "a section's name has at most {} bytes, not {length}",
                 Self::LONGEST
             ))),
-            _ => Ok(Self(name.into())),
+            _ => match name.chars().find(|character| !is_plain(*character)) {
+                Some(character) => Err(Refusal::new(format!(
+                    "a section's name has no character that cannot be shown, such as {character:?}"
+                ))),
+                None => Ok(Self(name.into())),
+            },
         }
     }
 
@@ -36,6 +41,16 @@ impl SectionName {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Whether a character is shown as itself, wherever it is shown: it ends no line, rings no bell, moves nothing and turns no text
+/// around.
+#[must_use]
+pub fn is_plain(character: char) -> bool {
+    let turns =
+        matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let parts = matches!(character, '\u{2028}' | '\u{2029}');
+    !character.is_control() && !turns && !parts
 }
 
 impl fmt::Display for SectionName {
@@ -73,5 +88,15 @@ mod tests {
         let refused = |name: &str| SectionName::new(name).expect_err("a bad name").to_string();
         assert_eq!(refused(""), "a section needs a name of at least one letter");
         assert_eq!(refused(&"x".repeat(256)), "a section's name has at most 255 bytes, not 256");
+    }
+
+    #[test]
+    fn a_name_has_no_character_that_does_something_to_whatever_shows_it() {
+        assert!(SectionName::new("Türen & Tore/東 #7").is_ok());
+        for name in ["two\nlines", "a\u{1b}[2Jb", "a\u{202e}b", "a\u{2028}b", "a\0b", "a\u{85}b"] {
+            let refused = SectionName::new(name).expect_err("a bad name").to_string();
+            assert!(refused.starts_with("a section's name has no character"), "{refused}");
+            assert!(refused.chars().all(is_plain), "{refused:?}");
+        }
     }
 }

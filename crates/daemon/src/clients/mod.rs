@@ -47,7 +47,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
     };
     let client = ClientId(shared.next_client.fetch_add(1, Ordering::Relaxed));
     let process = stream.peer_cred().ok().and_then(|peer| peer.pid()).and_then(|pid| u32::try_from(pid).ok());
-    let outbox = Arc::new(Outbox::default());
+    let outbox = Arc::new(Outbox::new(shared.unread.clone()));
     outbox.push(&Told::Welcome {
         version: protocol::VERSION,
         cluster: shared.config.cluster.clone(),

@@ -1,10 +1,11 @@
 //! What waits to be told to a client.
 //!
-//! It is bounded, whatever the client does. Renewals, of which there is no end, are kept as the latest deadline of each request. If
+//! It is bounded, whatever the client does, and so is what all clients together leave unread of long answers. Renewals, of which there is no end, are kept as the latest deadline of each request. If
 //! all else becomes too much, the client does not read, and the connection is closed: it cannot miss a word and go on.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use doorway_client::protocol::Told;
 use doorway_core::Ticks;
@@ -26,10 +27,13 @@ pub(crate) struct Outbox {
 struct Waiting {
     frames: VecDeque<Vec<u8>>,
     bytes: usize,
+    /// The same of all clients.
+    unread: Arc<AtomicUsize>,
     renewals: BTreeMap<u32, Ticks>,
     is_closed: bool,
-    /// Whether something was taken and is not written yet.
+    /// Whether something was taken and is not written yet, and how many of those bytes are counted.
     is_writing: bool,
+    writing: usize,
 }
 
 impl Outbox {
@@ -39,6 +43,13 @@ impl Outbox {
     const HEAVIEST: usize = 256 << 10;
     /// How much is written at once.
     const BATCH: usize = 16 << 10;
+    /// How many bytes may wait for all clients before an answer to a question is one too many.
+    const MOST_UNREAD: usize = 64 << 20;
+
+    /// Nothing yet. What waits is counted together with what waits for others.
+    pub(crate) fn new(unread: Arc<AtomicUsize>) -> Self {
+        Self { waiting: Mutex::new(Waiting { unread, ..Waiting::default() }), ..Self::default() }
+    }
 
     /// Tells the client.
     pub(crate) fn push(&self, told: &Told) {
@@ -47,14 +58,18 @@ impl Outbox {
             Told::Renewed { number, until } => {
                 waiting.renewals.insert(*number, *until);
             }
+            Told::Status { number, .. } if waiting.unread.load(Ordering::Relaxed) > Self::MOST_UNREAD => {
+                let sentence = "too many answers are not read: ask again".to_owned();
+                waiting.push(told_frame(&Told::Failed { number: *number, sentence }));
+            }
             Told::Lost { number, .. } | Told::Refused { number, .. } => {
                 waiting.renewals.remove(number);
                 waiting.push(told_frame(told));
             }
             Told::Welcome { .. }
             | Told::Granted { .. }
-            | Told::Wanted { .. }
             | Told::Status { .. }
+            | Told::Wanted { .. }
             | Told::Done { .. }
             | Told::Failed { .. } => waiting.push(told_frame(told)),
         }
@@ -92,7 +107,7 @@ impl Outbox {
 
     /// What was taken last is written.
     pub(super) fn written(&self) {
-        lock(&self.waiting).is_writing = false;
+        lock(&self.waiting).written();
     }
 
     /// Nobody will read it any more.
@@ -114,12 +129,20 @@ impl Waiting {
         }
         if !self.is_closed {
             self.bytes += frame.len();
+            self.unread.fetch_add(frame.len(), Ordering::Relaxed);
             self.frames.push_back(frame);
         }
     }
 
+    fn written(&mut self) {
+        self.unread.fetch_sub(std::mem::take(&mut self.writing), Ordering::Relaxed);
+        self.is_writing = false;
+    }
+
     fn close(&mut self) {
-        *self = Self { is_closed: true, ..Self::default() };
+        self.written();
+        self.unread.fetch_sub(self.bytes, Ordering::Relaxed);
+        *self = Self { is_closed: true, unread: self.unread.clone(), ..Self::default() };
     }
 
     /// Words in their order; deadlines when there are none, so that no deadline overtakes the word that began it.
@@ -130,6 +153,7 @@ impl Waiting {
             self.frames.pop_front();
         }
         self.bytes -= batch.len();
+        self.writing = batch.len();
         while self.frames.is_empty()
             && batch.len() <= Outbox::BATCH
             && let Some((number, until)) = self.renewals.pop_first()
@@ -142,7 +166,7 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use doorway_client::protocol;
+    use doorway_client::protocol::{self, Status};
     use doorway_core::SectionName;
     use doorway_node::Loss;
 
@@ -153,6 +177,7 @@ mod tests {
         let (mut bytes, mut told) = (Vec::new(), Vec::new());
         while !waiting.frames.is_empty() || !waiting.renewals.is_empty() {
             bytes.extend(waiting.take());
+            waiting.written();
         }
         let mut rest = bytes.as_slice();
         while let Some((head, body)) = rest.split_first_chunk::<4>() {
@@ -189,5 +214,32 @@ mod tests {
         assert!(lock(&outbox.waiting).is_closed && lock(&outbox.waiting).frames.is_empty());
         outbox.push(&wanted);
         assert!(lock(&outbox.waiting).frames.is_empty());
+    }
+
+    #[test]
+    fn answers_that_nobody_reads_are_bounded_for_all_clients_together() {
+        let unread = Arc::new(AtomicUsize::new(0));
+        let status = |outbox: &Outbox| {
+            let node = "x".repeat(1 << 20);
+            let status = Status {
+                cluster: String::new(),
+                algorithm: String::new(),
+                node,
+                nodes: Vec::new(),
+                sections: Vec::new(),
+                is_cut: false,
+            };
+            outbox.push(&Told::Status { number: 3, status: Box::new(status) });
+        };
+        let outboxes: Vec<Outbox> = (0..100).map(|_| Outbox::new(unread.clone())).collect();
+        outboxes.iter().for_each(status);
+        assert!(unread.load(Ordering::Relaxed) < 66 << 20);
+        let first = all(&outboxes[0]);
+        assert!(matches!(first[..], [Told::Status { number: 3, .. }]));
+        assert!(matches!(all(&outboxes[99])[..], [Told::Failed { number: 3, .. }]));
+        outboxes[1..].iter().for_each(Outbox::close);
+        assert_eq!(unread.load(Ordering::Relaxed), 0);
+        status(&outboxes[0]);
+        assert_eq!(all(&outboxes[0]), first);
     }
 }

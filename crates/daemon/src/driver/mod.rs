@@ -17,13 +17,13 @@ use std::time::Duration;
 
 use doorway_client::clock;
 use doorway_client::protocol::{Ask, Told};
-use doorway_core::{Effects, Machine as _, NodeId, Refusal, SectionName, Sent, Ticks, To};
+use doorway_core::{Effects, Machine as _, NodeId, Refusal, Sent, Ticks, To};
 use doorway_node::disk::Write;
 use doorway_node::node::Standing;
-use doorway_node::{ClientId, Command, LockNode, Msg, Notice};
+use doorway_node::{ClientId, Command, LockNode, Msg, Notice, Stay};
 use tokio::sync::OwnedSemaphorePermit;
 
-use self::orders::{Desire, Wish};
+use self::orders::{Desire, Wish, stay_in_words};
 use self::requests::Requests;
 use self::status::Survey;
 use crate::clients::Outbox;
@@ -350,7 +350,7 @@ impl Driver {
                 let sentence = format!("node {:?} is gone for good", self.shared.roster.name(node));
                 self.fulfil(&Desire::Remove(node), &sentence);
             }
-            Notice::Broken { section, was_inside } => self.hear_broken(section, was_inside),
+            Notice::Broken { stay, was_inside } => self.hear_broken(stay, was_inside),
             Notice::WrongAlgorithm { cluster } => self.end(Err(Refusal::new(format!(
                 "the cluster runs {cluster}, and this node {}: it can never take part",
                 self.shared.config.algorithm.get_ref()
@@ -372,15 +372,16 @@ impl Driver {
         self.fulfil(&Desire::Appoint(nodes.iter().copied().collect()), &sentence);
     }
 
-    fn hear_broken(&mut self, section: SectionName, was_inside: bool) {
+    fn hear_broken(&mut self, stay: Stay, was_inside: bool) {
+        let meant = stay_in_words(&stay);
         let sentence = if was_inside {
             format!(
-                "whoever is inside {section} was told to leave; it is free then, or at the end of its deadline"
+                "whoever is inside {meant} was told to leave; it is free then, or at the end of its deadline"
             )
         } else {
-            format!("nobody was inside {section}")
+            format!("nobody was inside {meant}")
         };
-        self.fulfil(&Desire::Break(section), &sentence);
+        self.fulfil(&Desire::Break(stay), &sentence);
     }
 
     fn tell(&self, client: ClientId, told: &Told) {
@@ -457,7 +458,7 @@ impl Driver {
         let is_active = look.standing == Standing::Active && !look.is_leaving && self.outcome.is_none();
         let is_failing = self.shared.is_disk_failing.load(Ordering::Relaxed);
         let ready_until = if is_active && !is_failing { look.lease_until - margin } else { Ticks(0) };
-        self.shared.note_alive(ready_until);
+        self.shared.note_alive(ready_until, look.is_leaving);
         let view = look.view.map(|view| view.number);
         let seen = Seen { view, is_ready: clock::now() < ready_until };
         if seen == self.seen {

@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 
 use doorway_client::protocol::Order;
-use doorway_core::{NodeId, Refusal, SectionName, Ticks};
+use doorway_core::{NodeId, Refusal, Ticks};
 use doorway_node::timing::milliseconds;
-use doorway_node::{ClientId, Command};
+use doorway_node::{ClientId, Command, Stay};
 
 use super::{Driver, Event, MOST_QUESTIONS, Reminder, told};
 use crate::peers::words::{Answer, Lane, Question, Word};
@@ -30,7 +30,7 @@ enum Asker {
 
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Desire {
-    Break(SectionName),
+    Break(Stay),
     Remove(NodeId),
     Appoint(BTreeSet<NodeId>),
 }
@@ -41,9 +41,9 @@ const PAUSE: Ticks = milliseconds(100);
 
 impl Driver {
     /// Puts out whoever is inside a section.
-    pub(super) fn break_open(&mut self, client: ClientId, number: u32, section: SectionName) {
-        self.record(client, &format!("break {section}"));
-        self.wish(Asker::Client(client, number), Desire::Break(section));
+    pub(super) fn break_open(&mut self, client: ClientId, number: u32, stay: Stay) {
+        self.record(client, &format!("break {}", stay_in_words(&stay)));
+        self.wish(Asker::Client(client, number), Desire::Break(stay));
     }
 
     pub(super) fn administer(&mut self, client: ClientId, number: u32, order: Order) {
@@ -137,7 +137,7 @@ impl Driver {
     pub(super) fn try_wish(&mut self, number: u64) {
         let Some(wish) = self.wishes.get(&number) else { return };
         let command = match wish.desire.clone() {
-            Desire::Break(section) => Command::Break(section),
+            Desire::Break(stay) => Command::Break(stay),
             Desire::Remove(node) => Command::Remove(node),
             Desire::Appoint(nodes) => Command::Appoint(nodes.into_iter().collect()),
         };
@@ -146,10 +146,12 @@ impl Driver {
         self.trying = None;
     }
 
-    /// The wish that is being told to the node, or else all of those that wait for it to lead, cannot be fulfilled here.
+    /// The wish that is being told to the node, if that is one for leaders, or else all of those that wait for it to lead, cannot be
+    /// fulfilled here.
     pub(super) fn hear_not_leader(&mut self, leader: Option<NodeId>) {
         let waits = |wish: &Wish| wish.passed_to.is_none() && !matches!(wish.desire, Desire::Break(_));
-        let those: Vec<u64> = match self.trying {
+        let trying = self.trying.filter(|number| self.wishes.get(number).is_some_and(waits));
+        let those: Vec<u64> = match trying {
             Some(number) => vec![number],
             None => self.wishes.iter().filter(|(_, wish)| waits(wish)).map(|(number, _)| *number).collect(),
         };
@@ -218,5 +220,13 @@ impl Driver {
     pub(super) fn give_up_wish(&mut self, number: u64) {
         let sentence = "no majority of the voters has agreed in time; it may come true later nevertheless";
         self.end_wish(number, Err(Refusal::new(sentence)));
+    }
+}
+
+/// Who is meant by a break, for the record.
+pub(super) fn stay_in_words(Stay { section, fence }: &Stay) -> String {
+    match fence {
+        Some(fence) => format!("{section} of fence {fence}"),
+        None => section.to_string(),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doorway_client::protocol::{Ask, Told};
-use doorway_core::{Fence, SectionName, Ticks};
+use doorway_core::{Fence, SectionName, Ticks, is_plain};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
 
 use super::Driver;
@@ -70,7 +70,7 @@ impl Driver {
         match ask {
             Ask::Introduce { label } => {
                 if let Some(client) = self.clients.get_mut(&client) {
-                    client.label = shortened(label);
+                    client.label = shortened(&label);
                 }
             }
             Ask::Lock { number, names, patience, max_hold, tell_if_wanted } => {
@@ -82,7 +82,7 @@ impl Driver {
             }
             Ask::Cancel { number } | Ask::Release { number } => self.give_back(client, number),
             Ask::Status { number, section, everywhere } => self.survey(client, number, section, everywhere),
-            Ask::Break { number, section } => self.break_open(client, number, section),
+            Ask::Break { number, stay } => self.break_open(client, number, stay),
             Ask::Administer { number, order } => self.administer(client, number, order),
         }
     }
@@ -134,10 +134,28 @@ impl Driver {
     }
 }
 
-/// What a client says of itself, as far as there is room for it.
-fn shortened(mut label: String) -> String {
+/// What a client says of itself, as far as there is room for it, on one line, and with nothing that does something to whatever shows it.
+fn shortened(label: &str) -> String {
     const LONGEST: usize = 200;
+    let shown = |character: char| match character {
+        plain if is_plain(plain) => plain,
+        blank if blank.is_whitespace() => ' ',
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    let mut label: String = label.chars().map(shown).collect();
     let end = (0..=LONGEST).rev().find(|at| label.is_char_boundary(*at));
     label.truncate(end.unwrap_or_default());
     label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_one_line_of_at_most_200_bytes_that_does_nothing_to_a_terminal() {
+        assert_eq!(shortened("sh -c 'a\nb'\t\u{1b}[2J"), "sh -c 'a b' \u{fffd}[2J");
+        assert_eq!(shortened(&"ü".repeat(150)), "ü".repeat(100));
+        assert_eq!(shortened(&format!("x{}", "ü".repeat(150))).len(), 199);
+    }
 }

@@ -23,7 +23,7 @@ use super::{Link, refuse, tune};
 use crate::driver::Event;
 use crate::frames;
 use crate::shared::{Shared, lock};
-use crate::tls;
+use crate::tls::{self, Credentials};
 
 /// How long an answer may stay without acknowledgement: here nothing is said but a greeting.
 const UNHEARD: Duration = Duration::from_secs(5);
@@ -50,6 +50,14 @@ struct Hall {
     room: [Arc<Semaphore>; 2],
     /// Before this, nothing more is said about connections that ended.
     quiet_until: Mutex<Ticks>,
+}
+
+/// A peer that has proved who it is, and by what.
+struct Proof {
+    stream: TlsStream<TcpStream>,
+    link: Arc<Link>,
+    lane: Lane,
+    credentials: Arc<Credentials>,
 }
 
 /// Accepts connections for as long as this node lives.
@@ -106,9 +114,13 @@ impl Hall {
         let Ok(proved) = timeout(PROVING, self.prove(stream)).await else {
             return refuse("it did not say in time who it is");
         };
-        let (mut stream, link, lane) = proved?;
+        let Proof { mut stream, link, lane, credentials } = proved?;
         let handle = lock(&self.strangers.connections).1.remove(&number);
         link.replace_incoming(lane, handle);
+        // Asked last: whoever is in its place by now is put out by a reload, and whoever is not finds this.
+        if !Arc::ptr_eq(&credentials, &self.shared.credentials()) {
+            return refuse("certificates were read again while it proved who it is: it may try again");
+        }
         let ended = self.hear(&mut stream, &link, lane).await;
         ended.map_err(|error| {
             Refusal::new(format!("the connection of node {:?} has ended: {error}", link.name))
@@ -116,10 +128,10 @@ impl Hall {
     }
 
     /// Who is there? The certificate must be that of the node that it says it is.
-    async fn prove(&self, stream: TcpStream) -> Result<(TlsStream<TcpStream>, Arc<Link>, Lane), Refusal> {
+    async fn prove(&self, stream: TcpStream) -> Result<Proof, Refusal> {
         let cannot = |error: io::Error| Refusal::new(error.to_string());
-        let acceptor = self.shared.credentials().acceptor.clone();
-        let mut stream = acceptor.accept(stream).await.map_err(cannot)?;
+        let credentials = self.shared.credentials();
+        let mut stream = credentials.acceptor.accept(stream).await.map_err(cannot)?;
         let greeting = hear_greeting(&mut stream).await.map_err(cannot)?;
         if !tls::is_peer(stream.get_ref().1, &greeting.name, &self.shared.config.cluster) {
             return refuse(format!(
@@ -133,7 +145,7 @@ impl Hall {
         }
         let link = self.shared.admit(&greeting)?;
         greet(&mut stream, &self.shared, greeting.lane).await.map_err(cannot)?;
-        Ok((stream, link, greeting.lane))
+        Ok(Proof { stream, link, lane: greeting.lane, credentials })
     }
 
     /// Takes in what a peer says.

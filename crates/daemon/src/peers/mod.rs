@@ -99,13 +99,13 @@ impl Peers {
 
     /// Talks no more to nodes that are not among these.
     pub(crate) fn keep_only(&self, peers: &[Peer]) {
-        let is_there = |node: NodeId| peers.iter().any(|peer| peer.id() == node);
-        lock(&self.links).retain(|node, link| {
-            if !is_there(*node) {
+        let is_there = |link: &Link| peers.iter().any(|peer| peer.id() == link.id && peer.name == link.name);
+        lock(&self.links).retain(|_, link| {
+            if !is_there(link) {
                 lock(&link.dialers).drain(..).for_each(|dialer| dialer.abort());
                 [Lane::Life, Lane::Load].into_iter().for_each(|lane| link.replace_incoming(lane, None));
             }
-            is_there(*node)
+            is_there(link)
         });
     }
 

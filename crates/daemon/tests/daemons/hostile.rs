@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use doorway_client::clock;
-use doorway_client::protocol::{Ask, Told};
+use doorway_client::protocol::{Ask, Order, Told};
 use doorway_core::Ticks;
 use doorway_daemon::Daemon;
 use doorway_daemon::certificates::Authority;
@@ -235,15 +235,27 @@ fn those_who_watch_are_told_whether_it_lives_and_is_ready() {
     config.health = Some(address.parse().expect("an address"));
     let daemon = crate::cluster::start(config).expect("it starts");
     cluster.daemons.insert("a".to_owned(), daemon);
-    let ask = |path: &str| {
+    let whole = |method: &str, path: &str| {
         let mut stream = TcpStream::connect(&address).expect("it listens");
-        stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n").as_bytes()).expect("it reads");
+        let request = format!("{method} {path} HTTP/1.1\r\nhost: a\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("text");
-        answer.split(' ').nth(1).map(str::to_owned).unwrap_or_default()
+        answer
     };
+    let ask = |path: &str| whole("GET", path).split(' ').nth(1).map(str::to_owned).unwrap_or_default();
     assert_eq!([ask("/health"), ask("/ready"), ask("/else")], ["200", "503", "404"]);
     cluster.start("b");
     cluster.wait_until_ready();
     assert_eq!([ask("/health"), ask("/ready")], ["200", "200"]);
+    let (asked, looked) = (whole("GET", "/ready"), whole("HEAD", "/ready"));
+    assert_eq!(asked, format!("{looked}the node lets clients in\n"), "the same head and nothing else");
+    let mut holder = cluster.client("a");
+    let (number, _) = holder.lock("door");
+    cluster.client("a").ask(&Ask::Administer { number: 1, order: Order::Stop });
+    wait_for("it says that it leaves", || {
+        whole("GET", "/ready").ends_with("the node is leaving its cluster\n")
+    });
+    assert_eq!([ask("/health"), ask("/ready")], ["200", "503"]);
+    holder.release(number);
 }

@@ -5,6 +5,7 @@ mod cluster;
 mod full;
 mod hostile;
 mod operators;
+mod record;
 mod requests;
 mod strangers;
 mod together;

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use doorway_client::protocol::{Ask, Order, Told};
 use doorway_daemon::founding;
-use doorway_node::Loss;
+use doorway_node::{Loss, Stay};
 
 use crate::client::section;
 use crate::cluster::{Cluster, free_address, start, wait_for};
+use crate::record::Record;
 
 #[test]
 fn a_section_is_broken_open_from_any_node_and_free_when_its_holder_says_so() {
@@ -17,7 +18,7 @@ fn a_section_is_broken_open_from_any_node_and_free_when_its_holder_says_so() {
         (cluster.client("a"), cluster.client("b"), cluster.client("c"));
     let (number, fence) = holder.lock("door");
     let wanted = next.want("door", None);
-    operator.ask(&Ask::Break { number: 7, section: section("door") });
+    operator.ask(&Ask::Break { number: 7, stay: Stay { section: section("door"), fence: Some(fence) } });
     assert_eq!(holder.hear_news(), Told::Lost { number, why: Loss::Broken });
     assert!(
         matches!(operator.hear_news(), Told::Done { number: 7, sentence } if sentence.contains("was told"))
@@ -27,10 +28,30 @@ fn a_section_is_broken_open_from_any_node_and_free_when_its_holder_says_so() {
         Told::Granted { number, fences, .. } => assert!(number == wanted && fence < fences[0].1),
         told => panic!("not let in but told {told:?}"),
     }
-    operator.ask(&Ask::Break { number: 8, section: section("window") });
+    operator.ask(&Ask::Break { number: 8, stay: Stay { section: section("window"), fence: None } });
     assert!(
         matches!(operator.hear_news(), Told::Done { number: 8, sentence } if sentence.contains("nobody"))
     );
+}
+
+#[test]
+fn who_asked_for_what_and_what_came_of_it_is_on_the_record() {
+    let record = Record::begin();
+    let cluster = Cluster::running(2);
+    let (mut holder, mut operator) = (cluster.client("a"), cluster.client("b"));
+    let (number, fence) = holder.lock("vault");
+    operator.ask(&Ask::Introduce { label: "ann\u{1b}[2J\nat the console".to_owned() });
+    operator.ask(&Ask::Break { number: 7, stay: Stay { section: section("vault"), fence: Some(fence) } });
+    assert!(matches!(operator.hear_news(), Told::Done { number: 7, .. }));
+    holder.release(number);
+    let order = format!("break vault of fence {fence}");
+    let asked = record.line_with(&order);
+    let process = format!("process={}", std::process::id());
+    for part in ["audit=true", "an operator asks", "ann\u{fffd}[2J at the console", &process] {
+        assert!(asked.contains(part), "{part} is not in {asked}");
+    }
+    let done = record.line_with(&format!("whoever is inside vault of fence {fence} was told to leave"));
+    assert!(done.contains("audit=true") && done.contains("done as an operator asked"), "{done}");
 }
 
 #[test]

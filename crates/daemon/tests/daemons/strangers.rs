@@ -149,6 +149,36 @@ fn all_certificates_and_the_authority_are_changed_while_the_cluster_serves() {
 }
 
 #[test]
+fn a_reload_that_forgets_an_authority_puts_out_whoever_was_believed_because_of_it() {
+    let mut cluster = Cluster::founded(2);
+    cluster.start("a");
+    let pair = Authority::read(&cluster.folder).expect("it is there").sign("b").expect("a good name");
+    let mut stranger = connect(&cluster, "a", Some(&pair));
+    stranger.write_all(&greeting(("lab", "b", 2))).and_then(|()| stranger.flush()).expect("it listens");
+    stranger.read_exact(&mut [0; 4]).expect("it is believed");
+    stranger.sock.set_read_timeout(Some(Duration::from_millis(20))).expect("a socket");
+    let still_here = || frame(&[1, 0]);
+    let mut is_there = || {
+        let spoken = stranger.write_all(&still_here()).and_then(|()| stranger.flush());
+        let heard = spoken.and_then(|()| stranger.read(&mut [0; 4_096]));
+        let is_quiet =
+            |error: io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+        heard.map_or_else(is_quiet, |count| count > 0)
+    };
+    for is_new in [true, false] {
+        founding::rotate(&cluster.folder, is_new).expect("room");
+        cluster.daemons["a"].reload().expect("good files");
+        assert!(is_there() && is_there(), "its authority is still believed");
+    }
+    founding::forget_old_authority(&cluster.folder).expect("room");
+    cluster.daemons["a"].reload().expect("good files");
+    wait_for("it is put out", || !is_there());
+    cluster.start("b");
+    cluster.wait_until_ready();
+    cluster.client("a").pass("door");
+}
+
+#[test]
 fn a_node_does_not_start_with_the_certificate_of_another() {
     let cluster = Cluster::founded(2);
     let authority = Authority::read(&cluster.folder).expect("it is there");

@@ -2,7 +2,7 @@
 
 use doorway_core::{Fence, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{ClientId, Command, InsideLook, Loss, RequestId, WaitingLook};
+use doorway_node::{ClientId, Command, InsideLook, Loss, RequestId, Stay, WaitingLook};
 
 use crate::scene::{Fate, Scene, lock, ms, names, node};
 
@@ -11,7 +11,11 @@ fn scene() -> Scene {
 }
 
 fn break_section(scene: &mut Scene, place: usize, name: &str) {
-    scene.tell(node(place), Command::Break(names(&[name])[0].clone()));
+    break_stay(scene, place, name, None);
+}
+
+fn break_stay(scene: &mut Scene, place: usize, name: &str, fence: Option<Fence>) {
+    scene.tell(node(place), Command::Break(Stay { section: names(&[name])[0].clone(), fence }));
 }
 
 /// Somebody inside at the first node, and somebody who waits at the second.
@@ -65,6 +69,24 @@ fn a_client_that_does_not_answer_stays_inside_until_the_deadline_that_it_was_giv
     scene.run_for(ms(1_000));
     assert!(matches!(scene.fate(waiting), Fate::Inside(_)), "a late answer frees nobody else's entry");
     assert_eq!(scene.wrong(), [""; 0], "nobody else came in before the deadline");
+}
+
+#[test]
+fn whoever_came_in_after_the_one_that_is_meant_is_left_alone() {
+    let (mut scene, inside, fence, waiting) = contended();
+    scene.leave(inside);
+    scene.run_for(ms(10));
+    let Fate::Inside(next) = scene.fate(waiting) else { panic!("it is in") };
+    for place in 0..3 {
+        break_stay(&mut scene, place, "east", Some(fence));
+    }
+    scene.run_for(ms(10));
+    assert_eq!(scene.fate(waiting), Fate::Inside(next), "it is not the one that was looked at");
+    assert_eq!(scene.broken, [(); 3].map(|()| (names(&["east"])[0].clone(), false)));
+    break_stay(&mut scene, 2, "east", Some(next));
+    scene.run_for(ms(10));
+    assert_eq!(scene.fate(waiting), Fate::Lost(Loss::Broken));
+    assert_eq!(scene.wrong(), [""; 0]);
 }
 
 #[test]

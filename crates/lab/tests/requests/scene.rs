@@ -224,7 +224,7 @@ impl Scene {
                 asked.wanted.push((now, section));
             }
             Notice::Left => {}
-            Notice::Broken { section, was_inside } => self.broken.push((section, was_inside)),
+            Notice::Broken { stay, was_inside } => self.broken.push((stay.section, was_inside)),
             other => self.wrong.push(format!("{other:?}")),
         }
     }

@@ -346,7 +346,7 @@ impl Machine for LockNode {
                     .notices
                     .push(Notice::NotDone("this node takes part in no cluster any more".to_owned()));
             }
-            Command::Break(section) => self.sections.begin_break(section),
+            Command::Break(stay) => self.sections.begin_break(stay),
         }
         self.end(effects);
     }

@@ -7,56 +7,63 @@
 
 use std::collections::BTreeSet;
 
-use doorway_core::{NodeId, SectionName};
+use doorway_core::{Fence, NodeId, SectionName};
 
 use super::Sections;
 use crate::message::Parcel;
-use crate::{ClientId, Loss, Notice, RequestId};
+use crate::{ClientId, Loss, Notice, RequestId, Stay};
 
 impl Sections {
     /// How many sections can be waiting to be broken.
     const MOST_BREAKS: usize = 1_000;
 
     /// A section is to be broken, wherever somebody is inside.
-    pub(crate) fn begin_break(&mut self, name: SectionName) {
-        if self.breaks.len() >= Self::MOST_BREAKS && !self.breaks.contains_key(&name) {
+    pub(crate) fn begin_break(&mut self, stay: Stay) {
+        if self.breaks.len() >= Self::MOST_BREAKS && !self.breaks.contains_key(&stay) {
             let why = format!("{} sections are waiting to be broken already", Self::MOST_BREAKS);
             self.notices.push(Notice::NotDone(why));
             return;
         }
-        self.breaks.insert(name.clone(), BTreeSet::new());
-        self.break_everywhere(name);
+        self.breaks.insert(stay.clone(), BTreeSet::new());
+        self.break_everywhere(stay);
     }
 
     /// In a new view: whoever was asked in the old one may not have heard of it.
     pub(super) fn break_again(&mut self) {
-        let names: Vec<SectionName> = self.breaks.keys().cloned().collect();
-        names.into_iter().for_each(|name| self.break_everywhere(name));
+        let stays: Vec<Stay> = self.breaks.keys().cloned().collect();
+        stays.into_iter().for_each(|stay| self.break_everywhere(stay));
     }
 
-    fn break_everywhere(&mut self, name: SectionName) {
-        if self.break_here(&name) {
-            return self.answer_break(name, true);
+    fn break_everywhere(&mut self, stay: Stay) {
+        if self.break_here(&stay) {
+            return self.answer_break(stay, true);
         }
         // Without a view there is nobody to ask; in the next one everybody will be.
         let Some(stage) = &self.stage else { return };
         let others: BTreeSet<NodeId> =
             stage.members.iter().copied().filter(|node| *node != self.me).collect();
         if others.is_empty() {
-            return self.answer_break(name, false);
+            return self.answer_break(stay, false);
         }
-        self.breaks.insert(name.clone(), others);
-        self.broadcast(&Parcel::Break(name));
+        self.breaks.insert(stay.clone(), others);
+        self.broadcast(&Parcel::Break(stay));
     }
 
     /// Tells whoever is inside here to stop; answers whether anybody is. One that has not got all its sections yet, and so was not
     /// told that it is inside, gives back those that it has and waits anew.
-    fn break_here(&mut self, name: &SectionName) -> bool {
-        let Some(id) = self.open.get(name).and_then(|section| section.holder) else { return false };
-        if self.requests.get(&id).is_some_and(|request| !request.is_in()) {
-            self.evict(id, Loss::Broken);
-        } else {
+    fn break_here(&mut self, stay: &Stay) -> bool {
+        let Stay { section, fence } = stay;
+        let Some(id) = self.open.get(section).and_then(|section| section.holder) else { return false };
+        let Some(request) = self.requests.get(&id) else { return false };
+        let is_meant =
+            |(name, its): (SectionName, Fence)| name == *section && fence.is_none_or(|fence| fence == its);
+        if !request.grants().into_iter().any(is_meant) {
+            return false;
+        }
+        if request.is_in() {
             self.put_out(id, Some(Loss::Broken));
+        } else {
+            self.evict(id, Loss::Broken);
         }
         true
     }
@@ -95,21 +102,21 @@ impl Sections {
     }
 
     /// A member asks for a section to be broken.
-    pub(super) fn obey_break(&mut self, from: NodeId, section: SectionName) {
-        let was_inside = self.break_here(&section);
-        self.say(from, Parcel::Broken { section, was_inside });
+    pub(super) fn obey_break(&mut self, from: NodeId, stay: Stay) {
+        let was_inside = self.break_here(&stay);
+        self.say(from, Parcel::Broken { stay, was_inside });
     }
 
     /// A member has answered.
-    pub(super) fn count_broken(&mut self, from: NodeId, section: SectionName, was_inside: bool) {
-        let Some(missing) = self.breaks.get_mut(&section) else { return };
+    pub(super) fn count_broken(&mut self, from: NodeId, stay: Stay, was_inside: bool) {
+        let Some(missing) = self.breaks.get_mut(&stay) else { return };
         if missing.remove(&from) && (was_inside || missing.is_empty()) {
-            self.answer_break(section, was_inside);
+            self.answer_break(stay, was_inside);
         }
     }
 
-    fn answer_break(&mut self, section: SectionName, was_inside: bool) {
-        self.breaks.remove(&section);
-        self.notices.push(Notice::Broken { section, was_inside });
+    fn answer_break(&mut self, stay: Stay, was_inside: bool) {
+        self.breaks.remove(&stay);
+        self.notices.push(Notice::Broken { stay, was_inside });
     }
 }

@@ -24,7 +24,7 @@ use crate::delivery::Delivery;
 use crate::message::Parcel;
 use crate::recipe::{Blueprint, Participant, Recipe};
 use crate::wire::MOST_NODES;
-use crate::{ClientId, Flaw, Loss, Notice, Reason, RequestId, Setup, Timing};
+use crate::{ClientId, Flaw, Loss, Notice, Reason, RequestId, Setup, Stay, Timing};
 
 /// All sections of one node.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ pub(crate) struct Sections {
     /// About how many bytes the messages take that wait for the answers to such questions.
     frozen_weight: usize,
     /// The sections that are to be broken, each with the members that have not answered yet.
-    breaks: BTreeMap<SectionName, BTreeSet<NodeId>>,
+    breaks: BTreeMap<Stay, BTreeSet<NodeId>>,
     /// What must hold for somebody to be let in.
     pub(crate) gate: Gate,
     /// How many requests were made so far.
@@ -435,8 +435,8 @@ impl Sections {
             Parcel::MayForget(names) => self.answer_whether_to_forget(from, names),
             Parcel::Idleness(idleness) => self.count_idleness(from, idleness),
             Parcel::Verdict { forget, clock, keep } => self.obey_verdict(from, &forget, clock, &keep),
-            Parcel::Break(section) => self.obey_break(from, section),
-            Parcel::Broken { section, was_inside } => self.count_broken(from, section, was_inside),
+            Parcel::Break(stay) => self.obey_break(from, stay),
+            Parcel::Broken { stay, was_inside } => self.count_broken(from, stay, was_inside),
         }
     }
 

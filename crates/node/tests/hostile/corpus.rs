@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use doorway_core::{NodeId, SectionName, Ticks};
+use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::{
     Ack, Ballot, Body, Config, DiskId, Entry, Heartbeat, Hello, Idleness, Incarnation, Msg, Parcel, Position,
-    Report, Snapshot, Still, Timing, View, Welcome, wire,
+    Report, Snapshot, Stay, Still, Timing, View, Welcome, wire,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 
@@ -109,8 +109,14 @@ fn parcels() -> [(&'static str, Parcel); 9] {
         ("parcel-may-forget", Parcel::MayForget(names.clone())),
         ("parcel-idleness", Parcel::Idleness(idleness)),
         ("parcel-verdict", Parcel::Verdict { forget: names, clock: 8, keep: vec![section("c")] }),
-        ("parcel-break", Parcel::Break(section("acct-1"))),
-        ("parcel-broken", Parcel::Broken { section: section("acct-1"), was_inside: true }),
+        (
+            "parcel-break",
+            Parcel::Break(Stay { section: section("acct-1"), fence: Some(Fence(68_719_476_737)) }),
+        ),
+        (
+            "parcel-broken",
+            Parcel::Broken { stay: Stay { section: section("acct-1"), fence: None }, was_inside: true },
+        ),
     ]
 }
 
