@@ -22,7 +22,8 @@ use runs::Tally;
 /// Makes runs of a cluster in virtual time: whole lock nodes with views, leases, fences and disks, and clients that ask, hold,
 /// write, sleep and leave. From a seed things go wrong: nodes crash and restart, machines lose power in the middle of a write,
 /// disks are lost, nodes and clients stand still and wake up believing, networks are cut one way or both, lose, double and
-/// delay, clocks drift, nodes leave and come back, voters change. Then all is mended, and whoever waits must be served.
+/// delay, clocks drift, nodes leave and come back, voters change, operators break sections open and remove nodes. Then all is
+/// mended, and whoever waits must be served.
 ///
 /// All the while somebody watches who knows the true time: never two inside a section before their deadlines, fences that only
 /// rise, leases that end in time, one view of each number, nobody waiting for ever. A run is a seed: what must never happen

@@ -240,6 +240,11 @@ impl Clients {
         }
     }
 
+    /// One of the sections that they use.
+    pub(super) fn some_name(&self, random: &mut Random) -> SectionName {
+        self.names[random.below(self.names.len() as u64) as usize].clone()
+    }
+
     fn draw_names(&mut self) -> Vec<SectionName> {
         let first = self.random.below(self.names.len() as u64) as usize;
         let mut names = vec![self.names[first].clone()];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{NodeId, Ticks};
-use doorway_node::Command;
+use doorway_node::{Command, Stay};
 use doorway_simulator::{Probability, Random, Span};
 
 use super::clients::Clients;
@@ -12,6 +12,8 @@ use super::cluster::{Cluster, DISK_LATENCY, LATENCY};
 /// What goes wrong, and when it is mended.
 pub(super) struct Nemesis {
     random: Random,
+    /// What operators do is drawn on its own.
+    operators: Random,
     nodes: usize,
     /// The number of the alarm kind that belongs to it.
     kind: u64,
@@ -23,6 +25,8 @@ pub(super) struct Nemesis {
     is_over: bool,
     /// Whether something of which there may be one at a time is under way.
     a_disk_is_lost: bool,
+    /// Who was removed and has not been set up anew.
+    removed: Option<NodeId>,
 }
 
 /// How something is mended.
@@ -35,6 +39,7 @@ enum Mend {
     FastLink(NodeId, NodeId),
     FastDisk(NodeId),
     LeaveIsOver(NodeId),
+    SetUpAnew(NodeId),
 }
 
 /// What can go wrong, and how often among a hundred.
@@ -66,6 +71,7 @@ impl Nemesis {
     pub(super) fn new(nodes: usize, seed: u64, kind: u64) -> Self {
         Self {
             random: Random::new(seed, 29),
+            operators: Random::new(seed, 31),
             nodes,
             kind,
             mends: BTreeMap::new(),
@@ -73,6 +79,7 @@ impl Nemesis {
             faults: BTreeMap::new(),
             is_over: false,
             a_disk_is_lost: false,
+            removed: None,
         }
     }
 
@@ -86,6 +93,9 @@ impl Nemesis {
     pub(super) fn end(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         self.is_over = true;
         self.mends.clear();
+        if let Some(node) = self.removed.take() {
+            set_up_anew(node, cluster, clients);
+        }
         cluster.heal();
         for node in NodeId::first(self.nodes) {
             clients.wake_up(node, cluster);
@@ -138,6 +148,11 @@ impl Nemesis {
             Mend::Calm => cluster.calm_network(echoes()),
             Mend::FastLink(from, to) => cluster.engine().network_mut().slow_down(from, to, LATENCY),
             Mend::FastDisk(node) => cluster.engine().set_disk_latency(node, DISK_LATENCY),
+            Mend::SetUpAnew(node) => {
+                self.removed = None;
+                set_up_anew(node, cluster, clients);
+                self.a_disk_is_lost = false;
+            }
             Mend::LeaveIsOver(node) => {
                 cluster.crash(node);
                 clients.lose_node(node, false, cluster);
@@ -210,6 +225,25 @@ impl Nemesis {
         if self.random.happens(0.3) {
             cluster.drift_anew(node);
         }
+        if self.operators.happens(0.2) {
+            self.break_open(cluster, clients);
+        }
+        if self.operators.happens(0.02) {
+            self.remove(cluster);
+        }
+    }
+
+    /// An operator breaks a section, at whichever node, in general or for one who is inside at a node just now.
+    fn break_open(&mut self, cluster: &mut Cluster, clients: &Clients) {
+        let nodes = self.nodes as u64;
+        let [at, holder] = [(); 2].map(|()| NodeId::new(self.operators.below(nodes) as usize));
+        let section = clients.some_name(&mut self.operators);
+        let fence = cluster.nodes()[holder.index()].look_at(&section).1;
+        if cluster.engine().is_crashed(at) || cluster.engine().is_paused(at) {
+            return;
+        }
+        cluster.command(at, Command::Break(Stay { section, fence }));
+        *self.faults.entry("break").or_default() += 1;
     }
 
     fn spoil_network(&mut self, fault: &str, node: NodeId, span: Ticks, cluster: &mut Cluster) -> bool {
@@ -263,9 +297,35 @@ impl Nemesis {
         true
     }
 
-    /// A node loses its disk: only one at a time, and only where the others still have the log. Whoever loses more has lost the
-    /// cluster, whatever the software.
+    /// An operator removes a node for good while it runs, and sets it up anew later.
+    fn remove(&mut self, cluster: &mut Cluster) {
+        let node = NodeId::new(self.operators.below(self.nodes as u64) as usize);
+        let span = Ticks(self.operators.below(2_000_000));
+        let Some(leader) = cluster.leader().filter(|leader| *leader != node) else { return };
+        if self.may_lose_a_disk(cluster) {
+            cluster.command(leader, Command::Remove(node));
+            self.a_disk_is_lost = true;
+            self.removed = Some(node);
+            self.plan(cluster, span, Some(Mend::SetUpAnew(node)));
+            *self.faults.entry("remove").or_default() += 1;
+        }
+    }
+
+    /// A node loses its disk.
     fn lose_disk(&mut self, node: NodeId, span: Ticks, cluster: &mut Cluster, clients: &mut Clients) -> bool {
+        if !self.may_lose_a_disk(cluster) {
+            return false;
+        }
+        self.a_disk_is_lost = true;
+        cluster.crash(node);
+        clients.lose_node(node, true, cluster);
+        self.plan(cluster, span, Some(Mend::Restart(node, true)));
+        true
+    }
+
+    /// Only one disk at a time is lost, and only where the others still have the log. Whoever loses more has lost the cluster,
+    /// whatever the software.
+    fn may_lose_a_disk(&self, cluster: &Cluster) -> bool {
         let nodes = cluster.nodes();
         let newest = nodes.iter().filter_map(|node| node.look().newest).max_by_key(|view| view.number);
         let Some(view) = newest else { return false };
@@ -274,14 +334,7 @@ impl Nemesis {
         };
         let is_whole =
             view.next_voters.is_none() && view.voters.iter().all(is_at_home) && view.voters.len() >= 3;
-        if self.a_disk_is_lost || !is_whole {
-            return false;
-        }
-        self.a_disk_is_lost = true;
-        cluster.crash(node);
-        clients.lose_node(node, true, cluster);
-        self.plan(cluster, span, Some(Mend::Restart(node, true)));
-        true
+        is_whole && !self.a_disk_is_lost
     }
 
     /// A node is stopped and started again as it should be: it leaves first.
@@ -307,4 +360,11 @@ impl Nemesis {
         cluster.command(leader, Command::Appoint(nodes));
         true
     }
+}
+
+/// A node that was removed is ended and started with a new disk.
+fn set_up_anew(node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
+    cluster.crash(node);
+    clients.lose_node(node, false, cluster);
+    cluster.restart(node, true);
 }
