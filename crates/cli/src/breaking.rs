@@ -5,10 +5,9 @@ use std::io::{self, IsTerminal};
 use doorway_client::clock;
 use doorway_client::protocol::ClientStatus;
 use doorway_core::{Refusal, SectionName, Ticks};
-use doorway_node::Stay;
 
 use crate::Answer;
-use crate::line::{Command, Line, Where};
+use crate::line::Where;
 use crate::question::confirmed;
 use crate::status::spoken;
 
@@ -38,7 +37,7 @@ pub(crate) struct Arguments {
 /// How often it is looked whether somebody is still inside.
 const LOOK_AGAIN: Ticks = Ticks(20_000);
 
-/// The longest lease and the longest patience of a node that has to be asked, and then some.
+/// How long somebody may stay who was told: longer than any lease.
 const PATIENCE: Ticks = Ticks(60_000_000);
 
 pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
@@ -55,8 +54,7 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
 /// If no daemon answers, or it cannot do what it is asked for.
 fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
     let section = &arguments.section;
-    let mut line = arguments.daemon.line()?;
-    let Some(holder) = holder(&mut line, section)? else {
+    let Some(holder) = holder(arguments)? else {
         return Ok(Answer::failed(format!("nobody is inside {section}")));
     };
     if !arguments.yes && !confirmed(&format!("{} is inside {section}. Break it? [y/N] ", described(&holder)))?
@@ -64,12 +62,11 @@ fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
         return Ok(Answer::failed(format!("{section} was left as it is")));
     }
     // Whoever came in while somebody thought about it is not the one that is meant.
-    let stay = Stay { section: section.clone(), fence: holder.fence };
-    line.command(Command::Break(stay), PATIENCE)?;
+    arguments.daemon.ask(|client| client.break_section(section.as_str(), holder.fence))?;
     let told = format!("{} was told to stop", described(&holder));
     let until = clock::now() + PATIENCE;
     while clock::now() < until {
-        if self::holder(&mut line, section)?.is_none_or(|inside| inside.fence != holder.fence) {
+        if self::holder(arguments)?.is_none_or(|inside| inside.fence != holder.fence) {
             return Ok(Answer::holds(format!("{told} and is out of {section}\n")));
         }
         std::thread::sleep(clock::span(LOOK_AGAIN));
@@ -78,8 +75,8 @@ fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
 }
 
 /// Who is inside, as all nodes tell that answer.
-fn holder(line: &mut Line, section: &SectionName) -> Result<Option<ClientStatus>, Refusal> {
-    let status = line.status(Some(section.clone()), true)?;
+fn holder(Arguments { section, daemon, .. }: &Arguments) -> Result<Option<ClientStatus>, Refusal> {
+    let status = daemon.ask(|client| client.status(Some(section.as_str()), true))?;
     Ok(status.sections.into_iter().find(|found| found.name == *section).and_then(|found| found.inside))
 }
 

@@ -1,4 +1,4 @@
-//! A line to the daemon on this machine, for verbs that ask it something.
+//! The daemon on this machine, for verbs that ask it something, and a line to it for the one that holds a lock.
 //!
 //! What must not wait does not: a verb that runs a command looks for words between other events. Deadlines are told by the
 //! daemon's own clock, which goes on while the machine is suspended.
@@ -8,18 +8,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Order, Status, Told, VERSION};
-use doorway_client::{clock, place};
-use doorway_core::{Refusal, SectionName, Ticks};
-use doorway_node::Stay;
+use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told, VERSION};
+use doorway_client::{Client, Error, Question, clock, place};
+use doorway_core::{Refusal, Ticks};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, recv};
 
 /// How long a daemon may take to answer.
 const PATIENCE: Ticks = Ticks(5_000_000);
-
-/// The number of the only question of a verb that has one.
-const QUESTION: u32 = 1;
 
 /// Which daemon.
 #[derive(clap::Args)]
@@ -41,13 +37,29 @@ impl Where {
         place::find(self.socket.as_deref(), self.node.as_deref())
     }
 
-    /// A line to it.
+    /// What it answers to a question.
     ///
     /// # Errors
-    /// If there is none, or it does not answer.
-    pub(crate) fn line(&self) -> Result<Line, Refusal> {
-        Line::open(&self.path()?)
+    /// If there is no daemon, or it does not answer or says why it cannot.
+    pub(crate) fn ask<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
+        ask(&self.path()?, question)
     }
+}
+
+/// What the daemon at a socket answers to a question.
+///
+/// # Errors
+/// If there is none, or it does not answer or says why it cannot.
+pub(crate) fn ask<T>(path: &Path, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
+    let sentence = |error: Error| match error {
+        Error::Unreachable(why) => nobody_at(&why),
+        other => Refusal::new(other.to_string()),
+    };
+    question(&Client::open(path).map_err(sentence)?).answer_blocking().map_err(sentence)
+}
+
+fn nobody_at(where_and_why: &str) -> Refusal {
+    Refusal::new(format!("no daemon listens at {where_and_why}; `doorway node --dev` starts one"))
 }
 
 /// A connection to a daemon that has said its welcome.
@@ -69,12 +81,8 @@ impl Line {
     /// # Errors
     /// As above.
     pub(crate) fn open_by(path: &Path, by: Ticks) -> Result<Self, Refusal> {
-        let stream = UnixStream::connect(path).map_err(|error| {
-            Refusal::new(format!(
-                "no daemon listens at {}: {error}; `doorway node --dev` starts one",
-                path.display()
-            ))
-        })?;
+        let stream =
+            UnixStream::connect(path).map_err(|error| nobody_at(&format!("{}: {error}", path.display())))?;
         Self::over(stream, path, by.min(clock::now() + PATIENCE))
     }
 
@@ -155,45 +163,6 @@ impl Line {
         }
     }
 
-    /// How things stand.
-    ///
-    /// # Errors
-    /// If the daemon does not say.
-    pub(crate) fn status(
-        &mut self,
-        section: Option<SectionName>,
-        everywhere: bool,
-    ) -> Result<Status, Refusal> {
-        self.say(&Ask::Status { number: QUESTION, section, everywhere })?;
-        let by = clock::now() + PATIENCE;
-        loop {
-            match self.hear(by)? {
-                Told::Status { number: QUESTION, status } => return Ok(*status),
-                Told::Failed { number: QUESTION, sentence } => return Err(Refusal::new(sentence)),
-                _ => {}
-            }
-        }
-    }
-
-    /// What came of an operator's command, in one sentence.
-    ///
-    /// # Errors
-    /// If it cannot be done, or nothing came of it within this time.
-    pub(crate) fn command(&mut self, command: Command, patience: Ticks) -> Result<String, Refusal> {
-        self.say(&match command {
-            Command::Break(stay) => Ask::Break { number: QUESTION, stay },
-            Command::Administer(order) => Ask::Administer { number: QUESTION, order },
-        })?;
-        let by = clock::now() + patience;
-        loop {
-            match self.hear(by)? {
-                Told::Done { number: QUESTION, sentence } => return Ok(sentence),
-                Told::Failed { number: QUESTION, sentence } => return Err(Refusal::new(sentence)),
-                _ => {}
-            }
-        }
-    }
-
     fn gone(&self) -> Refusal {
         Refusal::new(format!("the daemon at {} has ended", self.path.display()))
     }
@@ -211,12 +180,4 @@ impl AsFd for Line {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }
-}
-
-/// What an operator wants done.
-pub(crate) enum Command {
-    /// A section freed.
-    Break(Stay),
-    /// Something about the cluster or the node.
-    Administer(Order),
 }

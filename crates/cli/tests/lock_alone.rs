@@ -355,9 +355,20 @@ fn bad_usage_is_refused_in_one_sentence() {
         ("status a b", "unexpected argument"),
         ("status --ready x", "cannot be used with"),
         ("break x --socket no-such-socket", "--yes says so"),
-        ("break x --yes --socket no-such-socket", "no daemon listens"),
     ] {
         let sentence = terminal::refused(words);
         assert!(sentence.contains(part), "{words}: {sentence}");
+    }
+}
+
+#[test]
+fn a_verb_that_finds_no_daemon_says_so_and_exits_1() {
+    for words in ["status", "status x --json", "break x --yes", "cluster remove d"] {
+        let words: Vec<&str> = words.split(' ').chain(["--socket", "no-such-socket"]).collect();
+        let output = terminal::doorway_with(&words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {said}");
+        assert!(said.contains("no daemon listens at no-such-socket: "), "{words:?}: {said}");
+        assert!(output.stdout.is_empty());
     }
 }

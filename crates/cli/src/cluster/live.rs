@@ -1,10 +1,12 @@
 //! `doorway cluster remove`: what a running cluster does by itself.
 
+use std::time::Duration;
+
 use doorway_client::protocol::Order;
-use doorway_core::{Refusal, Ticks};
+use doorway_core::Refusal;
 
 use crate::Answer;
-use crate::line::{Command, Where};
+use crate::line::Where;
 
 /// Take a node out of the cluster for good
 ///
@@ -26,11 +28,11 @@ pub(super) struct Remove {
 }
 
 /// How long the others may take to agree.
-const PATIENCE: Ticks = Ticks(30_000_000);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
     let order = Order::Remove { node: remove.name.clone() };
-    let told = remove.daemon.line().and_then(|mut line| line.command(Command::Administer(order), PATIENCE));
+    let told = remove.daemon.ask(|client| client.order(order).within(PATIENCE));
     let sentence = match told {
         Ok(sentence) => sentence,
         Err(refusal) => return Ok(Answer::failed(refusal.to_string())),

@@ -13,7 +13,7 @@ use doorway_lab::bank::{Bank, Detour};
 use doorway_node::Recipe;
 
 use super::Nodes;
-use crate::line::Line;
+use crate::line;
 use crate::node::dev::{Folder, NODES, addresses};
 
 /// A lease so long that a busy machine does not lose it.
@@ -68,7 +68,7 @@ impl Cluster {
         let sockets: Vec<PathBuf> = nodes.socket.iter().cloned().chain(named).collect();
         let mut found: Option<(String, String)> = None;
         for socket in &sockets {
-            let status = Line::open(socket)?.status(None, false)?;
+            let status = line::ask(socket, |client| client.status(None, false))?;
             let (cluster, _) = found.get_or_insert((status.cluster.clone(), status.algorithm));
             if *cluster != status.cluster {
                 return Err(Refusal::new(format!(
