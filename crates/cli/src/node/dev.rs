@@ -174,3 +174,22 @@ Try, in other terminals:
   {program} status"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_temporary_folder_is_new_and_its_owners_alone() {
+        let folder = Folder::temporary("test").expect("there is room");
+        let path = folder.path.clone();
+        assert_eq!(path.metadata().expect("it is there").permissions().mode() & 0o777, 0o700);
+        drop(folder);
+        assert!(!path.exists());
+        std::fs::write(&path, "somebody was quicker").expect("there is room");
+        assert!(Folder::temporary("test").is_err());
+        std::fs::remove_file(path).expect("it is ours");
+    }
+}

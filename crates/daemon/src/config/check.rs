@@ -119,10 +119,10 @@ pub(super) fn told(file: Option<&Path>, line: Option<usize>, sentence: &dyn std:
 
 /// What the reader of TOML says, for people who do not know how programs call their numbers.
 pub(super) fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 13] = [
-        ("expected usize", "expected a whole number"),
-        ("expected u64", "expected a whole number"),
-        ("expected u32", "expected a whole number"),
+    const WORDS: [(&str, &str); 14] = [
+        ("expected usize", "expected a whole number from 0 on"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected u32", "expected a whole number from 0 on"),
         ("expected path string", "expected a path in quotes"),
         ("expected a string", "expected a text in quotes"),
         ("expected a map", "expected a table"),
@@ -132,6 +132,10 @@ pub(super) fn plain(message: &str) -> String {
         ("expected struct Times", "expected a table"),
         ("expected struct Limits", "expected a table"),
         ("expected struct Tls", "expected a table"),
+        (
+            "unexpected leading zero, expected nothing",
+            "a number begins with no 0, and the bits of a file with 0o, as in 0o600",
+        ),
         ("invalid socket address syntax", "expected an address and a port, as in 127.0.0.1:7778"),
     ];
     let mut text = message.replace('\n', ", ");
@@ -176,6 +180,11 @@ mod tests {
             ("#top", "socket_mode = 660", "write it as 0o660"),
             ("#top", "socket_mode = 0o066", "write it as 0o600 or 0o660"),
             ("#top", "socket_mode = 0o1600", "write it as 0o600 or 0o660"),
+            (
+                "#top",
+                "socket_mode = 0600",
+                "line 3: a number begins with no 0, and the bits of a file with 0o",
+            ),
             ("#top", "socket_mode = -1", "line 3: invalid value: integer `-1`, expected a whole number"),
             ("#top", "socket_mode = \"rw\"", "line 3: invalid type: string \"rw\", expected a whole number"),
             ("#top", "data = 1", "line 3: invalid type: integer `1`, expected a path in quotes"),
@@ -224,6 +233,9 @@ mod tests {
             let refused = config.recipe(&catalog).expect_err(to).to_string();
             assert!(refused.contains(told), "{to}: {refused}");
         }
+        let config = Config::parse(&changed("#limit", "[options]\nquorum = \"grid\"")).expect("right so far");
+        let refused = config.recipe(&catalog).expect_err("there is no such choice").to_string();
+        assert_eq!(refused, "line 5: naimi-trehel has no quorum to choose");
         let config = Config::new("lab", "a", &[("a", "n1:1")]).expect("good").with_algorithm("naimi");
         let refused = config.recipe(&catalog).expect_err("there is none").to_string();
         assert_eq!(refused, "there is no algorithm \"naimi\"", "there is no file that has a line");

@@ -357,8 +357,11 @@ impl Config {
             let chosen = choice(word, folder);
             options.set(name, chosen.map_err(|refusal| self.refuse(&format!("options.{name}"), &refusal))?);
         }
-        let recipe = recipe(catalog, self.algorithm.get_ref(), &options, self.nodes.len());
-        recipe.map_err(|refusal| self.refuse("algorithm", &refusal))
+        let name = self.algorithm.get_ref();
+        let is_right = catalog.about(name).is_some_and(|about| about.specimen.is_none());
+        let key = if is_right && !self.options.is_empty() { "options" } else { "algorithm" };
+        let recipe = recipe(catalog, name, &options, self.nodes.len());
+        recipe.map_err(|refusal| self.refuse(key, &refusal))
     }
 }
 
