@@ -68,7 +68,12 @@ fn a_configuration_is_checked_with_the_line_of_the_mistake() {
         let (code, _, started) = cluster.run(&["node", "--config", &config]);
         assert_eq!((code, started.lines().last()), (2, err.lines().last()), "{to}");
     }
-    fs::write(&config, right).expect("it can be changed");
+}
+
+#[test]
+fn a_key_that_is_no_secret_and_a_certificate_of_another_are_no_right_configuration() {
+    let cluster = Cluster::found("secret", &["a", "b"]);
+    let check = || cluster.run(&["node", "--config", &cluster.config("a"), "--check"]);
     let own = |name: &str| format!("{}/a/{name}", cluster.lab());
     fs::set_permissions(own("node.key"), Permissions::from_mode(0o644)).expect("it is ours");
     let (code, _, err) = check();

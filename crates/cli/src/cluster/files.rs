@@ -57,8 +57,8 @@ pub(super) fn init(catalog: &impl Catalog, init: &Init, typed: &Typed) -> Result
     let cluster = cluster_name(init)?;
     let options = chosen.iter().map(|(name, choice)| (name.to_owned(), word_of(name, choice)));
     founding::found(folder, &cluster, nodes, about.name, &options.collect())?;
-    let files = chosen.iter().filter_map(|(name, choice)| Some((name, choice.file.as_deref()?)));
-    files.map(|(name, text)| founding::put_file(folder, &copy_of(name), text)).collect::<Result<(), _>>()?;
+    let mut files = chosen.iter().filter_map(|(name, choice)| Some((name, choice.file.as_deref()?)));
+    files.try_for_each(|(name, text)| founding::put_file(folder, &copy_of(name), text))?;
     Ok(Answer { notes: warnings(nodes.len()), ..Answer::holds(founded(init, &cluster, typed)) })
 }
 
