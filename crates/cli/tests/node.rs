@@ -65,7 +65,7 @@ fn a_configuration_is_checked_with_the_line_of_the_mistake() {
         assert_eq!((code, out.as_str()), (1, ""), "{to}");
         assert!(err.contains(&sentence) && err.lines().count() == 1, "{sentence}: {err}");
         // Whoever starts it hears the same.
-        let (code, _, started) = cluster.run(&["node", "--config", &config]);
+        let (code, started) = end_of(&cluster.folder, &["node", "--config", &config]);
         assert_eq!((code, started.lines().last()), (2, err.lines().last()), "{to}");
     }
 }
@@ -102,7 +102,7 @@ fn a_folder_of_somebody_else_is_neither_listened_in_nor_looked_into() {
         &["status", "--node", "a"],
         &["lock", "x", "--node", "a", "--", "true"],
     ] {
-        let (code, _, err) = cluster.run(words);
+        let (code, err) = end_of(&cluster.folder, words);
         assert!(code != 0 && err.contains("was made by somebody else"), "{words:?}: {code} {err}");
     }
     fs::remove_dir(around.join("doorway")).expect("it is empty");
@@ -113,6 +113,14 @@ fn a_folder_of_somebody_else_is_neither_listened_in_nor_looked_into() {
     assert_eq!(made.permissions().mode() & 0o777, 0o700);
 }
 
+/// How a command ends, and what it says then: one that does not end is waited for no longer than for anything else.
+fn end_of(runtime: &Folder, words: &[&str]) -> (i32, String) {
+    let mut process = start(fleet::command(&runtime.0, words));
+    until(&format!("{words:?} ends"), || process.0.try_wait().expect("it is ours").is_some());
+    let (code, _, err) = process.end();
+    (code, err)
+}
+
 #[test]
 fn three_nodes_are_not_founded_among_other_files() {
     let folder = Folder::new("others");
@@ -120,9 +128,8 @@ fn three_nodes_are_not_founded_among_other_files() {
     fs::create_dir(&own).expect("room");
     terminal::file(&own, "letter", "dear");
     let words = ["node", "--dev", "--folder", &own.to_string_lossy()];
-    let output = fleet::command(&folder.0, &words).output().expect("it starts");
-    let err = terminal::text(&output.stderr);
-    assert!(output.status.code() == Some(2) && err.contains("holds other files"), "{err}");
+    let (code, err) = end_of(&folder, &words);
+    assert!(code == 2 && err.contains("holds other files"), "{err}");
     assert_eq!(fs::read_dir(&own).expect("it is there").count(), 1, "nothing is written");
 }
 
