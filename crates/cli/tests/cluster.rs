@@ -1,6 +1,7 @@
 //! `doorway cluster`: from nothing to a cluster, and all that may become of it, with daemons of their own.
 
 mod fleet;
+mod shell;
 mod terminal;
 
 use std::fs;
@@ -34,6 +35,12 @@ fn what_cannot_be_a_cluster_is_refused_in_one_sentence() {
         ("--nodes a=here", "write host:port"),
         ("--nodes a=n1:1,a=n2:1", "two nodes \"a\""),
         ("--nodes A=n1:1", "small letters"),
+        ("--nodes a=0.0.0.0:7700", "no address that others can dial"),
+        ("--nodes a=::1:7700", "an IPv6 address stands in brackets"),
+        ("--nodes a=h\"x:7700", "write host:port"),
+        ("--nodes a=n1:0", "1 to 65535"),
+        ("--nodes a=n1:1,b=N1:1", "the nodes \"a\" and \"b\" have the same address"),
+        ("--nodes a=n1:1 --algorithm maekawa/basic", "is a specimen, which is wrong on purpose"),
         ("--nodes a=n1:1 --name L.B", "no name of a cluster"),
         ("--nodes a=n1:1 --algorithm maekaw", "did you mean maekawa"),
         ("--nodes a=n1:1 --algorithm maekawa --set quorum=circle", "not a quorum system"),
@@ -42,10 +49,35 @@ fn what_cannot_be_a_cluster_is_refused_in_one_sentence() {
     ] {
         let sentence = terminal::refused(&format!("cluster init {lab} {words}"));
         assert!(sentence.contains(part), "{words}: {sentence}");
+        assert!(!sentence.contains("line "), "there is no file yet: {sentence}");
         assert!(!folder.0.join("lab").exists(), "{words}: nothing is written");
     }
+    let sentence = terminal::refusal(&["cluster", "init", &lab, "--nodes", "a=ho st:7700"]);
+    assert!(sentence.contains("--nodes") && sentence.contains("write host:port"), "{sentence}");
+    let dotted = folder.0.join("L.B").to_string_lossy().into_owned();
+    assert!(
+        terminal::refused(&format!("cluster init {dotted} --nodes a=n1:1"))
+            .contains("--name gives it another")
+    );
     assert!(terminal::refused(&format!("cluster add {lab} d=n4:1")).contains("cannot be read"));
+    assert!(terminal::refused(&format!("cluster add {lab} d=0.0.0.0:1")).contains("others can dial"));
     assert!(terminal::refused(&format!("cluster rotate-certificates {lab}")).contains("cannot be read"));
+}
+
+#[test]
+fn a_file_that_is_chosen_goes_to_every_node() {
+    let folder = Folder::new("chosen");
+    let lab = folder.0.join("lab").to_string_lossy().into_owned();
+    let quorums = terminal::file(&folder.0, "mine.quorums", "1: 1 2\n2: 1 2\n");
+    let chosen = format!("--algorithm maekawa --set quorum=file:{quorums}");
+    let told = terminal::doorway(&format!("cluster init {lab} --nodes a=n1:1,b=n2:1 {chosen}"));
+    assert_eq!(told.status.code(), Some(0), "{}", terminal::text(&told.stderr));
+    fs::remove_file(quorums).expect("nobody needs it any more");
+    let checked = terminal::doorway(&format!("node --check --config {lab}/b/node.toml"));
+    assert_eq!(checked.status.code(), Some(0), "{}", terminal::text(&checked.stderr));
+    fs::remove_file(format!("{lab}/b/quorum.txt")).expect("it was there");
+    let checked = terminal::doorway(&format!("node --check --config {lab}/b/node.toml"));
+    assert!(terminal::text(&checked.stderr).contains("quorum.txt cannot be read"));
 }
 
 #[test]
@@ -151,4 +183,38 @@ fn a_survivor_begins_anew_and_the_others_come_back_to_it() {
     cluster.start("a");
     cluster.await_ready("a");
     assert!(cluster.fence("a") > second);
+}
+
+#[test]
+fn whoever_recovers_at_a_terminal_types_the_name_and_nothing_that_was_kept_is_overwritten() {
+    let cluster = Cluster::found("typed", &["a", "b", "c"]);
+    let Some(mut shell) = shell::Shell::new(&cluster.folder.0) else {
+        eprintln!("skipped: setsid cannot be had here");
+        return;
+    };
+    let disk = || fs::read(format!("{}/a/data/node.log", cluster.lab())).expect("a disk");
+    let kept = |name: &str| fs::read(format!("{}/a/data/{name}", cluster.lab())).expect("it was kept");
+    let first = disk();
+    let recover = format!("doorway cluster recover --config {}\n", cluster.config("a"));
+    shell.types(&recover);
+    shell.shows("If any of b, c still runs with its data folder, two can hold one lock.");
+    shell.shows("Type the name of the cluster to go on: ");
+    shell.types("lob\n");
+    shell.shows("nothing was changed");
+    shell.tells_status("2");
+    assert_eq!(disk(), first);
+    shell.types(&recover);
+    shell.shows("go on: ");
+    shell.types("lab\n");
+    shell.shows("Node a is a cluster of one now.");
+    shell.shows("node.log.before.");
+    shell.tells_status("0");
+    let second = disk();
+    assert_eq!((kept("node.log.before"), second == first), (first.clone(), false));
+    shell.types(&recover);
+    shell.shows("go on: ");
+    shell.types("lab\n");
+    shell.shows("node.log.before.2.");
+    shell.tells_status("0");
+    assert_eq!((kept("node.log.before"), kept("node.log.before.2")), (first, second));
 }

@@ -1,9 +1,12 @@
 //! Where the daemon of this machine is found.
 //!
 //! A daemon listens at a Unix socket `NAME.sock` in a folder that only those who may use it can enter. Unless somebody says
-//! otherwise that folder is `doorway` in the user's runtime folder, or, for the superuser, in the machine's.
+//! otherwise that folder is `doorway` in the user's runtime folder, or, for the superuser, in the machine's. A user who has no runtime folder
+//! has `doorway-UID` in the temporary one. There anybody can make folders, so one that is somebody else's is not believed: whoever
+//! made it could answer in a daemon's place.
 
 use std::env;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -32,28 +35,73 @@ pub fn socket_of(node: &str) -> PathBuf {
     folder().join(format!("{node}.sock"))
 }
 
+/// Makes that folder, for this user alone, if it is not there.
+///
+/// # Errors
+/// If it cannot be made, or others could have made it or can enter it.
+pub fn make_folder() -> Result<(), Refusal> {
+    let folder = folder();
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    made.map_err(|error| Refusal::new(format!("the folder {} cannot be made: {error}", folder.display())))?;
+    check_owner(&folder, &[rustix::process::geteuid().as_raw()], 0o077)
+}
+
+/// Refuses a folder of sockets that somebody else may have made or can write to, if it stands where others can make folders. One that
+/// is not there is refused nowhere.
+///
+/// # Errors
+/// If it is neither this user's nor the superuser's.
+pub fn check_folder(folder: &Path) -> Result<(), Refusal> {
+    const ROOT: u32 = 0;
+    check_owner(folder, &[rustix::process::geteuid().as_raw(), ROOT], 0o022)
+}
+
+/// Looks who has a folder, and what others may do there, unless only its owner could have made it where it is.
+fn check_owner(folder: &Path, owners: &[u32], forbidden: u32) -> Result<(), Refusal> {
+    let Ok(found) = folder.symlink_metadata() else { return Ok(()) };
+    let around = folder.parent().and_then(|parent| parent.metadata().ok());
+    if around.is_some_and(|around| around.mode() & 0o022 == 0) {
+        return Ok(());
+    }
+    let folder = folder.display();
+    if !found.is_dir() || !owners.contains(&found.uid()) {
+        return Err(Refusal::new(format!(
+            "{folder} was made by somebody else, who could answer in a daemon's place: remove it, or set XDG_RUNTIME_DIR to a folder of your own"
+        )));
+    }
+    if found.mode() & forbidden != 0 {
+        return Err(Refusal::new(format!("{folder} is open to others: chmod 700 {folder}")));
+    }
+    Ok(())
+}
+
 /// The socket to use: the one that is typed, or that the environment names, or that of the node that is named, or the only one
 /// that there is; of several the first by name.
 ///
 /// # Errors
-/// If there is none.
+/// If there is none, or where it should be is somebody else's folder.
 pub fn find(typed: Option<&Path>, node: Option<&str>) -> Result<PathBuf, Refusal> {
     if let Some(path) = typed {
         return Ok(path.to_owned());
     }
     if let Some(node) = node {
+        check_folder(&folder())?;
         return Ok(socket_of(node));
     }
     if let Some(path) = env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         return Ok(path.into());
     }
-    let found = first_in(&folder()).or_else(|| first_in(&Path::new(MACHINE).join("doorway")));
-    found.ok_or_else(|| {
-        Refusal::new(format!(
-            "no Doorway daemon was found in {}: start one with `doorway node --dev`, or name its socket with --socket or {VARIABLE}",
-            folder().display()
-        ))
-    })
+    let own = check_folder(&folder()).map(|()| first_in(&folder()));
+    // A stranger's folder keeps nobody from the daemon of the machine.
+    let found = own.as_ref().ok().cloned().flatten();
+    if let Some(path) = found.or_else(|| first_in(&Path::new(MACHINE).join("doorway"))) {
+        return Ok(path);
+    }
+    own?;
+    Err(Refusal::new(format!(
+        "no Doorway daemon was found in {}: start one with `doorway node --dev`, or name its socket with --socket or {VARIABLE}",
+        folder().display()
+    )))
 }
 
 fn first_in(folder: &Path) -> Option<PathBuf> {
@@ -64,4 +112,41 @@ fn first_in(folder: &Path) -> Option<PathBuf> {
     // One that a killed daemon has left behind hides no other.
     let answers = sockets.iter().position(|path| UnixStream::connect(path).is_ok());
     (!sockets.is_empty()).then(|| sockets.swap_remove(answers.unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_others_could_have_made_must_be_this_users_and_closed() {
+        let around = env::temp_dir().join(format!("doorway-place-{}", std::process::id()));
+        let folder = around.join("doorway");
+        fs::create_dir_all(&folder).expect("room");
+        let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).expect("ours");
+        let me = rustix::process::geteuid().as_raw();
+        let told = |owners: &[u32], forbidden| {
+            check_owner(&folder, owners, forbidden).map_err(|refusal| refusal.to_string())
+        };
+        let is_told = |part: &str, owners: &[u32], forbidden| {
+            told(owners, forbidden).is_err_and(|refusal| refusal.contains(part))
+        };
+        set(&folder, 0o755);
+        set(&around, 0o755);
+        assert_eq!(told(&[me + 1], 0o077), Ok(()), "only its owner makes folders here");
+        set(&around, 0o1777);
+        assert_eq!(told(&[me], 0o022), Ok(()));
+        assert!(is_told("somebody else", &[me + 1], 0o022));
+        assert!(is_told("chmod 700", &[me], 0o077));
+        set(&folder, 0o770);
+        assert!(is_told("chmod 700", &[me], 0o022));
+        fs::remove_dir(&folder).expect("it is empty");
+        assert_eq!(told(&[me], 0o077), Ok(()), "it is not there");
+        std::os::unix::fs::symlink(&around, &folder).expect("room");
+        assert!(is_told("somebody else", &[me], 0o022), "it only leads elsewhere");
+        fs::remove_dir_all(&around).expect("it is ours");
+    }
 }

@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use doorway_client::place;
 use doorway_core::Refusal;
-use doorway_node::disk::{Disk as _, FileDisk, Memory, blank};
+use doorway_node::disk::{FileDisk, Memory};
 use doorway_node::{LockNode, Recipe, Setup};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
@@ -19,7 +20,6 @@ use tokio::runtime::Runtime;
 use crate::Config;
 use crate::clients::socket::{self, SocketFile};
 use crate::driver::{Driver, Event};
-use crate::identity::new_disk;
 use crate::peers::{Roster, accept};
 use crate::shared::{Shared, lock};
 use crate::tls::Credentials;
@@ -46,9 +46,8 @@ impl Daemon {
     /// # Errors
     /// If its files cannot be read, or nobody can be listened to.
     pub fn start(config: Config, recipe: Recipe) -> Result<Self, Refusal> {
-        let credentials = Credentials::load(&config)?;
-        let roster = Roster::load(&config)?;
-        let (disk, bytes) = open_disk(&config)?;
+        let (credentials, roster) = look(&config)?;
+        let (disk, bytes) = disk::open(&config)?;
         let whole = Memory::read(&bytes)?.whole;
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
         let doors = Doors::open(&config)?;
@@ -73,6 +72,15 @@ impl Daemon {
         shared.dial_all();
         let thread = run(shared.clone(), node, events, disk, whole, runtime, file)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Looks at all that [`Daemon::start`] looks at before it changes anything: the configuration, and on this machine the files and
+    /// folders that it names.
+    ///
+    /// # Errors
+    /// What keeps a node from starting with it.
+    pub fn check(config: &Config) -> Result<(), Refusal> {
+        look(config).map(drop)
     }
 
     /// Lets this process have as many connections as its system allows: the usual limit of a shell is far below
@@ -152,6 +160,9 @@ impl Doors {
         let address = config.listen.as_ref().unwrap_or(&config.me().address);
         let peers = listen(address)?;
         let health = config.health.map(|address| listen(&address.to_string())).transpose()?;
+        if config.socket.is_none() {
+            place::make_folder()?;
+        }
         let (clients, file) = socket::bind(&config.socket(), config.socket_mode)?;
         Ok(Self { clients, file, peers, health })
     }
@@ -169,6 +180,32 @@ impl Doors {
         }
         Ok(self.file)
     }
+}
+
+/// Reads what a node needs to be who it is, and refuses what it could not work with. Nothing is changed.
+fn look(config: &Config) -> Result<(Credentials, Roster), Refusal> {
+    config.check()?;
+    check_socket(config)?;
+    disk::check(config)?;
+    Ok((Credentials::load(config)?, Roster::load(config)?))
+}
+
+/// Refuses a socket whose path the system does not take, and one in a folder of somebody else.
+fn check_socket(config: &Config) -> Result<(), Refusal> {
+    const LONGEST: usize = 107;
+    let path = config.socket();
+    // It is made under another name beside its own.
+    let bytes = path.as_os_str().len().max(path.with_extension("new").as_os_str().len());
+    if bytes > LONGEST {
+        return Err(config.refuse(
+            "socket",
+            &format_args!(
+                "the path of the socket, {}, has {bytes} bytes, and the system takes {LONGEST}: write a shorter one as `socket`",
+                path.display()
+            ),
+        ));
+    }
+    if config.socket.is_none() { place::check_folder(&place::folder()) } else { Ok(()) }
 }
 
 fn listen(address: &str) -> Result<TcpListener, Refusal> {
@@ -202,17 +239,6 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
         most_open: Setup::MOST_OPEN,
         flaw: None,
     }
-}
-
-fn open_disk(config: &Config) -> Result<(FileDisk, Vec<u8>), Refusal> {
-    let open = || {
-        let mut disk = FileDisk::open(&config.data, || blank(new_disk()))?;
-        let bytes = disk.read()?;
-        Ok((disk, bytes))
-    };
-    open().map_err(|error: io::Error| {
-        Refusal::new(format!("the data folder {} cannot be used: {error}", config.data.display()))
-    })
 }
 
 /// Starts the node's thread and the disk's. The node's thread ends everything else when it ends.

@@ -6,19 +6,83 @@
 //! whole before, and these bytes.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use doorway_node::disk::{Disk, Write};
+use doorway_core::Refusal;
+use doorway_node::disk::{Disk, FileDisk, Memory, Write, blank};
+use rustix::fs::{Access, access};
 
+use crate::Config;
 use crate::driver::Event;
+use crate::identity::new_disk;
 use crate::shared::Shared;
 
 /// The shortest and the longest time between two attempts.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+
+/// How long a process that was killed just now may still hold a data folder, and how often one looks.
+const DYING: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(20)];
+
+/// Opens the data folder of a node, and reads it; one that is not there is made.
+///
+/// # Errors
+/// If it cannot be used, or another process uses it and goes on doing so.
+pub(crate) fn open(config: &Config) -> Result<(FileDisk, Vec<u8>), Refusal> {
+    let until = Instant::now() + DYING[0];
+    let open = || FileDisk::open(&config.data, || blank(new_disk()));
+    let opened = patiently(open, || {
+        thread::sleep(DYING[1]);
+        Instant::now() < until
+    });
+    let read = opened.and_then(|mut disk| disk.read().map(|bytes| (disk, bytes)));
+    read.map_err(|error| cannot_use(config, &error))
+}
+
+/// Opens what another process may be about to leave, for as long as one may wait.
+fn patiently<T>(
+    mut open: impl FnMut() -> io::Result<T>,
+    mut may_wait: impl FnMut() -> bool,
+) -> io::Result<T> {
+    loop {
+        match open() {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && may_wait() => {}
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Looks whether a node can have its data folder, and changes nothing. Whether another process uses it is not asked.
+///
+/// # Errors
+/// If it is no folder, or cannot be made or written to, or what it holds cannot be read.
+pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
+    check_folder(&config.data).map_err(|error| cannot_use(config, &error))?;
+    match std::fs::read(config.data.join("node.log")) {
+        Ok(bytes) => Memory::read(&bytes).map(drop),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(cannot_use(config, &error)),
+    }
+}
+
+/// Looks at a folder, or at the one that it would be made in.
+fn check_folder(path: &Path) -> io::Result<()> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    match (path.metadata(), path.parent()) {
+        (Ok(found), _) if !found.is_dir() => Err(io::ErrorKind::NotADirectory.into()),
+        (Ok(_), _) => Ok(access(path, Access::WRITE_OK | Access::EXEC_OK)?),
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => check_folder(parent),
+        (Err(error), _) => Err(error),
+    }
+}
+
+pub(crate) fn cannot_use(config: &Config, error: &io::Error) -> Refusal {
+    config.refuse("data", &format_args!("the data folder {} cannot be used: {error}", config.data.display()))
+}
 
 /// Writes until nobody asks any more. Of what is on the disk already, so many bytes are whole.
 pub(crate) fn run(shared: &Arc<Shared>, mut disk: impl Disk, whole: usize, writes: &Receiver<Write>) {
@@ -111,6 +175,27 @@ mod tests {
             self.1 -= 1;
             Err(io::ErrorKind::StorageFull.into())
         }
+    }
+
+    #[test]
+    fn a_folder_that_a_dying_process_leaves_is_waited_for_and_one_that_is_kept_is_not() {
+        let folder = std::env::temp_dir().join(format!("doorway-dying-{}", std::process::id()));
+        let open = || FileDisk::open(&folder, || blank(new_disk()));
+        let mut holder = Some(open().expect("a new folder"));
+        let kept = patiently(open, || false).expect_err("it is held, and nobody may wait");
+        assert!(kept.to_string().contains("another process"), "{kept}");
+        let mut refused = 0;
+        let opened = patiently(open, || {
+            refused += 1;
+            if refused == 3 {
+                holder = None;
+            }
+            true
+        });
+        assert!(opened.is_ok() && refused == 3, "{refused}");
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+        let foreign = patiently(|| Err::<(), _>(io::ErrorKind::PermissionDenied.into()), || true);
+        assert!(foreign.is_err(), "waiting helps nothing else");
     }
 
     #[test]

@@ -1,20 +1,23 @@
 //! Founding a cluster, and changing what its nodes are given: folders with configuration, certificates and first disks.
 //!
 //! All of it is files in one folder, one folder within it for each node, to be copied to the machine that the node runs on. The
-//! cluster's authority stays behind: whoever has its key can make nodes.
+//! cluster's authority stays behind: whoever has its key can make nodes. So does the highest number that was given to a node, as no
+//! node is to have the number of one that is gone.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
 use doorway_node::disk::{self, Disk as _};
+use doorway_node::wire::MOST_NODES;
 
 use crate::Config;
-use crate::certificates::{Authority, PUBLIC, read_text, write_file};
-use crate::config::{Peer, is_address};
-use crate::identity::{certified_name, new_disk};
+use crate::certificates::{Authority, PUBLIC, SECRET, read_text, write_file};
+use crate::config::{FILE, Peer, check_peers};
+use crate::identity::{check_name, new_disk};
 
 /// Founds a cluster: `authority.pem` and `authority.key` in the folder, and in a folder for each node all that it needs. What is
 /// chosen for the algorithm is written as it is, and not checked.
@@ -29,15 +32,10 @@ pub fn found(
     options: &BTreeMap<String, String>,
 ) -> Result<(), Refusal> {
     let peers = numbered(nodes);
+    check(cluster, &peers)?;
     let texts: Vec<String> =
         peers.iter().map(|me| node_file(cluster, me, algorithm, options, &peers)).collect();
-    for (text, peer) in texts.iter().zip(&peers) {
-        certified_name(&peer.name, cluster)?;
-        Config::parse(text)?;
-    }
-    if texts.is_empty() {
-        return Err(Refusal::new("a cluster has at least one node"));
-    }
+    texts.iter().try_for_each(|text| Config::parse(text).map(drop))?;
     if folder.join("authority.key").exists() {
         return Err(Refusal::new(format!("there is a cluster in {} already", folder.display())));
     }
@@ -46,7 +44,18 @@ pub fn found(
     for ((peer, text), first) in peers.iter().zip(&texts).zip(disk::found(&voters)) {
         write_node(folder, &authority, &peer.name, text, &first)?;
     }
+    write_number(folder, peers.len())?;
     authority.write(folder)
+}
+
+/// Before there is a file with lines that could be wrong.
+fn check(cluster: &str, peers: &[Peer]) -> Result<(), Refusal> {
+    check_name("cluster", cluster)?;
+    if peers.is_empty() {
+        return Err(Refusal::new("a cluster has at least one node"));
+    }
+    let peers: Vec<&Peer> = peers.iter().collect();
+    check_peers(&peers).map_err(|(_, sentence)| Refusal::new(sentence))
 }
 
 fn numbered(nodes: &[(String, String)]) -> Vec<Peer> {
@@ -56,17 +65,25 @@ fn numbered(nodes: &[(String, String)]) -> Vec<Peer> {
         .collect()
 }
 
-/// Adds a node to a founded cluster: a folder for it, and a word about it in those of all others. Its number is one that no other
-/// has had; it begins with an empty disk and is taken in when it is started.
+/// Puts a file beside the configuration of every node, where what is chosen for the algorithm can name it as `file:NAME`.
 ///
 /// # Errors
-/// If there is one of that name, or the cluster is not founded here, or something cannot be written.
+/// If it cannot be written.
+pub fn put_file(folder: &Path, name: &str, text: &str) -> Result<(), Refusal> {
+    let mut places = node_files(folder)?.into_iter().map(|file| file.with_file_name(name));
+    places.try_for_each(|place| write_file(&place, text, PUBLIC))
+}
+
+/// Adds a node to a founded cluster: a folder for it, and a word about it in those of all others. Its number is higher than all that
+/// were given here before, even if their nodes are gone; it begins with an empty disk and is taken in when it is started.
+///
+/// If the folder is an old copy, which does not know of all numbers, a number may be given a second time. Then nodes that still know
+/// the one who had it do not talk to the new one, and their logs say why.
+///
+/// # Errors
+/// If there is one of that name or address, or the cluster is not founded here, or something cannot be written.
 pub fn add(folder: &Path, name: &str, address: &str) -> Result<(), Refusal> {
     let authority = Authority::read(folder)?;
-    certified_name(name, authority.cluster())?;
-    if !is_address(address) {
-        return Err(Refusal::new(format!("{address:?} is no address of a node: write host:port")));
-    }
     let files = node_files(folder)?;
     let configs = files.iter().map(|file| Config::load(file)).collect::<Result<Vec<Config>, Refusal>>()?;
     let Some(model) = configs.first() else {
@@ -76,22 +93,60 @@ pub fn add(folder: &Path, name: &str, address: &str) -> Result<(), Refusal> {
     if known().any(|peer| peer.name == name) {
         return Err(Refusal::new(format!("there is a node {name:?} already")));
     }
-    let number = 1 + known().map(|peer| peer.number).max().unwrap_or_default();
+    let number = next_number(folder, known())?;
     let peer = Peer { name: name.to_owned(), number, address: address.to_owned() };
-    let changed = files.iter().map(|file| {
-        let text = read_text(file)? + &node_entry(&peer);
-        Config::parse(&text).map_err(|refusal| Refusal::new(format!("{}, {refusal}", file.display())))?;
-        Ok((file, text))
-    });
-    let changed = changed.collect::<Result<Vec<_>, Refusal>>()?;
+    for config in &configs {
+        let mut peers: Vec<Peer> = config.nodes.iter().map(|peer| peer.get_ref().clone()).collect();
+        peers.push(peer.clone());
+        check(authority.cluster(), &peers)?;
+    }
     let mut peers: Vec<Peer> = model.nodes.iter().map(|peer| peer.get_ref().clone()).collect();
     peers.push(peer.clone());
     let algorithm = model.algorithm.get_ref();
     let mut text = node_file(authority.cluster(), &peer, algorithm, &model.options, &peers);
     copy_times(model, &mut text)?;
     Config::parse(&text)?;
+    // A number that is lost when the rest fails is better than one that is given twice.
+    write_number(folder, number)?;
     write_node(folder, &authority, name, &text, &disk::blank(new_disk()))?;
-    changed.into_iter().try_for_each(|(file, text)| write_file(file, &text, PUBLIC))
+    copy_files(model, &folder.join(name))?;
+    files.iter().try_for_each(|file| write_file(file, &(read_text(file)? + &node_entry(&peer)), PUBLIC))
+}
+
+/// The highest number that was ever given to a node of a cluster, in a file beside its authority.
+const NUMBER: &str = "last-number";
+
+fn write_number(folder: &Path, number: usize) -> Result<(), Refusal> {
+    write_file(&folder.join(NUMBER), &format!("{number}\n"), PUBLIC)
+}
+
+/// The number of the next node.
+fn next_number<'a>(folder: &Path, known: impl Iterator<Item = &'a Peer>) -> Result<usize, Refusal> {
+    let file = folder.join(NUMBER);
+    let given = match fs::read_to_string(&file) {
+        Ok(text) => text.trim().parse().map_err(|_| {
+            Refusal::new(format!("{} should be one number, the highest that a node ever had", file.display()))
+        })?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+        Err(error) => return Err(Refusal::new(format!("{} cannot be read: {error}", file.display()))),
+    };
+    let number = 1 + known.map(|peer| peer.number).max().unwrap_or_default().max(given);
+    if number > MOST_NODES {
+        return Err(Refusal::new(format!(
+            "all {MOST_NODES} numbers of this cluster have been given: one that was removed can come back, under its name and with an empty data folder"
+        )));
+    }
+    Ok(number)
+}
+
+/// Files that are chosen for the algorithm go with the configuration that names them.
+fn copy_files(model: &Config, folder: &Path) -> Result<(), Refusal> {
+    let beside = model.source.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let named = model.options.values().filter_map(|word| word.strip_prefix(FILE));
+    for path in named.map(Path::new).filter(|path| path.is_relative()) {
+        write_file(&folder.join(path), &read_text(&beside.join(path))?, PUBLIC)?;
+    }
+    Ok(())
 }
 
 /// A new node lives by the times of the others.
@@ -101,48 +156,49 @@ fn copy_times(model: &Config, text: &mut String) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Signs new certificates for all nodes of a cluster.
+/// Gives all nodes of a cluster new certificates, or begins to give the cluster a new authority. Only files of the cluster's folder change;
+/// whoever runs it copies them to the nodes and lets them read them.
 ///
-/// With a new authority this is the first of three steps: certificates stay as they are, and all nodes learn to trust
-/// the new authority beside the old one. When every node has its new files, rotate again, without a new authority: then all
-/// certificates are signed by it. [`forget_old_authority`] ends it.
+/// A new authority comes in three steps, between which every node must have read its new files, or it is locked out. First
+/// nodes learn to trust the new authority beside the old one, and keep their certificates. Then this is called again, without a
+/// new authority, and certificates are signed by the new one. At last [`forget_old_authority`] ends the trust in the old one.
 ///
 /// # Errors
-/// If the cluster is not founded here, or something cannot be written.
+/// If the cluster is not founded here, or a node names files elsewhere, or something cannot be written.
 pub fn rotate(folder: &Path, new_authority: bool) -> Result<(), Refusal> {
-    let mut authority = Authority::read(folder)?;
+    let authority = Authority::read(folder)?;
     let change = folder.join(CHANGE);
+    let configs = own_configs(folder)?;
     if new_authority {
         if change.exists() {
             return Err(Refusal::new(
                 "the authority of this cluster is being changed already: rotate without a new one, and forget the old one, first",
             ));
         }
-        authority = authority.successor()?;
+        let authority = authority.successor()?;
+        write_trusted(&configs, &authority)?;
+        // Before the authority: whoever is interrupted in between has changed nothing, and can go on.
         write_file(&change, "trusted\n", PUBLIC)?;
-        authority.write(folder)?;
-    } else if change.exists() {
-        write_file(&change, SIGNED, PUBLIC)?;
+        return authority.write(folder);
     }
-    for file in node_files(folder)? {
-        let config = Config::load(&file)?;
-        write_file(&config.tls.authority, authority.trusted(), PUBLIC)?;
-        if !new_authority {
-            let node = file.parent().unwrap_or(folder);
-            authority.sign(config.node.get_ref())?.write(node)?;
-        }
+    write_trusted(&configs, &authority)?;
+    for config in &configs {
+        let pair = authority.sign(config.node.get_ref())?;
+        write_file(&config.tls.key, &pair.key, SECRET)?;
+        write_file(&config.tls.certificate, &pair.certificate, PUBLIC)?;
     }
-    Ok(())
+    if change.exists() { write_file(&change, SIGNED, PUBLIC) } else { Ok(()) }
 }
 
-/// How far a change of the authority has come, beside the authority: all nodes trust it, or their certificates are signed by it.
+/// How far a change of the authority has come in the files of the cluster's folder, in a file beside the authority: nodes are to trust
+/// the new one, or have certificates that it has signed. Whether the nodes have read them is for whoever changes it to know.
 const CHANGE: &str = "authority.change";
 const SIGNED: &str = "signed\n";
 
 /// The nodes of a cluster are to trust its newest authority alone.
 ///
 /// # Errors
-/// If the cluster is not founded here, or something cannot be written.
+/// If there is no old one, or certificates are still signed by it, or a node names files elsewhere, or something cannot be written.
 pub fn forget_old_authority(folder: &Path) -> Result<(), Refusal> {
     let mut authority = Authority::read(folder)?;
     match fs::read_to_string(folder.join(CHANGE)).as_deref() {
@@ -154,35 +210,81 @@ pub fn forget_old_authority(folder: &Path) -> Result<(), Refusal> {
         }
         Err(_) => return Err(Refusal::new("there is no old authority to forget")),
     }
+    let configs = own_configs(folder)?;
     authority.forget_predecessor();
     authority.write(folder)?;
-    for file in node_files(folder)? {
-        write_file(&Config::load(&file)?.tls.authority, authority.trusted(), PUBLIC)?;
-    }
+    write_trusted(&configs, &authority)?;
     let gone = fs::remove_file(folder.join(CHANGE));
     gone.map_err(|error| Refusal::new(format!("{CHANGE} cannot be removed: {error}")))
 }
 
+fn write_trusted(configs: &[Config], authority: &Authority) -> Result<(), Refusal> {
+    configs.iter().try_for_each(|config| write_file(&config.tls.authority, authority.trusted(), PUBLIC))
+}
+
+/// The configurations of the nodes of a cluster, whose certificates are files of the cluster's folder and of no other.
+fn own_configs(folder: &Path) -> Result<Vec<Config>, Refusal> {
+    let configs = node_files(folder)?.iter().map(|file| Config::load(file)).collect::<Result<Vec<_>, _>>()?;
+    let own = folder.canonicalize();
+    let is_within = |path: &Path| {
+        let parent = path.parent().map(Path::canonicalize);
+        parent.is_some_and(|parent| {
+            parent.is_ok_and(|parent| own.as_ref().is_ok_and(|own| parent.starts_with(own)))
+        })
+    };
+    for config in &configs {
+        let tls = &config.tls;
+        let files =
+            [("tls.authority", &tls.authority), ("tls.certificate", &tls.certificate), ("tls.key", &tls.key)];
+        if let Some((key, path)) = files.into_iter().find(|(_, path)| !is_within(path)) {
+            return Err(config.refuse(
+                key,
+                &format_args!(
+                    "{} is not in {}, and nothing else is written to: name it by a path from the node's folder on",
+                    path.display(),
+                    folder.display()
+                ),
+            ));
+        }
+    }
+    Ok(configs)
+}
+
 /// Makes one survivor go on when a majority of the voters is lost for good: from now on it is the only voter of its cluster, its
 /// fences go on rising, and the others can come back with empty data folders only. The node must not run. What its disk
-/// held before is kept beside it, as `node.log.before`.
+/// held before is kept beside it, in a file that this tells: `node.log.before`, or one with a number if there is one already.
 ///
 /// If the others are not gone, there are two clusters from now on, and two may be inside: whoever calls this must be sure.
 ///
 /// # Errors
 /// If the node runs, or never was part of its cluster, or something cannot be written.
-pub fn recover(config: &Config) -> Result<(), Refusal> {
-    let cannot = |error: std::io::Error| {
-        Refusal::new(format!("the data folder {} cannot be used: {error}", config.data.display()))
-    };
+pub fn recover(config: &Config) -> Result<PathBuf, Refusal> {
     if !config.data.join("node.log").exists() {
         return Err(Refusal::new(format!("there is no disk of a node in {}", config.data.display())));
     }
-    let mut disk = disk::FileDisk::open(&config.data, Vec::new).map_err(cannot)?;
-    let bytes = disk.read().map_err(cannot)?;
+    let (mut disk, bytes) = crate::disk::open(config)?;
     let recovered = disk::recover(&bytes, new_disk(), config.me().id())?;
-    std::fs::write(config.data.join("node.log.before"), &bytes).map_err(cannot)?;
-    disk.replace(&recovered).map_err(cannot)
+    let kept = keep(&config.data, &bytes).and_then(|path| disk.replace(&recovered).map(|()| path));
+    kept.map_err(|error| crate::disk::cannot_use(config, &error))
+}
+
+/// Keeps what a disk held, under a name that no file has, so that it is there whatever happens next.
+fn keep(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    let mut names = std::iter::once("node.log.before".to_owned())
+        .chain((2_u32..).map(|number| format!("node.log.before.{number}")));
+    loop {
+        let path = folder.join(names.next().unwrap_or_default());
+        match fs::File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(mut file) => {
+                file.write_all(bytes)?;
+                file.sync_all()?;
+                fs::File::open(folder)?.sync_all()?;
+                return Ok(path);
+            }
+        }
+    }
 }
 
 /// The configurations of the nodes of a cluster, by their names.
@@ -225,7 +327,9 @@ fn node_file(
     peers: &[Peer],
 ) -> String {
     let mut text = TEMPLATE.to_owned();
-    for (key, value) in [("CLUSTER", cluster), ("NODE", &me.name), ("ALGORITHM", algorithm)] {
+    let values =
+        [("CLUSTER", cluster), ("NODE", &me.name), ("ALGORITHM", algorithm), ("ADDRESS", &me.address)];
+    for (key, value) in values {
         text = text.replacen(key, &quoted(value), 1);
     }
     let chosen = options.iter().map(|(key, value)| format!("{} = {}\n", quoted(key), quoted(value)));
@@ -252,7 +356,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// What every key is, and what holds where it is not given.
-const TEMPLATE: &str = r#"# A node of a Doorway cluster. A line that begins with # shows what holds unless you say otherwise.
+const TEMPLATE: &str = r#"# A node of a Doorway cluster. A line of # and a key, as #data, shows what holds unless you say otherwise.
 # Paths go from the folder of this file on.
 
 # The cluster. Nodes of other clusters are not talked to.
@@ -267,17 +371,17 @@ algorithm = ALGORITHM
 # What must survive a restart. Whoever loses this folder comes back as a new node; never copy it, never run two nodes from it.
 #data = "data"
 
-# The Unix socket for clients of this machine, in the runtime folder of the user unless given.
-#socket = "node.sock"
+# The Unix socket for clients of this machine; NAME.sock in the runtime folder of its user unless given. For example:
+#   socket = "node.sock"
 
 # Who may use it, as the bits of a file: 0o600 is its owner alone, 0o660 its group as well.
 #socket_mode = 0o600
 
 # Where to listen for the other nodes, if not at this node's own address (in a container, behind a translated address).
-#listen = "0.0.0.0:7777"
+#listen = ADDRESS
 
-# Where to answer GET /health and GET /ready in plain HTTP; nowhere unless given.
-#health = "127.0.0.1:7778"
+# Where to answer GET /health and GET /ready in plain HTTP; nowhere unless given. For example:
+#   health = "127.0.0.1:7778"
 
 # How long a node that is told to stop waits for those who are inside.
 #stop_patience = "10s"
@@ -315,7 +419,7 @@ CHOSEN
 [limits]
 # How many clients may be connected at once.
 #clients = 10000
-# How many connections of other nodes, or of who claims to be one, there may be at once.
+# How many connections there may be at once of those who have not proved yet which node they are.
 #connections = 1024
 
 # All nodes. A number is never given twice, not even when its node is gone.
@@ -370,12 +474,13 @@ mod tests {
             })
             .collect();
         let mut spelled = Config::parse(&uncommented).expect("every line of it is good");
-        assert!(spelled.socket.take().is_some() && spelled.listen.take().is_some());
-        assert!(spelled.health.take().is_some());
+        assert_eq!(spelled.listen.take().as_deref(), Some("localhost:1"), "where it listens anyway");
         assert_eq!(spelled.timing.timing(), plain.timing.timing());
         spelled.timing = plain.timing.clone();
         let written = |config: &Config| toml::to_string(config).expect("it can be written");
         assert_eq!(written(&spelled), written(&plain));
+        let examples = Config::parse(&text.replace("#   ", "")).expect("the examples are good, too");
+        assert!(examples.socket.is_some() && examples.health.is_some());
     }
 
     #[test]
@@ -392,8 +497,120 @@ mod tests {
         }
         let config = Config::load(&folder.join("c").join("node.toml")).expect("it is good");
         assert_eq!(config.timing.timing().lease, doorway_node::timing::milliseconds(900));
-        assert!(add(&folder, "c", "localhost:9").is_err(), "there is one");
-        assert!(add(&folder, "D", "localhost:9").is_err(), "no such name");
+        let refused = |name, address| add(&folder, name, address).expect_err("it cannot be").to_string();
+        assert_eq!(refused("c", "localhost:8"), "there is a node \"c\" already");
+        assert!(refused("D", "localhost:8").starts_with("\"D\" is no name of a node"));
+        assert!(refused("d", "0.0.0.0:8").starts_with("\"0.0.0.0:8\" is no address that others can dial"));
+        assert_eq!(refused("d", "LOCALHOST:9"), "the nodes \"c\" and \"d\" have the same address");
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+
+    #[test]
+    fn what_cannot_be_founded_is_told_without_lines_of_files_that_are_not_there() {
+        let folder = empty_folder("odd");
+        for (nodes, sentence) in [
+            (vec![("a", "ho st:1")], "\"ho st:1\" is no address of a node: write host:port"),
+            (vec![("a", "h\"x:1")], "\"h\\\"x:1\" is no address of a node: write host:port"),
+            (vec![("a", "n:1"), ("b", "N:1")], "the nodes \"a\" and \"b\" have the same address"),
+            (vec![("a", "n:1"), ("a", "n:2")], "there are two nodes \"a\""),
+            (vec![], "a cluster has at least one node"),
+        ] {
+            let nodes: Vec<_> =
+                nodes.iter().map(|(name, place)| (name.to_string(), place.to_string())).collect();
+            let refused =
+                found(&folder, "lab", &nodes, "x", &BTreeMap::new()).expect_err(sentence).to_string();
+            assert!(refused.starts_with(sentence), "{refused}");
+            assert!(!folder.exists());
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_node_that_is_gone_is_never_given_again() {
+        let folder = empty_folder("number");
+        found(&folder, "lab", &nodes(&["a", "b"]), "x", &BTreeMap::new()).expect("a good cluster");
+        let files: Vec<_> = ["a", "b"].iter().map(|node| folder.join(node).join("node.toml")).collect();
+        let before: Vec<_> = files.iter().map(|file| read_text(file).expect("there")).collect();
+        let number = |node: &str| {
+            let config = Config::load(&folder.join(node).join("node.toml")).expect("it is good");
+            config.me().number
+        };
+        add(&folder, "c", "localhost:9").expect("a good node");
+        assert_eq!(number("c"), 3);
+        // As its operator does when it is gone: no file tells of it any more.
+        std::fs::remove_dir_all(folder.join("c")).expect("it is ours");
+        files.iter().zip(&before).for_each(|(file, text)| write_file(file, text, PUBLIC).expect("room"));
+        add(&folder, "d", "localhost:10").expect("a good node");
+        assert_eq!(number("d"), 4);
+        std::fs::remove_file(folder.join(NUMBER)).expect("it is ours");
+        add(&folder, "e", "localhost:11").expect("a good node");
+        assert_eq!(number("e"), 5, "what the others know of counts as well");
+        write_number(&folder, MOST_NODES).expect("room");
+        let refused = add(&folder, "f", "localhost:12").expect_err("there are no more").to_string();
+        assert!(refused.starts_with("all 128 numbers"), "{refused}");
+        write_file(&folder.join(NUMBER), "many", PUBLIC).expect("room");
+        let refused = add(&folder, "f", "localhost:12").expect_err("nobody knows").to_string();
+        assert!(refused.contains("should be one number"), "{refused}");
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+
+    #[test]
+    fn files_that_are_chosen_are_beside_every_configuration_that_names_them() {
+        let folder = empty_folder("chosen");
+        let options = BTreeMap::from([("quorum".to_owned(), "file:mine".to_owned())]);
+        found(&folder, "lab", &nodes(&["a", "b"]), "x", &options).expect("a good cluster");
+        put_file(&folder, "mine", "1 2\n").expect("room");
+        add(&folder, "c", "localhost:9").expect("a good node");
+        for node in ["a", "b", "c"] {
+            assert_eq!(read_text(&folder.join(node).join("mine")).expect("it is there"), "1 2\n");
+        }
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+
+    #[test]
+    fn certificates_are_written_where_a_node_has_them_and_never_outside_of_the_clusters_folder() {
+        let folder = empty_folder("within");
+        let (lab, other) = (folder.join("lab"), folder.join("other.pem"));
+        found(&lab, "lab", &nodes(&["a", "b"]), "x", &BTreeMap::new()).expect("a good cluster");
+        let file = lab.join("b").join("node.toml");
+        let text = read_text(&file).expect("there");
+        let own = read_text(&lab.join("a").join("node.pem")).expect("there");
+        for (key, path) in [
+            ("authority", other.to_string_lossy().into_owned()),
+            ("certificate", "../../other.pem".to_owned()),
+            ("key", "nowhere/node.key".to_owned()),
+        ] {
+            let line =
+                1 + text.lines().position(|line| line.starts_with(&format!("#{key} = "))).expect("there");
+            let changed = text.replace(&format!("#{key} = "), &format!("{key} = {path:?} #"));
+            write_file(&file, &changed, PUBLIC).expect("room");
+            let refused = rotate(&lab, false).expect_err("it is elsewhere").to_string();
+            assert!(refused.contains(&format!("node.toml, line {line}: ")), "{refused}");
+            assert!(refused.contains("and nothing else is written to"), "{refused}");
+            assert!(rotate(&lab, true).is_err() && !lab.join(CHANGE).exists() && !other.exists());
+            assert_eq!(
+                read_text(&lab.join("a").join("node.pem")).expect("there"),
+                own,
+                "nothing was written"
+            );
+        }
+        write_file(&file, &text.replace("#certificate = ", "certificate = \"mine.pem\" #"), PUBLIC)
+            .expect("room");
+        rotate(&lab, false).expect("it is within");
+        assert!(read_text(&lab.join("b").join("mine.pem")).expect("it is there").contains("CERTIFICATE"));
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+
+    #[test]
+    fn what_a_disk_held_is_kept_however_often_it_is_recovered() {
+        let folder = empty_folder("keep");
+        std::fs::create_dir_all(&folder).expect("room");
+        for (bytes, name) in
+            [("one", "node.log.before"), ("two", "node.log.before.2"), ("three", "node.log.before.3")]
+        {
+            assert_eq!(keep(&folder, bytes.as_bytes()).expect("room"), folder.join(name));
+        }
+        assert_eq!(read_text(&folder.join("node.log.before")).expect("it is there"), "one");
+        assert_eq!(read_text(&folder.join("node.log.before.3")).expect("it is there"), "three");
         std::fs::remove_dir_all(&folder).expect("it is ours");
     }
 

@@ -16,20 +16,29 @@ pub fn certified_name(node: &str, cluster: &str) -> Result<String, Refusal> {
     Ok(format!("{node}.{cluster}.doorway"))
 }
 
-/// Certificates do not tell large letters from small ones, and have no names that begin or end with a dash.
-fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
-    let is_small =
-        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
-    let is_good = (1..=63).contains(&name.len())
-        && name.chars().all(is_small)
-        && !name.starts_with('-')
-        && !name.ends_with('-');
-    if is_good {
+/// Refuses what no node, or whatever it is, may be called. Certificates do not tell large letters from small ones, and have no
+/// names that begin or end with a dash.
+///
+/// # Errors
+/// What a name is.
+pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
+    if is_name(name) {
         return Ok(());
     }
     Err(Refusal::new(format!(
         "{name:?} is no name of a {what}: 1 to 63 small letters, digits, _ and, not at its ends, -"
     )))
+}
+
+/// Whether a node or a cluster may be called this.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let is_small =
+        |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
+    (1..=63).contains(&name.len())
+        && name.chars().all(is_small)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
 }
 
 /// The number of a new data folder, which no other has: drawn from the chance of the operating system.

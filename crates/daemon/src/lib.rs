@@ -6,11 +6,9 @@
 //!
 //! ```no_run
 //! use doorway_daemon::{Config, Daemon};
-//! use doorway_node::Recipe;
 //!
 //! let config = Config::load("node.toml".as_ref())?;
-//! let catalog = doorway_algorithms::catalog();
-//! let recipe = Recipe::of(&catalog, config.algorithm.get_ref(), &doorway_core::Options::none())?;
+//! let recipe = config.recipe(&doorway_algorithms::catalog())?;
 //! let daemon = Daemon::start(config, recipe)?;
 //! daemon.wait()?;
 //! # Ok::<(), doorway_core::Refusal>(())
@@ -18,7 +16,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`config`] | a node's configuration, as a file that people write |
+//! | [`config`], [`address`] | a node's configuration, as a file that people write |
 //! | `driver` | the thread that owns the node: inputs, effects, timers, requests, status, orders |
 //! | `disk` | the thread that writes, and what it does when it cannot |
 //! | `peers` | the other nodes: dialing, accepting, who is believed |
@@ -26,6 +24,7 @@
 //! | `tls`, [`identity`] | who somebody is, and how it is proved |
 //! | `certificates`, `founding` | what makes a cluster (feature `found`) |
 
+pub mod address;
 #[cfg(feature = "found")]
 pub mod certificates;
 mod clients;

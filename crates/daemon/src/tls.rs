@@ -1,17 +1,21 @@
 //! How nodes prove to each other who they are: TLS 1.3, certificates on both sides, all signed by the cluster's authority.
 //!
-//! Sessions are never resumed: whoever connects shows its certificate, every time.
+//! Sessions are never resumed: whoever connects shows its certificate, every time. A node looks at its own certificate as the others
+//! will, before it shows it to them.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use doorway_core::Refusal;
-use rustls::client::{Resumption, verify_server_name};
+use rustix::process::geteuid;
+use rustls::client::danger::ServerCertVerifier as _;
+use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::{NoServerSessionStorage, ParsedCertificate, WebPkiClientVerifier};
 use rustls::version::TLS13;
-use rustls::{ClientConfig, CommonState, RootCertStore, ServerConfig};
+use rustls::{CertificateError, ClientConfig, CommonState, Error, RootCertStore, ServerConfig};
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 use crate::Config;
@@ -29,28 +33,29 @@ pub(crate) struct Credentials {
 }
 
 impl Credentials {
-    /// Reads the files that a configuration names.
+    /// Reads the files that a configuration names, and looks whether other nodes would believe them. Whoever starts, reads again, or only
+    /// asks whether a configuration is right does it here.
     ///
     /// # Errors
-    /// If one of them cannot be read, or they do not fit together.
+    /// If one of them cannot be read, or they do not fit together, or nobody would believe them.
     pub(crate) fn load(config: &Config) -> Result<Self, Refusal> {
-        let certificates = read_certificates(&config.tls.certificate)?;
-        let key = PrivateKeyDer::from_pem_file(&config.tls.key)
-            .map_err(|error| cannot_read(&config.tls.key, &error))?;
+        let tls = &config.tls;
+        let certificates = read_certificates(&tls.certificate)?;
+        check_secret(&tls.key)?;
+        let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| cannot_read(&tls.key, &error))?;
         let me = server_name(config.node.get_ref(), &config.cluster)?;
         if !is_of(certificates.first(), &me) {
             return Err(Refusal::new(format!(
                 "{} is not the certificate of node {:?} of cluster {:?}",
-                config.tls.certificate.display(),
+                tls.certificate.display(),
                 config.node.get_ref(),
                 config.cluster
             )));
         }
-        let authorities = read_certificates(&config.tls.authority)?;
-        let roots = roots(&config.tls.authority, &authorities)?;
-        Self::new(authorities, Arc::new(roots), certificates, key).map_err(|error| {
-            Refusal::new(format!("certificate, key and authority of this node do not fit together: {error}"))
-        })
+        let authorities = read_certificates(&tls.authority)?;
+        let roots = Arc::new(roots(&tls.authority, &authorities)?);
+        let loaded = Self::new(authorities, roots, certificates, key, &me);
+        loaded.map_err(|error| not_believed(config, error.as_ref()))
     }
 
     /// Whether everybody is believed whom others believed.
@@ -63,10 +68,18 @@ impl Credentials {
         roots: Arc<RootCertStore>,
         certificates: Vec<CertificateDer<'static>>,
         key: PrivateKeyDer<'static>,
+        me: &ServerName<'_>,
     ) -> Result<Self, Box<dyn std::error::Error>> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let verifier =
             WebPkiClientVerifier::builder_with_provider(roots.clone(), provider.clone()).build()?;
+        if let [own, between @ ..] = &certificates[..] {
+            // As those see it whom this node dials, and as those who dial it.
+            verifier.verify_client_cert(own, between, UnixTime::now())?;
+            let verifier =
+                WebPkiServerVerifier::builder_with_provider(roots.clone(), provider.clone()).build()?;
+            verifier.verify_server_cert(own, between, me, &[], UnixTime::now())?;
+        }
         let mut server = ServerConfig::builder_with_provider(provider.clone())
             .with_protocol_versions(&[&TLS13])?
             .with_client_cert_verifier(verifier)
@@ -82,6 +95,48 @@ impl Credentials {
         client.resumption = Resumption::disabled();
         Ok(Self { authorities, acceptor: Arc::new(server).into(), connector: Arc::new(client).into() })
     }
+}
+
+/// Why other nodes would not believe this one, and what helps.
+fn not_believed(config: &Config, error: &(dyn std::error::Error + 'static)) -> Refusal {
+    let [authority, certificate, key] =
+        [&config.tls.authority, &config.tls.certificate, &config.tls.key].map(|path| path.display());
+    Refusal::new(match error.downcast_ref() {
+        Some(Error::InvalidCertificate(
+            CertificateError::Expired | CertificateError::ExpiredContext { .. },
+        )) => {
+            format!("{certificate} has expired: `doorway cluster rotate-certificates` makes new ones")
+        }
+        Some(Error::InvalidCertificate(
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. },
+        )) => format!("{certificate} is not good yet: is the clock of this machine right?"),
+        Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
+            format!(
+                "{certificate} is not signed by the authority in {authority}: they must be of one cluster"
+            )
+        }
+        Some(Error::InconsistentKeys(_)) => {
+            format!(
+                "{key} is not the key of {certificate}: copy both from one folder of `doorway cluster init`"
+            )
+        }
+        _ => format!("other nodes would not believe {certificate}: {error}"),
+    })
+}
+
+/// Refuses a key that others can read: whoever has read it can say that it is this node. One that an administrator has put there may be read
+/// by the daemon's group.
+fn check_secret(path: &Path) -> Result<(), Refusal> {
+    let found = path.metadata().map_err(|error| cannot_read(path, &error))?;
+    let is_from_root = found.uid() == 0 && !geteuid().is_root();
+    let allowed = if is_from_root { 0o740 } else { 0o700 };
+    if found.mode() & 0o777 & !allowed == 0 {
+        return Ok(());
+    }
+    let path = path.display();
+    Err(Refusal::new(format!(
+        "{path} can be used by others than its node, which makes it no secret: chmod 600 {path}"
+    )))
 }
 
 /// The name in the certificate of a node, as TLS wants it.
@@ -108,7 +163,8 @@ fn is_of(certificate: Option<&CertificateDer<'_>>, name: &ServerName<'_>) -> boo
 fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Refusal> {
     let certificates = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let certificates = certificates.map_err(|error| cannot_read(path, &error))?;
-    if certificates.is_empty() {
+    let is_readable = |certificate| ParsedCertificate::try_from(certificate).is_ok();
+    if certificates.is_empty() || !certificates.iter().all(is_readable) {
         return Err(Refusal::new(format!("{} holds no certificate", path.display())));
     }
     Ok(certificates)

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use doorway_client::protocol::{Order, Status};
 use doorway_client::{Client, Error, Question, Request, Welcome, place};
-use doorway_core::{Catalog, Choice, Fence, Options, Refusal};
+use doorway_core::{Fence, Refusal};
 use doorway_daemon::{Config, Daemon};
-use doorway_node::Recipe;
 
 use crate::aside::aside;
 
@@ -48,7 +47,7 @@ impl Doorway {
     /// As for [`Doorway::join`].
     pub fn join_blocking(config: Config) -> Result<Self, Error> {
         let patience = config.stop_patience.0;
-        let recipe = recipe(&config)?;
+        let recipe = config.recipe(&doorway_algorithms::catalog())?;
         let node = Node::Own { daemon: Arc::new(Daemon::start(config, recipe)?), patience };
         let client = node.client()?;
         client.welcome_blocking()?;
@@ -184,32 +183,4 @@ impl fmt::Debug for Doorway {
 
 fn no_thread<R>() -> Result<R, Error> {
     Err(Error::Bad(Refusal::new("no thread can be started")))
-}
-
-/// The algorithm that a configuration names, with what it chooses for it.
-fn recipe(config: &Config) -> Result<Recipe, Refusal> {
-    let catalog = doorway_algorithms::catalog();
-    let name = config.algorithm.get_ref();
-    if catalog.about(name).is_some_and(|about| about.specimen.is_some()) {
-        return Err(Refusal::new(format!(
-            "{name} is a specimen, which is wrong on purpose: no cluster runs it"
-        )));
-    }
-    let mut options = Options::none();
-    for (parameter, word) in &config.options {
-        options.set(parameter, choice(word)?);
-    }
-    let recipe = Recipe::of(&catalog, name, &options)?;
-    recipe.blueprint(config.nodes.len())?;
-    Ok(recipe)
-}
-
-/// What a word chooses: itself, or the file that it names as `file:PATH`.
-fn choice(word: &str) -> Result<Choice, Refusal> {
-    let read = |path: &str| {
-        let text = std::fs::read_to_string(path);
-        text.map_err(|error| Refusal::new(format!("{path} cannot be read: {error}")))
-    };
-    let file = word.strip_prefix("file:").map(read).transpose()?;
-    Ok(Choice { word: word.to_owned(), file })
 }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use doorway_core::{Catalog, Fence, NodeId, Options, Refusal, SectionName, Ticks};
-use doorway_lab::chaos::{Cluster, Design, Seen, recipe};
+use doorway_lab::chaos::{Cluster, Design, Seen};
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, Command, Lock, Notice, Recipe, RequestId, Timing};
 use doorway_simulator::{Random, Span};
@@ -21,7 +21,7 @@ fn main() -> Result<(), Refusal> {
     for n in sizes {
         print_head(n);
         for about in catalog.list().into_iter().filter(|about| about.specimen.is_none()) {
-            let recipe = recipe(&catalog, about.name, &Options::none())?;
+            let recipe = Recipe::of(&catalog, about.name, &Options::none())?;
             let cells = Load::ALL.map(|load| cell(n, &recipe, load));
             println!("| {:<18} | {} |", about.name, cells.join(" | "));
         }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use doorway_core::{Catalog, Fence, NodeId, Options, SectionName, Ticks};
-use doorway_lab::chaos::{Cluster, Design, Kind, Outcome, Run, Seen, Violation, recipe};
+use doorway_lab::chaos::{Cluster, Design, Kind, Outcome, Run, Seen, Violation};
 use doorway_lab::{Step, in_order, processors};
 use doorway_node::{ClientId, Command, Flaw, Lock, Notice, Recipe, RequestId};
 
@@ -11,7 +11,7 @@ use doorway_node::{ClientId, Command, Flaw, Lock, Notice, Recipe, RequestId};
 const LENGTH: Ticks = Ticks(25_000_000);
 
 fn recipe_of(name: &str) -> Recipe {
-    recipe(&doorway_algorithms::catalog(), name, &Options::none()).expect("it is in the catalog")
+    Recipe::of(&doorway_algorithms::catalog(), name, &Options::none()).expect("it is in the catalog")
 }
 
 fn run(recipe: &Recipe, nodes: usize, seed: u64, flaw: Option<Flaw>) -> Outcome {

@@ -1,8 +1,9 @@
 //! What is to be run, and whether it can be.
 
 use doorway_core::{Catalog, Options, Refusal, Ticks};
-use doorway_lab::chaos::{Design, Flaw, Run, recipe};
+use doorway_lab::chaos::{Design, Flaw, Run};
 use doorway_lab::shell;
+use doorway_node::Recipe;
 
 use super::Arguments;
 use crate::typed::Typed;
@@ -93,7 +94,7 @@ fn algorithms<'a>(
         name => vec![names::find(catalog, typed, name)?],
     };
     let run = |name: &'a str| {
-        let recipe = recipe(catalog, name, &Options::none())?;
+        let recipe = Recipe::of(catalog, name, &Options::none())?;
         let mut design = Design::new(arguments.nodes, recipe, arguments.seed);
         design.flaw = arguments.flaw;
         Ok((name, Run::new(design, arguments.length)))

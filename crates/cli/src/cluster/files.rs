@@ -1,11 +1,9 @@
 //! `doorway cluster init`, `add` and `rotate-certificates`: what is written before nodes run.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use doorway_core::{Catalog, Refusal};
-use doorway_daemon::{Config, founding};
-use doorway_node::Recipe;
+use doorway_core::{Catalog, Choice, Refusal};
+use doorway_daemon::{Config, address, config, founding, identity};
 
 use crate::text::counted;
 use crate::typed::Typed;
@@ -41,28 +39,47 @@ pub(super) struct Init {
 
 /// A node as it is typed.
 fn node(word: &str) -> Result<(String, String), Refusal> {
-    match word.split_once('=') {
-        Some((name, address)) if !name.is_empty() => Ok((name.to_owned(), address.to_owned())),
-        _ => Err(Refusal::new(format!("{word:?} is not NAME=HOST:PORT, as in a=10.0.0.1:7700"))),
-    }
+    let Some((name, place)) = word.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+        return Err(Refusal::new(format!("{word:?} is not NAME=HOST:PORT, as in a=10.0.0.1:7700")));
+    };
+    identity::check_name("node", name)?;
+    address::check(place)?;
+    Ok((name.to_owned(), place.to_owned()))
 }
 
 pub(super) fn init(catalog: &impl Catalog, init: &Init, typed: &Typed) -> Result<Answer, Refusal> {
     let Init { folder, nodes, algorithm, .. } = init;
     let about = names::find(catalog, typed, algorithm)?;
-    let options: BTreeMap<String, String> = init.set.iter().cloned().collect();
-    let chosen = options.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    Recipe::of(catalog, about.name, &crate::files::choices(chosen)?)?.blueprint(nodes.len())?;
-    if about.specimen.is_some() {
-        return Err(Refusal::new(format!("{algorithm} is wrong on purpose: no cluster runs it")));
-    }
+    let chosen = init.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
+    let chosen = crate::files::choices(chosen)?;
+    config::recipe(catalog, about.name, &chosen, nodes.len())?;
     check_empty(folder)?;
-    let cluster = match &init.name {
-        Some(name) => name.clone(),
-        None => folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-    };
-    founding::found(folder, &cluster, nodes, about.name, &options)?;
+    let cluster = cluster_name(init)?;
+    let options = chosen.iter().map(|(name, choice)| (name.to_owned(), word_of(name, choice)));
+    founding::found(folder, &cluster, nodes, about.name, &options.collect())?;
+    let mut files = chosen.iter().filter_map(|(name, choice)| Some((name, choice.file.as_deref()?)));
+    files.try_for_each(|(name, text)| founding::put_file(folder, &copy_of(name), text))?;
     Ok(Answer { notes: warnings(nodes.len()), ..Answer::holds(founded(init, &cluster, typed)) })
+}
+
+fn cluster_name(init: &Init) -> Result<String, Refusal> {
+    if let Some(name) = &init.name {
+        return identity::check_name("cluster", name).map(|()| name.clone());
+    }
+    let name = init.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let checked = identity::check_name("cluster", &name);
+    checked
+        .map_err(|refusal| Refusal::new(format!("{refusal}; --name gives it another than its folder's")))?;
+    Ok(name)
+}
+
+/// What a node's configuration says of a choice. A file goes with the configuration, as a copy beside it.
+fn word_of(name: &str, choice: &Choice) -> String {
+    if choice.file.is_some() { format!("file:{}", copy_of(name)) } else { choice.word.clone() }
+}
+
+fn copy_of(name: &str) -> String {
+    format!("{name}.txt")
 }
 
 fn check_empty(folder: &Path) -> Result<(), Refusal> {
@@ -113,7 +130,7 @@ Keep {folder}/authority.key safe and off those machines: whoever has it can make
 /// Add a node to a cluster
 ///
 /// Writes a folder for the new node and a word about it into the folders of all others. The running nodes read it on SIGHUP, and take the
-/// new one in when it is started.
+/// new one in when it is started. It gets a number that no node of the cluster ever had, as far as DIR knows: use the newest copy of it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster add lab d=n4:7700")]

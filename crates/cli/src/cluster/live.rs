@@ -11,8 +11,9 @@ use crate::line::Where;
 /// Take a node out of the cluster for good
 ///
 /// For a node that will not come back: its machine is gone, or its data folder was lost. The others take it out of the members and the voters,
-/// so that it counts in no majority any more. If it is started again it is not let in; a node that is to come back needs
-/// a new folder from `doorway cluster add`.
+/// so that it counts in no majority any more. If it is started again with the data folder that it had, it is not let in. It can come back as a new
+/// node: with an empty data folder, or under another name, with a folder from `doorway cluster add`, which never gives its number
+/// to another.
 ///
 /// A node that is only stopped for a while, for an update say, need not be removed.
 #[derive(clap::Args)]
@@ -38,6 +39,6 @@ pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
         Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
     };
     Ok(Answer::holds(format!(
-        "{sentence}\nStop its daemon, if it still runs, and take its [[nodes]] paragraph out of the other configurations.\n"
+        "{sentence}\nStop its daemon, if it still runs, and take its [[nodes]] paragraph out of the other configurations, there and in the cluster's folder.\n"
     )))
 }

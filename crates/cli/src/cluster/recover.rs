@@ -1,7 +1,7 @@
 //! `doorway cluster recover`: a cluster begun anew by one survivor.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
 use doorway_daemon::{Config, founding};
@@ -37,8 +37,8 @@ pub(super) fn answer(recover: &Recover, typed: &Typed) -> Result<Answer, Refusal
             "that is not the name of this cluster, {cluster:?}: nothing was changed"
         )));
     }
-    founding::recover(&config)?;
-    Ok(Answer::holds(done(recover, &config, typed)))
+    let kept = founding::recover(&config)?;
+    Ok(Answer::holds(done(recover, &config, &kept, typed)))
 }
 
 fn name_given(recover: &Recover, config: &Config) -> Result<String, Refusal> {
@@ -61,7 +61,7 @@ Type the name of the cluster to go on: ",
     ))
 }
 
-fn done(recover: &Recover, config: &Config, typed: &Typed) -> String {
+fn done(recover: &Recover, config: &Config, kept: &Path, typed: &Typed) -> String {
     let (file, node, program) = (recover.config.display(), &config.me().name, &typed.program);
     format!(
         "Node {node} is a cluster of one now. Next:
@@ -69,6 +69,6 @@ fn done(recover: &Recover, config: &Config, typed: &Typed) -> String {
 2. On each other node that is to come back, remove its data folder before it is started: it joins as a new node.
 3. {program} status shows them come in.
 What the disk of {node} held before is kept in {}.\n",
-        config.data.join("node.log.before").display()
+        kept.display()
     )
 }

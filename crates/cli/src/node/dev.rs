@@ -4,13 +4,16 @@
 //! can take all of them down.
 
 use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use doorway_client::place;
+use doorway_client::{clock, place};
 use doorway_core::{Catalog, Refusal};
 use doorway_daemon::{Config, Daemon, founding};
 
@@ -28,6 +31,12 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often it is asked whether all are ready.
 const PAUSE: Duration = Duration::from_millis(20);
 
+/// How long a process that was killed just now may still listen.
+const DYING: Duration = Duration::from_secs(1);
+
+/// The file that says that a folder is of such nodes.
+const MARK: &str = "founded-by-dev";
+
 pub(super) fn answer(
     catalog: &impl Catalog,
     arguments: &Arguments,
@@ -37,9 +46,11 @@ pub(super) fn answer(
     let watch = Watch::new()?;
     let folder = Folder::new(arguments.folder.as_deref())?;
     if !folder.path.join("authority.key").exists() {
+        folder.mark()?;
         founding::found(&folder.path, CLUSTER, &addresses()?, Config::ALGORITHM, &BTreeMap::new())?;
     }
-    check_free()?;
+    place::check_folder(&place::folder())?;
+    check_free(&watch)?;
     let daemons = NODES.iter().map(|node| start(catalog, &folder.path, node, typed));
     let daemons = daemons.collect::<Result<Vec<_>, Refusal>>()?;
     while !daemons.iter().all(|daemon| daemon.is_ready()) {
@@ -69,15 +80,17 @@ pub(crate) fn addresses() -> Result<Vec<(String, String)>, Refusal> {
     addresses.collect()
 }
 
-/// Refuses to take the sockets of nodes that run already.
-fn check_free() -> Result<(), Refusal> {
-    for node in NODES {
-        let path = place::socket_of(node);
-        if std::os::unix::net::UnixStream::connect(&path).is_ok() {
-            return Err(Refusal::new(format!(
-                "a node {node} runs already and listens at {}: stop it first, or set XDG_RUNTIME_DIR to another folder",
-                path.display()
-            )));
+/// Refuses to take the sockets of nodes that run already. Those of a process that was killed just now are waited for.
+fn check_free(watch: &Watch) -> Result<(), Refusal> {
+    let until = clock::now() + clock::ticks(DYING);
+    for path in NODES.map(place::socket_of) {
+        while UnixStream::connect(&path).is_ok() {
+            if clock::now() >= until || watch.pause(PAUSE)? {
+                let place = path.display();
+                return Err(Refusal::new(format!(
+                    "a node runs already and listens at {place}: stop it first, or set XDG_RUNTIME_DIR to another folder"
+                )));
+            }
         }
     }
     Ok(())
@@ -93,9 +106,24 @@ pub(crate) struct Folder {
 impl Folder {
     fn new(given: Option<&Path>) -> Result<Self, Refusal> {
         match given {
-            Some(path) => Self { path: path.to_owned(), is_temporary: false }.made(),
+            Some(path) => Self::kept(path),
             None => Self::temporary("dev"),
         }
+    }
+
+    /// One that stays. Nothing is written among files of others.
+    fn kept(path: &Path) -> Result<Self, Refusal> {
+        let entries = path.read_dir().map(Iterator::count).unwrap_or_default();
+        if entries > 0 && !path.join(MARK).exists() {
+            return Err(Refusal::new(format!(
+                "{} holds other files: name a folder that is new, or empty, or of an earlier `doorway node --dev`",
+                path.display()
+            )));
+        }
+        // Nobody else's: there are keys in it.
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+        made.map_err(|error| cannot_make(path, &error))?;
+        Ok(Self { path: path.to_owned(), is_temporary: false })
     }
 
     /// An empty one, which goes with its owner.
@@ -105,17 +133,22 @@ impl Folder {
     pub(crate) fn temporary(what: &str) -> Result<Self, Refusal> {
         let path = std::env::temp_dir().join(format!("doorway-{what}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
-        Self { path, is_temporary: true }.made()
+        // It must be new: anybody could have made one here, and there are keys in it.
+        let made = DirBuilder::new().mode(0o700).create(&path);
+        made.map_err(|error| cannot_make(&path, &error))?;
+        Ok(Self { path, is_temporary: true })
     }
 
-    fn made(self) -> Result<Self, Refusal> {
-        // Nobody else's: there are keys in it.
-        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.path);
-        made.map_err(|error| {
-            Refusal::new(format!("the folder {} cannot be made: {error}", self.path.display()))
-        })?;
-        Ok(self)
+    /// Says whose it is.
+    fn mark(&self) -> Result<(), Refusal> {
+        let path = self.path.join(MARK);
+        let marked = std::fs::write(&path, "Nodes a, b and c of `doorway node --dev`.\n");
+        marked.map_err(|error| Refusal::new(format!("{} cannot be written: {error}", path.display())))
     }
+}
+
+fn cannot_make(path: &Path, error: &io::Error) -> Refusal {
+    Refusal::new(format!("the folder {} cannot be made: {error}", path.display()))
 }
 
 impl Drop for Folder {
@@ -128,14 +161,35 @@ impl Drop for Folder {
 
 fn greeting(folder: &Folder, program: &str) -> String {
     let kept = match folder.is_temporary {
-        true => "What they write goes when they end; --folder DIR keeps it.".to_owned(),
+        true => {
+            "What they write goes when they end, and fences begin anew; --folder DIR keeps it.".to_owned()
+        }
         false => format!("What they write is kept in {}.", folder.path.display()),
     };
     format!(
-        "Nodes a, b and c are ready  (Ctrl-C stops them). {kept}
+        "Nodes a, b and c are ready (Ctrl-C stops them). {kept}
 Try, in other terminals:
   {program} lock demo -- sh -c 'echo inside with fence $DOORWAY_FENCE; sleep 5'
   {program} lock demo --node b -- echo 'now me, through another node'
   {program} status"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_temporary_folder_is_new_and_its_owners_alone() {
+        let folder = Folder::temporary("test").expect("there is room");
+        let path = folder.path.clone();
+        assert_eq!(path.metadata().expect("it is there").permissions().mode() & 0o777, 0o700);
+        drop(folder);
+        assert!(!path.exists());
+        std::fs::write(&path, "somebody was quicker").expect("there is room");
+        assert!(Folder::temporary("test").is_err());
+        std::fs::remove_file(path).expect("it is ours");
+    }
 }

@@ -14,7 +14,7 @@ use doorway_daemon::{Config, Daemon};
 use doorway_node::Recipe;
 
 use crate::typed::Typed;
-use crate::{Answer, Exit, files, names};
+use crate::{Answer, Exit, names};
 
 /// Run the daemon that locks are obtained through
 ///
@@ -22,11 +22,12 @@ use crate::{Answer, Exit, files, names};
 /// a configuration and certificates for each of them. Programs on the same machine, such as `doorway lock`, reach their daemon
 /// through a Unix socket.
 ///
-/// With --dev three nodes run in this one process on this machine: nothing to configure, and all the rest works as it does between machines.
+/// With --dev three nodes run in this one process on this machine: nothing to configure, and all the rest works as it does between machines. Without
+/// --folder every start is a new cluster, whose fences begin anew.
 ///
 /// Stops with Ctrl-C or SIGTERM: it waits a while for those inside, hands over, and leaves its cluster; a second one stops at once. SIGHUP reads
-/// configuration and certificates again. Under systemd it tells that it is ready and feeds the watchdog; packaging/doorway@.service
-/// is a unit for it.
+/// configuration and certificates again. Under systemd it tells when it listens, then whether it lets clients in, and feeds the watchdog;
+/// packaging/doorway@.service is a unit for it.
 #[derive(clap::Args)]
 #[command(group = clap::ArgGroup::new("which").required(true).args(["config", "dev"]), after_help = "Examples:
   doorway node --dev                           three nodes to try things with
@@ -41,10 +42,10 @@ pub(crate) struct Arguments {
     /// Run three nodes a, b and c in this process
     #[arg(long)]
     dev: bool,
-    /// Keep what the three nodes write in this folder, and go on from it; a temporary one unless given
+    /// Keep what the three nodes write in this folder, and go on from it; it must be empty or from an earlier --dev
     #[arg(long, value_name = "DIR", requires = "dev", conflicts_with = "config")]
     folder: Option<PathBuf>,
-    /// Only look whether the configuration is right
+    /// Only look whether a node could start with the configuration
     #[arg(long, requires = "config", conflicts_with = "dev")]
     check: bool,
     /// How logs look
@@ -77,30 +78,16 @@ pub(crate) fn answer(
 /// A configuration and the algorithm that it names.
 fn load(catalog: &impl Catalog, path: &Path, typed: &Typed) -> Result<(Config, Recipe), Refusal> {
     let config = Config::load(path)?;
-    let recipe = recipe(catalog, &config, typed)
-        .map_err(|refusal| Refusal::new(format!("{}: {refusal}", path.display())))?;
+    let found = names::find(catalog, typed, config.algorithm.get_ref());
+    found.map_err(|refusal| config.refuse("algorithm", &refusal))?;
+    let recipe = config.recipe(catalog)?;
     Ok((config, recipe))
-}
-
-/// The algorithm that a configuration names.
-fn recipe(catalog: &impl Catalog, config: &Config, typed: &Typed) -> Result<Recipe, Refusal> {
-    let about = names::find(catalog, typed, config.algorithm.get_ref())?;
-    if about.specimen.is_some() {
-        return Err(Refusal::new(format!(
-            "{} is a specimen, which is wrong on purpose: no cluster runs it",
-            about.name
-        )));
-    }
-    let chosen = config.options.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    let recipe = Recipe::of(catalog, about.name, &files::choices(chosen)?)?;
-    recipe.blueprint(config.nodes.len())?;
-    Ok(recipe)
 }
 
 /// Whether a configuration is right: the only verdict for which a bad file is an answer and no bad usage.
 fn checked(catalog: &impl Catalog, path: &Path, typed: &Typed) -> Answer {
     let verdict = load(catalog, path, typed).and_then(|(config, recipe)| {
-        check_files(&config)?;
+        Daemon::check(&config)?;
         Ok((config, recipe))
     });
     match verdict {
@@ -116,13 +103,6 @@ fn checked(catalog: &impl Catalog, path: &Path, typed: &Typed) -> Answer {
         }
         Err(refusal) => Answer { text: String::new(), notes: vec![refusal.to_string()], exit: Exit::Fails },
     }
-}
-
-/// Whether the files that a configuration names are there.
-fn check_files(config: &Config) -> Result<(), Refusal> {
-    let tls = &config.tls;
-    let files = [&tls.authority, &tls.certificate, &tls.key];
-    files.into_iter().try_for_each(|path| files::read(path).map(|_| ()))
 }
 
 /// Speaks before the end: nobody would know otherwise that all is running.

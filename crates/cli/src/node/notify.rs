@@ -1,6 +1,8 @@
-//! What systemd is told of a service: that it is ready, that it stops, that it is alive.
+//! What systemd is told of a service: that it has started, how it is, that it stops, that it is alive.
 //!
-//! A word is a datagram to the socket that the environment names; where none is named, nobody wants to know.
+//! A word is a datagram to the socket that the environment names; where none is named, nobody wants to know. READY=1 says that the daemon
+//! listens, not that its cluster has a majority: a unit that waited for that would be killed when its time to start is over,
+//! just when the others need it. STATUS= says whether it lets clients in.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -36,6 +38,11 @@ impl Notify {
     /// How often a word that the service is alive is due.
     pub(super) fn watchdog(&self) -> Option<Duration> {
         self.watchdog
+    }
+
+    /// Whether anybody wants to know.
+    pub(super) fn is_heard(&self) -> bool {
+        self.socket.is_some()
     }
 
     /// Says something. Nobody is left to tell if that fails.

@@ -39,7 +39,7 @@ impl Watch {
     pub(super) fn over(&self, daemons: Vec<Arc<Daemon>>, patience: Duration) -> Result<(), Refusal> {
         let mut ends = Ends::of(&daemons)?;
         self.notify.say("READY=1");
-        self.feed_watchdog(&daemons);
+        self.keep_told(&daemons);
         let mut is_stopping = false;
         while ends.left > 0 {
             let is_rung =
@@ -69,13 +69,22 @@ impl Watch {
         Ok(self.wakeups.signal().is_some_and(|signal| signal != Signal::SIGHUP))
     }
 
-    /// Tells systemd that the daemons are alive, as long as their nodes' threads go on: a process whose node hangs is not.
-    fn feed_watchdog(&self, daemons: &[Arc<Daemon>]) {
-        let Some(every) = self.notify.watchdog() else { return };
+    /// Tells systemd whether the daemons let clients in, and that they are alive, as long as their nodes' threads go on: a process whose
+    /// node hangs is not.
+    fn keep_told(&self, daemons: &[Arc<Daemon>]) {
+        if !self.notify.is_heard() {
+            return;
+        }
         let (notify, daemons) = (Arc::clone(&self.notify), daemons.to_vec());
+        let every = notify.watchdog().map_or(LOOK, |due| due.min(LOOK));
         thread::spawn(move || {
+            let mut told = None;
             loop {
-                if daemons.iter().all(|daemon| daemon.is_alive()) {
+                let is_ready = daemons.iter().all(|daemon| daemon.is_ready());
+                if told.replace(is_ready) != Some(is_ready) {
+                    notify.say(if is_ready { SERVING } else { WAITING });
+                }
+                if notify.watchdog().is_some() && daemons.iter().all(|daemon| daemon.is_alive()) {
                     notify.say("WATCHDOG=1");
                 }
                 thread::sleep(every);
@@ -83,6 +92,13 @@ impl Watch {
         });
     }
 }
+
+/// How often it is looked whether clients are let in, at least.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What people read in `systemctl status`.
+const SERVING: &str = "STATUS=Lets clients in.";
+const WAITING: &str = "STATUS=Listens, and lets nobody in: it is in no majority of its cluster.";
 
 /// What cannot be read changes nothing, and is told.
 fn reload(daemon: &Daemon) {

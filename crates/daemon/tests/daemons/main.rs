@@ -1,5 +1,7 @@
 //! Daemons on loopback: what they do together, and what they bear.
 
+mod changes;
+mod checks;
 mod client;
 mod cluster;
 mod full;

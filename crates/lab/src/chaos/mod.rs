@@ -15,9 +15,8 @@ mod violation;
 
 use std::collections::BTreeMap;
 
-use doorway_core::{Catalog, Options, Refusal, SectionName, Ticks};
+use doorway_core::{Refusal, SectionName, Ticks};
 pub use doorway_node::Flaw;
-use doorway_node::Recipe;
 use serde::Serialize;
 
 use self::clients::{Clients, section_names};
@@ -27,14 +26,6 @@ pub use self::judge::Judge;
 use self::nemesis::Nemesis;
 pub use self::trace::{PREFIX, Telling};
 pub use self::violation::{Kind, Violation};
-
-/// The recipe of an algorithm of a catalog.
-///
-/// # Errors
-/// If there is no such algorithm, or what was chosen does not fit it.
-pub fn recipe(catalog: &impl Catalog, name: &str, options: &Options) -> Result<Recipe, Refusal> {
-    Recipe::of(catalog, name, options)
-}
 
 /// One run of a cluster.
 #[derive(Clone, Debug)]
@@ -236,11 +227,15 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
+    use doorway_core::Options;
+    use doorway_node::Recipe;
+
     use super::*;
 
     #[test]
     fn a_recording_is_about_the_first_section_in_which_something_is_wrong() {
-        let recipe = recipe(&doorway_algorithms::catalog(), "central", &Options::none()).expect("a recipe");
+        let recipe =
+            Recipe::of(&doorway_algorithms::catalog(), "central", &Options::none()).expect("a recipe");
         let run = Run::new(Design::new(3, recipe, 1), Run::SHORTEST);
         let suspect = |violations: &[&str]| {
             let sentences = violations.iter().map(|what| (*what).to_owned());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
-use doorway_lab::chaos::{Cluster, Design, Seen, recipe};
+use doorway_lab::chaos::{Cluster, Design, Seen};
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, Command, Lock, Loss, Notice, Reason, Recipe, RequestId};
@@ -13,7 +13,7 @@ pub const DEFAULT: &str = "carvalho-roucairol";
 
 /// The recipe of an algorithm of the catalog.
 pub fn recipe_of(name: &str) -> Recipe {
-    recipe(&doorway_algorithms::catalog(), name, &Options::none()).expect("it is in the catalog")
+    Recipe::of(&doorway_algorithms::catalog(), name, &Options::none()).expect("it is in the catalog")
 }
 
 /// A cluster on which a test plays.

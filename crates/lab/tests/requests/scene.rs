@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
-use doorway_lab::chaos::{Cluster, Design, Seen, recipe};
+use doorway_lab::chaos::{Cluster, Design, Seen};
 use doorway_node::node::Standing;
-use doorway_node::{ClientId, Command, Lock, Loss, Notice, Reason, RequestId, Timing};
+use doorway_node::{ClientId, Command, Lock, Loss, Notice, Reason, Recipe, RequestId, Timing};
 
 /// So many milliseconds of virtual time.
 pub const fn ms(count: u64) -> Ticks {
@@ -83,7 +83,8 @@ pub struct Scene {
 impl Scene {
     /// A cluster of so many nodes in which somebody can be let in at once.
     pub fn new(algorithm: &str, nodes: usize, seed: u64, change: impl FnOnce(&mut Timing)) -> Self {
-        let recipe = recipe(&doorway_algorithms::catalog(), algorithm, &Options::none()).expect("it exists");
+        let recipe =
+            Recipe::of(&doorway_algorithms::catalog(), algorithm, &Options::none()).expect("it exists");
         let mut design = Design::new(nodes, recipe, seed);
         change(&mut design.timing);
         let cluster = Cluster::new(design).expect("a good design");

@@ -26,7 +26,9 @@ impl FileDisk {
         std::fs::create_dir_all(folder)?;
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
         lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => io::Error::other("another process uses this data folder"),
+            TryLockError::WouldBlock => {
+                io::Error::new(io::ErrorKind::ResourceBusy, "another process uses this data folder")
+            }
             TryLockError::Error(error) => error,
         })?;
         let path = folder.join(Self::NAME);

@@ -64,8 +64,9 @@ impl Cluster {
     /// # Errors
     /// If one of them does not answer, or they are of several clusters.
     pub(super) fn existing(nodes: &Nodes) -> Result<Self, Refusal> {
-        let named = nodes.node.iter().map(|node| place::socket_of(node));
-        let sockets: Vec<PathBuf> = nodes.socket.iter().cloned().chain(named).collect();
+        let named = nodes.node.iter().map(|node| place::find(None, Some(node)));
+        let sockets = nodes.socket.iter().cloned().map(Ok).chain(named);
+        let sockets = sockets.collect::<Result<Vec<PathBuf>, Refusal>>()?;
         let mut found: Option<(String, String)> = None;
         for socket in &sockets {
             let status = line::ask(socket, |client| client.status(None, false))?;

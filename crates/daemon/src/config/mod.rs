@@ -2,17 +2,25 @@
 //!
 //! Every key is documented here; `doorway cluster init` writes these files. What is wrong with one is told with its line.
 
+mod check;
+mod lines;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use doorway_client::{clock, place};
-use doorway_core::{NodeId, Refusal};
-use doorway_node::Timing;
-use doorway_node::wire::MOST_NODES;
+use doorway_core::{Catalog, Choice, NodeId, Options, Refusal};
+use doorway_node::{Recipe, Timing};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
+
+pub(crate) use self::check::check_peers;
+use self::check::{plain, told};
+use self::lines::{Lines, line_at};
+pub use crate::address::is_address;
+pub use crate::identity::is_name;
 
 /// The configuration of one node.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,7 +36,7 @@ pub struct Config {
     /// The folder that keeps what must survive a restart; from this file's folder on, as all paths.
     #[serde(default = "default_data")]
     pub data: PathBuf,
-    /// The Unix socket for clients of this machine. `NAME.sock` in the runtime folder unless given.
+    /// The Unix socket for clients of this machine. `NAME.sock` in the [runtime folder](place::folder) unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
     /// Who may use the socket, as the bits of its file: `0o600` its owner, `0o660` its group as well.
@@ -60,6 +68,9 @@ pub struct Config {
     /// The file that it was read from, if it was.
     #[serde(skip)]
     pub source: Option<PathBuf>,
+    /// Where in that file its keys stand.
+    #[serde(skip)]
+    lines: Lines,
 }
 
 /// A node of the cluster.
@@ -68,7 +79,7 @@ pub struct Config {
 pub struct Peer {
     /// Its name.
     pub name: String,
-    /// Its number, from 1, which no other node of the cluster ever has, not even after it is gone.
+    /// Its number, from 1, which no other node has. `doorway cluster add` gives none twice, not even when its node is gone.
     pub number: usize,
     /// Where the others reach it: `host:port`.
     pub address: String,
@@ -157,7 +168,8 @@ impl Times {
 pub struct Limits {
     /// How many clients may be connected at once.
     pub clients: usize,
-    /// How many connections of other nodes, or of who claims to be one, there may be at once.
+    /// How many connections there may be at once of those who have not proved yet which node they are; if there are more, the
+    /// oldest of them has to go. Nodes that have proved it are not counted.
     pub connections: usize,
 }
 
@@ -243,11 +255,8 @@ impl Config {
     pub fn load(path: &Path) -> Result<Self, Refusal> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Refusal::new(format!("{} cannot be read: {error}", path.display())))?;
-        let mut config =
-            Self::parse(&text).map_err(|refusal| Refusal::new(format!("{}, {refusal}", path.display())))?;
-        config = config.in_folder(path.parent().unwrap_or(Path::new("")));
-        config.source = Some(path.to_owned());
-        Ok(config)
+        let config = Self::read(&text, Some(path))?;
+        Ok(config.in_folder(path.parent().unwrap_or(Path::new(""))))
     }
 
     /// A configuration that a program makes: a node among these, each with its name and its address, numbered from 1 in this
@@ -276,8 +285,9 @@ impl Config {
             limits: Limits::default(),
             nodes: peers.collect(),
             source: None,
+            lines: Lines::default(),
         };
-        config.check().map_err(|(_, sentence)| Refusal::new(sentence))?;
+        config.check()?;
         Ok(config)
     }
 
@@ -303,59 +313,18 @@ impl Config {
     /// # Errors
     /// The line, and what is wrong there.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
-        let at = |offset: usize| 1 + text[..offset.min(text.len())].matches('\n').count();
-        let config: Config = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(1, |span| at(span.start));
-            Refusal::new(format!("line {line}: {}", error.message().replace('\n', ", ")))
-        })?;
-        config
-            .check()
-            .map_err(|(offset, sentence)| Refusal::new(format!("line {}: {sentence}", at(offset))))?;
-        // Times that do not fit together have no line of their own but their table's.
-        let table = text.find("[timing]").unwrap_or(0);
-        let times = config.timing.timing().check();
-        times.map_err(|refusal| Refusal::new(format!("line {}: {refusal}", at(table))))?;
-        Ok(config)
+        Self::read(text, None)
     }
 
-    /// What is wrong with it, and where.
-    fn check(&self) -> Result<(), (usize, String)> {
-        if self.nodes.len() > MOST_NODES {
-            return Err((
-                self.nodes[MOST_NODES].span().start,
-                format!("a cluster has at most {MOST_NODES} nodes"),
-            ));
-        }
-        for (place, peer) in self.nodes.iter().enumerate() {
-            let earlier = || self.nodes[..place].iter().map(Spanned::get_ref);
-            let Peer { name, number, address } = peer.get_ref();
-            let fault = match () {
-                () if !is_name(name) => {
-                    Some(format!("{name:?} is no name of a node: 1 to 63 letters, digits, - and _"))
-                }
-                () if *number == 0 || *number > MOST_NODES => {
-                    Some(format!("nodes are numbered from 1 to {MOST_NODES}"))
-                }
-                () if earlier().any(|other| other.name == *name) => {
-                    Some(format!("there are two nodes {name:?}"))
-                }
-                () if earlier().any(|other| other.number == *number) => {
-                    Some(format!("there are two nodes of number {number}"))
-                }
-                () if !is_address(address) => {
-                    Some(format!("{address:?} is no address of a node: write host:port"))
-                }
-                () => None,
-            };
-            if let Some(fault) = fault {
-                return Err((peer.span().start, fault));
-            }
-        }
-        let node = self.node.get_ref();
-        if self.peer(node).is_none() {
-            return Err((self.node.span().start, format!("there is no node {node:?} among the nodes")));
-        }
-        Ok(())
+    fn read(text: &str, source: Option<&Path>) -> Result<Self, Refusal> {
+        let mut config: Config = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| line_at(text, span.start));
+            told(source, Some(line), &plain(error.message()))
+        })?;
+        config.lines = Lines::of(text);
+        config.source = source.map(Path::to_owned);
+        config.check()?;
+        Ok(config)
     }
 
     /// A node by its name.
@@ -375,18 +344,52 @@ impl Config {
     pub fn socket(&self) -> PathBuf {
         self.socket.clone().unwrap_or_else(|| place::socket_of(self.node.get_ref()))
     }
+
+    /// The algorithm that it names, with what it chooses for it. The path of a chosen file, as in `quorum = "file:mine"`, goes from
+    /// the folder of the configuration on.
+    ///
+    /// # Errors
+    /// If no cluster can run it, with the line that says so.
+    pub fn recipe(&self, catalog: &impl Catalog) -> Result<Recipe, Refusal> {
+        let folder = self.source.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut options = Options::none();
+        for (name, word) in &self.options {
+            let chosen = choice(word, folder);
+            options.set(name, chosen.map_err(|refusal| self.refuse(&format!("options.{name}"), &refusal))?);
+        }
+        let name = self.algorithm.get_ref();
+        let is_right = catalog.about(name).is_some_and(|about| about.specimen.is_none());
+        let key = if is_right && !self.options.is_empty() { "options" } else { "algorithm" };
+        let recipe = recipe(catalog, name, &options, self.nodes.len());
+        recipe.map_err(|refusal| self.refuse(key, &refusal))
+    }
 }
 
-/// Whether somebody may be called this.
-#[must_use]
-pub fn is_name(name: &str) -> bool {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-    (1..=63).contains(&name.len()) && name.chars().all(is_letter)
+/// The recipe of an algorithm for a cluster of so many nodes, which never is a specimen.
+///
+/// # Errors
+/// If there is none, or what was chosen does not fit it, or no cluster of that size can run it.
+pub fn recipe(catalog: &impl Catalog, name: &str, options: &Options, n: usize) -> Result<Recipe, Refusal> {
+    if catalog.about(name).is_some_and(|about| about.specimen.is_some()) {
+        return Err(Refusal::new(format!(
+            "{name} is a specimen, which is wrong on purpose: no cluster runs it"
+        )));
+    }
+    let recipe = Recipe::of(catalog, name, options)?;
+    recipe.blueprint(n)?;
+    Ok(recipe)
 }
 
-/// Whether this is a host and a port.
-#[must_use]
-pub fn is_address(address: &str) -> bool {
-    let Some((host, port)) = address.rsplit_once(':') else { return false };
-    !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0)
+/// What stands before the path of a file that is chosen.
+pub(crate) const FILE: &str = "file:";
+
+/// What a word chooses: itself, or the file that it names.
+fn choice(word: &str, folder: &Path) -> Result<Choice, Refusal> {
+    let read = |path: &str| {
+        let path = folder.join(path);
+        let text = std::fs::read_to_string(&path);
+        text.map_err(|error| Refusal::new(format!("{} cannot be read: {error}", path.display())))
+    };
+    let file = word.strip_prefix(FILE).map(read).transpose()?;
+    Ok(Choice { word: word.to_owned(), file })
 }

@@ -1,0 +1,115 @@
+//! Addresses of nodes as people write them: a host and a port.
+
+use std::net::SocketAddr;
+
+use doorway_core::Refusal;
+
+/// What an address looks like.
+const FORM: &str = "write host:port, as in n1:7700, 10.0.0.1:7700 or [fd00::1]:7700";
+
+/// Refuses what other nodes could not dial.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(address: &str) -> Result<(), Refusal> {
+    check_listen(address)?;
+    if address.parse::<SocketAddr>().is_ok_and(|place| place.ip().is_unspecified()) {
+        return Err(Refusal::new(format!(
+            "{address:?} is no address that others can dial: write the one at which they reach this node, and {address:?} as `listen` in its node.toml"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what nobody could listen at. Other than those that are dialed it may stand for all addresses of a machine: `0.0.0.0:7700`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_listen(address: &str) -> Result<(), Refusal> {
+    let refuse = |why: &str| Err(Refusal::new(format!("{address:?} is no address of a node: {why}")));
+    let (host, port) = address.rsplit_once(':').unwrap_or_default();
+    match () {
+        () if host.is_empty() => refuse(FORM),
+        () if !is_port(port) => refuse("its port must be a number from 1 to 65535"),
+        () if address.parse::<SocketAddr>().is_ok() || is_host(host) => Ok(()),
+        () if host.contains(':') && !host.contains(['[', ']']) => {
+            refuse("an IPv6 address stands in brackets, as in [fd00::1]:7700")
+        }
+        () => refuse(FORM),
+    }
+}
+
+/// Whether other nodes could dial this.
+#[must_use]
+pub fn is_address(address: &str) -> bool {
+    check(address).is_ok()
+}
+
+/// Whether two addresses are one, however they are written. What names stand for is not looked up.
+#[must_use]
+pub fn is_same(one: &str, other: &str) -> bool {
+    let plain = |address: &str| match address.parse::<SocketAddr>() {
+        Ok(place) => place.to_string(),
+        Err(_) => address.to_lowercase().replace(".:", ":"),
+    };
+    plain(one) == plain(other)
+}
+
+fn is_port(port: &str) -> bool {
+    port.bytes().all(|digit| digit.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
+}
+
+/// Whether this can be the name of a host. One that ends with a number is none: it is an address with a mistake in it.
+fn is_host(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.chars().all(is_letter)
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    let last = host.rsplit('.').next().unwrap_or_default();
+    host.len() <= 253 && host.split('.').all(is_label) && !last.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_others_can_dial_is_an_address_of_a_node() {
+        for good in ["n1:7700", "10.0.0.1:1", "[::1]:7700", "a-b.c_d.example.:65535", "n:07", "1a:1"] {
+            assert_eq!(check(good).map_err(|refusal| refusal.to_string()), Ok(()), "{good}");
+        }
+        for (bad, part) in [
+            ("here", "write host:port"),
+            (":7700", "write host:port"),
+            ("ho st:7700", "write host:port"),
+            ("h\"x:7700", "write host:port"),
+            ("10.0.0.256:7700", "write host:port"),
+            ("10.1:7700", "write host:port"),
+            ("-n:7700", "write host:port"),
+            ("n..m:7700", "write host:port"),
+            ("[::1:7700", "write host:port"),
+            ("::1:7700", "in brackets"),
+            ("n1:0", "1 to 65535"),
+            ("[::1]:0", "1 to 65535"),
+            ("n1:+7", "1 to 65535"),
+            ("n1:65536", "1 to 65535"),
+            ("n1:", "1 to 65535"),
+            ("0.0.0.0:7700", "as `listen`"),
+            ("[::]:7700", "as `listen`"),
+        ] {
+            let refused = check(bad).expect_err(bad).to_string();
+            assert!(refused.contains(part), "{bad}: {refused}");
+        }
+        assert!(check_listen("0.0.0.0:7700").is_ok() && check_listen("7777").is_err());
+    }
+
+    #[test]
+    fn one_address_is_known_in_whatever_way_it_is_written() {
+        assert!(is_same("N1:7700", "n1.:7700") && is_same("[::1]:7700", "[0:0::1]:7700"));
+        assert!(!is_same("n1:7700", "n1:7701") && !is_same("10.0.0.1:1", "10.0.0.2:1"));
+    }
+}

@@ -1,0 +1,287 @@
+//! What can be wrong with a configuration whatever machine it is read on.
+
+use std::path::Path;
+
+use doorway_core::Refusal;
+use doorway_node::wire::MOST_NODES;
+use toml::Spanned;
+
+use super::{Config, Peer};
+use crate::address;
+use crate::identity::check_name;
+
+/// A mistake: the key that it is in, and what it is.
+pub(crate) type Fault = (String, String);
+
+impl Config {
+    /// Looks whether it is right as far as it can be told without looking at this machine. [`crate::Daemon::check`] looks at that, too.
+    ///
+    /// # Errors
+    /// What is wrong, with the file and the line if it was read from one.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let found = self.fault();
+        found.map_err(|(key, sentence)| self.refuse(&key, &sentence))
+    }
+
+    /// A refusal that says in which line of which file the key stands that it is about, if it was read from one.
+    #[must_use]
+    pub fn refuse(&self, key: &str, sentence: &dyn std::fmt::Display) -> Refusal {
+        told(self.source.as_deref(), self.lines.line(key), sentence)
+    }
+
+    fn fault(&self) -> Result<(), Fault> {
+        let at = |key: &'static str| move |refusal: Refusal| (key.to_owned(), refusal.to_string());
+        check_name("cluster", &self.cluster).map_err(at("cluster"))?;
+        let peers: Vec<&Peer> = self.nodes.iter().map(Spanned::get_ref).collect();
+        check_peers(&peers)?;
+        let node = self.node.get_ref();
+        if self.peer(node).is_none() {
+            return Err(("node".to_owned(), format!("there is no node {node:?} among the nodes")));
+        }
+        self.listen.as_deref().map_or(Ok(()), address::check_listen).map_err(at("listen"))?;
+        if self.health.is_some_and(|place| place.port() == 0) {
+            return Err(("health".to_owned(), "its port must be a number from 1 to 65535".to_owned()));
+        }
+        check_mode(self.socket_mode).map_err(at("socket_mode"))?;
+        let limits =
+            [("limits.clients", self.limits.clients), ("limits.connections", self.limits.connections)];
+        if let Some((key, _)) = limits.into_iter().find(|(_, limit)| *limit == 0) {
+            return Err((key.to_owned(), "nobody could connect: the least is 1".to_owned()));
+        }
+        self.timing.timing().check().map_err(at("timing"))
+    }
+}
+
+/// Looks whether these can be the nodes of a cluster.
+///
+/// # Errors
+/// The first mistake.
+pub(crate) fn check_peers(peers: &[&Peer]) -> Result<(), Fault> {
+    if peers.len() > MOST_NODES {
+        return Err((format!("nodes.{MOST_NODES}"), format!("a cluster has at most {MOST_NODES} nodes")));
+    }
+    for (place, peer) in peers.iter().enumerate() {
+        check_peer(peer, &peers[..place]).map_err(|(key, why)| (format!("nodes.{place}.{key}"), why))?;
+    }
+    Ok(())
+}
+
+fn check_peer(peer: &Peer, earlier: &[&Peer]) -> Result<(), (&'static str, String)> {
+    let Peer { name, number, address } = peer;
+    check_name("node", name).map_err(|refusal| ("name", refusal.to_string()))?;
+    if *number == 0 || *number > MOST_NODES {
+        return Err(("number", format!("nodes are numbered from 1 to {MOST_NODES}")));
+    }
+    address::check(address).map_err(|refusal| ("address", refusal.to_string()))?;
+    for other in earlier {
+        match () {
+            () if other.name == *name => return Err(("name", format!("there are two nodes {name:?}"))),
+            () if other.number == *number => {
+                return Err(("number", format!("there are two nodes of number {number}")));
+            }
+            () if address::is_same(&other.address, address) => {
+                let (one, two) = (&other.name, name);
+                return Err(("address", format!("the nodes {one:?} and {two:?} have the same address")));
+            }
+            () => {}
+        }
+    }
+    Ok(())
+}
+
+/// The bits of a file's mode that its owner needs, and all that there are.
+const OWNER: u32 = 0o600;
+const ALL: u32 = 0o777;
+
+fn check_mode(mode: u32) -> Result<(), Refusal> {
+    if mode & !ALL == 0 && mode & OWNER == OWNER {
+        return Ok(());
+    }
+    // Whoever writes 660 means what everybody else writes so; TOML reads it as a decimal number.
+    let digits = mode.to_string();
+    let meant =
+        u32::from_str_radix(&digits, 8).ok().filter(|meant| meant & !ALL == 0 && meant & OWNER == OWNER);
+    let right = meant.map_or_else(|| "0o600 or 0o660".to_owned(), |_| format!("0o{digits}"));
+    Err(Refusal::new(format!(
+        "socket_mode must be the bits of a file that its owner may read and write: write it as {right}"
+    )))
+}
+
+/// A sentence with the file and the line that it is about.
+pub(super) fn told(file: Option<&Path>, line: Option<usize>, sentence: &dyn std::fmt::Display) -> Refusal {
+    Refusal::new(match (file.map(Path::display), line) {
+        (Some(file), Some(line)) => format!("{file}, line {line}: {sentence}"),
+        (Some(file), None) => format!("{file}: {sentence}"),
+        (None, Some(line)) => format!("line {line}: {sentence}"),
+        (None, None) => sentence.to_string(),
+    })
+}
+
+/// What the reader of TOML says, for people who do not know how programs call their numbers.
+pub(super) fn plain(message: &str) -> String {
+    const WORDS: [(&str, &str); 14] = [
+        ("expected usize", "expected a whole number from 0 on"),
+        ("expected u64", "expected a whole number from 0 on"),
+        ("expected u32", "expected a whole number from 0 on"),
+        ("expected path string", "expected a path in quotes"),
+        ("expected a string", "expected a text in quotes"),
+        ("expected a map", "expected a table"),
+        ("expected a sequence", "expected a list"),
+        ("expected struct Config", "expected a table"),
+        ("expected struct Peer", "expected a table"),
+        ("expected struct Times", "expected a table"),
+        ("expected struct Limits", "expected a table"),
+        ("expected struct Tls", "expected a table"),
+        (
+            "unexpected leading zero, expected nothing",
+            "a number begins with no 0, and the bits of a file with 0o, as in 0o600",
+        ),
+        ("invalid socket address syntax", "expected an address and a port, as in 127.0.0.1:7778"),
+    ];
+    let mut text = message.replace('\n', ", ");
+    for (word, plain) in WORDS {
+        text = text.replace(word, plain);
+    }
+    if let Some(rest) = text.strip_prefix("missing field ") {
+        return format!("{rest} is missing");
+    }
+    text.replacen("unknown field", "there is no key", 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// A configuration that is right, with one line in place of another.
+    fn changed(from: &str, to: &str) -> String {
+        const RIGHT: &str = "cluster = \"lab\"\nnode = \"a\"\n#top\n[limits]\n#limit\n[timing]\n#time\n\n\
+            [[nodes]]\nname = \"a\"\nnumber = 1\naddress = \"n1:7700\"\n\n\
+            [[nodes]]\nname = \"b\"\nnumber = 2\naddress = \"n2:7700\"\n";
+        assert!(RIGHT.contains(from), "{from}");
+        RIGHT.replacen(from, to, 1)
+    }
+
+    #[test]
+    fn every_mistake_is_told_with_its_line() {
+        Config::parse(&changed("lab", "lab")).expect("it is right");
+        for (from, to, told) in [
+            ("lab", "L.B", "line 1: \"L.B\" is no name of a cluster"),
+            ("node = \"a\"", "node = \"z\"", "line 2: there is no node \"z\""),
+            ("#top", "listen = \"7777\"", "line 3: \"7777\" is no address of a node: write host:port"),
+            ("#top", "health = \"7777\"", "line 3: expected an address and a port, as in 127.0.0.1:7778"),
+            ("#top", "health = \"127.0.0.1:0\"", "line 3: its port must be"),
+            (
+                "#top",
+                "socket_mode = 600",
+                "line 3: socket_mode must be the bits of a file that its owner may read and write: write it as 0o600",
+            ),
+            ("#top", "socket_mode = 660", "write it as 0o660"),
+            ("#top", "socket_mode = 0o066", "write it as 0o600 or 0o660"),
+            ("#top", "socket_mode = 0o1600", "write it as 0o600 or 0o660"),
+            (
+                "#top",
+                "socket_mode = 0600",
+                "line 3: a number begins with no 0, and the bits of a file with 0o",
+            ),
+            ("#top", "socket_mode = -1", "line 3: invalid value: integer `-1`, expected a whole number"),
+            ("#top", "socket_mode = \"rw\"", "line 3: invalid type: string \"rw\", expected a whole number"),
+            ("#top", "data = 1", "line 3: invalid type: integer `1`, expected a path in quotes"),
+            ("#top", "options = 1", "expected a table"),
+            ("#top", "tls = 1", "expected a table"),
+            ("#top", "dota = \"x\"", "line 3: there is no key `dota`, expected one of `cluster`, "),
+            ("node = \"a\"\n", "", "`node` is missing"),
+            ("#limit", "clients = 0", "line 5: nobody could connect"),
+            ("#limit", "connections = 0", "line 5: nobody could connect"),
+            (
+                "#limit",
+                "clients = \"many\"",
+                "line 5: invalid type: string \"many\", expected a whole number",
+            ),
+            (
+                "#time",
+                "drift_ppm = 0.5",
+                "line 7: invalid type: floating point `0.5`, expected a whole number",
+            ),
+            ("#time", "lease = 1", "line 7: invalid type: integer `1`, expected a text in quotes"),
+            ("#time", "lease = \"300ms\"", "line 6: the lease must be longer than"),
+            ("name = \"b\"", "name = \"B\"", "line 15: \"B\" is no name of a node: 1 to 63 small letters"),
+            ("name = \"b\"", "name = \"a\"", "line 15: there are two nodes \"a\""),
+            ("number = 2", "number = 1", "line 16: there are two nodes of number 1"),
+            ("number = 2", "number = 0", "line 16: nodes are numbered from 1 to 128"),
+            ("n2:7700", "n1:7700", "line 17: the nodes \"a\" and \"b\" have the same address"),
+            ("n2:7700", "0.0.0.0:7700", "line 17: \"0.0.0.0:7700\" is no address that others can dial"),
+        ] {
+            let refused = Config::parse(&changed(from, to)).expect_err(to).to_string();
+            assert!(refused.contains(told), "{to}: {refused}");
+        }
+    }
+
+    #[test]
+    fn an_algorithm_that_no_cluster_runs_is_told_with_its_line() {
+        let catalog = doorway_algorithms::catalog();
+        for (to, told) in [
+            ("algorithm = \"naimi\"", "line 3: there is no algorithm \"naimi\""),
+            ("algorithm = \"maekawa/basic\"", "line 3: maekawa/basic is a specimen"),
+            (
+                "algorithm = \"maekawa\"\noptions.quorum = \"file:no-such-file\"",
+                "line 4: no-such-file cannot be read",
+            ),
+        ] {
+            let config = Config::parse(&changed("#top", to)).expect("a name is a name");
+            let refused = config.recipe(&catalog).expect_err(to).to_string();
+            assert!(refused.contains(told), "{to}: {refused}");
+        }
+        let config = Config::parse(&changed("#limit", "[options]\nquorum = \"grid\"")).expect("right so far");
+        let refused = config.recipe(&catalog).expect_err("there is no such choice").to_string();
+        assert_eq!(refused, "line 5: naimi-trehel has no quorum to choose");
+        let config = Config::new("lab", "a", &[("a", "n1:1")]).expect("good").with_algorithm("naimi");
+        let refused = config.recipe(&catalog).expect_err("there is none").to_string();
+        assert_eq!(refused, "there is no algorithm \"naimi\"", "there is no file that has a line");
+    }
+
+    /// The keys that the reader of a table knows, as it tells them itself.
+    fn keys(text: &str, table: &str) -> BTreeSet<String> {
+        let told = toml::from_str::<Config>(text).expect_err("there is no such key");
+        let known = told.message().split_once(", expected ").expect("it tells them").1.split('`');
+        known.skip(1).step_by(2).map(|key| format!("{table}{key}")).collect()
+    }
+
+    #[test]
+    fn the_document_tells_every_key_that_there_is_and_no_other_and_what_holds_without_it() {
+        let text = include_str!("../../../../docs/node.md");
+        let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+        let rows: Vec<(&str, &str)> =
+            rows.map(|(key, rest)| (key, rest.split(" |").next().unwrap_or_default())).collect();
+        let mut known = keys("nothing = 1", "");
+        for (table, text) in [
+            ("tls.", "tls.nothing = 1"),
+            ("timing.", "timing.nothing = 1"),
+            ("limits.", "limits.nothing = 1"),
+            ("nodes.", "[[nodes]]\nnothing = 1"),
+        ] {
+            assert!(known.remove(table.trim_end_matches('.')), "{table}");
+            known.extend(keys(text, table));
+        }
+        assert!(known.remove("options") && known.insert("options.NAME".to_owned()));
+        assert_eq!(rows.iter().map(|(key, _)| (*key).to_owned()).collect::<BTreeSet<_>>(), known);
+        let written = |text: &str| {
+            let mut config = Config::parse(text).expect("it is right");
+            let times = std::mem::take(&mut config.timing).timing();
+            (toml::to_string(&config).expect("it can be written"), times)
+        };
+        let usual = written(&changed("#top", ""));
+        for (key, value) in rows {
+            if let Some(value) = value.strip_prefix('`').and_then(|value| value.strip_suffix('`')) {
+                let line = format!("{key} = {value}");
+                let spelled = match key.split_once('.') {
+                    Some(("limits", key)) => changed("#limit", &format!("{key} = {value}")),
+                    Some(("timing", key)) => changed("#time", &format!("{key} = {value}")),
+                    _ => changed("#top", &line),
+                };
+                assert_eq!(written(&spelled), usual, "{line}");
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What keeps a node from starting is told before it is started, in the same sentence.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use doorway_daemon::certificates::{Authority, Pair, Validity};
+use doorway_daemon::{Config, Daemon};
+
+use crate::cluster::{Cluster, start};
+
+/// The sentence with which a configuration is refused, whether somebody asks or starts.
+fn refused(config: &Config) -> String {
+    let asked = Daemon::check(config).expect_err("it is wrong").to_string();
+    let started = start(config.clone()).expect_err("it is wrong").to_string();
+    assert_eq!(asked, started);
+    asked
+}
+
+#[test]
+fn certificates_that_nobody_would_believe_are_refused_by_check_start_and_reload_alike() {
+    let cluster = Cluster::founded(2);
+    let authority = Authority::read(&cluster.folder).expect("it is there");
+    let folder = cluster.folder.join("a");
+    let right = Pair {
+        certificate: fs::read_to_string(folder.join("node.pem")).expect("it is there"),
+        key: fs::read_to_string(folder.join("node.key")).expect("it is there"),
+    };
+    let config = cluster.config("a");
+    assert_eq!(Daemon::check(&config), Ok(()));
+    let day = Duration::from_secs(24 * 60 * 60);
+    let now = SystemTime::now();
+    let sign = |from, until| authority.sign_for("a", Validity { from, until }).expect("a good name");
+    let stranger = Authority::new("lab").expect("a good name").sign("a").expect("a good name");
+    let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    let certificate = |text: &str| Pair { certificate: text.to_owned(), ..right.clone() };
+    let running = start(config.clone()).expect("it is right");
+    let wrong = [
+        (certificate("nonsense"), "node.pem holds no certificate"),
+        (certificate(garbage), "node.pem holds no certificate"),
+        (
+            authority.sign("b").expect("a good name"),
+            "is not the certificate of node \"a\" of cluster \"lab\"",
+        ),
+        (stranger, "node.pem is not signed by the authority in "),
+        (sign(now - day * 2, now - day), "node.pem has expired: `doorway cluster rotate-certificates`"),
+        (sign(now + day, now + day * 2), "node.pem is not good yet: is the clock of this machine right?"),
+        (certificate(&authority.sign("a").expect("a good name").certificate), "node.key is not the key of "),
+    ];
+    for (pair, part) in &wrong {
+        pair.write(&folder).expect("room");
+        let again = running.reload().expect_err(part).to_string();
+        assert!(again.contains(part), "{again}");
+    }
+    drop(running);
+    for (pair, part) in &wrong {
+        pair.write(&folder).expect("room");
+        let sentence = refused(&config);
+        assert!(sentence.contains(part), "{sentence}");
+    }
+    right.write(&folder).expect("room");
+    for mode in [0o644, 0o640, 0o602] {
+        set_mode(&config.tls.key, mode);
+        let sentence = refused(&config);
+        assert!(sentence.ends_with(&format!("chmod 600 {}", config.tls.key.display())), "{sentence}");
+    }
+    set_mode(&config.tls.key, 0o400);
+    drop(start(config).expect("it is right again"));
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+}
+
+#[test]
+fn a_place_that_cannot_be_used_is_refused_before_anything_is_made() {
+    let cluster = Cluster::founded(1);
+    let right = cluster.config("a");
+    let changed = |change: &dyn Fn(&mut Config)| {
+        let mut config = right.clone();
+        change(&mut config);
+        refused(&config)
+    };
+    let file = cluster.folder.join("file");
+    fs::write(&file, "text").expect("room");
+    let sentence = changed(&|config| config.data = file.clone());
+    assert!(sentence.contains("file cannot be used: not a directory"), "{sentence}");
+    let sentence = changed(&|config| config.data = file.join("below").join("data"));
+    assert!(sentence.contains("data cannot be used: Not a directory"), "{sentence}");
+    // Counted to the byte: this is one more than the system takes.
+    let short = cluster.folder.join("").as_os_str().len();
+    let name = |bytes: usize| cluster.folder.join(format!("{}.sock", "x".repeat(bytes - short - 5)));
+    let sentence = changed(&|config| config.socket = Some(name(108)));
+    assert!(sentence.contains("has 108 bytes, and the system takes 107"), "{sentence}");
+    let mut longest = right.clone();
+    longest.socket = Some(name(107));
+    drop(start(longest).expect("the system takes it"));
+    let sentence = changed(&|config| config.limits.clients = 0);
+    assert!(sentence.contains("nobody could connect"), "{sentence}");
+    fs::write(right.data.join("node.log"), "no disk").expect("room");
+    assert!(!changed(&|_| {}).is_empty());
+    let mut new = right.clone();
+    new.data = cluster.folder.join("one").join("two");
+    assert_eq!(Daemon::check(&new), Ok(()), "it can be made");
+    assert!(!new.data.exists(), "and was not");
+}
