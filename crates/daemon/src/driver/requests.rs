@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use doorway_client::protocol::{Ask, Told};
+use doorway_client::protocol::{self, Ask, Told};
 use doorway_core::{Fence, SectionName, Ticks};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
 
@@ -70,7 +70,7 @@ impl Driver {
         match ask {
             Ask::Introduce { label } => {
                 if let Some(client) = self.clients.get_mut(&client) {
-                    client.label = shortened(label);
+                    client.label = protocol::shortened(&label).to_owned();
                 }
             }
             Ask::Lock { number, names, patience, max_hold, tell_if_wanted } => {
@@ -132,12 +132,4 @@ impl Driver {
             self.tell(request.client, &told(request.number));
         }
     }
-}
-
-/// What a client says of itself, as far as there is room for it.
-fn shortened(mut label: String) -> String {
-    const LONGEST: usize = 200;
-    let end = (0..=LONGEST).rev().find(|at| label.is_char_boundary(*at));
-    label.truncate(end.unwrap_or_default());
-    label
 }
