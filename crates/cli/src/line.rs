@@ -81,17 +81,23 @@ impl Line {
     /// # Errors
     /// As above.
     pub(crate) fn open_by(path: &Path, by: Ticks) -> Result<Self, Refusal> {
+        let since = clock::now();
         let stream =
             UnixStream::connect(path).map_err(|error| nobody_at(&format!("{}: {error}", path.display())))?;
-        Self::over(stream, path, by.min(clock::now() + PATIENCE))
+        Self::over(stream, since, path, by.min(clock::now() + PATIENCE))
     }
 
     /// # Errors
-    /// If no daemon of this version is at the other end.
-    pub(crate) fn over(stream: UnixStream, path: &Path, by: Ticks) -> Result<Self, Refusal> {
+    /// If no daemon of this version, or none with the clock of this program, is at the other end.
+    fn over(stream: UnixStream, since: Ticks, path: &Path, by: Ticks) -> Result<Self, Refusal> {
         let mut line = Self { stream, path: path.to_owned(), received: Vec::new() };
         match line.hear(by)? {
-            Told::Welcome { version: VERSION, .. } => Ok(line),
+            Told::Welcome { version: VERSION, now, .. } => {
+                let same = clock::check_same(now, since, clock::now());
+                let useless = |why| format!("the daemon at {} cannot be used: {why}", line.path.display());
+                same.map_err(|why| Refusal::new(useless(why)))?;
+                Ok(line)
+            }
             Told::Welcome { version, .. } => Err(Refusal::new(format!(
                 "the daemon at {} speaks version {version} of the protocol and this program {VERSION}: use the same release of both",
                 line.path.display()

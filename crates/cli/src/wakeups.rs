@@ -1,20 +1,18 @@
 //! What a verb that lives for a while wakes up for: signals, and an alarm on the clock of leases.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
+use doorway_client::alarm::Alarm;
 use doorway_core::Ticks;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
-};
+use rustix::event::{PollFd, PollFlags};
 
 /// Signals and an alarm, to be waited for together with something else.
 pub(crate) struct Wakeups {
     signals: SignalFd,
-    alarm: OwnedFd,
+    alarm: Alarm,
 }
 
 impl Wakeups {
@@ -27,8 +25,7 @@ impl Wakeups {
         let set: SigSet = signals.iter().copied().collect();
         set.thread_block()?;
         let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-        Ok(Self { signals, alarm: timerfd_create(TimerfdClockId::Boottime, flags)? })
+        Ok(Self { signals, alarm: Alarm::new()? })
     }
 
     /// Sleeps until a signal has come, the alarm rings, or there is something to read; tells whether it is that.
@@ -36,33 +33,16 @@ impl Wakeups {
     /// # Errors
     /// If the system refuses.
     pub(crate) fn sleep(&self, other: Option<BorrowedFd<'_>>, alarm: Option<Ticks>) -> io::Result<bool> {
-        self.set(alarm)?;
-        let own = [self.signals.as_fd(), self.alarm.as_fd()];
-        let mut wanted: Vec<PollFd<'_>> =
-            own.into_iter().chain(other).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        match poll(&mut wanted, None) {
-            Ok(_) => Ok(wanted.get(own.len()).is_some_and(|other| !other.revents().is_empty())),
-            Err(rustix::io::Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        let wanted = std::iter::once(self.signals.as_fd()).chain(other);
+        let mut polled = wanted.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
+        self.alarm.wait(&mut polled, alarm)?;
+        Ok(polled.get(1).is_some_and(|other| !other.revents().is_empty()))
     }
 
     /// A signal that has come.
     pub(crate) fn signal(&self) -> Option<Signal> {
         let info = self.signals.read_signal().ok()??;
         i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok())
-    }
-
-    fn set(&self, alarm: Option<Ticks>) -> io::Result<()> {
-        // A moment that is all zeros would mean none.
-        let moment = alarm.map_or(Ticks(0), |at| Ticks(at.0.max(1)));
-        let it_value = Timespec {
-            tv_sec: i64::try_from(moment.0 / 1_000_000).unwrap_or(i64::MAX),
-            tv_nsec: (moment.0 % 1_000_000 * 1_000) as _,
-        };
-        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
-        timerfd_settime(&self.alarm, TimerfdTimerFlags::ABSTIME, &Itimerspec { it_interval, it_value })?;
-        Ok(())
     }
 }
 

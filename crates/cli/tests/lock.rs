@@ -6,7 +6,7 @@ mod terminal;
 use std::fs;
 use std::process::Stdio;
 
-use fleet::{Dev, Folder, until};
+use fleet::{Cluster, Dev, Folder, until};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The commands of the README's first minute: the first runs on in its own terminal, the others each in another.
@@ -93,6 +93,16 @@ fn a_try_fails_while_somebody_is_inside_and_succeeds_at_once_afterwards() {
         let (code, _, said) = dev.run(&["lock", "x,y", "--try", "--node", node, "--", "true"]);
         assert_eq!(code, 0, "whoever has ended has left: {said}");
     }
+}
+
+#[test]
+fn a_node_without_a_majority_says_so_to_whoever_it_does_not_let_in() {
+    let mut cluster = Cluster::new("minority", &["a", "b"]);
+    cluster.kill("b");
+    until("a has no lease", || !cluster.is_ready("a"));
+    let (code, out, said) = cluster.run(&["lock", "x", "--try", "--node", "a", "--", "true"]);
+    let sentence = "x cannot be entered: node a has no lease, as it does not reach a majority of the voters";
+    assert_eq!((code, out.as_str(), said), (124, "", format!("doorway: {sentence}\n")));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Child;
 
 use doorway_client::clock;
-use doorway_client::protocol::{Ask, Told};
+use doorway_client::protocol::{Ask, NodeStatus, OwnStatus, Status, Told};
 use doorway_core::Ticks;
 use doorway_node::{Loss, Reason};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
@@ -99,6 +99,71 @@ fn a_daemon_that_never_answers_does_not_stretch_patience() {
     assert_eq!(client.hear(), None);
 }
 
+/// How things stand at a node with a lease that lasts so long.
+fn with_lease(lease_left: u64, standing: &str) -> Status {
+    let own = OwnStatus {
+        standing: standing.to_owned(),
+        view: Some(1),
+        lease_left: Ticks(lease_left),
+        quiet_left: Ticks(0),
+        up: Ticks(1),
+        clients: 1,
+        open: 0,
+        waiting: 0,
+        entries: 0,
+        sent: 0,
+        memory: None,
+    };
+    let node = NodeStatus {
+        name: "a".to_owned(),
+        address: String::new(),
+        is_member: true,
+        is_voter: true,
+        is_leader: false,
+        own: Some(own),
+    };
+    Status { nodes: vec![node], ..scripted::nothing() }
+}
+
+#[test]
+fn whoever_is_not_let_in_because_its_node_has_no_lease_is_told_so() {
+    let daemon = Daemon::new("no-lease");
+    let majority = "node a has no lease, as it does not reach a majority of the voters";
+    for (words, status, sentence) in [
+        (&["x", "--try"][..], with_lease(0, "active"), format!("x cannot be entered: {majority}")),
+        (
+            &["x", "--wait", "2m"],
+            with_lease(0, "active"),
+            format!("x could not be entered within 2m: {majority}"),
+        ),
+        (
+            &["x", "--try"],
+            with_lease(0, "joining"),
+            "x cannot be entered: node a has no lease (joining)".to_owned(),
+        ),
+        (&["x", "--try"], with_lease(1, "active"), "x is not free".to_owned()),
+    ] {
+        let child = daemon.lock(&[words, &["--", "true"]].concat());
+        let (mut client, request) = daemon.request();
+        client.say(&Told::Refused { number: request.number, why: Reason::TimedOut });
+        let Some(Ask::Status { number, everywhere: false, .. }) = client.hear() else {
+            panic!("it asks how things stand")
+        };
+        client.say(&Told::Status { number, status: Box::new(status) });
+        assert_eq!(end(child), (124, String::new(), format!("doorway: {sentence}\n")));
+    }
+}
+
+#[test]
+fn a_daemon_with_another_clock_is_an_own_failure() {
+    let daemon = Daemon::new("another-clock");
+    let child = daemon.lock(&["x", "--", "true"]);
+    daemon.stranger().welcome(after(1_000_000));
+    let (status, out, said) = end(child);
+    assert_eq!((status, out.as_str(), said.lines().count()), (125, "", 1), "{said}");
+    assert!(said.contains("cannot be used: its clock is ") && said.contains("time namespace"), "{said}");
+}
+
 #[test]
 fn other_refusals_and_missing_daemons_are_own_failures() {
     let daemon = Daemon::new("failures");
@@ -176,6 +241,48 @@ fn a_dead_daemon_leaves_the_command_its_time_and_no_more() {
     drop(daemon.granted(500));
     let (status, _, said) = end(child);
     assert!(status == 122 && said.contains("as the daemon has ended"), "{status} {said}");
+}
+
+#[test]
+fn a_daemon_that_hangs_up_while_the_command_runs_does_not_keep_it_inside_beyond_the_deadline() {
+    let daemon = Daemon::new("hangs-up");
+    let mut child = daemon.lock(&[&["x", "--on-lost", "kill", "--margin", "300ms", "--"], STUBBORN].concat());
+    // The deadline, or a moment before it.
+    let deadline = after(900);
+    let (client, _) = daemon.granted(900);
+    let command = process(&line(&mut child));
+    drop(client);
+    assert_eq!(line(&mut child), "asked", "a margin before the deadline");
+    assert!(clock::now() + Ticks(300_000) >= deadline, "and not as soon as nobody is there");
+    let (status, _, said) = end(child);
+    assert!(clock::now() >= deadline && test_kill_process(command).is_err());
+    let sentence = "doorway: the lock on x is lost, as the daemon has ended: the command is told to stop\n";
+    assert!(status == 122 && said.starts_with(sentence), "{status} {said}");
+}
+
+#[test]
+fn whoever_was_stopped_past_its_deadline_kills_its_command_at_once() {
+    let daemon = Daemon::new("stopped");
+    let mut child = daemon.lock(&[&["x", "--margin", "100ms", "--"], STUBBORN].concat());
+    let (_client, _) = daemon.granted(2_000);
+    // The deadline, or a moment after it.
+    let deadline = after(2_000);
+    let command = process(&line(&mut child));
+    kill_process(own(&child), Signal::STOP).expect("it lives");
+    pass(deadline);
+    assert!(test_kill_process(command).is_ok(), "nobody is there to stop it: the fence protects");
+    kill_process(own(&child), Signal::CONT).expect("it lives");
+    let (status, out, said) = end(child);
+    assert!(test_kill_process(command).is_err());
+    assert_eq!(
+        (status, out.as_str(), said.as_str()),
+        (
+            122,
+            "",
+            "doorway: the lock on x is lost, as the daemon does not renew it: the command was stopped\n"
+        ),
+        "it is not even asked"
+    );
 }
 
 #[test]
@@ -359,6 +466,8 @@ fn bad_usage_is_refused_in_one_sentence() {
         let sentence = terminal::refused(words);
         assert!(sentence.contains(part), "{words}: {sentence}");
     }
+    let long = terminal::refused(&format!("lock x --label {} -- true", "y".repeat(100_000)));
+    assert!(long.contains("--label takes a few words, at most 200 bytes, not 100000"), "{long}");
 }
 
 #[test]

@@ -4,9 +4,9 @@
 //! A poll with a timeout would sleep through the time of the suspension once more.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) use linux::Alarm;
+pub use linux::Alarm;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) use other::Alarm;
+pub use other::Alarm;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux {
@@ -20,18 +20,26 @@ mod linux {
     };
 
     /// Rings at one moment.
-    pub(crate) struct Alarm {
+    #[derive(Debug)]
+    pub struct Alarm {
         timer: OwnedFd,
     }
 
     impl Alarm {
-        pub(crate) fn new() -> io::Result<Self> {
+        /// An alarm that is not set.
+        ///
+        /// # Errors
+        /// If the system has no room for it.
+        pub fn new() -> io::Result<Self> {
             let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
             Ok(Self { timer: timerfd_create(TimerfdClockId::Boottime, flags)? })
         }
 
-        /// Waits until something happens at one of these, or it is that moment.
-        pub(crate) fn wait(&self, polled: Vec<PollFd<'_>>, at: Option<Ticks>) -> io::Result<()> {
+        /// Waits until something happens at one of these, which is noted there, or it is that moment.
+        ///
+        /// # Errors
+        /// If the system refuses.
+        pub fn wait<'a>(&'a self, polled: &mut Vec<PollFd<'a>>, at: Option<Ticks>) -> io::Result<()> {
             // A moment of zero would turn the timer off.
             let moment = at.map_or(0, |at| at.0.clamp(1, i64::MAX as u64));
             let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -41,9 +49,10 @@ mod linux {
             };
             let setting = Itimerspec { it_interval: zero, it_value: value };
             timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting)?;
-            let mut polled = polled;
             polled.push(PollFd::new(&self.timer, PollFlags::IN));
-            match poll(&mut polled, None) {
+            let woken = poll(polled, None);
+            polled.pop();
+            match woken {
                 Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
                 Err(error) => Err(error.into()),
             }
@@ -61,21 +70,29 @@ mod other {
     use crate::clock;
 
     /// Rings at one moment, as long as the machine is not suspended.
-    pub(crate) struct Alarm;
+    #[derive(Debug)]
+    pub struct Alarm;
 
     impl Alarm {
-        pub(crate) fn new() -> io::Result<Self> {
+        /// An alarm that is not set.
+        ///
+        /// # Errors
+        /// Never, here.
+        pub fn new() -> io::Result<Self> {
             Ok(Self)
         }
 
-        /// Waits until something happens at one of these, or it is that moment.
-        pub(crate) fn wait(&self, mut polled: Vec<PollFd<'_>>, at: Option<Ticks>) -> io::Result<()> {
+        /// Waits until something happens at one of these, which is noted there, or it is that moment.
+        ///
+        /// # Errors
+        /// If the system refuses.
+        pub fn wait<'a>(&'a self, polled: &mut Vec<PollFd<'a>>, at: Option<Ticks>) -> io::Result<()> {
             let left = at.map(|at| at.0.saturating_sub(clock::now().0).min(60_000_000));
             let timeout = left.map(|left| Timespec {
                 tv_sec: (left / 1_000_000).cast_signed(),
                 tv_nsec: (left % 1_000_000 * 1_000).cast_signed(),
             });
-            match poll(&mut polled, timeout.as_ref()) {
+            match poll(polled, timeout.as_ref()) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
                 Err(error) => Err(error.into()),
             }

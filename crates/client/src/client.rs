@@ -7,13 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doorway_core::{Fence, SectionName};
+use doorway_core::{Fence, SectionName, Ticks};
 use doorway_node::Stay;
 
+use crate::clock;
 use crate::error::Error;
 use crate::keeper::{Connector, Shared, Welcome};
 use crate::link;
-use crate::protocol::{Ask, Order, Status};
+use crate::protocol::{self, Ask, Order, Status};
 use crate::question::{self, Question};
 use crate::request::Request;
 
@@ -22,9 +23,6 @@ const QUESTION: Duration = Duration::from_secs(10);
 
 /// How long a command waits for its answer, unless told otherwise.
 const COMMAND: Duration = Duration::from_secs(60);
-
-/// The longest label, in bytes.
-const LONGEST_LABEL: usize = 200;
 
 /// A connection to a daemon. Copies of it are the same client, which ends with the last of them and of their guards.
 ///
@@ -65,8 +63,9 @@ impl Client {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let unreachable = |error, path: &Path| Error::Unreachable(format!("{}: {error}", path.display()));
+        let since = clock::now();
         let socket = link::connect(&path).map_err(|error| unreachable(error, &path))?;
-        Self::start(socket, Some(Box::new(move || link::connect(&path))))
+        Self::start(socket, since, Some(Box::new(move || link::connect(&path))))
     }
 
     /// A client over a connection that is there already, such as one to a daemon in the same process. It does not wait for the
@@ -75,7 +74,8 @@ impl Client {
     /// # Errors
     /// If the system has no room for another thread.
     pub fn over(socket: UnixStream) -> Result<Self, Error> {
-        Self::start(socket, None)
+        // How old it is nobody knows.
+        Self::start(socket, Ticks(0), None)
     }
 
     /// A client that gets its connections in this way, now and whenever one was lost. It must not wait for anybody.
@@ -85,13 +85,14 @@ impl Client {
     pub fn through(
         mut connect: impl FnMut() -> io::Result<UnixStream> + Send + 'static,
     ) -> Result<Self, Error> {
+        let since = clock::now();
         let socket = connect().map_err(|error| Error::Unreachable(error.to_string()))?;
-        Self::start(socket, Some(Box::new(connect)))
+        Self::start(socket, since, Some(Box::new(connect)))
     }
 
-    fn start(socket: UnixStream, connector: Option<Connector>) -> Result<Self, Error> {
+    fn start(socket: UnixStream, since: Ticks, connector: Option<Connector>) -> Result<Self, Error> {
         let shared =
-            Shared::start(socket, connector).map_err(|error| Error::Unreachable(error.to_string()))?;
+            Shared::start(socket, since, connector).map_err(|error| Error::Unreachable(error.to_string()))?;
         Ok(Self { handle: Arc::new(Handle { shared }) })
     }
 
@@ -113,8 +114,7 @@ impl Client {
 
     /// Tells the daemon who this is, for those who look: a few words.
     pub fn introduce(&self, label: &str) {
-        let is_whole = |(place, letter): &(usize, char)| place + letter.len_utf8() <= LONGEST_LABEL;
-        let label = label.char_indices().take_while(is_whole).map(|(_, letter)| letter).collect();
+        let label = protocol::shortened(label).to_owned();
         self.handle.shared.at_desk(|desk| desk.introduce(label));
     }
 

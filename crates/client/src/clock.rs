@@ -1,11 +1,12 @@
 //! The clock by which leases and deadlines are told on one machine.
 //!
 //! On Linux it goes on while the machine is suspended, unlike `std::time::Instant`: whoever wakes up after a lease sees that
-//! it is over. A daemon and its clients on the same machine read the same clock, so a deadline needs no translation.
+//! it is over. A daemon and its clients on the same machine read the same clock, so a deadline needs no translation; unless they
+//! are in different time namespaces, which is found out when they meet: see [`check_same`].
 
 use std::time::Duration;
 
-use doorway_core::Ticks;
+use doorway_core::{Refusal, Ticks};
 use rustix::time::{ClockId, clock_gettime};
 
 /// The present moment, in microseconds since the machine was started.
@@ -20,6 +21,36 @@ const CLOCK: ClockId = ClockId::Boottime;
 // Elsewhere this is the nearest that there is; what it does in a suspended machine differs.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const CLOCK: ClockId = ClockId::Monotonic;
+
+/// By how much a clock that is read later may seem to be behind one that is read earlier, on another processor.
+const TWITCH: Ticks = Ticks(1_000);
+
+/// How much older than the connection a word may be that is the first on it: whoever makes connections may keep them for a while.
+const STALE: Ticks = Ticks(1_000_000);
+
+/// Whether a moment that another process told lies between the one at which it was asked and the present one, as it must if both
+/// have the same clock.
+///
+/// A clock that is ahead makes deadlines seem later than they are: two would be inside. One that is behind lets nobody in.
+///
+/// # Errors
+/// If the clocks differ, one sentence that goes on after the name of the other process.
+pub fn check_same(told: Ticks, asked: Ticks, now: Ticks) -> Result<(), Refusal> {
+    let differs = |by: Ticks, how: &str| {
+        let seconds = by.0 as f64 / 1e6;
+        let sentence = format!(
+            "its clock is {seconds:.3} s {how} this program's: both must be in the same time namespace"
+        );
+        Err(Refusal::new(sentence))
+    };
+    if told > now + TWITCH {
+        differs(told - now, "ahead of")
+    } else if told + STALE < asked {
+        differs(asked - told, "behind")
+    } else {
+        Ok(())
+    }
+}
 
 /// A span of this clock as others write it.
 #[must_use]
@@ -36,6 +67,22 @@ pub fn ticks(span: Duration) -> Ticks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_moment_that_was_told_must_lie_between_the_question_and_the_present() {
+        let check = |told| check_same(Ticks(told), Ticks(50_000_000), Ticks(60_000_000));
+        let same = [49_000_000, 50_000_000, 55_000_000, 60_000_000, 60_001_000];
+        assert!(same.iter().all(|told| check(*told).is_ok()));
+        let sentence = |told: u64| check(told).expect_err("it is another clock").to_string();
+        assert_eq!(
+            sentence(60_001_001),
+            "its clock is 0.001 s ahead of this program's: both must be in the same time namespace"
+        );
+        assert_eq!(
+            sentence(48_999_999),
+            "its clock is 1.000 s behind this program's: both must be in the same time namespace"
+        );
+    }
 
     #[test]
     fn the_clock_goes_forward_and_spans_come_back_as_they_went() {

@@ -7,7 +7,6 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
-use std::time::Duration;
 
 use doorway_core::Ticks;
 use rustix::event::{PollFd, PollFlags};
@@ -17,14 +16,9 @@ use crate::clock;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::link::Link;
+use crate::pauses::Pauses;
 use crate::protocol::{Ask, Told, VERSION};
 use crate::watched::Watched;
-
-/// How long after the end of a connection the next is tried; then after twice as long, and so on until one is welcome.
-const FIRST_PAUSE: Duration = Duration::from_millis(25);
-
-/// The longest pause between two tries.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// A way to a daemon. It must not wait for anybody.
 pub(crate) type Connector = Box<dyn FnMut() -> io::Result<UnixStream> + Send>;
@@ -52,7 +46,8 @@ pub(crate) struct Desk {
     label: Option<String>,
     wire: Wire,
     connector: Option<Connector>,
-    pause: Duration,
+    /// How long the next connection is waited for, since one was welcome.
+    pauses: Pauses,
     /// What ended the last connection.
     fault: Error,
     /// For when the thread has set its alarm.
@@ -70,8 +65,12 @@ enum Wire {
 }
 
 impl Shared {
-    /// Begins with a connection, and with a way to another if there is one.
-    pub(crate) fn start(socket: UnixStream, connector: Option<Connector>) -> io::Result<Arc<Self>> {
+    /// Begins with a connection that was asked for at this moment, and with a way to another if there is one.
+    pub(crate) fn start(
+        socket: UnixStream,
+        since: Ticks,
+        connector: Option<Connector>,
+    ) -> io::Result<Arc<Self>> {
         let (bell, heard) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
         heard.set_nonblocking(true)?;
@@ -80,9 +79,9 @@ impl Shared {
         let desk = Desk {
             ledger: Ledger::default(),
             label: None,
-            wire: Wire::Up(Link::new(socket, clock::now())),
+            wire: Wire::Up(Link::new(socket, since, clock::now())),
             connector,
-            pause: FIRST_PAUSE,
+            pauses: Pauses::new(),
             fault: Error::Gone,
             alarm: None,
             is_closing: false,
@@ -196,13 +195,15 @@ impl Desk {
 
     fn on_told(&mut self, told: Told) -> Result<(), Error> {
         match (&mut self.wire, told) {
-            (Wire::Up(link), Told::Welcome { version, cluster, node }) if !link.is_welcome => {
+            (Wire::Up(link), Told::Welcome { version, cluster, node, now }) if !link.is_welcome => {
                 if version != VERSION {
                     let sentence = format!("it speaks version {version} and this client version {VERSION}");
                     return Err(Error::Strange(sentence));
                 }
+                clock::check_same(now, link.since, clock::now())
+                    .map_err(|refusal| Error::Strange(refusal.to_string()))?;
                 link.welcome();
-                self.pause = FIRST_PAUSE;
+                self.pauses = Pauses::new();
                 let welcome = Welcome { cluster, node };
                 self.woken.extend(self.welcome.change(|known| *known = Some(Ok(welcome))));
                 Ok(())
@@ -221,7 +222,7 @@ impl Desk {
         };
         match connector() {
             Ok(socket) => {
-                self.wire = Wire::Up(Link::new(socket, now));
+                self.wire = Wire::Up(Link::new(socket, now, clock::now()));
                 self.ledger.ask_again(now);
                 let introduction = self.label.clone().map(|label| Ask::Introduce { label });
                 self.ledger.ask_first(introduction);
@@ -233,8 +234,7 @@ impl Desk {
 
     /// There is no connection any more, or not yet.
     fn on_gone(&mut self, error: &Error) {
-        self.wire = Wire::Down(Ticks(clock::now().0.saturating_add(clock::ticks(self.pause).0)));
-        self.pause = LONGEST_PAUSE.min(self.pause * 2);
+        self.wire = Wire::Down(clock::now() + clock::ticks(self.pauses.next()));
         self.ledger.on_gone(error, self.connector.is_some());
         self.fault = error.clone();
         if self.welcome.look(Option::is_none) {
@@ -280,7 +280,8 @@ impl Keeper {
             let flags = if *is_full { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
             polled.push(PollFd::new(&**socket, flags));
         }
-        self.alarm.wait(polled, due)?;
+        self.alarm.wait(&mut polled, due)?;
+        drop(polled);
         drop(link);
         while (&self.heard).read(&mut [0; 64]).is_ok_and(|count| count == 64) {}
         Ok(self.shared.with(|desk| {

@@ -13,7 +13,7 @@
 //! Everything can be awaited on any runtime, or blocked on with none. One thread of the client's own keeps the deadlines: it asks
 //! neither the program's runtime nor the daemon.
 
-mod alarm;
+pub mod alarm;
 mod client;
 pub mod clock;
 mod error;
@@ -21,6 +21,7 @@ mod guard;
 mod keeper;
 mod ledger;
 mod link;
+mod pauses;
 pub mod place;
 pub mod protocol;
 mod question;

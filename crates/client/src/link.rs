@@ -35,14 +35,16 @@ pub(crate) struct Link {
     outgoing: Vec<u8>,
     /// Since when the daemon has owed us a welcome, or to read.
     owes: Option<Ticks>,
+    /// When the connection was asked for: what the daemon says of the time is of no earlier moment.
+    pub(crate) since: Ticks,
 }
 
 impl Link {
-    pub(crate) fn new(socket: UnixStream, now: Ticks) -> Self {
+    pub(crate) fn new(socket: UnixStream, since: Ticks, now: Ticks) -> Self {
         let socket = Arc::new(socket);
         let bite = vec![0; BITE].into();
         let (incoming, outgoing) = (Vec::new(), Vec::new());
-        Self { socket, is_welcome: false, bite, incoming, outgoing, owes: Some(now) }
+        Self { socket, is_welcome: false, bite, incoming, outgoing, owes: Some(now), since }
     }
 
     /// Reads what there is. What was read before the end of the connection counts.
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn a_frame_is_read_when_its_last_byte_is_there() {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
-        let mut link = Link::new(ours, Ticks(0));
+        let mut link = Link::new(ours, Ticks(0), Ticks(0));
         let told = Told::Done { number: 7, sentence: "done".to_owned() };
         let bytes = protocol::frame(&told, LONGEST_TOLD).expect("it is short").repeat(2);
         for (place, byte) in bytes.iter().enumerate() {
@@ -175,7 +177,7 @@ mod tests {
     #[test]
     fn a_daemon_that_does_not_read_is_given_up_after_a_while_and_one_that_reads_a_little_is_not() {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
-        let mut link = Link::new(ours, Ticks(1_000_000));
+        let mut link = Link::new(ours, Ticks(0), Ticks(1_000_000));
         assert_eq!(link.due(), Some(Ticks(6_000_000)), "it owes us a welcome");
         link.welcome();
         assert_eq!(link.due(), None);

@@ -20,12 +20,15 @@ pub const LONGEST_ASK: usize = 64 << 10;
 /// The longest frame of a daemon, in bytes.
 pub const LONGEST_TOLD: usize = 16 << 20;
 
+/// The longest that a client says of itself, in bytes; of more, this much is kept.
+pub const LONGEST_LABEL: usize = 200;
+
 /// What a client tells its daemon. Numbers are its own; it gives none twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ask {
     /// Who the client is, in its own words, for `doorway status`.
     Introduce {
-        /// A few words: a command, a name of a service.
+        /// A few words, at most [`LONGEST_LABEL`] bytes: a command, a name of a service.
         label: String,
     },
     /// It wants into sections, all of them or none.
@@ -106,6 +109,9 @@ pub enum Told {
         cluster: String,
         /// The name of the node.
         node: String,
+        /// What time it is on the daemon's [`crate::clock`], on which it will tell deadlines: a client whose own clock is
+        /// another, as in another time namespace, has nothing to go by and must not go on.
+        now: Ticks,
     },
     /// A request is in.
     Granted {
@@ -113,7 +119,9 @@ pub enum Told {
         number: u32,
         /// The fence of each section, in the order of their names.
         fences: Vec<(SectionName, Fence)>,
-        /// The deadline on [`crate::clock`]: whoever is not told otherwise before it must have stopped at it by itself.
+        /// The deadline on [`crate::clock`]: whoever is not told otherwise before it must have stopped at it by itself. The
+        /// node frees the sections at this moment at the earliest, on the same clock; the other nodes, if they have to do it
+        /// without this one, a margin later.
         until: Ticks,
     },
     /// A request may stay longer.
@@ -254,6 +262,13 @@ pub struct ClientStatus {
     pub fence: Option<Fence>,
 }
 
+/// As much of what a client says of itself as is kept, in whole letters.
+#[must_use]
+pub fn shortened(label: &str) -> &str {
+    let ends = label.char_indices().map(|(place, letter)| place + letter.len_utf8());
+    &label[..ends.take_while(|end| *end <= LONGEST_LABEL).last().unwrap_or(0)]
+}
+
 /// A message as a frame.
 ///
 /// # Errors
@@ -308,5 +323,12 @@ mod tests {
         assert!(read::<Ask>(&[bytes.as_slice(), &[0]].concat()[4..]).is_err(), "something follows");
         assert!(frame(&ask, 1).is_err());
         assert!(length([0, 0, 1, 1], LONGEST_ASK).is_err());
+    }
+    #[test]
+    fn a_label_is_cut_after_its_last_whole_letter() {
+        assert_eq!(shortened("a few words"), "a few words");
+        assert_eq!(shortened(&"x".repeat(201)), "x".repeat(200));
+        assert_eq!(shortened(&format!("x{}", "é".repeat(100))), format!("x{}", "é".repeat(99)));
+        assert_eq!(shortened(""), "");
     }
 }

@@ -8,6 +8,11 @@
 -- seen gets the error DW001 and its transaction ends. Two transactions of the same name wait for each other until the
 -- first has ended, so that a late one can not commit after a newer one.
 --
+-- That is also why a client that has passed and then sleeps with its transaction open keeps all others out, whatever became
+-- of its lock. Let the server end such a transaction after a little more than your longest pause between two statements:
+--
+--     ALTER ROLE worker SET idle_in_transaction_session_timeout = '5s';
+--
 -- A table with a fence of its own needs none of this. Give it the column
 --
 --     fence bigint NOT NULL DEFAULT 0

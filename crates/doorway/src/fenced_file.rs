@@ -2,19 +2,18 @@
 //!
 //! A lock alone cannot keep a late writer away: it may have been stopped between asking whether it is still inside and writing.
 //! The resource itself has to look. Beside the file `NAME` this one keeps `NAME.fence`, in which the highest fence is written
-//! down, and synced, before anything of its holder reaches the file.
-//!
-//! The mark has two places of equal length, each a fence and its complement as decimal digits. Only the lower of the two is
-//! ever overwritten, so that a machine that loses power in the middle still finds the other.
+//! down, and synced, before anything of its holder reaches the file: see [`crate::mark`].
 
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use doorway_core::Fence;
+
+use crate::mark::{self, Stop, Synced};
 
 /// A file that refuses whoever comes with an old fence.
 ///
@@ -46,10 +45,8 @@ use doorway_core::Fence;
 #[derive(Debug)]
 pub struct FencedFile {
     path: PathBuf,
+    synced: Mutex<Synced>,
 }
-
-/// How long one place of the mark is: twenty digits, a space, twenty digits, a newline.
-const PLACE: usize = 42;
 
 impl FencedFile {
     /// Opens a file that need not exist yet. Its folder must.
@@ -57,21 +54,22 @@ impl FencedFile {
     /// # Errors
     /// If its mark cannot be read or made.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, FencedFileError> {
-        let file = Self { path: path.as_ref().to_owned() };
+        let file = Self { path: path.as_ref().to_owned(), synced: Mutex::new(None) };
         OpenOptions::new().write(true).create(true).truncate(false).open(file.mark())?;
-        if file.turn()?.begin()? {
-            file.sync_folder()?;
-        }
+        mark::begin(&file.turn()?)?;
+        // Also if the mark was there: whoever made it may have failed at this.
+        file.sync_folder()?;
         Ok(file)
     }
 
-    /// Replaces what is in the file, as a whole or not at all.
+    /// Replaces what is in the file, as a whole or not at all. After an error of the disk either may be in it, and the same may
+    /// be written again.
     ///
     /// # Errors
     /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
     pub fn write(&self, fence: Fence, bytes: &[u8]) -> Result<(), FencedFileError> {
         let turn = self.turn()?;
-        turn.pass(fence)?;
+        self.pass(&turn, fence)?;
         let aside = beside(&self.path, ".new");
         let mut file = File::create(&aside)?;
         if let Ok(old) = fs::metadata(&self.path) {
@@ -83,18 +81,19 @@ impl FencedFile {
         self.sync_folder()
     }
 
-    /// Puts something at the end of the file. If the machine loses power in the middle, a part of it may be there.
+    /// Puts something at the end of the file. If the machine loses power in the middle, or after an error of the disk, a part or
+    /// all of it may be there: whoever appends it again may find it twice.
     ///
     /// # Errors
     /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
     pub fn append(&self, fence: Fence, bytes: &[u8]) -> Result<(), FencedFileError> {
         let turn = self.turn()?;
-        turn.pass(fence)?;
-        let is_new = !self.path.exists();
+        self.pass(&turn, fence)?;
         let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        if is_new { self.sync_folder() } else { Ok(()) }
+        // Also if the file was there: whoever made it may have failed at this.
+        self.sync_folder()
     }
 
     /// Tells everybody with a lower fence from now on that it is too late, and writes nothing. Whoever reads something in order
@@ -103,7 +102,8 @@ impl FencedFile {
     /// # Errors
     /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
     pub fn claim(&self, fence: Fence) -> Result<(), FencedFileError> {
-        self.turn()?.pass(fence)
+        let turn = self.turn()?;
+        self.pass(&turn, fence)
     }
 
     /// What is in the file; nothing if there is none yet.
@@ -123,17 +123,31 @@ impl FencedFile {
     /// # Errors
     /// If the mark cannot be read, or is damaged.
     pub fn seen(&self) -> Result<Fence, FencedFileError> {
-        Ok(self.turn()?.places()?.highest)
+        let turn = self.turn()?;
+        mark::highest(&turn).map_err(|stop| self.refused(Fence(0), stop))
     }
 
     /// Waits until nobody else is at it.
-    fn turn(&self) -> Result<Turn, FencedFileError> {
+    fn turn(&self) -> Result<File, FencedFileError> {
         // A lock of a file belongs to whoever has opened it: each turn opens it anew, so that threads exclude each other too.
         // Here it is not made if it is missing: then nobody knows any more what was seen.
-        let path = self.mark();
-        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        let file = OpenOptions::new().read(true).write(true).open(self.mark())?;
         file.lock()?;
-        Ok(Turn { file, path })
+        Ok(file)
+    }
+
+    /// Lets the fence pass if it is not old, and remembers it.
+    fn pass(&self, turn: &File, fence: Fence) -> Result<(), FencedFileError> {
+        let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
+        mark::pass(turn, fence, &mut synced).map_err(|stop| self.refused(fence, stop))
+    }
+
+    fn refused(&self, yours: Fence, stop: Stop) -> FencedFileError {
+        match stop {
+            Stop::Stale(seen) => FencedFileError::Stale { yours, seen },
+            Stop::Damaged => FencedFileError::Damaged(self.mark()),
+            Stop::Io(error) => error.into(),
+        }
     }
 
     fn mark(&self) -> PathBuf {
@@ -144,67 +158,6 @@ impl FencedFile {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         Ok(File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?)
     }
-}
-
-/// The mark of a file; nobody else is at it as long as this is there.
-struct Turn {
-    file: File,
-    path: PathBuf,
-}
-
-impl Turn {
-    /// Lets the fence pass if it is not old, and remembers it.
-    fn pass(&self, fence: Fence) -> Result<(), FencedFileError> {
-        let places = self.places()?;
-        if fence < places.highest {
-            return Err(FencedFileError::Stale { yours: fence, seen: places.highest });
-        }
-        if fence > places.highest {
-            self.file.write_all_at(place(fence).as_bytes(), places.lower)?;
-            self.file.sync_all()?;
-        }
-        Ok(())
-    }
-
-    /// Writes the first mark, if nobody has finished writing it yet, and tells whether it did.
-    fn begin(&self) -> Result<bool, FencedFileError> {
-        let mut text = Vec::new();
-        (&self.file).take(3 * PLACE as u64).read_to_end(&mut text)?;
-        let is_new = text.len() < 2 * PLACE || text.iter().all(|byte| *byte == 0);
-        if is_new {
-            self.file.write_all_at(place(Fence(0)).repeat(2).as_bytes(), 0)?;
-            self.file.sync_all()?;
-        }
-        Ok(is_new)
-    }
-
-    fn places(&self) -> Result<Places, FencedFileError> {
-        let mut text = [0; 2 * PLACE];
-        self.file.read_exact_at(&mut text, 0)?;
-        let (first, second) = text.split_at(PLACE);
-        match (fence_of(first), fence_of(second)) {
-            (None, None) => Err(FencedFileError::Damaged(self.path.clone())),
-            (first, second) if first < second => Ok(Places { highest: second.unwrap_or_default(), lower: 0 }),
-            (first, _) => Ok(Places { highest: first.unwrap_or_default(), lower: PLACE as u64 }),
-        }
-    }
-}
-
-/// What a mark says, and where the next fence goes.
-struct Places {
-    highest: Fence,
-    lower: u64,
-}
-
-fn place(fence: Fence) -> String {
-    format!("{:020} {:020}\n", fence.0, !fence.0)
-}
-
-fn fence_of(place: &[u8]) -> Option<Fence> {
-    let text = std::str::from_utf8(place).ok()?.strip_suffix('\n')?;
-    let (fence, complement) = text.split_once(' ')?;
-    let fence: u64 = fence.parse().ok()?;
-    (complement.parse() == Ok(!fence)).then_some(Fence(fence))
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {
@@ -255,6 +208,7 @@ impl From<io::Error> for FencedFileError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mark::PLACE;
 
     /// A folder of its own for a test, which goes with it.
     struct Folder(PathBuf);

@@ -104,6 +104,7 @@
 mod aside;
 mod doorway;
 mod fenced_file;
+mod mark;
 
 pub use doorway_client::clock;
 pub use doorway_client::protocol::{Order, Status};

@@ -1,12 +1,17 @@
 //! Programs that take part in a cluster themselves, and programs that use its daemons, on loopback.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use doorway::{Config, Doorway, Error, FencedFile, FencedFileError, Loss, Lost, Reason};
+use doorway_client::clock;
+use doorway_client::protocol::{self, Ask, Told};
+use doorway_core::{SectionName, Ticks};
 use doorway_daemon::founding;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -125,6 +130,64 @@ fn a_daemon_is_used_through_its_socket_and_takes_guards_with_it() {
     let late = file.write(guard.fence(), b"too late");
     assert!(matches!(late, Err(FencedFileError::Stale { .. })));
     assert_eq!(file.read().expect("it is there"), b"newer");
+}
+
+/// A client that reads what it is told and does nothing about it.
+struct Deaf(UnixStream);
+
+impl Deaf {
+    /// Asks for a section, and is told until when it is in.
+    fn inside(socket: &Path, section: &str) -> (Self, Ticks) {
+        let stream = UnixStream::connect(socket).expect("a daemon");
+        stream.set_read_timeout(Some(LONG)).expect("a limit");
+        let mut deaf = Self(stream);
+        let names = vec![SectionName::new(section).expect("a good name")];
+        let ask = Ask::Lock { number: 1, names, patience: None, max_hold: None, tell_if_wanted: false };
+        let frame = protocol::frame(&ask, protocol::LONGEST_ASK).expect("it is short");
+        deaf.0.write_all(&frame).expect("the daemon reads");
+        loop {
+            match deaf.hear() {
+                Some(Told::Granted { until, .. }) => return (deaf, until),
+                Some(Told::Welcome { .. }) => {}
+                other => panic!("it is not let in: {other:?}"),
+            }
+        }
+    }
+
+    /// What it is told next, until its connection is closed.
+    fn hear(&mut self) -> Option<Told> {
+        let mut head = [0; 4];
+        self.0.read_exact(&mut head).ok()?;
+        let mut bytes = vec![0; protocol::length(head, protocol::LONGEST_TOLD).expect("it is short")];
+        self.0.read_exact(&mut bytes).expect("all of it");
+        Some(protocol::read(&bytes).expect("a word of the protocol"))
+    }
+}
+
+#[test]
+fn a_node_that_leaves_waits_past_its_patience_for_the_deadline_of_one_that_does_not_react() {
+    let cluster = Cluster::of(&["a", "b", "c"]);
+    let [a, b, _c] = ["a", "b", "c"].map(|node| cluster.join(node));
+    let (mut holder, mut until) = Deaf::inside(&cluster.socket("a"), "door");
+    let leaving = std::thread::spawn(move || {
+        a.leave_blocking();
+        clock::now()
+    });
+    let waiting = std::thread::spawn(move || {
+        let guard = b.lock("door").wait(LONG).enter_blocking().expect("the door is free at last");
+        (clock::now(), guard.is_valid())
+    });
+    let mut losses = Vec::new();
+    while let Some(told) = holder.hear() {
+        match told {
+            Told::Renewed { until: later, .. } if losses.is_empty() => until = later,
+            Told::Lost { why, .. } => losses.push(why),
+            other => panic!("it is told {other:?} after {losses:?}"),
+        }
+    }
+    assert_eq!(losses, [Loss::Leaving], "it is told once");
+    let ((entered, is_valid), left) = (waiting.join().expect("b"), leaving.join().expect("a"));
+    assert!(is_valid && until <= entered && until <= left, "{until} {entered} {left}");
 }
 
 #[test]

@@ -25,6 +25,11 @@ use crate::{Answer, Exit, files, names, repetition, text};
 /// virtual time, where it can be repeated. On a
 /// real network broken locks run nowhere but here.
 ///
+/// With real processes a broken lock is helped to show its fault: on one machine messages arrive at once and in order, and there
+/// E1 and E14 would hardly ever be wrong. So under --broken the messages between the bank's own nodes wander from node to node
+/// before they arrive, as they may on a wide network, and clients rewrite balances. A right lock bears the same: --channels any
+/// --update rewrite --think exponential:2000.
+///
 /// It is also checked that nobody enters a section in which somebody is, that fences increase, and at the end, whatever the
 /// audits saw, that all money is there and that what the clients did comes to what the accounts have.
 ///
@@ -33,7 +38,7 @@ use crate::{Answer, Exit, files, names, repetition, text};
 #[command(after_help = "Examples:
   doorway bank                                3 accounts, 3 clients, an auditor
   doorway bank --algorithm raymond --locks per-account
-  doorway bank --broken E1                    money appears and vanishes
+  doorway bank --broken E1                    money appears and vanishes, mostly
   doorway bank --kill 1                       kill -9 in mid-transfer: no harm
   doorway bank --kill 1 --fencing off         harm, but for the fence
   doorway bank --node a,b,c                   over the nodes of a cluster

@@ -11,7 +11,8 @@ use rustix::process::Signal;
 
 use super::program::{Program, is_passed_on};
 use super::stay::{Stay, Step};
-use super::{Arguments, Connection, Ending, Grant, LOST, OWN_FAILURE, OnLost, REQUEST, Voice, listed};
+use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, REQUEST, Voice, listed};
+use crate::line::Line;
 use crate::wakeups::Wakeups;
 
 /// How long the daemon may take to say that a section is free again.
@@ -23,7 +24,7 @@ const QUESTION: u32 = 3;
 pub(super) fn run(
     arguments: &Arguments,
     grant: Grant,
-    line: Connection,
+    line: Line,
     wakeups: &Wakeups,
     voice: &Voice<'_>,
 ) -> Result<u8, Ending> {
@@ -56,7 +57,7 @@ struct Inside<'a> {
     arguments: &'a Arguments,
     voice: &'a Voice<'a>,
     wakeups: &'a Wakeups,
-    line: Connection,
+    line: Line,
     /// Whether the daemon is still there.
     is_connected: bool,
     stay: Stay,

@@ -15,13 +15,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use doorway_client::clock;
+use doorway_client::protocol::LONGEST_LABEL;
 use doorway_core::{Fence, Refusal, SectionName, Ticks};
 use doorway_daemon::config::Span;
 use doorway_node::Lock;
 use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::line::{Line, Where};
+use crate::line::Where;
 use crate::typed::Typed;
 use crate::wakeups::Wakeups;
 use crate::{Answer, Exit};
@@ -34,10 +35,12 @@ use crate::{Answer, Exit};
 ///
 /// The command runs in a process group of its own, dies with this process, and inherits its connection to the daemon: the section is
 /// free again when this process and everything that it started are gone, not before. What closes inherited descriptors when it starts
-/// something else (Python's subprocess, Java, sudo) cuts that thread: do not let it leave anything running behind it.
+/// something else (Python's subprocess, Java, sudo), or when it becomes a daemon, cuts that thread: do not let it leave anything running
+/// behind it.
 ///
 /// If this machine is cut off from the others, its lock passes on to them after a while. The command is stopped before that: it is sent
-/// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not.
+/// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not. If this process itself was stopped
+/// meanwhile (SIGSTOP, Ctrl-Z), that happens as soon as it goes on: until then only the fence protects.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway lock nightly -- ./backup.sh            wait, as long as it takes
@@ -111,7 +114,8 @@ pub(crate) fn answer(arguments: &Arguments, typed: &Typed) -> Result<Answer, Ref
 }
 
 fn check(arguments: &Arguments) -> Result<(), Refusal> {
-    let Arguments { names, wait, max_hold, .. } = arguments;
+    let Arguments { names, wait, max_hold, label, .. } = arguments;
+    let length = label.as_ref().map_or(0, String::len);
     let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
     let zero = |span: &Option<Span>| span.is_some_and(|span| span.0.is_zero());
     match twice {
@@ -120,6 +124,9 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
             "one command holds at most {} sections, not {}",
             Lock::MOST_NAMES,
             names.len()
+        ))),
+        None if length > LONGEST_LABEL => Err(Refusal::new(format!(
+            "--label takes a few words, at most {LONGEST_LABEL} bytes, not {length}"
         ))),
         None if zero(wait) => Err(Refusal::new("--wait 0s waits for nobody: that is --try")),
         None if zero(max_hold) => Err(Refusal::new("--max-hold 0s leaves no time for the command")),
@@ -206,6 +213,3 @@ fn patience(arguments: &Arguments) -> Option<Ticks> {
     let wait = arguments.wait.map(|span| clock::ticks(span.0));
     if arguments.try_only { Some(TRY) } else { wait }
 }
-
-/// A connection that is kept by whoever has a copy.
-type Connection = Line;

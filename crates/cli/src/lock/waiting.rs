@@ -12,7 +12,7 @@ use doorway_core::Ticks;
 use doorway_node::Reason;
 use nix::sys::signal::Signal;
 
-use super::{Arguments, Connection, Ending, Grant, NOT_IN_TIME, REQUEST, Voice, label, listed, patience};
+use super::{Arguments, Ending, Grant, NOT_IN_TIME, REQUEST, Voice, label, listed, patience};
 use crate::line::Line;
 use crate::status::spoken;
 use crate::wakeups::Wakeups;
@@ -24,15 +24,16 @@ const SILENCE: Ticks = Ticks(1_000_000);
 /// How often a daemon that has ended is looked for, and for how long.
 const RETRY: Ticks = Ticks(200_000);
 const RETURN: Ticks = Ticks(60_000_000);
-/// The number of the question who is inside.
+/// The numbers of two questions: who is inside, and whether it is for somebody inside that nobody is let in.
 const QUESTION: u32 = 1;
+const WHY: u32 = 4;
 
 /// Waits for the grant; the connection goes with it.
 pub(super) fn obtain(
     arguments: &Arguments,
     wakeups: &Wakeups,
     voice: &Voice<'_>,
-) -> Result<(Connection, Grant), Ending> {
+) -> Result<(Line, Grant), Ending> {
     let path = arguments.daemon.path()?;
     let now = clock::now();
     let ends = patience(arguments).map(|patience| now + patience);
@@ -48,7 +49,7 @@ pub(super) fn obtain(
         gone_since: None,
     };
     wait.line = match line {
-        Err(_) if clock::now() >= by => return Err(wait.too_late()),
+        Err(_) if clock::now() >= by => return Err(wait.too_late(None)),
         line => Some(line?),
     };
     wait.ask()?;
@@ -119,7 +120,7 @@ impl Waiting<'_> {
 
     fn on_time(&mut self, now: Ticks) -> Result<(), Ending> {
         if self.ends.is_some_and(|ends| ends + GRACE <= now) {
-            return Err(self.too_late());
+            return Err(self.too_late(None));
         }
         if self.asks_at.is_some_and(|at| at <= now) {
             self.asks_at = None;
@@ -163,7 +164,8 @@ impl Waiting<'_> {
         while let Some(told) = self.line.as_mut().map(Line::next).transpose()?.flatten() {
             match told {
                 Told::Granted { number: REQUEST, fences, until } => return Ok(Some(Grant { fences, until })),
-                Told::Refused { number: REQUEST, why: Reason::TimedOut } => return Err(self.too_late()),
+                Told::Refused { number: REQUEST, why: Reason::TimedOut } => self.ask_why()?,
+                Told::Status { number: WHY, status } => return Err(self.too_late(Some(&status))),
                 Told::Refused { number: REQUEST, why: Reason::Leaving } => {
                     self.on_gone();
                     return Ok(None);
@@ -185,6 +187,15 @@ impl Waiting<'_> {
         Ok(None)
     }
 
+    /// Patience has ended. It may be that nobody was inside, and that the node could let nobody in: then it says so.
+    fn ask_why(&mut self) -> Result<(), Ending> {
+        self.ends = Some(clock::now());
+        let section = self.arguments.names.first().cloned();
+        let question = Ask::Status { number: WHY, section, everywhere: false };
+        self.line.as_mut().map_or(Ok(()), |line| line.say(&question))?;
+        Ok(())
+    }
+
     fn tell_who_is_inside(&self, status: &Status) {
         let names = listed(&self.arguments.names);
         let inside = status.sections.iter().find_map(|section| section.inside.as_ref());
@@ -196,12 +207,26 @@ impl Waiting<'_> {
         });
     }
 
-    fn too_late(&self) -> Ending {
+    fn too_late(&self, status: Option<&Status>) -> Ending {
         let names = listed(&self.arguments.names);
-        let sentence = match self.arguments.wait.filter(|_| !self.arguments.try_only) {
-            Some(span) => format!("{names} was not free within {span}"),
-            None => format!("{names} is not free"),
+        let wait = self.arguments.wait.filter(|_| !self.arguments.try_only);
+        let sentence = match (status.and_then(closed), wait) {
+            (Some(why), Some(span)) => format!("{names} could not be entered within {span}: {why}"),
+            (Some(why), None) => format!("{names} cannot be entered: {why}"),
+            (None, Some(span)) => format!("{names} was not free within {span}"),
+            (None, None) => format!("{names} is not free"),
         };
         Ending::with(NOT_IN_TIME, sentence)
     }
+}
+
+/// Why a node lets nobody in, if that is so.
+fn closed(status: &Status) -> Option<String> {
+    let node = status.nodes.iter().find(|node| node.name == status.node)?;
+    let own = node.own.as_ref().filter(|own| own.lease_left == Ticks(0))?;
+    let name = &node.name;
+    Some(match own.standing.as_str() {
+        "active" => format!("node {name} has no lease, as it does not reach a majority of the voters"),
+        standing => format!("node {name} has no lease ({standing})"),
+    })
 }

@@ -19,39 +19,35 @@ def read(paths):
     return sorted(events, key=lambda event: event["at"])
 
 
-def faults_of(section, events):
-    inside = {}  # client -> when it entered
+def faults_of(section, history):
+    events = [event for event in history if event["section"] == section or event["event"] == "killed"]
+    inside = set()  # those whose end has not been seen yet
     fence = -1  # of the latest entry
     for event in events:
         client, kind, at = event["client"], event["event"], event["at"]
-        if kind != "killed" and event["section"] != section:
-            continue
         if kind == "entered":
             # Whoever lost may find out late: it counts until its deadline, which its last line tells.
             for other in inside:
-                end = end_of(other, at, section, events)
+                end = end_of(other, at, events)
                 if end > at:
                     yield f"{client} enters {section} at {at} while {other} is inside until {end}"
             if event["fence"] <= fence:
                 yield f"{client} enters {section} with fence {event['fence']} after {fence}"
             fence = event["fence"]
-            inside = {client: at}
+            inside = {client}
         elif kind in ("left", "lost", "killed"):
-            inside.pop(client, None)
-    writes = [event for event in events if event["event"] == "wrote" and event["section"] == section and event["taken"]]
+            inside.discard(client)
+    writes = [event for event in events if event["event"] == "wrote" and event["taken"]]
     for late in writes:
         newer = [w for w in writes if w["at"] < late["began"] and w["fence"] > late["fence"]]
         if newer:
             yield f"the resource of {section} took fence {late['fence']} after {newer[0]['fence']}"
 
 
-def end_of(client, entered, section, events):
+def end_of(client, entered, events):
     for event in events:
-        if event["client"] == client and event["at"] >= entered:
-            if event["event"] == "killed":
-                return event["at"]
-            if event["event"] in ("left", "lost") and event["section"] == section:
-                return min(event["at"], event["until"])
+        if event["client"] == client and event["at"] >= entered and event["event"] in ("left", "lost", "killed"):
+            return min(event["at"], event.get("until", event["at"]))
     return float("inf")
 
 

@@ -9,15 +9,18 @@ mod worker;
 
 use std::time::Duration;
 
-use doorway_client::clock;
+use doorway_client::{Guard, Lost, clock};
+use doorway_node::Loss;
 use rustix::process::Signal;
 
 use history::{Event, Line};
 use scene::{DETECTION, LEASE, Scene, name, wait_until};
 use worker::{Task, VARIABLE};
 
-/// Longer than a lease, and shorter than one by more than two heartbeats.
+/// Longer than a lease.
 const LONG: Duration = Duration::from_millis(4_000);
+
+/// Shorter than a lease, by its margin, by two heartbeats and by what daemons need to find each other again after a cut.
 const SHORT: Duration = Duration::from_millis(1_000);
 
 #[test]
@@ -128,15 +131,22 @@ fn a_client_is_killed_inside_and_leaves_no_lock_behind() {
     scene.end();
 }
 
+/// Which of those who have stayed inside all the time have lost.
+fn lost(guards: &[Guard]) -> Vec<usize> {
+    (0..guards.len()).filter(|node| !guards[*node].is_valid()).collect()
+}
+
 #[test]
 fn a_cut_that_is_shorter_than_the_lease_makes_nobody_lose() {
-    let Some(scene) = Scene::new(3, 2, &["s", "t", "u"]) else { return };
+    let Some(scene) = Scene::patient(3, 2, &["s", "t", "u"]) else { return };
     scene.wait_served(scene.everybody());
+    let guards: Vec<Guard> = (0..3).map(|node| scene.hold(node)).collect();
     for host in 0..3 {
         scene.net.unplug(host);
         std::thread::sleep(SHORT);
         scene.net.heal();
         scene.wait_served(scene.everybody());
+        assert_eq!(lost(&guards), Vec::<usize>::new(), "after a cut at {}", name(host));
     }
     assert_eq!(scene.losers(), Vec::<String>::new());
     scene.end();
@@ -146,9 +156,13 @@ fn a_cut_that_is_shorter_than_the_lease_makes_nobody_lose() {
 fn behind_a_cut_that_is_longer_than_the_lease_the_others_go_on() {
     let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
     scene.wait_served(scene.everybody());
+    let guards: Vec<Guard> = (0..3).map(|node| scene.hold(node)).collect();
     scene.net.unplug(0);
     scene.wait_served(scene.clients_of(&[1, 2]));
+    wait_until("whoever is inside behind the cut has lost", || (!guards[0].is_valid()).then_some(()));
+    scene.wait_served(scene.clients_of(&[1, 2]));
     scene.net.heal();
+    assert_eq!(lost(&guards), [0]);
     scene.end();
 }
 
@@ -240,26 +254,35 @@ fn a_full_disk_takes_nobody_his_lock_and_holds_up_only_what_must_be_written() {
 
 #[test]
 fn a_week_in_the_life_loses_only_the_locks_of_the_nodes_that_restart() {
-    let Some(mut scene) = Scene::new(3, 2, &["s", "t"]) else { return };
+    let Some(mut scene) = Scene::patient(3, 2, &["s", "t"]) else { return };
     scene.wait_served(scene.everybody());
+    let mut guards: Vec<Guard> = (0..3).map(|node| scene.hold(node)).collect();
+    let (mut restarts, mut leaders) = (Vec::new(), vec![scene.leader()]);
     for node in 0..3 {
-        let before = scene.losers().len();
-        scene.stop(node);
+        let began = clock::now().0;
+        scene.signal_daemon(node, Signal::TERM);
+        assert_eq!(guards[node].wait_lost(scene::PATIENCE), Some(Lost::Told(Loss::Leaving)));
+        drop(guards.remove(node));
+        scene.wait_stopped(node);
         scene.wait_served(scene.clients_beside(node));
+        leaders.push(scene.leader());
+        assert_ne!(leaders.last(), Some(&node), "whoever has stopped does not lead");
         scene.restart(node);
+        restarts.push((name(node), began..clock::now().0));
         scene.wait_served(scene.everybody());
-        let lost = scene.losers().split_off(before);
-        assert!(
-            lost.iter().all(|client| client.starts_with(&name(node))),
-            "{lost:?} while {} restarts",
-            name(node)
-        );
-        let before = scene.losers().len();
+        guards.insert(node, scene.hold(node));
         scene.net.unplug(node);
         std::thread::sleep(SHORT);
         scene.net.heal();
         scene.wait_served(scene.everybody());
-        assert_eq!(scene.losers().split_off(before), Vec::<String>::new());
+        assert_eq!(lost(&guards), Vec::<usize>::new(), "after a restart and a cut of {}", name(node));
     }
-    scene.end();
+    leaders.dedup();
+    assert!(leaders.len() > 1, "the leader has changed: {leaders:?}");
+    let is_excused = |line: &Line| {
+        restarts.iter().any(|(node, span)| line.client.starts_with(node) && span.contains(&line.at))
+    };
+    let lines = scene.end();
+    let losses = lines.iter().filter(|line| matches!(line.event, Event::Lost { .. }));
+    assert_eq!(losses.filter(|line| !is_excused(line)).collect::<Vec<_>>(), Vec::<&Line>::new());
 }

@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use doorway_client::protocol::Status;
-use doorway_client::{Client, clock};
+use doorway_client::{Client, Guard, clock};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::history::{self, Event, Line};
@@ -14,10 +14,14 @@ use super::net::Net;
 use super::worker::Task;
 
 /// How long anything may take that should happen: far longer than it does.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Times that bear a machine that is busy with other things.
 const TIMING: &str = "lease = \"2s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\ndetection = \"2500ms\"\nbarrier = \"2s\"\nelection = \"800ms\"\n";
+
+/// Times for those who stay inside all the while and must not lose: a busy machine may keep a daemon waiting for longer than the
+/// others bear.
+const PATIENT: &str = "lease = \"5s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\ndetection = \"6s\"\nbarrier = \"5s\"\nelection = \"800ms\"\n";
 
 /// The lease in microseconds.
 pub const LEASE: u64 = 2_000_000;
@@ -85,6 +89,17 @@ impl Scene {
         Some(scene)
     }
 
+    /// The same, where a lease is long.
+    pub fn patient(nodes: usize, clients: usize, sections: &[&str]) -> Option<Self> {
+        Self::prepared(nodes, clients, sections, |scene| {
+            for node in 0..nodes {
+                let text = std::fs::read_to_string(scene.config(node)).expect("it was written");
+                assert!(text.contains(TIMING), "node.toml has a table of times");
+                std::fs::write(scene.config(node), text.replace(TIMING, PATIENT)).expect("it can be changed");
+            }
+        })
+    }
+
     fn found(&self, nodes: usize) {
         let peers = (0..nodes).map(|node| format!("{}={}:7400", name(node), self.net.address(node)));
         let peers = peers.collect::<Vec<_>>().join(",");
@@ -98,8 +113,8 @@ impl Scene {
         for node in 0..nodes {
             let path = self.config(node);
             let text = std::fs::read_to_string(&path).expect("it was written");
-            let socket = format!("socket = {:?}\n", self.socket(node));
-            let text = format!("{socket}{}", text.replace("[timing]\n", &format!("[timing]\n{TIMING}")));
+            let own = format!("socket = {:?}\nstop_patience = \"500ms\"\n", self.socket(node));
+            let text = format!("{own}{}", text.replace("[timing]\n", &format!("[timing]\n{TIMING}")));
             assert!(text.contains(TIMING), "node.toml has a table of times");
             std::fs::write(&path, text).expect("it can be changed");
         }
@@ -188,6 +203,14 @@ impl Scene {
         })
     }
 
+    /// Enters a section of its own through a node, and stays there.
+    pub fn hold(&self, node: usize) -> Guard {
+        let section = format!("kept-{}", name(node));
+        let entered = Client::connect(self.socket(node))
+            .and_then(|client| client.section(section).wait(PATIENCE).enter_blocking());
+        entered.expect("nobody else wants it")
+    }
+
     /// A client that is inside a section now.
     pub fn holder(&self) -> usize {
         wait_until("somebody is inside", || {
@@ -223,9 +246,8 @@ impl Scene {
         child.wait().expect("it is over");
     }
 
-    /// Asks a daemon to stop, and waits until it has.
-    pub fn stop(&mut self, node: usize) {
-        self.signal_daemon(node, Signal::TERM);
+    /// Waits until a daemon has stopped that was told to.
+    pub fn wait_stopped(&mut self, node: usize) {
         let mut child = self.daemons[node].take().expect("it runs");
         wait_until("a daemon stops when it is told to", || child.try_wait().expect("it is ours"));
     }

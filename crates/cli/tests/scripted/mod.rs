@@ -45,12 +45,16 @@ impl Daemon {
 
     /// The next client, welcomed.
     pub fn client(&self) -> Client {
+        let mut client = self.stranger();
+        client.welcome(clock::now());
+        client
+    }
+
+    /// The next client, to which nothing was said.
+    pub fn stranger(&self) -> Client {
         let (stream, _) = self.listener.accept().expect("a client");
         stream.set_read_timeout(Some(LONG)).expect("a limit");
-        let mut client = Client { stream };
-        let (cluster, node) = ("lab".to_owned(), "a".to_owned());
-        client.say(&Told::Welcome { version: VERSION, cluster, node });
-        client
+        Client { stream }
     }
 
     /// The next client, its request for a lock taken.
@@ -87,6 +91,12 @@ pub struct Client {
 }
 
 impl Client {
+    /// Says welcome as a daemon does on whose clock it is this time.
+    pub fn welcome(&mut self, now: Ticks) {
+        let (cluster, node) = ("lab".to_owned(), "a".to_owned());
+        self.say(&Told::Welcome { version: VERSION, cluster, node, now });
+    }
+
     pub fn say(&mut self, told: &Told) {
         let frame = protocol::frame(told, LONGEST_TOLD).expect("a short word");
         self.stream.write_all(&frame).expect("somebody hears it");
@@ -134,7 +144,8 @@ pub fn end(child: Child) -> (i32, String, String) {
     (status.code().unwrap_or(-1), terminal::text(&stdout), terminal::text(&stderr))
 }
 
-fn nothing() -> Status {
+/// How things stand where nothing happens.
+pub fn nothing() -> Status {
     Status {
         cluster: "lab".to_owned(),
         algorithm: "none".to_owned(),

@@ -31,11 +31,13 @@ impl Daemon {
     }
 
     pub fn welcome(&self) {
-        self.tell(&Told::Welcome {
-            version: protocol::VERSION,
-            cluster: "test".to_owned(),
-            node: "a".to_owned(),
-        });
+        self.welcome_at(clock::now());
+    }
+
+    /// Says welcome as a daemon does on whose clock it is this time.
+    pub fn welcome_at(&self, now: Ticks) {
+        let (cluster, node) = ("test".to_owned(), "a".to_owned());
+        self.tell(&Told::Welcome { version: protocol::VERSION, cluster, node, now });
     }
 
     pub fn tell(&self, told: &Told) {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::protocol::{Told, VERSION, frame};
-use doorway_client::{Client, Error, Lost};
+use doorway_client::protocol::{self, Told, frame};
+use doorway_client::{Client, Error, Lost, clock};
 use doorway_node::Reason;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -33,7 +33,8 @@ fn request_while(client: Client, act: impl FnOnce(&Daemon), daemon: Daemon) -> E
 
 #[test]
 fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
-    let welcome = |version| Told::Welcome { version, cluster: String::new(), node: String::new() };
+    let welcome =
+        |version| Told::Welcome { version, cluster: String::new(), node: String::new(), now: clock::now() };
     let acts: [(&str, Vec<u8>); 5] = [
         ("bytes are no message", vec![2, 0, 0, 0, 0xff, 0xff]),
         ("at most 16777216 bytes, not 4294967295", vec![0xff; 4]),
@@ -42,11 +43,7 @@ fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
             "does not say welcome first",
             frame(&Told::Done { number: 1, sentence: String::new() }, 100).expect("short"),
         ),
-        (
-            "says welcome twice",
-            [frame(&welcome(VERSION), 100).expect("short"), frame(&welcome(VERSION), 100).expect("short")]
-                .concat(),
-        ),
+        ("says welcome twice", frame(&welcome(protocol::VERSION), 100).expect("short").repeat(2)),
     ];
     for (words, bytes) in acts {
         let (client, daemon) = strangers();

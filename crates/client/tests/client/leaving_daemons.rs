@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use doorway_client::protocol::Ask;
-use doorway_client::{Client, Error, Lost};
+use doorway_client::{Client, Error, Lost, clock};
 
 use crate::daemon::{Daemon, pair};
 use crate::runtime::block_on;
@@ -92,6 +92,35 @@ fn a_request_waits_for_the_next_daemon_only_if_it_says_so() {
     let (again, _) = second.grant(60_000);
     assert_eq!(again, number);
     assert!(patient.join().expect("the client").expect("it is let in").is_valid());
+}
+
+#[test]
+fn a_daemon_that_is_gone_is_looked_for_less_and_less_often_until_it_is_back() {
+    let (tries, tried) = mpsc::channel();
+    let (sender, sockets): (Sender<UnixStream>, Receiver<UnixStream>) = mpsc::channel();
+    let (first, daemon) = UnixStream::pair().expect("a pair");
+    sender.send(first).expect("somebody listens");
+    let connect = move || {
+        tries.send(clock::now()).map_err(io::Error::other)?;
+        sockets.try_recv().map_err(io::Error::other)
+    };
+    let client = Client::through(connect).expect("a client");
+    let daemon = Daemon::new(daemon);
+    daemon.welcome();
+    let next_try = || tried.recv_timeout(LONG).expect("it is looked for");
+    next_try();
+    let waiting = thread::spawn(move || client.section("a").persistent().enter_blocking());
+    daemon.next_lock();
+    let mut moments = vec![clock::now()];
+    drop(daemon);
+    moments.extend(std::iter::repeat_with(next_try).take(6));
+    let pauses: Vec<u64> = moments.windows(2).map(|pair| (pair[1].0 - pair[0].0) / 1_000).collect();
+    // Later is always possible, earlier never.
+    let least = [25, 50, 100, 200, 400, 800];
+    assert!(pauses.iter().zip(least).all(|(pause, least)| *pause >= least), "{pauses:?}");
+    let second = next_daemon(&sender);
+    second.grant(60_000);
+    assert!(waiting.join().expect("the client").expect("it is let in").is_valid());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A client against a daemon that does what the test says: see `daemon`. Nothing here waits for a time to pass that could be
 //! observed.
 
+mod clocks;
 mod daemon;
 mod giving_up;
 mod holding;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use doorway_client::clock;
 use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
 use doorway_node::ClientId;
 use tokio::io::AsyncWriteExt as _;
@@ -52,6 +53,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
         version: protocol::VERSION,
         cluster: shared.config.cluster.clone(),
         node: shared.config.node.get_ref().clone(),
+        now: clock::now(),
     });
     shared.tell(Event::Came { client, outbox: outbox.clone(), process });
     let (mut reading, mut writing) = stream.split();

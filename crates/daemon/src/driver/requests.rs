@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use doorway_client::protocol::{Ask, Told};
+use doorway_client::protocol::{self, Ask, Told};
 use doorway_core::{Fence, SectionName, Ticks, is_plain};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
 
@@ -70,7 +70,7 @@ impl Driver {
         match ask {
             Ask::Introduce { label } => {
                 if let Some(client) = self.clients.get_mut(&client) {
-                    client.label = shortened(&label);
+                    client.label = shown(&label);
                 }
             }
             Ask::Lock { number, names, patience, max_hold, tell_if_wanted } => {
@@ -135,17 +135,14 @@ impl Driver {
 }
 
 /// What a client says of itself, as far as there is room for it, on one line, and with nothing that does something to whatever shows it.
-fn shortened(label: &str) -> String {
-    const LONGEST: usize = 200;
+fn shown(label: &str) -> String {
     let shown = |character: char| match character {
         plain if is_plain(plain) => plain,
         blank if blank.is_whitespace() => ' ',
         _ => char::REPLACEMENT_CHARACTER,
     };
-    let mut label: String = label.chars().map(shown).collect();
-    let end = (0..=LONGEST).rev().find(|at| label.is_char_boundary(*at));
-    label.truncate(end.unwrap_or_default());
-    label
+    let label: String = label.chars().map(shown).collect();
+    protocol::shortened(&label).to_owned()
 }
 
 #[cfg(test)]
@@ -154,8 +151,8 @@ mod tests {
 
     #[test]
     fn a_label_is_one_line_of_at_most_200_bytes_that_does_nothing_to_a_terminal() {
-        assert_eq!(shortened("sh -c 'a\nb'\t\u{1b}[2J"), "sh -c 'a b' \u{fffd}[2J");
-        assert_eq!(shortened(&"ü".repeat(150)), "ü".repeat(100));
-        assert_eq!(shortened(&format!("x{}", "ü".repeat(150))).len(), 199);
+        assert_eq!(shown("sh -c 'a\nb'\t\u{1b}[2J"), "sh -c 'a b' \u{fffd}[2J");
+        assert_eq!(shown(&"ü".repeat(150)), "ü".repeat(100));
+        assert_eq!(shown(&format!("x{}", "ü".repeat(150))).len(), 199);
     }
 }

@@ -14,7 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::client::PATIENCE;
-use crate::cluster::{Cluster, free_address};
+use crate::cluster::{Cluster, free_address, wait_for};
 
 /// What somebody claims to be: cluster, name and number.
 pub type Claim<'a> = (&'a str, &'a str, u32);

@@ -14,7 +14,7 @@ use super::no_lock::NoLock;
 use super::process::{Notice, Process};
 use super::settings::Bank;
 use super::tally::{Tally, Violation, Wrong};
-use super::teller::{Ended, Teller, Work};
+use super::teller::Teller;
 
 /// What a run of the bank came to.
 #[derive(Clone, Debug)]
@@ -163,7 +163,10 @@ impl<'a, A: Explain> Hall<'a, A> {
             Notice::Left(section) => self.watches.entry(section).or_default().leave(process),
             Notice::Spoke { place, kind, copies } => self.tally.count_messages(place, kind, copies),
             Notice::Changed { account, by } => self.logged[account] += by,
-            Notice::Ended(ended) => self.note_end(ended),
+            Notice::Ended(ended) => {
+                let wrong = self.tally.count_end(ended, self.bank.total());
+                wrong.into_iter().for_each(|(kind, what)| self.violate(kind, what));
+            }
             Notice::Stale => self.tally.fenced += 1,
             Notice::Overdrawn(balance) => {
                 let what = format!("{} is overdrawn: it has {balance}", self.bank.title(process));
@@ -192,23 +195,6 @@ impl<'a, A: Explain> Hall<'a, A> {
             }
         };
         self.violate(wrong.0, wrong.1);
-    }
-
-    fn note_end(&mut self, ended: Ended) {
-        match ended {
-            Ended::Transferred => self.tally.transfers += 1,
-            Ended::Refused => self.tally.refused += 1,
-            Ended::Fenced(Work::Transfer(_)) => self.tally.abandoned += 1,
-            Ended::Fenced(Work::Audit) => self.tally.void_audits += 1,
-            Ended::Audited(sum) => {
-                self.tally.audits += 1;
-                let total = self.bank.total();
-                if sum != total {
-                    let what = format!("the auditor counts {sum} in all accounts, not {total}");
-                    self.violate(Wrong::Audit, what);
-                }
-            }
-        }
     }
 
     /// What must hold at the end, whatever the audits saw.
@@ -269,9 +255,7 @@ impl<'a, A: Explain> Hall<'a, A> {
     }
 
     fn violate(&mut self, kind: Wrong, what: String) {
-        let times = self.tally.found.entry(kind).or_default();
-        *times += 1;
-        if *times <= Outcome::MOST_VIOLATIONS {
+        if self.tally.count_wrong(kind) {
             self.violations.push(Violation { time: self.engine.now(), kind, what });
         }
     }

@@ -7,6 +7,9 @@ use doorway_core::Ticks;
 use doorway_simulator::Samples;
 use serde::Serialize;
 
+use super::hall::Outcome;
+use super::teller::{Ended, Work};
+
 /// All that is counted. Tallies of several runs add up.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -60,6 +63,36 @@ impl Tally {
     #[must_use]
     pub fn times(&self, wrong: Wrong) -> u64 {
         self.found.get(&wrong).copied().unwrap_or(0)
+    }
+
+    /// Counts how a transfer or an audit has ended. An audit that comes to another sum than this is wrong, and told.
+    pub fn count_end(&mut self, ended: Ended, total: i64) -> Option<(Wrong, String)> {
+        let counted = match ended {
+            Ended::Transferred => &mut self.transfers,
+            Ended::Refused => &mut self.refused,
+            Ended::Fenced(Work::Transfer(_)) => &mut self.abandoned,
+            Ended::Fenced(Work::Audit) => &mut self.void_audits,
+            Ended::Audited(_) => &mut self.audits,
+        };
+        *counted += 1;
+        let told = |sum| (Wrong::Audit, format!("the auditor counts {sum} in all accounts, not {total}"));
+        match ended {
+            Ended::Audited(sum) if sum != total => Some(told(sum)),
+            _ => None,
+        }
+    }
+
+    /// Counts something wrong, and tells whether it is one of the first of its kind, which are told.
+    pub fn count_wrong(&mut self, wrong: Wrong) -> bool {
+        let times = self.found.entry(wrong).or_default();
+        *times += 1;
+        *times <= Outcome::MOST_VIOLATIONS
+    }
+
+    /// How many transfers and audits have ended.
+    #[must_use]
+    pub fn errands(&self) -> u64 {
+        self.transfers + self.refused + self.abandoned + self.audits + self.void_audits
     }
 
     /// Adds the counts of another run.
@@ -145,5 +178,33 @@ pub struct Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "time {}: {}", self.time, self.what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_end_is_counted_once_and_an_audit_with_another_sum_is_told() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.count_end(Ended::Transferred, 300), None);
+        assert_eq!(tally.count_end(Ended::Refused, 300), None);
+        assert_eq!(tally.count_end(Ended::Fenced(Work::Audit), 300), None);
+        assert_eq!(tally.count_end(Ended::Audited(300), 300), None);
+        let told = "the auditor counts 287 in all accounts, not 300".to_owned();
+        assert_eq!(tally.count_end(Ended::Audited(287), 300), Some((Wrong::Audit, told)));
+        let Tally { transfers, refused, abandoned, audits, void_audits, .. } = &tally;
+        assert_eq!((*transfers, *refused, *abandoned, *audits, *void_audits), (1, 1, 0, 2, 1));
+        assert_eq!(tally.errands(), 5);
+    }
+
+    #[test]
+    fn of_each_kind_the_first_ten_are_told() {
+        let mut tally = Tally::default();
+        let told = std::iter::repeat_with(|| tally.count_wrong(Wrong::Stall)).take(12).filter(|told| *told);
+        assert_eq!(told.count(), 10);
+        assert!(tally.count_wrong(Wrong::Audit));
+        assert_eq!(tally.times(Wrong::Stall), 12);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use doorway_client::clock;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
-use doorway_lab::bank::{Answer, Bank, Ended, Order, Outcome, Pass, Tally, Violation, Work, Wrong};
+use doorway_lab::bank::{Answer, Bank, Ended, Order, Pass, Tally, Violation, Wrong};
 
 use super::words::Extract;
 
@@ -81,8 +81,7 @@ impl Books {
 
     /// How many transfers and audits have ended.
     pub(super) fn errands(&self) -> u64 {
-        let Tally { transfers, refused, abandoned, audits, void_audits, .. } = &self.tally;
-        transfers + refused + abandoned + audits + void_audits
+        self.tally.errands()
     }
 
     pub(super) fn enter(&mut self, process: usize, at: Ticks, waited: Ticks, passes: Vec<Pass>) {
@@ -105,7 +104,8 @@ impl Books {
     ) -> Vec<Pass> {
         self.lost.extend(lost);
         changes.iter().for_each(|(account, by)| self.logged[*account] += by);
-        self.note_errand(at, ended);
+        let wrong = self.tally.count_end(ended, self.bank.total());
+        wrong.into_iter().for_each(|(kind, what)| self.violate(at, kind, what));
         self.end_visits(process, at)
     }
 
@@ -125,23 +125,6 @@ impl Books {
         self.killed.push(killed);
     }
 
-    fn note_errand(&mut self, at: Ticks, ended: Ended) {
-        match ended {
-            Ended::Transferred => self.tally.transfers += 1,
-            Ended::Refused => self.tally.refused += 1,
-            Ended::Fenced(Work::Transfer(_)) => self.tally.abandoned += 1,
-            Ended::Fenced(Work::Audit) => self.tally.void_audits += 1,
-            Ended::Audited(sum) => {
-                self.tally.audits += 1;
-                let total = self.bank.total();
-                if sum != total {
-                    let what = format!("the auditor counts {sum} in all accounts, not {total}");
-                    self.violate(at, Wrong::Audit, what);
-                }
-            }
-        }
-    }
-
     pub(super) fn note_stall(&mut self, process: usize, sections: &[SectionName]) {
         let sections: Vec<&str> = sections.iter().map(SectionName::as_str).collect();
         let what = format!("{} waits for {} for ever", self.title(process), sections.join(", "));
@@ -157,9 +140,7 @@ impl Books {
     }
 
     fn violate(&mut self, at: Ticks, kind: Wrong, what: String) {
-        let times = self.tally.found.entry(kind).or_default();
-        *times += 1;
-        if *times <= Outcome::MOST_VIOLATIONS {
+        if self.tally.count_wrong(kind) {
             let time = Ticks(at.0.saturating_sub(self.began.0));
             self.violations.push(Violation { time, kind, what });
         }

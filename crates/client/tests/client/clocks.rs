@@ -1,0 +1,102 @@
+//! The clock of clients, and daemons that have another.
+
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Output};
+
+use doorway_client::{Client, clock};
+use doorway_core::Ticks;
+
+use crate::daemon::{Daemon, strangers};
+
+const SECOND: u64 = 1_000_000;
+
+/// By how many seconds a machine seems to have slept in a time namespace of its own.
+const SLEPT: u64 = 1_000;
+
+/// The system's own count of the time since the machine was started, suspended or not, to a hundredth of a second.
+fn uptime() -> Option<Ticks> {
+    let text = std::fs::read_to_string("/proc/uptime").ok()?;
+    let seconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(Ticks((seconds * SECOND as f64).round() as u64))
+}
+
+#[test]
+fn the_clock_is_the_one_by_which_the_system_counts_its_uptime() {
+    let Some(before) = uptime() else {
+        eprintln!("skipped: this system does not tell its uptime");
+        return;
+    };
+    let (now, after) = (clock::now(), uptime().expect("it told it before"));
+    assert!(before <= now && now <= after + Ticks(SECOND / 100), "{before} {now} {after}");
+}
+
+/// For [`a_clock_that_has_slept`]: whoever runs this test alone reads what the clock says.
+#[test]
+fn a_process_that_tells_the_time() {
+    println!("it is {}", clock::now().0);
+}
+
+/// This program with one test, where the clock that goes on in suspend is ahead of the one that does not.
+fn a_clock_that_has_slept(test: &str) -> Option<Output> {
+    let unshare = |words: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--time", "--boottime", &SLEPT.to_string(), "--fork"]);
+        // An alarm on another clock would ring when nobody waits for it any more.
+        command.args(["timeout", "60"]).args(words).output().ok()
+    };
+    if !unshare(&["true"]).is_some_and(|tried| tried.status.success()) {
+        eprintln!("skipped: a time namespace needs root, Linux 5.6 and unshare");
+        return None;
+    }
+    let own = std::env::current_exe().expect("this program");
+    unshare(&[&own.to_string_lossy(), "--exact", test, "--nocapture"])
+}
+
+#[test]
+fn the_clock_counts_the_time_for_which_a_machine_was_suspended() {
+    let before = clock::now();
+    let Some(told) = a_clock_that_has_slept("clocks::a_process_that_tells_the_time") else { return };
+    let told = String::from_utf8(told.stdout).expect("text");
+    let now = told.lines().find_map(|line| line.strip_prefix("it is ")?.parse().ok());
+    let awake = Ticks(now.unwrap_or_else(|| panic!("it tells the time: {told}"))) - Ticks(SLEPT * SECOND);
+    assert!(before <= awake && awake <= clock::now(), "{before} {awake}");
+}
+
+#[test]
+fn deadlines_are_kept_on_a_machine_that_was_suspended() {
+    let test = "holding::a_deadline_passes_while_the_daemon_is_silent";
+    let Some(ended) = a_clock_that_has_slept(test) else { return };
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stdout));
+    assert!(String::from_utf8_lossy(&ended.stdout).contains("1 passed"));
+}
+
+/// What a client says to a daemon on whose clock it is this time.
+fn refused((client, daemon): (Client, Daemon), now: Ticks) -> String {
+    client.introduce("it");
+    daemon.welcome_at(now);
+    let error = client.welcome_blocking().expect_err("it is no welcome");
+    assert_eq!((&daemon.0).read(&mut [0]).expect("it closes"), 0, "the daemon is told nothing");
+    error.to_string()
+}
+
+/// A client that has connected at this moment and knows it.
+fn fresh() -> (Client, Daemon) {
+    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    let mut ours = Some(ours);
+    let connect = move || ours.take().ok_or_else(|| io::Error::other("there is one daemon only"));
+    (Client::through(connect).expect("a client"), Daemon::new(theirs))
+}
+
+#[test]
+fn a_daemon_with_another_clock_is_not_asked_for_anything() {
+    let slept = Ticks(SLEPT * SECOND);
+    let is_told = |sentence: String, how: &str| {
+        let begin = "what answers is no Doorway daemon that this client understands: its clock is ";
+        let end = format!(" s {how} this program's: both must be in the same time namespace");
+        assert!(sentence.starts_with(begin) && sentence.ends_with(&end), "{sentence}");
+    };
+    is_told(refused(strangers(), clock::now() + slept), "ahead of");
+    is_told(refused(fresh(), clock::now() + slept), "ahead of");
+    is_told(refused(fresh(), clock::now() - slept), "behind");
+}
