@@ -154,7 +154,7 @@ fn a_cut_that_is_shorter_than_the_lease_makes_nobody_lose() {
 
 #[test]
 fn behind_a_cut_that_is_longer_than_the_lease_the_others_go_on() {
-    let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
+    let Some(scene) = Scene::patient(3, 2, &["s"]) else { return };
     scene.wait_served(scene.everybody());
     let guards: Vec<Guard> = (0..3).map(|node| scene.hold(node)).collect();
     scene.net.unplug(0);
