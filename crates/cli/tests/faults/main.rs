@@ -21,7 +21,7 @@ use worker::{Task, VARIABLE};
 const LONG: Duration = Duration::from_millis(4_000);
 
 /// Shorter than a lease, by its margin, by two heartbeats and by what daemons need to find each other again after a cut.
-const SHORT: Duration = Duration::from_millis(1_000);
+const SHORT: Duration = Duration::from_millis(600);
 
 #[test]
 fn a_client_as_a_process_of_its_own() {
@@ -131,9 +131,10 @@ fn a_client_is_killed_inside_and_leaves_no_lock_behind() {
     scene.end();
 }
 
-/// Which of those who have stayed inside all the time have lost.
-fn lost(guards: &[Guard]) -> Vec<usize> {
-    (0..guards.len()).filter(|node| !guards[*node].is_valid()).collect()
+/// Which of those who have stayed inside all the time have lost, and why.
+fn lost(guards: &[Guard]) -> Vec<(usize, Lost)> {
+    let lost = |(node, guard): (usize, &Guard)| Some((node, guard.wait_lost(Duration::ZERO)?));
+    guards.iter().enumerate().filter_map(lost).collect()
 }
 
 #[test]
@@ -146,7 +147,7 @@ fn a_cut_that_is_shorter_than_the_lease_makes_nobody_lose() {
         std::thread::sleep(SHORT);
         scene.net.heal();
         scene.wait_served(scene.everybody());
-        assert_eq!(lost(&guards), Vec::<usize>::new(), "after a cut at {}", name(host));
+        assert_eq!(lost(&guards), [], "after a cut at {}", name(host));
     }
     assert_eq!(scene.losers(), Vec::<String>::new());
     scene.end();
@@ -154,15 +155,15 @@ fn a_cut_that_is_shorter_than_the_lease_makes_nobody_lose() {
 
 #[test]
 fn behind_a_cut_that_is_longer_than_the_lease_the_others_go_on() {
-    let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
+    let Some(scene) = Scene::patient(3, 2, &["s"]) else { return };
     scene.wait_served(scene.everybody());
     let guards: Vec<Guard> = (0..3).map(|node| scene.hold(node)).collect();
     scene.net.unplug(0);
     scene.wait_served(scene.clients_of(&[1, 2]));
-    wait_until("whoever is inside behind the cut has lost", || (!guards[0].is_valid()).then_some(()));
+    assert!(guards[0].wait_lost(scene::PATIENCE).is_some());
     scene.wait_served(scene.clients_of(&[1, 2]));
     scene.net.heal();
-    assert_eq!(lost(&guards), [0]);
+    assert_eq!(lost(&guards[1..]), []);
     scene.end();
 }
 
@@ -275,7 +276,7 @@ fn a_week_in_the_life_loses_only_the_locks_of_the_nodes_that_restart() {
         std::thread::sleep(SHORT);
         scene.net.heal();
         scene.wait_served(scene.everybody());
-        assert_eq!(lost(&guards), Vec::<usize>::new(), "after a restart and a cut of {}", name(node));
+        assert_eq!(lost(&guards), [], "after a restart and a cut of {}", name(node));
     }
     leaders.dedup();
     assert!(leaders.len() > 1, "the leader has changed: {leaders:?}");

@@ -21,7 +21,7 @@ const TIMING: &str = "lease = \"2s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\
 
 /// Times for those who stay inside all the while and must not lose: a busy machine may keep a daemon waiting for longer than the
 /// others bear.
-const PATIENT: &str = "lease = \"5s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\ndetection = \"6s\"\nbarrier = \"5s\"\nelection = \"800ms\"\n";
+const PATIENT: &str = "lease = \"4s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\ndetection = \"5s\"\nbarrier = \"4s\"\nelection = \"800ms\"\n";
 
 /// The lease in microseconds.
 pub const LEASE: u64 = 2_000_000;

@@ -58,15 +58,18 @@ impl Task {
     /// Does it, until somebody says stop.
     pub fn run(&self) {
         let mut book = Book::open(&self.book());
-        for section in self.sections.iter().cycle() {
+        let open = |section| FencedFile::open(self.folder.join(format!("{section}.resource")));
+        let resources: Vec<FencedFile> =
+            self.sections.iter().map(|section| open(section).expect("a resource")).collect();
+        for (section, resource) in self.sections.iter().zip(&resources).cycle() {
             if self.stop().exists() {
                 return;
             }
-            self.enter_once(section, &mut book);
+            self.enter_once(section, resource, &mut book);
         }
     }
 
-    fn enter_once(&self, section: &str, book: &mut Book) {
+    fn enter_once(&self, section: &str, resource: &FencedFile, book: &mut Book) {
         let mut note = |at: u64, event: Event| {
             let (client, section) = (self.name.clone(), section.to_owned());
             book.write(&Line { at, client, section, event });
@@ -81,10 +84,10 @@ impl Task {
             return;
         };
         note(clock::now().0, Event::Entered { fence: guard.fence().0 });
-        self.write(section, &guard, &mut note);
+        self.write(resource, &guard, &mut note);
         let lost = guard.wait_lost(Duration::from_millis(self.hold));
         if self.writes_late {
-            self.write(section, &guard, &mut note);
+            self.write(resource, &guard, &mut note);
         }
         let (fence, until) = (guard.fence().0, guard.valid_until().0);
         let is_valid = lost.is_none() && guard.is_valid();
@@ -92,8 +95,7 @@ impl Task {
         note(clock::now().0, event);
     }
 
-    fn write(&self, section: &str, guard: &Guard, note: &mut impl FnMut(u64, Event)) {
-        let resource = FencedFile::open(self.folder.join(format!("{section}.resource"))).expect("a resource");
+    fn write(&self, resource: &FencedFile, guard: &Guard, note: &mut impl FnMut(u64, Event)) {
         let began = clock::now().0;
         let taken = resource.write(guard.fence(), self.name.as_bytes()).is_ok();
         note(clock::now().0, Event::Wrote { fence: guard.fence().0, began, taken });
