@@ -107,14 +107,14 @@ fn tests_of_workspace() -> Result<(), Stop> {
     packages::ensure(&packages::POSTGRESQL);
     packages::BROWSER.iter().chain(&packages::FAULTS).for_each(packages::ensure);
     // A picture that differs from its snapshot fails, and nothing is written beside it.
-    let words = ["test", "--workspace", "--locked", "--lib", "--bins", "--tests", "--examples"];
+    let words = ["test", "--workspace", "--locked", "--tests", "--examples"];
     cargo(&words, &[("INSTA_UPDATE", "no")])
 }
 
 /// What is off unless it is asked for, and the locks without `std`.
 fn features() -> Result<(), Stop> {
     cargo(
-        &["test", "-p", "doorway-lab", "--features", "parquet", "--locked", "--test", "suite", "parquet"],
+        &["test", "-p", "doorway-lab", "--features", "parquet", "--locked", "--test", "sweep", "parquet"],
         &[],
     )?;
     let locks = ["-p", "doorway-locks", "--locked"];

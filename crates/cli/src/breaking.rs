@@ -9,7 +9,7 @@ use doorway_core::{Refusal, SectionName, Ticks};
 use crate::Answer;
 use crate::line::Where;
 use crate::question::confirmed;
-use crate::status::spoken;
+use crate::status::{silent, spoken};
 
 /// Take a section from whoever is inside
 ///
@@ -54,7 +54,9 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
 /// If no daemon answers, or it cannot do what it is asked for.
 fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
     let section = &arguments.section;
-    let Some(holder) = holder(arguments)? else {
+    let by = clock::now() + PATIENCE;
+    let Inside { holder: Some(holder), .. } = settled(arguments, by, |inside| inside.holder.is_some())?
+    else {
         return Ok(Answer::failed(format!("nobody is inside {section}")));
     };
     if !arguments.yes && !confirmed(&format!("{} is inside {section}. Break it? [y/N] ", described(&holder)))?
@@ -64,20 +66,52 @@ fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
     // Whoever came in while somebody thought about it is not the one that is meant.
     arguments.daemon.ask(|client| client.break_section(section.as_str(), holder.fence))?;
     let told = format!("{} was told to stop", described(&holder));
-    let until = clock::now() + PATIENCE;
-    while clock::now() < until {
-        if self::holder(arguments)?.is_none_or(|inside| inside.fence != holder.fence) {
-            return Ok(Answer::holds(format!("{told} and is out of {section}\n")));
+    let is_it = |inside: &Inside| inside.holder.as_ref().is_some_and(|other| other.fence == holder.fence);
+    let by = clock::now() + PATIENCE;
+    loop {
+        if !is_it(&settled(arguments, by, is_it)?) {
+            return Ok(Answer::holds(format!("{told} and holds {section} no longer\n")));
+        }
+        if clock::now() >= by {
+            return Ok(Answer::failed(format!("{told} and is still inside {section}")));
         }
         std::thread::sleep(clock::span(LOOK_AGAIN));
     }
-    Ok(Answer::failed(format!("{told} and is still inside {section}")))
 }
 
-/// Who is inside, as all nodes tell that answer.
-fn holder(Arguments { section, daemon, .. }: &Arguments) -> Result<Option<ClientStatus>, Refusal> {
+/// Who is inside, as those tell that answer, and who does not.
+struct Inside {
+    holder: Option<ClientStatus>,
+    silent: Vec<String>,
+}
+
+/// Who is inside, once that is certain: this is enough to know, or all members have answered. One that is silent is left out after a
+/// while, and whoever was inside there has stopped by then.
+///
+/// # Errors
+/// If no daemon answers, or a member is silent for too long.
+fn settled(arguments: &Arguments, by: Ticks, is_enough: impl Fn(&Inside) -> bool) -> Result<Inside, Refusal> {
+    loop {
+        let inside = look(arguments)?;
+        if inside.silent.is_empty() || is_enough(&inside) {
+            return Ok(inside);
+        }
+        if clock::now() >= by {
+            return Err(Refusal::new(format!(
+                "nobody is inside {} as far as is known, but {} does not answer: ask again when it does",
+                arguments.section,
+                inside.silent.join(", ")
+            )));
+        }
+        std::thread::sleep(clock::span(LOOK_AGAIN));
+    }
+}
+
+fn look(Arguments { section, daemon, .. }: &Arguments) -> Result<Inside, Refusal> {
     let status = daemon.ask(|client| client.status(Some(section.as_str()), true))?;
-    Ok(status.sections.into_iter().find(|found| found.name == *section).and_then(|found| found.inside))
+    let silent = silent(&status).map(str::to_owned).collect();
+    let found = status.sections.into_iter().find(|found| found.name == *section);
+    Ok(Inside { holder: found.and_then(|found| found.inside), silent })
 }
 
 fn described(holder: &ClientStatus) -> String {

@@ -19,6 +19,12 @@ pub(crate) fn of_words(headings: &[&str], rows: &[Vec<String>]) -> String {
     rendered(headings, rows, usize::MAX)
 }
 
+/// How many columns of a terminal a table takes if none of its texts is broken.
+pub(crate) fn natural_width(headings: &[&str], rows: &[Vec<String>]) -> usize {
+    let widths = (0..headings.len()).map(|place| usize::from(widest(headings, rows, place)));
+    widths.sum::<usize>() + usize::from(GAP) * headings.len().saturating_sub(1)
+}
+
 /// A table in which only the first column is of words, and all others are of numbers.
 pub(crate) fn of_numbers(headings: &[&str], rows: &[Vec<String>]) -> String {
     of_words_and_numbers(headings, rows, 1)

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::line::Where;
 use crate::{Answer, Exit};
 
-pub(crate) use page::spoken;
+pub(crate) use page::{silent, spoken};
 
 /// Show who is inside, who waits, and how the nodes are
 ///

@@ -5,24 +5,69 @@ use doorway_core::{SectionName, Ticks};
 
 use super::{answering, is_ready};
 use crate::table;
-use crate::text::counted;
+use crate::text::{self, counted};
 
 /// All of it.
 pub(super) fn page(status: &Status, section: Option<&SectionName>) -> String {
     let Status { cluster, algorithm, node, .. } = status;
     let mut text = format!("Cluster {cluster}, {algorithm}, as node {node} sees it\n\n");
-    text.push_str(&table::of_words(&NODES, &status.nodes.iter().map(node_row).collect::<Vec<_>>()));
+    text.push_str(&nodes_table(&status.nodes, text::width()));
     text.push('\n');
-    let rows: Vec<Vec<String>> = status.sections.iter().flat_map(section_rows).collect();
-    match (rows.is_empty(), section) {
+    match (status.sections.is_empty(), section) {
         (true, Some(name)) => text.push_str(&format!("Nobody is inside {name} or waits for it.\n")),
         (true, None) => text.push_str("Nobody is inside of anything or waits.\n"),
-        (false, _) => text.push_str(&table::of_words(&SECTIONS, &rows)),
+        (false, _) => text.push_str(&sections_table(&status.sections, text::width())),
+    }
+    let silent: Vec<&str> = silent(status).collect();
+    if !silent.is_empty() {
+        text.push_str(&format!("No answer from {}: what its clients hold is not known.\n", silent.join(", ")));
     }
     if status.is_cut {
         text.push_str("… and more sections than are shown here; `doorway status NAME` tells of one\n");
     }
     text
+}
+
+/// The members that have not answered.
+pub(crate) fn silent(status: &Status) -> impl Iterator<Item = &str> {
+    let is_silent = |node: &&NodeStatus| node.is_member && node.own.is_none();
+    status.nodes.iter().filter(is_silent).map(|node| node.name.as_str())
+}
+
+/// The nodes, with fewer columns where there is no room for all of them.
+fn nodes_table(nodes: &[NodeStatus], width: usize) -> String {
+    const LESS: [&[&str]; 4] =
+        [&[], &["Entries"], &["Entries", "Clients"], &["Entries", "Clients", "Address"]];
+    let rows: Vec<Vec<String>> = nodes.iter().map(node_row).collect();
+    let tables = LESS.map(|left_out| {
+        let kept: Vec<usize> = (0..NODES.len()).filter(|place| !left_out.contains(&NODES[*place])).collect();
+        let headings: Vec<&str> = kept.iter().map(|place| NODES[*place]).collect();
+        let rows = rows.iter().map(|row| kept.iter().map(|place| row[*place].clone()).collect()).collect();
+        (headings, rows)
+    });
+    fitting(tables, width)
+}
+
+/// The sections, with shorter names and labels where there is no room for long ones.
+fn sections_table(sections: &[SectionStatus], width: usize) -> String {
+    const LONGEST: [(usize, usize); 5] = [(255, 40), (40, 28), (28, 20), (20, 12), (11, 7)];
+    let tables = LONGEST.map(|longest| {
+        let rows = sections.iter().flat_map(|section| section_rows(section, longest)).collect();
+        (SECTIONS.to_vec(), rows)
+    });
+    fitting(tables, width)
+}
+
+/// The first of several tables that fits, or the last.
+fn fitting<'a>(tables: impl IntoIterator<Item = (Vec<&'a str>, Vec<Vec<String>>)>, width: usize) -> String {
+    let mut last = String::new();
+    for (headings, rows) in tables {
+        last = table::of_words(&headings, &rows);
+        if table::natural_width(&headings, &rows) <= width {
+            break;
+        }
+    }
+    last
 }
 
 const NODES: [&str; 8] = ["Node", "Address", "Part", "Standing", "View", "Lease", "Clients", "Entries"];
@@ -57,24 +102,26 @@ fn part(node: &NodeStatus) -> &'static str {
 
 const SECTIONS: [&str; 6] = ["Section", "", "Who", "Node", "For", "Fence"];
 
-fn section_rows(section: &SectionStatus) -> Vec<Vec<String>> {
+/// Who is inside of a section or waits, where its name and the labels are at most so long.
+fn section_rows(section: &SectionStatus, (longest_name, longest_label): (usize, usize)) -> Vec<Vec<String>> {
+    let name = shortened(section.name.as_str(), longest_name);
     let row = |what: &str, client: &ClientStatus| {
         let process = client.process.map(|process| format!(" ({process})")).unwrap_or_default();
         let fence = client.fence.map(|fence| fence.to_string()).unwrap_or_default();
-        let who = format!("{}{process}", shortened(&client.label));
-        vec![section.name.to_string(), what.to_owned(), who, client.node.clone(), spoken(client.since), fence]
+        let who = format!("{}{process}", shortened(&client.label, longest_label));
+        vec![name.clone(), what.to_owned(), who, client.node.clone(), spoken(client.since), fence]
     };
     let inside = section.inside.iter().map(|client| row("inside", client));
     inside.chain(section.waiting.iter().map(|client| row("waits", client))).collect()
 }
 
-/// The beginning of a label, where all of it would not leave room for the rest of its line.
-fn shortened(label: &str) -> String {
-    const LONGEST: usize = 28;
-    match label.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", label[..end].trim_end()),
-        None => label.to_owned(),
+/// At most so many characters of a text, with a sign that there are more.
+fn shortened(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        return text.to_owned();
     }
+    let beginning: String = text.chars().take(longest - 1).collect();
+    format!("{}…", beginning.trim_end())
 }
 
 /// Whether the node that answers can let somebody in, and if not, why.
@@ -107,8 +154,12 @@ pub(crate) fn spoken(span: Ticks) -> String {
 mod tests {
     use super::*;
 
+    fn widest(text: &str) -> usize {
+        text.lines().map(|line| line.chars().count()).max().unwrap_or_default()
+    }
+
     #[test]
-    fn sections_with_long_labels_fit_a_terminal_of_80_columns() {
+    fn sections_with_long_names_and_labels_fit_a_terminal_of_80_columns() {
         let client = |process, fence| ClientStatus {
             node: "frankfurt".to_owned(),
             process: Some(process),
@@ -116,14 +167,43 @@ mod tests {
             since: Ticks(3_725_000_000),
             fence,
         };
-        let name = SectionName::new("nightly").expect("a good name");
-        let inside = client(1_234_567, Some(doorway_core::Fence((4_000 << 36) + 77)));
+        let name = SectionName::new("nightly/rebuild-of-all-indices/every-table").expect("a good name");
+        let inside = client(1_234_567, Some(doorway_core::Fence((1_048_587 << 36) + 77)));
         let section = SectionStatus { name, inside: Some(inside), waiting: vec![client(7, None)] };
-        let text = table::of_words(&SECTIONS, &section_rows(&section));
-        let widest = text.lines().map(|line| line.chars().count()).max();
-        assert!(widest.is_some_and(|widest| widest <= 80), "{widest:?}\n{text}");
-        assert_eq!(shortened("make test"), "make test");
-        assert_eq!(text.lines().count(), 4, "{text}");
+        let text = sections_table(&[section.clone()], 80);
+        assert!(widest(&text) <= 80 && text.lines().count() == 4, "{text}");
+        assert!(text.contains("nightly/re…") && text.contains("/usr/l… (1234567)"), "{text}");
+        let wide = sections_table(&[section], 200);
+        assert!(wide.contains("nightly/rebuild-of-all-indices/every-table"), "{wide}");
+    }
+
+    #[test]
+    fn nodes_fit_a_terminal_of_80_columns() {
+        let own = OwnStatus {
+            standing: "its disk takes nothing".to_owned(),
+            view: Some(1_048_587),
+            lease_left: Ticks(887_000),
+            quiet_left: Ticks(0),
+            up: Ticks(0),
+            clients: 10_000,
+            open: 0,
+            waiting: 0,
+            entries: 1_234_567_890,
+            sent: 0,
+            memory: None,
+        };
+        let node = NodeStatus {
+            name: "frankfurt".to_owned(),
+            address: "frankfurt.example.org:7700".to_owned(),
+            is_member: false,
+            is_voter: true,
+            is_leader: false,
+            own: Some(own),
+        };
+        let text = nodes_table(std::slice::from_ref(&node), 80);
+        assert!(widest(&text) <= 80 && text.contains("left out, voter"), "{text}");
+        assert!(!text.contains("1234567890"), "{text}");
+        assert!(nodes_table(&[node], 140).contains("1234567890"));
     }
 
     #[test]
