@@ -140,6 +140,16 @@ fn three_nodes_go_on_without_one_and_take_in_and_put_out_others() {
 }
 
 #[test]
+fn a_section_counts_as_empty_only_when_a_silent_member_has_been_left_out() {
+    let cluster = Cluster::new("silent", &["a", "b", "c"]);
+    cluster.process("c").signal(Signal::STOP);
+    let (code, _, err) = cluster.run(&["break", "x", "--yes", "--node", "a"]);
+    assert!(code == 1 && err.contains("nobody is inside x"), "{code} {err}");
+    assert_eq!(cluster.members("a"), ["a", "b"], "it is certain only when c has no say any more");
+    cluster.process("c").signal(Signal::CONT);
+}
+
+#[test]
 fn certificates_and_their_authority_are_changed_while_the_nodes_run() {
     let cluster = Cluster::new("rotate", &["a", "b", "c"]);
     let first = cluster.fence("a");
