@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 pub(crate) use self::changes::other_times;
+#[cfg(feature = "found")]
 pub(crate) use self::check::check_peers;
 use self::check::{plain, told};
 use self::lines::{Lines, line_at};
