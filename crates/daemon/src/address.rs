@@ -1,6 +1,6 @@
 //! Addresses of nodes as people write them: a host and a port.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use doorway_core::Refusal;
 
@@ -53,6 +53,20 @@ pub fn is_same(one: &str, other: &str) -> bool {
         Err(_) => address.to_lowercase().replace(".:", ":"),
     };
     plain(one) == plain(other)
+}
+
+/// Whether a node that listens at one address keeps another from being listened at: the same port, of the same address or of all. What names
+/// stand for is not looked up.
+pub(crate) fn is_in_the_way(address: &str, other: SocketAddr) -> bool {
+    let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+    let is_everywhere = |all: IpAddr, one: IpAddr| all.is_unspecified() && (all.is_ipv6() || one.is_ipv4());
+    let is_met = match address.parse::<SocketAddr>().map(|place| place.ip()) {
+        Ok(place) => {
+            place == other.ip() || is_everywhere(place, other.ip()) || is_everywhere(other.ip(), place)
+        }
+        Err(_) => other.ip().is_unspecified(),
+    };
+    port == Some(other.port()) && is_met
 }
 
 fn is_port(port: &str) -> bool {
@@ -111,5 +125,23 @@ mod tests {
     fn one_address_is_known_in_whatever_way_it_is_written() {
         assert!(is_same("N1:7700", "n1.:7700") && is_same("[::1]:7700", "[0:0::1]:7700"));
         assert!(!is_same("n1:7700", "n1:7701") && !is_same("10.0.0.1:1", "10.0.0.2:1"));
+    }
+
+    #[test]
+    fn an_address_is_in_the_way_of_the_same_port_of_the_same_machine() {
+        for (address, other, is_met) in [
+            ("10.0.0.1:7700", "10.0.0.1:7700", true),
+            ("10.0.0.1:7700", "10.0.0.1:7701", false),
+            ("10.0.0.1:7700", "127.0.0.1:7700", false),
+            ("10.0.0.1:7700", "0.0.0.0:7700", true),
+            ("0.0.0.0:7700", "127.0.0.1:7700", true),
+            ("[::]:7700", "127.0.0.1:7700", true),
+            ("0.0.0.0:7700", "[::1]:7700", false),
+            ("n1:7700", "0.0.0.0:7700", true),
+            ("n1:7700", "127.0.0.1:7700", false),
+        ] {
+            let place = other.parse().expect("an address");
+            assert_eq!(is_in_the_way(address, place), is_met, "{address} {other}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::TcpListener;
+use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use doorway_client::place;
 use doorway_core::Refusal;
-use doorway_node::disk::{FileDisk, Memory};
+use doorway_node::disk::FileDisk;
 use doorway_node::{LockNode, Recipe, Setup};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
@@ -48,7 +49,7 @@ impl Daemon {
     pub fn start(config: Config, recipe: Recipe) -> Result<Self, Refusal> {
         let (credentials, roster) = look(&config)?;
         let (disk, bytes) = disk::open(&config)?;
-        let whole = Memory::read(&bytes)?.whole;
+        let whole = disk::read(&config, &bytes)?.whole;
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
         let doors = Doors::open(&config)?;
         let runtime = runtime()?;
@@ -190,7 +191,7 @@ fn look(config: &Config) -> Result<(Credentials, Roster), Refusal> {
     Ok((Credentials::load(config)?, Roster::load(config)?))
 }
 
-/// Refuses a socket whose path the system does not take, and one in a folder of somebody else.
+/// Refuses a socket whose path the system does not take or is that of something else, and one in a folder of somebody else.
 fn check_socket(config: &Config) -> Result<(), Refusal> {
     const LONGEST: usize = 107;
     let path = config.socket();
@@ -204,6 +205,12 @@ fn check_socket(config: &Config) -> Result<(), Refusal> {
                 path.display()
             ),
         ));
+    }
+    if path == config.data {
+        return Err(config.refuse("socket", &"the socket cannot be where the data folder is"));
+    }
+    if path.symlink_metadata().is_ok_and(|found| !found.file_type().is_socket()) {
+        return Err(config.refuse("socket", &format_args!("{} is there and is no socket", path.display())));
     }
     if config.socket.is_none() { place::check_folder(&place::folder()) } else { Ok(()) }
 }

@@ -28,6 +28,9 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)
 /// How long a process that was killed just now may still hold a data folder, and how often one looks.
 const DYING: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(20)];
 
+/// The file in a data folder.
+const FILE: &str = "node.log";
+
 /// Opens the data folder of a node, and reads it; one that is not there is made.
 ///
 /// # Errors
@@ -62,11 +65,22 @@ fn patiently<T>(
 /// If it is no folder, or cannot be made or written to, or what it holds cannot be read.
 pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
     check_folder(&config.data).map_err(|error| cannot_use(config, &error))?;
-    match std::fs::read(config.data.join("node.log")) {
-        Ok(bytes) => Memory::read(&bytes).map(drop),
+    match std::fs::read(config.data.join(FILE)) {
+        Ok(bytes) => read(config, &bytes).map(drop),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(cannot_use(config, &error)),
     }
+}
+
+/// Reads what a node has kept.
+///
+/// # Errors
+/// If it is damaged, with the file that it is in.
+pub(crate) fn read(config: &Config, bytes: &[u8]) -> Result<Memory, Refusal> {
+    Memory::read(bytes).map_err(|refusal| {
+        let path = config.data.join(FILE);
+        config.refuse("data", &format_args!("{} cannot be used: {refusal}", path.display()))
+    })
 }
 
 /// Looks at a folder, or at the one that it would be made in.

@@ -105,6 +105,10 @@ impl Shared {
             let task = self.runtime.spawn(dial::keep_dialing(self.clone(), link.clone(), lane));
             lock(&link.dialers).push(task.abort_handle());
         }
+        // Asked last: a reload that took it away meanwhile has found its dialers, or they are found here.
+        if !self.peers.has(&link) {
+            lock(&link.dialers).drain(..).for_each(|dialer| dialer.abort());
+        }
     }
 
     /// Somebody has proved its name: it is talked to from now on, if it was not before.
@@ -142,6 +146,12 @@ impl Shared {
             self.peers.keep_only(&[]);
         }
         self.dial_all();
+        for key in self.config.fixed_changes(&config) {
+            tracing::warn!(
+                key,
+                "changed in the configuration, which needs a restart: until then it is as before"
+            );
+        }
         tracing::info!("configuration and certificates read again");
         Ok(())
     }

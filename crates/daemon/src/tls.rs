@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use doorway_core::Refusal;
-use rustix::process::geteuid;
 use rustls::client::danger::ServerCertVerifier as _;
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::pki_types::pem::PemObject as _;
@@ -40,20 +39,18 @@ impl Credentials {
     /// If one of them cannot be read, or they do not fit together, or nobody would believe them.
     pub(crate) fn load(config: &Config) -> Result<Self, Refusal> {
         let tls = &config.tls;
-        let certificates = read_certificates(&tls.certificate)?;
-        check_secret(&tls.key)?;
-        let key = PrivateKeyDer::from_pem_file(&tls.key).map_err(|error| cannot_read(&tls.key, &error))?;
+        let at = |key: &'static str| move |refusal: Refusal| config.refuse(key, &refusal);
+        let certificates = read_certificates(&tls.certificate).map_err(at("tls.certificate"))?;
+        let key = read_key(&tls.key).map_err(at("tls.key"))?;
         let me = server_name(config.node.get_ref(), &config.cluster)?;
         if !is_of(certificates.first(), &me) {
-            return Err(Refusal::new(format!(
-                "{} is not the certificate of node {:?} of cluster {:?}",
-                tls.certificate.display(),
-                config.node.get_ref(),
-                config.cluster
-            )));
+            let (path, node, cluster) = (tls.certificate.display(), config.node.get_ref(), &config.cluster);
+            let sentence = format!("{path} is not the certificate of node {node:?} of cluster {cluster:?}");
+            return Err(config.refuse("tls.certificate", &sentence));
         }
-        let authorities = read_certificates(&tls.authority)?;
-        let roots = Arc::new(roots(&tls.authority, &authorities)?);
+        let authorities = read_certificates(&tls.authority).map_err(at("tls.authority"))?;
+        let roots = roots(&tls.authority, &authorities).map_err(at("tls.authority"))?;
+        let roots = Arc::new(roots);
         let loaded = Self::new(authorities, roots, certificates, key, &me);
         loaded.map_err(|error| not_believed(config, error.as_ref()))
     }
@@ -101,7 +98,7 @@ impl Credentials {
 fn not_believed(config: &Config, error: &(dyn std::error::Error + 'static)) -> Refusal {
     let [authority, certificate, key] =
         [&config.tls.authority, &config.tls.certificate, &config.tls.key].map(|path| path.display());
-    Refusal::new(match error.downcast_ref() {
+    let sentence = match error.downcast_ref() {
         Some(Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
         )) => {
@@ -121,15 +118,21 @@ fn not_believed(config: &Config, error: &(dyn std::error::Error + 'static)) -> R
             )
         }
         _ => format!("other nodes would not believe {certificate}: {error}"),
-    })
+    };
+    let is_of_key = matches!(error.downcast_ref(), Some(Error::InconsistentKeys(_)));
+    config.refuse(if is_of_key { "tls.key" } else { "tls.certificate" }, &sentence)
+}
+
+fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, Refusal> {
+    check_secret(path)?;
+    PrivateKeyDer::from_pem_file(path).map_err(|error| cannot_read(path, &error))
 }
 
 /// Refuses a key that others can read: whoever has read it can say that it is this node. One that an administrator has put there may be read
-/// by the daemon's group.
+/// by the daemon's group, whoever asks: root checks what another will run.
 fn check_secret(path: &Path) -> Result<(), Refusal> {
     let found = path.metadata().map_err(|error| cannot_read(path, &error))?;
-    let is_from_root = found.uid() == 0 && !geteuid().is_root();
-    let allowed = if is_from_root { 0o740 } else { 0o700 };
+    let allowed = if found.uid() == 0 { 0o740 } else { 0o700 };
     if found.mode() & 0o777 & !allowed == 0 {
         return Ok(());
     }

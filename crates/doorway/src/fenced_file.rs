@@ -56,7 +56,7 @@ impl FencedFile {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, FencedFileError> {
         let file = Self { path: path.as_ref().to_owned(), synced: Mutex::new(None) };
         OpenOptions::new().write(true).create(true).truncate(false).open(file.mark())?;
-        mark::begin(&file.turn()?)?;
+        mark::begin(&file.turn()?).map_err(|stop| file.refused(Fence(0), stop))?;
         // Also if the mark was there: whoever made it may have failed at this.
         file.sync_folder()?;
         Ok(file)

@@ -80,15 +80,22 @@ pub(crate) fn pass(medium: &impl Medium, fence: Fence, synced: &mut Synced) -> R
     Ok(())
 }
 
-/// Writes the first mark, if nobody has finished writing it yet.
-pub(crate) fn begin(medium: &impl Medium) -> io::Result<()> {
+/// Writes the first mark, if nobody has finished writing it yet. A part of another mark is none that was begun: whoever cut it off took
+/// fences away that were seen.
+pub(crate) fn begin(medium: &impl Medium) -> Result<(), Stop> {
+    let first = place(Fence(0)).repeat(2);
     let mut text = [0; 2 * PLACE];
     let count = medium.read(&mut text)?;
-    if count < text.len() || text.iter().all(|byte| *byte == 0) {
-        medium.write(place(Fence(0)).repeat(2).as_bytes(), 0)?;
-        medium.sync()?;
+    let is_begun = text.iter().zip(first.bytes()).all(|(byte, right)| *byte == 0 || *byte == right);
+    match () {
+        () if text == first.as_bytes() => Ok(()),
+        () if is_begun => {
+            medium.write(first.as_bytes(), 0)?;
+            Ok(medium.sync()?)
+        }
+        () if count < text.len() => Err(Stop::Damaged),
+        () => Ok(()),
     }
-    Ok(())
 }
 
 /// The highest fence that was seen.
@@ -223,6 +230,24 @@ mod tests {
         }
         disk.lose_power(0);
         assert!(matches!(pass(&disk, Fence(41), &mut None), Err(Stop::Stale(Fence(42)))));
+    }
+
+    #[test]
+    fn a_mark_that_was_cut_off_is_damaged_and_one_that_was_never_finished_is_begun_anew() {
+        let finished = place(Fence(41)) + &place(Fence(42));
+        for length in 1..2 * PLACE {
+            let disk = Disk::default();
+            disk.write(&finished.as_bytes()[..length], 0).expect("the disk is well");
+            // Up to its last digits the first fence looks like none.
+            let is_told = length > 18;
+            assert_eq!(matches!(begin(&disk), Err(Stop::Damaged)), is_told, "{length}");
+            let disk = Disk::default();
+            let begun = place(Fence(0)).repeat(2);
+            disk.write(&begun.as_bytes()[..length], 0).expect("the disk is well");
+            disk.write(&[], 2 * PLACE as u64).expect("the disk is well");
+            begin(&disk).expect("nobody has finished it");
+            assert_eq!(highest(&disk).expect("it is whole"), Fence(0), "{length}");
+        }
     }
 
     #[test]

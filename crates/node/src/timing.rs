@@ -75,43 +75,58 @@ impl Timing {
     }
 
     /// # Errors
-    /// One sentence about two times that do not fit together.
+    /// One sentence about a time that cannot be, or about some that do not fit together.
     pub fn check(&self) -> Result<(), Refusal> {
-        const LONGEST: Ticks = milliseconds(3_600_000);
-        let refuse = |sentence: &str| Err(Refusal::new(sentence));
-        let all = [
-            self.lease,
-            self.margin,
-            self.granularity,
-            self.heartbeat,
-            self.detection,
-            self.barrier,
-            self.election,
-            self.rank,
-            self.resend,
-            self.ack_delay,
-            self.nudge,
-            self.idle,
-        ];
+        self.fault().map_or(Ok(()), |(_, sentence)| Err(Refusal::new(sentence)))
+    }
+
+    /// The first mistake, if there is one: the names of the times that it is about, and one sentence.
+    #[must_use]
+    pub fn fault(&self) -> Option<(&'static [&'static str], String)> {
+        let fault = |names: &'static [&'static str], sentence: &str| Some((names, sentence.to_owned()));
         match () {
-            () if all.contains(&Ticks(0)) => refuse("every time of a cluster must be longer than nothing"),
-            () if all.iter().any(|time| *time > LONGEST) => {
-                refuse("no time of a cluster may be longer than an hour")
-            }
             () if self.drift_ppm >= 500_000 => {
-                refuse("clocks that drift by half their speed or more are of no use")
+                fault(&["drift_ppm"], "clocks that drift by half their speed or more are of no use")
             }
-            () if self.margin + self.heartbeat + self.heartbeat > self.lease => {
-                refuse("the lease must be longer than the margin and two heartbeats together")
-            }
-            () if self.detection < self.lease => refuse(
+            () if self.single_fault().is_some() => self.single_fault(),
+            () if self.margin + self.heartbeat + self.heartbeat > self.lease => fault(
+                &["lease", "margin", "heartbeat"],
+                "the lease must be longer than the margin and two heartbeats together",
+            ),
+            () if self.detection < self.lease => fault(
+                &["detection", "lease"],
                 "the detection time must not be shorter than the lease, or nodes are left out that still may act",
             ),
-            () if self.ack_delay >= self.resend => {
-                refuse("acknowledgements must not wait as long as it takes to send a message again")
-            }
-            () => Ok(()),
+            () if self.ack_delay >= self.resend => fault(
+                &["ack_delay", "resend"],
+                "acknowledgements must not wait as long as it takes to send a message again",
+            ),
+            () => None,
         }
+    }
+
+    /// The first time that cannot be, whatever the others are.
+    fn single_fault(&self) -> Option<(&'static [&'static str], String)> {
+        const LONGEST: Ticks = milliseconds(3_600_000);
+        let all: [(&'static [&'static str], Ticks); 12] = [
+            (&["lease"], self.lease),
+            (&["margin"], self.margin),
+            (&["granularity"], self.granularity),
+            (&["heartbeat"], self.heartbeat),
+            (&["detection"], self.detection),
+            (&["barrier"], self.barrier),
+            (&["election"], self.election),
+            (&["rank"], self.rank),
+            (&["resend"], self.resend),
+            (&["ack_delay"], self.ack_delay),
+            (&["nudge"], self.nudge),
+            (&["idle"], self.idle),
+        ];
+        all.into_iter().find_map(|(names, time)| match () {
+            () if time == Ticks(0) => Some((names, format!("`{}` must be longer than nothing", names[0]))),
+            () if time > LONGEST => Some((names, format!("`{}` must not be longer than an hour", names[0]))),
+            () => None,
+        })
     }
 }
 
@@ -134,7 +149,9 @@ mod tests {
         assert!(Timing::default().check().is_ok());
         assert!(refused(|timing| timing.detection = milliseconds(900)).contains("detection time"));
         assert!(refused(|timing| timing.lease = milliseconds(400)).contains("two heartbeats"));
-        assert!(refused(|timing| timing.rank = Ticks(0)).contains("longer than nothing"));
+        assert_eq!(refused(|timing| timing.rank = Ticks(0)), "`rank` must be longer than nothing");
+        let day = refused(|timing| timing.idle = milliseconds(86_400_000));
+        assert_eq!(day, "`idle` must not be longer than an hour");
         assert!(refused(|timing| timing.drift_ppm = 500_000).contains("half their speed"));
     }
 }

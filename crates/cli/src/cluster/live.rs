@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doorway_client::protocol::Order;
+use doorway_client::protocol::{Order, Status};
 use doorway_core::Refusal;
 
 use crate::Answer;
@@ -31,6 +31,9 @@ pub(super) struct Remove {
 /// How long the others may take to agree.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What whoever has two voters left should know.
+const TWO: &str = "Two nodes vote now, which is worse than one: the failure of either stops both. Add a third, or remove another.\n";
+
 pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
     let order = Order::Remove { node: remove.name.clone() };
     let told = remove.daemon.ask(|client| client.order(order).within(PATIENCE));
@@ -38,7 +41,17 @@ pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
         Ok(sentence) => sentence,
         Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
     };
+    let advice = if leaves_two(remove) { TWO } else { "" };
     Ok(Answer::holds(format!(
-        "{sentence}\nStop its daemon, if it still runs, and take its [[nodes]] paragraph out of the other configurations, there and in the cluster's folder.\n"
+        "{sentence}\n{advice}Stop its daemon, if it still runs, and take its [[nodes]] paragraph out of the other configurations, there and in the cluster's folder.\n"
     )))
+}
+
+/// Whether two nodes vote without the one that was removed. The daemon that answers may not have heard yet that it is gone, or not say.
+fn leaves_two(remove: &Remove) -> bool {
+    let asked = remove.daemon.ask(|client| client.status(None, false));
+    let is_left = |status: &Status| {
+        status.nodes.iter().filter(|node| node.is_voter && node.name != remove.name).count() == 2
+    };
+    asked.is_ok_and(|status| is_left(&status))
 }

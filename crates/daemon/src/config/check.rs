@@ -6,7 +6,7 @@ use doorway_core::Refusal;
 use doorway_node::wire::MOST_NODES;
 use toml::Spanned;
 
-use super::{Config, Peer};
+use super::{Config, Peer, Tls};
 use crate::address;
 use crate::identity::check_name;
 
@@ -42,13 +42,42 @@ impl Config {
         if self.health.is_some_and(|place| place.port() == 0) {
             return Err(("health".to_owned(), "its port must be a number from 1 to 65535".to_owned()));
         }
+        let address = self.listen.as_ref().unwrap_or(&self.me().address);
+        if self.health.is_some_and(|place| address::is_in_the_way(address, place)) {
+            let sentence = format!("the node listens for other nodes at {address}: take another port");
+            return Err(("health".to_owned(), sentence));
+        }
+        self.check_paths()?;
         check_mode(self.socket_mode).map_err(at("socket_mode"))?;
         let limits =
             [("limits.clients", self.limits.clients), ("limits.connections", self.limits.connections)];
         if let Some((key, _)) = limits.into_iter().find(|(_, limit)| *limit == 0) {
             return Err((key.to_owned(), "nobody could connect: the least is 1".to_owned()));
         }
-        self.timing.timing().check().map_err(at("timing"))
+        self.timing.timing().fault().map_or(Ok(()), |(names, sentence)| {
+            let mut keys = names.iter().map(|name| format!("timing.{name}"));
+            let key = keys.find(|key| self.lines.has(key));
+            Err((key.unwrap_or_else(|| "timing".to_owned()), sentence))
+        })
+    }
+
+    /// An empty path would be the folder of the configuration itself.
+    fn check_paths(&self) -> Result<(), Fault> {
+        let Tls { authority, certificate, key } = &self.tls;
+        let mut paths = [
+            ("data", Some(&self.data)),
+            ("socket", self.socket.as_ref()),
+            ("tls.authority", Some(authority)),
+            ("tls.certificate", Some(certificate)),
+            ("tls.key", Some(key)),
+        ]
+        .into_iter();
+        match paths.find(|(_, path)| path.is_some_and(|path| path.as_os_str().is_empty())) {
+            Some((key, _)) => {
+                Err((key.to_owned(), format!("`{key}` is an empty path: write one, or no `{key}`")))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -205,13 +234,35 @@ mod tests {
                 "line 7: invalid type: floating point `0.5`, expected a whole number",
             ),
             ("#time", "lease = 1", "line 7: invalid type: integer `1`, expected a text in quotes"),
-            ("#time", "lease = \"300ms\"", "line 6: the lease must be longer than"),
             ("name = \"b\"", "name = \"B\"", "line 15: \"B\" is no name of a node: 1 to 63 small letters"),
             ("name = \"b\"", "name = \"a\"", "line 15: there are two nodes \"a\""),
             ("number = 2", "number = 1", "line 16: there are two nodes of number 1"),
             ("number = 2", "number = 0", "line 16: nodes are numbered from 1 to 128"),
             ("n2:7700", "n1:7700", "line 17: the nodes \"a\" and \"b\" have the same address"),
             ("n2:7700", "0.0.0.0:7700", "line 17: \"0.0.0.0:7700\" is no address that others can dial"),
+        ] {
+            let refused = Config::parse(&changed(from, to)).expect_err(to).to_string();
+            assert!(refused.contains(told), "{to}: {refused}");
+        }
+    }
+
+    #[test]
+    fn times_that_do_not_fit_and_places_that_are_none_are_told_with_the_line_of_their_key() {
+        for (from, to, told) in [
+            ("#time", "lease = \"300ms\"", "line 7: the lease must be longer than"),
+            ("#time", "idle = \"9s\"\nheartbeat = \"600ms\"", "line 8: the lease must be longer than"),
+            ("#time", "idle = \"9s\"\nlease = \"2s\"", "line 8: the detection time must not be shorter"),
+            ("#time", "lease = \"1s\"\nidle = \"0s\"", "line 8: `idle` must be longer than nothing"),
+            ("#time", "idle = \"2h\"", "line 7: `idle` must not be longer than an hour"),
+            ("#time", "drift_ppm = 500000", "line 7: clocks that drift"),
+            ("#top", "data = \"\"", "line 3: `data` is an empty path: write one, or no `data`"),
+            ("#top", "socket = \"\"", "line 3: `socket` is an empty path"),
+            ("#top", "tls.key = \"\"", "line 3: `tls.key` is an empty path"),
+            (
+                "#top",
+                "listen = \"127.0.0.1:7700\"\nhealth = \"0.0.0.0:7700\"",
+                "line 4: the node listens for other nodes at 127.0.0.1:7700: take another port",
+            ),
         ] {
             let refused = Config::parse(&changed(from, to)).expect_err(to).to_string();
             assert!(refused.contains(told), "{to}: {refused}");

@@ -25,6 +25,11 @@ impl Lines {
         self.0.get(key).copied().or_else(within)
     }
 
+    /// Whether a key is given at all.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
     fn take_table(&mut self, text: &str, within: &str, table: &DeTable<'_>) {
         for (key, value) in table {
             let name = format!("{within}{}", key.get_ref());

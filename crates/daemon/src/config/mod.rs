@@ -2,6 +2,7 @@
 //!
 //! Every key is documented here; `doorway cluster init` writes these files. What is wrong with one is told with its line.
 
+mod changes;
 mod check;
 mod lines;
 
@@ -16,6 +17,8 @@ use doorway_node::{Recipe, Timing};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+pub(crate) use self::changes::other_times;
+#[cfg(feature = "found")]
 pub(crate) use self::check::check_peers;
 use self::check::{plain, told};
 use self::lines::{Lines, line_at};

@@ -27,6 +27,7 @@ use self::orders::{Desire, Wish, stay_in_words};
 use self::requests::Requests;
 use self::status::Survey;
 use crate::clients::Outbox;
+use crate::config::other_times;
 use crate::peers::words::{Answer, Lane, Question, Word};
 use crate::shared::Shared;
 
@@ -355,9 +356,9 @@ impl Driver {
                 "the cluster runs {cluster}, and this node {}: it can never take part",
                 self.shared.config.algorithm.get_ref()
             )))),
-            Notice::WrongTiming { cluster } => self.end(Err(Refusal::new(format!(
-                "the cluster lives by other times than this node: write the same into its configuration ({cluster:?})"
-            )))),
+            Notice::WrongTiming { cluster } => {
+                self.end(Err(other_times(&self.shared.config.timing.timing(), &cluster)));
+            }
             Notice::Expelled => self.end(Err(Refusal::new(
                 "this node was removed from its cluster: it can come back with an empty data folder, as a new node",
             ))),
@@ -471,6 +472,7 @@ impl Driver {
         if seen.is_ready != self.seen.is_ready {
             match seen.is_ready {
                 true => tracing::info!(view, "ready: clients are let in"),
+                false if look.is_leaving => tracing::info!(view, "not ready: it is leaving the cluster"),
                 false => tracing::warn!(view, standing = ?look.standing, "not ready: no lease, or no view"),
             }
         }

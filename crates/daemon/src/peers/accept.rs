@@ -118,7 +118,8 @@ impl Hall {
         let handle = lock(&self.strangers.connections).1.remove(&number);
         link.replace_incoming(lane, handle);
         // Asked last: whoever is in its place by now is put out by a reload, and whoever is not finds this.
-        if !Arc::ptr_eq(&credentials, &self.shared.credentials()) {
+        let is_believed = Arc::ptr_eq(&credentials, &self.shared.credentials());
+        if !is_believed || !self.shared.peers.has(&link) {
             return refuse("certificates were read again while it proved who it is: it may try again");
         }
         let ended = self.hear(&mut stream, &link, lane).await;

@@ -114,6 +114,11 @@ impl Peers {
         lock(&self.links).get(&node).cloned()
     }
 
+    /// Whether this link is still the one that leads to its node.
+    pub(crate) fn has(&self, link: &Arc<Link>) -> bool {
+        lock(&self.links).get(&link.id).is_some_and(|found| Arc::ptr_eq(found, link))
+    }
+
     /// All of them, in the order of their numbers.
     pub(crate) fn all(&self) -> Vec<Arc<Link>> {
         lock(&self.links).values().cloned().collect()

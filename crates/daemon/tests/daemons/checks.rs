@@ -1,7 +1,7 @@
 //! What keeps a node from starting is told before it is started, in the same sentence.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -60,7 +60,11 @@ fn certificates_that_nobody_would_believe_are_refused_by_check_start_and_reload_
         assert!(sentence.contains(part), "{sentence}");
     }
     right.write(&folder).expect("room");
-    for mode in [0o644, 0o640, 0o602] {
+    // A key that is root's may be read by the daemon's group, whoever asks.
+    let is_from_root = config.tls.key.metadata().expect("it is there").uid() == 0;
+    set_mode(&config.tls.key, 0o640);
+    assert_eq!(Daemon::check(&config).is_ok(), is_from_root);
+    for mode in [0o644, 0o660, 0o602] {
         set_mode(&config.tls.key, mode);
         let sentence = refused(&config);
         assert!(sentence.ends_with(&format!("chmod 600 {}", config.tls.key.display())), "{sentence}");
@@ -96,12 +100,42 @@ fn a_place_that_cannot_be_used_is_refused_before_anything_is_made() {
     let mut longest = right.clone();
     longest.socket = Some(name(107));
     drop(start(longest).expect("the system takes it"));
+    for path in [&file, &right.tls.key, &right.data] {
+        let sentence = changed(&|config| config.socket = Some(path.clone()));
+        assert!(sentence.contains("socket"), "{sentence}");
+        assert!(path.exists(), "and it is left alone");
+    }
+    let sentence = changed(&|config| config.socket = Some(file.clone()));
+    assert!(sentence.ends_with("file is there and is no socket"), "{sentence}");
+    let sentence = changed(&|config| config.health = config.me().address.parse().ok());
+    assert!(sentence.contains("take another port"), "{sentence}");
     let sentence = changed(&|config| config.limits.clients = 0);
     assert!(sentence.contains("nobody could connect"), "{sentence}");
     fs::write(right.data.join("node.log"), "no disk").expect("room");
-    assert!(!changed(&|_| {}).is_empty());
+    let sentence = changed(&|_| {});
+    assert!(
+        sentence.contains("node.log cannot be used: this is not the file of a Doorway node"),
+        "{sentence}"
+    );
     let mut new = right.clone();
     new.data = cluster.folder.join("one").join("two");
     assert_eq!(Daemon::check(&new), Ok(()), "it can be made");
     assert!(!new.data.exists(), "and was not");
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_told_with_the_line_that_names_it() {
+    let cluster = Cluster::founded(1);
+    let right = cluster.config("a");
+    let path = cluster.folder.join("a").join("node.toml");
+    let text = fs::read_to_string(&path).expect("it is there");
+    for key in ["authority", "certificate", "key"] {
+        let changed = format!("tls.{key} = \"none.pem\"\n{}", text.replacen("[tls]", "", 1));
+        fs::write(&path, changed).expect("room");
+        let mut config = Config::load(&path).expect("it can be read");
+        config.socket.clone_from(&right.socket);
+        let sentence = refused(&config);
+        let told = format!("{}, line 1: ", path.display());
+        assert!(sentence.starts_with(&told) && sentence.contains("none.pem cannot be read"), "{sentence}");
+    }
 }

@@ -1,0 +1,95 @@
+//! What differs between two configurations, by the names of its keys.
+
+use doorway_client::clock;
+use doorway_core::Refusal;
+use doorway_node::Timing;
+
+use super::{Config, Span};
+
+/// The times that a configuration can give, each as its key and its value are written there.
+fn written(timing: &Timing) -> [(&'static str, String); 8] {
+    let span = |time| format!("\"{}\"", Span(clock::span(time)));
+    [
+        ("timing.lease", span(timing.lease)),
+        ("timing.margin", span(timing.margin)),
+        ("timing.drift_ppm", timing.drift_ppm.to_string()),
+        ("timing.heartbeat", span(timing.heartbeat)),
+        ("timing.detection", span(timing.detection)),
+        ("timing.barrier", span(timing.barrier)),
+        ("timing.election", span(timing.election)),
+        ("timing.idle", span(timing.idle)),
+    ]
+}
+
+/// Why a node cannot take part in a cluster that lives by other times, and what would have to be written into its configuration.
+pub(crate) fn other_times(own: &Timing, cluster: &Timing) -> Refusal {
+    let pairs = written(own).into_iter().zip(written(cluster));
+    let others: Vec<String> = pairs
+        .filter(|(own, cluster)| own != cluster)
+        .map(|(_, (key, value))| format!("{key} = {value}"))
+        .collect();
+    if others.is_empty() {
+        return Refusal::new(
+            "the cluster lives by times that no configuration gives: its nodes are of another version",
+        );
+    }
+    Refusal::new(format!(
+        "the cluster lives by other times than this node: write {} into its configuration",
+        others.join(", ")
+    ))
+}
+
+impl Config {
+    /// The keys whose values another configuration changes and a running node does not.
+    pub(crate) fn fixed_changes(&self, other: &Self) -> Vec<&'static str> {
+        let times = written(&self.timing.timing()).into_iter().zip(written(&other.timing.timing()));
+        let fixed = [
+            ("algorithm", self.algorithm.get_ref() == other.algorithm.get_ref()),
+            ("options", self.options == other.options),
+            ("data", self.data == other.data),
+            ("socket", self.socket == other.socket),
+            ("socket_mode", self.socket_mode == other.socket_mode),
+            ("listen", self.listen == other.listen),
+            ("health", self.health == other.health),
+            ("stop_patience", self.stop_patience == other.stop_patience),
+            ("limits.clients", self.limits.clients == other.limits.clients),
+            ("limits.connections", self.limits.connections == other.limits.connections),
+        ];
+        let fixed = fixed.into_iter().filter(|(_, is_same)| !is_same).map(|(key, _)| key);
+        fixed.chain(times.filter(|(one, two)| one != two).map(|((key, _), _)| key)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_node::timing::milliseconds;
+
+    use super::*;
+
+    #[test]
+    fn only_times_that_differ_are_told_as_they_are_written() {
+        let own = Timing::default();
+        let cluster = Timing { lease: milliseconds(1_500), drift_ppm: 200, ..own };
+        assert_eq!(
+            other_times(&own, &cluster).to_string(),
+            "the cluster lives by other times than this node: write timing.lease = \"1500ms\", \
+             timing.drift_ppm = 200 into its configuration"
+        );
+        let cluster = Timing { rank: milliseconds(1), ..own };
+        assert!(other_times(&own, &cluster).to_string().contains("another version"));
+    }
+
+    #[test]
+    fn what_a_running_node_cannot_change_is_told_by_its_key() {
+        let one = Config::new("lab", "a", &[("a", "n1:1")]).expect("good");
+        let mut two = one.clone();
+        assert!(one.fixed_changes(&two).is_empty());
+        two.tls.key = "other.key".into();
+        assert!(one.fixed_changes(&two).is_empty(), "it is read again");
+        two.timing.lease = "900ms".parse().ok();
+        two.timing.idle = "5s".parse().ok();
+        two.limits.clients = 7;
+        two.socket_mode = 0o660;
+        assert_eq!(one.fixed_changes(&two), ["socket_mode", "limits.clients", "timing.lease"]);
+    }
+}
