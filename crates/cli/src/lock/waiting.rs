@@ -52,11 +52,13 @@ pub(super) fn obtain(
     };
     loop {
         wait.on_time(clock::now())?;
-        let is_heard = wakeups.sleep(wait.line.as_ref().map(AsFd::as_fd), wait.alarm());
+        let slept = wakeups.sleep(wait.line.as_ref().map(AsFd::as_fd), wait.alarm());
         while let Some(signal) = wakeups.signal() {
             on_signal(signal)?;
         }
-        if is_heard.map_err(|error| Ending::failure(&error))?
+        slept.map_err(|error| Ending::failure(&error))?;
+        // Whoever was stopped meanwhile hears what was said in time before it looks at the clock.
+        if wait.line.is_some()
             && let Some(grant) = wait.hear()?
             && let Some(line) = wait.line.take()
         {
