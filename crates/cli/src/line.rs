@@ -11,11 +11,7 @@ use std::path::{Path, PathBuf};
 use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told, VERSION};
 use doorway_client::{Client, Error, Question, clock, place};
 use doorway_core::{Refusal, Ticks};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, recv};
-
-/// How long a daemon may take to answer.
-const PATIENCE: Ticks = Ticks(5_000_000);
 
 /// Which daemon.
 #[derive(clap::Args)]
@@ -53,6 +49,7 @@ impl Where {
 pub(crate) fn ask<T>(path: &Path, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
     let sentence = |error: Error| match error {
         Error::Unreachable(why) => nobody_at(&why),
+        Error::Silent => silent(path),
         other => Refusal::new(other.to_string()),
     };
     question(&Client::open(path).map_err(sentence)?).answer_blocking().map_err(sentence)
@@ -62,52 +59,59 @@ fn nobody_at(where_and_why: &str) -> Refusal {
     Refusal::new(format!("no daemon listens at {where_and_why}; `doorway node --dev` starts one"))
 }
 
-/// A connection to a daemon that has said its welcome.
+/// What is said of a daemon that is there and lets nobody in, or says nothing.
+pub(crate) fn silent(path: &Path) -> Refusal {
+    Refusal::new(format!("the daemon at {} does not answer: is it stopped?", path.display()))
+}
+
+/// A connection to a daemon, whose first word is its welcome. Nobody ever waits for it.
 pub(crate) struct Line {
     stream: UnixStream,
     path: PathBuf,
     received: Vec<u8>,
+    /// When the connection was asked for: what the daemon says of the time is of no earlier moment.
+    since: Ticks,
+    is_welcome: bool,
 }
 
 impl Line {
-    /// # Errors
-    /// If nobody listens there, or it is no daemon, or of another version.
-    pub(crate) fn open(path: &Path) -> Result<Self, Refusal> {
-        Self::open_by(path, clock::now() + PATIENCE)
-    }
-
-    /// The same, where the daemon must have answered by this moment, or in the usual time if that is shorter.
+    /// Connects to a daemon, if it lets anybody in at this moment.
     ///
     /// # Errors
-    /// As above.
-    pub(crate) fn open_by(path: &Path, by: Ticks) -> Result<Self, Refusal> {
+    /// If nobody listens there.
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>, Refusal> {
         let since = clock::now();
-        let stream =
-            UnixStream::connect(path).map_err(|error| nobody_at(&format!("{}: {error}", path.display())))?;
-        Self::over(stream, since, path, by.min(clock::now() + PATIENCE))
+        let (path, received) = (path.to_owned(), Vec::new());
+        match doorway_client::connect(&path) {
+            Ok(stream) => Ok(Some(Self { stream, path, received, since, is_welcome: false })),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(nobody_at(&format!("{}: {error}", path.display()))),
+        }
+    }
+
+    /// Whether the daemon has said its welcome; before that it is asked nothing.
+    pub(crate) fn is_welcome(&self) -> bool {
+        self.is_welcome
     }
 
     /// # Errors
     /// If no daemon of this version, or none with the clock of this program, is at the other end.
-    fn over(stream: UnixStream, since: Ticks, path: &Path, by: Ticks) -> Result<Self, Refusal> {
-        let mut line = Self { stream, path: path.to_owned(), received: Vec::new() };
-        match line.hear(by)? {
+    fn check_first(&self, told: &Told) -> Result<(), Refusal> {
+        match told {
             Told::Welcome { version: VERSION, now, .. } => {
-                let same = clock::check_same(now, since, clock::now());
-                let useless = |why| format!("the daemon at {} cannot be used: {why}", line.path.display());
-                same.map_err(|why| Refusal::new(useless(why)))?;
-                Ok(line)
+                let useless = |why| format!("the daemon at {} cannot be used: {why}", self.path.display());
+                clock::check_same(*now, self.since, clock::now()).map_err(|why| Refusal::new(useless(why)))
             }
             Told::Welcome { version, .. } => Err(Refusal::new(format!(
                 "the daemon at {} speaks version {version} of the protocol and this program {VERSION}: use the same release of both",
-                line.path.display()
+                self.path.display()
             ))),
-            _ => Err(line.nonsense()),
+            _ => Err(self.nonsense()),
         }
     }
 
     /// # Errors
-    /// If the daemon is gone.
+    /// If the daemon is gone, or has left more unread than anybody says.
     pub(crate) fn say(&mut self, ask: &Ask) -> Result<(), Refusal> {
         let sent = protocol::frame(ask, LONGEST_ASK).and_then(|frame| self.stream.write_all(&frame));
         sent.map_err(|error| self.broken(&error))
@@ -133,43 +137,22 @@ impl Line {
     /// The next word that has arrived whole.
     ///
     /// # Errors
-    /// If it is none of the protocol.
+    /// If it is none of the protocol, or the first and no welcome of a daemon that can be used.
     pub(crate) fn next(&mut self) -> Result<Option<Told>, Refusal> {
         let Some(head) = self.received.first_chunk::<4>() else { return Ok(None) };
         let length = protocol::length(*head, LONGEST_TOLD).map_err(|error| self.broken(&error))?;
         let Some(body) = self.received.get(4..4 + length) else { return Ok(None) };
         let told = protocol::read(body).map_err(|error| self.broken(&error))?;
         self.received.drain(..4 + length);
+        if !self.is_welcome {
+            self.check_first(&told)?;
+            self.is_welcome = true;
+        }
         Ok(Some(told))
     }
 
-    /// The next word, waited for.
-    ///
-    /// # Errors
-    /// If none comes before this moment.
-    fn hear(&mut self, by: Ticks) -> Result<Told, Refusal> {
-        loop {
-            if let Some(told) = self.next()? {
-                return Ok(told);
-            }
-            let left = clock::span(Ticks(by.0.saturating_sub(clock::now().0)));
-            let left = Timespec::try_from(left).map_err(|error| Refusal::new(error.to_string()))?;
-            let mut wanted = [PollFd::new(&self.stream, PollFlags::IN)];
-            match poll(&mut wanted, Some(&left)) {
-                Ok(0) => {
-                    return Err(Refusal::new(format!(
-                        "the daemon at {} does not answer: is it stopped?",
-                        self.path.display()
-                    )));
-                }
-                Ok(_) if !self.take_in()? && self.received.is_empty() => return Err(self.gone()),
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(self.broken(&error.into())),
-            }
-        }
-    }
-
-    fn gone(&self) -> Refusal {
+    /// What is said when nothing more can come.
+    pub(crate) fn gone(&self) -> Refusal {
         Refusal::new(format!("the daemon at {} has ended", self.path.display()))
     }
 

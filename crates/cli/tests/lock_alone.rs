@@ -90,13 +90,12 @@ fn what_was_typed_reaches_the_daemon() {
 }
 
 #[test]
-fn a_daemon_that_never_answers_does_not_stretch_patience() {
-    let daemon = Daemon::new("patience");
-    let child = daemon.lock(&["x", "--wait", "100ms", "--", "true"]);
-    let (mut client, _) = daemon.request();
-    let (status, _, said) = end(child);
-    assert_eq!((status, said.as_str()), (124, "doorway: x was not free within 100ms\n"));
-    assert_eq!(client.hear(), None);
+fn whoever_started_it_may_ignore_the_ends_of_its_children() {
+    let daemon = Daemon::new("ignored-children");
+    let child = daemon.lock_ignoring_children(&["x", "--", "sh", "-c", "exit 7"]);
+    let (mut client, _) = daemon.granted(60_000);
+    assert!(client.hears_release());
+    assert_eq!(end(child), (7, String::new(), String::new()));
 }
 
 /// How things stand at a node with a lease that lasts so long.

@@ -59,10 +59,13 @@ impl Client {
     /// Connects to the daemon at a Unix socket and does not wait for its welcome: see [`Client::welcome`].
     ///
     /// # Errors
-    /// If there is no daemon there.
+    /// If there is no daemon there, or it lets nobody in: then it is [silent](Error::Silent).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
-        let unreachable = |error, path: &Path| Error::Unreachable(format!("{}: {error}", path.display()));
+        let unreachable = |error: io::Error, path: &Path| match error.kind() {
+            io::ErrorKind::WouldBlock => Error::Silent,
+            _ => Error::Unreachable(format!("{}: {error}", path.display())),
+        };
         let since = clock::now();
         let socket = link::connect(&path).map_err(|error| unreachable(error, &path))?;
         Self::start(socket, since, Some(Box::new(move || link::connect(&path))))

@@ -33,5 +33,6 @@ pub use client::Client;
 pub use error::{Error, Lost};
 pub use guard::Guard;
 pub use keeper::Welcome;
+pub use link::connect;
 pub use question::Question;
 pub use request::Request;

@@ -138,9 +138,12 @@ impl Link {
     }
 }
 
-/// Connects without waiting: a daemon that lets nobody in is told like one that is not there.
+/// Connects to a socket without waiting, and without blocking from then on.
+///
+/// # Errors
+/// If nobody listens there; of the kind [`io::ErrorKind::WouldBlock`] if somebody does and lets nobody in, as a daemon that is stopped.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
+pub fn connect(path: &Path) -> io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -148,10 +151,15 @@ pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
     Ok(socket.into())
 }
 
-/// Connects, as far as this system can without waiting.
+/// Connects, as far as this system can without waiting, and without blocking from then on.
+///
+/// # Errors
+/// If nobody listens there.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
-    UnixStream::connect(path)
+pub fn connect(path: &Path) -> io::Result<UnixStream> {
+    let socket = UnixStream::connect(path)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
 }
 
 #[cfg(test)]

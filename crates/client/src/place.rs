@@ -6,11 +6,13 @@
 //! made it could answer in a daemon's place.
 
 use std::env;
+use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
+
+use crate::link;
 
 /// What names a socket when nobody types one.
 pub const VARIABLE: &str = "DOORWAY_SOCKET";
@@ -110,8 +112,14 @@ fn first_in(folder: &Path) -> Option<PathBuf> {
         entries.filter(|path| path.extension().is_some_and(|extension| extension == "sock")).collect();
     sockets.sort_unstable();
     // One that a killed daemon has left behind hides no other.
-    let answers = sockets.iter().position(|path| UnixStream::connect(path).is_ok());
+    let answers = sockets.iter().position(|path| is_taken(path));
     (!sockets.is_empty()).then(|| sockets.swap_remove(answers.unwrap_or(0)))
+}
+
+/// Whether somebody listens at a socket, even one who lets nobody in.
+#[must_use]
+pub fn is_taken(path: &Path) -> bool {
+    link::connect(path).map_or_else(|error| error.kind() == io::ErrorKind::WouldBlock, |_| true)
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ impl Program {
         variables: &[(&str, String)],
         connection: &impl AsFd,
     ) -> io::Result<Self> {
+        hear_of_children()?;
         // Those whose parents end become our children, so that we know whether anything is left.
         set_child_subreaper(Some(getpid()))?;
         fcntl_setfd(connection, FdFlags::empty())?;
@@ -165,6 +166,14 @@ impl Program {
             }
         }
     }
+}
+
+/// Whoever started this process may have had it ignore the ends of its children: then the system forgets their statuses, and tells
+/// nobody. A handler ends that, though it never runs, as the signal is kept; the one of the runtime is there for the asking.
+fn hear_of_children() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _inside = runtime.enter();
+    tokio::signal::unix::signal(tokio::signal::unix::SignalKind::child()).map(drop)
 }
 
 /// Signals that are passed on, as the command would have had them from a shell.

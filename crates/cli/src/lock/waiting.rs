@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use doorway_client::clock;
 use doorway_client::protocol::{Ask, ClientStatus, Status, Told};
-use doorway_core::Ticks;
+use doorway_core::{Refusal, Ticks};
 use doorway_node::Reason;
 use nix::sys::signal::Signal;
 
-use super::{Arguments, Ending, Grant, NOT_IN_TIME, REQUEST, Voice, label, listed, patience};
-use crate::line::Line;
+use super::{Arguments, Ending, Grant, NOT_IN_TIME, OWN_FAILURE, REQUEST, Voice, label, listed, patience};
+use crate::line::{Line, silent};
 use crate::status::spoken;
 use crate::wakeups::Wakeups;
 
@@ -21,7 +21,9 @@ use crate::wakeups::Wakeups;
 const GRACE: Ticks = Ticks(500_000);
 /// After what time somebody who waits at a terminal is told for whom.
 const SILENCE: Ticks = Ticks(1_000_000);
-/// How often a daemon that has ended is looked for, and for how long.
+/// How long a daemon may take to say welcome.
+const ANSWER: Ticks = Ticks(5_000_000);
+/// How often a daemon that has ended, or lets nobody in, is looked for, and for how long the next one is waited for.
 const RETRY: Ticks = Ticks(200_000);
 const RETURN: Ticks = Ticks(60_000_000);
 /// The numbers of two questions: who is inside, and whether it is for somebody inside that nobody is let in.
@@ -34,32 +36,29 @@ pub(super) fn obtain(
     wakeups: &Wakeups,
     voice: &Voice<'_>,
 ) -> Result<(Line, Grant), Ending> {
-    let path = arguments.daemon.path()?;
     let now = clock::now();
-    let ends = patience(arguments).map(|patience| now + patience);
-    let by = ends.map_or(Ticks(u64::MAX), |ends| ends + GRACE);
-    let line = Line::open_by(&path, by);
     let mut wait = Waiting {
         arguments,
         voice,
+        path: arguments.daemon.path()?,
         line: None,
-        path,
-        ends,
+        ends: patience(arguments).map(|patience| now + patience),
+        is_over: false,
         asks_at: io::stderr().is_terminal().then_some(now + SILENCE),
-        gone_since: None,
+        looks_at: Some(now),
+        answers_by: Some(now + ANSWER),
+        was_welcome: false,
+        missing: None,
     };
-    wait.line = match line {
-        Err(_) if clock::now() >= by => return Err(wait.too_late(None)),
-        line => Some(line?),
-    };
-    wait.ask()?;
     loop {
         wait.on_time(clock::now())?;
-        let is_heard = wakeups.sleep(wait.line.as_ref().map(AsFd::as_fd), wait.alarm());
+        let slept = wakeups.sleep(wait.line.as_ref().map(AsFd::as_fd), wait.alarm());
         while let Some(signal) = wakeups.signal() {
             on_signal(signal)?;
         }
-        if is_heard.map_err(|error| Ending::failure(&error))?
+        slept.map_err(|error| Ending::failure(&error))?;
+        // Whoever was stopped meanwhile hears what was said in time before it looks at the clock.
+        if wait.line.is_some()
             && let Some(grant) = wait.hear()?
             && let Some(line) = wait.line.take()
         {
@@ -87,14 +86,22 @@ struct Waiting<'a> {
     arguments: &'a Arguments,
     voice: &'a Voice<'a>,
     path: PathBuf,
-    /// None while the daemon is gone.
+    /// None while the daemon is gone, or lets nobody in.
     line: Option<Line>,
     /// When patience ends, if it does.
     ends: Option<Ticks>,
+    /// Whether the daemon has said that patience has ended.
+    is_over: bool,
     /// When to ask who is inside.
     asks_at: Option<Ticks>,
-    /// Since when the daemon is gone, and when it is looked for next.
-    gone_since: Option<(Ticks, Ticks)>,
+    /// When the daemon is looked for next, if it has to be.
+    looks_at: Option<Ticks>,
+    /// By when it must have said welcome, unless it has.
+    answers_by: Option<Ticks>,
+    /// Whether any daemon has said welcome until now.
+    was_welcome: bool,
+    /// Why there is no daemon, if none is there at all.
+    missing: Option<Refusal>,
 }
 
 impl Waiting<'_> {
@@ -113,49 +120,68 @@ impl Waiting<'_> {
         Ok(())
     }
 
+    /// The daemon has said welcome: it is told what is wanted, once.
+    fn on_welcome(&mut self) -> Result<(), Ending> {
+        self.was_welcome = true;
+        self.answers_by.take().map_or(Ok(()), |_| self.ask())
+    }
+
     fn alarm(&self) -> Option<Ticks> {
-        let retry = self.gone_since.map(|(_, next)| next);
-        [self.ends.map(|ends| ends + GRACE), self.asks_at, retry].into_iter().flatten().min()
+        let ends = self.ends.map(|ends| ends + GRACE);
+        [ends, self.asks_at(), self.looks_at, self.answers_by].into_iter().flatten().min()
+    }
+
+    /// When to ask who is inside, if there is anybody to ask.
+    fn asks_at(&self) -> Option<Ticks> {
+        self.asks_at.filter(|_| self.line.as_ref().is_some_and(Line::is_welcome))
     }
 
     fn on_time(&mut self, now: Ticks) -> Result<(), Ending> {
-        if self.ends.is_some_and(|ends| ends + GRACE <= now) {
-            return Err(self.too_late(None));
+        let is_due = |moment: Option<Ticks>| moment.is_some_and(|moment| moment <= now);
+        if is_due(self.ends.map(|ends| ends + GRACE)) {
+            return Err(if self.is_over { self.too_late(None) } else { self.unanswered(NOT_IN_TIME) });
         }
-        if self.asks_at.is_some_and(|at| at <= now) {
+        if is_due(self.answers_by) {
+            return Err(self.unanswered(OWN_FAILURE));
+        }
+        if is_due(self.asks_at()) {
             self.asks_at = None;
             let section = self.arguments.names.first().cloned();
             if let Some(line) = &mut self.line {
                 line.say(&Ask::Status { number: QUESTION, section, everywhere: true })?;
             }
         }
-        match self.gone_since {
-            Some((since, next)) if next <= now => self.return_to(since, now),
-            _ => Ok(()),
-        }
+        if is_due(self.looks_at) { self.look(now) } else { Ok(()) }
     }
 
-    /// Looks for the daemon that was gone.
-    fn return_to(&mut self, since: Ticks, now: Ticks) -> Result<(), Ending> {
+    /// Looks for the daemon. That none is there is borne only if one was.
+    fn look(&mut self, now: Ticks) -> Result<(), Ending> {
+        self.missing = None;
         match Line::open(&self.path) {
-            Ok(line) => {
-                self.line = Some(line);
-                self.gone_since = None;
-                self.ask()
-            }
-            Err(refusal) if since + RETURN <= now => Err(refusal.into()),
-            Err(_) => {
-                self.gone_since = Some((since, now + RETRY));
-                Ok(())
-            }
+            Ok(line) => self.line = line,
+            Err(refusal) if self.was_welcome => self.missing = Some(refusal),
+            Err(refusal) => return Err(refusal.into()),
         }
+        self.looks_at = self.line.is_none().then_some(now + RETRY);
+        Ok(())
     }
 
-    /// The daemon has ended, or is about to.
-    fn on_gone(&mut self) {
+    /// The daemon has ended, or is about to. The next one has its time from when the last one that said welcome was gone.
+    fn on_gone(&mut self) -> Result<(), Ending> {
         let now = clock::now();
-        self.line = None;
-        self.gone_since = Some((now, now + RETRY));
+        self.missing = self.line.take().map(|line| line.gone());
+        if !self.was_welcome {
+            return Err(self.unanswered(OWN_FAILURE));
+        }
+        self.looks_at = Some(now + RETRY);
+        self.answers_by.get_or_insert(now + RETURN);
+        Ok(())
+    }
+
+    /// No daemon has said anything about the wish.
+    fn unanswered(&self, code: u8) -> Ending {
+        let why = self.missing.clone().unwrap_or_else(|| silent(&self.path));
+        Ending::with(code, why.to_string())
     }
 
     /// Hears what the daemon says.
@@ -163,11 +189,12 @@ impl Waiting<'_> {
         let goes_on = self.line.as_mut().is_some_and(|line| line.take_in().unwrap_or(false));
         while let Some(told) = self.line.as_mut().map(Line::next).transpose()?.flatten() {
             match told {
+                Told::Welcome { .. } => self.on_welcome()?,
                 Told::Granted { number: REQUEST, fences, until } => return Ok(Some(Grant { fences, until })),
                 Told::Refused { number: REQUEST, why: Reason::TimedOut } => self.ask_why()?,
                 Told::Status { number: WHY, status } => return Err(self.too_late(Some(&status))),
                 Told::Refused { number: REQUEST, why: Reason::Leaving } => {
-                    self.on_gone();
+                    self.on_gone()?;
                     return Ok(None);
                 }
                 Told::Refused { number: REQUEST, why } => {
@@ -182,7 +209,7 @@ impl Waiting<'_> {
             }
         }
         if !goes_on {
-            self.on_gone();
+            self.on_gone()?;
         }
         Ok(None)
     }
@@ -190,6 +217,7 @@ impl Waiting<'_> {
     /// Patience has ended. It may be that nobody was inside, and that the node could let nobody in: then it says so.
     fn ask_why(&mut self) -> Result<(), Ending> {
         self.ends = Some(clock::now());
+        self.is_over = true;
         let section = self.arguments.names.first().cloned();
         let question = Ask::Status { number: WHY, section, everywhere: false };
         self.line.as_mut().map_or(Ok(()), |line| line.say(&question))?;

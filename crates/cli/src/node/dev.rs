@@ -8,7 +8,6 @@ use std::fs::DirBuilder;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::DirBuilderExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +83,7 @@ pub(crate) fn addresses() -> Result<Vec<(String, String)>, Refusal> {
 fn check_free(watch: &Watch) -> Result<(), Refusal> {
     let until = clock::now() + clock::ticks(DYING);
     for path in NODES.map(place::socket_of) {
-        while UnixStream::connect(&path).is_ok() {
+        while place::is_taken(&path) {
             if clock::now() >= until || watch.pause(PAUSE)? {
                 let place = path.display();
                 return Err(Refusal::new(format!(

@@ -17,6 +17,8 @@ use crate::terminal;
 /// Nothing in these tests takes this long.
 pub const LONG: Duration = Duration::from_secs(30);
 
+const BINARY: &str = env!("CARGO_BIN_EXE_doorway");
+
 /// Somebody who listens where a daemon would.
 pub struct Daemon {
     pub socket: PathBuf,
@@ -32,15 +34,32 @@ impl Daemon {
 
     /// `doorway lock` with these words.
     pub fn lock(&self, line: &[&str]) -> Child {
-        Command::new(env!("CARGO_BIN_EXE_doorway"))
-            .arg("lock")
-            .args(line)
+        self.run(Command::new(BINARY).arg("lock").args(line))
+    }
+
+    /// The same, started by somebody who ignores the ends of its children.
+    pub fn lock_ignoring_children(&self, line: &[&str]) -> Child {
+        let script = "trap '' CHLD; exec \"$@\"";
+        self.run(Command::new("bash").args(["-c", script, "bash", BINARY, "lock"]).args(line))
+    }
+
+    fn run(&self, command: &mut Command) -> Child {
+        command
             .env("DOORWAY_SOCKET", &self.socket)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the command starts")
+    }
+
+    /// Lets nobody in any more: as many wait as may, which is one.
+    pub fn fill(&self) -> UnixStream {
+        rustix::net::listen(&self.listener, 0).expect("it listens to fewer");
+        let first = doorway_client::connect(&self.socket).expect("there is room for one");
+        let second = doorway_client::connect(&self.socket).map_err(|error| error.kind());
+        assert_eq!(second.err(), Some(std::io::ErrorKind::WouldBlock));
+        first
     }
 
     /// The next client, welcomed.

@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
@@ -46,11 +46,14 @@ fn check_stale(path: &Path) -> Result<(), Refusal> {
         }
         Ok(_) => {}
     }
-    match UnixStream::connect(path) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Ok(_) => Err(Refusal::new(format!("another daemon listens at {}", path.display()))),
-        Err(error) => Err(Refusal::new(format!("the socket {} cannot be used: {error}", path.display()))),
+    match doorway_client::connect(path).map_err(|error| (error.kind(), error)) {
+        Err((io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound, _)) => Ok(()),
+        Ok(_) | Err((io::ErrorKind::WouldBlock, _)) => {
+            Err(Refusal::new(format!("another daemon listens at {}", path.display())))
+        }
+        Err((_, error)) => {
+            Err(Refusal::new(format!("the socket {} cannot be used: {error}", path.display())))
+        }
     }
 }
 
@@ -76,6 +79,8 @@ mod tests {
         assert_eq!(folder.metadata().expect("it is there").mode() & 0o777, 0o700);
         let refused = |path: &Path| bind(path, 0o600).err().expect("it is refused").to_string();
         assert!(refused(&path).contains("another daemon"));
+        rustix::net::listen(&listener, 0).expect("it listens to fewer");
+        assert!(refused(&path).contains("another daemon"), "one who lets nobody in is there as well");
         drop(listener);
         let (_listener, newer) = bind(&path, 0o600).expect("nobody listens there");
         drop(file);
