@@ -20,7 +20,10 @@ pub(super) fn page(status: &Status, section: Option<&SectionName>) -> String {
     }
     let silent: Vec<&str> = silent(status).collect();
     if !silent.is_empty() {
-        text.push_str(&format!("No answer from {}: what its clients hold is not known.\n", silent.join(", ")));
+        text.push_str(&format!(
+            "No answer from {}: what its clients hold is not known.\n",
+            silent.join(", ")
+        ));
     }
     if status.is_cut {
         text.push_str("… and more sections than are shown here; `doorway status NAME` tells of one\n");
@@ -170,7 +173,7 @@ mod tests {
         let name = SectionName::new("nightly/rebuild-of-all-indices/every-table").expect("a good name");
         let inside = client(1_234_567, Some(doorway_core::Fence((1_048_587 << 36) + 77)));
         let section = SectionStatus { name, inside: Some(inside), waiting: vec![client(7, None)] };
-        let text = sections_table(&[section.clone()], 80);
+        let text = sections_table(std::slice::from_ref(&section), 80);
         assert!(widest(&text) <= 80 && text.lines().count() == 4, "{text}");
         assert!(text.contains("nightly/re…") && text.contains("/usr/l… (1234567)"), "{text}");
         let wide = sections_table(&[section], 200);
