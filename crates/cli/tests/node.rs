@@ -30,7 +30,7 @@ fn a_configuration_is_checked_with_the_line_of_the_mistake() {
         (
             "#lease = \"1s\"",
             "lease = \"300ms\"",
-            format!("line {}: the lease must be longer than", line("[timing]")),
+            format!("line {}: the lease must be longer than", line("#lease")),
         ),
         ("#data = ", "dota = ", format!("line {}: there is no key `dota`", line("#data"))),
         (

@@ -36,7 +36,8 @@ use crate::{Answer, Exit};
 /// The command runs in a process group of its own, dies with this process, and inherits its connection to the daemon: the section is
 /// free again when this process and everything that it started are gone, not before. What closes inherited descriptors when it starts
 /// something else (Python's subprocess, Java, sudo), or when it becomes a daemon, cuts that thread: do not let it leave anything running
-/// behind it.
+/// behind it. What outlives this process, if that is killed with SIGKILL, keeps the section, but nobody is left to stop it if the lock is
+/// lost or broken: then only the fence protects.
 ///
 /// If this machine is cut off from the others, its lock passes on to them after a while. The command is stopped before that: it is sent
 /// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not. If this process itself was stopped
