@@ -81,7 +81,7 @@ impl Shared {
             label: None,
             wire: Wire::Up(Link::new(socket, since, clock::now())),
             connector,
-            pauses: Pauses::new(),
+            pauses: Pauses::OF_CLIENT,
             fault: Error::Gone,
             alarm: None,
             is_closing: false,
@@ -203,7 +203,7 @@ impl Desk {
                 clock::check_same(now, link.since, clock::now())
                     .map_err(|refusal| Error::Strange(refusal.to_string()))?;
                 link.welcome();
-                self.pauses = Pauses::new();
+                self.pauses = Pauses::OF_CLIENT;
                 let welcome = Welcome { cluster, node };
                 self.woken.extend(self.welcome.change(|known| *known = Some(Ok(welcome))));
                 Ok(())

@@ -21,7 +21,7 @@ mod guard;
 mod keeper;
 mod ledger;
 mod link;
-mod pauses;
+pub mod pauses;
 pub mod place;
 pub mod protocol;
 mod question;

@@ -13,6 +13,7 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use doorway_client::pauses::Pauses;
 use doorway_core::Refusal;
 use doorway_node::disk::{Disk, FileDisk, Memory, Write, blank};
 use rustix::fs::{Access, access};
@@ -22,14 +23,11 @@ use crate::driver::Event;
 use crate::identity::new_disk;
 use crate::shared::Shared;
 
-/// The shortest and the longest time between two attempts.
-const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
+/// The pauses between two attempts.
+const PAUSES: Pauses = Pauses::between(Duration::from_millis(50), Duration::from_secs(2));
 
 /// How long a process that was killed just now may still hold a data folder, and how often one looks.
 const DYING: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(20)];
-
-/// The file in a data folder.
-const FILE: &str = "node.log";
 
 /// Opens the data folder of a node, and reads it; one that is not there is made.
 ///
@@ -65,7 +63,7 @@ fn patiently<T>(
 /// If it is no folder, or cannot be made or written to, or what it holds cannot be read.
 pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
     check_folder(&config.data).map_err(|error| cannot_use(config, &error))?;
-    match std::fs::read(config.data.join(FILE)) {
+    match std::fs::read(config.data.join(FileDisk::NAME)) {
         Ok(bytes) => read(config, &bytes).map(drop),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(cannot_use(config, &error)),
@@ -78,7 +76,7 @@ pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
 /// If it is damaged, with the file that it is in.
 pub(crate) fn read(config: &Config, bytes: &[u8]) -> Result<Memory, Refusal> {
     Memory::read(bytes).map_err(|refusal| {
-        let path = config.data.join(FILE);
+        let path = config.data.join(FileDisk::NAME);
         config.refuse("data", &format_args!("{} cannot be used: {refusal}", path.display()))
     })
 }
@@ -120,11 +118,10 @@ pub(crate) fn run(shared: &Arc<Shared>, mut disk: impl Disk, whole: usize, write
 /// Tries again until it succeeds, or the daemon ends.
 fn insist(shared: &Shared, disk: &mut impl Disk, whole: usize, write: &Write, first: io::Error) -> bool {
     shared.is_disk_failing.store(true, Ordering::Relaxed);
-    let (mut pause, mut error) = (PAUSES[0], first);
+    let (mut pauses, mut error) = (PAUSES, first);
     loop {
         tracing::error!(%error, "the disk of this node takes nothing: it goes on without voting until it does");
-        thread::sleep(pause);
-        pause = (pause * 2).min(PAUSES[1]);
+        thread::sleep(pauses.next());
         if shared.is_ending.load(Ordering::Relaxed) {
             return false;
         }

@@ -31,8 +31,7 @@ struct Waiting {
     unread: Arc<AtomicUsize>,
     renewals: BTreeMap<u32, Ticks>,
     is_closed: bool,
-    /// Whether something was taken and is not written yet, and how many of those bytes are counted.
-    is_writing: bool,
+    /// How many bytes were taken and are not written yet.
     writing: usize,
 }
 
@@ -92,7 +91,6 @@ impl Outbox {
                 let mut waiting = lock(&self.waiting);
                 let batch = waiting.take();
                 if !batch.is_empty() {
-                    waiting.is_writing = true;
                     return batch;
                 }
             }
@@ -118,7 +116,7 @@ impl Outbox {
     /// Whether all of it has been written, or never will be.
     pub(crate) fn is_done(&self) -> bool {
         let waiting = lock(&self.waiting);
-        waiting.is_closed || (waiting.frames.is_empty() && !waiting.is_writing)
+        waiting.is_closed || (waiting.frames.is_empty() && waiting.writing == 0)
     }
 }
 
@@ -136,7 +134,6 @@ impl Waiting {
 
     fn written(&mut self) {
         self.unread.fetch_sub(std::mem::take(&mut self.writing), Ordering::Relaxed);
-        self.is_writing = false;
     }
 
     fn close(&mut self) {
@@ -153,13 +150,15 @@ impl Waiting {
             self.frames.pop_front();
         }
         self.bytes -= batch.len();
-        self.writing = batch.len();
         while self.frames.is_empty()
             && batch.len() <= Outbox::BATCH
             && let Some((number, until)) = self.renewals.pop_first()
         {
-            batch.extend(told_frame(&Told::Renewed { number, until }));
+            let renewal = told_frame(&Told::Renewed { number, until });
+            self.unread.fetch_add(renewal.len(), Ordering::Relaxed);
+            batch.extend(renewal);
         }
+        self.writing = batch.len();
         batch
     }
 }

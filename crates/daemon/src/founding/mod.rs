@@ -4,16 +4,21 @@
 //! cluster's authority stays behind: whoever has its key can make nodes. So does the highest number that was given to a node, as no
 //! node is to have the number of one that is gone.
 
+mod node_file;
+mod recovery;
+
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
-use doorway_node::disk::{self, Disk as _};
+use doorway_node::disk::{self, FileDisk};
 use doorway_node::wire::MOST_NODES;
 
+pub use self::recovery::recover;
+
+use self::node_file::{node_entry, node_file};
 use crate::Config;
 use crate::certificates::{Authority, PUBLIC, SECRET, read_text, write_file};
 use crate::config::{FILE, Peer, check_peers};
@@ -250,43 +255,6 @@ fn own_configs(folder: &Path) -> Result<Vec<Config>, Refusal> {
     Ok(configs)
 }
 
-/// Makes one survivor go on when a majority of the voters is lost for good: from now on it is the only voter of its cluster, its
-/// fences go on rising, and the others can come back with empty data folders only. The node must not run. What its disk
-/// held before is kept beside it, in a file that this tells: `node.log.before`, or one with a number if there is one already.
-///
-/// If the others are not gone, there are two clusters from now on, and two may be inside: whoever calls this must be sure.
-///
-/// # Errors
-/// If the node runs, or never was part of its cluster, or something cannot be written.
-pub fn recover(config: &Config) -> Result<PathBuf, Refusal> {
-    if !config.data.join("node.log").exists() {
-        return Err(Refusal::new(format!("there is no disk of a node in {}", config.data.display())));
-    }
-    let (mut disk, bytes) = crate::disk::open(config)?;
-    let recovered = disk::recover(&bytes, new_disk(), config.me().id())?;
-    let kept = keep(&config.data, &bytes).and_then(|path| disk.replace(&recovered).map(|()| path));
-    kept.map_err(|error| crate::disk::cannot_use(config, &error))
-}
-
-/// Keeps what a disk held, under a name that no file has, so that it is there whatever happens next.
-fn keep(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
-    let mut names = std::iter::once("node.log.before".to_owned())
-        .chain((2_u32..).map(|number| format!("node.log.before.{number}")));
-    loop {
-        let path = folder.join(names.next().unwrap_or_default());
-        match fs::File::create_new(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(mut file) => {
-                file.write_all(bytes)?;
-                file.sync_all()?;
-                fs::File::open(folder)?.sync_all()?;
-                return Ok(path);
-            }
-        }
-    }
-}
-
 /// The configurations of the nodes of a cluster, by their names.
 fn node_files(folder: &Path) -> Result<Vec<PathBuf>, Refusal> {
     let entries = std::fs::read_dir(folder)
@@ -308,122 +276,15 @@ fn write_node(
     let folder = folder.join(name);
     let data = folder.join("data");
     let refuse = |error| Refusal::new(format!("{} cannot be written: {error}", data.display()));
-    if data.join("node.log").exists() {
+    if data.join(FileDisk::NAME).exists() {
         return Err(Refusal::new(format!("there is a disk of a node in {} already", data.display())));
     }
     std::fs::create_dir_all(&data).map_err(refuse)?;
-    std::fs::write(data.join("node.log"), first).map_err(refuse)?;
+    std::fs::write(data.join(FileDisk::NAME), first).map_err(refuse)?;
     write_file(&folder.join("authority.pem"), authority.trusted(), PUBLIC)?;
     authority.sign(name)?.write(&folder)?;
     write_file(&folder.join("node.toml"), text, PUBLIC)
 }
-
-/// The configuration of one node, with a word about every key.
-fn node_file(
-    cluster: &str,
-    me: &Peer,
-    algorithm: &str,
-    options: &BTreeMap<String, String>,
-    peers: &[Peer],
-) -> String {
-    let mut text = TEMPLATE.to_owned();
-    let values =
-        [("CLUSTER", cluster), ("NODE", &me.name), ("ALGORITHM", algorithm), ("ADDRESS", &me.address)];
-    for (key, value) in values {
-        text = text.replacen(key, &quoted(value), 1);
-    }
-    let chosen = options.iter().map(|(key, value)| format!("{} = {}\n", quoted(key), quoted(value)));
-    text = text.replacen("CHOSEN\n", &chosen.collect::<String>(), 1);
-    peers.iter().for_each(|peer| text.push_str(&node_entry(peer)));
-    text
-}
-
-fn node_entry(peer: &Peer) -> String {
-    let Peer { name, number, address } = peer;
-    let mut text = String::new();
-    let _ = write!(
-        text,
-        "\n[[nodes]]\nname = {}\nnumber = {number}\naddress = {}\n",
-        quoted(name),
-        quoted(address)
-    );
-    text
-}
-
-/// Text as TOML writes it.
-fn quoted(text: &str) -> String {
-    toml::Value::from(text).to_string()
-}
-
-/// What every key is, and what holds where it is not given.
-const TEMPLATE: &str = r#"# A node of a Doorway cluster. A line of # and a key, as #data, shows what holds unless you say otherwise.
-# Paths go from the folder of this file on.
-
-# The cluster. Nodes of other clusters are not talked to.
-cluster = CLUSTER
-
-# Which of the nodes below this one is.
-node = NODE
-
-# The algorithm; all nodes of a cluster run the same, with the same choices under [options].
-algorithm = ALGORITHM
-
-# What must survive a restart. Whoever loses this folder comes back as a new node; never copy it, never run two nodes from it.
-#data = "data"
-
-# The Unix socket for clients of this machine; NAME.sock in the runtime folder of its user unless given. For example:
-#   socket = "node.sock"
-
-# Who may use it, as the bits of a file: 0o600 is its owner alone, 0o660 its group as well.
-#socket_mode = 0o600
-
-# Where to listen for the other nodes, if not at this node's own address (in a container, behind a translated address).
-#listen = ADDRESS
-
-# Where to answer GET /health and GET /ready in plain HTTP; nowhere unless given. For example:
-#   health = "127.0.0.1:7778"
-
-# How long a node that is told to stop waits for those who are inside.
-#stop_patience = "10s"
-
-# Certificates: who signs them, this node's own, and its key.
-[tls]
-#authority = "authority.pem"
-#certificate = "node.pem"
-#key = "node.key"
-
-# What is chosen for the algorithm.
-[options]
-CHOSEN
-
-# The times of the cluster; the same at all nodes.
-[timing]
-# For how long a node may act without hearing from a majority.
-#lease = "1s"
-# How long before the end of its lease it tells those inside to stop.
-#margin = "100ms"
-# By how much a clock may run fast or slow, in parts per million.
-#drift_ppm = 10000
-# The time between two heartbeats.
-#heartbeat = "200ms"
-# How long a member may be silent before it is left out; not shorter than the lease.
-#detection = "1200ms"
-# How long a member may take to report when members change.
-#barrier = "1s"
-# How long a voter waits for its leader before it stands for election.
-#election = "500ms"
-# How long a section must be idle before it is forgotten.
-#idle = "5s"
-
-# Limits of this node.
-[limits]
-# How many clients may be connected at once.
-#clients = 10000
-# How many connections there may be at once of those who have not proved yet which node they are.
-#connections = 1024
-
-# All nodes. A number is never given twice, not even when its node is gone.
-"#;
 
 #[cfg(test)]
 mod tests {
@@ -433,7 +294,7 @@ mod tests {
         (1..).zip(names).map(|(port, name)| ((*name).to_owned(), format!("localhost:{port}"))).collect()
     }
 
-    fn empty_folder(name: &str) -> PathBuf {
+    pub(super) fn empty_folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("doorway-founding-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         folder
@@ -454,7 +315,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
         assert_eq!([mode(&config.tls.key), mode(&folder.join("authority.key"))], [0o600, 0o600]);
-        let memory = disk::Memory::read(&std::fs::read(config.data.join("node.log")).expect("a disk"));
+        let memory = disk::Memory::read(&std::fs::read(config.data.join(FileDisk::NAME)).expect("a disk"));
         assert_eq!(memory.expect("it is whole").boot, 0);
         let again = found(&folder, "lab", &nodes(&["d"]), "maekawa", &options);
         assert!(again.expect_err("there is one").to_string().contains("already"));
@@ -597,20 +458,6 @@ mod tests {
             .expect("room");
         rotate(&lab, false).expect("it is within");
         assert!(read_text(&lab.join("b").join("mine.pem")).expect("it is there").contains("CERTIFICATE"));
-        std::fs::remove_dir_all(&folder).expect("it is ours");
-    }
-
-    #[test]
-    fn what_a_disk_held_is_kept_however_often_it_is_recovered() {
-        let folder = empty_folder("keep");
-        std::fs::create_dir_all(&folder).expect("room");
-        for (bytes, name) in
-            [("one", "node.log.before"), ("two", "node.log.before.2"), ("three", "node.log.before.3")]
-        {
-            assert_eq!(keep(&folder, bytes.as_bytes()).expect("room"), folder.join(name));
-        }
-        assert_eq!(read_text(&folder.join("node.log.before")).expect("it is there"), "one");
-        assert_eq!(read_text(&folder.join("node.log.before.3")).expect("it is there"), "three");
         std::fs::remove_dir_all(&folder).expect("it is ours");
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use doorway_client::pauses::Pauses;
 use doorway_core::Refusal;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::{TcpStream, lookup_host};
@@ -31,18 +32,18 @@ const GREETING: Duration = Duration::from_secs(2);
 const WRITING: Duration = Duration::from_secs(5);
 /// After what silence a daemon says that it is still here.
 const SILENCE: Duration = Duration::from_secs(1);
-/// The shortest and the longest time between two attempts.
-const PAUSES: [Duration; 2] = [Duration::from_millis(25), Duration::from_millis(200)];
+/// The pauses between two attempts.
+const PAUSES: Pauses = Pauses::between(Duration::from_millis(25), Duration::from_millis(200));
 
 /// Keeps one lane to one peer alive.
 pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lane) {
-    let mut pause = PAUSES[0];
+    let mut pauses = PAUSES;
     let mut last_error = String::new();
     loop {
         let outgoing = link.lane(lane);
         match dial(&shared, &link, lane).await {
             Ok(stream) => {
-                pause = PAUSES[0];
+                pauses = PAUSES;
                 last_error.clear();
                 outgoing.is_up.store(true, Ordering::Relaxed);
                 tracing::info!(peer = link.name, lane = ?lane, "peer up");
@@ -59,8 +60,7 @@ pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lan
             }
         }
         outgoing.clear();
-        sleep(with_chance(pause)).await;
-        pause = (pause * 2).min(PAUSES[1]);
+        sleep(with_chance(pauses.next())).await;
     }
 }
 

@@ -16,7 +16,8 @@ pub struct FileDisk {
 }
 
 impl FileDisk {
-    const NAME: &str = "node.log";
+    /// What it is called in its folder.
+    pub const NAME: &str = "node.log";
 
     /// Opens a data folder, which is made if it is not there; a new one begins with what `first` says.
     ///

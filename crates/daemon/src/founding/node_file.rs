@@ -1,0 +1,114 @@
+//! A node's configuration as it is first written, with a word about every key.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::config::Peer;
+
+/// The configuration of one node, with a word about every key.
+pub(super) fn node_file(
+    cluster: &str,
+    me: &Peer,
+    algorithm: &str,
+    options: &BTreeMap<String, String>,
+    peers: &[Peer],
+) -> String {
+    let mut text = TEMPLATE.to_owned();
+    let values =
+        [("CLUSTER", cluster), ("NODE", &me.name), ("ALGORITHM", algorithm), ("ADDRESS", &me.address)];
+    for (key, value) in values {
+        text = text.replacen(key, &quoted(value), 1);
+    }
+    let chosen = options.iter().map(|(key, value)| format!("{} = {}\n", quoted(key), quoted(value)));
+    text = text.replacen("CHOSEN\n", &chosen.collect::<String>(), 1);
+    peers.iter().for_each(|peer| text.push_str(&node_entry(peer)));
+    text
+}
+
+/// What every configuration says of a node.
+pub(super) fn node_entry(peer: &Peer) -> String {
+    let Peer { name, number, address } = peer;
+    let mut text = String::new();
+    let _ = write!(
+        text,
+        "\n[[nodes]]\nname = {}\nnumber = {number}\naddress = {}\n",
+        quoted(name),
+        quoted(address)
+    );
+    text
+}
+
+/// Text as TOML writes it.
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// What every key is, and what holds where it is not given.
+const TEMPLATE: &str = r#"# A node of a Doorway cluster. A line of # and a key, as #data, shows what holds unless you say otherwise.
+# Paths go from the folder of this file on.
+
+# The cluster. Nodes of other clusters are not talked to.
+cluster = CLUSTER
+
+# Which of the nodes below this one is.
+node = NODE
+
+# The algorithm; all nodes of a cluster run the same, with the same choices under [options].
+algorithm = ALGORITHM
+
+# What must survive a restart. Whoever loses this folder comes back as a new node; never copy it, never run two nodes from it.
+#data = "data"
+
+# The Unix socket for clients of this machine; NAME.sock in the runtime folder of its user unless given. For example:
+#   socket = "node.sock"
+
+# Who may use it, as the bits of a file: 0o600 is its owner alone, 0o660 its group as well.
+#socket_mode = 0o600
+
+# Where to listen for the other nodes, if not at this node's own address (in a container, behind a translated address).
+#listen = ADDRESS
+
+# Where to answer GET /health and GET /ready in plain HTTP; nowhere unless given. For example:
+#   health = "127.0.0.1:7778"
+
+# How long a node that is told to stop waits for those who are inside.
+#stop_patience = "10s"
+
+# Certificates: who signs them, this node's own, and its key.
+[tls]
+#authority = "authority.pem"
+#certificate = "node.pem"
+#key = "node.key"
+
+# What is chosen for the algorithm.
+[options]
+CHOSEN
+
+# The times of the cluster; the same at all nodes.
+[timing]
+# For how long a node may act without hearing from a majority.
+#lease = "1s"
+# How long before the end of its lease it tells those inside to stop.
+#margin = "100ms"
+# By how much a clock may run fast or slow, in parts per million.
+#drift_ppm = 10000
+# The time between two heartbeats.
+#heartbeat = "200ms"
+# How long a member may be silent before it is left out; not shorter than the lease.
+#detection = "1200ms"
+# How long a member may take to report when members change.
+#barrier = "1s"
+# How long a voter waits for its leader before it stands for election.
+#election = "500ms"
+# How long a section must be idle before it is forgotten.
+#idle = "5s"
+
+# Limits of this node.
+[limits]
+# How many clients may be connected at once.
+#clients = 10000
+# How many connections there may be at once of those who have not proved yet which node they are.
+#connections = 1024
+
+# All nodes. A number is never given twice, not even when its node is gone.
+"#;

@@ -1,0 +1,69 @@
+//! One survivor goes on when a majority of the voters is lost.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use doorway_core::Refusal;
+use doorway_node::disk::{self, Disk as _, FileDisk};
+
+use crate::Config;
+use crate::identity::new_disk;
+
+/// Makes one survivor go on when a majority of the voters is lost for good: from now on it is the only voter of its cluster, its
+/// fences go on rising, and the others can come back with empty data folders only. The node must not run. What its disk
+/// held before is kept beside it, in a file that this tells: `node.log.before`, or one with a number if there is one already.
+///
+/// If the others are not gone, there are two clusters from now on, and two may be inside: whoever calls this must be sure.
+///
+/// # Errors
+/// If the node runs, or never was part of its cluster, or something cannot be written.
+pub fn recover(config: &Config) -> Result<PathBuf, Refusal> {
+    if !config.data.join(FileDisk::NAME).exists() {
+        return Err(Refusal::new(format!("there is no disk of a node in {}", config.data.display())));
+    }
+    let (mut disk, bytes) = crate::disk::open(config)?;
+    let recovered = disk::recover(&bytes, new_disk(), config.me().id())?;
+    let kept = keep(&config.data, &bytes).and_then(|path| disk.replace(&recovered).map(|()| path));
+    kept.map_err(|error| crate::disk::cannot_use(config, &error))
+}
+
+/// Keeps what a disk held, under a name that no file has, so that it is there whatever happens next.
+fn keep(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    let mut names = std::iter::once("node.log.before".to_owned())
+        .chain((2_u32..).map(|number| format!("node.log.before.{number}")));
+    loop {
+        let path = folder.join(names.next().unwrap_or_default());
+        match fs::File::create_new(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(mut file) => {
+                file.write_all(bytes)?;
+                file.sync_all()?;
+                fs::File::open(folder)?.sync_all()?;
+                return Ok(path);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::empty_folder;
+    use super::*;
+    use crate::certificates::read_text;
+
+    #[test]
+    fn what_a_disk_held_is_kept_however_often_it_is_recovered() {
+        let folder = empty_folder("keep");
+        std::fs::create_dir_all(&folder).expect("room");
+        for (bytes, name) in
+            [("one", "node.log.before"), ("two", "node.log.before.2"), ("three", "node.log.before.3")]
+        {
+            assert_eq!(keep(&folder, bytes.as_bytes()).expect("room"), folder.join(name));
+        }
+        assert_eq!(read_text(&folder.join("node.log.before")).expect("it is there"), "one");
+        assert_eq!(read_text(&folder.join("node.log.before.3")).expect("it is there"), "three");
+        std::fs::remove_dir_all(&folder).expect("it is ours");
+    }
+}
