@@ -1,25 +1,39 @@
-//! The textbook: every mutual-exclusion algorithm of the classical literature, one file each, and their catalog.
+//! The textbook: every mutual-exclusion algorithm of the classical literature, one file each, and the one list of them.
 //!
 //! Each file of [`message`] reads like the paper's page: citation, idea, claims, state, messages, and one handler per
-//! event. What an algorithm tells about itself ([`doorway_core::Explain`]) and its place in the catalog stand below it.
+//! event. What an algorithm tells about itself ([`doorway_core::Explain`]) and how it is listed stand below it.
 //! [`shared`] has the algorithms for processes that share memory: the textbook's lines, one access in each. [`specimens`] are
 //! wrong on purpose.
 //!
-//! ```
-//! use doorway_core::Catalog;
+//! [`register`] hands all of them to whoever lists, runs or proves them:
 //!
-//! let catalog = doorway_algorithms::catalog();
-//! let about = catalog.about("ricart-agrawala").expect("it is in the catalog");
+//! ```
+//! use doorway_core::shared::{Program, ProgramEntry};
+//! use doorway_core::{About, Entry, Explain, Hints, Registrar};
+//!
+//! #[derive(Default)]
+//! struct Abouts(Vec<About>);
+//!
+//! impl Registrar for Abouts {
+//!     fn algorithm<A: Explain + Hints>(&mut self, entry: Entry<A>) {
+//!         self.0.push(entry.about);
+//!     }
+//!     fn program<P: Program>(&mut self, _: ProgramEntry<P>) {}
+//! }
+//!
+//! let mut abouts = Abouts::default();
+//! doorway_algorithms::register(&mut abouts);
+//! let about = abouts.0.iter().find(|about| about.name == "ricart-agrawala").expect("it is listed");
 //! assert_eq!(about.messages, "2(N−1)");
 //! assert!(about.page().starts_with("Ricart and Agrawala's algorithm."));
 //! ```
 
-mod catalog;
 pub mod lemmas;
 pub mod message;
+mod register;
 pub mod shared;
 pub mod specimens;
 pub mod structures;
 pub mod trees;
 
-pub use catalog::catalog;
+pub use register::register;

@@ -1,7 +1,8 @@
 //! `doorway algorithms`: the list.
 
+use doorway_catalog::Catalog;
 use doorway_core::shared::AboutProgram;
-use doorway_core::{About, Catalog, Refusal, Specimen};
+use doorway_core::{About, Refusal, Specimen};
 use doorway_lab::view;
 use serde_json::{Value, json};
 
@@ -28,11 +29,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn answer(
-    catalog: &impl Catalog,
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let list = catalog.list();
     if arguments.json {
         let algorithms: Vec<Value> = list.iter().map(|about| view::described(about)).collect();
@@ -62,7 +59,7 @@ pub(crate) fn answer(
 }
 
 /// The programs over shared memory, and the specimens among them.
-fn programs(catalog: &impl Catalog, with_wrong: bool) -> Result<String, Refusal> {
+fn programs(catalog: &Catalog, with_wrong: bool) -> Result<String, Refusal> {
     let (specimens, right): (Vec<&AboutProgram>, Vec<&AboutProgram>) =
         catalog.programs().into_iter().partition(|about| about.specimen.is_some());
     if right.is_empty() {

@@ -1,6 +1,7 @@
 //! `doorway claims`: every claim of the literature that runs or a checker can decide, held against them.
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_lab::claims::{Bench, Claim, Row, list, test_all};
 use doorway_lab::{Step, processors};
 
@@ -39,11 +40,7 @@ pub(crate) struct Arguments {
 /// Larger systems would take too long for claims that are tried many times.
 const MOST_NODES: usize = 200;
 
-pub(crate) fn answer(
-    catalog: &(impl Catalog + Sync),
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let claims = chosen(&arguments.only, typed)?;
     let sizes = sizes(&arguments.nodes)?;
     let mut progress = Progress::new(claims.len() as u64, "claims");

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use doorway_core::{Catalog, Channels, Options, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::{Channels, Options, Refusal};
 use doorway_lab::compare::{Cell, Comparison, Metric, panels};
 use doorway_lab::processors;
 use doorway_simulator::{Load, Settings};
@@ -100,11 +101,7 @@ fn metric(word: &str) -> Result<Metric, Refusal> {
 /// More runs are refused: the table would be too long to read, and a sweep is the right tool.
 const MOST_RUNS: usize = 2_000;
 
-pub(crate) fn answer(
-    catalog: &(impl Catalog + Sync),
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let comparison = comparison(catalog, arguments, typed)?;
     let picture = arguments.plot.as_deref().map(Picture::new).transpose()?;
     let mut progress = Progress::new(comparison.runs() as u64, "runs");
@@ -122,7 +119,7 @@ pub(crate) fn answer(
     Ok(Answer { text, notes: Vec::new(), exit })
 }
 
-fn comparison(catalog: &impl Catalog, arguments: &Arguments, typed: &Typed) -> Result<Comparison, Refusal> {
+fn comparison(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Comparison, Refusal> {
     for name in &arguments.algorithms {
         names::find(catalog, typed, name)?;
     }
@@ -178,7 +175,7 @@ fn check(comparison: &Comparison) -> Result<(), Refusal> {
 }
 
 /// What was chosen; something that no algorithm of the catalog has to choose is refused.
-fn options(catalog: &impl Catalog, arguments: &Arguments) -> Result<Options, Refusal> {
+fn options(catalog: &Catalog, arguments: &Arguments) -> Result<Options, Refusal> {
     let quorum = arguments.quorum.iter().map(|word| ("quorum", word.as_str()));
     let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
     let words: Vec<(&str, &str)> = quorum.chain(set).collect();

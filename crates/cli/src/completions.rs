@@ -1,7 +1,8 @@
 //! `doorway completions`: what a shell needs to complete the command.
 
 use clap_complete::Shell;
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 
 use crate::Answer;
 use crate::typed::Typed;
@@ -20,11 +21,7 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn answer(
-    catalog: &impl Catalog,
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let mut script = Vec::new();
     let mut command = crate::described(catalog, typed);
     clap_complete::generate(arguments.shell, &mut command, &typed.program, &mut script);

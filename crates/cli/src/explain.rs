@@ -2,9 +2,8 @@
 
 mod program;
 
-use doorway_core::{
-    About, Catalog, Channels, Explain, Factory, Hints, Options, Parameter, Refusal, Rule, Specimen, Visitor,
-};
+use doorway_catalog::Catalog;
+use doorway_core::{About, Channels, Options, Parameter, Refusal, Rule, Specimen};
 use doorway_lab::view;
 use serde_json::{Value, json};
 
@@ -30,16 +29,13 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn answer(
-    catalog: &impl Catalog,
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let about = match names::find_any(catalog, typed, &arguments.algorithm)? {
         Named::Algorithm(about) => about,
         Named::Program(about) => return program::answer(catalog, about, arguments.json, typed),
     };
-    let laws = catalog.visit(about.name, &Options::none(), AskForLaws).transpose()?.unwrap_or_default();
+    let subject = catalog.subject(about.name, &Options::none())?;
+    let laws = Laws { rules: subject.rules(), invariants: subject.invariants() };
     let to_try = command_to_try(about, &typed.program);
     Ok(Answer::holds(match arguments.json {
         true => as_json(about, &laws, &to_try).to_string() + "\n",
@@ -48,23 +44,9 @@ pub(crate) fn answer(
 }
 
 /// What an algorithm tells about its type.
-#[derive(Default)]
 struct Laws {
     rules: &'static [Rule],
     invariants: Vec<&'static str>,
-}
-
-struct AskForLaws;
-
-impl Visitor for AskForLaws {
-    type Output = Laws;
-
-    fn visit<A: Explain + Hints>(self, _: &About, _: Factory<A>) -> Laws {
-        Laws {
-            rules: A::rules(),
-            invariants: A::invariants().iter().map(|invariant| invariant.name).collect(),
-        }
-    }
 }
 
 fn as_json(about: &About, laws: &Laws, to_try: &str) -> Value {

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
+use doorway_catalog::examples;
 use doorway_core::{Choice, Options, Refusal};
-use doorway_lab::examples;
 
 /// A larger file is refused: nobody writes such a quorum system by hand.
 const LARGEST_BYTES: u64 = 16 << 20;

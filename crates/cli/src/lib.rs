@@ -8,8 +8,8 @@
 //! ```no_run
 //! # use std::process::ExitCode;
 //! fn main() -> ExitCode {
-//!     // doorway_cli::run(doorway_algorithms::catalog().with(my_algorithm::entry()))
-//!     doorway_cli::run(doorway_algorithms::catalog())
+//!     // doorway_cli::run(Catalog::textbook().with(my_algorithm::entry()))
+//!     doorway_cli::run(Catalog::textbook())
 //! }
 //! ```
 
@@ -54,19 +54,20 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use typed::Typed;
 
 pub use exit::Exit;
 
 /// Runs the command with what was typed and this catalog.
-pub fn run(catalog: impl Catalog + Sync) -> ExitCode {
+pub fn run(catalog: Catalog) -> ExitCode {
     run_from(catalog, std::env::args_os(), &mut io::stdout().lock(), &mut io::stderr()).into()
 }
 
 /// The same with other arguments (the first is the program's name) and other places to print to.
 pub fn run_from(
-    catalog: impl Catalog + Sync,
+    catalog: Catalog,
     arguments: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     err: &mut dyn Write,
@@ -159,7 +160,7 @@ enum Verb {
     Man(man::Arguments),
 }
 
-fn answer(catalog: &(impl Catalog + Sync), typed: &mut Typed) -> Result<Answer, Refusal> {
+fn answer(catalog: &Catalog, typed: &mut Typed) -> Result<Answer, Refusal> {
     if let Some(answer) = lock::held_run::answer(&typed.words) {
         return Ok(answer);
     }
@@ -206,7 +207,7 @@ fn definitions(typed: &Typed) -> clap::Command {
 }
 
 /// The definitions from which completions and manual pages are made: what is parsed, and the names of the catalog.
-fn described(catalog: &impl Catalog, typed: &Typed) -> clap::Command {
+fn described(catalog: &Catalog, typed: &Typed) -> clap::Command {
     let names: Vec<&'static str> = catalog.list().iter().map(|about| about.name).collect();
     let takers = [
         ("explain", "algorithm"),

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use doorway_catalog::Catalog;
+
 fn main() -> ExitCode {
-    doorway_cli::run(doorway_algorithms::catalog())
+    doorway_cli::run(Catalog::textbook())
 }

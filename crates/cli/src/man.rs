@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 
 use crate::Answer;
 use crate::typed::Typed;
@@ -21,11 +22,7 @@ pub(crate) struct Arguments {
     folder: PathBuf,
 }
 
-pub(crate) fn answer(
-    catalog: &impl Catalog,
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let folder = &arguments.folder;
     let command = crate::described(catalog, typed);
     let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));

@@ -1,7 +1,8 @@
 //! From a name that somebody typed to an algorithm of the catalog.
 
+use doorway_catalog::Catalog;
 use doorway_core::shared::AboutProgram;
-use doorway_core::{About, Catalog, Refusal, Specimen};
+use doorway_core::{About, Refusal, Specimen};
 
 use crate::typed::Typed;
 
@@ -17,13 +18,9 @@ pub(crate) enum Named<'a> {
 ///
 /// # Errors
 /// If there is none, with the names that are nearest.
-pub(crate) fn find_any<'a>(
-    catalog: &'a impl Catalog,
-    typed: &Typed,
-    name: &str,
-) -> Result<Named<'a>, Refusal> {
+pub(crate) fn find_any<'a>(catalog: &'a Catalog, typed: &Typed, name: &str) -> Result<Named<'a>, Refusal> {
     let algorithm = catalog.about(name).map(Named::Algorithm);
-    let found = algorithm.or_else(|| catalog.program(name).map(Named::Program));
+    let found = algorithm.or_else(|| catalog.about_program(name).map(Named::Program));
     found.ok_or_else(|| unknown(catalog, &typed.program, name))
 }
 
@@ -31,7 +28,7 @@ pub(crate) fn find_any<'a>(
 ///
 /// # Errors
 /// If there is none, with the names that are nearest.
-pub(crate) fn find<'a>(catalog: &'a impl Catalog, typed: &Typed, name: &str) -> Result<&'a About, Refusal> {
+pub(crate) fn find<'a>(catalog: &'a Catalog, typed: &Typed, name: &str) -> Result<&'a About, Refusal> {
     match find_any(catalog, typed, name)? {
         Named::Algorithm(about) => Ok(about),
         Named::Program(about) => {
@@ -43,7 +40,7 @@ pub(crate) fn find<'a>(catalog: &'a impl Catalog, typed: &Typed, name: &str) -> 
     }
 }
 
-fn unknown(catalog: &impl Catalog, program: &str, name: &str) -> Refusal {
+fn unknown(catalog: &Catalog, program: &str, name: &str) -> Refusal {
     let algorithms = catalog.list().into_iter().map(|about| about.name);
     let names: Vec<&str> = algorithms.chain(catalog.programs().iter().map(|about| about.name)).collect();
     let numbered = with_number(catalog, name);
@@ -57,7 +54,7 @@ fn unknown(catalog: &impl Catalog, program: &str, name: &str) -> Refusal {
 }
 
 /// The specimens that have this number in the list of claims: `E3`.
-fn with_number<'a>(catalog: &'a impl Catalog, number: &str) -> Vec<&'a str> {
+fn with_number<'a>(catalog: &'a Catalog, number: &str) -> Vec<&'a str> {
     let algorithms = catalog.list().into_iter().map(|about| (about.name, about.specimen));
     let programs = catalog.programs().into_iter().map(|about| (about.name, about.specimen));
     let has_it = |specimen: Option<Specimen>| specimen.is_some_and(|it| it.id.eq_ignore_ascii_case(number));
@@ -105,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_name_is_answered_with_the_near_ones() {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         let sentence = |name| unknown(&catalog, "doorway", name).to_string();
         assert_eq!(
             sentence("ricart"),
@@ -121,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_number_of_a_specimen_is_answered_with_its_name() {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         let sentence = unknown(&catalog, "doorway", "e25").to_string();
         assert!(sentence.contains("did you mean bakery/maximum-by-position?"), "{sentence}");
         assert!(unknown(&catalog, "doorway", "E3").to_string().contains("maekawa/no-failed-when-overtaken"));
@@ -129,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_like_none_is_answered_with_none() {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         for name in ["nothing", "zzz", "no", "a", "", "lock", "mutex", "paxos", "something-else-entirely"] {
             let sentence = format!("there is no algorithm {name:?}: `doorway algorithms` lists them");
             assert_eq!(unknown(&catalog, "doorway", name).to_string(), sentence);

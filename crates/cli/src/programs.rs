@@ -1,8 +1,9 @@
 //! What people are told about programs over shared memory.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{Barriers, MemoryModel};
-use doorway_core::shared::{AboutProgram, Accesses, Cell, Program, ProgramVisitor, Team, Values};
-use doorway_core::{Catalog, Members, NodeId, Options, Refusal};
+use doorway_core::shared::{AboutProgram, Accesses, Cell, Values};
+use doorway_core::{Options, Refusal};
 use doorway_lab::memory::ProgramInstance;
 use doorway_lab::view;
 use serde_json::{Value, json};
@@ -26,29 +27,19 @@ const USUAL: usize = 4;
 ///
 /// # Errors
 /// If it runs among neither.
-pub(crate) fn facts(catalog: &impl Catalog, name: &str) -> Result<Facts, Refusal> {
+pub(crate) fn facts(catalog: &Catalog, name: &str) -> Result<Facts, Refusal> {
     facts_for(catalog, name, USUAL).or_else(|_| facts_for(catalog, name, 2))
 }
 
-fn facts_for(catalog: &impl Catalog, name: &str, n: usize) -> Result<Facts, Refusal> {
-    let told = catalog.visit_program(name, &Options::none(), &Members::new(n)?, Ask);
-    told.ok_or_else(|| Refusal::new(format!("there is no program {name:?}")))?
-}
-
-struct Ask;
-
-impl ProgramVisitor for Ask {
-    type Output = Facts;
-
-    fn visit<P: Program>(self, _: &AboutProgram, team: Team<P>) -> Facts {
-        Facts {
-            n: team.n(),
-            alone: team.accesses_alone(NodeId::new(0)),
-            lines: P::LINES,
-            invariants: P::invariants().iter().map(|invariant| invariant.name).collect(),
-            registers: team.registers,
-        }
-    }
+fn facts_for(catalog: &Catalog, name: &str, n: usize) -> Result<Facts, Refusal> {
+    let subject = catalog.program_subject(name, &Options::none(), n)?;
+    Ok(Facts {
+        n,
+        registers: subject.registers().to_vec(),
+        alone: subject.accesses_alone(),
+        lines: subject.lines(),
+        invariants: subject.invariants(),
+    })
 }
 
 impl Facts {
@@ -89,7 +80,7 @@ impl Facts {
 ///
 /// # Errors
 /// If one of them cannot tell its facts.
-pub(crate) fn table(catalog: &impl Catalog, list: &[&AboutProgram]) -> Result<String, Refusal> {
+pub(crate) fn table(catalog: &Catalog, list: &[&AboutProgram]) -> Result<String, Refusal> {
     let headings = ["name", "for", "registers", "when alone", "who waits", "parameters"];
     let row = |about: &&AboutProgram| -> Result<Vec<String>, Refusal> {
         let facts = facts(catalog, about.name)?;

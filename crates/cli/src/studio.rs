@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::{Command, Stdio};
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_studio::{Closing, Studio};
 
 use crate::Answer;
@@ -39,7 +40,7 @@ pub(crate) struct Arguments {
     open: bool,
 }
 
-pub(crate) fn answer(catalog: &(impl Catalog + Sync), arguments: &Arguments) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
     let address = SocketAddr::new(arguments.address, arguments.port);
     let studio = Studio::at(address).map_err(|error| {
         Refusal::new(format!("{address} cannot be listened on: {error}; --port 0 takes any free port"))

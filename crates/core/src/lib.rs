@@ -40,8 +40,8 @@
 //! ```
 
 mod algorithm;
-mod catalog;
 pub mod clocks;
+mod entry;
 mod explain;
 mod factory;
 mod fence;
@@ -61,11 +61,8 @@ mod stop;
 mod table;
 
 pub use algorithm::{Algorithm, Data, Input, Message};
-pub use catalog::{
-    About, Catalog, Channels, Choice, Empty, Entry, Family, Options, Parameter, Scale, Specimen, Visitor,
-    With, WithProgram,
-};
 pub use clocks::{LamportClock, Stamp, VectorClock};
+pub use entry::{About, Channels, Choice, Entry, Family, Options, Parameter, Registrar, Scale, Specimen};
 pub use explain::{Cut, Explain, Field, Invariant, Letter, ONE_TOKEN, Permission, Rule};
 pub use factory::{Factory, Members, Plan, Refusal, Start};
 pub use fence::{Fence, Fenced};

@@ -6,9 +6,12 @@
 //!
 //! ```no_run
 //! use doorway_daemon::{Config, Daemon};
+//! use doorway_node::Recipes;
 //!
 //! let config = Config::load("node.toml".as_ref())?;
-//! let recipe = config.recipe(&doorway_algorithms::catalog())?;
+//! let mut recipes = Recipes::default();
+//! doorway_algorithms::register(&mut recipes);
+//! let recipe = config.recipe(&recipes)?;
 //! let daemon = Daemon::start(config, recipe)?;
 //! daemon.wait()?;
 //! # Ok::<(), doorway_core::Refusal>(())

@@ -9,6 +9,7 @@ use doorway_client::protocol::{Order, Status};
 use doorway_client::{Client, Error, Question, Request, Welcome, place};
 use doorway_core::{Fence, Refusal};
 use doorway_daemon::{Config, Daemon};
+use doorway_node::Recipes;
 
 use crate::aside::aside;
 
@@ -47,7 +48,9 @@ impl Doorway {
     /// As for [`Doorway::join`].
     pub fn join_blocking(config: Config) -> Result<Self, Error> {
         let patience = config.stop_patience.0;
-        let recipe = config.recipe(&doorway_algorithms::catalog())?;
+        let mut recipes = Recipes::default();
+        doorway_algorithms::register(&mut recipes);
+        let recipe = config.recipe(&recipes)?;
         let node = Node::Own { daemon: Arc::new(Daemon::start(config, recipe)?), patience };
         let client = node.client()?;
         client.welcome_blocking()?;

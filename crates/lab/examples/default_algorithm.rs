@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use doorway_core::{Catalog, Fence, NodeId, Options, Refusal, SectionName, Ticks};
+use doorway_catalog::Catalog;
+use doorway_core::{Fence, NodeId, Options, Refusal, SectionName, Ticks};
 use doorway_lab::chaos::{Cluster, Design, Seen};
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, Command, Lock, Notice, Recipe, RequestId, Timing};
@@ -17,11 +18,11 @@ use doorway_simulator::{Random, Span};
 fn main() -> Result<(), Refusal> {
     let typed: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let sizes = if typed.is_empty() { vec![3, 5, 7, 15] } else { typed };
-    let catalog = doorway_algorithms::catalog();
+    let catalog = Catalog::textbook();
     for n in sizes {
         print_head(n);
         for about in catalog.list().into_iter().filter(|about| about.specimen.is_none()) {
-            let recipe = Recipe::of(&catalog, about.name, &Options::none())?;
+            let recipe = catalog.recipes().recipe(about.name, &Options::none())?;
             let cells = Load::ALL.map(|load| cell(n, &recipe, load));
             println!("| {:<18} | {} |", about.name, cells.join(" | "));
         }

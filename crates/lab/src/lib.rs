@@ -6,27 +6,21 @@
 //! literature says, [`compare`] puts algorithms side by side, a [`sweep`] makes a grid of runs and keeps a row for each, and
 //! the [`bank`] shows what a lock is for and what comes of a wrong one. [`examples`] are the scripts that ship.
 
-pub mod bank;
 pub mod bench;
 pub mod chaos;
 pub mod chart;
 pub mod check;
 pub mod claims;
 pub mod compare;
-pub mod examples;
 pub mod memory;
 pub mod page;
 mod parallel;
 pub mod quorum;
 pub mod quorum_drawing;
 mod recording;
-pub mod shell;
-pub mod states;
 pub mod sweep;
-mod trial;
 pub mod view;
 pub mod views;
 
 pub use parallel::{Step, in_order, processors};
 pub use recording::Recording;
-pub use trial::{Trial, warning};

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use doorway_core::{Catalog, Options, Refusal};
+use doorway_catalog::states::{Recorded, States};
+use doorway_catalog::{Catalog, Trial, examples};
+use doorway_core::{Options, Refusal, Stop};
 use doorway_simulator::{Script, ScriptError};
 use doorway_trace::draw::{self, Drawing, space_time};
 use doorway_trace::{Event, Header};
 
 use crate::memory::Replay;
-use crate::{Trial, examples};
 
 /// What run it was, and what happened in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +34,7 @@ impl Recording {
     ///
     /// # Errors
     /// If it cannot be read or played, or does not come as it says.
-    pub fn of_script(text: &str, chosen: &Options, catalog: &impl Catalog) -> Result<Self, ScriptError> {
+    pub fn of_script(text: &str, chosen: &Options, catalog: &Catalog) -> Result<Self, ScriptError> {
         if Replay::is_for(text, catalog) {
             return Ok(Replay::of_script(text, chosen, catalog)?.recording());
         }
@@ -46,6 +47,18 @@ impl Recording {
         let trial = Trial::of_script(&script.heading, options);
         let outcome = trial.run_script(catalog, &script)?;
         Ok(Self::new(&trial, outcome.events()))
+    }
+
+    /// What every node knew after every event: every step is made again. What cannot be followed has no states.
+    #[must_use]
+    pub fn states(&self, catalog: &Catalog) -> States {
+        self.states_unless(None, catalog)
+    }
+
+    /// The same, up to where somebody says that nobody wants them any more.
+    #[must_use]
+    pub fn states_unless(&self, cancelled: Option<&Stop>, catalog: &Catalog) -> States {
+        States::of(&Recorded { header: &self.header, events: &self.events, cancelled }, catalog)
     }
 
     /// Draws it as a space-time diagram.
@@ -76,7 +89,7 @@ mod tests {
                            deliver 3->1\ndeliver 1->3\nrelease 3\ndeliver 3->1\nexpect waiting 2\n";
 
     fn recorded(text: &str, chosen: &Options) -> Result<Recording, String> {
-        let recording = Recording::of_script(text, chosen, &doorway_algorithms::catalog());
+        let recording = Recording::of_script(text, chosen, &Catalog::textbook());
         recording.map_err(|error| error.to_string())
     }
 

@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 
-use doorway_core::{Catalog, Fence, NodeId, Options, SectionName, Ticks};
+use doorway_catalog::Catalog;
+use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
 use doorway_lab::chaos::{Cluster, Design, Kind, Outcome, Run, Seen, Violation};
 use doorway_lab::{Step, in_order, processors};
 use doorway_node::{ClientId, Command, Flaw, Lock, Notice, Recipe, RequestId};
@@ -11,7 +12,7 @@ use doorway_node::{ClientId, Command, Flaw, Lock, Notice, Recipe, RequestId};
 const LENGTH: Ticks = Ticks(25_000_000);
 
 fn recipe_of(name: &str) -> Recipe {
-    Recipe::of(&doorway_algorithms::catalog(), name, &Options::none()).expect("it is in the catalog")
+    Catalog::textbook().recipes().recipe(name, &Options::none()).expect("it is in the catalog")
 }
 
 fn run(recipe: &Recipe, nodes: usize, seed: u64, flaw: Option<Flaw>) -> Outcome {
@@ -39,7 +40,7 @@ fn nodes_of(seed: u64) -> usize {
 
 #[test]
 fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
-    let catalog = doorway_algorithms::catalog();
+    let catalog = Catalog::textbook();
     let correct = catalog.list().into_iter().filter(|about| about.specimen.is_none());
     let names: Vec<&str> = correct.map(|about| about.name).collect();
     assert_eq!(names.len(), 12, "{names:?}");

@@ -2,40 +2,43 @@
 // tidy: allow length, because the tests of one folder share its catalog, grid and places.
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use doorway_core::{About, Catalog, Options, Refusal, Visitor};
+use doorway_catalog::{Catalog, Listed};
+use doorway_core::Refusal;
 use doorway_lab::sweep::{Axes, Format, Grid, Points, Shard, Surroundings, Sweep, Swept, merge};
 use doorway_simulator::Probability;
 
-/// The catalog of the textbook, which counts the runs that are made with it.
-struct Counting<C> {
-    catalog: C,
-    runs: AtomicU64,
+/// The catalog of the textbook, and how often something was asked of it.
+struct Counting {
+    catalog: Catalog,
+    runs: Arc<AtomicU64>,
 }
 
-impl<C: Catalog> Catalog for Counting<C> {
-    fn list(&self) -> Vec<&About> {
-        self.catalog.list()
+fn counting() -> Counting {
+    let runs = Arc::new(AtomicU64::new(0));
+    let counted = |listed: Listed| {
+        let runs = Arc::clone(&runs);
+        Listed::new(listed.about.clone(), move |options| {
+            runs.fetch_add(1, Ordering::SeqCst);
+            listed.choose(options)
+        })
+    };
+    Counting { catalog: Catalog::textbook().map(counted), runs }
+}
+
+impl Deref for Counting {
+    type Target = Catalog;
+
+    fn deref(&self) -> &Catalog {
+        &self.catalog
     }
-
-    fn visit<V: Visitor>(
-        &self,
-        name: &str,
-        options: &Options,
-        visitor: V,
-    ) -> Option<Result<V::Output, Refusal>> {
-        self.runs.fetch_add(1, Ordering::SeqCst);
-        self.catalog.visit(name, options, visitor)
-    }
 }
 
-fn counting() -> Counting<impl Catalog + Sync> {
-    Counting { catalog: doorway_algorithms::catalog(), runs: AtomicU64::new(0) }
-}
-
-impl<C> Counting<C> {
+impl Counting {
     /// The runs since this was last asked.
     fn runs(&self) -> u64 {
         self.runs.swap(0, Ordering::SeqCst)
@@ -59,7 +62,7 @@ fn word(word: &str) -> doorway_core::Choice {
 }
 
 fn points(grid: Grid) -> Points {
-    Points::new(grid, &doorway_algorithms::catalog()).expect("a grid that can be run")
+    Points::new(grid, &Catalog::textbook()).expect("a grid that can be run")
 }
 
 /// A place for one test in which nothing is.
@@ -70,12 +73,12 @@ fn place(test: &str) -> PathBuf {
     place
 }
 
-fn sweep<'a, C>(catalog: &'a C, points: &'a Points, format: Format) -> Sweep<'a, C> {
+fn sweep<'a>(catalog: &'a Catalog, points: &'a Points, format: Format) -> Sweep<'a> {
     let (program, typed) = ("doorway", "doorway sweep …");
     Sweep { catalog, points, shard: Shard::WHOLE, format, threads: 2, at_most: None, program, typed }
 }
 
-fn run(sweep: &Sweep<'_, impl Catalog + Sync>, folder: &Path) -> Swept {
+fn run(sweep: &Sweep<'_>, folder: &Path) -> Swept {
     sweep.run(folder, |_| ()).expect("it runs")
 }
 
@@ -248,7 +251,7 @@ fn a_folder_with_anything_else_is_refused_with_the_difference_and_left_alone() {
     let folder = place.join("sweep");
     run(&Sweep { at_most: Some(3), ..sweep(&catalog, &ours, Format::Csv) }, &folder);
     let before = ["manifest.json", "runs.csv", "log.jsonl"].map(|name| bytes(&folder, name));
-    let refused = |sweep: &Sweep<'_, _>, part: &str| {
+    let refused = |sweep: &Sweep<'_>, part: &str| {
         let sentence = sweep.run(&folder, |_| ()).expect_err(part).to_string();
         assert!(sentence.contains(part), "{sentence}");
         assert!(
@@ -428,28 +431,16 @@ fn shards_that_do_not_fit_are_refused_with_the_difference() {
 }
 
 /// A catalog in which one algorithm panics.
-struct Panicking<C>(C);
-
-impl<C: Catalog> Catalog for Panicking<C> {
-    fn list(&self) -> Vec<&About> {
-        self.0.list()
-    }
-
-    fn visit<V: Visitor>(
-        &self,
-        name: &str,
-        options: &Options,
-        visitor: V,
-    ) -> Option<Result<V::Output, Refusal>> {
-        assert!(name != "raymond", "a tree fell over");
-        self.0.visit(name, options, visitor)
-    }
+fn panicking() -> Catalog {
+    Catalog::textbook().map(|listed| match listed.about.name {
+        "raymond" => Listed::new(listed.about, |_| panic!("a tree fell over")),
+        _ => listed,
+    })
 }
 
 #[test]
 fn a_run_that_panics_costs_its_row_and_no_other() {
-    let (place, catalog, points) =
-        (place("panics"), Panicking(doorway_algorithms::catalog()), points(grid()));
+    let (place, catalog, points) = (place("panics"), panicking(), points(grid()));
     let swept = run(&sweep(&catalog, &points, Format::Csv), &place);
     assert_eq!((swept.tally.rows, swept.tally.refused), (18, 12));
     assert_eq!(text(&place, "runs.csv").matches(",the run panicked: a tree fell over\n").count(), 12);

@@ -395,23 +395,15 @@ fn copy<A: Copy, B: Copy>((a, b): (&A, &B)) -> (A, B) {
 
 #[cfg(test)]
 mod tests {
-    use doorway_algorithms::catalog;
-    use doorway_core::{About, Catalog, Explain, Factory, Hints, Options, Visitor};
+    use doorway_algorithms::message::central;
+    use doorway_core::Options;
 
     use super::*;
     use crate::consensus::Snapshot;
     use crate::disk::{Memory, blank};
 
     fn recipe() -> Recipe {
-        struct Cook;
-        impl Visitor for Cook {
-            type Output = Recipe;
-            fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
-                Recipe::new(about.name, factory)
-            }
-        }
-        let found = catalog().visit("central", &Options::none(), Cook);
-        found.expect("it is in the catalog").expect("it needs no options")
+        Recipe::of(&central::entry(), &Options::none()).expect("it needs no options")
     }
 
     fn hello(disk: u64, boot: u64, newest: u64) -> Hello {

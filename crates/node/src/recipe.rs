@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use doorway_core::{
-    About, Algorithm, Catalog, Explain, Factory, Hints, Members, Node, NodeId, Options, Out, Phase, Refusal,
-    Sent, Start, To, Visitor, check_sound,
+    Algorithm, Entry, Explain, Factory, Members, Node, NodeId, Options, Out, Phase, Refusal, Sent, Start, To,
+    check_sound,
 };
 
 /// How to make the nodes of one algorithm, for any number of members.
@@ -35,21 +35,12 @@ impl Recipe {
         Self { name: name.into(), is_perpetual: A::PERPETUAL, plan: Arc::new(plan) }
     }
 
-    /// The recipe of an algorithm of a catalog.
+    /// The recipe of an algorithm with what was chosen for it, which becomes part of the name.
     ///
     /// # Errors
-    /// If there is no such algorithm, or what was chosen does not fit it.
-    pub fn of(catalog: &impl Catalog, name: &str, options: &Options) -> Result<Self, Refusal> {
-        struct Cook<'a>(&'a Options);
-        impl Visitor for Cook<'_> {
-            type Output = Recipe;
-            fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
-                let chosen = self.0.iter().map(|(name, choice)| format!(" --{name} {}", choice.word));
-                Recipe::new(&format!("{}{}", about.name, chosen.collect::<String>()), factory)
-            }
-        }
-        let found = catalog.visit(name, options, Cook(options));
-        found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {name:?}"))))
+    /// If what was chosen does not fit it.
+    pub fn of<A: Explain>(entry: &Entry<A>, options: &Options) -> Result<Self, Refusal> {
+        Ok(Self::new(&full_name(entry.about.name, options), entry.factory(options)?))
     }
 
     /// The algorithm's name, with what was chosen for it.
@@ -71,6 +62,13 @@ impl Recipe {
     pub fn blueprint(&self, n: usize) -> Result<Blueprint, Refusal> {
         (self.plan)(&Members::new(n)?)
     }
+}
+
+/// The name of an algorithm with what was chosen for it, as one types it. Nodes compare it before they work together.
+#[must_use]
+pub fn full_name(name: &str, options: &Options) -> String {
+    let chosen = options.iter().map(|(name, choice)| format!(" --{name} {}", choice.word));
+    format!("{name}{}", chosen.collect::<String>())
 }
 
 impl fmt::Debug for Recipe {

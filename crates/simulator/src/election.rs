@@ -5,7 +5,7 @@
 //! larger one dies. The largest number's wave reaches everybody, and the neighbour from which it came first is the
 //! parent. Which tree that is depends on how long the messages were under way.
 
-use doorway_core::{Effects, Machine, Members, Never, NodeId, NodeSet, Refusal, Ticks};
+use doorway_core::{Choice, Effects, Machine, Members, Never, NodeId, NodeSet, Options, Refusal, Ticks};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
@@ -14,6 +14,20 @@ use crate::settings::{Latency, Settings};
 
 /// The most nodes among which an election is held: each sends to its neighbours once per larger wave it meets.
 const MOST_NODES: usize = 10_000;
+
+/// Choices as algorithms understand them: a tree that is to be `elected` becomes the one that the seed elects.
+///
+/// # Errors
+/// If the election cannot be held among so many.
+pub fn elected(options: &Options, settings: &Settings) -> Result<Options, Refusal> {
+    let mut resolved = options.clone();
+    let is_elected = |(name, choice): &(&str, &Choice)| *name == "tree" && choice.word == "elected";
+    if let Some((name, choice)) = options.iter().find(is_elected) {
+        let tree = elect_tree(settings.nodes, settings.seed, &settings.latency)?;
+        resolved.set(name, Choice { word: choice.word.clone(), file: Some(tree) });
+    }
+    Ok(resolved)
+}
 
 /// Runs an election among `nodes` nodes on a connected graph drawn from the seed and answers with the edges of the
 /// tree that the winner's wave has left, one a line.

@@ -1,6 +1,6 @@
 //! Runs algorithms in virtual time: deterministic, with faults, workloads and metrics. A run is a seed.
 //!
-//! [`simulate`] runs an algorithm of the catalog under [`Settings`] and answers with an [`Outcome`]; a [`Script`] runs
+//! [`simulate`] runs an algorithm under [`Settings`] and answers with an [`Outcome`]; a [`Script`] runs
 //! it step by step instead. Both stand on one [`Engine`], which steps any [`doorway_core::Machine`].
 //!
 //! **The order of things.** Time is a whole number of ticks. Within a tick, first those crash who must, then applications
@@ -9,22 +9,14 @@
 //! the same run on every machine.
 //!
 //! ```
-//! use doorway_core::{Catalog, Options, About, Explain, Factory, Hints, Visitor};
-//! use doorway_simulator::{Outcome, Settings, simulate};
-//!
-//! struct Run(Settings);
-//!
-//! impl Visitor for Run {
-//!     type Output = Outcome;
-//!     fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Outcome {
-//!         simulate(&factory, &self.0).expect("these settings fit together")
-//!     }
-//! }
+//! use doorway_algorithms::message::ricart_agrawala;
+//! use doorway_core::Options;
+//! use doorway_simulator::{Settings, simulate};
 //!
 //! let settings = Settings { nodes: 4, entries: 100, ..Settings::default() };
-//! let catalog = doorway_algorithms::catalog();
-//! let outcome = catalog.visit("ricart-agrawala", &Options::none(), Run(settings)).expect("it is in the catalog");
-//! assert_eq!(outcome?.report("ricart-agrawala", 4, 1).messages_per_entry, Some(6.0));
+//! let factory = ricart_agrawala::entry().factory(&Options::none())?;
+//! let outcome = simulate(&factory, &settings)?;
+//! assert_eq!(outcome.report("ricart-agrawala", 4, 1).messages_per_entry, Some(6.0));
 //! # Ok::<(), doorway_core::Refusal>(())
 //! ```
 
@@ -43,13 +35,14 @@ mod random;
 mod report;
 mod script;
 mod settings;
+pub mod shell;
 mod simulation;
 mod size;
 mod stall;
 mod traffic;
 mod watch;
 
-pub use election::elect_tree;
+pub use election::{elect_tree, elected};
 pub use engine::{Engine, Happened, LocalClock};
 pub use faults::{Crash, Faults, Partition, Probability};
 pub use intervention::{Change, Intervention};

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use doorway_core::Catalog;
+use doorway_catalog::Catalog;
 use doorway_lab::view;
 use serde_json::json;
 
@@ -39,7 +39,7 @@ struct Papers {
 }
 
 impl Desk {
-    pub(crate) fn new(catalog: &impl Catalog) -> Self {
+    pub(crate) fn new(catalog: &Catalog) -> Self {
         let pages = view::pages(catalog).map(|(name, page)| {
             (name.to_owned(), json!({"version": 1, "name": name, "page": page}).to_string())
         });
@@ -84,7 +84,7 @@ impl Desk {
     }
 
     /// Works until the desk is closed. A panic ends its job and nothing else.
-    pub(crate) fn work(&self, catalog: &(impl Catalog + Sync)) {
+    pub(crate) fn work(&self, catalog: &Catalog) {
         while let Some((job, work)) = self.next() {
             let (longest, is_good_in_part) = (work.longest(), work.is_good_in_part());
             let done = watched(&job, longest, || catch_unwind(AssertUnwindSafe(|| work.done(&job, catalog))));

@@ -23,9 +23,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
-use doorway_core::Catalog;
-
 use desk::Desk;
+use doorway_catalog::Catalog;
 use guard::Guard;
 
 /// A studio whose address is taken and that waits to be opened.
@@ -71,7 +70,7 @@ impl Studio {
     ///
     /// # Errors
     /// If the machine has no threads or sockets left.
-    pub fn open(self, catalog: &(impl Catalog + Sync), closing: &Closing) -> io::Result<()> {
+    pub fn open(self, catalog: &Catalog, closing: &Closing) -> io::Result<()> {
         let desk = Arc::new(Desk::new(catalog));
         let guard = Guard::new(self.address);
         thread::scope(|scope| {

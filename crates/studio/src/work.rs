@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use doorway_core::Catalog;
+use doorway_catalog::Catalog;
 use doorway_lab::check::all::All;
 use doorway_lab::check::{CheckBounds, CheckSpec};
 use doorway_lab::compare::ComparisonSpec;
@@ -45,7 +45,7 @@ impl Work {
     }
 
     /// Does it.
-    pub(crate) fn done(self, job: &Job, catalog: &(impl Catalog + Sync)) -> Result<Product, Rejection> {
+    pub(crate) fn done(self, job: &Job, catalog: &Catalog) -> Result<Product, Rejection> {
         let mut meter = Meter::new(job);
         match self {
             Work::Run(spec) => {
@@ -89,7 +89,7 @@ fn exported(
     form: ExportForm,
     looks: &draw::Options,
     job: &Job,
-    catalog: &impl Catalog,
+    catalog: &Catalog,
 ) -> Result<Product, Rejection> {
     let recording = spec.view(catalog, &bounds(job))?.recording;
     if job.cancelled.is_said() {

@@ -49,6 +49,15 @@ impl Header {
             files: BTreeMap::new(),
         }
     }
+
+    /// What the name of the algorithm begins with if whole lock nodes ran it.
+    pub const LOCK_NODES: &str = "chaos ";
+
+    /// Whether it is a run of whole lock nodes, of whose state a trace tells nothing.
+    #[must_use]
+    pub fn is_of_lock_nodes(&self) -> bool {
+        self.algorithm.starts_with(Self::LOCK_NODES)
+    }
 }
 
 /// One thing that happened at one node.

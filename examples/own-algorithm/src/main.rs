@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use doorway_core::Catalog;
+use doorway_catalog::Catalog;
 
 fn main() -> ExitCode {
-    doorway_cli::run(doorway_algorithms::catalog().with(own_algorithm::martin::entry()))
+    doorway_cli::run(Catalog::textbook().with(own_algorithm::martin::entry()))
 }

@@ -1,32 +1,25 @@
 //! Martin's algorithm in the catalog: it is listed, it runs, its claims hold, and the others are still there.
 
-use doorway_core::{
-    About, Catalog, Channels, Explain, Factory, Hints, NodeId, Options, Refusal, Start, Visitor,
-};
-use doorway_simulator::{Latency, Load, Measures, Outcome, Settings, Span, simulate};
+use std::sync::LazyLock;
+
+use doorway_catalog::Catalog;
+use doorway_core::{Channels, NodeId, Options, Start};
+use doorway_simulator::{Latency, Load, Measures, Settings, Span};
 
 /// The delay of a message.
 const T: u64 = 10;
 const ENTRIES: u64 = 60;
 
-fn catalog() -> impl Catalog {
-    doorway_algorithms::catalog().with(own_algorithm::martin::entry())
-}
-
-struct Run<'a>(&'a Settings);
-
-impl Visitor for Run<'_> {
-    type Output = Result<Outcome, Refusal>;
-
-    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
-        simulate(&factory, self.0)
-    }
+fn catalog() -> &'static Catalog {
+    static CATALOG: LazyLock<Catalog> =
+        LazyLock::new(|| Catalog::textbook().with(own_algorithm::martin::entry()));
+    &CATALOG
 }
 
 /// What was measured, after making sure that nothing went wrong.
 fn measures(name: &str, settings: &Settings) -> Measures {
-    let ran = catalog().visit(name, &Options::none(), Run(settings)).expect("it is in the catalog");
-    let outcome = ran.and_then(|outcome| outcome).expect("the settings fit together");
+    let subject = catalog().subject(name, &Options::none()).expect("it is in the catalog");
+    let outcome = subject.simulate(settings).expect("the settings fit together");
     assert!(outcome.as_expected, "{name} {settings:?}: {:?} {:?}", outcome.violations, outcome.stall);
     assert_eq!(outcome.measures.entries, settings.entries, "{name} {settings:?}");
     outcome.measures
@@ -44,7 +37,7 @@ fn loads(nodes: usize) -> [Load; 4] {
 fn it_is_listed_after_the_algorithms_of_the_textbook() {
     let catalog = catalog();
     let names: Vec<&str> = catalog.list().iter().map(|about| about.name).collect();
-    assert_eq!(names.len(), doorway_algorithms::catalog().list().len() + 1);
+    assert_eq!(names.len(), Catalog::textbook().list().len() + 1);
     assert_eq!(names.last(), Some(&"martin"));
     let about = catalog.about("martin").expect("it was just listed");
     assert!(about.page().starts_with("Martin's algorithm."));

@@ -29,8 +29,13 @@ pub fn check(files: &[File]) -> Vec<Finding> {
 }
 
 fn is_member(path: &str) -> bool {
-    let name = path.strip_prefix("crates/").and_then(|rest| rest.strip_suffix("/Cargo.toml"));
-    path == "xtask/Cargo.toml" || name.is_some_and(|name| !name.contains('/'))
+    path == "xtask/Cargo.toml" || member_of(path).is_some()
+}
+
+/// The member under `crates` whose manifest this is.
+pub fn member_of(path: &str) -> Option<&str> {
+    let name = path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
+    (!name.contains('/')).then_some(name)
 }
 
 fn root(pairs: &[Pair]) -> Vec<Finding> {
@@ -91,16 +96,26 @@ fn core(path: &str, pairs: &[Pair]) -> Vec<Finding> {
 }
 
 /// One dependency, however many lines it is told on.
-struct Dependency<'a> {
+pub struct Dependency<'a> {
     /// The table with all that stands before it: `dependencies`, `target.'cfg(unix)'.dependencies`.
     table: &'a str,
-    name: &'a str,
-    line: usize,
+    /// Its name.
+    pub name: &'a str,
+    /// The first line about it.
+    pub line: usize,
     /// Whether it is taken from the list of the workspace.
     inherits: bool,
 }
 
-fn dependencies(pairs: &[Pair]) -> Vec<Dependency<'_>> {
+impl Dependency<'_> {
+    /// Whether it is this package, and more than for tests.
+    pub fn is_normal(&self, name: &str) -> bool {
+        self.name == name && !self.table.ends_with("dev-dependencies")
+    }
+}
+
+/// All dependencies of a manifest.
+pub fn dependencies(pairs: &[Pair]) -> Vec<Dependency<'_>> {
     let mut found: BTreeMap<(&str, &str), Dependency<'_>> = BTreeMap::new();
     for pair in pairs {
         let Some((table, name, rest)) = split(&pair.path) else { continue };

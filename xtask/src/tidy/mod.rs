@@ -2,11 +2,13 @@
 //! function from paths and texts to findings.
 
 mod addresses;
-mod catalog;
+
 mod drivers;
 mod exceptions;
 mod files;
+mod layers;
 mod lengths;
+mod list;
 mod manifests;
 mod names;
 mod places;
@@ -83,9 +85,10 @@ fn findings(files: &[File]) -> Vec<Finding> {
         found.extend(lengths::check(source));
     }
     found.extend(names::check(files));
-    found.extend(catalog::check(&sources));
+    found.extend(list::check(&sources));
     found.extend(drivers::check(&sources));
     found.extend(manifests::check(files));
+    found.extend(layers::check(files, &sources));
     found.extend(files.iter().flat_map(addresses::check));
     found.sort();
     found
@@ -103,6 +106,7 @@ mod tests {
             file("crates/core/src/util.rs", "use x;\n// tidy: please\n"),
             file("crates/algorithms/src/message/raymond.rs", "//! E3\nfn f() {\n}\n"),
             file("crates/simulator/src/lib.rs", "//! It.\nuse raymond;\n"),
+            file("crates/lab/Cargo.toml", "[dependencies]\ndoorway-algorithms.workspace = true\n"),
             file("crates/trace/src/lib.rs", &("//! It.\n".repeat(501) + "// ht" + "tp://a.example\n")),
         ];
         let found = findings(&files);
@@ -112,9 +116,10 @@ mod tests {
             "not a name",
             "`// tidy:`",
             "specimen",
-            "catalog",
+            "list of algorithms",
             "driver",
             "manifest",
+            "by name",
             "lines",
             "address",
         ] {

@@ -4,7 +4,7 @@ use super::exceptions::{self, Exception};
 use super::source::Source;
 
 /// The list of algorithms.
-pub const CATALOG: &str = "crates/algorithms/src/catalog.rs";
+pub const LIST: &str = "crates/algorithms/src/register.rs";
 
 /// The crates that run algorithms without knowing them.
 const DRIVERS: [&str; 3] = ["crates/simulator/src/", "crates/checker/src/", "crates/node/src/"];
@@ -52,7 +52,7 @@ mod tests {
     fn a_page_is_a_file_on_a_shelf() {
         let found = page("crates/algorithms/src/message/raymond.rs");
         assert_eq!(found, Some(Page { shelf: "message", stem: "raymond" }));
-        for other in ["message/mod.rs", "catalog.rs", "message/raymond/tree.rs", "quorums/grid.rs"] {
+        for other in ["message/mod.rs", "register.rs", "message/raymond/tree.rs", "quorums/grid.rs"] {
             assert_eq!(page(&format!("crates/algorithms/src/{other}")), None);
         }
     }

@@ -1,4 +1,4 @@
-//! How many packages somebody gets who adds the lock to a program.
+//! What a program gets that adds the lock: how many packages, and nothing of the laboratory.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -13,6 +13,10 @@ const CRATE: &str = "doorway";
 
 /// It and all that it needs are fewer packages than this.
 const FEWER_THAN: usize = 90;
+
+/// The laboratory, which no lock needs.
+const LABORATORY: [&str; 5] =
+    ["doorway-simulator", "doorway-checker", "doorway-catalog", "doorway-lab", "doorway-studio"];
 
 /// The tree of what the crate needs, a package a line, as cargo prints it.
 pub fn tree(root: &Path) -> Result<String, Stop> {
@@ -31,19 +35,25 @@ pub fn tree(root: &Path) -> Result<String, Stop> {
     }
 }
 
-/// Counts the packages of a tree, each of them once.
-pub fn check(tree: &str) -> Option<Finding> {
+/// Counts the packages of a tree, each of them once, and looks for those of the laboratory.
+pub fn check(tree: &str) -> Vec<Finding> {
     let mut packages: BTreeSet<(&str, &str)> = BTreeSet::new();
     for line in tree.lines() {
         let mut words = line.split_whitespace();
         packages.extend(words.next().zip(words.next()));
     }
     let count = packages.len();
-    (count >= FEWER_THAN).then(|| {
-        let sentence =
-            format!("Whoever adds {CRATE} gets {count} packages; it should be fewer than {FEWER_THAN}.");
-        Finding::new("crates/doorway/Cargo.toml", 1, sentence)
-    })
+    let mut sentences = Vec::new();
+    if count >= FEWER_THAN {
+        sentences.push(format!(
+            "A program that adds {CRATE} gets {count} packages; the limit is below {FEWER_THAN}."
+        ));
+    }
+    let unneeded = packages.iter().filter(|(name, _)| LABORATORY.contains(name));
+    sentences.extend(
+        unneeded.map(|(name, _)| format!("A program that adds {CRATE} gets {name}, which no lock needs.")),
+    );
+    sentences.into_iter().map(|sentence| Finding::new("crates/doorway/Cargo.toml", 1, sentence)).collect()
 }
 
 #[cfg(test)]
@@ -57,9 +67,16 @@ mod tests {
 
     #[test]
     fn packages_are_counted_once_and_versions_each() {
-        assert_eq!(check(&tree(89)), None);
-        let found = check(&tree(90)).expect("that is too many");
-        assert!(found.sentence.contains("90 packages"));
-        assert!(check(&(tree(89) + "p1 v0.2.0")).is_some());
+        assert_eq!(check(&tree(89)), []);
+        let found = check(&tree(90));
+        assert!(found[0].sentence.contains("90 packages"), "{found:?}");
+        assert_eq!(check(&(tree(89) + "p1 v0.2.0")).len(), 1);
+    }
+
+    #[test]
+    fn a_lock_that_pulls_in_the_laboratory_is_reported() {
+        let found = check("doorway v0.1.0 (crates/doorway)\ndoorway-checker v0.1.0 (crates/checker)\n");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].sentence.contains("doorway-checker"), "{found:?}");
     }
 }

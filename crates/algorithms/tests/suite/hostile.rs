@@ -10,13 +10,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use doorway_algorithms::message::cao_singhal::CaoSinghal;
 use doorway_core::{
-    About, Catalog, Explain, Factory, Hints, Input, LARGEST_COUNT, Members, Node, NodeId, NodeSet, Out,
-    PerNode, Plan, Stamp, Start, Visitor, check_sound, kind, kinds,
+    Channels, Entry, Explain, Factory, Hints, Input, LARGEST_COUNT, Members, Node, NodeId, NodeSet, Options,
+    Out, PerNode, Plan, Stamp, Start, check_sound, kind, kinds,
 };
 
 use serde::Serialize;
 
-use crate::world::{Chance, Parcel, Run, Step, Trial, World, all, try_all};
+use crate::textbook::{Visit, visit_all};
+use crate::world::{Chance, Parcel, Run, Step, Trial, World, a_few, try_all};
 
 /// How many steps a run has.
 const LENGTH: usize = 150;
@@ -39,14 +40,10 @@ struct Siege<A: Explain> {
 }
 
 impl<A: Explain + Hints> Siege<A> {
-    fn new(about: &About, plan: &Plan<A>, members: Members, seed: u64) -> Self {
+    fn new(plan: &Plan<A>, members: Members, channels: Channels, seed: u64) -> Self {
         let n = members.n();
         let mut chance = Chance::new(seed);
-        let start = match chance.below(2 * n) {
-            node if node < n => Start::Inside(NodeId::new(node)),
-            _ => Start::Empty,
-        };
-        let world = World::new(plan, &vec![u32::MAX; n], start, about.needs);
+        let world = World::new(plan, &vec![u32::MAX; n], chance.start(n), channels);
         let forged = kinds::<A::Msg>().into_iter().map(|name| (name, 0)).collect();
         Self { members, world, chance, overheard: Vec::new(), told: vec![(0, 0); n], forged }
     }
@@ -80,21 +77,11 @@ impl<A: Explain + Hints> Siege<A> {
 
     /// A message that nobody has sent, from anybody to anybody, be it to itself.
     fn attack(&mut self) {
-        let bytes = self.forge();
+        let bytes = forge(&self.overheard, &mut self.chance);
         let [from, to] = [0; 2].map(|_| NodeId::new(self.chance.below(self.members.n())));
         if let Some(name) = self.hand_over(from, to, &bytes) {
             *self.forged.entry(name).or_default() += 1;
         }
-    }
-
-    fn forge(&mut self) -> Vec<u8> {
-        let overheard = self.overheard.len();
-        if overheard == 0 || self.chance.below(4) == 0 {
-            return (0..self.chance.below(24)).map(|_| any_byte(&mut self.chance)).collect();
-        }
-        let mut bytes = self.overheard[self.chance.below(overheard)].clone();
-        (0..self.chance.below(4)).for_each(|_| spoil(&mut bytes, &mut self.chance));
-        bytes
     }
 
     /// What a real node does with bytes; tells the kind of the message if it reached the algorithm.
@@ -133,12 +120,27 @@ impl<A: Explain + Hints> Siege<A> {
     fn overhear(&mut self, first: usize) {
         for Parcel { msg, .. } in &self.world.flying[first..] {
             let bytes = postcard::to_stdvec(msg).expect("messages can be written");
-            match self.overheard.len() {
-                MEMORY => self.overheard[self.chance.below(MEMORY)] = bytes,
-                _ => self.overheard.push(bytes),
-            }
+            remember(bytes, &mut self.overheard, &mut self.chance);
         }
     }
+}
+
+/// Keeps a message; once the memory is full, in place of another.
+fn remember(bytes: Vec<u8>, overheard: &mut Vec<Vec<u8>>, chance: &mut Chance) {
+    match overheard.len() {
+        MEMORY => overheard[chance.below(MEMORY)] = bytes,
+        _ => overheard.push(bytes),
+    }
+}
+
+/// Random bytes, or a message that was overheard, with up to three faults.
+fn forge(overheard: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
+    if overheard.is_empty() || chance.below(4) == 0 {
+        return (0..chance.below(24)).map(|_| any_byte(chance)).collect();
+    }
+    let mut bytes = overheard[chance.below(overheard.len())].clone();
+    (0..chance.below(4)).for_each(|_| spoil(&mut bytes, chance));
+    bytes
 }
 
 /// Mostly such bytes as numbers of nodes, variants and lengths consist of, and the ends of their range.
@@ -167,35 +169,42 @@ fn spoil(bytes: &mut Vec<u8>, chance: &mut Chance) {
     }
 }
 
-/// Many runs of one algorithm; returns how many forged messages of each kind reached it.
+/// Many runs of every algorithm.
 struct Besieged;
 
-impl Visitor for Besieged {
-    type Output = BTreeMap<&'static str, u64>;
-
-    fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Self::Output {
-        let mut forged = BTreeMap::new();
-        for (n, seed) in (1..=5).flat_map(|n| (1..=SEEDS).map(move |seed| (n, seed))) {
-            let members = Members::new(n).expect("a few nodes");
-            let plan = factory.plan(&members).expect("it exists for every N");
-            let run = || Siege::new(about, &plan, members, seed).run();
-            let reached = catch_unwind(AssertUnwindSafe(run))
-                .unwrap_or_else(|_| panic!("{} with {n} nodes and seed {seed}: see above", about.name));
-            reached.into_iter().for_each(|(name, count)| *forged.entry(name).or_default() += count);
+impl Visit for Besieged {
+    fn visit<A: Explain + Hints>(&mut self, entry: &Entry<A>, options: &[Options]) {
+        let name = entry.about.name;
+        for options in options {
+            let factory = entry.factory(options).expect("the choices are right");
+            for (kind, count) in besieged(name, &factory, entry.about.needs) {
+                assert!(count >= 500, "{name}: only {count} forged {kind} reached the algorithm");
+            }
         }
-        forged
     }
+}
+
+/// Counts the forged messages of each kind that reached the algorithm in many runs.
+fn besieged<A: Explain + Hints>(
+    name: &str,
+    factory: &Factory<A>,
+    channels: Channels,
+) -> BTreeMap<&'static str, u64> {
+    let mut forged = BTreeMap::new();
+    for (n, seed) in (1..=5).flat_map(|n| (1..=SEEDS).map(move |seed| (n, seed))) {
+        let members = a_few(n);
+        let plan = factory.plan(&members).expect("it exists for every N");
+        let run = || Siege::new(&plan, members, channels, seed).run();
+        let reached = catch_unwind(AssertUnwindSafe(run))
+            .unwrap_or_else(|_| panic!("{name} with {n} nodes and seed {seed}: see above"));
+        reached.into_iter().for_each(|(kind, count)| *forged.entry(kind).or_default() += count);
+    }
+    forged
 }
 
 #[test]
 fn no_algorithm_panics_or_grows_beyond_what_it_was_told_whatever_it_is_told() {
-    for (name, options) in all() {
-        let visited = doorway_algorithms::catalog().visit(name, &options, Besieged);
-        let forged = visited.expect("it is there").expect("the choices are right");
-        for (kind, count) in forged {
-            assert!(count >= 500, "{name}: only {count} forged {kind} reached the algorithm");
-        }
-    }
+    visit_all(&mut Besieged);
 }
 
 /// What node 2 makes up, decoded by node 1 of the two: the variant's number and what is in it.

@@ -286,21 +286,7 @@ impl<'a, P: Program> Explorer<'a, P> {
     /// Marks the states from which nobody can enter any more.
     fn look_for_stuck(&mut self) {
         let n = self.team.n();
-        let mut can_enter = vec![false; self.states.len()];
-        let mut goes_on = true;
-        while goes_on {
-            goes_on = false;
-            for state in (0..self.states.len()).rev() {
-                let leads = |edge: &Edge| match *edge {
-                    Edge::Cut | Edge::Enters => true,
-                    Edge::To(to, is_new) => !is_new && can_enter[to as usize],
-                };
-                if !can_enter[state] && self.edges[state * n..(state + 1) * n].iter().any(leads) {
-                    can_enter[state] = true;
-                    goes_on = true;
-                }
-            }
-        }
+        let can_enter = can_enter(&self.edges, n);
         let is_stuck = |state: &usize| {
             let wants = |process| {
                 matches!(self.place(&self.states[*state], process), Place::Doorway | Place::Waiting)
@@ -312,24 +298,44 @@ impl<'a, P: Program> Explorer<'a, P> {
         }
     }
 
-    /// The processes of a shortest run that ends with this step.
-    fn run_with(&self, (mut state, mover): (u32, u32)) -> Vec<u32> {
-        let mut run = vec![mover + 1];
-        while state != 0 {
-            let (parent, mover) = self.parents[state as usize];
-            run.push(mover + 1);
-            state = parent;
-        }
-        run.reverse();
-        run
-    }
-
     fn found(self) -> Found {
-        let flaws = self.seen.iter().map(|(&flaw, &step)| (flaw, self.run_with(step))).collect();
+        let flaws = self.seen.iter().map(|(&flaw, &step)| (flaw, run_with(&self.parents, step))).collect();
         let broken_by_tampering = self.broken_by_tampering();
         let Self { states, reached_limit, lines, .. } = self;
         Found { states: states.len(), reached_limit, flaws, lines, broken_by_tampering }
     }
+}
+
+/// For each state, whether somebody can still enter without a step out of the remainder; `n` edges leave each state.
+fn can_enter(edges: &[Edge], n: usize) -> Vec<bool> {
+    let mut can_enter = vec![false; edges.len() / n];
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = false;
+        for state in (0..can_enter.len()).rev() {
+            let leads = |edge: &Edge| match *edge {
+                Edge::Cut | Edge::Enters => true,
+                Edge::To(to, is_new) => !is_new && can_enter[to as usize],
+            };
+            if !can_enter[state] && edges[state * n..(state + 1) * n].iter().any(leads) {
+                can_enter[state] = true;
+                goes_on = true;
+            }
+        }
+    }
+    can_enter
+}
+
+/// The processes of a shortest run that ends with this step.
+fn run_with(parents: &[(u32, u32)], (mut state, mover): (u32, u32)) -> Vec<u32> {
+    let mut run = vec![mover + 1];
+    while state != 0 {
+        let (parent, mover) = parents[state as usize];
+        run.push(mover + 1);
+        state = parent;
+    }
+    run.reverse();
+    run
 }
 
 /// The one call that a step made.

@@ -6,4 +6,5 @@ mod invariants;
 mod lemmas;
 mod promises;
 mod shared;
+mod textbook;
 mod world;

@@ -2,22 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use doorway_core::{
-    About, Catalog, Channels, Explain, Factory, Group, Hints, Members, Options, Phase, Start, Visitor, kind,
-};
+use doorway_algorithms::message::singhal;
+use doorway_core::{Channels, Entry, Explain, Group, Hints, Options, Phase, Start, kind};
 
-use crate::world::{Parcel, Run, Step, Trial, World, try_all};
+use crate::textbook::{Visit, visit_all};
+use crate::world::{Chance, Parcel, Run, Step, Trial, World, a_few, try_all, try_one};
 
 /// How long a run may be; only the ring's token does not stop by itself.
 const LONGEST: usize = 300;
 
 /// The state after some steps, with what nobody needs any more forgotten after each of them.
-fn after<'a, A: Explain + Hints>(
-    world: &World<A>,
-    steps: impl IntoIterator<Item = &'a Step<A::Msg>>,
-) -> Result<World<A>, String> {
+fn after<A: Explain + Hints>(world: &World<A>, steps: &[&Step<A::Msg>]) -> Result<World<A>, String> {
     let mut world = world.clone();
-    for step in steps {
+    for &step in steps {
         let mut step = step.clone();
         if let (Step::Deliver(parcel), true) = (&mut step, world.is_last()) {
             A::forget_in(&mut parcel.msg);
@@ -42,10 +39,10 @@ fn compare<A: Explain + Hints>(
     let mut world = world.clone();
     // Who sends nothing must not change the order in any channel either.
     world.fifo |= sends_nothing(&world, &promised);
-    let now = after(&world, [&promised].into_iter().chain(others))?;
-    let later = after(&world, others.iter().chain([&promised]))?;
+    let now = after(&world, &[&promised].into_iter().chain(others).collect::<Vec<_>>())?;
+    let later = after(&world, &others.iter().chain([&promised]).collect::<Vec<_>>())?;
     let phase_of = |world: &World<A>| world.nodes[promised.node().index()].phase();
-    if phase_of(&after(&world, [&promised])?) != phase_of(&world) {
+    if phase_of(&after(&world, &[&promised])?) != phase_of(&world) {
         return Err("it changes the phase".to_owned());
     }
     if now != later {
@@ -55,7 +52,7 @@ fn compare<A: Explain + Hints>(
 }
 
 /// A run in which each state is looked at before the next step.
-fn walk<A: Explain + Hints>(run: Run<'_, A>, mut look: impl FnMut(&World<A>, &mut crate::world::Chance)) {
+fn walk<A: Explain + Hints>(run: Run<'_, A>, look: &mut dyn FnMut(&World<A>, &mut Chance)) {
     let Run { mut world, mut chance, .. } = run;
     for _ in 0..LONGEST {
         look(&world, &mut chance);
@@ -77,7 +74,7 @@ struct Locally {
 impl Trial for Locally {
     fn try_run<A: Explain + Hints>(&mut self, run: Run<'_, A>) {
         let (name, seed) = (run.about.name, run.seed);
-        walk(run, |world, _| {
+        walk(run, &mut |world, _| {
             for parcel in world.promised() {
                 *self.promised.entry((name, kind(&parcel.msg).name)).or_default() += 1;
                 let at_once = Step::Deliver(parcel.clone());
@@ -132,7 +129,7 @@ struct PutOff;
 impl Trial for PutOff {
     fn try_run<A: Explain + Hints>(&mut self, run: Run<'_, A>) {
         let (name, seed) = (run.about.name, run.seed);
-        walk(run, |world, chance| {
+        walk(run, &mut |world, chance| {
             let promised: Vec<_> = world.promised().collect();
             if promised.is_empty() {
                 return;
@@ -153,7 +150,7 @@ fn without<A: Explain + Hints>(
     world: &World<A>,
     parcel: &Parcel<A::Msg>,
     length: usize,
-    chance: &mut crate::world::Chance,
+    chance: &mut Chance,
 ) -> Vec<Step<A::Msg>> {
     let (mut world, mut parcel) = (world.clone(), parcel.clone());
     let mut made = Vec::new();
@@ -188,7 +185,7 @@ struct Exhausted;
 impl Trial for Exhausted {
     fn try_run<A: Explain + Hints>(&mut self, run: Run<'_, A>) {
         let (name, seed) = (run.about.name, run.seed);
-        walk(run, |world, _| {
+        walk(run, &mut |world, _| {
             let mut world = world.clone();
             let mut made = 0;
             let next = |world: &World<A>| world.promised().next().cloned();
@@ -307,61 +304,59 @@ fn only_differences_of_counters_matter() {
 fn numbers_of_different_nodes_are_compared_by_the_smallest_number_alone() {
     let mut tried = Shifted::default();
     let options = Options::none().with("arbitration", "smallest-number");
-    crate::world::try_one(&mut tried, "singhal", &options, 5, None);
+    try_one(&mut tried, &singhal::entry(), &options, 5, None);
     assert_eq!(tried.incomplete.into_iter().collect::<Vec<_>>(), ["singhal"]);
 }
 
-/// A full search, and one that makes use of every promise.
-struct Search {
-    requests: &'static [u32],
-}
+/// Name, requests of each node, and states of the full search and of one that uses every promise.
+type Instance = (&'static str, &'static [u32], usize, usize);
 
-struct Found {
-    states: usize,
-    states_with_promises: usize,
-}
+const INSTANCES: [Instance; 12] = [
+    ("central", &[2, 2, 2], 869, 713),
+    ("token-ring", &[2, 2, 2], 525, 495),
+    ("lamport", &[2, 2], 1_000, 429),
+    ("ricart-agrawala", &[1, 1, 1], 4_516, 955),
+    ("carvalho-roucairol", &[1, 1, 1], 6_505, 2_064),
+    ("maekawa", &[2, 1, 1], 2_846, 1_721),
+    ("sanders", &[2, 1, 1], 2_846, 1_721),
+    ("suzuki-kasami", &[2, 1, 1], 1_871, 1_403),
+    ("singhal", &[2, 1, 1], 2_522, 2_014),
+    ("raymond", &[2, 2, 2], 1_004, 956),
+    ("naimi-trehel", &[2, 1, 1], 310, 310),
+    ("cao-singhal", &[1, 1, 1], 3_701, 1_535),
+];
 
-impl Visitor for Search {
-    type Output = Found;
+/// What the searches of the algorithms found.
+#[derive(Default)]
+struct Searched(Vec<Instance>);
 
-    fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Found {
-        let plan = factory.plan(&Members::new(self.requests.len()).expect("a few nodes")).expect("it exists");
-        let world = World::new(&plan, self.requests, Start::Empty, about.needs);
-        let (states, ends) = search(world.clone(), |world| world.steps(), World::sorted);
-        let with_promises = |world: &World<A>| {
-            let mut promised = world.promised().map(|parcel| Step::Deliver(parcel.clone()));
-            let at_once = promised.find(|step| !world.fifo || sends_nothing(world, step));
-            at_once.map_or_else(|| world.steps(), |step| vec![step])
-        };
-        let (states_with_promises, ends_with_promises) = search(world, with_promises, same);
-        assert!(ends == ends_with_promises, "{} ends differently", about.name);
-        Found { states, states_with_promises }
+impl Visit for Searched {
+    fn visit<A: Explain + Hints>(&mut self, entry: &Entry<A>, _: &[Options]) {
+        let about = &entry.about;
+        let instance = INSTANCES.iter().find(|(name, ..)| *name == about.name);
+        let (name, requests, ..) = *instance.expect("there is an instance for every algorithm");
+        let factory = entry.factory(&Options::none()).expect("the defaults are right");
+        let plan = factory.plan(&a_few(requests.len())).expect("it exists");
+        let world = World::new(&plan, requests, Start::Empty, about.needs);
+        let (states, ends) = search(world.clone(), World::steps, World::sorted);
+        let (states_with_promises, ends_with_promises) = search(world, steps_with_promises, same);
+        assert!(ends == ends_with_promises, "{name} ends differently");
+        self.0.push((name, requests, states, states_with_promises));
     }
+}
+
+/// One promised delivery if there is any, or else every step.
+fn steps_with_promises<A: Explain + Hints>(world: &World<A>) -> Vec<Step<A::Msg>> {
+    let mut promised = world.promised().map(|parcel| Step::Deliver(parcel.clone()));
+    let at_once = promised.find(|step| !world.fifo || sends_nothing(world, step));
+    at_once.map_or_else(|| world.steps(), |step| vec![step])
 }
 
 #[test]
 fn a_search_that_uses_promises_ends_where_the_full_one_does() {
-    let instances: [(&str, &[u32], usize, usize); 12] = [
-        ("central", &[2, 2, 2], 869, 713),
-        ("token-ring", &[2, 2, 2], 525, 495),
-        ("lamport", &[2, 2], 1_000, 429),
-        ("ricart-agrawala", &[1, 1, 1], 4_516, 955),
-        ("carvalho-roucairol", &[1, 1, 1], 6_505, 2_064),
-        ("maekawa", &[2, 1, 1], 2_846, 1_721),
-        ("sanders", &[2, 1, 1], 2_846, 1_721),
-        ("suzuki-kasami", &[2, 1, 1], 1_871, 1_403),
-        ("singhal", &[2, 1, 1], 2_522, 2_014),
-        ("raymond", &[2, 2, 2], 1_004, 956),
-        ("naimi-trehel", &[2, 1, 1], 310, 310),
-        ("cao-singhal", &[1, 1, 1], 3_701, 1_535),
-    ];
-    let mut found = Vec::new();
-    for (name, requests, ..) in instances {
-        let search = doorway_algorithms::catalog().visit(name, &Options::none(), Search { requests });
-        let Found { states, states_with_promises } = search.expect("it is there").expect("it exists");
-        found.push((name, requests, states, states_with_promises));
-    }
-    assert_eq!(found, instances);
+    let mut searched = Searched::default();
+    visit_all(&mut searched);
+    assert_eq!(searched.0, INSTANCES);
 }
 
 /// Forgets what can be forgotten and counts from as low as can be.
@@ -374,8 +369,8 @@ fn same<A: Explain + Hints>(mut world: World<A>) -> World<A> {
 /// How many states there are that are not `alike`, and those in which a run can end.
 fn search<A: Explain + Hints>(
     world: World<A>,
-    steps: impl Fn(&World<A>) -> Vec<Step<A::Msg>>,
-    alike: impl Fn(World<A>) -> World<A>,
+    steps: fn(&World<A>) -> Vec<Step<A::Msg>>,
+    alike: fn(World<A>) -> World<A>,
 ) -> (usize, HashSet<World<A>>) {
     let world = alike(world);
     let (mut seen, mut ends) = (HashSet::from([world.clone()]), HashSet::new());

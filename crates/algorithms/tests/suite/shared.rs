@@ -3,36 +3,85 @@
 
 use std::collections::BTreeSet;
 
-use doorway_core::shared::{AboutProgram, Accesses, Fairness, Program, ProgramVisitor, Team};
-use doorway_core::{Catalog, Members, NodeId, Options, Refusal};
+use doorway_core::shared::{AboutProgram, Accesses, Fairness, Program, ProgramEntry};
+use doorway_core::{Entry, Explain, Hints, Members, NodeId, Options, Refusal, Registrar};
 
 use crate::interleavings::{Flaw, Found, Search, explore};
 
 const TICKETS_UP_TO_N: Flaw = Flaw::Invariant("no ticket is larger than the number of processes");
 
-fn visit<V: ProgramVisitor>(
-    name: &str,
-    options: &Options,
-    n: usize,
-    visitor: V,
-) -> Result<V::Output, Refusal> {
-    let members = Members::new(n).expect("there is somebody");
-    let visited = doorway_algorithms::catalog().visit_program(name, options, &members, visitor);
-    visited.unwrap_or_else(|| panic!("{name} is not in the catalog"))
+/// What these tests ask of a registered program whose type is forgotten. Each answer is compiled once for each program.
+trait Registered {
+    fn about(&self) -> &AboutProgram;
+    /// How many lines it has.
+    fn lines(&self) -> usize;
+    /// The names of the registers.
+    fn registers(&self, options: &Options, n: usize) -> Result<Vec<String>, Refusal>;
+    /// Loads, stores, maxima and barriers of each process alone; one element if all cost the same.
+    fn accesses_alone(&self, options: &Options, n: usize) -> Result<BTreeSet<[usize; 4]>, Refusal>;
+    /// All interleavings.
+    fn explore(&self, options: &Options, n: usize, search: Search) -> Result<Found, Refusal>;
 }
 
-struct Explore(Search);
+impl<P: Program> Registered for ProgramEntry<P> {
+    fn about(&self) -> &AboutProgram {
+        &self.about
+    }
 
-impl ProgramVisitor for Explore {
-    type Output = Found;
+    fn lines(&self) -> usize {
+        P::LINES.len()
+    }
 
-    fn visit<P: Program>(self, _: &AboutProgram, team: Team<P>) -> Found {
-        explore(&team, self.0)
+    fn registers(&self, options: &Options, n: usize) -> Result<Vec<String>, Refusal> {
+        let team = self.team(options, &members(n))?;
+        Ok(team.registers.into_iter().map(|cell| cell.name).collect())
+    }
+
+    fn accesses_alone(&self, options: &Options, n: usize) -> Result<BTreeSet<[usize; 4]>, Refusal> {
+        let team = self.team(options, &members(n))?;
+        let used = |me| {
+            let used: Option<Accesses> = team.accesses_alone(me);
+            let used = used.unwrap_or_else(|| panic!("{} does not get in alone", self.about.name));
+            [used.loads, used.stores, used.maxima, used.barriers]
+        };
+        Ok(NodeId::first(n).map(used).collect())
+    }
+
+    fn explore(&self, options: &Options, n: usize, search: Search) -> Result<Found, Refusal> {
+        Ok(explore(&self.team(options, &members(n))?, search))
+    }
+}
+
+fn members(n: usize) -> Members {
+    Members::new(n).expect("there is somebody")
+}
+
+/// Every registered program, in the order of the list.
+fn programs() -> Vec<Box<dyn Registered>> {
+    let mut programs = Programs::default();
+    doorway_algorithms::register(&mut programs);
+    programs.0
+}
+
+fn program(name: &str) -> Box<dyn Registered> {
+    let found = programs().into_iter().find(|program| program.about().name == name);
+    found.unwrap_or_else(|| panic!("{name} is not registered"))
+}
+
+#[derive(Default)]
+struct Programs(Vec<Box<dyn Registered>>);
+
+impl Registrar for Programs {
+    fn algorithm<A: Explain + Hints>(&mut self, _: Entry<A>) {}
+
+    fn program<P: Program>(&mut self, entry: ProgramEntry<P>) {
+        self.0.push(Box::new(entry));
     }
 }
 
 fn explored_with(name: &str, options: &Options, n: usize, search: Search) -> Found {
-    visit(name, options, n, Explore(search)).unwrap_or_else(|refusal| panic!("{name}, {n}: {refusal}"))
+    let found = program(name).explore(options, n, search);
+    found.unwrap_or_else(|refusal| panic!("{name}, {n}: {refusal}"))
 }
 
 fn explored(name: &str, n: usize, search: Search) -> Found {
@@ -45,7 +94,7 @@ fn lengths(found: &Found) -> Vec<(Flaw, usize)> {
 }
 
 fn promise(name: &str) -> Fairness {
-    doorway_algorithms::catalog().program(name).expect("it is in the catalog").promise
+    program(name).about().promise
 }
 
 /// Name, processes, limit of tickets, and states without and with the order in which processes began.
@@ -88,32 +137,23 @@ fn exactly_those_that_promise_it_serve_in_the_order_in_which_doorways_are_passed
 
 #[test]
 fn every_program_in_the_catalog_is_searched_or_a_specimen() {
-    let catalog = doorway_algorithms::catalog();
+    let programs = programs();
+    let abouts = programs.iter().map(|program| program.about());
     let searched: BTreeSet<&str> = FULL_SEARCHES.iter().map(|search| search.0).collect();
-    let correct = catalog.programs().into_iter().filter(|about| about.specimen.is_none());
+    let correct = abouts.clone().filter(|about| about.specimen.is_none());
     assert_eq!(correct.map(|about| about.name).collect::<BTreeSet<_>>(), searched);
-    let specimens = catalog.programs().into_iter().filter_map(|about| about.specimen);
+    let specimens = abouts.filter_map(|about| about.specimen);
     assert_eq!(
         specimens.map(|specimen| specimen.id).collect::<Vec<_>>(),
         ["C56", "E26", "T1", "E24", "E25", "E29", "E29"]
     );
 }
 
-struct Lines;
-
-impl ProgramVisitor for Lines {
-    type Output = usize;
-
-    fn visit<P: Program>(self, _: &AboutProgram, _: Team<P>) -> usize {
-        P::LINES.len()
-    }
-}
-
 #[test]
 fn every_line_is_carried_out_by_somebody() {
     for (name, n, tickets, _) in FULL_SEARCHES {
         let found = explored(name, n, Search::up_to(tickets));
-        let lines = visit(name, &Options::none(), n, Lines).expect("it was explored");
+        let lines = program(name).lines();
         match name {
             "tournament" => {
                 assert_eq!((found.lines.len(), lines), (6, 29), "those of Peterson among all three")
@@ -202,25 +242,9 @@ fn number_before_colour_gives_two_processes_a_3_after_26_and_then_any_number() {
     }
 }
 
-struct Alone;
-
-impl ProgramVisitor for Alone {
-    type Output = BTreeSet<[usize; 4]>;
-
-    /// Loads, stores, maxima and barriers of every process alone: one way for all if they cost the same.
-    fn visit<P: Program>(self, about: &AboutProgram, team: Team<P>) -> Self::Output {
-        let used = |me| {
-            let used: Option<Accesses> = team.accesses_alone(me);
-            let used = used.unwrap_or_else(|| panic!("{} does not get in alone", about.name));
-            [used.loads, used.stores, used.maxima, used.barriers]
-        };
-        NodeId::first(team.n()).map(used).collect()
-    }
-}
-
 /// Loads, stores, maxima and barriers of one process alone.
 fn alone(name: &str, options: &Options, n: usize) -> [usize; 4] {
-    let ways = visit(name, options, n, Alone).expect("so many can take part");
+    let ways = program(name).accesses_alone(options, n).expect("so many can take part");
     assert_eq!(ways.len(), 1, "{name}, {n}: all processes cost the same");
     ways.into_iter().next().expect("there is one")
 }
@@ -253,20 +277,12 @@ fn a_tournament_costs_its_lock_at_every_level() {
     }
 }
 
-struct Registers;
-
-impl ProgramVisitor for Registers {
-    type Output = String;
-
-    fn visit<P: Program>(self, _: &AboutProgram, team: Team<P>) -> String {
-        let names: Vec<String> = team.registers.iter().map(|cell| cell.name.clone()).collect();
-        names.join(" ")
-    }
-}
-
 #[test]
 fn registers_have_the_names_and_the_order_of_the_textbook() {
-    let names = |name, n| visit(name, &Options::none(), n, Registers).expect("so many can take part");
+    let names_with = |name, n, options: &Options| {
+        program(name).registers(options, n).expect("so many can take part").join(" ")
+    };
+    let names = |name, n| names_with(name, n, &Options::none());
     assert_eq!(names("peterson", 2), "flag[0] flag[1] turn");
     assert_eq!(names("peterson/unless-alone", 2), "flag[0] flag[1] turn");
     let tree = "want[1][0] want[1][1] turn[1] want[2][0] want[2][1] turn[2] want[3][0] want[3][1] turn[3]";
@@ -278,13 +294,12 @@ fn registers_have_the_names_and_the_order_of_the_textbook() {
     assert_eq!(names("black-white", 2), "colour choosing[1] choosing[2] ticket[1] ticket[2]");
     assert_eq!(names("black-white/one-word", 2), "colour word[1] word[2]");
     let fast = Options::none().with("lock", "lamport-fast");
-    let fast = visit("tournament", &fast, 2, Registers).expect("so many can take part");
-    assert_eq!(fast, "x[1] y[1] want[1][1] want[1][2]");
+    assert_eq!(names_with("tournament", 2, &fast), "x[1] y[1] want[1][1] want[1][2]");
 }
 
 #[test]
 fn wrong_numbers_and_words_are_refused_in_a_sentence() {
-    let refused = |name, options: &Options, n| match visit(name, options, n, Lines) {
+    let refused = |name, options: &Options, n| match program(name).registers(options, n) {
         Ok(_) => "accepted".to_owned(),
         Err(refusal) => refusal.to_string(),
     };
@@ -303,7 +318,8 @@ fn wrong_numbers_and_words_are_refused_in_a_sentence() {
 
 #[test]
 fn every_page_tells_source_registers_cost_and_barriers() {
-    for about in doorway_algorithms::catalog().programs() {
+    for program in programs() {
+        let about = program.about();
         let page = about.page().replace('\n', " ");
         let has = |part| page.contains(part);
         match about.specimen {

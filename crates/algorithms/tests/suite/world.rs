@@ -1,11 +1,13 @@
 //! All nodes and what is in flight between them, driven one step at a time: the smallest driver that there can be.
 
 use doorway_core::{
-    About, Ahead, Algorithm, Catalog, Channels, Cut, Explain, Factory, Group, Hints, Input, Invariant,
-    Letter, Members, Node, NodeId, Options, Out, Phase, Plan, Start, To, Visitor,
+    About, Ahead, Algorithm, Channels, Cut, Entry, Explain, Group, Hints, Input, Invariant, Letter, Members,
+    Node, NodeId, Options, Out, Phase, Plan, Start, To,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+
+use crate::textbook::{Visit, visit_all};
 
 /// A stream of chance.
 pub struct Chance(Pcg64Mcg);
@@ -17,6 +19,14 @@ impl Chance {
 
     pub fn below(&mut self, bound: usize) -> usize {
         (self.0.next_u64() % bound as u64) as usize
+    }
+
+    /// How `n` nodes start: with one of them inside in about half of the cases.
+    pub fn start(&mut self, n: usize) -> Start {
+        match self.below(2 * n) {
+            node if node < n => Start::Inside(NodeId::new(node)),
+            _ => Start::Empty,
+        }
     }
 }
 
@@ -211,10 +221,15 @@ pub struct Run<'a, A: Algorithm> {
     pub about: &'a About,
 }
 
-/// Something to do with each algorithm of the catalog that is right, over many random runs.
+/// A test of random runs, for every correct algorithm.
 pub trait Trial {
-    /// Does it with one run.
+    /// Tests one run.
     fn try_run<A: Explain + Hints>(&mut self, run: Run<'_, A>);
+}
+
+/// Tries every correct algorithm, on the given channels or on those that it needs.
+pub fn try_all(trial: &mut impl Trial, seeds: u64, channels: Option<Channels>) {
+    visit_all(&mut Tried { trial, seeds, channels });
 }
 
 struct Tried<'a, T> {
@@ -223,60 +238,35 @@ struct Tried<'a, T> {
     channels: Option<Channels>,
 }
 
-impl<T: Trial> Visitor for Tried<'_, T> {
-    type Output = ();
-
-    fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) {
-        for seed in 1..=self.seeds {
-            let mut chance = Chance::new(seed);
-            let n = 3 + chance.below(2);
-            let plan = factory.plan(&Members::new(n).expect("a few nodes")).expect("it exists for every N");
-            let left: Vec<u32> = (0..n).map(|_| chance.below(3) as u32).collect();
-            let start = match chance.below(2 * n) {
-                node if node < n => Start::Inside(NodeId::new(node)),
-                _ => Start::Empty,
-            };
-            let world = World::new(&plan, &left, start, self.channels.unwrap_or(about.needs));
-            self.trial.try_run(Run { seed, world, chance, about });
+impl<T: Trial> Visit for Tried<'_, T> {
+    fn visit<A: Explain + Hints>(&mut self, entry: &Entry<A>, options: &[Options]) {
+        for options in options {
+            try_one(self.trial, entry, options, self.seeds, self.channels);
         }
     }
 }
 
-/// What is chosen for the algorithms, besides their defaults.
-const CHOICES: [(&str, &str, &str); 6] = [
-    ("maekawa", "quorum", "all"),
-    ("cao-singhal", "quorum", "all"),
-    ("sanders", "structure", "lamport"),
-    ("sanders", "structure", "ricart-agrawala"),
-    ("raymond", "tree", "chain"),
-    ("singhal", "arbitration", "nearest"),
-];
-
-/// Tries every correct algorithm on the channels that it needs, or on those given.
-pub fn try_all(trial: &mut impl Trial, seeds: u64, channels: Option<Channels>) {
-    for (name, options) in all() {
-        try_one(trial, name, &options, seeds, channels);
-    }
-}
-
-/// Every correct algorithm with its defaults, and some once more with other choices.
-pub fn all() -> Vec<(&'static str, Options)> {
-    let catalog = doorway_algorithms::catalog();
-    let correct = catalog.list().into_iter().filter(|about| about.specimen.is_none());
-    let plain = correct.map(|about| (about.name, Options::none()));
-    let chosen = CHOICES.map(|(name, parameter, word)| (name, Options::none().with(parameter, word)));
-    plain.chain(chosen).collect()
-}
-
 /// Tries one algorithm.
-pub fn try_one(
+pub fn try_one<A: Explain + Hints>(
     trial: &mut impl Trial,
-    name: &str,
+    entry: &Entry<A>,
     options: &Options,
     seeds: u64,
     channels: Option<Channels>,
 ) {
-    let visitor = Tried { trial, seeds, channels };
-    let tried = doorway_algorithms::catalog().visit(name, options, visitor);
-    tried.expect("it is there").expect("the choices are right");
+    let about = &entry.about;
+    let factory = entry.factory(options).expect("the choices are right");
+    for seed in 1..=seeds {
+        let mut chance = Chance::new(seed);
+        let n = 3 + chance.below(2);
+        let plan = factory.plan(&a_few(n)).expect("it exists for every N");
+        let left: Vec<u32> = (0..n).map(|_| chance.below(3) as u32).collect();
+        let world = World::new(&plan, &left, chance.start(n), channels.unwrap_or(about.needs));
+        trial.try_run(Run { seed, world, chance, about });
+    }
+}
+
+/// The members of a small system.
+pub fn a_few(n: usize) -> Members {
+    Members::new(n).expect("a few nodes")
 }

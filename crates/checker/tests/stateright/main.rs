@@ -4,20 +4,10 @@
 mod adapter;
 
 use adapter::{EXCLUSION, NO_DEADLOCK, Peer};
+use doorway_catalog::Catalog;
 use doorway_checker::{Exploration, Messages, Property, Search, Setting, explore};
-use doorway_core::{About, Catalog, Channels, Explain, Factory, Hints, NodeId, Options, Start, Visitor};
+use doorway_core::{Channels, NodeId, Options, Start};
 use stateright::{Checker, HasDiscoveries, Model};
-
-/// Makes the system of an algorithm.
-struct Make(Setting);
-
-impl Visitor for Make {
-    type Output = Messages;
-
-    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Messages {
-        Messages::new(&factory, self.0).expect("it fits")
-    }
-}
 
 /// An algorithm, what is chosen for it, how often each node asks, the channels, and who is inside at the start.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +20,8 @@ impl Instance {
         let setting = Setting { start, ..Setting::new(requests.to_vec(), channels) };
         let choice = choice.split_once('=');
         let options = choice.map_or_else(Options::none, |(name, word)| Options::none().with(name, word));
-        let system = doorway_algorithms::catalog().visit(name, &options, Make(setting));
-        system.expect("it is in the catalog").expect("its options are right")
+        let subject = Catalog::textbook().subject(name, &options);
+        subject.expect("it is in the catalog, and its options are right").system(setting).expect("it fits")
     }
 
     fn ours(self) -> Exploration {
@@ -89,7 +79,7 @@ const CORRECT: &[Instance] = &[
 
 #[test]
 fn every_correct_algorithm_is_there_twice() {
-    for about in doorway_algorithms::catalog().list() {
+    for about in Catalog::textbook().list() {
         let there = CORRECT.iter().filter(|instance| instance.0 == about.name).count();
         assert_eq!(there, if about.specimen.is_some() { 0 } else { 2 }, "{}", about.name);
     }

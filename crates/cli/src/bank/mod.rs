@@ -3,8 +3,9 @@
 mod page;
 pub(crate) mod real;
 
-use doorway_core::{About, Catalog, Channels, Options, Refusal};
-use doorway_lab::bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
+use doorway_bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
+use doorway_catalog::Catalog;
+use doorway_core::{About, Channels, Options, Refusal};
 use doorway_lab::{Step, in_order};
 use doorway_simulator::Span;
 
@@ -168,11 +169,7 @@ pub(crate) struct Arguments {
 const LOCK: &str = "Lock";
 const RUNS: &str = "Network, runs and output";
 
-pub(crate) fn answer(
-    catalog: &(impl Catalog + Sync),
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     names::find(catalog, typed, &arguments.algorithm)?;
     let bank = bank(arguments)?;
     if !arguments.simulated {
@@ -180,7 +177,7 @@ pub(crate) fn answer(
     }
     real::check_virtual(typed)?;
     bank.check()?;
-    let lock = bank.lock(catalog)?;
+    let lock = bank.lock(&catalog.list())?;
     let notes = notes(&bank, lock);
     let runs = run_all(catalog, arguments, bank)?;
     let exit = if runs.failed == 0 { Exit::Holds } else { Exit::Fails };
@@ -233,12 +230,12 @@ fn notes(bank: &Bank, lock: Option<&About>) -> Vec<String> {
     lock.zip(bank.channels).and_then(note).into_iter().collect()
 }
 
-fn run_all(catalog: &(impl Catalog + Sync), arguments: &Arguments, bank: Bank) -> Result<BankRuns, Refusal> {
+fn run_all(catalog: &Catalog, arguments: &Arguments, bank: Bank) -> Result<BankRuns, Refusal> {
     let first = *repetition::seeds(arguments.seed, arguments.runs)?.start();
     let threads = repetition::threads(arguments.threads, arguments.runs)?;
     let mut progress = Progress::new(arguments.runs, "runs");
     let mut runs = BankRuns::new(bank.clone());
-    let job = |run| Bank { seed: first + run, ..bank.clone() }.run(catalog);
+    let job = |run| catalog.run_bank(&Bank { seed: first + run, ..bank.clone() });
     let take = |step| -> Result<(), Refusal> {
         match step {
             Step::Done(run, outcome) => {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use doorway_bank::{Bank, BankRuns, Example, Fencing, Locks, Tally, Update, Violation, Wrong};
 use doorway_core::{About, Channels};
-use doorway_lab::bank::{Bank, BankRuns, Example, Fencing, Locks, Tally, Update, Violation, Wrong};
 
 use crate::table;
 use crate::text::{channels, counted, decimal, item, prose_width, wrap};

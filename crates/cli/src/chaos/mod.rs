@@ -6,7 +6,8 @@ mod runs;
 
 use std::path::PathBuf;
 
-use doorway_core::{Catalog, Refusal, Ticks};
+use doorway_catalog::Catalog;
+use doorway_core::{Refusal, Ticks};
 use doorway_lab::chaos::{Flaw, Telling};
 use doorway_trace::draw;
 
@@ -111,11 +112,7 @@ Flaws, each of which breaks one rule:
     )
 }
 
-pub(crate) fn answer(
-    catalog: &(impl Catalog + Sync),
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let plan = Plan::new(catalog, arguments, typed)?;
     let (tally, notes) = match &arguments.trace {
         Some(path) => traced(catalog, arguments, &plan, &Destination::new(path)?)?,
@@ -132,7 +129,7 @@ fn as_json(tally: &Tally) -> String {
 
 /// Makes the one run of a plan and keeps what happened.
 fn traced(
-    catalog: &impl Catalog,
+    catalog: &Catalog,
     arguments: &Arguments,
     plan: &Plan<'_>,
     destination: &Destination,

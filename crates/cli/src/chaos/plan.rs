@@ -1,9 +1,9 @@
 //! What is to be run, and whether it can be.
 
-use doorway_core::{Catalog, Options, Refusal, Ticks};
+use doorway_catalog::Catalog;
+use doorway_core::{Options, Refusal, Ticks};
 use doorway_lab::chaos::{Design, Flaw, Run};
-use doorway_lab::shell;
-use doorway_node::Recipe;
+use doorway_simulator::shell;
 
 use super::Arguments;
 use crate::typed::Typed;
@@ -34,7 +34,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// If something of it makes no sense.
     pub(super) fn new(
-        catalog: &'a impl Catalog,
+        catalog: &'a Catalog,
         arguments: &Arguments,
         typed: &'a Typed,
     ) -> Result<Self, Refusal> {
@@ -85,7 +85,7 @@ impl<'a> Plan<'a> {
 }
 
 fn algorithms<'a>(
-    catalog: &'a impl Catalog,
+    catalog: &'a Catalog,
     arguments: &Arguments,
     typed: &Typed,
 ) -> Result<Vec<(&'a str, Run)>, Refusal> {
@@ -94,7 +94,7 @@ fn algorithms<'a>(
         name => vec![names::find(catalog, typed, name)?],
     };
     let run = |name: &'a str| {
-        let recipe = Recipe::of(catalog, name, &Options::none())?;
+        let recipe = catalog.subject(name, &Options::none())?.recipe();
         let mut design = Design::new(arguments.nodes, recipe, arguments.seed);
         design.flaw = arguments.flaw;
         Ok((name, Run::new(design, arguments.length)))

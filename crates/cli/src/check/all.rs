@@ -1,7 +1,8 @@
 //! `doorway check all`: every algorithm against every property.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{Fairness, Property, Setting};
-use doorway_core::{Catalog, Refusal, Stop};
+use doorway_core::{Refusal, Stop};
 use doorway_lab::check::all::All;
 use doorway_lab::check::table::{Asked, Row};
 use doorway_lab::check::{Checked, Decision};
@@ -12,11 +13,7 @@ use crate::text::{prose_width, wrap};
 use crate::{Answer, Exit, table};
 
 /// Checks all correct algorithms of the catalog.
-pub(super) fn answer(
-    catalog: &(impl Catalog + Sync),
-    threads: usize,
-    is_json: bool,
-) -> Result<Answer, Refusal> {
+pub(super) fn answer(catalog: &Catalog, threads: usize, is_json: bool) -> Result<Answer, Refusal> {
     let mut progress = Progress::new(All::count(catalog) as u64, "algorithms");
     let all = All::of(catalog, threads, &Stop::default(), |done| progress.show(done))?;
     drop(progress);

@@ -1,6 +1,7 @@
 //! What is kept of the run that `doorway check` shows.
 
-use doorway_core::{Catalog, Options, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::{Options, Refusal};
 use doorway_lab::Recording;
 use doorway_lab::check::Checked;
 use doorway_trace::draw::{self, Spacing};
@@ -27,7 +28,7 @@ impl Kept {
     /// Writes the run that is shown, and tells what could not be written.
     pub(super) fn write(
         self,
-        catalog: &(impl Catalog + Sync),
+        catalog: &Catalog,
         options: &Options,
         checked: &Checked,
     ) -> Result<Vec<String>, Refusal> {

@@ -9,10 +9,11 @@ mod words;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use doorway_catalog::Catalog;
 use doorway_checker::{
     Barriers, Fairness, Faults, Limits, MemoryModel, Property, RegisterModel, Visited, Walks,
 };
-use doorway_core::{Catalog, Channels, NodeId, Options, Refusal};
+use doorway_core::{Channels, NodeId, Options, Refusal};
 use doorway_lab::check::{Checked, Effort, Instance, requests, start};
 use doorway_lab::processors;
 use doorway_trace::draw::Theme;
@@ -144,11 +145,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn answer(
-    catalog: &(impl Catalog + Sync),
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     if arguments.algorithm == "all" {
         let goes_with = ["algorithm", "threads", "json"];
         if let Some(option) = typed.other_than(&goes_with) {

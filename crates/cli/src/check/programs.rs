@@ -1,8 +1,9 @@
 //! `doorway check` for programs over shared memory.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{MemoryModel, MemorySetting, Setting};
+use doorway_core::Refusal;
 use doorway_core::shared::AboutProgram;
-use doorway_core::{Catalog, Refusal};
 use doorway_lab::memory::{self, ProgramInstance};
 
 use super::kept::Kept;
@@ -19,7 +20,7 @@ const OF_MESSAGES: [&str; 7] =
     ["channels", "start_inside", "lose", "duplicate", "crash", "reduction", "quorum"];
 
 pub(super) fn answer(
-    catalog: &(impl Catalog + Sync),
+    catalog: &Catalog,
     arguments: &Arguments,
     typed: &Typed,
     about: &AboutProgram,
@@ -46,7 +47,7 @@ pub(super) fn answer(
 }
 
 fn instance(
-    catalog: &impl Catalog,
+    catalog: &Catalog,
     arguments: &Arguments,
     typed: &Typed,
     about: &AboutProgram,
@@ -80,7 +81,7 @@ fn instance(
 
 /// An option that would change nothing is a misunderstanding.
 fn refuse_what_says_nothing(
-    catalog: &impl Catalog,
+    catalog: &Catalog,
     typed: &Typed,
     instance: &ProgramInstance,
 ) -> Result<(), Refusal> {
@@ -100,7 +101,7 @@ fn refuse_what_says_nothing(
 }
 
 /// Three, unless the program is for two only.
-fn usual_number(catalog: &impl Catalog, about: &AboutProgram) -> usize {
+fn usual_number(catalog: &Catalog, about: &AboutProgram) -> usize {
     if ProgramInstance::new(about.name, 3).system(catalog).is_ok() { 3 } else { 2 }
 }
 

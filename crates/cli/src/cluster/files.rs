@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use doorway_core::{Catalog, Choice, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::{Choice, Refusal};
 use doorway_daemon::{Config, address, config, founding, identity};
 
 use crate::text::counted;
@@ -47,12 +48,12 @@ fn node(word: &str) -> Result<(String, String), Refusal> {
     Ok((name.to_owned(), place.to_owned()))
 }
 
-pub(super) fn init(catalog: &impl Catalog, init: &Init, typed: &Typed) -> Result<Answer, Refusal> {
+pub(super) fn init(catalog: &Catalog, init: &Init, typed: &Typed) -> Result<Answer, Refusal> {
     let Init { folder, nodes, algorithm, .. } = init;
     let about = names::find(catalog, typed, algorithm)?;
     let chosen = init.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
     let chosen = crate::files::choices(chosen)?;
-    config::recipe(catalog, about.name, &chosen, nodes.len())?;
+    config::recipe(&catalog.recipes(), about.name, &chosen, nodes.len())?;
     check_empty(folder)?;
     let cluster = cluster_name(init)?;
     let options = chosen.iter().map(|(name, choice)| (name.to_owned(), word_of(name, choice)));

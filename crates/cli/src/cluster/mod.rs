@@ -4,7 +4,8 @@ mod files;
 mod live;
 mod recover;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 
 use crate::Answer;
 use crate::typed::Typed;
@@ -38,11 +39,7 @@ enum Act {
     Recover(recover::Recover),
 }
 
-pub(crate) fn answer(
-    catalog: &impl Catalog,
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     match &arguments.act {
         Act::Init(init) => files::init(catalog, init, typed),
         Act::Add(add) => files::add(add, typed),

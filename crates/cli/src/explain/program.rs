@@ -1,7 +1,8 @@
 //! The page of a program over shared memory.
 
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_core::shared::AboutProgram;
-use doorway_core::{Catalog, Refusal};
 use serde_json::json;
 
 use super::{bullets, heading, items, parameters, rewrapped, versioned, without_title, wrong};
@@ -10,7 +11,7 @@ use crate::typed::Typed;
 use crate::{Answer, text};
 
 pub(super) fn answer(
-    catalog: &impl Catalog,
+    catalog: &Catalog,
     about: &AboutProgram,
     is_json: bool,
     typed: &Typed,

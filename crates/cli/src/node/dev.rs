@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use doorway_catalog::Catalog;
 use doorway_client::{clock, place};
-use doorway_core::{Catalog, Refusal};
+use doorway_core::Refusal;
 use doorway_daemon::{Config, Daemon, founding};
 
 use super::watch::Watch;
@@ -36,11 +37,7 @@ const DYING: Duration = Duration::from_secs(1);
 /// The file that says that a folder is of such nodes.
 const MARK: &str = "founded-by-dev";
 
-pub(super) fn answer(
-    catalog: &impl Catalog,
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     log::begin(arguments.log, arguments.log_level.unwrap_or(log::Level::Error));
     let watch = Watch::new()?;
     let folder = Folder::new(arguments.folder.as_deref())?;
@@ -62,7 +59,7 @@ pub(super) fn answer(
     Ok(Answer::holds(String::new()))
 }
 
-fn start(catalog: &impl Catalog, folder: &Path, node: &str, typed: &Typed) -> Result<Arc<Daemon>, Refusal> {
+fn start(catalog: &Catalog, folder: &Path, node: &str, typed: &Typed) -> Result<Arc<Daemon>, Refusal> {
     let (config, recipe) = load(catalog, &folder.join(node).join("node.toml"), typed)?;
     Ok(Arc::new(Daemon::start(config, recipe)?))
 }

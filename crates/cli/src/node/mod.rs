@@ -9,7 +9,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_daemon::{Config, Daemon};
 use doorway_node::Recipe;
 
@@ -56,11 +57,7 @@ pub(crate) struct Arguments {
     log_level: Option<log::Level>,
 }
 
-pub(crate) fn answer(
-    catalog: &impl Catalog,
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let Some(path) = &arguments.config else { return dev::answer(catalog, arguments, typed) };
     if arguments.check {
         return Ok(checked(catalog, path, typed));
@@ -76,16 +73,16 @@ pub(crate) fn answer(
 }
 
 /// A configuration and the algorithm that it names.
-fn load(catalog: &impl Catalog, path: &Path, typed: &Typed) -> Result<(Config, Recipe), Refusal> {
+fn load(catalog: &Catalog, path: &Path, typed: &Typed) -> Result<(Config, Recipe), Refusal> {
     let config = Config::load(path)?;
     let found = names::find(catalog, typed, config.algorithm.get_ref());
     found.map_err(|refusal| config.refuse("algorithm", &refusal))?;
-    let recipe = config.recipe(catalog)?;
+    let recipe = config.recipe(&catalog.recipes())?;
     Ok((config, recipe))
 }
 
 /// Whether a configuration is right: the only verdict for which a bad file is an answer and no bad usage.
-fn checked(catalog: &impl Catalog, path: &Path, typed: &Typed) -> Answer {
+fn checked(catalog: &Catalog, path: &Path, typed: &Typed) -> Answer {
     let verdict = load(catalog, path, typed).and_then(|(config, recipe)| {
         Daemon::check(&config)?;
         Ok((config, recipe))

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use doorway_catalog::Catalog;
 use doorway_checker::{MemoryModel, ProcessView, SharedView};
 use doorway_core::shared::Register;
-use doorway_core::{Catalog, NodeId, Options, Phase, Refusal};
+use doorway_core::{NodeId, Options, Phase, Refusal};
 use doorway_lab::memory::{self, Played, Replay};
 use doorway_simulator::ScriptError;
 use serde_json::{Value, json};
@@ -25,7 +26,7 @@ const OPTIONS: [&str; 8] = ["algorithm", "script", "set", "trace", "svg", "spaci
 /// # Errors
 /// If it cannot be read or followed.
 pub(super) fn answer(
-    catalog: &(impl Catalog + Sync),
+    catalog: &Catalog,
     arguments: &Arguments,
     typed: &Typed,
     records: &Records,
@@ -65,7 +66,7 @@ enum Stop {
     Unmet(Unmet),
 }
 
-fn followed(catalog: &impl Catalog, path: &Path, text: &str, chosen: &Options) -> Result<Replay, Stop> {
+fn followed(catalog: &Catalog, path: &Path, text: &str, chosen: &Options) -> Result<Replay, Stop> {
     let script = path.display().to_string();
     Replay::of_script(text, chosen, catalog).map_err(|error| match error {
         ScriptError::Unmet { line, what } => Stop::Unmet(Unmet { script, line, what }),

@@ -8,7 +8,8 @@ mod summary;
 
 use std::path::PathBuf;
 
-use doorway_core::{Catalog, Channels, NodeId, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::{Channels, NodeId, Refusal};
 use doorway_simulator::{Crash, Intervention, Partition, Probability, Report};
 use doorway_trace::draw::{self, Spacing, Theme};
 use serde::Serialize;
@@ -205,11 +206,7 @@ const CHOICES: &str = "Choices for the algorithm";
 const RUNS: &str = "Runs and checks";
 const OUTPUT: &str = "Output";
 
-pub(crate) fn answer(
-    catalog: &(impl Catalog + Sync),
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let looks = draw::Options { spacing: arguments.spacing, theme: arguments.theme };
     let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
     if let Some(answer) = memory::answer(catalog, arguments, typed, &records)? {

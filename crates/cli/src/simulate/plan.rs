@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use doorway_core::{About, Catalog, Channels, Members, NodeId, Options, Refusal, Start, Ticks};
-use doorway_lab::{Trial, examples};
+use doorway_catalog::{Catalog, Trial, examples};
+use doorway_core::{About, Channels, Members, NodeId, Options, Refusal, Start, Ticks};
 use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Settings};
 
 use super::Arguments;
@@ -28,11 +28,7 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(
-        catalog: &'a impl Catalog,
-        arguments: &Arguments,
-        typed: &Typed,
-    ) -> Result<Self, Refusal> {
+    pub(super) fn new(catalog: &'a Catalog, arguments: &Arguments, typed: &Typed) -> Result<Self, Refusal> {
         if arguments.script.is_some() {
             refuse_what_a_script_decides(typed)?;
         }
@@ -65,7 +61,7 @@ impl<'a> Plan<'a> {
 
     /// What should be said although it is no error.
     pub(super) fn notes(&self) -> Vec<String> {
-        doorway_lab::warning(self.about, self.trial.settings.channels).into_iter().collect()
+        doorway_catalog::warning(self.about, self.trial.settings.channels).into_iter().collect()
     }
 }
 

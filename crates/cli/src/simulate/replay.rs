@@ -1,6 +1,6 @@
 //! The one command that replays a run.
 
-use doorway_lab::shell::quoted;
+use doorway_simulator::shell::quoted;
 
 use crate::typed::Typed;
 

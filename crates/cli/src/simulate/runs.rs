@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Members, Refusal, Visitor};
+use doorway_catalog::Catalog;
+use doorway_core::{Members, Refusal};
 use doorway_lab::{Step, in_order};
 use doorway_simulator::{Outcome, Report, ScriptError, Stall};
 
@@ -64,7 +65,7 @@ impl From<Refusal> for Stopped {
 ///
 /// # Errors
 /// What stopped the first run that was stopped.
-pub(super) fn all(catalog: &(impl Catalog + Sync), plan: &Plan<'_>) -> Result<Pool, Stopped> {
+pub(super) fn all(catalog: &Catalog, plan: &Plan<'_>) -> Result<Pool, Stopped> {
     try_files(catalog, plan)?;
     let (first, runs) = (*plan.seeds.start(), (plan.seeds.end() - plan.seeds.start()).saturating_add(1));
     let mut progress = Progress::new(runs, "runs");
@@ -90,28 +91,17 @@ pub(super) fn all(catalog: &(impl Catalog + Sync), plan: &Plan<'_>) -> Result<Po
 }
 
 /// Makes what the files of a plan describe, so that whoever wrote them is told which one is wrong.
-fn try_files(catalog: &impl Catalog, plan: &Plan<'_>) -> Result<(), Refusal> {
+fn try_files(catalog: &Catalog, plan: &Plan<'_>) -> Result<(), Refusal> {
     if plan.files.is_empty() {
         return Ok(());
     }
     let trial = plan.trial.clone().seeded(*plan.seeds.start());
     let (options, members) = (trial.resolved()?, Members::new(trial.settings.nodes)?);
-    let made = catalog.visit(plan.about.name, &options, MakePlan(members)).transpose();
-    let refused = made.and_then(|made| made.unwrap_or(Ok(())));
-    refused.map_err(|refusal| Refusal::new(format!("{}: {refusal}", plan.files.join(", "))))
+    let made = catalog.subject(plan.about.name, &options).and_then(|subject| subject.check(&members));
+    made.map_err(|refusal| Refusal::new(format!("{}: {refusal}", plan.files.join(", "))))
 }
 
-struct MakePlan(Members);
-
-impl Visitor for MakePlan {
-    type Output = Result<(), Refusal>;
-
-    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
-        factory.plan(&self.0).map(drop)
-    }
-}
-
-fn one(catalog: &impl Catalog, plan: &Plan<'_>, seed: u64) -> Result<Outcome, Stopped> {
+fn one(catalog: &Catalog, plan: &Plan<'_>, seed: u64) -> Result<Outcome, Stopped> {
     let trial = plan.trial.clone().seeded(seed);
     let Some((path, script)) = &plan.script else { return Ok(trial.run(catalog)?) };
     trial.run_script(catalog, script).map_err(|error| {

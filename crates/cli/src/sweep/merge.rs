@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_lab::sweep::merge;
 
 use super::{line, summary};
@@ -30,11 +31,7 @@ pub(super) struct Arguments {
     json: bool,
 }
 
-pub(super) fn answer(
-    catalog: &impl Catalog,
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let mut progress: Option<Progress> = None;
     let watch = |rows, runs| progress.get_or_insert_with(|| Progress::new(runs, "rows")).show(rows);
     let swept = merge(catalog, &arguments.folders, &arguments.out, &line(typed), watch)?;

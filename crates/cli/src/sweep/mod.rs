@@ -6,9 +6,10 @@ mod summary;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use doorway_core::{Catalog, Refusal};
-use doorway_lab::shell;
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_lab::sweep::{Axes, Format, Grid, Points, Shard, Surroundings, Sweep};
+use doorway_simulator::shell;
 
 use crate::progress::Progress;
 use crate::typed::Typed;
@@ -164,11 +165,7 @@ const AXES: &str = "Axes of the grid";
 const EVERY: &str = "Every run";
 const OUTPUT: &str = "Work and output";
 
-pub(crate) fn answer(
-    catalog: &(impl Catalog + Sync),
-    arguments: &Arguments,
-    typed: &Typed,
-) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     if let Some(Verb::Merge(arguments)) = &arguments.verb {
         return merge::answer(catalog, arguments, typed);
     }
@@ -206,7 +203,7 @@ fn line(typed: &Typed) -> String {
 }
 
 /// The points of the grid in the file, with what the flags change.
-fn points(catalog: &impl Catalog, arguments: &Arguments, typed: &Typed) -> Result<Points, Refusal> {
+fn points(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Points, Refusal> {
     let file = arguments.grid.as_deref().map(|path| in_file(catalog, path)).transpose()?;
     let axes = file.unwrap_or_default().overridden_by(on_flags(arguments));
     let unknown = |name: &str| match names::find(catalog, typed, name) {
@@ -217,7 +214,7 @@ fn points(catalog: &impl Catalog, arguments: &Arguments, typed: &Typed) -> Resul
     Points::new(grid, catalog)
 }
 
-fn in_file(catalog: &impl Catalog, path: &Path) -> Result<Axes, Refusal> {
+fn in_file(catalog: &Catalog, path: &Path) -> Result<Axes, Refusal> {
     let folder = path.parent().unwrap_or(Path::new(""));
     Axes::from_toml(&files::read(path)?, &path.display().to_string(), folder, catalog)
 }

@@ -50,7 +50,7 @@ fn of_the_whole(shard: Shard, points: u64) -> String {
 
 /// How many values an axis has, if more than one.
 fn how_many(axis: &str, values: &[String], points: &Points) -> String {
-    let subjects = points.subjects();
+    let subjects = points.combinations();
     match values.len() {
         many if axis == "algorithms" && subjects != many => {
             format!("{many}, with their choices {subjects}: ")

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_lab::page::Page;
 use doorway_trace::draw::Spacing;
 
@@ -35,7 +36,7 @@ pub(super) struct Arguments {
     spacing: Spacing,
 }
 
-pub(super) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+pub(super) fn answer(catalog: &Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
     let destination = Destination::new(&arguments.out)?;
     let recording = Source::open(&arguments.file)?.recording()?;
     let page = Page::new(&recording, catalog, arguments.spacing)?;

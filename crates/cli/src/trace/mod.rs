@@ -7,7 +7,8 @@ mod source;
 mod svg;
 
 use clap::Subcommand;
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 
 use crate::Answer;
 
@@ -39,7 +40,7 @@ enum Verb {
     Html(html::Arguments),
 }
 
-pub(crate) fn answer(catalog: &impl Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
+pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
     match &arguments.verb {
         Verb::Show(arguments) => show::answer(arguments),
         Verb::Convert(arguments) => convert::answer(arguments),

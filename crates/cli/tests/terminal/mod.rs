@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use doorway_core::Catalog;
+use doorway_catalog::Catalog;
 use serde_json::Value;
 
 /// Runs the command with the words of a line.
@@ -71,7 +71,7 @@ pub fn file(folder: &Path, name: &str, content: &str) -> String {
 
 /// The names in the catalog: of the algorithms that are right, and of the specimens.
 pub fn names() -> (Vec<&'static str>, Vec<&'static str>) {
-    let catalog = doorway_algorithms::catalog();
+    let catalog = Catalog::textbook();
     let (specimens, right): (Vec<_>, Vec<_>) =
         catalog.list().into_iter().partition(|about| about.specimen.is_some());
     let names = |list: Vec<&doorway_core::About>| list.iter().map(|about| about.name).collect();

@@ -1,11 +1,11 @@
-//! How programs stand in the catalog, and how the processes of a system come to be.
+//! How programs are listed, and how the processes of a system come to be.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use super::{Process, Program};
-use crate::catalog::page;
+use crate::entry::page;
 use crate::{Members, NodeId, Options, Parameter, Refusal, Specimen};
 
 /// What people are told about a program.
@@ -123,7 +123,7 @@ impl<P: Program> Team<P> {
     }
 }
 
-/// A program in the catalog: what is told about it, and how choices become a team.
+/// A program as it is listed: what is told about it, and how choices become a team.
 pub struct ProgramEntry<P> {
     /// What people are told.
     pub about: AboutProgram,
@@ -131,11 +131,13 @@ pub struct ProgramEntry<P> {
     pub bind: fn(&Options, &Members) -> Result<Team<P>, Refusal>,
 }
 
-/// Something to do with a program that is known only by its name.
-pub trait ProgramVisitor {
-    /// What comes of it.
-    type Output;
-
-    /// Does it.
-    fn visit<P: Program>(self, about: &AboutProgram, team: Team<P>) -> Self::Output;
+impl<P> ProgramEntry<P> {
+    /// The team of these members for what was chosen.
+    ///
+    /// # Errors
+    /// If the program does not offer such a choice, does not understand the word for it, or is not for so many.
+    pub fn team(&self, options: &Options, members: &Members) -> Result<Team<P>, Refusal> {
+        options.check(self.about.name, self.about.parameters)?;
+        (self.bind)(options, members)
+    }
 }

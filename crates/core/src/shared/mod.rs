@@ -54,7 +54,7 @@ mod process;
 use std::ops::Range;
 
 pub use alone::Accesses;
-pub use entry::{AboutProgram, Cell, Fairness, ProgramEntry, ProgramVisitor, Team, Values};
+pub use entry::{AboutProgram, Cell, Fairness, ProgramEntry, Team, Values};
 pub use process::{Place, Process};
 
 use crate::{Data, Field};

@@ -181,6 +181,8 @@ pub(super) fn plain(message: &str) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
+    use doorway_node::Recipes;
+
     use super::*;
 
     /// A configuration that is right, with one line in place of another.
@@ -271,7 +273,8 @@ mod tests {
 
     #[test]
     fn an_algorithm_that_no_cluster_runs_is_told_with_its_line() {
-        let catalog = doorway_algorithms::catalog();
+        let mut recipes = Recipes::default();
+        doorway_algorithms::register(&mut recipes);
         for (to, told) in [
             ("algorithm = \"naimi\"", "line 3: there is no algorithm \"naimi\""),
             ("algorithm = \"maekawa/basic\"", "line 3: maekawa/basic is a specimen"),
@@ -281,14 +284,14 @@ mod tests {
             ),
         ] {
             let config = Config::parse(&changed("#top", to)).expect("a name is a name");
-            let refused = config.recipe(&catalog).expect_err(to).to_string();
+            let refused = config.recipe(&recipes).expect_err(to).to_string();
             assert!(refused.contains(told), "{to}: {refused}");
         }
         let config = Config::parse(&changed("#limit", "[options]\nquorum = \"grid\"")).expect("right so far");
-        let refused = config.recipe(&catalog).expect_err("there is no such choice").to_string();
+        let refused = config.recipe(&recipes).expect_err("there is no such choice").to_string();
         assert_eq!(refused, "line 5: naimi-trehel has no quorum to choose");
         let config = Config::new("lab", "a", &[("a", "n1:1")]).expect("good").with_algorithm("naimi");
-        let refused = config.recipe(&catalog).expect_err("there is none").to_string();
+        let refused = config.recipe(&recipes).expect_err("there is none").to_string();
         assert_eq!(refused, "there is no algorithm \"naimi\"", "there is no file that has a line");
     }
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use doorway_client::{clock, place};
-use doorway_core::{Catalog, Choice, NodeId, Options, Refusal};
-use doorway_node::{Recipe, Timing};
+use doorway_core::{Choice, NodeId, Options, Refusal};
+use doorway_node::{Recipe, Recipes, Timing};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -353,7 +353,7 @@ impl Config {
     ///
     /// # Errors
     /// If no cluster can run it, with the line that says so.
-    pub fn recipe(&self, catalog: &impl Catalog) -> Result<Recipe, Refusal> {
+    pub fn recipe(&self, recipes: &Recipes) -> Result<Recipe, Refusal> {
         let folder = self.source.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
         let mut options = Options::none();
         for (name, word) in &self.options {
@@ -361,9 +361,9 @@ impl Config {
             options.set(name, chosen.map_err(|refusal| self.refuse(&format!("options.{name}"), &refusal))?);
         }
         let name = self.algorithm.get_ref();
-        let is_right = catalog.about(name).is_some_and(|about| about.specimen.is_none());
+        let is_right = recipes.about(name).is_some_and(|about| about.specimen.is_none());
         let key = if is_right && !self.options.is_empty() { "options" } else { "algorithm" };
-        let recipe = recipe(catalog, name, &options, self.nodes.len());
+        let recipe = recipe(recipes, name, &options, self.nodes.len());
         recipe.map_err(|refusal| self.refuse(key, &refusal))
     }
 }
@@ -372,13 +372,13 @@ impl Config {
 ///
 /// # Errors
 /// If there is none, or what was chosen does not fit it, or no cluster of that size can run it.
-pub fn recipe(catalog: &impl Catalog, name: &str, options: &Options, n: usize) -> Result<Recipe, Refusal> {
-    if catalog.about(name).is_some_and(|about| about.specimen.is_some()) {
+pub fn recipe(recipes: &Recipes, name: &str, options: &Options, n: usize) -> Result<Recipe, Refusal> {
+    if recipes.about(name).is_some_and(|about| about.specimen.is_some()) {
         return Err(Refusal::new(format!(
             "{name} is a specimen, which is wrong on purpose: no cluster runs it"
         )));
     }
-    let recipe = Recipe::of(catalog, name, options)?;
+    let recipe = recipes.recipe(name, options)?;
     recipe.blueprint(n)?;
     Ok(recipe)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use doorway_core::{Options, Refusal};
 use doorway_daemon::{Config, Daemon, founding};
-use doorway_node::Recipe;
+use doorway_node::Recipes;
 
 use crate::client::{Client, PATIENCE};
 
@@ -81,8 +81,9 @@ impl Drop for Cluster {
 
 /// Starts a daemon with the algorithm that its configuration names.
 pub fn start(config: Config) -> Result<Daemon, Refusal> {
-    let catalog = doorway_algorithms::catalog();
-    let recipe = Recipe::of(&catalog, config.algorithm.get_ref(), &Options::none())?;
+    let mut recipes = Recipes::default();
+    doorway_algorithms::register(&mut recipes);
+    let recipe = recipes.recipe(config.algorithm.get_ref(), &Options::none())?;
     Daemon::start(config, recipe)
 }
 

@@ -194,16 +194,16 @@ fn may_acknowledge(newest: Option<&View>, beat: &Heartbeat) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use doorway_catalog::Catalog;
     use doorway_core::Options;
-    use doorway_node::{Recipe, Setup, Timing, disk};
+    use doorway_node::{Setup, Timing, disk};
 
     use super::*;
 
     #[test]
     fn what_does_not_survive_the_wire_is_told_and_not_heard() {
         let me = NodeId::new(0);
-        let recipe =
-            Recipe::of(&doorway_algorithms::catalog(), "central", &Options::none()).expect("a recipe");
+        let recipe = Catalog::textbook().recipes().recipe("central", &Options::none()).expect("a recipe");
         let timing = Timing::default();
         let (peers, most_open) = ([me].into(), Setup::MOST_OPEN);
         let setup = Setup { me, peers, recipe, timing, longest_log: 64, most_open, flaw: None };

@@ -24,7 +24,7 @@ pub use self::cluster::{Cluster, Design, Seen};
 pub use self::host::Host;
 pub use self::judge::Judge;
 use self::nemesis::Nemesis;
-pub use self::trace::{PREFIX, Telling};
+pub use self::trace::Telling;
 pub use self::violation::{Kind, Violation};
 
 /// One run of a cluster.
@@ -227,15 +227,14 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
+    use doorway_catalog::Catalog;
     use doorway_core::Options;
-    use doorway_node::Recipe;
 
     use super::*;
 
     #[test]
     fn a_recording_is_about_the_first_section_in_which_something_is_wrong() {
-        let recipe =
-            Recipe::of(&doorway_algorithms::catalog(), "central", &Options::none()).expect("a recipe");
+        let recipe = Catalog::textbook().recipes().recipe("central", &Options::none()).expect("a recipe");
         let run = Run::new(Design::new(3, recipe, 1), Run::SHORTEST);
         let suspect = |violations: &[&str]| {
             let sentences = violations.iter().map(|what| (*what).to_owned());

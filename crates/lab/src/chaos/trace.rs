@@ -9,19 +9,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use doorway_core::{
-    About, Catalog, Channels, Explain, Factory, Hints, Message, Options, Refusal, SectionName, Ticks,
-    Visitor, kind,
-};
+use doorway_catalog::{Catalog, Subject};
+use doorway_core::{Channels, Options, Refusal, SectionName, Ticks, kind};
 use doorway_node::{Msg, Parcel};
 use doorway_trace::{Event, Header, Log, What};
 use serde_json::{Value, json};
 
 use super::Run;
 use crate::Recording;
-
-/// What the name of an algorithm begins with in the trace of a cluster, whose nodes are more than that algorithm.
-pub const PREFIX: &str = "chaos ";
 
 /// What of a run is told.
 #[derive(Clone, Debug)]
@@ -52,19 +47,19 @@ impl Telling {
         run: &Run,
         log: &Log,
         algorithm: &str,
-        catalog: &impl Catalog,
+        catalog: &Catalog,
     ) -> Result<Recording, Refusal> {
-        let speech = catalog.visit(algorithm, &Options::none(), Listen);
-        let speech = speech.unwrap_or_else(|| Err(Refusal::new(format!("there is no {algorithm:?}"))))?;
+        let subject = catalog.subject(algorithm, &Options::none())?;
         Ok(Recording {
             header: self.header(run, algorithm),
-            events: self.events(log, speech, run.design.nodes),
+            events: self.events(log, &*subject, run.design.nodes),
         })
     }
 
     fn header(&self, run: &Run, algorithm: &str) -> Header {
         let design = &run.design;
-        let mut header = Header::new(&format!("{PREFIX}{algorithm}"), design.nodes, design.seed);
+        let mut header =
+            Header::new(&format!("{}{algorithm}", Header::LOCK_NODES), design.nodes, design.seed);
         header.channels = Channels::Any;
         let options = [("section", self.section.to_string()), ("virtual", seconds(run.length))];
         let flaw = design.flaw.map(|flaw| ("flaw", flaw.name().to_owned()));
@@ -73,9 +68,9 @@ impl Telling {
         header
     }
 
-    fn events(&self, log: &Log, speech: Speech, nodes: usize) -> Vec<Event> {
+    fn events(&self, log: &Log, subject: &dyn Subject, nodes: usize) -> Vec<Event> {
         let kept = self.kept(log);
-        let mut teller = Teller { telling: self, speech, numbers: BTreeMap::new(), kinds: BTreeMap::new() };
+        let mut teller = Teller { telling: self, subject, numbers: BTreeMap::new(), kinds: BTreeMap::new() };
         let mut lanes = Lanes::new(nodes);
         let mut events = Vec::new();
         for (event, _) in log.iter().zip(kept).filter(|(_, is_kept)| *is_kept) {
@@ -141,28 +136,10 @@ fn read(message: &Value) -> Option<Msg> {
     serde_json::from_value(message.clone()).ok()
 }
 
-/// Reads the messages of one algorithm: their kind, and what is in them.
-type Speech = fn(&[u8]) -> Option<(&'static str, Value)>;
-
-struct Listen;
-
-impl Visitor for Listen {
-    type Output = Speech;
-
-    fn visit<A: Explain + Hints>(self, _: &About, _: Factory<A>) -> Speech {
-        spoken::<A::Msg>
-    }
-}
-
-fn spoken<M: Message>(bytes: &[u8]) -> Option<(&'static str, Value)> {
-    let msg: M = postcard::from_bytes(bytes).ok()?;
-    Some((kind(&msg).name, serde_json::to_value(&msg).ok()?))
-}
-
 /// Tells events anew: numbered from 1 without gaps, with what algorithms say in their own words.
 struct Teller<'a> {
     telling: &'a Telling,
-    speech: Speech,
+    subject: &'a dyn Subject,
     /// The new number of each event that was told.
     numbers: BTreeMap<u64, u64>,
     /// What each message that was sent is called, if it is not called as its envelope.
@@ -210,7 +187,7 @@ impl Teller<'_> {
             let content = message["PARCEL"]["parcel"].clone();
             return Some((kind(&parcel).name.to_uppercase(), content));
         };
-        let (name, content) = (self.speech)(bytes)?;
+        let (name, content) = self.subject.read(bytes)?;
         let is_here = *section == self.telling.section;
         let name = if is_here { name.to_owned() } else { format!("{name} of {section}") };
         Some((name, json!({"view": view, "clock": clock, "says": content})))

@@ -1,8 +1,9 @@
 //! Every correct algorithm and program of the catalog against every property.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{Fairness, Setting};
 use doorway_core::shared::AboutProgram;
-use doorway_core::{About, Catalog, Refusal, Stop};
+use doorway_core::{About, Refusal, Stop};
 use serde_json::{Value, json};
 
 use super::Checked;
@@ -24,7 +25,7 @@ type Variant<'a> = (&'a AboutProgram, Option<(&'static str, &'static str)>);
 
 impl All {
     /// How many rows there will be.
-    pub fn count(catalog: &impl Catalog) -> usize {
+    pub fn count(catalog: &Catalog) -> usize {
         right(catalog).len() + variants(catalog).len()
     }
 
@@ -33,7 +34,7 @@ impl All {
     /// # Errors
     /// If one of them cannot be checked, or it was told to stop.
     pub fn of(
-        catalog: &(impl Catalog + Sync),
+        catalog: &Catalog,
         threads: usize,
         stop: &Stop,
         mut show: impl FnMut(u64),
@@ -70,11 +71,11 @@ impl All {
     }
 }
 
-fn right(catalog: &impl Catalog) -> Vec<&About> {
+fn right(catalog: &Catalog) -> Vec<&About> {
     catalog.list().into_iter().filter(|about| about.specimen.is_none()).collect()
 }
 
-fn variants(catalog: &impl Catalog) -> Vec<Variant<'_>> {
+fn variants(catalog: &Catalog) -> Vec<Variant<'_>> {
     let right = catalog.programs().into_iter().filter(|about| about.specimen.is_none());
     right
         .flat_map(|about| {

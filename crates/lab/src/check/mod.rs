@@ -12,9 +12,10 @@ pub mod table;
 mod told;
 mod verdict;
 
+use doorway_catalog::Catalog;
 use doorway_checker::counts::Messages as Counts;
 use doorway_checker::{Exploration, Fairness, Faults, Limits, Property, Setting, Visited, Walked, Walks};
-use doorway_core::{Catalog, Channels, NodeId, Options, Refusal, Start, Stop};
+use doorway_core::{Channels, NodeId, Options, Refusal, Start, Stop};
 
 pub use counterexample::Counterexample;
 pub(crate) use passes::PATIENCE;
@@ -131,7 +132,7 @@ impl Instance {
     ///
     /// # Errors
     /// If there is no such algorithm, or it cannot run so.
-    pub fn check(&self, catalog: &impl Catalog, watch: &mut dyn FnMut(u64)) -> Result<Checked, Refusal> {
+    pub fn check(&self, catalog: &Catalog, watch: &mut dyn FnMut(u64)) -> Result<Checked, Refusal> {
         let n = self.requests.len();
         if !(1..=Setting::MOST_NODES).contains(&n) {
             let most = Setting::MOST_NODES;

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use doorway_catalog::{Catalog, Subject};
 use doorway_checker::{
     Exploration, Limits, Messages, Property, Runs, Search, Setting, Walks, Watches, explore, walk,
 };
-use doorway_core::{About, Catalog, Explain, Factory, Family, Hints, Refusal, Visitor};
+use doorway_core::{Family, Refusal};
 
 use super::verdict::Judge;
 use super::{Checked, Counterexample, Decision, Instance, Numbers, Verdict};
@@ -13,48 +14,24 @@ use super::{Checked, Counterexample, Decision, Instance, Numbers, Verdict};
 /// Explores an instance.
 pub(super) fn check(
     instance: &Instance,
-    catalog: &impl Catalog,
+    catalog: &Catalog,
     watch: &mut dyn FnMut(u64),
 ) -> Result<Checked, Refusal> {
-    let checked = catalog.visit(&instance.algorithm, &instance.options, Explore { instance, watch });
-    checked.ok_or_else(|| Refusal::new(format!("there is no algorithm {:?}", instance.algorithm)))??
-}
-
-struct Explore<'a, 'w> {
-    instance: &'a Instance,
-    watch: &'w mut dyn FnMut(u64),
-}
-
-impl Visitor for Explore<'_, '_> {
-    type Output = Result<Checked, Refusal>;
-
-    fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Self::Output {
-        let make = |setting: Setting| Messages::new(&factory, setting);
-        let has_token = about.family == Family::Token;
-        let instance = self.instance;
-        let mut properties = instance.properties.clone();
-        properties.retain(|property| *property != Property::OneToken || has_token);
-        if properties.is_empty() {
-            let name = &instance.algorithm;
-            return Err(Refusal::new(format!(
-                "{name} has no token, so there is nothing to decide about one"
-            )));
-        }
-        let passes = Passes {
-            instance,
-            make: &make,
-            watch: self.watch,
-            began: Instant::now(),
-            checked: Checked::default(),
-            properties,
-        };
-        passes.run()
+    let subject = catalog.subject(&instance.algorithm, &instance.options)?;
+    let has_token = subject.about().family == Family::Token;
+    let mut properties = instance.properties.clone();
+    properties.retain(|property| *property != Property::OneToken || has_token);
+    if properties.is_empty() {
+        let name = &instance.algorithm;
+        return Err(Refusal::new(format!("{name} has no token, so there is nothing to decide about one")));
     }
+    let (began, checked) = (Instant::now(), Checked::default());
+    Passes { instance, subject: &*subject, watch, began, checked, properties }.run()
 }
 
 struct Passes<'a> {
     instance: &'a Instance,
-    make: &'a dyn Fn(Setting) -> Result<Messages, Refusal>,
+    subject: &'a dyn Subject,
     watch: &'a mut dyn FnMut(u64),
     began: Instant,
     checked: Checked,
@@ -93,7 +70,7 @@ impl Passes<'_> {
             order: !self.wanted(&[Property::HappenedBeforeOrder]).is_empty(),
             doorways: false,
         };
-        let mut system = (self.make)(self.setting(watches, false))?;
+        let mut system = self.subject.system(self.setting(watches, false))?;
         let mut found: Vec<(Counterexample, u64)> = Vec::new();
         let walked = walk(&mut system, walks, self.watch, &mut |system, violation, times| {
             found.push((Counterexample::new(self.instance, system, violation), times));
@@ -195,7 +172,7 @@ impl Passes<'_> {
             keep_terminals: false,
             stop: self.instance.effort.stop.clone(),
         };
-        let mut system = (self.make)(self.setting(watches, reduction))?;
+        let mut system = self.subject.system(self.setting(watches, reduction))?;
         let explored = explore(&mut system, &search, self.watch);
         Ok((explored, system))
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use doorway_catalog::Catalog;
 use doorway_checker::{Fairness, Faults, Limits, MemorySetting, Property, Setting};
-use doorway_core::{Catalog, NodeId, Refusal, Stop};
+use doorway_core::{NodeId, Refusal, Stop};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -66,7 +67,7 @@ impl CheckSpec {
     /// If it cannot be read, or cannot be explored so.
     pub fn json(
         &self,
-        catalog: &impl Catalog,
+        catalog: &Catalog,
         bounds: &CheckBounds,
         watch: &mut dyn FnMut(u64),
     ) -> Result<Value, Trouble> {
@@ -74,7 +75,7 @@ impl CheckSpec {
         let told = |algorithm: &str, nodes, memory, checked: &Checked| {
             Told { algorithm, nodes, memory, checked, took: began.elapsed() }.json()
         };
-        if catalog.program(&self.algorithm).is_some() {
+        if catalog.about_program(&self.algorithm).is_some() {
             let instance = self.of_program(catalog, bounds).map_err(Trouble::Unreadable)?;
             bounds.check(instance.n)?;
             let checked = instance.check(catalog, watch).map_err(Trouble::Impossible)?;
@@ -91,7 +92,7 @@ impl CheckSpec {
         Ok(told(&instance.algorithm, instance.requests.len(), None, &checked))
     }
 
-    fn of_algorithm(&self, catalog: &impl Catalog, bounds: &CheckBounds) -> Result<Instance, Trouble> {
+    fn of_algorithm(&self, catalog: &Catalog, bounds: &CheckBounds) -> Result<Instance, Trouble> {
         let name = &self.algorithm;
         let unknown = || Trouble::Impossible(Refusal::new(format!("there is no algorithm {name:?}")));
         let needs = catalog.about(name).ok_or_else(unknown)?.needs;
@@ -121,7 +122,7 @@ impl CheckSpec {
         })
     }
 
-    fn of_program(&self, catalog: &impl Catalog, bounds: &CheckBounds) -> Result<ProgramInstance, Refusal> {
+    fn of_program(&self, catalog: &Catalog, bounds: &CheckBounds) -> Result<ProgramInstance, Refusal> {
         let is_for_three = || ProgramInstance::new(&self.algorithm, 3).system(catalog).is_ok();
         let n = match (self.count("nodes", self.nodes.as_ref())?, self.requests.len()) {
             (Some(n), _) => n,

@@ -3,8 +3,9 @@
 //! For each algorithm the instances grow until one has more states than the budget allows; the largest that was finished is told.
 //! Because states are counted and not seconds, the table is the same on every machine.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{Property, Setting};
-use doorway_core::{About, Catalog, Channels, Refusal, Stop};
+use doorway_core::{About, Channels, Refusal, Stop};
 
 use super::{Checked, Decision, Effort, Instance, Verdict};
 
@@ -65,7 +66,7 @@ impl Row {
     /// If it cannot run among three nodes.
     pub fn of(
         about: &About,
-        catalog: &impl Catalog,
+        catalog: &Catalog,
         Budget(states): Budget,
         stop: &Stop,
     ) -> Result<Self, Refusal> {

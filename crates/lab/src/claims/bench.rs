@@ -1,7 +1,8 @@
 //! The bench on which claims are tested: an algorithm is known by its name here, and a run by what one types.
 
+use doorway_catalog::{Catalog, Trial, examples};
 use doorway_core::shared::Accesses;
-use doorway_core::{About, Catalog, NodeId, NodeSet, Refusal};
+use doorway_core::{About, NodeId, NodeSet, Refusal};
 use doorway_simulator::{Latency, Load, Outcome, ScriptError, Settings, Span};
 
 use super::Check;
@@ -9,46 +10,13 @@ use super::exhaustive::{self, Asked, Searched};
 use super::memory;
 use crate::check::{Checked, Instance};
 use crate::memory::{ProgramInstance, Replay};
-use crate::{Trial, examples};
 
 /// Runs trials and remembers how to tell of them.
 pub struct Bench<'a> {
-    run: Box<Run<'a>>,
-    play: Box<Play<'a>>,
-    check: Box<Explore<'a>>,
-    ask: Box<Ask<'a>>,
-    invariants: Box<Invariants<'a>>,
-    check_program: Box<ExploreProgram<'a>>,
-    alone: Box<Alone<'a>>,
-    replay: Box<FollowScript<'a>>,
-    abouts: Vec<&'a About>,
+    catalog: &'a Catalog,
     sizes: &'a [usize],
     program: &'a str,
 }
-
-/// Runs a trial, whatever the catalog.
-type Run<'a> = dyn Fn(&Trial) -> Result<Outcome, Refusal> + 'a;
-
-/// Plays an example by its name, whatever the catalog.
-type Play<'a> = dyn Fn(&str) -> Result<Outcome, ScriptError> + 'a;
-
-/// Explores an instance, whatever the catalog.
-type Explore<'a> = dyn Fn(&Instance) -> Result<Checked, Refusal> + 'a;
-
-/// Decides something else about an instance, whatever the catalog.
-type Ask<'a> = dyn Fn(&Instance, Asked) -> Result<Searched, Refusal> + 'a;
-
-/// Names the invariants of an algorithm, whatever the catalog.
-type Invariants<'a> = dyn Fn(&str) -> Result<Vec<&'static str>, Refusal> + 'a;
-
-/// Explores a program over shared memory, whatever the catalog.
-type ExploreProgram<'a> = dyn Fn(&ProgramInstance) -> Result<Checked, Refusal> + 'a;
-
-/// Counts what an entry costs a node of a program that is alone among so many, whatever the catalog.
-type Alone<'a> = dyn Fn(&str, usize) -> Result<Option<Accesses>, Refusal> + 'a;
-
-/// Follows an example over shared memory by its name, whatever the catalog.
-type FollowScript<'a> = dyn Fn(&str) -> Result<Replay, ScriptError> + 'a;
 
 /// Whether a run was as the claim says, and what was seen.
 pub struct Seen {
@@ -68,20 +36,9 @@ impl<'a> Bench<'a> {
     pub const USUAL_SIZES: [usize; 12] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
     /// A bench for the algorithms of a catalog. `program` is the name of the command in what to type.
-    pub fn new(catalog: &'a impl Catalog, sizes: &'a [usize], program: &'a str) -> Self {
-        Self {
-            run: Box::new(|trial| trial.run(catalog)),
-            play: Box::new(|name| examples::play(name, catalog)),
-            check: Box::new(|instance| instance.check(catalog, &mut |_| ())),
-            ask: Box::new(|instance, asked| exhaustive::ask(catalog, instance, asked)),
-            invariants: Box::new(|algorithm| exhaustive::invariants(catalog, algorithm)),
-            check_program: Box::new(|instance| instance.check(catalog, &mut |_| ())),
-            alone: Box::new(|program, n| memory::alone(catalog, program, n)),
-            replay: Box::new(|name| memory::replay(catalog, name)),
-            abouts: catalog.list(),
-            sizes,
-            program,
-        }
+    #[must_use]
+    pub fn new(catalog: &'a Catalog, sizes: &'a [usize], program: &'a str) -> Self {
+        Self { catalog, sizes, program }
     }
 
     /// The sizes to try.
@@ -104,8 +61,8 @@ impl<'a> Bench<'a> {
     }
 
     /// All algorithms that are right.
-    pub fn correct(&self) -> impl Iterator<Item = &'a About> + '_ {
-        self.abouts.iter().copied().filter(|about| about.specimen.is_none())
+    pub fn correct(&self) -> impl Iterator<Item = &'a About> {
+        self.catalog.list().into_iter().filter(|about| about.specimen.is_none())
     }
 
     /// Runs a trial.
@@ -113,7 +70,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If it cannot be run.
     pub fn run(&self, trial: &Trial) -> Result<Outcome, Refusal> {
-        (self.run)(trial)
+        trial.run(self.catalog)
     }
 
     /// Explores an instance.
@@ -121,7 +78,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If it cannot be explored.
     pub fn check(&self, instance: &Instance) -> Result<Checked, Refusal> {
-        (self.check)(instance)
+        instance.check(self.catalog, &mut |_| ())
     }
 
     /// Decides something else about an instance.
@@ -129,7 +86,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If it cannot be explored, or is not about such an algorithm.
     pub fn ask(&self, instance: &Instance, asked: Asked) -> Result<Searched, Refusal> {
-        (self.ask)(instance, asked)
+        exhaustive::ask(self.catalog, instance, asked)
     }
 
     /// The names of an algorithm's invariants.
@@ -137,7 +94,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If there is no such algorithm.
     pub fn invariants(&self, algorithm: &str) -> Result<Vec<&'static str>, Refusal> {
-        (self.invariants)(algorithm)
+        exhaustive::invariants(self.catalog, algorithm)
     }
 
     /// Explores a program over shared memory.
@@ -145,7 +102,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If it cannot be explored.
     pub fn check_program(&self, instance: &ProgramInstance) -> Result<Checked, Refusal> {
-        (self.check_program)(instance)
+        instance.check(self.catalog, &mut |_| ())
     }
 
     /// What an entry costs a node of a program that is alone among so many; `None` if it does not enter.
@@ -153,7 +110,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If there is no such program for so many.
     pub fn alone(&self, program: &str, n: usize) -> Result<Option<Accesses>, Refusal> {
-        (self.alone)(program, n)
+        memory::alone(self.catalog, program, n)
     }
 
     /// Follows an example over shared memory.
@@ -161,7 +118,7 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// If there is none of this name, or it does not come as it says.
     pub fn replay(&self, name: &str) -> Result<Replay, ScriptError> {
-        (self.replay)(name)
+        memory::replay(self.catalog, name)
     }
 
     /// One check: every run must be sound and as `judge` wants it. The first that is not speaks for all, else the last.
@@ -218,7 +175,7 @@ impl<'a> Bench<'a> {
     #[must_use]
     pub fn example(&self, name: &str, told: &str) -> Check {
         let command = examples::command(self.program, name);
-        match (self.play)(name) {
+        match examples::play(name, self.catalog) {
             Ok(outcome) if outcome.as_expected => Check { holds: true, measured: told.to_owned(), command },
             Ok(_) => Check { holds: false, measured: format!("{name} does not end as it says"), command },
             Err(error) => Check { holds: false, measured: format!("{name}: {error}"), command },

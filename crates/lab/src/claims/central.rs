@@ -1,12 +1,12 @@
 //! Claims about the central server, the ring, throughput and fairness.
 
+use doorway_catalog::Trial;
 use doorway_checker::Property;
 use doorway_core::{Channels, Refusal};
 use doorway_simulator::{Load, Outcome};
 
 use super::bench::{Bench, Seen, T, exact, holding, longer, per_entry, short};
 use super::{Claim, Evidence, Verdict};
-use crate::Trial;
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[

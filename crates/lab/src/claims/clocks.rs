@@ -1,13 +1,13 @@
 //! Claims about logical clocks. A recorded run is stamped with scalar and vector clocks, and both are held against what
 //! happened before what, which is read off the run itself.
 
+use doorway_catalog::Trial;
 use doorway_core::{Channels, LamportClock, Refusal, Stamp, Ticks, VectorClock};
 use doorway_simulator::Load;
 use doorway_trace::{Event, What};
 
 use super::bench::{Bench, Seen, longer, shaken};
 use super::{Check, Claim, Evidence, Verdict};
-use crate::Trial;
 
 pub(super) const CLAIMS: &[Claim] = &[Claim {
     id: "C57",

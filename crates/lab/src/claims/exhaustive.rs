@@ -3,23 +3,18 @@
 //! An [`Instance`] is checked as `doorway check` does it, and the command that is told is that one. Statements that are not
 //! among an algorithm's invariants, because they are false or about steps, are decided on an algorithm that is held to them.
 
-use std::any::Any;
-
-use doorway_algorithms::lemmas::{Form, Lemma, LemmaAt, NeverFalls, Statement, Vectors, held};
-use doorway_algorithms::message::singhal::Singhal;
-use doorway_algorithms::message::suzuki_kasami::SuzukiKasami;
-use doorway_algorithms::specimens::singhal_no_chase::NoChase;
-use doorway_algorithms::specimens::spoiled::Spoiled;
+use doorway_catalog::lemmas::{self, Form};
+use doorway_catalog::{Catalog, Subject};
 use doorway_checker::{
     Exploration, Fairness, Messages, Property, Runs, Search, Setting, Violation, Watches, explore,
 };
-use doorway_core::{About, Catalog, Explain, Factory, Hints, NodeId, Refusal, Start, Visitor};
+use doorway_core::{NodeId, Options, Refusal, Start};
+use doorway_simulator::shell;
 
 use super::Check;
 use super::bench::Bench;
 use super::saturated::Saturated;
 use crate::check::{Checked, Decision, Instance};
-use crate::shell;
 
 /// Something to decide that is not a property of [`Instance`].
 #[derive(Clone, Copy, Debug)]
@@ -183,94 +178,36 @@ pub(super) fn listed(properties: &[Property]) -> String {
 }
 
 /// Decides what is asked of an instance.
-pub(super) fn ask(catalog: &impl Catalog, instance: &Instance, asked: Asked) -> Result<Searched, Refusal> {
-    let searched = catalog.visit(&instance.algorithm, &instance.options, Question { instance, asked });
-    searched.ok_or_else(|| Refusal::new(format!("there is no algorithm {:?}", instance.algorithm)))??
+pub(super) fn ask(catalog: &Catalog, instance: &Instance, asked: Asked) -> Result<Searched, Refusal> {
+    let subject = &*catalog.subject(&instance.algorithm, &instance.options)?;
+    let watches = Watches { invariants: true, ..Watches::default() };
+    let held = Setting { watches, ..Setting::new(instance.requests.clone(), instance.channels) };
+    match asked {
+        Asked::NobodyStarves => saturated(subject, instance),
+        Asked::NeverFalls => every_state(lemmas::never_falls(subject, held)?),
+        Asked::Lemma(number, form) => every_state(lemmas::lemma(subject, number, form, held)?),
+    }
 }
 
 /// The names of an algorithm's invariants.
-pub(super) fn invariants(catalog: &impl Catalog, algorithm: &str) -> Result<Vec<&'static str>, Refusal> {
-    let names = catalog.visit(algorithm, &doorway_core::Options::none(), Invariants);
-    names.ok_or_else(|| Refusal::new(format!("there is no algorithm {algorithm:?}")))?
+pub(super) fn invariants(catalog: &Catalog, algorithm: &str) -> Result<Vec<&'static str>, Refusal> {
+    Ok(catalog.subject(algorithm, &Options::none())?.invariants())
 }
 
-struct Invariants;
-
-impl Visitor for Invariants {
-    type Output = Vec<&'static str>;
-
-    fn visit<A: Explain + Hints>(self, _: &About, _: Factory<A>) -> Self::Output {
-        A::invariants().iter().map(|invariant| invariant.name).collect()
-    }
+/// Every state of an algorithm that is held to a statement.
+fn every_state(mut system: Messages) -> Result<Searched, Refusal> {
+    let until = vec![Property::Invariants];
+    let explored = explore(&mut system, &Search { until, ..Search::default() }, &mut |_| ());
+    Ok(Searched::of(explored, Property::Invariants))
 }
 
-struct Question<'a> {
-    instance: &'a Instance,
-    asked: Asked,
-}
-
-impl Visitor for Question<'_> {
-    type Output = Result<Searched, Refusal>;
-
-    fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Self::Output {
-        let any: &dyn Any = &factory;
-        match self.asked {
-            Asked::NobodyStarves => self.saturated(&factory),
-            Asked::NeverFalls => match any.downcast_ref::<Factory<SuzukiKasami>>() {
-                Some(factory) => self.held::<NeverFalls>(factory),
-                None => Err(Refusal::new(format!("{} has no RN", about.name))),
-            },
-            Asked::Lemma(number, form) => {
-                let plain = any.downcast_ref::<Factory<Singhal>>();
-                let without_chase = any.downcast_ref::<Factory<Spoiled<NoChase>>>();
-                match (plain, without_chase) {
-                    (Some(factory), _) => self.lemma(factory, number, form),
-                    (_, Some(factory)) => self.lemma(factory, number, form),
-                    (None, None) => Err(Refusal::new(format!("{} has no such vectors", about.name))),
-                }
-            }
-        }
-    }
-}
-
-impl Question<'_> {
-    fn lemma<A: Explain + Vectors>(
-        &self,
-        factory: &Factory<A>,
-        number: &str,
-        form: Form,
-    ) -> Result<Searched, Refusal> {
-        let place = Lemma::<A>::ALL.iter().position(|lemma| lemma.number == number && lemma.form == form);
-        match place {
-            Some(0) => self.held::<LemmaAt<A, 0>>(factory),
-            Some(1) => self.held::<LemmaAt<A, 1>>(factory),
-            Some(2) => self.held::<LemmaAt<A, 2>>(factory),
-            Some(3) => self.held::<LemmaAt<A, 3>>(factory),
-            Some(4) => self.held::<LemmaAt<A, 4>>(factory),
-            Some(5) => self.held::<LemmaAt<A, 5>>(factory),
-            _ => Err(Refusal::new(format!("there is no such lemma {number}"))),
-        }
-    }
-
-    /// Every state of an algorithm that is held to a statement.
-    fn held<S: Statement>(&self, factory: &Factory<S::Of>) -> Result<Searched, Refusal> {
-        let watches = Watches { invariants: true, ..Watches::default() };
-        let setting =
-            Setting { watches, ..Setting::new(self.instance.requests.clone(), self.instance.channels) };
-        let mut system = Messages::new(&held::<S>(factory.clone()), setting)?;
-        let until = vec![Property::Invariants];
-        let explored = explore(&mut system, &Search { until, ..Search::default() }, &mut |_| ());
-        Ok(Searched::of(explored, Property::Invariants))
-    }
-
-    /// Every run in which all want in again and again, beginning with the first node inside.
-    fn saturated<A: Explain + Hints>(&self, factory: &Factory<A>) -> Result<Searched, Refusal> {
-        let start = Start::Inside(NodeId::new(0));
-        let requests = vec![Setting::UNBOUNDED; self.instance.requests.len()];
-        let setting = Setting { start, ..Setting::new(requests, self.instance.channels) };
-        let mut system = Saturated::new(Messages::new(factory, setting)?);
-        let runs = Runs { progress: Some(Some(Fairness::Strong)), ..Runs::default() };
-        let explored = explore(&mut system, &Search { runs, ..Search::default() }, &mut |_| ());
-        Ok(Searched::of(explored, Property::StarvationFreedom))
-    }
+/// Every run in which all want in again and again, beginning with the first node inside.
+fn saturated(subject: &dyn Subject, instance: &Instance) -> Result<Searched, Refusal> {
+    let start = Start::Inside(NodeId::new(0));
+    let requests = vec![Setting::UNBOUNDED; instance.requests.len()];
+    let setting = Setting { start, ..Setting::new(requests, instance.channels) };
+    let mut system = Saturated::new(subject.system(setting)?);
+    let runs = Runs { progress: Some(Some(Fairness::Strong)), ..Runs::default() };
+    let explored = explore(&mut system, &Search { runs, ..Search::default() }, &mut |_| ());
+    Ok(Searched::of(explored, Property::StarvationFreedom))
 }

@@ -1,5 +1,6 @@
 //! Claims about Maekawa's algorithm and Cao and Singhal's.
 
+use doorway_catalog::Trial;
 use doorway_checker::Property;
 use doorway_core::{Channels, NodeId, NodeSet, Refusal};
 use doorway_quorums::{Construction, System};
@@ -8,7 +9,6 @@ use doorway_trace::What;
 
 use super::bench::{Bench, Seen, T, exact, holding, longer, per_entry, short};
 use super::{Check, Claim, Evidence, Verdict};
-use crate::Trial;
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[

@@ -3,16 +3,17 @@
 //! Each is held against every interleaving of a small system, access by access. Where tickets have no limit, the search has one, and
 //! says so.
 
+use doorway_catalog::{Catalog, examples};
 use doorway_checker::{Property, RegisterModel};
-use doorway_core::shared::{AboutProgram, Accesses, Program, ProgramVisitor, Team};
-use doorway_core::{Catalog, Members, NodeId, Options, Refusal};
+use doorway_core::shared::Accesses;
+use doorway_core::{Options, Refusal};
 use doorway_simulator::ScriptError;
+use doorway_simulator::shell;
 
 use super::exhaustive::{decision, listed, told_of};
 use super::{Bench, Check, Claim, Evidence, Verdict};
 use crate::check::Decision;
 use crate::memory::{ProgramInstance, Replay};
-use crate::{examples, shell};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
@@ -262,23 +263,12 @@ fn command(program: &str, instance: &ProgramInstance) -> String {
 }
 
 /// What an entry costs a node of a program that is alone among so many.
-pub(super) fn alone(catalog: &impl Catalog, program: &str, n: usize) -> Result<Option<Accesses>, Refusal> {
-    let used = catalog.visit_program(program, &Options::none(), &Members::new(n)?, Count);
-    used.ok_or_else(|| Refusal::new(format!("there is no program {program:?}")))?
-}
-
-struct Count;
-
-impl ProgramVisitor for Count {
-    type Output = Option<Accesses>;
-
-    fn visit<P: Program>(self, _: &AboutProgram, team: Team<P>) -> Self::Output {
-        team.accesses_alone(NodeId::new(0))
-    }
+pub(super) fn alone(catalog: &Catalog, program: &str, n: usize) -> Result<Option<Accesses>, Refusal> {
+    Ok(catalog.program_subject(program, &Options::none(), n)?.accesses_alone())
 }
 
 /// Follows an example by its name.
-pub(super) fn replay(catalog: &impl Catalog, name: &str) -> Result<Replay, ScriptError> {
+pub(super) fn replay(catalog: &Catalog, name: &str) -> Result<Replay, ScriptError> {
     let refused = |refusal: Refusal| ScriptError::Impossible { line: 0, what: refusal.to_string() };
     Replay::of_script(examples::script(name).map_err(refused)?, &Options::none(), catalog)
 }

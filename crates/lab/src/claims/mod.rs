@@ -22,7 +22,8 @@ mod tokens;
 
 use std::fmt;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use serde::Serialize;
 
 pub use bench::Bench;
@@ -150,7 +151,7 @@ fn number(id: &str) -> u32 {
 /// The first that cannot be tested, or what `take` answers with.
 pub fn test_all(
     claims: &[Claim],
-    catalog: &(impl Catalog + Sync),
+    catalog: &Catalog,
     sizes: &[usize],
     program: &str,
     threads: usize,

@@ -4,12 +4,12 @@
 //! arbiter: the youngest arrives first, and each older one takes the vote away again. The search does not know that. It
 //! starts from an order of arrival drawn by lot and keeps what costs more messages.
 
+use doorway_catalog::Trial;
 use doorway_core::{NodeId, PerNode, Refusal};
 use doorway_simulator::{Latency, Load};
 
 use super::bench::{Bench, exact, longer, short};
 use super::{Check, Claim, Evidence, Verdict};
-use crate::Trial;
 
 pub(super) const CLAIMS: &[Claim] = &[Claim {
     id: "C27",

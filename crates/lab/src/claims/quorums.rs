@@ -1,11 +1,12 @@
 //! Claims about quorum systems. They are decided by building the systems, not by runs.
 
+use doorway_catalog::examples;
 use doorway_core::{NodeId, NodeSet, Refusal};
 use doorway_quorums::{Construction, System, coterie, is_projective_plane};
+use doorway_simulator::shell;
 
 use super::bench::Bench;
 use super::{Check, Claim, Evidence, Verdict};
-use crate::{examples, shell};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {

@@ -1,7 +1,7 @@
 //! Claims about Sanders' generic algorithm and the lecture's example of four nodes.
 
-use doorway_algorithms::message::sanders::Structure;
-use doorway_algorithms::structures::structures;
+use doorway_catalog::Trial;
+use doorway_catalog::structures::{Structure, structures};
 use doorway_checker::Property;
 use doorway_core::{Channels, Members, NodeId, NodeSet, Options, Refusal, Start};
 use doorway_simulator::{Load, Measures, Outcome};
@@ -10,7 +10,6 @@ use super::bench::{
     Bench, Seen, T, all_loads, exact, holding, longer, only, per_entry, seeds, shaken, short,
 };
 use super::{Check, Claim, Evidence, Verdict};
-use crate::Trial;
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[

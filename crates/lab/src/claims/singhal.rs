@@ -1,13 +1,13 @@
 //! Claims about Singhal's algorithm, and the lemmas from which its correctness is argued: as printed, and as they are true.
 
-use doorway_algorithms::lemmas::Form;
+use doorway_catalog::Trial;
+use doorway_catalog::lemmas::Form;
 use doorway_checker::Property;
 use doorway_core::{Channels, Refusal};
 use doorway_simulator::Load;
 
 use super::bench::{Bench, Seen, T, exact, holding, longer, per_entry, short};
 use super::{Asked, Check, Claim, Evidence, Verdict};
-use crate::Trial;
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[

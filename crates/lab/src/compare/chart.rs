@@ -114,6 +114,7 @@ fn nearest_bound(cells: &[&Cell]) -> Option<(&'static str, Formula)> {
 
 #[cfg(test)]
 mod tests {
+    use doorway_catalog::Catalog;
     use doorway_core::Options;
     use doorway_simulator::{Load, Settings};
     use doorway_trace::draw::Theme;
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn every_algorithm_has_its_name_and_no_name_is_in_the_way_of_another() {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         let comparison = Comparison {
             algorithms: Comparison::everybody(&catalog),
             nodes: Comparison::USUAL_NODES.to_vec(),
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_formula_is_drawn_where_it_is_near_to_what_was_measured() {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         let comparison = Comparison {
             algorithms: ["lamport", "maekawa", "naimi-trehel"].map(str::to_owned).to_vec(),
             nodes: vec![16, 64],
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_load_at_which_nothing_was_measured_is_left_out() {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         let comparison = Comparison {
             algorithms: vec!["lamport".to_owned()],
             nodes: vec![4],

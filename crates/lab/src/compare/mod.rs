@@ -5,7 +5,8 @@
 mod chart;
 mod spec;
 
-use doorway_core::{About, Catalog, Options, Refusal, Scale};
+use doorway_catalog::{Catalog, Trial};
+use doorway_core::{About, Options, Refusal, Scale};
 use doorway_quorums::{Construction, System};
 use doorway_simulator::{Load, Outcome, Settings};
 use serde::Serialize;
@@ -13,7 +14,7 @@ use serde::Serialize;
 pub use chart::panels;
 pub use spec::ComparisonSpec;
 
-use crate::{Step, Trial, in_order};
+use crate::{Step, in_order};
 
 /// What is compared.
 #[derive(Clone, Debug)]
@@ -162,7 +163,7 @@ impl Comparison {
     pub const USUAL_NODES: [usize; 4] = [4, 9, 16, 25];
 
     /// The names of all algorithms of a catalog that are right.
-    pub fn everybody(catalog: &impl Catalog) -> Vec<String> {
+    pub fn everybody(catalog: &Catalog) -> Vec<String> {
         let right = catalog.list().into_iter().filter(|about| about.specimen.is_none());
         right.map(|about| about.name.to_owned()).collect()
     }
@@ -179,7 +180,7 @@ impl Comparison {
     /// The first that cannot be run, by its command.
     pub fn run(
         &self,
-        catalog: &(impl Catalog + Sync),
+        catalog: &Catalog,
         program: &str,
         threads: usize,
         mut watch: impl FnMut(u64),
@@ -211,7 +212,7 @@ impl Comparison {
         Trial { algorithm: about.name.to_owned(), options, settings }
     }
 
-    fn cell(&self, catalog: &impl Catalog, program: &str, place: usize) -> Result<Cell, Refusal> {
+    fn cell(&self, catalog: &Catalog, program: &str, place: usize) -> Result<Cell, Refusal> {
         let name = &self.algorithms[place % self.algorithms.len()];
         let about =
             catalog.about(name).ok_or_else(|| Refusal::new(format!("there is no algorithm {name:?}")))?;
@@ -293,7 +294,7 @@ mod tests {
 
     #[test]
     fn every_cell_is_the_run_of_its_own_command() {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         let cells = comparison().run(&catalog, "doorway", 2, |_| ()).expect("all of them can be run");
         assert_eq!(cells.len(), 12);
         let first = &cells[0];
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn the_number_of_threads_changes_nothing() {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         let text = |threads| {
             let cells = comparison().run(&catalog, "doorway", threads, |_| ()).expect("all can be run");
             serde_json::to_string(&cells).expect("numbers")

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_simulator::{Limits, Load, Settings};
 use serde::Deserialize;
 
@@ -43,7 +44,7 @@ impl ComparisonSpec {
     ///
     /// # Errors
     /// If it cannot be read, or is more than a page may ask for.
-    pub fn comparison(&self, catalog: &impl Catalog, bounds: &Bounds) -> Result<Comparison, Trouble> {
+    pub fn comparison(&self, catalog: &Catalog, bounds: &Bounds) -> Result<Comparison, Trouble> {
         let comparison = self.read(catalog).map_err(Trouble::Unreadable)?;
         let Comparison { settings, nodes, .. } = &comparison;
         let most = nodes.iter().copied().max().unwrap_or(0);
@@ -63,7 +64,7 @@ impl ComparisonSpec {
         Ok(Comparison { settings: Settings { limits, ..comparison.settings }, ..comparison })
     }
 
-    fn read(&self, catalog: &impl Catalog) -> Result<Comparison, Refusal> {
+    fn read(&self, catalog: &Catalog) -> Result<Comparison, Refusal> {
         let usual = Settings::default();
         let algorithms = match &self.algorithms {
             None => Comparison::everybody(catalog),

@@ -1,11 +1,9 @@
 //! A replay as events of a trace.
 
-use std::borrow::Cow;
-
-use doorway_checker::{Access, SharedAct};
+use doorway_catalog::states::access_of;
 use doorway_core::shared::{Place, Progress};
 use doorway_core::{Fence, NodeId, Ticks};
-use doorway_trace::{AccessKind, Event, What};
+use doorway_trace::{Event, What};
 
 use super::{Played, Replay};
 
@@ -53,24 +51,4 @@ impl Writer {
             self.write(time, node, What::Enter { fence: Fence(self.entries) });
         }
     }
-}
-
-/// The access that a step makes, as a trace tells it.
-pub(crate) fn access_of(act: &SharedAct) -> Option<What> {
-    let line = act.line.unwrap_or(0) as u32;
-    let (access, name, value) = match &act.access {
-        Access::Load { name, value, .. } => (AccessKind::Read, name, *value),
-        Access::Store { name, value, .. } | Access::StoreNext { name, value, .. } => {
-            (AccessKind::Write, name, *value)
-        }
-        Access::BeginStore { name, value, .. } => (AccessKind::Begin, name, *value),
-        Access::EndStore { name, value, .. } => (AccessKind::End, name, *value),
-        Access::ReachMemory { name, value, .. } => (AccessKind::Reach, name, *value),
-        Access::Barrier => {
-            let register = Cow::Borrowed("");
-            return Some(What::Access { access: AccessKind::Barrier, register, value: 0, line });
-        }
-        Access::BeyondLimit { .. } | Access::None => return None,
-    };
-    Some(What::Access { access, register: Cow::Owned(name.clone()), value, line })
 }

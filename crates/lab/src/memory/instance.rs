@@ -1,11 +1,11 @@
 //! A program held against every interleaving.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{
     Barriers, Exploration, Fairness, MemoryModel, MemorySetting, Property, RegisterModel, Runs, Search,
     Shared, Violation, Walks, explore, walk,
 };
-use doorway_core::shared::{AboutProgram, Program, ProgramVisitor, Team};
-use doorway_core::{Catalog, Members, Options, Refusal};
+use doorway_core::{Options, Refusal};
 
 use super::script;
 use crate::check::{Checked, Counterexample, Decision, Effort, Judge, Numbers, PATIENCE, Verdict};
@@ -101,25 +101,19 @@ impl ProgramInstance {
     ///
     /// # Errors
     /// If there is no such program, or it cannot run so.
-    pub fn system(&self, catalog: &impl Catalog) -> Result<Shared, Refusal> {
+    pub fn system(&self, catalog: &Catalog) -> Result<Shared, Refusal> {
         let (n, most) = (self.n, MemorySetting::MOST_PROCESSES);
         if !(1..=most).contains(&n) {
             return Err(Refusal::new(format!("1 to {most} processes can be explored, not {n}")));
         }
-        let made = catalog.visit_program(
-            &self.program,
-            &self.options,
-            &Members::new(n)?,
-            Make(self.setting.clone()),
-        );
-        made.ok_or_else(|| Refusal::new(format!("there is no program {:?}", self.program)))??
+        catalog.program_subject(&self.program, &self.options, n)?.system(self.setting.clone())
     }
 
     /// Explores it; `watch` is told how many states were found so far.
     ///
     /// # Errors
     /// If there is no such program, or it cannot run so.
-    pub fn check(&self, catalog: &impl Catalog, watch: &mut dyn FnMut(u64)) -> Result<Checked, Refusal> {
+    pub fn check(&self, catalog: &Catalog, watch: &mut dyn FnMut(u64)) -> Result<Checked, Refusal> {
         let mut instance = self.clone();
         instance.properties.retain(|property| Self::PROPERTIES.contains(property));
         if instance.properties.is_empty() {
@@ -226,14 +220,3 @@ impl ProgramInstance {
 
 /// With fewer tickets the bakeries let nobody in.
 const LEAST_TICKETS: u32 = 2;
-
-/// Makes the system of a program that is known by its name.
-struct Make(MemorySetting);
-
-impl ProgramVisitor for Make {
-    type Output = Result<Shared, Refusal>;
-
-    fn visit<P: Program>(self, _: &AboutProgram, team: Team<P>) -> Self::Output {
-        Shared::new(&team, self.0)
-    }
-}

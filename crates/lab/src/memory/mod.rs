@@ -11,6 +11,5 @@ mod script;
 pub mod table;
 
 pub use described::described;
-pub(crate) use events::access_of;
 pub use instance::ProgramInstance;
 pub use replay::{Followed, Played, Replay};

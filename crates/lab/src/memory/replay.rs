@@ -1,8 +1,9 @@
 //! Following a script step by step.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{Access, MemorySetting, Shared, SharedAct, SharedView, Step, System};
 use doorway_core::shared::{Place, Progress};
-use doorway_core::{Catalog, NodeId, Options, Phase};
+use doorway_core::{NodeId, Options, Phase};
 use doorway_simulator::{Choice, ScriptError};
 use doorway_trace::{Event, Header};
 
@@ -58,15 +59,15 @@ const LONGEST_RUN: u32 = 5_000;
 impl Replay {
     /// Whether a script is one of steps over shared memory: the program that it names is in the catalog.
     #[must_use]
-    pub fn is_for(text: &str, catalog: &impl Catalog) -> bool {
-        script::algorithm(text).is_some_and(|name| catalog.program(name).is_some())
+    pub fn is_for(text: &str, catalog: &Catalog) -> bool {
+        script::algorithm(text).is_some_and(|name| catalog.about_program(name).is_some())
     }
 
     /// Follows a script from its text. What is `chosen` here counts more than what its heading says.
     ///
     /// # Errors
     /// If it cannot be read or followed, or does not come as it says.
-    pub fn of_script(text: &str, chosen: &Options, catalog: &impl Catalog) -> Result<Self, ScriptError> {
+    pub fn of_script(text: &str, chosen: &Options, catalog: &Catalog) -> Result<Self, ScriptError> {
         let Followed { replay, trouble, .. } = Self::follow(text, chosen, catalog)?;
         trouble.map_or(Ok(replay), Err)
     }
@@ -75,7 +76,7 @@ impl Replay {
     ///
     /// # Errors
     /// If it cannot be read, or there is no such system.
-    pub fn follow(text: &str, chosen: &Options, catalog: &impl Catalog) -> Result<Followed, ScriptError> {
+    pub fn follow(text: &str, chosen: &Options, catalog: &Catalog) -> Result<Followed, ScriptError> {
         let Script { mut instance, actions } = Script::parse(text)?;
         instance.setting.invariants = true;
         chosen.iter().for_each(|(name, choice)| instance.options.set(name, choice.clone()));

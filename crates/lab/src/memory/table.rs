@@ -2,9 +2,10 @@
 //!
 //! Because states are counted and not seconds, the table is the same on every machine.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{Barriers, MemoryModel, Property, RegisterModel};
 use doorway_core::shared::AboutProgram;
-use doorway_core::{Catalog, Refusal, Stop};
+use doorway_core::{Refusal, Stop};
 
 use super::ProgramInstance;
 use crate::check::{Checked, Decision, Effort};
@@ -46,7 +47,7 @@ impl ProgramRow {
     pub fn of(
         about: &AboutProgram,
         variant: Option<(&'static str, &'static str)>,
-        catalog: &impl Catalog,
+        catalog: &Catalog,
         stop: &Stop,
     ) -> Result<Self, Refusal> {
         let ask = |change: &dyn Fn(ProgramInstance) -> ProgramInstance| -> Result<Among, Refusal> {

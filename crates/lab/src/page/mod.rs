@@ -3,13 +3,14 @@
 //! The page asks the network for nothing and has all its styles and its script in it. Whatever a trace says comes into it
 //! as data or as escaped text, and the script inserts it as text only, so that no name can become markup.
 
-use doorway_core::{Catalog, Channels, Refusal};
+use doorway_catalog::Catalog;
+use doorway_catalog::states::States;
+use doorway_core::{Channels, Refusal};
 use doorway_trace::draw::{self, Diagram, Spacing, Theme, diagram, escaped};
 use doorway_trace::{Event, Header, What};
 use serde_json::{Value, json};
 
 use crate::Recording;
-use crate::states::States;
 use crate::view::{NodesView, Told};
 
 /// A finished page.
@@ -32,10 +33,10 @@ impl Page {
     ///
     /// # Errors
     /// If the run is longer, or has more nodes, than one could look at.
-    pub fn new(recording: &Recording, catalog: &impl Catalog, spacing: Spacing) -> Result<Self, Refusal> {
+    pub fn new(recording: &Recording, catalog: &Catalog, spacing: Spacing) -> Result<Self, Refusal> {
         let Recording { header, events } = recording;
         let diagram = diagram(header, events, &draw::Options { spacing, theme: Theme::Auto })?;
-        let states = States::of(recording, catalog);
+        let states = recording.states(catalog);
         let data = data(header, events, &states, &diagram);
         let title = format!("{}, a run", header.algorithm);
         let parts = [

@@ -205,6 +205,8 @@ mod tests {
     use std::fs;
 
     use super::super::columns::all;
+    use doorway_catalog::Catalog;
+
     use super::*;
 
     /// A folder of this test, removed at its end.
@@ -236,7 +238,7 @@ mod tests {
         let place = Place::new("cut");
         let path = place.0.join("rows");
         // A few columns are enough, and make short lines.
-        let columns = &all(&doorway_algorithms::catalog())[..6];
+        let columns = &all(&Catalog::textbook())[..6];
         let shard: Shard = "2/3".parse().expect("a shard");
         for lines in [Lines::Csv, Lines::Json] {
             let shape = Shape { columns, lines, shard, runs: 4, foreign: &|_, _| None };

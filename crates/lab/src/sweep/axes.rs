@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use toml::Spanned;
 
@@ -47,7 +48,7 @@ impl Axes {
     ///
     /// # Errors
     /// One sentence with the line that is wrong.
-    pub fn from_toml(text: &str, name: &str, folder: &Path, catalog: &impl Catalog) -> Result<Self, Refusal> {
+    pub fn from_toml(text: &str, name: &str, folder: &Path, catalog: &Catalog) -> Result<Self, Refusal> {
         let line = |at: usize| {
             1 + text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
         };
@@ -127,16 +128,16 @@ impl Words {
     }
 }
 
-fn is_axis(name: &str, catalog: &impl Catalog) -> bool {
+fn is_axis(name: &str, catalog: &Catalog) -> bool {
     AXES.contains(&name) || choices_of(catalog).contains(&name)
 }
 
-fn known(catalog: &impl Catalog) -> Vec<&'static str> {
+fn known(catalog: &Catalog) -> Vec<&'static str> {
     AXES.into_iter().chain(choices_of(catalog)).collect()
 }
 
 /// The names of all that algorithms of a catalog let one choose, as they come.
-pub(super) fn choices_of(catalog: &impl Catalog) -> Vec<&'static str> {
+pub(super) fn choices_of(catalog: &Catalog) -> Vec<&'static str> {
     let mut names = Vec::new();
     for parameter in catalog.list().iter().flat_map(|about| about.parameters) {
         if !names.contains(&parameter.name) {
@@ -198,7 +199,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Axes, String> {
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         Axes::from_toml(text, "grid.toml", Path::new("here"), &catalog).map_err(|refusal| refusal.to_string())
     }
 

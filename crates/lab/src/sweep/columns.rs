@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use doorway_core::{About, Catalog, Refusal};
+use doorway_catalog::{Catalog, Trial};
+use doorway_core::{About, Refusal};
 use doorway_simulator::Report;
 use serde::Serialize;
 
 use super::axes::choices_of;
 use super::grid::joined;
-use crate::trial::Trial;
 
 /// One column.
 #[derive(Clone, Debug, Serialize)]
@@ -78,7 +78,7 @@ pub(super) struct Asked<'a> {
 }
 
 /// All columns of a sweep with this catalog.
-pub(super) fn all(catalog: &impl Catalog) -> Vec<Column> {
+pub(super) fn all(catalog: &Catalog) -> Vec<Column> {
     let chosen = choices_of(catalog).into_iter().map(|name| Column {
         name: if is_taken(name) { Cow::Owned(format!("choice_{name}")) } else { Cow::Borrowed(name) },
         kind: Kind::Text,
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn names_are_different_and_measured_columns_have_a_unit() {
-        let columns = all(&doorway_algorithms::catalog());
+        let columns = all(&Catalog::textbook());
         let mut names: Vec<&str> = columns.iter().map(|column| column.name.as_ref()).collect();
         assert_eq!((names[0], names[names.len() - 1]), ("run", "error"));
         assert!(["quorum", "tree", "structure", "arbitration"].iter().all(|name| names.contains(name)));

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use doorway_core::{Catalog, Channels, Choice, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::{Channels, Choice, Refusal};
+use doorway_simulator::shell;
 use doorway_simulator::{Crash, Latency, Load, Partition, Probability, Settings, Span};
 
 use super::axes::{Axes, Words};
 use super::lists::{before_letters, between_commas, numbers, whole};
-use crate::shell;
 
 /// The values of every axis. A point of the grid takes one of each.
 #[derive(Clone, Debug)]
@@ -107,11 +108,7 @@ impl Grid {
     ///
     /// # Errors
     /// One sentence about the first word that cannot be read, and where it was typed.
-    pub fn read(
-        axes: &Axes,
-        catalog: &impl Catalog,
-        surroundings: &Surroundings<'_>,
-    ) -> Result<Self, Refusal> {
+    pub fn read(axes: &Axes, catalog: &Catalog, surroundings: &Surroundings<'_>) -> Result<Self, Refusal> {
         let mut grid = Self::default();
         let missing = || Refusal::new("which algorithms? give --algorithms all, or some of them: a,b");
         let words = axes.get("algorithms").ok_or_else(missing)?;
@@ -267,7 +264,7 @@ fn take<T>(
 
 fn algorithms(
     words: &Words,
-    catalog: &impl Catalog,
+    catalog: &Catalog,
     surroundings: &Surroundings<'_>,
 ) -> Result<Vec<String>, Refusal> {
     let right = || {
@@ -382,8 +379,7 @@ mod tests {
             },
             unknown: &|name| Refusal::new(format!("what is {name}?")),
         };
-        Grid::read(&axes, &doorway_algorithms::catalog(), &surroundings)
-            .map_err(|refusal| refusal.to_string())
+        Grid::read(&axes, &Catalog::textbook(), &surroundings).map_err(|refusal| refusal.to_string())
     }
 
     #[test]
@@ -420,7 +416,7 @@ mod tests {
     #[test]
     fn all_algorithms_are_those_that_are_right() {
         let grid = grid(&[("algorithms", "all")]).expect("a grid");
-        let catalog = doorway_algorithms::catalog();
+        let catalog = Catalog::textbook();
         let right = catalog.list().iter().filter(|about| about.specimen.is_none()).count();
         assert_eq!(grid.algorithms.len(), right);
         assert!(grid.algorithms.contains(&"maekawa".to_owned()));

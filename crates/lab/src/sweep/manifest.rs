@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -156,7 +157,7 @@ impl Manifest {
     ///
     /// # Errors
     /// If somebody has written nonsense there.
-    pub(super) fn points(&self, catalog: &impl Catalog) -> Result<Points, Refusal> {
+    pub(super) fn points(&self, catalog: &Catalog) -> Result<Points, Refusal> {
         let mut axes = Axes::default();
         for (axis, values) in &self.grid {
             let words = values.as_array().into_iter().flatten().filter_map(Json::as_str);

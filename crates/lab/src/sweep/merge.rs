@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 
 use super::appended::Shape;
 use super::columns::{self, Column, Value};
@@ -29,7 +30,7 @@ struct Part<'a> {
 /// If they are not all shards of one sweep, each once and complete, with the difference; or if a file cannot be read or written.
 /// Then nothing is left behind.
 pub fn merge(
-    catalog: &impl Catalog,
+    catalog: &Catalog,
     folders: &[PathBuf],
     out: &Path,
     typed: &str,

@@ -1,23 +1,24 @@
 //! The points of a grid in a defined order, and the run that each stands for.
 
-use doorway_core::{About, Catalog, Explain, Factory, Hints, Members, Options, Refusal, Start, Visitor};
+use doorway_catalog::{Catalog, Trial};
+use doorway_core::{Members, Options, Refusal, Start};
+use doorway_simulator::shell;
 use doorway_simulator::{Faults, Settings};
 
 use super::columns::{self, Asked, Column, Value};
 use super::grid::Grid;
-use crate::trial::Trial;
 
 /// All points of a grid. The first axis, the algorithms with what is chosen for them, changes slowest, and the seed fastest.
 #[derive(Clone, Debug)]
 pub struct Points {
     grid: Grid,
-    subjects: Vec<Subject>,
+    combinations: Vec<Combination>,
     count: u64,
 }
 
 /// An algorithm with what is chosen for it: a choice is an axis only for those that have it.
 #[derive(Clone, Debug)]
-struct Subject {
+struct Combination {
     algorithm: String,
     options: Options,
 }
@@ -31,7 +32,7 @@ impl Points {
     /// # Errors
     /// If there are too many, or a value of an axis that can be run nowhere on the grid. What cannot be run at some points
     /// only is no error: those points get a row that says why.
-    pub fn new(grid: Grid, catalog: &impl Catalog) -> Result<Self, Refusal> {
+    pub fn new(grid: Grid, catalog: &Catalog) -> Result<Self, Refusal> {
         let points = Self::unchecked(grid, catalog)?;
         check_values(&points.grid)?;
         check_choices(&points.grid, catalog)?;
@@ -42,10 +43,10 @@ impl Points {
     ///
     /// # Errors
     /// If there are too many.
-    pub(super) fn unchecked(grid: Grid, catalog: &impl Catalog) -> Result<Self, Refusal> {
+    pub(super) fn unchecked(grid: Grid, catalog: &Catalog) -> Result<Self, Refusal> {
         let count = count(&grid, catalog)?;
-        let subjects = subjects(&grid, catalog);
-        Ok(Self { grid, subjects, count })
+        let combinations = combinations(&grid, catalog);
+        Ok(Self { grid, combinations, count })
     }
 
     /// How many there are.
@@ -60,10 +61,10 @@ impl Points {
         &self.grid
     }
 
-    /// How many different subjects there are: algorithms, each with every choice that it has.
+    /// How many different combinations there are: algorithms, each with every choice that it has.
     #[must_use]
-    pub fn subjects(&self) -> usize {
-        self.subjects.len()
+    pub fn combinations(&self) -> usize {
+        self.combinations.len()
     }
 
     /// The run at a point.
@@ -77,13 +78,13 @@ impl Points {
     pub fn command(&self, index: u64, program: &str) -> String {
         let (trial, latency) = self.trial_and_latency(index);
         let command = trial.command(program);
-        command.replace(" --latency matrix ", &format!(" --latency {} ", crate::shell::quoted(latency)))
+        command.replace(" --latency matrix ", &format!(" --latency {} ", shell::quoted(latency)))
     }
 
     /// What is wrong with a row that should be of this point.
     pub(super) fn foreign(
         &self,
-        catalog: &impl Catalog,
+        catalog: &Catalog,
         columns: &[Column],
         index: u64,
         row: &[Value],
@@ -108,7 +109,7 @@ impl Points {
         let hold = *place.of(&grid.holds);
         let load = place.of(&grid.loads).clone();
         let nodes = *place.of(&grid.nodes);
-        let subject = place.of(&self.subjects);
+        let combination = place.of(&self.combinations);
         let settings = Settings {
             nodes,
             load,
@@ -120,7 +121,7 @@ impl Points {
             seed,
             ..common(grid)
         };
-        let (algorithm, options) = (subject.algorithm.clone(), subject.options.clone());
+        let (algorithm, options) = (combination.algorithm.clone(), combination.options.clone());
         (Trial { algorithm, options, settings }, &delay.word)
     }
 }
@@ -147,10 +148,11 @@ impl Place {
 }
 
 /// How many points there are, before any of them is made.
-fn count(grid: &Grid, catalog: &impl Catalog) -> Result<u64, Refusal> {
+fn count(grid: &Grid, catalog: &Catalog) -> Result<u64, Refusal> {
     let of_algorithm =
         |name: &String| product(chosen(grid, catalog, name).map(|(_, choices)| choices.len() as u64));
-    let subjects = grid.algorithms.iter().try_fold(0_u64, |sum, name| sum.checked_add(of_algorithm(name)?));
+    let combinations =
+        grid.algorithms.iter().try_fold(0_u64, |sum, name| sum.checked_add(of_algorithm(name)?));
     let lengths = [
         grid.nodes.len(),
         grid.loads.len(),
@@ -164,7 +166,8 @@ fn count(grid: &Grid, catalog: &impl Catalog) -> Result<u64, Refusal> {
         grid.partitions.len(),
     ];
     let settings = product(lengths.map(|length| length as u64).into_iter().chain([grid.seeds.count]));
-    let count = subjects.zip(settings).and_then(|(subjects, settings)| subjects.checked_mul(settings));
+    let count =
+        combinations.zip(settings).and_then(|(combinations, settings)| combinations.checked_mul(settings));
     let refuse = |told: &str| {
         Err(Refusal::new(format!(
             "the grid has {told} runs and a sweep at most {}: shorten an axis, or make several sweeps",
@@ -185,7 +188,7 @@ fn product(lengths: impl IntoIterator<Item = u64>) -> Option<u64> {
 /// The choices of the grid that an algorithm has.
 fn chosen<'a>(
     grid: &'a Grid,
-    catalog: &'a impl Catalog,
+    catalog: &'a Catalog,
     name: &str,
 ) -> impl Iterator<Item = &'a (String, Vec<doorway_core::Choice>)> {
     let about = catalog.about(name);
@@ -195,10 +198,10 @@ fn chosen<'a>(
 }
 
 /// Every algorithm with every combination of what can be chosen for it.
-fn subjects(grid: &Grid, catalog: &impl Catalog) -> Vec<Subject> {
-    let mut subjects = Vec::new();
+fn combinations(grid: &Grid, catalog: &Catalog) -> Vec<Combination> {
+    let mut combinations = Vec::new();
     for name in &grid.algorithms {
-        let mut combinations = vec![Options::none()];
+        let mut chosen_so_far = vec![Options::none()];
         for (choice, values) in chosen(grid, catalog, name) {
             let with_each = |options: Options| {
                 values.iter().map(move |value| {
@@ -207,11 +210,13 @@ fn subjects(grid: &Grid, catalog: &impl Catalog) -> Vec<Subject> {
                     options
                 })
             };
-            combinations = combinations.into_iter().flat_map(with_each).collect();
+            chosen_so_far = chosen_so_far.into_iter().flat_map(with_each).collect();
         }
-        subjects.extend(combinations.into_iter().map(|options| Subject { algorithm: name.clone(), options }));
+        combinations.extend(
+            chosen_so_far.into_iter().map(|options| Combination { algorithm: name.clone(), options }),
+        );
     }
-    subjects
+    combinations
 }
 
 /// Refuses a value that fits no number of nodes on the grid.
@@ -252,7 +257,7 @@ fn check_values(grid: &Grid) -> Result<(), Refusal> {
 }
 
 /// Refuses a choice that no algorithm of the grid has, or a word for it that none of them understands.
-fn check_choices(grid: &Grid, catalog: &impl Catalog) -> Result<(), Refusal> {
+fn check_choices(grid: &Grid, catalog: &Catalog) -> Result<(), Refusal> {
     for (name, choices) in &grid.choices {
         let having: Vec<&String> = grid
             .algorithms
@@ -275,15 +280,10 @@ fn check_choices(grid: &Grid, catalog: &impl Catalog) -> Result<(), Refusal> {
 }
 
 /// Whether an algorithm understands what is chosen for it, as far as that can be known without the number of nodes.
-fn bind(catalog: &impl Catalog, algorithm: &str, options: Options) -> Result<(), Refusal> {
+fn bind(catalog: &Catalog, algorithm: &str, options: Options) -> Result<(), Refusal> {
     let trial = Trial { options, ..Trial::new(algorithm) };
-    catalog.visit(algorithm, &trial.resolved()?, Nothing).unwrap_or(Ok(()))
-}
-
-struct Nothing;
-
-impl Visitor for Nothing {
-    type Output = ();
-
-    fn visit<A: Explain + Hints>(self, _: &About, _: Factory<A>) {}
+    match catalog.get(algorithm) {
+        Some(listed) => listed.choose(&trial.resolved()?).map(drop),
+        None => Ok(()),
+    }
 }

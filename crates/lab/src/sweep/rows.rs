@@ -146,6 +146,8 @@ fn read_value(kind: Kind, value: &Json) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::super::columns::all;
+    use doorway_catalog::Catalog;
+
     use super::*;
 
     /// A row whose values depend on a number.
@@ -167,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_written_reads_back_bit_by_bit() {
-        let columns = all(&doorway_algorithms::catalog());
+        let columns = all(&Catalog::textbook());
         for lines in [Lines::Csv, Lines::Json] {
             for number in 0..2_000 {
                 let row = row(&columns, number);
@@ -184,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_is_no_row_is_refused() {
-        let columns = all(&doorway_algorithms::catalog());
+        let columns = all(&Catalog::textbook());
         for lines in [Lines::Csv, Lines::Json] {
             let whole = lines.line(&columns, &row(&columns, 7));
             let shorter = &whole[..whole.len() / 2];

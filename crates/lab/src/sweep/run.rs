@@ -4,7 +4,8 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::{Catalog, Trial};
+use doorway_core::Refusal;
 use doorway_simulator::Report;
 
 use super::appended::{Appended, Reader, Shape};
@@ -17,12 +18,11 @@ use super::shard::Shard;
 use super::table::Table;
 use super::tally::{Counter, Tally};
 use crate::parallel::{Step, in_order};
-use crate::trial::Trial;
 
 /// What is swept, and how.
-pub struct Sweep<'a, C> {
+pub struct Sweep<'a> {
     /// Where the algorithms are.
-    pub catalog: &'a C,
+    pub catalog: &'a Catalog,
     /// The grid.
     pub points: &'a Points,
     /// The part of it that is for this machine.
@@ -62,7 +62,7 @@ impl Swept {
     }
 }
 
-impl<C: Catalog + Sync> Sweep<'_, C> {
+impl Sweep<'_> {
     /// Makes the runs that are missing in a folder. `watch` is told how many rows there are, at least ten times a second.
     ///
     /// # Errors

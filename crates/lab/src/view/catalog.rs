@@ -1,20 +1,17 @@
 //! Everything that can be run, for pages: algorithms, programs, scripts, quorum systems.
 
-use doorway_core::shared::{AboutProgram, Program, ProgramVisitor, Team};
-use doorway_core::{
-    About, Catalog, Explain, Factory, Hints, Members, Options, Parameter, Permission, Rule, Specimen, Start,
-    Visitor, kinds,
-};
+use doorway_catalog::{Catalog, Has, Subject, examples};
+use doorway_core::shared::AboutProgram;
+use doorway_core::{About, Options, Parameter, Specimen};
 use doorway_quorums::Construction;
 use doorway_simulator::Script;
 use serde_json::{Value, json};
 
-use crate::examples;
 use crate::memory::Replay;
 
 /// The whole list as JSON.
 #[must_use]
-pub fn catalog(catalog: &impl Catalog) -> Value {
+pub fn catalog(catalog: &Catalog) -> Value {
     let algorithms = catalog.list().into_iter().map(|about| algorithm(catalog, about));
     let programs = catalog.programs().into_iter().map(|about| program(catalog, about));
     json!({
@@ -27,20 +24,21 @@ pub fn catalog(catalog: &impl Catalog) -> Value {
 }
 
 /// The page of each algorithm and each program, by its name: what is to be said about it at length.
-pub fn pages(catalog: &impl Catalog) -> impl Iterator<Item = (&'static str, String)> {
+pub fn pages(catalog: &Catalog) -> impl Iterator<Item = (&'static str, String)> {
     let algorithms = catalog.list().into_iter().map(|about| (about.name, about.page().to_string()));
     let programs = catalog.programs().into_iter().map(|about| (about.name, about.page().to_string()));
     algorithms.chain(programs)
 }
 
 /// What is told about an algorithm, and what its type knows about itself.
-fn algorithm(catalog: &impl Catalog, about: &About) -> Value {
-    let told = catalog.visit(about.name, &Options::none(), Ask).and_then(Result::ok);
-    let (kinds, rules, has) = told.unwrap_or((Vec::new(), &[], "none"));
+fn algorithm(catalog: &Catalog, about: &About) -> Value {
+    let subject = catalog.subject(about.name, &Options::none()).ok();
+    let subject = subject.as_deref();
+    let rules = subject.map_or(&[][..], Subject::rules).iter();
     let mut described = described(about);
-    described["kinds"] = json!(kinds);
-    described["rules"] = rules.iter().map(|rule| json!([rule.name, rule.text])).collect();
-    described["has"] = json!(has);
+    described["kinds"] = json!(subject.map(Subject::kinds).unwrap_or_default());
+    described["rules"] = rules.map(|rule| json!([rule.name, rule.text])).collect();
+    described["has"] = json!(subject.map_or(Has::Nothing, Subject::has).name());
     described
 }
 
@@ -59,39 +57,9 @@ pub fn described(about: &About) -> Value {
     })
 }
 
-/// Asks a type for what it tells about itself: the kinds of its messages, its rules, and what nodes have to give.
-struct Ask;
-
-impl Visitor for Ask {
-    type Output = (Vec<&'static str>, &'static [Rule], &'static str);
-
-    fn visit<A: Explain + Hints>(self, _: &About, factory: Factory<A>) -> Self::Output {
-        (kinds::<A::Msg>(), A::rules(), permissions(&factory))
-    }
-}
-
-/// Whether nodes have votes to give, or a token, or both: what they have at the start.
-fn permissions<A: Explain>(factory: &Factory<A>) -> &'static str {
-    const USUAL: usize = 5;
-    let Ok(members) = Members::new(USUAL) else { return "none" };
-    let Ok(plan) = factory.plan(&members) else { return "none" };
-    let all: Vec<Permission> =
-        members.iter().map(|node| plan.node(node, Start::Empty).algorithm().permission()).collect();
-    let has_votes = all.iter().any(|has| matches!(has, Permission::Free | Permission::GivenTo(_)));
-    match (has_votes, all.contains(&Permission::Token)) {
-        (true, true) => "both",
-        (true, false) => "votes",
-        (false, true) => "token",
-        (false, false) => "none",
-    }
-}
-
 /// What is told about a program over shared memory.
-fn program(catalog: &impl Catalog, about: &AboutProgram) -> Value {
-    let lines = |n| {
-        let members = Members::new(n).ok()?;
-        catalog.visit_program(about.name, &Options::none(), &members, AskForLines)?.ok()
-    };
+fn program(catalog: &Catalog, about: &AboutProgram) -> Value {
+    let lines = |n| Some(catalog.program_subject(about.name, &Options::none(), n).ok()?.lines());
     json!({
         "name": about.name,
         "title": about.title,
@@ -104,17 +72,7 @@ fn program(catalog: &impl Catalog, about: &AboutProgram) -> Value {
     })
 }
 
-struct AskForLines;
-
-impl ProgramVisitor for AskForLines {
-    type Output = &'static [&'static str];
-
-    fn visit<P: Program>(self, _: &AboutProgram, _: Team<P>) -> Self::Output {
-        P::LINES
-    }
-}
-
-fn script(catalog: &impl Catalog, example: &examples::Example) -> Value {
+fn script(catalog: &Catalog, example: &examples::Example) -> Value {
     let memory = Replay::is_for(example.text, catalog);
     let heading = Script::parse(example.text).ok().and_then(|script| script.heading.algorithm);
     let named = || example.text.lines().find_map(|line| line.strip_prefix("algorithm "));

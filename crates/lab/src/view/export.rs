@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use doorway_core::{Catalog, Refusal};
+use doorway_catalog::Catalog;
+use doorway_core::Refusal;
 use doorway_trace::draw::{self, Spacing, Theme};
 use doorway_trace::export::{self, Form};
 
@@ -56,7 +57,7 @@ impl ExportForm {
     pub fn bytes(
         self,
         recording: &Recording,
-        catalog: &impl Catalog,
+        catalog: &Catalog,
         looks: &draw::Options,
     ) -> Result<Vec<u8>, Refusal> {
         let exported = |form: Form| {

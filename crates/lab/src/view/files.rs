@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use doorway_catalog::examples;
 use doorway_core::{Choice, Options, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::Word;
-use crate::examples;
 
 /// Texts by the names of their files.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

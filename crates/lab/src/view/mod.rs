@@ -13,6 +13,7 @@ mod words;
 
 use std::io;
 
+use doorway_catalog::states::States;
 use doorway_core::{Channels, NodeId, Stop};
 use doorway_simulator::{Choice, Report};
 use doorway_trace::{Event, What};
@@ -28,7 +29,6 @@ pub use spec::{Bounds, Spec, Trouble};
 pub use words::Word;
 
 use crate::Recording;
-use crate::states::States;
 
 /// A run, all of it.
 #[derive(Clone, Debug)]

@@ -1,11 +1,10 @@
 //! What every node knew, as a page needs it.
 
+use doorway_catalog::states::{NodeState, States};
 use doorway_core::{NodeId, Permission, Phase};
 use doorway_trace::Header;
 use serde::{Serialize, Serializer};
 use serde_json::json;
-
-use crate::states::{NodeState, States};
 
 /// What every node of a run knew: of each node its changes, each with the number of events after which it is so.
 #[derive(Serialize)]

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use doorway_core::{Catalog, Members, NodeId, Options, Refusal, Start, Stop, Ticks};
+use doorway_catalog::{Catalog, Trial, examples, warning};
+use doorway_core::{Members, NodeId, Options, Refusal, Start, Stop, Ticks};
 use doorway_simulator::{Faults, Latency, Limits, Outcome, Played, Script, ScriptError, Settings};
 use doorway_trace::{Event, TraceError, What};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{End, EndState, Files, Formula, RunView, Word, sentence};
+use crate::Recording;
 use crate::compare::formula;
 use crate::memory::{Followed, Replay};
-use crate::states::States;
-use crate::{Recording, Trial, examples, warning};
 
 /// One run: an algorithm and its settings, or a script, or a recorded trace. Each word is that of a flag of `doorway simulate`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -89,7 +89,7 @@ impl Spec {
     ///
     /// # Errors
     /// If it cannot be read, or cannot be run.
-    pub fn view(&self, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+    pub fn view(&self, catalog: &Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
         match (&self.script, &self.trace, &self.algorithm) {
             (Some(script), None, None) => self.of_script(script, catalog, bounds),
             (None, Some(trace), None) => of_trace(trace, catalog, bounds),
@@ -98,9 +98,9 @@ impl Spec {
         }
     }
 
-    fn of_trial(&self, name: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+    fn of_trial(&self, name: &str, catalog: &Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
         let trial = self.trial(name).map_err(Trouble::Unreadable)?;
-        if catalog.program(name).is_some() {
+        if catalog.about_program(name).is_some() {
             return Err(impossible(format!(
                 "{name} sends no messages, it shares memory: give a script of steps"
             )));
@@ -118,7 +118,7 @@ impl Spec {
         Ok(view)
     }
 
-    fn of_script(&self, script: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+    fn of_script(&self, script: &str, catalog: &Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
         let text = match script.strip_prefix(examples::PREFIX) {
             Some(name) => examples::script(name).map_err(Trouble::Impossible)?,
             None => script,
@@ -134,7 +134,7 @@ impl Spec {
         Ok(view)
     }
 
-    fn of_actions(&self, text: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+    fn of_actions(&self, text: &str, catalog: &Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
         let script = Script::parse(text).map_err(read_error)?;
         let mut options = Options::none();
         for (name, word) in &script.heading.options {
@@ -154,7 +154,7 @@ impl Spec {
         Ok(view)
     }
 
-    fn of_steps(&self, text: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+    fn of_steps(&self, text: &str, catalog: &Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
         let followed = Replay::follow(text, &Options::none(), catalog).map_err(|error| match error {
             ScriptError::Impossible { line: 0, .. } => play_error(error),
             ScriptError::Impossible { .. } | ScriptError::Unmet { .. } => read_error(error),
@@ -264,10 +264,10 @@ impl Bounds {
 }
 
 impl RunView {
-    fn new(recording: Recording, catalog: &impl Catalog, bounds: &Bounds, end: End) -> Self {
-        let states = States::unless(bounds.cancelled.as_ref(), &recording, catalog);
+    fn new(recording: Recording, catalog: &Catalog, bounds: &Bounds, end: End) -> Self {
+        let states = recording.states_unless(bounds.cancelled.as_ref(), catalog);
         let name = &recording.header.algorithm;
-        let program = catalog.program(name);
+        let program = catalog.about_program(name);
         let about = catalog.about(name);
         let warning = about.and_then(|about| warning(about, recording.header.channels));
         let title = about.map(|about| about.title).or(program.map(|about| about.title));
@@ -289,7 +289,7 @@ impl RunView {
         }
     }
 
-    fn tell_numbers(&mut self, trial: &Trial, outcome: &Outcome, catalog: &impl Catalog) {
+    fn tell_numbers(&mut self, trial: &Trial, outcome: &Outcome, catalog: &Catalog) {
         self.report = Some(trial.report(outcome));
         self.wait_cycle = outcome.stall.as_ref().map(|stall| stall.cycle.clone()).unwrap_or_default();
         self.formula = catalog.about(&trial.algorithm).map(|about| {
@@ -305,7 +305,7 @@ impl RunView {
 }
 
 /// A recorded run from its text.
-fn of_trace(text: &str, catalog: &impl Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
+fn of_trace(text: &str, catalog: &Catalog, bounds: &Bounds) -> Result<RunView, Trouble> {
     let read_error = |error: TraceError| Trouble::Unreadable(Refusal::new(error.to_string()));
     let (header, events) = doorway_trace::read(text.as_bytes()).map_err(read_error)?;
     bounds.check(header.nodes, 0)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use doorway_catalog::Catalog;
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
 use doorway_lab::chaos::{Cluster, Design, Seen};
 use doorway_node::node::Standing;
@@ -13,7 +14,7 @@ pub const DEFAULT: &str = "carvalho-roucairol";
 
 /// The recipe of an algorithm of the catalog.
 pub fn recipe_of(name: &str) -> Recipe {
-    Recipe::of(&doorway_algorithms::catalog(), name, &Options::none()).expect("it is in the catalog")
+    Catalog::textbook().recipes().recipe(name, &Options::none()).expect("it is in the catalog")
 }
 
 /// A cluster on which a test plays.

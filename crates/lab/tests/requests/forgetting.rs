@@ -1,8 +1,9 @@
 //! Names that nobody uses any more leave nothing behind, and a view that changes in the middle of forgetting does no harm.
 
+use doorway_catalog::Catalog;
 use doorway_core::{NodeId, Options, SectionName, Ticks};
 use doorway_lab::chaos::{Cluster, Design, Run, Seen};
-use doorway_node::{ClientId, Command, Lock, Notice, Recipe, RequestId};
+use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
 use doorway_simulator::Random;
 
 use crate::scene::{Scene, lock, ms, node};
@@ -10,7 +11,7 @@ use crate::scene::{Scene, lock, ms, node};
 const NODES: usize = 3;
 
 fn design(algorithm: &str, nodes: usize, seed: u64) -> Design {
-    let recipe = Recipe::of(&doorway_algorithms::catalog(), algorithm, &Options::none()).expect("it exists");
+    let recipe = Catalog::textbook().recipes().recipe(algorithm, &Options::none()).expect("it exists");
     Design::new(nodes, recipe, seed)
 }
 

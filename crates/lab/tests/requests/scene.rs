@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use doorway_catalog::Catalog;
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
 use doorway_lab::chaos::{Cluster, Design, Seen};
 use doorway_node::node::Standing;
-use doorway_node::{ClientId, Command, Lock, Loss, Notice, Reason, Recipe, RequestId, Timing};
+use doorway_node::{ClientId, Command, Lock, Loss, Notice, Reason, RequestId, Timing};
 
 /// So many milliseconds of virtual time.
 pub const fn ms(count: u64) -> Ticks {
@@ -83,8 +84,7 @@ pub struct Scene {
 impl Scene {
     /// A cluster of so many nodes in which somebody can be let in at once.
     pub fn new(algorithm: &str, nodes: usize, seed: u64, change: impl FnOnce(&mut Timing)) -> Self {
-        let recipe =
-            Recipe::of(&doorway_algorithms::catalog(), algorithm, &Options::none()).expect("it exists");
+        let recipe = Catalog::textbook().recipes().recipe(algorithm, &Options::none()).expect("it exists");
         let mut design = Design::new(nodes, recipe, seed);
         change(&mut design.timing);
         let cluster = Cluster::new(design).expect("a good design");

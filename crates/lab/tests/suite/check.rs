@@ -1,5 +1,6 @@
 //! The laboratory asks the checker: specimens are refuted by runs that replay, and properties are decided in passes.
 
+use doorway_catalog::Catalog;
 use doorway_checker::{Fairness, Faults, Property, Setting, Visited, Walks};
 use doorway_core::{Channels, NodeId, Start};
 use doorway_lab::Recording;
@@ -53,7 +54,7 @@ fn instance(name: &str, choice: &str, requests: &[u32], channels: Channels) -> I
 }
 
 fn checked(instance: &Instance) -> Checked {
-    instance.check(&doorway_algorithms::catalog(), &mut |_| ()).expect("it can be explored")
+    instance.check(&Catalog::textbook(), &mut |_| ()).expect("it can be explored")
 }
 
 fn decided(instance: &Instance, property: Property) -> Decision {
@@ -69,15 +70,14 @@ fn every_specimen_is_refuted_in_at_most_the_steps_stated_and_its_run_replays() {
         let found = checked.counterexample(property).unwrap_or_else(|| panic!("{name} violates {property}"));
         assert_eq!(found.steps.len(), steps, "{name} {requests:?}: {:?}", found.steps);
         assert!(steps <= at_most, "{name}");
-        let replayed = Recording::of_script(&found.script, &instance.options, &doorway_algorithms::catalog());
+        let replayed = Recording::of_script(&found.script, &instance.options, &Catalog::textbook());
         assert!(replayed.is_ok(), "{name}: {:?}\n{}", replayed.err(), found.script);
     }
 }
 
 #[test]
 fn all_specimens_are_among_those_that_are_refuted() {
-    use doorway_core::Catalog;
-    let specimens = doorway_algorithms::catalog();
+    let specimens = Catalog::textbook();
     let specimens = specimens.list().into_iter().filter(|about| about.specimen.is_some());
     for about in specimens {
         let is_refuted = REFUTED.iter().any(|(name, ..)| *name == about.name);
@@ -100,7 +100,7 @@ fn compared_by_node_first_maekawa_is_safe_and_free_of_deadlock_but_node_3_starve
     assert_eq!(found.what, "node 3 waits for ever while the others go on");
     let loop_start = found.loop_start.expect("it goes round");
     assert!(loop_start > 0 && loop_start < found.steps.len());
-    let catalog = doorway_algorithms::catalog();
+    let catalog = Catalog::textbook();
     let options = doorway_core::Options::none();
     let replayed = Recording::of_script(&found.script, &options, &catalog).expect("it replays");
     assert!(replayed.drawing(&Default::default()).is_ok());
@@ -151,7 +151,7 @@ fn with_few_requests_a_bound_is_only_the_least_that_is_known() {
 
 #[test]
 fn runs_in_causal_channels_replay_and_what_applications_tell_counts_there_too() {
-    let (catalog, channels) = (doorway_algorithms::catalog(), Channels::Causal);
+    let (catalog, channels) = (Catalog::textbook(), Channels::Causal);
     for (name, property) in [
         ("lamport/stamp-per-copy", DeadlockFreedom),
         ("maekawa", Property::HappenedBeforeOrder),
@@ -187,7 +187,7 @@ fn walks_tell_several_runs_and_each_replays() {
     let told = checked(&instance);
     assert!(told.counterexamples.len() >= 2, "{:?}", told.verdicts);
     for found in &told.counterexamples {
-        let replayed = Recording::of_script(&found.script, &instance.options, &doorway_algorithms::catalog());
+        let replayed = Recording::of_script(&found.script, &instance.options, &Catalog::textbook());
         assert!(replayed.is_ok(), "{}: {:?}", found.property, replayed.err());
     }
 }
@@ -235,7 +235,7 @@ fn a_run_against_happened_before_order_replays_with_what_applications_tell() {
         "{}",
         found.script
     );
-    let (options, catalog) = (doorway_core::Options::none(), doorway_algorithms::catalog());
+    let (options, catalog) = (doorway_core::Options::none(), Catalog::textbook());
     Recording::of_script(&found.script, &options, &catalog).expect("it replays");
 }
 
@@ -260,7 +260,7 @@ fn one_lost_message_or_one_crash_stops_every_textbook_algorithm() {
                 "{name} {faults:?}"
             );
             let found = told.counterexample(DeadlockFreedom).expect("there is a run");
-            let (options, catalog) = (doorway_core::Options::none(), doorway_algorithms::catalog());
+            let (options, catalog) = (doorway_core::Options::none(), Catalog::textbook());
             let replayed = Recording::of_script(&found.script, &options, &catalog);
             assert!(replayed.is_ok(), "{name}: {:?}\n{}", replayed.err(), found.script);
         }
@@ -365,7 +365,7 @@ fn random_walks_find_three_faults_on_the_plane_of_seven_nodes_and_their_runs_rep
         let told = checked(&instance);
         let found =
             told.counterexample(property).unwrap_or_else(|| panic!("{name}: walks with seed 1 find it"));
-        let replayed = Recording::of_script(&found.script, &instance.options, &doorway_algorithms::catalog());
+        let replayed = Recording::of_script(&found.script, &instance.options, &Catalog::textbook());
         assert!(replayed.is_ok(), "{name}: {:?}\n{}", replayed.err(), found.script);
     }
 }

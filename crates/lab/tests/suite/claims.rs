@@ -1,11 +1,11 @@
 //! Every claim comes out as it is known to, and the verdicts can come out otherwise.
 
-use doorway_core::shared::{AboutProgram, ProgramVisitor};
-use doorway_core::{Catalog, Members, Options, Refusal, Visitor};
+use doorway_catalog::{Catalog, Listed, ListedProgram};
+use doorway_core::Options;
 use doorway_lab::claims::{Bench, Row, list, test_all};
 use doorway_lab::{Step, processors};
 
-fn rows(catalog: &(impl Catalog + Sync), only: &[&str], sizes: &[usize]) -> Vec<Row> {
+fn rows(catalog: &Catalog, only: &[&str], sizes: &[usize]) -> Vec<Row> {
     let claims: Vec<_> =
         list().into_iter().filter(|claim| only.is_empty() || only.contains(&claim.id)).collect();
     let mut rows = Vec::new();
@@ -21,7 +21,7 @@ fn rows(catalog: &(impl Catalog + Sync), only: &[&str], sizes: &[usize]) -> Vec<
 
 #[test]
 fn all_verdicts_are_as_expected() {
-    let rows = rows(&doorway_algorithms::catalog(), &[], &Bench::USUAL_SIZES);
+    let rows = rows(&Catalog::textbook(), &[], &Bench::USUAL_SIZES);
     for row in &rows {
         assert!(
             row.is_as_expected(),
@@ -48,48 +48,32 @@ fn all_verdicts_are_as_expected() {
     assert_eq!(ids.len(), decided.len());
 }
 
-/// The textbook with one algorithm under the name of another.
-struct Swapped<C> {
-    textbook: C,
-    name: &'static str,
-    instead: &'static str,
+/// The textbook with one algorithm, or one program, that behaves as another.
+fn swapped(name: &'static str, instead: &'static str) -> Catalog {
+    let behave = |listed: Listed| match listed.about.name == name {
+        true => behaving_as(listed, instead),
+        false => listed,
+    };
+    let behave_program = |listed: ListedProgram| match listed.about.name == name {
+        true => program_behaving_as(listed, instead),
+        false => listed,
+    };
+    Catalog::textbook().map(behave).map_programs(behave_program)
 }
 
-impl<C: Catalog> Catalog for Swapped<C> {
-    fn list(&self) -> Vec<&doorway_core::About> {
-        self.textbook.list()
-    }
+fn behaving_as(listed: Listed, instead: &'static str) -> Listed {
+    Listed::new(listed.about, move |options| Catalog::textbook().subject(instead, options))
+}
 
-    fn visit<V: Visitor>(
-        &self,
-        name: &str,
-        options: &Options,
-        visitor: V,
-    ) -> Option<Result<V::Output, Refusal>> {
-        let name = if name == self.name { self.instead } else { name };
-        self.textbook.visit(name, options, visitor)
-    }
-
-    fn programs(&self) -> Vec<&AboutProgram> {
-        self.textbook.programs()
-    }
-
-    fn visit_program<V: ProgramVisitor>(
-        &self,
-        name: &str,
-        options: &Options,
-        members: &Members,
-        visitor: V,
-    ) -> Option<Result<V::Output, Refusal>> {
-        let name = if name == self.name { self.instead } else { name };
-        self.textbook.visit_program(name, options, members, visitor)
-    }
+fn program_behaving_as(listed: ListedProgram, instead: &'static str) -> ListedProgram {
+    ListedProgram::new(listed.about, move |options, members| {
+        Catalog::textbook().program_subject(instead, options, members.n())
+    })
 }
 
 #[test]
 fn a_claim_about_an_algorithm_that_is_not_what_it_says_is_found_out() {
-    let textbook = doorway_algorithms::catalog();
-    let catalog = Swapped { textbook, name: "lamport", instead: "ricart-agrawala" };
+    let catalog = swapped("lamport", "ricart-agrawala");
     let rows = rows(&catalog, &["C1", "C2", "C8"], &[2, 3]);
     let verdicts: Vec<(&str, &str)> = rows.iter().map(|row| (row.id, row.verdict.as_str())).collect();
     assert_eq!(verdicts, [("C1", "refuted"), ("C2", "refuted"), ("C8", "holds")]);
@@ -98,8 +82,7 @@ fn a_claim_about_an_algorithm_that_is_not_what_it_says_is_found_out() {
 
 /// What a claim comes to if one algorithm of the catalog is another.
 fn verdict_with(id: &str, name: &'static str, instead: &'static str) -> String {
-    let catalog = Swapped { textbook: doorway_algorithms::catalog(), name, instead };
-    let row = rows(&catalog, &[id], &[2, 3]).remove(0);
+    let row = rows(&swapped(name, instead), &[id], &[2, 3]).remove(0);
     assert!(!row.is_as_expected(), "{id} with {instead} for {name}: {}", row.measured);
     row.verdict
 }
@@ -154,21 +137,14 @@ fn what_a_checker_decides_of_programs_comes_out_otherwise_if_a_program_is_wrong_
 }
 
 /// The textbook in which nothing can be chosen.
-struct WithoutChoice<C>(C);
-
-impl<C: Catalog> Catalog for WithoutChoice<C> {
-    fn list(&self) -> Vec<&doorway_core::About> {
-        self.0.list()
-    }
-
-    fn visit<V: Visitor>(&self, name: &str, _: &Options, visitor: V) -> Option<Result<V::Output, Refusal>> {
-        self.0.visit(name, &Options::none(), visitor)
-    }
+fn without_choice() -> Catalog {
+    Catalog::textbook()
+        .map(|listed| Listed::new(listed.about.clone(), move |_| listed.choose(&Options::none())))
 }
 
 #[test]
 fn nobody_starves_if_the_arbitration_is_not_the_nearest() {
-    let row = rows(&WithoutChoice(doorway_algorithms::catalog()), &["C44"], &[2]).remove(0);
+    let row = rows(&without_choice(), &["C44"], &[2]).remove(0);
     assert_eq!(row.verdict, "holds");
     let told = "nobody starves where all want in: holds in all 43 states (singhal, nearest";
     assert!(row.measured.starts_with(told), "{}", row.measured);
@@ -178,7 +154,7 @@ fn nobody_starves_if_the_arbitration_is_not_the_nearest() {
 fn statements_about_vectors_are_asked_only_of_algorithms_that_have_them() {
     for (id, name) in [("C41", "suzuki-kasami"), ("C45", "singhal"), ("S4.1", "singhal"), ("S4.3", "singhal")]
     {
-        let catalog = Swapped { textbook: doorway_algorithms::catalog(), name, instead: "raymond" };
+        let catalog = swapped(name, "raymond");
         let claim = list().into_iter().find(|claim| claim.id == id).expect("it is listed");
         let refusal =
             claim.test(&Bench::new(&catalog, &[2], "doorway")).expect_err("there is nothing to ask");
@@ -191,7 +167,7 @@ fn statements_about_vectors_are_asked_only_of_algorithms_that_have_them() {
 
 #[test]
 fn what_is_known_of_singhals_lemmas_is_told_with_numbers() {
-    let rows = rows(&doorway_algorithms::catalog(), &["C42", "C44", "S4.1", "S4.2", "S4.3"], &[2]);
+    let rows = rows(&Catalog::textbook(), &["C42", "C44", "S4.1", "S4.2", "S4.3"], &[2]);
     let told = [
         "violated after 15 steps: node 3 waits for ever (singhal/no-chase, requests 2,2,2, fifo)",
         "node 3 waits for ever while the others go on in a loop of 10 steps after 7 (singhal, nearest",
@@ -204,33 +180,19 @@ fn what_is_known_of_singhals_lemmas_is_told_with_numbers() {
     }
 }
 
-/// The textbook in which every algorithm is another one.
-struct Jumbled<C>(C);
-
-impl<C: Catalog> Catalog for Jumbled<C> {
-    fn list(&self) -> Vec<&doorway_core::About> {
-        self.0.list()
-    }
-
-    fn visit<V: Visitor>(&self, name: &str, _: &Options, visitor: V) -> Option<Result<V::Output, Refusal>> {
-        let instead = if name == "token-ring" { "raymond" } else { "token-ring" };
-        self.0.visit(instead, &Options::none(), visitor)
-    }
-
-    fn programs(&self) -> Vec<&AboutProgram> {
-        self.0.programs()
-    }
-
-    fn visit_program<V: ProgramVisitor>(
-        &self,
-        name: &str,
-        _: &Options,
-        members: &Members,
-        visitor: V,
-    ) -> Option<Result<V::Output, Refusal>> {
-        let instead = if name == "tournament" { "bakery" } else { "simple-bakery/two-steps" };
-        self.0.visit_program(instead, &Options::none(), members, visitor)
-    }
+/// The textbook in which every algorithm is another one, and nothing can be chosen.
+fn jumbled() -> Catalog {
+    let jumble = |listed: Listed| {
+        let instead = if listed.about.name == "token-ring" { "raymond" } else { "token-ring" };
+        Listed::new(listed.about, move |_| Catalog::textbook().subject(instead, &Options::none()))
+    };
+    let jumble_program = |listed: ListedProgram| {
+        let instead = if listed.about.name == "tournament" { "bakery" } else { "simple-bakery/two-steps" };
+        ListedProgram::new(listed.about, move |_, members| {
+            Catalog::textbook().program_subject(instead, &Options::none(), members.n())
+        })
+    };
+    Catalog::textbook().map(jumble).map_programs(jumble_program)
 }
 
 /// The claims that are decided without a run, C19 to C24, and those that are as true of a ring: its delay is T when all want in,
@@ -240,7 +202,7 @@ const TRUE_OF_A_RING: &[&str] =
 
 #[test]
 fn every_claim_comes_out_otherwise_if_the_algorithms_are_others() {
-    let catalog = Jumbled(doorway_algorithms::catalog());
+    let catalog = jumbled();
     let bench = Bench::new(&catalog, &[2, 5], "doorway");
     let still_expected =
         list().into_iter().filter(|claim| claim.test(&bench).is_ok_and(|row| row.is_as_expected()));
@@ -250,7 +212,7 @@ fn every_claim_comes_out_otherwise_if_the_algorithms_are_others() {
 
 #[test]
 fn claims_about_every_n_are_tried_for_the_n_that_are_asked_for() {
-    let rows = rows(&doorway_algorithms::catalog(), &["C2", "C8"], &[50, 40]);
+    let rows = rows(&Catalog::textbook(), &["C2", "C8"], &[50, 40]);
     assert!(
         rows[0].measured.contains("117 = 117") && rows[0].measured.contains("N = 40"),
         "{}",

@@ -1,20 +1,21 @@
 //! Pictures of real runs and of every quorum system: nothing in them is in the way of anything else.
 
-use doorway_core::{Catalog, NodeId};
-use doorway_lab::{Trial, quorum_drawing};
+use doorway_catalog::{Catalog, Trial};
+use doorway_core::NodeId;
+use doorway_lab::quorum_drawing;
 use doorway_quorums::{Construction, System};
 use doorway_simulator::{Latency, Settings, Span};
 use doorway_trace::Header;
 use doorway_trace::draw::{Drawing, Options, Spacing, Theme, space_time};
 
 fn names() -> Vec<&'static str> {
-    let catalog = doorway_algorithms::catalog();
+    let catalog = Catalog::textbook();
     catalog.list().into_iter().filter(|about| about.specimen.is_none()).map(|about| about.name).collect()
 }
 
 fn run(algorithm: &str, settings: &Settings, spacing: Spacing) -> Drawing {
     let trial = Trial::new(algorithm).under(settings.clone());
-    let outcome = trial.run(&doorway_algorithms::catalog()).expect("it can be run");
+    let outcome = trial.run(&Catalog::textbook()).expect("it can be run");
     let header = Header::new(algorithm, settings.nodes, settings.seed);
     let options = Options { spacing, theme: Theme::Auto };
     space_time(&header, &outcome.events(), &options).expect("it can be drawn")

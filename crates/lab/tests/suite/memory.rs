@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use doorway_algorithms::catalog;
+use doorway_catalog::Catalog;
 use doorway_checker::{Barriers, Fairness, MemoryModel, Property, RegisterModel};
 use doorway_core::shared::Fairness as Promise;
-use doorway_core::{Catalog, NodeId, Options, Phase};
+use doorway_core::{NodeId, Options, Phase};
 use doorway_lab::check::{Checked, Decision};
 use doorway_lab::memory::{ProgramInstance, Replay};
 use doorway_trace::What;
 
 fn checked(instance: &ProgramInstance) -> Checked {
-    instance.check(&catalog(), &mut |_| ()).expect("it can be explored")
+    instance.check(&Catalog::textbook(), &mut |_| ()).expect("it can be explored")
 }
 
 fn decision(checked: &Checked, property: Property) -> Decision {
@@ -93,7 +93,7 @@ fn a_broken_contract_is_told_whatever_was_asked() {
 
 #[test]
 fn too_few_tickets_to_let_anybody_in_are_refused() {
-    let refusal = ProgramInstance::new("bakery", 2).tickets(1).check(&catalog(), &mut |_| ());
+    let refusal = ProgramInstance::new("bakery", 2).tickets(1).check(&Catalog::textbook(), &mut |_| ());
     assert_eq!(
         refusal.map_err(|refusal| refusal.to_string()).err(),
         Some("with tickets up to 1 nobody would enter: allow at least 2".to_owned())
@@ -134,7 +134,7 @@ fn every_specimen_is_refuted_within_the_known_number_of_steps() {
 /// What a program promises to whoever waits is what comes out.
 #[test]
 fn programs_keep_what_they_promise_and_promise_no_less() {
-    for about in catalog().programs().into_iter().filter(|about| about.specimen.is_none()) {
+    for about in Catalog::textbook().programs().into_iter().filter(|about| about.specimen.is_none()) {
         let n = if about.name.starts_with("peterson") { 2 } else { 3 };
         let checked = checked(&ProgramInstance::new(about.name, n).deciding(&ProgramInstance::PROPERTIES));
         for property in [Property::MutualExclusion, Property::DeadlockFreedom, Property::Invariants] {
@@ -211,7 +211,7 @@ fn every_run_that_is_found_is_replayed_by_its_script() {
         let checked = checked(&instance.clone().deciding(&ProgramInstance::PROPERTIES));
         for found in checked.counterexamples.iter().chain(&checked.most_overtaken) {
             let name = format!("{} against {}", instance.program, found.property);
-            let replay = Replay::of_script(&found.script, &Options::none(), &catalog());
+            let replay = Replay::of_script(&found.script, &Options::none(), &Catalog::textbook());
             let replay = replay.unwrap_or_else(|error| panic!("{name}: {error}\n{}", found.script));
             assert_eq!(replay.steps.len(), found.steps.len(), "{name}");
             assert_eq!(replay.loop_start, found.loop_start, "{name}");
@@ -227,7 +227,7 @@ fn every_run_that_is_found_is_replayed_by_its_script() {
 const SLOW: &str = "algorithm bakery\nnodes 2\nregisters safe\ntickets 3\n\nstep 1\n";
 
 fn followed(text: &str) -> Result<Replay, String> {
-    Replay::of_script(text, &Options::none(), &catalog()).map_err(|error| error.to_string())
+    Replay::of_script(text, &Options::none(), &Catalog::textbook()).map_err(|error| error.to_string())
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! Pages of runs: whole, alone, and with nothing of the trace as markup.
 
+use doorway_catalog::{Catalog, examples};
 use doorway_core::{NodeId, Options, Ticks};
+use doorway_lab::Recording;
 use doorway_lab::page::Page;
-use doorway_lab::{Recording, examples};
 use doorway_trace::draw::Spacing;
 use doorway_trace::{Event, Header, What};
 use serde_json::{Value, json};
 
 fn page(recording: &Recording) -> Page {
-    Page::new(recording, &doorway_algorithms::catalog(), Spacing::Time).expect("it is short enough")
+    Page::new(recording, &Catalog::textbook(), Spacing::Time).expect("it is short enough")
 }
 
 fn example(name: &str) -> Recording {
     let text = examples::script(name).expect("it ships");
-    Recording::of_script(text, &Options::none(), &doorway_algorithms::catalog()).expect("it can be played")
+    Recording::of_script(text, &Options::none(), &Catalog::textbook()).expect("it can be played")
 }
 
 /// What stands between the tags of an element that holds no markup.

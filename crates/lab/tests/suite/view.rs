@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use doorway_core::{Catalog, NodeId, Permission, Phase, Stop};
+use doorway_catalog::{Catalog, examples};
+use doorway_core::{NodeId, Permission, Phase, Stop};
+use doorway_lab::Recording;
 use doorway_lab::view::{Bounds, EndState, RunView, Spec, Trouble, catalog};
-use doorway_lab::{Recording, examples};
 use doorway_simulator::Limits;
 use doorway_trace::What;
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ const WIDE: Bounds = Bounds {
 
 fn viewed(spec: Value) -> Result<RunView, Trouble> {
     let spec: Spec = serde_json::from_value(spec).expect("words that are known");
-    spec.view(&doorway_algorithms::catalog(), &WIDE)
+    spec.view(&Catalog::textbook(), &WIDE)
 }
 
 fn view(spec: Value) -> RunView {
@@ -59,7 +60,7 @@ const NEVER_SENT: [(&str, &[&str]); 6] = [
 
 #[test]
 fn every_message_kind_has_a_rule_text() {
-    let catalog = catalog(&doorway_algorithms::catalog());
+    let catalog = catalog(&Catalog::textbook());
     for about in catalog["algorithms"].as_array().expect("a list") {
         let name = about["name"].as_str().expect("a name");
         let texts = |rule: &str| {
@@ -95,7 +96,7 @@ fn is_about_to_enter(recording: &Recording, node: NodeId, count: usize) -> bool 
 
 #[test]
 fn every_waiting_node_has_a_non_empty_waits_for() {
-    for about in doorway_algorithms::catalog().list() {
+    for about in Catalog::textbook().list() {
         for run in runs(about.name) {
             let RunView { recording, states, .. } = &run;
             assert_eq!(states.trouble(), None, "{}", about.name);
@@ -116,8 +117,8 @@ fn every_waiting_node_has_a_non_empty_waits_for() {
 
 #[test]
 fn there_is_a_ribbon_wherever_there_are_votes_or_a_token() {
-    let told = catalog(&doorway_algorithms::catalog());
-    for about in doorway_algorithms::catalog().list() {
+    let told = catalog(&Catalog::textbook());
+    for about in Catalog::textbook().list() {
         let correct = about.specimen.map_or(about.name, |specimen| specimen.of);
         let expected = match correct {
             "central" | "maekawa" | "sanders" | "cao-singhal" => "votes",
@@ -187,7 +188,7 @@ fn a_run_is_cut_at_its_limit_or_when_somebody_says_so() {
     let spec = || -> Spec {
         serde_json::from_value(json!({"algorithm": "lamport", "nodes": 8, "entries": 100})).expect("words")
     };
-    let catalog = doorway_algorithms::catalog();
+    let catalog = Catalog::textbook();
     let limits = Limits { events: Some(100), stop: None };
     let run = spec().view(&catalog, &Bounds { limits, ..WIDE }).expect("it can be run");
     let sentence = "The run goes on: it is shown up to its event 100, the most that a page shows.";
@@ -234,7 +235,7 @@ fn nothing_is_written_for_whoever_has_gone() {
     assert_eq!(run.json_unless(&cancelled), None);
     let bounds = Bounds { cancelled: Some(cancelled), ..WIDE };
     let spec: Spec = serde_json::from_value(json!({"algorithm": "central", "entries": 1})).expect("words");
-    let run = spec.view(&doorway_algorithms::catalog(), &bounds).expect("it can be run");
+    let run = spec.view(&Catalog::textbook(), &bounds).expect("it can be run");
     assert_eq!(run.states.known(), 0);
 }
 

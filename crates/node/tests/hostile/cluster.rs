@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use doorway_core::{
-    About, Catalog, Effects, Explain, Factory, Hints, Machine, NodeId, Options, Refusal, Sent, Ticks, To,
-    Visitor,
-};
+use doorway_core::{Effects, Machine, NodeId, Options, Refusal, Sent, Ticks, To};
 use doorway_node::disk::{Disk, MemoryDisk, Write, found};
 use doorway_node::timing::milliseconds;
-use doorway_node::{ClientId, Command, Lock, LockNode, Msg, Notice, Recipe, RequestId, Setup, Timing};
+use doorway_node::{
+    ClientId, Command, Lock, LockNode, Msg, Notice, Recipe, Recipes, RequestId, Setup, Timing,
+};
 
 use crate::corpus::{disk, node, section};
 
@@ -39,17 +38,16 @@ pub enum Event {
     Written { at: usize, write: Write },
 }
 
-/// The recipe of an algorithm of the catalog.
+/// The recipes of the textbook.
+pub fn recipes() -> Recipes {
+    let mut recipes = Recipes::default();
+    doorway_algorithms::register(&mut recipes);
+    recipes
+}
+
+/// The recipe of an algorithm of the textbook.
 pub fn recipe(name: &str) -> Recipe {
-    struct Cook;
-    impl Visitor for Cook {
-        type Output = Recipe;
-        fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
-            Recipe::new(about.name, factory)
-        }
-    }
-    let found = doorway_algorithms::catalog().visit(name, &Options::none(), Cook);
-    found.expect("it is in the catalog").expect("it needs no options")
+    recipes().recipe(name, &Options::none()).expect("it is in the textbook and needs no options")
 }
 
 /// What makes the node with this index of so many.

@@ -1,11 +1,11 @@
 //! Hostile messages among honest ones: a node never stops because of them, and never keeps more than it may.
 
-use doorway_core::{Catalog, NodeId, Ticks};
+use doorway_core::{NodeId, Ticks};
 use doorway_node::node::{Load, Standing};
 use doorway_node::timing::milliseconds;
 use doorway_node::{Ballot, Body, Hello, Msg, wire};
 
-use crate::cluster::{Cluster, Event};
+use crate::cluster::{Cluster, Event, recipes};
 use crate::corpus::{self, node};
 use crate::mutate::Mutator;
 
@@ -178,9 +178,8 @@ fn a_lone_node_serves_its_clients_whatever_strangers_say() {
 
 #[test]
 fn no_algorithm_of_the_catalog_is_hurt_by_hostile_parcels() {
-    let catalog = doorway_algorithms::catalog();
-    let correct = catalog.list().into_iter().filter(|about| about.specimen.is_none());
-    for about in correct {
+    let recipes = recipes();
+    for about in recipes.abouts().filter(|about| about.specimen.is_none()) {
         println!("{}", about.name);
         let mut cluster = settled(3, about.name);
         let mut enemy = Enemy::new(7, |_, msg| !matches!(msg, Msg::Parcel { .. }));

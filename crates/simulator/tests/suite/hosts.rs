@@ -4,8 +4,8 @@ use doorway_core::{NodeId, Ticks};
 use doorway_simulator::{Engine, Happened, LocalClock};
 use doorway_trace::{Event, What};
 
-use crate::laboratory::typed;
 use crate::probe::{A, B, C, Do, Probe, probes, run_to, seen};
+use crate::typed;
 
 fn drifting(drift_ppm: i32) -> LocalClock {
     LocalClock { drift_ppm, ..LocalClock::default() }

@@ -3,8 +3,8 @@
 use doorway_core::Channels;
 use doorway_simulator::{Engine, Latency, Probability, Span};
 
-use crate::laboratory::typed;
 use crate::probe::{A, B, C, Do, Probe, probes, run_to, seen};
+use crate::typed;
 
 fn certain() -> Probability {
     Probability::new(1.0).expect("from 0 to 1")

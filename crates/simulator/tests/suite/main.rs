@@ -1,14 +1,13 @@
-//! All tests of the simulator in one program: each algorithm of the catalog is compiled once for all of them.
+//! The engine with machines of the tests' own: what happens when, on which host, over which link. What every algorithm does in it
+//! is tested beside the catalog.
 
-mod claims;
 mod engine;
-mod every_algorithm;
-mod explanations;
-mod faults;
 mod hosts;
-mod interventions;
-mod laboratory;
 mod links;
 mod probe;
-mod scripts;
-mod specimens;
+mod sections;
+
+/// What people type, read.
+fn typed<T: std::str::FromStr<Err: std::fmt::Debug>>(word: &str) -> T {
+    word.parse().expect("what people type")
+}

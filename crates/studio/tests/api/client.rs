@@ -4,17 +4,17 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::thread;
 
-use doorway_core::Catalog;
+use doorway_catalog::Catalog;
 use doorway_studio::{Closing, Studio};
 use serde_json::Value;
 
 /// Opens a studio for a test and closes it after it, also after one that fails.
 pub fn in_studio(test: impl FnOnce(&Client)) {
-    in_studio_with(&doorway_algorithms::catalog(), test);
+    in_studio_with(&Catalog::textbook(), test);
 }
 
 /// The same with another catalog.
-pub fn in_studio_with(catalog: &(impl Catalog + Sync), test: impl FnOnce(&Client)) {
+pub fn in_studio_with(catalog: &Catalog, test: impl FnOnce(&Client)) {
     let studio = Studio::at(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("there is a free port");
     let (client, closing) = (Client { address: studio.address() }, Closing::default());
     thread::scope(|scope| {

@@ -3,9 +3,9 @@
 use std::io::Write;
 use std::net::TcpStream;
 
+use doorway_catalog::Catalog;
 use doorway_core::{
-    About, Algorithm, Catalog, Channels, Entry, Explain, Factory, Family, Field, Hints, NodeId, NodeSet, Out,
-    Rule,
+    About, Algorithm, Channels, Entry, Explain, Factory, Family, Field, Hints, NodeId, NodeSet, Out, Rule,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -183,7 +183,7 @@ fn broken() -> Entry<Broken> {
 
 #[test]
 fn a_job_that_panics_fails_alone() {
-    let catalog = doorway_algorithms::catalog().with(broken());
+    let catalog = Catalog::textbook().with(broken());
     in_studio_with(&catalog, |client| {
         let answer = client.post("/runs?wait=10000", &json!({"algorithm": "broken"}));
         let sentence = "This job broke down, which is a fault of Doorway and not yours.";

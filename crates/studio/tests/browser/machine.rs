@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use doorway_catalog::Catalog;
 use doorway_studio::{Closing, Studio};
 use thirtyfour::common::log::LoggingPrefsLogLevel;
 use thirtyfour::prelude::*;
@@ -109,7 +110,7 @@ impl Served {
         let (address, closing) = (studio.address(), Closing::default());
         let close = closing.clone();
         let serve = move || {
-            studio.open(&doorway_algorithms::catalog(), &close).expect("a studio that serves");
+            studio.open(&Catalog::textbook(), &close).expect("a studio that serves");
         };
         Self { address, closing, thread: Some(std::thread::spawn(serve)) }
     }

@@ -5,8 +5,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use doorway_bank::{Account, Answer, Order, Outcome, Pass};
 use doorway_client::clock;
-use doorway_lab::bank::{Account, Answer, Order, Outcome, Pass};
 
 use super::words::{Assignment, Extract, Letter, Reply, Word, hear, say, socket_of};
 

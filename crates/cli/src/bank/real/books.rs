@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use doorway_bank::{Answer, Bank, Ended, Order, Pass, Tally, Violation, Wrong};
 use doorway_client::clock;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
-use doorway_lab::bank::{Answer, Bank, Ended, Order, Pass, Tally, Violation, Wrong};
 
 use super::words::Extract;
 

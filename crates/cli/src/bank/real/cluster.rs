@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use doorway_bank::Bank;
+use doorway_catalog::Catalog;
 use doorway_client::{Client, clock, place};
-use doorway_core::{About, Catalog, Channels, Explain, Factory, Hints, Refusal, Visitor};
+use doorway_core::{About, Channels, Refusal};
 use doorway_daemon::config::Span;
 use doorway_daemon::{Config, Daemon, founding};
-use doorway_lab::bank::{Bank, Detour};
 use doorway_node::Recipe;
 
 use super::Nodes;
@@ -39,7 +40,7 @@ impl Cluster {
     ///
     /// # Errors
     /// If the algorithm cannot run among three, or the nodes cannot.
-    pub(super) fn own(catalog: &impl Catalog, lock: &About, bank: &Bank) -> Result<Self, Refusal> {
+    pub(super) fn own(catalog: &Catalog, lock: &About, bank: &Bank) -> Result<Self, Refusal> {
         let recipe = recipe(catalog, lock, bank)?;
         recipe.blueprint(NODES.len())?;
         let folder = Folder::temporary("bank")?;
@@ -85,20 +86,11 @@ impl Cluster {
 
 /// The lock as its nodes run it, over channels of the order that was chosen. A specimen that needs no order gets none, so that
 /// its fault shows.
-fn recipe(catalog: &impl Catalog, lock: &About, bank: &Bank) -> Result<Recipe, Refusal> {
-    struct Wandering;
-    impl Visitor for Wandering {
-        type Output = Recipe;
-        fn visit<A: Explain + Hints>(self, about: &About, factory: Factory<A>) -> Recipe {
-            Recipe::new(about.name, Detour::factory(factory))
-        }
-    }
+fn recipe(catalog: &Catalog, lock: &About, bank: &Bank) -> Result<Recipe, Refusal> {
+    let subject = catalog.subject(lock.name, &bank.options)?;
     match channels(lock, bank) {
-        Channels::Any => {
-            let found = catalog.visit(lock.name, &bank.options, Wandering);
-            found.unwrap_or_else(|| Err(Refusal::new(format!("there is no algorithm {:?}", lock.name))))
-        }
-        Channels::Fifo => Recipe::of(catalog, lock.name, &bank.options),
+        Channels::Any => Ok(subject.wandering_recipe()),
+        Channels::Fifo => Ok(subject.recipe()),
         Channels::Causal => {
             Err(Refusal::new("causal channels are for --simulated: real ones are fifo or any"))
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use doorway_bank::{Bank, Ended, Pass};
 use doorway_client::clock;
 use doorway_core::{Refusal, Ticks};
-use doorway_lab::bank::{Bank, Ended, Pass};
 
 use super::books::{Books, Kept, Killed};
 use super::cluster::Cluster;

@@ -21,8 +21,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use doorway_core::{About, Catalog, Options, Refusal};
-use doorway_lab::bank::{Bank, Broken, Update};
+use doorway_bank::{Bank, Broken, Update};
+use doorway_catalog::Catalog;
+use doorway_core::{About, Options, Refusal};
 use doorway_simulator::Span;
 
 use self::cluster::Cluster;
@@ -105,7 +106,7 @@ pub(super) fn check_virtual(typed: &Typed) -> Result<(), Refusal> {
 }
 
 pub(super) fn answer(
-    catalog: &impl Catalog,
+    catalog: &Catalog,
     arguments: &Arguments,
     bank: Bank,
     typed: &Typed,
@@ -180,7 +181,7 @@ fn terms(arguments: &Arguments, bank: Bank, typed: &Typed) -> Result<Terms, Refu
     Ok(Terms { bank, transfers, audits, seconds: Duration::from_secs(seconds), kill })
 }
 
-fn lock<'a>(catalog: &'a impl Catalog, bank: &Bank) -> Result<&'a About, Refusal> {
+fn lock<'a>(catalog: &'a Catalog, bank: &Bank) -> Result<&'a About, Refusal> {
     if bank.broken == Broken::NoLock {
         return Err(Refusal::new(
             "no-lock is for --simulated: real clients ask for a lock, be it a broken one",
@@ -190,5 +191,5 @@ fn lock<'a>(catalog: &'a impl Catalog, bank: &Bank) -> Result<&'a About, Refusal
     if options.iter().any(|(_, choice)| choice.word == "elected") {
         return Err(Refusal::new("an elected tree is for --simulated: choose one that all nodes know"));
     }
-    bank.lock(catalog)?.ok_or_else(|| Refusal::new("there is no lock"))
+    bank.lock(&catalog.list())?.ok_or_else(|| Refusal::new("there is no lock"))
 }

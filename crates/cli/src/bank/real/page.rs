@@ -1,8 +1,8 @@
 //! What the bank of real processes came to, for people and for programs.
 
+use doorway_bank::{Answer, Fencing, Locks, Order, Update, Violation, Wrong};
 use doorway_client::clock;
 use doorway_core::{About, Ticks};
-use doorway_lab::bank::{Answer, Fencing, Locks, Order, Update, Violation, Wrong};
 use doorway_simulator::Span;
 use serde_json::{Value, json};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use doorway_bank::{Answer, Bank, Ended, Order, Pass, Transfer, Update, Work};
 use doorway_client::{Client, Error, Guard, clock};
 use doorway_core::{SectionName, Ticks};
-use doorway_lab::bank::{Answer, Bank, Ended, Order, Pass, Transfer, Update, Work};
 
 use super::words::{Assignment, Counter, Word, say};
 

@@ -4,8 +4,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use doorway_bank::{Answer, Bank, Ended, Fencing, Locks, Order, Pass, Update};
 use doorway_core::{NodeId, SectionName, Ticks};
-use doorway_lab::bank::{Answer, Bank, Ended, Fencing, Locks, Order, Pass, Update};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

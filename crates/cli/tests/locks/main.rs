@@ -1,0 +1,14 @@
+//! The verbs of the lock, as one types them: with daemons that the tests start, and with one that says what the test wants.
+
+mod bank_real;
+mod cluster;
+mod fleet;
+mod lock;
+mod lock_alone;
+mod lock_silent;
+mod lock_terminal;
+mod node;
+mod scripted;
+mod shell;
+#[path = "../terminal/mod.rs"]
+mod terminal;

@@ -1,0 +1,257 @@
+//! How an algorithm is listed: what people are told about it, what they can choose, and how choices become a factory.
+//!
+//! A list of algorithms is a function that hands every [`Entry`] to a [`Registrar`]. The registrar sees the type of each
+//! algorithm; what it keeps of it is its own affair. So the list knows no driver, and no driver knows the list.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::shared::{Program, ProgramEntry};
+use crate::{Explain, Factory, Hints, Refusal};
+
+/// What people are told about an algorithm.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// What one types: `ricart-agrawala`; a specimen is `maekawa/basic`.
+    pub name: &'static str,
+    /// What the literature calls it.
+    pub title: &'static str,
+    /// How it excludes.
+    pub family: Family,
+    /// The weakest order of channels under which it is right.
+    pub needs: Channels,
+    /// Messages per entry, as a formula.
+    pub messages: &'static str,
+    /// The same as numbers: the least and the most that an entry costs in a system of this size.
+    pub cost: fn(Scale) -> [f64; 2],
+    /// Synchronisation delay, as a formula; T is the delay of one message.
+    pub delay: &'static str,
+    /// What can be chosen.
+    pub parameters: &'static [Parameter],
+    /// The source of its file, whose header is its page in the textbook: `include_str!("name.rs")`.
+    pub source: &'static str,
+    /// What is wrong with it, if it is kept because it is wrong.
+    pub specimen: Option<Specimen>,
+}
+
+impl About {
+    /// The page of the textbook: the header of the algorithm's file.
+    #[must_use]
+    pub fn page(&self) -> String {
+        page(self.source)
+    }
+
+    /// What it lets one choose under this name.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+}
+
+/// The header of a source file as text.
+pub(crate) fn page(source: &str) -> String {
+    let header = source.lines().map_while(|line| line.strip_prefix("//!"));
+    header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// How large a system is, for formulas.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// How many nodes there are: N.
+    pub n: f64,
+    /// How many nodes a quorum has, at least and at most: K. It is N where there are no quorums.
+    pub k: [f64; 2],
+}
+
+/// How an algorithm excludes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    /// One node decides for all.
+    Central,
+    /// A node enters when enough others permit it.
+    Permission,
+    /// A node enters when it has the token.
+    Token,
+}
+
+impl Family {
+    /// Its name in lists.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Central => "central",
+            Family::Permission => "permission",
+            Family::Token => "token",
+        }
+    }
+}
+
+/// In what order a channel delivers. Each order promises all that the ones before it do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channels {
+    /// Any order.
+    Any,
+    /// Between two nodes in the order of sending.
+    Fifo,
+    /// At each node in an order that agrees with causality.
+    Causal,
+}
+
+impl Channels {
+    /// All of them, weakest first.
+    pub const ALL: [Channels; 3] = [Channels::Any, Channels::Fifo, Channels::Causal];
+
+    /// What one types.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Channels::Any => "any",
+            Channels::Fifo => "fifo",
+            Channels::Causal => "causal",
+        }
+    }
+}
+
+impl FromStr for Channels {
+    type Err = Refusal;
+
+    fn from_str(word: &str) -> Result<Self, Refusal> {
+        let found = Channels::ALL.into_iter().find(|channels| channels.name() == word);
+        found
+            .ok_or_else(|| Refusal::new(format!("{word:?} is not an order of channels: fifo, any or causal")))
+    }
+}
+
+/// Something that can be chosen for an algorithm: `--quorum grid`.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What is taken when nothing is said.
+    pub default: &'static str,
+    /// What can be said, in one sentence.
+    pub help: &'static str,
+}
+
+/// Why a wrong algorithm is kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Specimen {
+    /// Its number in the list of claims: `E3`.
+    pub id: &'static str,
+    /// The correct algorithm that it spoils.
+    pub of: &'static str,
+    /// What is wrong with it, in one sentence.
+    pub wrong: &'static str,
+    /// What comes of it: `deadlock`.
+    pub verdict: &'static str,
+}
+
+/// What was chosen, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options(BTreeMap<String, Choice>);
+
+/// One choice: a word, and the content of the file it names if it names one. Whoever reads files has read it; an
+/// algorithm never does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What was typed.
+    pub word: String,
+    /// The text of the file that it names.
+    pub file: Option<String>,
+}
+
+impl Options {
+    /// Nothing chosen: every parameter has its default.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// The same with one choice more.
+    #[must_use]
+    pub fn with(mut self, name: &str, word: &str) -> Self {
+        self.set(name, Choice { word: word.to_owned(), file: None });
+        self
+    }
+
+    /// The same with the text of a file as choice.
+    #[must_use]
+    pub fn with_file(mut self, name: &str, text: &str) -> Self {
+        self.set(name, Choice { word: "file".to_owned(), file: Some(text.to_owned()) });
+        self
+    }
+
+    /// Makes a choice.
+    pub fn set(&mut self, name: &str, choice: Choice) {
+        self.0.insert(name.to_owned(), choice);
+    }
+
+    /// What was chosen under this name, or the parameter's default.
+    #[must_use]
+    pub fn choice(&self, parameter: &Parameter) -> Choice {
+        let default = || Choice { word: parameter.default.to_owned(), file: None };
+        self.0.get(parameter.name).cloned().unwrap_or_else(default)
+    }
+
+    /// Each choice with its name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Choice)> {
+        self.0.iter().map(|(name, choice)| (name.as_str(), choice))
+    }
+
+    /// Refuses a choice that `name` does not offer.
+    pub(crate) fn check(&self, name: &str, parameters: &[Parameter]) -> Result<(), Refusal> {
+        let is_known = |chosen: &str| parameters.iter().any(|parameter| parameter.name == chosen);
+        let Some(unknown) = self.0.keys().find(|chosen| !is_known(chosen)) else { return Ok(()) };
+        let known: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+        let only = if known.is_empty() { String::new() } else { format!(", only {}", known.join(", ")) };
+        Err(Refusal::new(format!("{name} has no {unknown} to choose{only}")))
+    }
+}
+
+/// An algorithm as it is listed: what is told about it, and how choices become a factory.
+pub struct Entry<A> {
+    /// What people are told.
+    pub about: About,
+    /// Makes the factory for what was chosen.
+    pub bind: fn(&Options) -> Result<Factory<A>, Refusal>,
+}
+
+impl<A> Entry<A> {
+    /// The factory for what was chosen.
+    ///
+    /// # Errors
+    /// If the algorithm does not offer such a choice, or does not understand the word for it.
+    pub fn factory(&self, options: &Options) -> Result<Factory<A>, Refusal> {
+        options.check(self.about.name, self.about.parameters)?;
+        (self.bind)(options)
+    }
+}
+
+/// Takes the entries of a list of algorithms, each with its type.
+///
+/// ```
+/// # use doorway_core::{Entry, Explain, Hints, Registrar, shared::{Program, ProgramEntry}};
+/// /// Keeps the names only.
+/// #[derive(Default)]
+/// struct Names(Vec<&'static str>);
+///
+/// impl Registrar for Names {
+///     fn algorithm<A: Explain + Hints>(&mut self, entry: Entry<A>) {
+///         self.0.push(entry.about.name);
+///     }
+///     fn program<P: Program>(&mut self, entry: ProgramEntry<P>) {
+///         self.0.push(entry.about.name);
+///     }
+/// }
+/// ```
+pub trait Registrar {
+    /// Takes an algorithm that sends messages.
+    fn algorithm<A: Explain + Hints>(&mut self, entry: Entry<A>);
+
+    /// Takes a program over shared memory.
+    fn program<P: Program>(&mut self, entry: ProgramEntry<P>);
+}
