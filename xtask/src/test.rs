@@ -147,14 +147,15 @@ fn examples() -> Result<(), Stop> {
     manifests.iter().try_for_each(|manifest| example(manifest))
 }
 
-/// Checks and tests one of them, in our target directory and our profile of tests so that dependencies are not built
-/// again.
+/// Checks and tests one of them, in our target directory and our profile of tests so that dependencies are not built again. Our
+/// own crates are dependencies there, too, so they are not optimised: only the algorithm that the example adds runs hot.
 fn example(manifest: &Path) -> Result<(), Stop> {
     let path = manifest.strip_prefix(root()).unwrap_or(manifest).to_string_lossy().into_owned();
-    let profile = fs::read_to_string(root().join("Cargo.toml")).map(|text| profile_of_tests(&text));
-    let profile = profile.map_err(|error| Stop::Failed(format!("Cargo.toml cannot be read: {error}.")))?;
-    let is_locked = manifest.with_file_name("Cargo.lock").is_file();
-    let locked: &[&str] = if is_locked { &["--locked"] } else { &[] };
+    let ours = fs::read_to_string(root().join("Cargo.toml"));
+    let ours = ours.map_err(|error| Stop::Failed(format!("Cargo.toml cannot be read: {error}.")))?;
+    let lock = fs::read_to_string(manifest.with_file_name("Cargo.lock")).unwrap_or_default();
+    let profile = profile_of_tests(&ours, &lock);
+    let locked: &[&str] = if lock.is_empty() { &[] } else { &["--locked"] };
     let target = target_directory().to_string_lossy().into_owned();
     let cargo = |arguments: &[&[&str]]| cargo(&arguments.concat(), &[("CARGO_TARGET_DIR", &target)]);
     let profile: Vec<&str> = profile.iter().flat_map(|setting| ["--config", setting]).collect();
@@ -164,10 +165,15 @@ fn example(manifest: &Path) -> Result<(), Stop> {
     cargo(&[&["test"], manifest, locked, &profile])
 }
 
-/// The settings of the workspace's profile `test`, as cargo's `--config` takes them.
-fn profile_of_tests(manifest: &str) -> Vec<String> {
+/// The settings of the workspace's profile `test`, as cargo's `--config` takes them: for all packages alike, and for those that
+/// the example's own `Cargo.lock` has, because cargo warns of others.
+fn profile_of_tests(manifest: &str, lock: &str) -> Vec<String> {
     let pairs = toml::pairs(manifest).into_iter();
-    let ours = pairs.filter(|pair| pair.path.starts_with("profile.test."));
+    let is_known = |path: &str| match path.strip_prefix("package.").and_then(|rest| rest.rsplit_once('.')) {
+        Some(("\"*\"", _)) | None => true,
+        Some((package, _)) => lock.contains(&format!("name = \"{package}\"")),
+    };
+    let ours = pairs.filter(|pair| pair.path.strip_prefix("profile.test.").is_some_and(is_known));
     ours.map(|pair| format!("{}={}", pair.path, pair.value)).collect()
 }
 
@@ -237,7 +243,14 @@ parts: 1 passed, 1 failed
 
     #[test]
     fn examples_are_built_with_the_profile_of_our_tests() {
-        let manifest = "[profile.test]\nopt-level = 3\n[profile.dev]\nopt-level = 0\n";
-        assert_eq!(profile_of_tests(manifest), ["profile.test.opt-level=3"]);
+        let manifest = "[profile.test]\nopt-level = 3\n[profile.dev]\nopt-level = 0\n\
+                        [profile.test.package]\n\"*\".opt-level = 0\nserde.opt-level = 3\nxtask.opt-level = 1\n";
+        let lock = "[[package]]\nname = \"serde\"\n";
+        let expected = [
+            "profile.test.opt-level=3",
+            "profile.test.package.\"*\".opt-level=0",
+            "profile.test.package.serde.opt-level=3",
+        ];
+        assert_eq!(profile_of_tests(manifest, lock), expected);
     }
 }

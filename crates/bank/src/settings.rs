@@ -12,7 +12,7 @@ use super::teller::{Errand, Transfer, Work};
 /// One run of the bank.
 #[derive(Clone, Debug)]
 pub struct Bank {
-    /// The name of the lock's algorithm in the catalog.
+    /// The name of the lock's algorithm.
     pub algorithm: String,
     /// What is chosen for it.
     pub options: Options,

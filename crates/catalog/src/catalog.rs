@@ -68,7 +68,7 @@ impl ListedProgram {
     /// The program with what was chosen for it, among these members.
     ///
     /// # Errors
-    /// If what was chosen does not fit it, or it is not for so many.
+    /// If what was chosen does not fit it, or it cannot run with that many members.
     pub fn choose(&self, options: &Options, members: &Members) -> Result<Box<dyn ProgramSubject>, Refusal> {
         (self.choose)(options, members)
     }
@@ -83,14 +83,14 @@ impl Catalog {
         catalog
     }
 
-    /// The same list with one algorithm more.
+    /// The same list with one algorithm more, at its end. One that has the name of another takes its place.
     #[must_use]
     pub fn with<A: Explain + Hints>(mut self, entry: Entry<A>) -> Self {
         self.algorithm(entry);
         self
     }
 
-    /// The same list with one program more.
+    /// The same list with one program more, at its end. One that has the name of another takes its place.
     #[must_use]
     pub fn with_program<P: Program>(mut self, entry: ProgramEntry<P>) -> Self {
         self.program(entry);
@@ -151,16 +151,14 @@ impl Catalog {
         self.get_program(name).map(|listed| &listed.about)
     }
 
-    /// The program of this name.
-    #[must_use]
-    pub fn get_program(&self, name: &str) -> Option<&ListedProgram> {
+    fn get_program(&self, name: &str) -> Option<&ListedProgram> {
         self.programs.iter().find(|listed| listed.about.name == name)
     }
 
-    /// The program of this name among so many processes, with what was chosen for it.
+    /// The program of this name with `n` processes and what was chosen for it.
     ///
     /// # Errors
-    /// If there is none, what was chosen does not fit it, or it is not for so many.
+    /// If there is none, what was chosen does not fit it, or it cannot run with `n` processes.
     pub fn program_subject(
         &self,
         name: &str,
@@ -175,11 +173,11 @@ impl Catalog {
     /// Runs the bank with the lock that it names.
     ///
     /// # Errors
-    /// If its settings do not fit together, there is no such lock, or it cannot run among so many.
+    /// If its settings do not fit together, there is no such lock, or the lock cannot run with that many participants.
     pub fn run_bank(&self, bank: &Bank) -> Result<Outcome, Refusal> {
-        bank.check()?;
+        bank.check()?; // Before the lock is looked up: its own settings come first in what is refused.
         match bank.lock(&self.list())? {
-            Some(about) => self.subject(about.name, &bank.resolved()?)?.guard(bank),
+            Some(about) => self.subject(about.name, &bank.resolved()?)?.run_bank(bank),
             None => bank.run_without_lock(),
         }
     }
@@ -198,14 +196,21 @@ impl Catalog {
 
 impl Registrar for Catalog {
     fn algorithm<A: Explain + Hints>(&mut self, entry: Entry<A>) {
-        let about = entry.about.clone();
-        self.algorithms.push(Listed::new(about, move |options| subject::choose(&entry, options)));
+        let listed = Listed::new(entry.about.clone(), move |options| subject::choose(&entry, options));
+        match self.algorithms.iter_mut().find(|known| known.about.name == listed.about.name) {
+            Some(known) => *known = listed,
+            None => self.algorithms.push(listed),
+        }
     }
 
     fn program<P: Program>(&mut self, entry: ProgramEntry<P>) {
         let about = entry.about.clone();
         let choose = move |options: &Options, members: &Members| program::choose(&entry, options, members);
-        self.programs.push(ListedProgram::new(about, choose));
+        let listed = ListedProgram::new(about, choose);
+        match self.programs.iter_mut().find(|known| known.about.name == listed.about.name) {
+            Some(known) => *known = listed,
+            None => self.programs.push(listed),
+        }
     }
 }
 

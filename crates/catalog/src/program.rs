@@ -1,17 +1,11 @@
 //! A program over shared memory with its options chosen, for the checker: the place where its type is forgotten.
 
 use doorway_checker::{MemorySetting, Shared};
-use doorway_core::shared::{AboutProgram, Accesses, Cell, Program, ProgramEntry, Team};
+use doorway_core::shared::{Accesses, Cell, Program, ProgramEntry, Team};
 use doorway_core::{Members, NodeId, Options, Refusal};
 
-/// A program with its options chosen, among so many processes. [`crate::Catalog::program_subject`] makes one from a name.
+/// A program with its options chosen, for a number of processes. [`crate::Catalog::program_subject`] makes one from a name.
 pub trait ProgramSubject: Send + Sync {
-    /// What people are told about it.
-    fn about(&self) -> &AboutProgram;
-
-    /// How many processes there are.
-    fn n(&self) -> usize;
-
     /// The registers that they share, in the order of their numbers.
     fn registers(&self) -> &[Cell];
 
@@ -38,25 +32,14 @@ pub(crate) fn choose<P: Program>(
     members: &Members,
 ) -> Result<Box<dyn ProgramSubject>, Refusal> {
     let team = entry.team(options, members)?;
-    Ok(Box::new(Chosen { about: entry.about.clone(), team }))
+    Ok(Box::new(Chosen(team)))
 }
 
-struct Chosen<P> {
-    about: AboutProgram,
-    team: Team<P>,
-}
+struct Chosen<P>(Team<P>);
 
 impl<P: Program> ProgramSubject for Chosen<P> {
-    fn about(&self) -> &AboutProgram {
-        &self.about
-    }
-
-    fn n(&self) -> usize {
-        self.team.n()
-    }
-
     fn registers(&self) -> &[Cell] {
-        &self.team.registers
+        &self.0.registers
     }
 
     fn lines(&self) -> &'static [&'static str] {
@@ -68,10 +51,10 @@ impl<P: Program> ProgramSubject for Chosen<P> {
     }
 
     fn accesses_alone(&self) -> Option<Accesses> {
-        self.team.accesses_alone(NodeId::new(0))
+        self.0.accesses_alone(NodeId::new(0))
     }
 
     fn system(&self, setting: MemorySetting) -> Result<Shared, Refusal> {
-        Shared::new(&self.team, setting)
+        Shared::new(&self.0, setting)
     }
 }

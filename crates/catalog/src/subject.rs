@@ -30,16 +30,16 @@ pub trait Subject: Send + Sync {
     /// What its nodes have to give at the start: votes, a token, or both.
     fn has(&self) -> Has;
 
-    /// Computes what the nodes of these members share, to see whether it can be.
+    /// Plans a system of these members and drops the plan.
     ///
     /// # Errors
-    /// Where the algorithm cannot run among so many, with what was chosen.
-    fn check(&self, members: &Members) -> Result<(), Refusal>;
+    /// If the algorithm, with what was chosen, cannot run with that many members.
+    fn check_members(&self, members: &Members) -> Result<(), Refusal>;
 
     /// Makes one run in the simulator.
     ///
     /// # Errors
-    /// If the settings do not fit together, or the algorithm cannot run among so many.
+    /// If the settings do not fit together, or the algorithm cannot run with that many nodes.
     fn simulate(&self, settings: &Settings) -> Result<Outcome, Refusal>;
 
     /// Plays a script as far as it goes: of the settings those count that a script leaves open.
@@ -51,7 +51,7 @@ pub trait Subject: Send + Sync {
     /// A small system for the checker, to be explored.
     ///
     /// # Errors
-    /// If the checker does not take such a system, or the algorithm cannot run among so many.
+    /// If the checker does not take such a system, or the algorithm cannot run with that many nodes.
     fn system(&self, setting: Setting) -> Result<Messages, Refusal>;
 
     /// Makes every step of a recorded run again and notes in `states` what each node knew.
@@ -63,8 +63,8 @@ pub trait Subject: Send + Sync {
     /// Runs the bank with this algorithm as its lock.
     ///
     /// # Errors
-    /// If the algorithm cannot run among so many.
-    fn guard(&self, bank: &Bank) -> Result<doorway_bank::Outcome, Refusal>;
+    /// If the bank's settings do not fit together, or the algorithm cannot run with that many participants.
+    fn run_bank(&self, bank: &Bank) -> Result<doorway_bank::Outcome, Refusal>;
 
     /// The algorithm as a lock node runs it.
     fn recipe(&self) -> Recipe;
@@ -73,7 +73,7 @@ pub trait Subject: Send + Sync {
     fn wandering_recipe(&self) -> Recipe;
 
     /// The kind and the content of a message that a lock node has written as bytes; `None` if it is no message of this algorithm.
-    fn read(&self, bytes: &[u8]) -> Option<(&'static str, Value)>;
+    fn read_message(&self, bytes: &[u8]) -> Option<(&'static str, Value)>;
 
     /// Its `Factory<A>`, for statements about one certain algorithm: see [`crate::lemmas`].
     fn factory(&self) -> &dyn Any;
@@ -154,7 +154,7 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
         }
     }
 
-    fn check(&self, members: &Members) -> Result<(), Refusal> {
+    fn check_members(&self, members: &Members) -> Result<(), Refusal> {
         self.factory.plan(members).map(drop)
     }
 
@@ -174,7 +174,7 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
         algorithm::follow(&self.factory, recorded, states)
     }
 
-    fn guard(&self, bank: &Bank) -> Result<doorway_bank::Outcome, Refusal> {
+    fn run_bank(&self, bank: &Bank) -> Result<doorway_bank::Outcome, Refusal> {
         bank.run(self.about.needs, &self.factory)
     }
 
@@ -186,7 +186,7 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
         Recipe::new(self.about.name, Detour::factory(self.factory.clone()))
     }
 
-    fn read(&self, bytes: &[u8]) -> Option<(&'static str, Value)> {
+    fn read_message(&self, bytes: &[u8]) -> Option<(&'static str, Value)> {
         let msg: A::Msg = postcard::from_bytes(bytes).ok()?;
         Some((kind(&msg).name, serde_json::to_value(&msg).ok()?))
     }

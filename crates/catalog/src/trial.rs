@@ -84,8 +84,7 @@ impl Trial {
     /// # Errors
     /// If it cannot be run, or does not come as the script expects.
     pub fn run_script(&self, catalog: &Catalog, script: &Script) -> Result<Outcome, ScriptError> {
-        let Played { outcome, trouble, .. } = self.play_script(catalog, script)?;
-        trouble.map_or(Ok(outcome), Err)
+        self.play_script(catalog, script)?.whole()
     }
 
     /// The same as far as the script goes, with what could be done next.

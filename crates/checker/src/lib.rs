@@ -3,7 +3,7 @@
 //! A [`System`] says which steps are possible in a state and what comes of them; [`explore`] visits every state that can be
 //! reached, breadth first, so that what it finds wrong in a state it finds by a shortest run; then it asks about whole runs: who can
 //! wait for ever, under which fairness, how often one is overtaken, how many messages a run takes. [`Messages`] is the system of
-//! an algorithm of the catalog: its nodes, the channels between them, and so many requests of each. The code that is explored
+//! an algorithm: its nodes, the channels between them, and so many requests of each. The code that is explored
 //! is the code that ships. [`Shared`] is the same for a program over shared memory: its processes, and registers that are atomic or
 //! not, with stores that reach memory at once or later.
 //!

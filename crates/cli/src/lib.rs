@@ -6,7 +6,10 @@
 //! A program outside this workspace has the whole command with its own algorithm in it:
 //!
 //! ```no_run
-//! # use std::process::ExitCode;
+//! use std::process::ExitCode;
+//!
+//! use doorway_catalog::Catalog;
+//!
 //! fn main() -> ExitCode {
 //!     // doorway_cli::run(Catalog::textbook().with(my_algorithm::entry()))
 //!     doorway_cli::run(Catalog::textbook())

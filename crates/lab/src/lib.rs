@@ -1,10 +1,12 @@
 //! Experiments as a library: what the command line and the studio both need to run an algorithm, compare it with others
 //! and hold a claim of the literature against it.
 //!
-//! A [`Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors, and a
-//! [`Recording`] is what is left of one, to be drawn or written to a file. [`claims`] are what the
-//! literature says, [`compare`] puts algorithms side by side, a [`sweep`] makes a grid of runs and keeps a row for each, and
-//! the [`bank`] shows what a lock is for and what comes of a wrong one. [`examples`] are the scripts that ship.
+//! A [`doorway_catalog::Trial`] is one run as a person would type it; [`in_order`] makes many of them on all processors, and a
+//! [`Recording`] is what is left of one, to be drawn or written to a file. [`claims`] are what the literature says, [`compare`]
+//! puts algorithms side by side, and a [`sweep`] makes a grid of runs and keeps a row for each. [`chaos`] runs whole lock nodes
+//! through faults.
+//!
+//! All of it is ordinary code over a [`doorway_catalog::Catalog`]: nothing here is generic over algorithms.
 
 pub mod bench;
 pub mod chaos;

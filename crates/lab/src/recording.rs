@@ -55,7 +55,7 @@ impl Recording {
         self.states_unless(None, catalog)
     }
 
-    /// The same, up to where somebody says that nobody wants them any more.
+    /// The same, unless it is cancelled on the way.
     #[must_use]
     pub fn states_unless(&self, cancelled: Option<&Stop>, catalog: &Catalog) -> States {
         States::of(&Recorded { header: &self.header, events: &self.events, cancelled }, catalog)

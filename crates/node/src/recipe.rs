@@ -1,4 +1,4 @@
-//! An algorithm of the catalog as a lock node needs it: its type is forgotten, its messages are bytes.
+//! An algorithm as a lock node needs it: its type is forgotten, its messages are bytes.
 //!
 //! So the whole node is compiled once and not once for each algorithm, and what an algorithm cannot read or believe is found in
 //! one place, whatever it is.

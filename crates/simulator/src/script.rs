@@ -123,6 +123,16 @@ pub struct Played {
     pub trouble: Option<ScriptError>,
 }
 
+impl Played {
+    /// What a script came to that was played to its end.
+    ///
+    /// # Errors
+    /// If a line asked for something impossible, or expected what is not so.
+    pub fn whole(self) -> Result<Outcome, ScriptError> {
+        self.trouble.map_or(Ok(self.outcome), Err)
+    }
+}
+
 /// Something that could be done next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {

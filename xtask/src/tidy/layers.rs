@@ -1,13 +1,15 @@
 //! Algorithms are instantiated in `catalog` alone: nothing above it is generic over them, or even sees their types.
 //!
-//! Simulator, checker and node are generic, so whoever names an algorithm's type compiles them anew for it. Crates that stand on
-//! the catalog would do so in the command and in every test program; that once made two thirds of the time of all tests.
+//! Simulator, checker and node are generic, so a crate that names an algorithm's type compiles them anew for it. Crates that stand
+//! on the catalog would do so in the command and in every test program; that once made two thirds of the time of all tests.
+
+use std::collections::BTreeSet;
 
 use super::Finding;
 use super::files::File;
 use super::manifests::{Dependency, dependencies, member_of};
-use super::source::{Source, item_end, line_of, tests_in, words};
-use crate::toml::pairs;
+use super::source::{Source, line_of, tests_in, words};
+use crate::toml::{Pair, pairs};
 
 /// The crate with all algorithms.
 const TEXTBOOK: &str = "doorway-algorithms";
@@ -19,39 +21,89 @@ const CATALOG: &str = "doorway-catalog";
 const MAY_INSTANTIATE: [&str; 2] = ["catalog", "doorway"];
 
 /// What one needs to be generic over algorithms or programs, or to run one by its type.
-const TYPES: [&str; 9] =
-    ["Algorithm", "Entry", "Explain", "Factory", "Hints", "Plan", "Program", "ProgramEntry", "Registrar"];
+const TYPES: [&str; 11] = [
+    "Algorithm",
+    "Entry",
+    "Explain",
+    "Factory",
+    "Hints",
+    "Plan",
+    "Process",
+    "Program",
+    "ProgramEntry",
+    "Registrar",
+    "Team",
+];
 
 /// Checks manifests and sources.
 pub fn check(files: &[File], sources: &[Source]) -> Vec<Finding> {
-    let manifests = files.iter().filter_map(|file| Some((file, member_of(&file.path)?)));
+    let read = |file: &File| (pairs(&file.text), file.path.clone());
+    let manifests: Vec<(Vec<Pair>, String)> =
+        files.iter().filter(|file| member_of(&file.path).is_some()).map(read).collect();
+    let members: Vec<Member<'_>> = manifests
+        .iter()
+        .filter_map(|(pairs, path)| Some(Member { path, name: member_of(path)?, needs: dependencies(pairs) }))
+        .collect();
+    let above = above(&members);
     let mut found = Vec::new();
-    for (file, member) in manifests {
-        let pairs = pairs(&file.text);
-        let dependencies = dependencies(&pairs);
-        let needs = |name: &str| dependencies.iter().any(|dependency| dependency.is_normal(name));
-        let is_above = needs(CATALOG);
-        found.extend(textbook(file, member, is_above, &dependencies));
+    for member in &members {
+        let is_above = above.contains(member.name);
+        found.extend(textbook(member, is_above));
+        let folder = format!("crates/{}/src/", member.name);
+        let its = sources.iter().filter(|source| source.path.starts_with(&folder));
         if is_above {
-            let folder = format!("crates/{member}/src/");
-            let its = sources.iter().filter(|source| source.path.starts_with(&folder));
             found.extend(its.flat_map(types));
+        } else if member.name == MAY_INSTANTIATE[0] {
+            found.extend(its.flat_map(unit_tests));
         }
     }
     found
 }
 
+/// A crate under `crates` and what it depends on.
+struct Member<'a> {
+    path: &'a str,
+    name: &'a str,
+    needs: Vec<Dependency<'a>>,
+}
+
+/// The members that stand on the catalog, directly or through each other.
+fn above<'a>(members: &[Member<'a>]) -> BTreeSet<&'a str> {
+    let mut above: BTreeSet<&str> = BTreeSet::new();
+    loop {
+        let stands = |member: &&Member<'a>| {
+            let is_above = |package: &str| above.iter().any(|name| package == format!("doorway-{name}"));
+            let mut needs = member.needs.iter().filter(|one| one.is_normal(one.name));
+            needs.any(|one| one.name == CATALOG || is_above(one.name))
+        };
+        let found: BTreeSet<&str> = members.iter().filter(stands).map(|member| member.name).collect();
+        if found == above {
+            return above;
+        }
+        above = found;
+    }
+}
+
 /// Who may depend on the textbook. Tests below the catalog may; those above have the catalog.
-fn textbook(file: &File, member: &str, is_above: bool, all: &[Dependency<'_>]) -> Option<Finding> {
-    if MAY_INSTANTIATE.contains(&member) {
+fn textbook(member: &Member<'_>, is_above: bool) -> Option<Finding> {
+    let Member { path, name, needs } = member;
+    if MAY_INSTANTIATE.contains(name) {
         return None;
     }
     let is_wrong = |one: &&Dependency<'_>| one.name == TEXTBOOK && (is_above || one.is_normal(TEXTBOOK));
-    all.iter().find(is_wrong).map(|dependency| {
+    needs.iter().find(is_wrong).map(|dependency| {
         let sentence =
-            format!("`{member}` takes algorithms from `{CATALOG}`, by name, and not from `{TEXTBOOK}`.");
-        Finding::new(&file.path, dependency.line, sentence)
+            format!("`{name}` takes algorithms from `{CATALOG}`, by name, and not from `{TEXTBOOK}`.");
+        Finding::new(path, dependency.line, sentence)
     })
+}
+
+/// The catalog's library has no unit tests: they would compile it a second time, so its manifest turns them off.
+fn unit_tests(source: &Source) -> Option<Finding> {
+    let code = source.code();
+    let range = tests_in(&code).into_iter().next()?;
+    let sentence = "It would never run: the catalog's tests are in crates/catalog/tests/suite.";
+    Some(Finding::new(&source.path, line_of(&code, range.start), sentence))
 }
 
 /// Every place outside of tests that takes one of the types from the core.
@@ -63,10 +115,8 @@ fn types(source: &Source) -> Vec<Finding> {
         if tests.iter().any(|range| range.contains(&at)) {
             continue;
         }
-        let is_use = code[..at].trim_end().ends_with("use");
-        let end = if is_use { item_end(&code, at) } else { at + path_length(&code[at..]) };
-        let path = &code[at..end];
-        let taken = words(path).map(|(_, word)| word).find(|word| TYPES.contains(word));
+        let path = &code[at..at + path_length(&code[at..])];
+        let taken = words(path).map(|(_, word)| word).find(|word| TYPES.contains(word) || *word == "as");
         let taken = taken.or_else(|| path.contains('*').then_some("*"));
         found.extend(taken.map(|name| {
             let sentence = format!(
@@ -78,9 +128,19 @@ fn types(source: &Source) -> Vec<Finding> {
     found
 }
 
-/// How far a path goes that is written where it is used: `doorway_core::shared::Program`.
+/// How far a path goes, with all that it takes in braces and the name that it is given: `doorway_core::{Explain, Hints as H}`.
 fn path_length(code: &str) -> usize {
-    code.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).unwrap_or(code.len())
+    let mut depth = 0_usize;
+    for (at, c) in code.char_indices() {
+        match c {
+            '{' if depth > 0 || code[..at].ends_with("::") => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            _ if depth > 0 || c.is_alphanumeric() || matches!(c, '_' | ':' | '*') => {}
+            ' ' if code[at..].starts_with(" as ") || code[..at].ends_with(" as") => {}
+            _ => return at,
+        }
+    }
+    code.len()
 }
 
 #[cfg(test)]
@@ -125,10 +185,35 @@ mod tests {
             "use doorway_core::{\n    About, Factory,\n};",
             "use doorway_core::shared::{AboutProgram, Program};",
             "use doorway_core::*;",
+            "use ::doorway_core::{About, Explain};",
+            "use {doorway_core::{self, shared::Team}, std::fmt};",
+            "use doorway_core as c;",
+            "extern crate doorway_core as c;",
+            "pub use doorway_core::Entry as E;",
             "fn run(algorithm: impl doorway_core::Algorithm) {}",
         ] {
             assert_eq!(source(ABOVE, "crates/lab/src/a.rs", &format!("//! A.\n{bad}\n")), [2], "{bad}");
         }
+    }
+
+    #[test]
+    fn a_crate_that_stands_on_one_above_is_above() {
+        let files = [
+            file("crates/lab/Cargo.toml", ABOVE),
+            file("crates/papers/Cargo.toml", "[dependencies]\ndoorway-lab.workspace = true\n"),
+            file("crates/tools/Cargo.toml", "[dev-dependencies]\ndoorway-lab.workspace = true\n"),
+        ];
+        let found = |path: &str| check(&files, &[Source::new(path, "use doorway_core::Hints;")]).len();
+        assert_eq!(found("crates/papers/src/lib.rs"), 1);
+        assert_eq!(found("crates/tools/src/lib.rs"), 0);
+    }
+
+    #[test]
+    fn a_unit_test_in_the_catalog_would_never_run() {
+        let files = [file("crates/catalog/Cargo.toml", "[package]\n")];
+        let text = "//! It.\nfn f() {}\n#[cfg(test)]\nmod tests {}\n";
+        let found = |path: &str| check(&files, &[Source::new(path, text)]).len();
+        assert_eq!((found("crates/catalog/src/list.rs"), found("crates/catalog/tests/list.rs")), (1, 0));
     }
 
     #[test]

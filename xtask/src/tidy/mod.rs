@@ -2,7 +2,6 @@
 //! function from paths and texts to findings.
 
 mod addresses;
-
 mod drivers;
 mod exceptions;
 mod files;

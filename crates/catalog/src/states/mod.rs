@@ -28,7 +28,7 @@ pub struct Recorded<'a> {
     pub header: &'a Header,
     /// What happened.
     pub events: &'a [Event],
-    /// Says when nobody wants the states any more.
+    /// Stops the work when it is said.
     pub cancelled: Option<&'a Stop>,
 }
 

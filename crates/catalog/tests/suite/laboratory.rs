@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use doorway_catalog::{Catalog, Subject};
 use doorway_core::{Choice, Options, Start};
-use doorway_simulator::{Heading, Outcome, Played, Script, ScriptError, Settings};
+use doorway_simulator::{Heading, Outcome, Script, ScriptError, Settings};
 
 /// The catalog that all tests share.
 pub fn textbook() -> &'static Catalog {
@@ -90,6 +90,5 @@ pub fn play(text: &str) -> Result<Outcome, ScriptError> {
     let name = heading.algorithm.as_deref().expect("a script of ours names its algorithm");
     let subject = textbook().subject(name, &options(heading));
     let subject = subject.expect("it is in the catalog, and its options are right");
-    let Played { outcome, trouble, .. } = subject.play(&script, &settings)?;
-    trouble.map_or(Ok(outcome), Err)
+    subject.play(&script, &settings)?.whole()
 }

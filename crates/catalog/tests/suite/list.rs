@@ -35,6 +35,17 @@ fn entries_are_added_at_the_end_and_found_by_their_names() {
 }
 
 #[test]
+fn an_entry_with_a_known_name_takes_its_place() {
+    let mut own = central::entry();
+    own.about.title = "Ours";
+    let catalog = Catalog::textbook().with(own);
+    assert_eq!(catalog.list().len(), 39);
+    assert_eq!(catalog.list()[0].title, "Ours");
+    let subject = catalog.subject("central", &Options::none()).expect("it is there");
+    assert_eq!(subject.about().title, "Ours");
+}
+
+#[test]
 fn what_cannot_be_had_is_refused_in_one_sentence() {
     let none = Options::none();
     let grid = Options::none().with("quorum", "grid");
@@ -49,9 +60,9 @@ fn what_cannot_be_had_is_refused_in_one_sentence() {
     let members = Members::new(3).expect("three");
     let plane = Options::none().with("quorum", "plane");
     let planes = textbook().subject("maekawa", &plane).expect("it is understood");
-    assert!(planes.check(&Members::new(7).expect("seven")).is_ok());
-    assert!(planes.check(&Members::new(8).expect("eight")).is_err(), "no plane has 8 points");
-    assert!(subject("central", "").check(&members).is_ok());
+    assert!(planes.check_members(&Members::new(7).expect("seven")).is_ok());
+    assert!(planes.check_members(&Members::new(8).expect("eight")).is_err(), "no plane has 8 points");
+    assert!(subject("central", "").check_members(&members).is_ok());
 }
 
 #[test]
@@ -66,7 +77,7 @@ fn a_subject_tells_what_its_type_knows() {
     let has = |name| subject(name, "").has();
     let all = [has("maekawa"), has("raymond"), has("ricart-agrawala")];
     assert_eq!(all, [Has::Votes, Has::Token, Has::Nothing]);
-    assert_eq!(maekawa.read(&[255, 255, 255]), None, "no message of the algorithm");
+    assert_eq!(maekawa.read_message(&[255, 255, 255]), None, "no message of the algorithm");
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn try_files(catalog: &Catalog, plan: &Plan<'_>) -> Result<(), Refusal> {
     }
     let trial = plan.trial.clone().seeded(*plan.seeds.start());
     let (options, members) = (trial.resolved()?, Members::new(trial.settings.nodes)?);
-    let made = catalog.subject(plan.about.name, &options).and_then(|subject| subject.check(&members));
+    let made = catalog.subject(plan.about.name, &options).and_then(|subject| subject.check_members(&members));
     made.map_err(|refusal| Refusal::new(format!("{}: {refusal}", plan.files.join(", "))))
 }
 

@@ -50,10 +50,10 @@ fn of_the_whole(shard: Shard, points: u64) -> String {
 
 /// How many values an axis has, if more than one.
 fn how_many(axis: &str, values: &[String], points: &Points) -> String {
-    let subjects = points.combinations();
+    let combinations = points.combinations();
     match values.len() {
-        many if axis == "algorithms" && subjects != many => {
-            format!("{many}, with their choices {subjects}: ")
+        many if axis == "algorithms" && combinations != many => {
+            format!("{many}, with their choices {combinations}: ")
         }
         1 => String::new(),
         many => format!("{many}: "),

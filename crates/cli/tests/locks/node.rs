@@ -221,7 +221,7 @@ fn systemd_is_told_when_a_node_listens_lets_clients_in_is_alive_and_stops() {
 
 #[test]
 fn a_node_without_a_majority_has_started_all_the_same() {
-    let cluster = Cluster::found("minority", &["a", "b"]);
+    let cluster = Cluster::found("one-of-two", &["a", "b"]);
     let (notified, _node) = notifying(&cluster, "a");
     assert_eq!(word(&notified), "READY=1");
     let status = word(&notified);

@@ -187,7 +187,7 @@ impl Teller<'_> {
             let content = message["PARCEL"]["parcel"].clone();
             return Some((kind(&parcel).name.to_uppercase(), content));
         };
-        let (name, content) = self.subject.read(bytes)?;
+        let (name, content) = self.subject.read_message(bytes)?;
         let is_here = *section == self.telling.section;
         let name = if is_here { name.to_owned() } else { format!("{name} of {section}") };
         Some((name, json!({"view": view, "clock": clock, "says": content})))

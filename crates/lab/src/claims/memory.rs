@@ -7,8 +7,7 @@ use doorway_catalog::{Catalog, examples};
 use doorway_checker::{Property, RegisterModel};
 use doorway_core::shared::Accesses;
 use doorway_core::{Options, Refusal};
-use doorway_simulator::ScriptError;
-use doorway_simulator::shell;
+use doorway_simulator::{ScriptError, shell};
 
 use super::exhaustive::{decision, listed, told_of};
 use super::{Bench, Check, Claim, Evidence, Verdict};

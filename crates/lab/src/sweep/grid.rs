@@ -4,8 +4,7 @@ use std::path::Path;
 
 use doorway_catalog::Catalog;
 use doorway_core::{Channels, Choice, Refusal};
-use doorway_simulator::shell;
-use doorway_simulator::{Crash, Latency, Load, Partition, Probability, Settings, Span};
+use doorway_simulator::{Crash, Latency, Load, Partition, Probability, Settings, Span, shell};
 
 use super::axes::{Axes, Words};
 use super::lists::{before_letters, between_commas, numbers, whole};

@@ -2,8 +2,7 @@
 
 use doorway_catalog::{Catalog, Trial};
 use doorway_core::{Members, Options, Refusal, Start};
-use doorway_simulator::shell;
-use doorway_simulator::{Faults, Settings};
+use doorway_simulator::{Faults, Settings, shell};
 
 use super::columns::{self, Asked, Column, Value};
 use super::grid::Grid;

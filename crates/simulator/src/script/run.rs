@@ -8,17 +8,8 @@ use crate::settings::{Load, Settings};
 use crate::simulation::Simulation;
 
 impl Script {
-    /// Runs the script. Of the settings it uses nodes, channels, start, seed, invariants, order and trace; load, times
-    /// and faults are what the script says.
-    ///
-    /// # Errors
-    /// If a line asks for something impossible, or expects what is not so.
-    pub fn run<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Outcome, ScriptError> {
-        let Played { outcome, trouble, .. } = self.play(factory, settings)?;
-        trouble.map_or(Ok(outcome), Err)
-    }
-
-    /// Runs the script as far as it goes, and tells what could be done next.
+    /// Runs the script as far as it goes, and tells what could be done next. Of the settings it uses nodes, channels, start,
+    /// seed, invariants, order and trace; load, times and faults are what the script says.
     ///
     /// # Errors
     /// If there is no such system, or a line names a node that is not there.

@@ -87,14 +87,12 @@ impl Cluster {
 /// The lock as its nodes run it, over channels of the order that was chosen. A specimen that needs no order gets none, so that
 /// its fault shows.
 fn recipe(catalog: &Catalog, lock: &About, bank: &Bank) -> Result<Recipe, Refusal> {
-    let subject = catalog.subject(lock.name, &bank.options)?;
-    match channels(lock, bank) {
-        Channels::Any => Ok(subject.wandering_recipe()),
-        Channels::Fifo => Ok(subject.recipe()),
-        Channels::Causal => {
-            Err(Refusal::new("causal channels are for --simulated: real ones are fifo or any"))
-        }
+    let channels = channels(lock, bank);
+    if channels == Channels::Causal {
+        return Err(Refusal::new("causal channels are for --simulated: real ones are fifo or any"));
     }
+    let subject = catalog.subject(lock.name, &bank.options)?;
+    Ok(if channels == Channels::Any { subject.wandering_recipe() } else { subject.recipe() })
 }
 
 /// The order of messages between the bank's own nodes.
