@@ -113,10 +113,9 @@ fn tests_of_workspace() -> Result<(), Stop> {
 
 /// What is off unless it is asked for, and the locks without `std`.
 fn features() -> Result<(), Stop> {
-    cargo(
-        &["test", "-p", "doorway-lab", "--features", "parquet", "--locked", "--test", "sweep", "parquet"],
-        &[],
-    )?;
+    // With the whole workspace, so that all but the laboratory has the features that it was built with for the tests.
+    let parquet = ["--features", "doorway-lab/parquet", "--test", "sweep", "parquet"];
+    cargo(&[&["test", "--workspace", "--locked"], &parquet[..]].concat(), &[])?;
     let locks = ["-p", "doorway-locks", "--locked"];
     for features in [&["--all-features"][..], &[], &["--no-default-features"]] {
         let clippy = ["clippy", "--all-targets"];
