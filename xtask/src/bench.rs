@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benchmarks of all crates, optimised as Doorway is distributed.
+//! `cargo xtask bench`: the benchmarks of all crates, in release.
 
 use std::time::Instant;
 
@@ -7,11 +7,11 @@ use crate::stop::Stop;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
-Runs the benchmarks of all crates, optimised as Doorway is distributed, or the one that is named.
+Runs the benchmarks of all crates in release, or the one that is named.
 
   cargo xtask bench             all of them
   cargo xtask bench simulator   only crates/*/benches/simulator/main.rs
-  cargo xtask bench locks       only `doorway bench locks`, of a build for distribution";
+  cargo xtask bench locks       only `doorway bench locks`, of a release build";
 
 /// The one that is a verb of the command, because people want it on their own machines too.
 const LOCKS: &str = "locks";
@@ -34,7 +34,7 @@ fn benches(name: &str) -> Result<(), Stop> {
 }
 
 fn locks() -> Result<(), Stop> {
-    cargo(&["run", "--profile", "dist", "--locked", "--package", "doorway-cli", "--", "bench", LOCKS], &[])
+    cargo(&["run", "--release", "--locked", "--package", "doorway-cli", "--", "bench", LOCKS], &[])
 }
 
 /// The benchmark that was asked for; the star is cargo's word for all, and leaves out the empty ones of libraries.
