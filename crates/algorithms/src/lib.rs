@@ -5,7 +5,7 @@
 //! [`shared`] has the algorithms for processes that share memory: the textbook's lines, one access in each. [`specimens`] are
 //! wrong on purpose.
 //!
-//! [`register`] hands all of them to whoever lists, runs or proves them:
+//! [`register`] hands all of them to a registrar, which lists or runs them:
 //!
 //! ```
 //! use doorway_core::shared::{Program, ProgramEntry};

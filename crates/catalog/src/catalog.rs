@@ -175,7 +175,7 @@ impl Catalog {
     /// # Errors
     /// If its settings do not fit together, there is no such lock, or the lock cannot run with that many participants.
     pub fn run_bank(&self, bank: &Bank) -> Result<Outcome, Refusal> {
-        bank.check()?; // Before the lock is looked up: its own settings come first in what is refused.
+        bank.check()?; // First, so that a bad setting is reported before an unknown lock.
         match bank.lock(&self.list())? {
             Some(about) => self.subject(about.name, &bank.resolved()?)?.run_bank(bank),
             None => bank.run_without_lock(),

@@ -15,10 +15,10 @@ use crate::settings::{Latency, Settings};
 /// The most nodes among which an election is held: each sends to its neighbours once per larger wave it meets.
 const MOST_NODES: usize = 10_000;
 
-/// Choices as algorithms understand them: a tree that is to be `elected` becomes the one that the seed elects.
+/// Resolves the choice `tree = elected`: runs the election and puts the elected tree in its place.
 ///
 /// # Errors
-/// If the election cannot be held among so many.
+/// If there are too many nodes for an election, or none.
 pub fn elected(options: &Options, settings: &Settings) -> Result<Options, Refusal> {
     let mut resolved = options.clone();
     let is_elected = |(name, choice): &(&str, &Choice)| *name == "tree" && choice.word == "elected";

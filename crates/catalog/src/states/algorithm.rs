@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{NodeState, Recorded, States, rules, unfit};
 
-/// Makes every step of a recorded run again and notes what comes of it.
+/// Replays every step of a recorded run and records the state of each node.
 ///
 /// # Errors
 /// At the first event that cannot have happened in a run of this algorithm.

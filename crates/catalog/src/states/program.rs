@@ -10,7 +10,7 @@ use doorway_trace::{AccessKind, Event, Header, What};
 use super::{NodeState, States, options, unfit};
 use crate::Catalog;
 
-/// Makes every step of a recorded run again and notes what comes of it.
+/// Replays every step of a recorded run and records the processes and registers.
 ///
 /// # Errors
 /// If there is no such system, or an event is none of its steps.

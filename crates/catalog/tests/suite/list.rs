@@ -13,7 +13,7 @@ use doorway_simulator::Settings;
 use crate::laboratory::{run_plain, subject, textbook};
 
 fn refusal<T>(answer: Result<T, doorway_core::Refusal>) -> String {
-    answer.err().expect("it cannot be had").to_string()
+    answer.err().expect("it is refused").to_string()
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn compare(trial: &Trial, events: &[Event], seen: &[Shown]) -> usize {
         let is = states.node(event.node, count).expect("it is known");
         let place = format!("{name} seed {} event {}", trial.settings.seed, event.id);
         assert_eq!((&is.fields, is.permission), (&was.fields, was.permission), "{place}");
-        // Whoever has just been let in waits for nobody, and is inside with the event that tells so.
+        // A node that the last step let in waits for nobody; its phase changes with the enter event that follows.
         if is.phase == Phase::Waiting && !is.waits_for.is_empty() {
             assert_eq!(is.waits_for, was.waits_for, "{place}");
         }
