@@ -71,7 +71,7 @@ impl<'a, L: Section> Slot<'a, L> {
     ///
     /// A guard that is forgotten ([`core::mem::forget`]) leaves its process inside, and the others wait, until the same
     /// slot locks again or the lock is split anew.
-    #[inline]
+    #[inline(always)]
     pub fn lock(&mut self) -> Guard<'_, L> {
         self.lock.enter(&mut self.process);
         Guard::new(self.lock, &mut self.process)

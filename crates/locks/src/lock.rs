@@ -31,7 +31,7 @@ pub type BlackWhiteBakery<T, const N: usize, W = DefaultWait> = Lock<T, protocol
 /// `std` a `Shared` does the giving.
 pub struct Lock<T, P, const N: usize, W = DefaultWait> {
     protocol: P,
-    wait: W,
+    memory: Atomics<W>,
     value: Place<T>,
 }
 
@@ -65,14 +65,14 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     #[cfg(not(doorway_loom))]
     pub const fn with_wait(value: T, wait: W) -> Self {
         const { assert!(N > 0, "a lock is for at least one process") }
-        Self { protocol: P::AT_REST, wait, value: Place::new(value) }
+        Self { protocol: P::AT_REST, memory: Atomics(wait), value: Place::new(value) }
     }
 
     /// A lock around a value, with nobody inside, whose processes wait in this way.
     #[cfg(doorway_loom)]
     pub fn with_wait(value: T, wait: W) -> Self {
         const { assert!(N > 0, "a lock is for at least one process") }
-        Self { protocol: P::at_rest(), wait, value: Place::new(value) }
+        Self { protocol: P::at_rest(), memory: Atomics(wait), value: Place::new(value) }
     }
 
     /// One slot for each process. Each can be sent to a thread, and only one thread at a time can use it.
@@ -174,14 +174,14 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
 
     const SLOTS: usize = N;
 
-    #[inline]
+    #[inline(always)]
     fn enter(&self, process: &mut Process) {
         if P::GIVES_WAY && process.owes_a_courtesy {
             process.owes_a_courtesy = false;
             process.courtesies = process.courtesies.wrapping_add(1);
-            give_way(&self.wait, process.courtesies);
+            give_way(&self.memory.0, process.courtesies);
         }
-        self.enter_by(process, &Atomics(&self.wait));
+        self.enter_by(process, &self.memory);
     }
 
     #[inline]
@@ -190,7 +190,7 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
         if P::GIVES_WAY && !cfg!(doorway_loom) && self.protocol.is_wanted(process.me) {
             process.owes_a_courtesy = true;
         }
-        self.exit_by(process, &Atomics(&self.wait));
+        self.exit_by(process, &self.memory);
     }
 
     fn clear(&self, all: &[Process]) {
@@ -211,16 +211,15 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
 impl<T, P: TryProtocol<N>, const N: usize, W: Wait> TrySection for Lock<T, P, N, W> {
     #[inline]
     fn try_enter(&self, process: &mut Process) -> bool {
-        let memory = Atomics(&self.wait);
-        self.settle(process, &memory);
-        let is_in = self.protocol.try_enter(process.me, &memory);
+        self.settle(process, &self.memory);
+        let is_in = self.protocol.try_enter(process.me, &self.memory);
         self.note(process, is_in);
         is_in
     }
 }
 
 impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
-    #[inline]
+    #[inline(always)]
     fn enter_by(&self, process: &mut Process, memory: &impl Memory) {
         self.settle(process, memory);
         self.protocol.enter(process.me, memory);
@@ -350,7 +349,7 @@ mod tests {
             }
             lock.exit(&mut process);
             word.put(0);
-            lock.wait.0.get()
+            lock.memory.0.0.get()
         })
     }
 

@@ -46,8 +46,9 @@ pub struct Word(AtomicUsize);
 #[repr(align(64))]
 pub struct Padded<V>(pub V);
 
-/// The memory of this machine, and how to wait in it.
-pub struct Atomics<'a, W>(pub &'a W);
+/// The memory of this machine, and how to wait in it. It is a part of the lock, so that a reference to it is a place in the
+/// lock; if it were made for each entry, each entry would write it to the stack.
+pub struct Atomics<W>(pub W);
 
 impl Word {
     at_rest_fn! {
@@ -58,17 +59,19 @@ impl Word {
     }
 
     /// Reads the word where nobody writes it at the same time, or nobody else ever does.
+    #[inline]
     pub fn peek(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
     /// Writes the word where nobody uses it at the same time.
+    #[inline]
     pub fn put(&self, value: usize) {
         self.0.store(value, Ordering::Relaxed);
     }
 }
 
-impl<W: Wait> Atomics<'_, W> {
+impl<W: Wait> Atomics<W> {
     /// Asks on after a first no, away from the path of those that need not wait. The loop is here and not in `Wait`, so
     /// that no way of waiting can let a process through too early.
     #[cold]
@@ -99,7 +102,7 @@ impl Drop for OnItsWay {
     }
 }
 
-impl<W: Wait> Memory for Atomics<'_, W> {
+impl<W: Wait> Memory for Atomics<W> {
     #[inline]
     fn load(&self, word: &Word) -> usize {
         word.0.load(Ordering::Acquire)

@@ -10,7 +10,7 @@
 //! come, first served. Alone it costs two barriers, after choosing and after the ticket, and 2n + 1 accesses; each word has
 //! a cache line of its own, as only its process writes it and all others look at it.
 
-use super::{Protocol, TryProtocol, others};
+use super::{Protocol, Ticket, TryProtocol, others};
 use crate::memory::{Memory, Padded, Word};
 
 const IDLE: usize = 0;
@@ -38,11 +38,11 @@ impl<const N: usize> Protocol<N> for Bakery<N> {
         Some(self.word(me))
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&self, me: usize, memory: &impl Memory) {
-        let ticket = self.take_ticket(me, memory);
-        for other in others::<N>(me) {
-            memory.wait_until(move || self.goes_after(other, me, ticket, memory));
+        let mine = self.take_ticket(me, memory);
+        if let Some(first) = self.tickets(me, memory).find(|theirs| theirs.word != IDLE) {
+            self.wait_from(first, mine, memory);
         }
     }
 
@@ -55,11 +55,11 @@ impl<const N: usize> Protocol<N> for Bakery<N> {
 
 impl<const N: usize> TryProtocol<N> for Bakery<N> {
     fn try_enter(&self, me: usize, memory: &impl Memory) -> bool {
-        if others::<N>(me).any(|other| memory.load(self.word(other)) != IDLE) {
+        if self.tickets(me, memory).any(|theirs| theirs.word != IDLE) {
             return false;
         }
-        let ticket = self.take_ticket(me, memory);
-        let is_in = others::<N>(me).all(|other| self.goes_after(other, me, ticket, memory));
+        let mine = self.take_ticket(me, memory);
+        let is_in = self.tickets(me, memory).all(|theirs| goes_after(theirs, mine));
         if !is_in {
             self.exit(me, memory);
         }
@@ -72,35 +72,66 @@ impl<const N: usize> Bakery<N> {
     ///
     /// Tickets grow as long as somebody always waits. At a thousand million tickets a second a word of 64 bits lasts for
     /// centuries; where a word has 32, it may end. Then the process steps back and panics, and the others go on.
-    #[inline]
-    fn take_ticket(&self, me: usize, memory: &impl Memory) -> usize {
+    #[inline(always)]
+    fn take_ticket(&self, me: usize, memory: &impl Memory) -> Ticket {
         memory.store(self.word(me), CHOOSING);
         memory.barrier(1);
-        let highest =
-            others::<N>(me).fold(CHOOSING, |highest, other| highest.max(memory.load(self.word(other))));
-        let Some(ticket) = highest.checked_add(1) else {
+        let highest = self.tickets(me, memory).fold(CHOOSING, |highest, theirs| match theirs.word {
+            IDLE => highest,
+            word => higher(highest, word),
+        });
+        let Some(word) = highest.checked_add(1) else {
             self.exit(me, memory);
             no_ticket();
         };
-        memory.store(self.word(me), ticket);
+        memory.store(self.word(me), word);
         memory.barrier(2);
         memory.wake(1);
-        ticket
+        Ticket { word, process: me }
     }
 
-    /// Whether the other does not come before this process: it is idle, or its ticket is larger.
-    #[inline]
-    fn goes_after(&self, other: usize, me: usize, ticket: usize, memory: &impl Memory) -> bool {
-        match memory.load(self.word(other)) {
-            IDLE => true,
-            CHOOSING => false,
-            theirs => (theirs, other) > (ticket, me),
+    /// Waits for the first process that was not idle and for those after it, until none of them comes before this one.
+    #[cold]
+    #[inline(never)]
+    fn wait_from(&self, first: Ticket, mine: Ticket, memory: &impl Memory) {
+        let wait_for = |other| memory.wait_until(move || goes_after(self.ticket_of(other, memory), mine));
+        // `enter` has read its word. To read it again before a first answer would be one access too many.
+        if !goes_after(first, mine) {
+            wait_for(first.process);
         }
+        others(mine.process, first.process + 1..N).for_each(wait_for);
+    }
+
+    /// The tickets of all others in the order of their numbers. Each is read when it is asked for.
+    #[inline(always)]
+    fn tickets(&self, me: usize, memory: &impl Memory) -> impl Iterator<Item = Ticket> {
+        others(me, 0..N).map(|other| self.ticket_of(other, memory))
+    }
+
+    #[inline]
+    fn ticket_of(&self, process: usize, memory: &impl Memory) -> Ticket {
+        Ticket { word: memory.load(self.word(process)), process }
     }
 
     #[inline]
     fn word(&self, process: usize) -> &Word {
         &self.words[process].0
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn higher(highest: usize, word: usize) -> usize {
+    highest.max(word)
+}
+
+/// Whether the other does not come before this process: it is idle, or its ticket is larger.
+#[inline]
+fn goes_after(other: Ticket, mine: Ticket) -> bool {
+    match other.word {
+        IDLE => true,
+        CHOOSING => false,
+        _ => other > mine,
     }
 }
 
@@ -122,23 +153,24 @@ mod tests {
     fn the_last_ticket_is_a_panic() {
         let bakery = <Bakery<2>>::AT_REST;
         bakery.word(1).put(usize::MAX);
-        bakery.enter(0, &Atomics(&Spin));
+        bakery.enter(0, &Atomics(Spin));
     }
 
     #[test]
     fn whoever_finds_no_ticket_has_stepped_back() {
         let bakery = <Bakery<2>>::AT_REST;
         bakery.word(1).put(usize::MAX);
-        let outcome = std::panic::catch_unwind(|| bakery.take_ticket(0, &Atomics(&Spin)));
+        let outcome = std::panic::catch_unwind(|| bakery.take_ticket(0, &Atomics(Spin)));
         assert!(outcome.is_err());
         assert_eq!([bakery.word(0).peek(), bakery.word(1).peek()], [IDLE, usize::MAX]);
-        assert!(bakery.goes_after(0, 1, usize::MAX, &Atomics(&Spin)), "the one inside is not held up");
+        let inside = bakery.ticket_of(1, &Atomics(Spin));
+        assert!(goes_after(bakery.ticket_of(0, &Atomics(Spin)), inside), "the one inside is not held up");
     }
 
     #[test]
     fn the_last_ticket_but_one_can_be_taken() {
         let bakery = <Bakery<2>>::AT_REST;
         bakery.word(1).put(usize::MAX - 1);
-        assert_eq!(bakery.take_ticket(0, &Atomics(&Spin)), usize::MAX);
+        assert_eq!(bakery.take_ticket(0, &Atomics(Spin)).word, usize::MAX);
     }
 }

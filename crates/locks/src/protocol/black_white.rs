@@ -13,7 +13,7 @@
 //!
 //! There is no try: whoever gave up a ticket would leave without showing the other colour, and then tickets could grow.
 
-use super::{Protocol, others};
+use super::{Protocol, Ticket, others};
 use crate::memory::{Memory, Word};
 
 const IDLE: usize = 0;
@@ -44,11 +44,11 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
         Some(&self.words[me])
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&self, me: usize, memory: &impl Memory) {
         let mine = self.take_ticket(me, memory);
-        for other in others::<N>(me) {
-            memory.wait_until(move || self.goes_after(other, me, mine, memory));
+        if let Some(first) = self.tickets(me, memory).find(|theirs| theirs.word != IDLE) {
+            self.wait_from(first, mine, memory);
         }
     }
 
@@ -63,38 +63,70 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
 
 impl<const N: usize> BlackWhiteBakery<N> {
     /// The doorway: a ticket of the colour shown, above all others of that colour, each of which is read once.
-    #[inline]
-    fn take_ticket(&self, me: usize, memory: &impl Memory) -> usize {
+    #[inline(always)]
+    fn take_ticket(&self, me: usize, memory: &impl Memory) -> Ticket {
         memory.store(&self.words[me], CHOOSING);
         memory.barrier(1);
         let colour = memory.load(&self.colour);
-        // A word that holds no ticket is never above the smallest one, whatever colour it seems to have.
-        let highest = others::<N>(me).fold(colour, |highest, other| {
-            let theirs = memory.load(&self.words[other]);
-            highest.max(if colour_of(theirs) == colour { theirs } else { IDLE })
+        let highest = self.tickets(me, memory).fold(colour, |highest, theirs| match theirs.word {
+            IDLE => highest,
+            word => higher(highest, word),
         });
-        let mine = highest + 2;
-        debug_assert!(mine / 2 <= N, "a ticket is at most n");
-        memory.store(&self.words[me], mine);
+        let word = highest + 2;
+        debug_assert!(word / 2 <= N, "a ticket is at most n");
+        memory.store(&self.words[me], word);
         memory.barrier(2);
         memory.wake(1);
-        mine
+        Ticket { word, process: me }
+    }
+
+    /// Waits for the first process that was not idle and for those after it, until none of them comes before this one.
+    #[cold]
+    #[inline(never)]
+    fn wait_from(&self, first: Ticket, mine: Ticket, memory: &impl Memory) {
+        let wait_for =
+            |other| memory.wait_until(move || self.goes_after(self.ticket_of(other, memory), mine, memory));
+        // `enter` has read its word. To read it again before a first answer would be one access too many.
+        if !self.goes_after(first, mine, memory) {
+            wait_for(first.process);
+        }
+        others(mine.process, first.process + 1..N).for_each(wait_for);
     }
 
     /// Whether the other does not come before this process: it is idle, or its ticket has the same colour and is larger,
     /// or it has the other colour and ours is the one that goes first.
     #[inline]
-    fn goes_after(&self, other: usize, me: usize, mine: usize, memory: &impl Memory) -> bool {
-        match memory.load(&self.words[other]) {
+    fn goes_after(&self, other: Ticket, mine: Ticket, memory: &impl Memory) -> bool {
+        match other.word {
             IDLE => true,
             CHOOSING => false,
-            theirs if colour_of(theirs) == colour_of(mine) => (theirs, other) > (mine, me),
-            _ => memory.load(&self.colour) != colour_of(mine),
+            word if colour_of(word) == colour_of(mine.word) => other > mine,
+            _ => memory.load(&self.colour) != colour_of(mine.word),
         }
+    }
+
+    /// The tickets of all others in the order of their numbers. Each is read when it is asked for.
+    #[inline(always)]
+    fn tickets(&self, me: usize, memory: &impl Memory) -> impl Iterator<Item = Ticket> {
+        others(me, 0..N).map(|other| self.ticket_of(other, memory))
+    }
+
+    #[inline]
+    fn ticket_of(&self, process: usize, memory: &impl Memory) -> Ticket {
+        Ticket { word: memory.load(&self.words[process]), process }
     }
 }
 
+/// The higher of two words if they have the same colour, else the first. A word that holds no ticket is never above the
+/// smallest ticket, whatever colour it seems to have.
+#[cold]
+#[inline(never)]
+fn higher(highest: usize, word: usize) -> usize {
+    if colour_of(word) == colour_of(highest) { highest.max(word) } else { highest }
+}
+
 /// The colour of a word that holds a ticket.
+#[inline]
 fn colour_of(word: usize) -> usize {
     word & 1
 }

@@ -39,7 +39,7 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&self, me: usize, memory: &impl Memory) {
         let id = me + 1;
         loop {

@@ -3,6 +3,12 @@
 //!
 //! A process is a number below `N`. The words of a protocol are its registers, in an order that `recorded` and the checker
 //! share; all hold 0 when nobody is there.
+//!
+//! A process that is alone should be fast in every program, however the compiler divides that program into parts. So `enter`
+//! is always compiled into its caller, and a bakery does out of line (`#[cold]`, `#[inline(never)]`) what it does only if
+//! another process is there. Such a function takes numbers and references into the lock, which travel in registers. A
+//! condition or anything else on the stack travels by its address: a process would write it to the stack on every entry,
+//! even if it never makes the call.
 
 mod bakery;
 mod black_white;
@@ -15,6 +21,8 @@ pub use black_white::BlackWhiteBakery;
 pub use lamport_fast::LamportFast;
 pub use peterson::Peterson;
 pub use tournament::Tournament;
+
+use core::ops::Range;
 
 use crate::memory::{Memory, Word};
 use crate::sealed::Sealed;
@@ -73,7 +81,15 @@ pub trait TryProtocol<const N: usize>: Protocol<N> {
     fn try_enter(&self, me: usize, memory: &impl Memory) -> bool;
 }
 
-/// All processes but one, in order.
-fn others<const N: usize>(me: usize) -> impl Iterator<Item = usize> {
-    (0..N).filter(move |&other| other != me)
+/// What the word of a process of a bakery held. Smaller words go first; if two are equal, the smaller process does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ticket {
+    word: usize,
+    process: usize,
+}
+
+/// All of these processes but one, in order.
+#[inline]
+fn others(me: usize, processes: Range<usize>) -> impl Iterator<Item = usize> {
+    processes.filter(move |&other| other != me)
 }

@@ -37,7 +37,7 @@ impl Protocol<2> for Peterson {
         Some(&self.flag[me & 1])
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&self, me: usize, memory: &impl Memory) {
         if self.raise_flag(me, memory) {
             memory.wait_until(move || self.may_enter(me, memory));

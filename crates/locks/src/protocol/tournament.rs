@@ -36,7 +36,7 @@ impl<const N: usize> Protocol<N> for Tournament<N> {
         if Self::LEVELS > 0 { leaf.own(side) } else { None }
     }
 
-    #[inline]
+    #[inline(always)]
     fn enter(&self, me: usize, memory: &impl Memory) {
         for level in 0..Self::LEVELS {
             let (node, side) = self.place(me, level);
