@@ -8,11 +8,11 @@ use std::time::Instant;
 use doorway_checker::{Exploration, Property, Search, System, explore};
 use doorway_core::Refusal;
 use doorway_lab::processors;
-use doorway_lab::views::{ViewBounds, ViewFlaw, ViewModel};
+use doorway_lab::views::{ViewBounds, ViewFlaw, ViewModel, Witnesses};
 
 fn main() -> Result<(), Refusal> {
     println!("The rules as they are: three nodes, one section.\n");
-    println!("views  changes  crash  leave      states       steps  depth  seconds  verdict");
+    println!("views  changes  crash  leave  set back      states       steps  depth  seconds  verdict");
     for bounds in INSTANCES {
         tell(bounds, ViewModel::new(bounds)?);
     }
@@ -22,20 +22,42 @@ fn main() -> Result<(), Refusal> {
     }
     println!("\nOne rule broken: the shortest run to two clients inside.");
     for flaw in ViewFlaw::ALL {
-        show(flaw)?;
+        show(flaw.words(), ViewModel::new(flaw.bounds())?.with_flaw(flaw));
+    }
+    println!("\nThe rules as they are, but too few voters know of a disk that is set back.");
+    for (words, bounds) in UNNOTICED {
+        show(words, ViewModel::new(bounds)?);
     }
     Ok(())
 }
 
-const FULL: ViewBounds = ViewBounds { views: 2, changes: 1, crash: false, leave: false };
+const FULL: ViewBounds = bounds(2, 1, false, false, None);
 
-const INSTANCES: [ViewBounds; 5] = [
-    ViewBounds { views: 1, changes: 3, crash: true, leave: true },
-    ViewBounds { views: 2, changes: 3, crash: true, leave: true },
-    ViewBounds { views: 3, changes: 1, crash: false, leave: true },
-    ViewBounds { views: 3, changes: 2, crash: false, leave: false },
-    ViewBounds { views: 3, changes: 1, crash: true, leave: false },
+const INSTANCES: [ViewBounds; 8] = [
+    bounds(1, 3, true, true, None),
+    bounds(2, 3, true, true, None),
+    bounds(3, 1, false, true, None),
+    bounds(3, 2, false, false, None),
+    bounds(3, 1, true, false, None),
+    bounds(2, 3, true, true, Some(Witnesses::Both)),
+    bounds(3, 1, false, true, Some(Witnesses::Both)),
+    bounds(3, 1, true, false, Some(Witnesses::Both)),
 ];
+
+const UNNOTICED: [(&str, ViewBounds); 2] = [
+    ("one of the two other voters knows", bounds(2, 1, false, false, Some(Witnesses::One))),
+    ("both know, and one restarts", bounds(2, 2, true, false, Some(Witnesses::BothUntilRestart))),
+];
+
+const fn bounds(
+    views: u8,
+    changes: usize,
+    crash: bool,
+    leave: bool,
+    set_back: Option<Witnesses>,
+) -> ViewBounds {
+    ViewBounds { views, changes, crash, leave, set_back }
+}
 
 /// Explores a model within its bounds, and prints a line about it.
 fn tell(bounds: ViewBounds, mut model: ViewModel) {
@@ -48,23 +70,22 @@ fn tell(bounds: ViewBounds, mut model: ViewModel) {
         (None, true) => "all holds",
         (None, false) => "undecided",
     };
-    let ViewBounds { views, changes, crash, leave } = bounds;
-    let [crash, leave] = [crash, leave].map(|may| if may { "yes" } else { "no" });
+    let ViewBounds { views, changes, crash, leave, set_back } = bounds;
+    let [crash, leave, set_back] =
+        [crash, leave, set_back.is_some()].map(|may| if may { "yes" } else { "no" });
     let seconds = began.elapsed().as_secs_f64();
     println!(
-        "{views:>5}{changes:>9}{crash:>7}{leave:>7}{states:>12}{transitions:>12}{depth:>7}{seconds:>9.1}  {verdict}"
+        "{views:>5}{changes:>9}{crash:>7}{leave:>7}{set_back:>10}{states:>12}{transitions:>12}{depth:>7}{seconds:>9.1}  {verdict}"
     );
 }
 
-/// Prints the shortest run by which a flaw lets two clients in.
-fn show(flaw: ViewFlaw) -> Result<(), Refusal> {
-    let mut model = ViewModel::new(flaw.bounds())?.with_flaw(flaw);
+/// Prints the shortest run by which a model lets two clients in.
+fn show(words: &str, mut model: ViewModel) {
     let search = Search { until: vec![Property::MutualExclusion], ..Search::default() };
     let explored = explore(&mut model, &search, &mut |_| ());
     let found = explored.violations.iter().find(|found| found.property == Property::MutualExclusion);
-    println!("\n{}: {}", flaw.words(), found.map_or("not refuted", |found| found.what.as_str()));
+    println!("\n{words}: {}", found.map_or("not refuted", |found| found.what.as_str()));
     for (number, step) in found.iter().flat_map(|found| &found.steps).enumerate() {
         println!("{:>4}. {}", number + 1, model.describe(step));
     }
-    Ok(())
 }

@@ -5,10 +5,15 @@ use std::collections::HashMap;
 use doorway_checker::{Exploration, Known, Limits, Property, Search, System, explore};
 use doorway_core::Phase;
 use doorway_lab::processors;
-use doorway_lab::views::{ViewBounds, ViewFlaw, ViewModel};
+use doorway_lab::views::{ViewBounds, ViewFlaw, ViewModel, Witnesses};
 
 const fn bounds(views: u8, changes: usize, crash: bool, leave: bool) -> ViewBounds {
-    ViewBounds { views, changes, crash, leave }
+    ViewBounds { views, changes, crash, leave, set_back: None }
+}
+
+/// The same, and one disk may be set back.
+const fn set_back(bounds: ViewBounds, witnesses: Witnesses) -> ViewBounds {
+    ViewBounds { set_back: Some(witnesses), ..bounds }
 }
 
 fn model(bounds: ViewBounds) -> ViewModel {
@@ -29,14 +34,16 @@ fn shortest(model: ViewModel) -> Option<usize> {
 }
 
 /// Bounds, with the numbers of states and of steps between them.
-const INSTANCES: [(ViewBounds, u64, u64); 3] = [
+const INSTANCES: [(ViewBounds, u64, u64); 5] = [
     (bounds(1, 3, true, true), 105, 297),
     (bounds(2, 3, true, true), 527_403, 3_696_261),
-    (bounds(3, 1, true, false), 5_327_835, 43_918_943),
+    (set_back(bounds(1, 3, true, true), Witnesses::Both), 285, 909),
+    (set_back(bounds(2, 3, true, true), Witnesses::Both), 856_782, 7_150_992),
+    (set_back(bounds(3, 1, true, false), Witnesses::Both), 8_734_791, 100_808_965),
 ];
 
 #[test]
-fn never_two_clients_are_inside_through_three_views_and_a_crash() {
+fn no_crash_or_noticed_set_back_lets_two_clients_in() {
     for (bounds, states, transitions) in INSTANCES {
         let explored = explored(model(bounds), &[]);
         let broken: Vec<&str> = explored.violations.iter().map(|found| found.what.as_str()).collect();
@@ -44,6 +51,14 @@ fn never_two_clients_are_inside_through_three_views_and_a_crash() {
         assert!(explored.is_complete, "{bounds:?}");
         assert_eq!((explored.states, explored.transitions), (states, transitions), "{bounds:?}");
     }
+}
+
+#[test]
+fn a_greeting_keeps_a_set_back_disk_from_counting_before_it_is_marked() {
+    let bounds = set_back(bounds(2, 1, true, false), Witnesses::Both);
+    let explored = explored(model(bounds).with_greetings(), &[]);
+    assert_eq!((explored.is_complete, explored.violations.len()), (true, 0));
+    assert_eq!((explored.states, explored.transitions), (573_604, 3_473_877));
 }
 
 #[test]
@@ -58,7 +73,7 @@ fn every_view_lets_somebody_in() {
 
 /// Every flaw with the lengths of the shortest runs to two clients inside: reduced, and with every step on its own where that
 /// is found soon.
-const FLAWS: [(ViewFlaw, usize, Option<usize>); 14] = [
+const FLAWS: [(ViewFlaw, usize, Option<usize>); 19] = [
     (ViewFlaw::NoWait, 6, Some(7)),
     (ViewFlaw::WaitFromAccepting, 7, None),
     (ViewFlaw::WaitOverwritten, 10, None),
@@ -73,6 +88,11 @@ const FLAWS: [(ViewFlaw, usize, Option<usize>); 14] = [
     (ViewFlaw::AcknowledgedAfterAccepting, 7, Some(12)),
     (ViewFlaw::OldMessagesTaken, 10, None),
     (ViewFlaw::LeaveBeforeStop, 7, Some(8)),
+    (ViewFlaw::SetBackDiskVotes, 8, Some(13)),
+    (ViewFlaw::BootsWithoutNonce, 8, None),
+    (ViewFlaw::SyncedIgnored, 8, None),
+    (ViewFlaw::SyncedAfterBoot, 8, None),
+    (ViewFlaw::MarkNotDurable, 14, None),
 ];
 
 #[test]
@@ -92,6 +112,8 @@ fn an_invariant_tells_of_some_flaws_before_two_clients_are_inside() {
             "a member has not frozen older views though somebody is active in view 2",
         ),
         (ViewFlaw::LeftOutReadmitted, 6, "an incarnation left out before is in view 3"),
+        (ViewFlaw::SetBackDiskVotes, 7, "two contents are decided as view 2"),
+        (ViewFlaw::MarkNotDurable, 9, "two contents are decided as view 2"),
     ];
     for (flaw, steps, what) in told {
         let explored = explored(model(flaw.bounds()).with_flaw(flaw), &[Property::Invariants]);
@@ -112,11 +134,68 @@ fn with_every_step_on_its_own_the_same_flaws_let_two_clients_in() {
 fn with_every_step_on_its_own_the_rules_still_hold() {
     let full = explored(model(bounds(1, 1, true, true)).without_reduction(), &[]);
     assert_eq!((full.states, full.is_complete, full.violations.len()), (2_442, true, 0));
+    let full = explored(model(set_back(bounds(1, 1, true, true), Witnesses::Both)).without_reduction(), &[]);
+    assert_eq!((full.states, full.is_complete, full.violations.len()), (6_774, true, 0));
     let limits = Limits { depth: 10, ..Limits::default() };
     let search = Search { threads: processors(), limits, ..Search::default() };
-    let mut two_views = model(bounds(2, 1, false, false)).without_reduction();
-    let full = explore(&mut two_views, &search, &mut |_| ());
-    assert_eq!((full.states, full.violations.len()), (262_794, 0));
+    let quiet = bounds(2, 1, false, false);
+    for (bounds, states) in [(quiet, 262_794), (set_back(quiet, Witnesses::Both), 570_831)] {
+        let mut two_views = model(bounds).without_reduction();
+        let full = explore(&mut two_views, &search, &mut |_| ());
+        assert_eq!((full.states, full.violations.len()), (states, 0), "{bounds:?}");
+    }
+}
+
+/// Voter 1 knows nothing newer of node 3, and counts its acknowledgement though node 3 has accepted a view without node 1.
+const UNNOTICED: [&str; 8] = [
+    "node 1 lets its client in, in view 1",
+    "node 2 proposes view 2: 2, 3",
+    "node 3 takes what node 2 has as view 2",
+    "node 3 learns view 2",
+    "node 2 learns view 2",
+    "node 3 restarts with an earlier disk that ends with view 1; known to voter 2",
+    "the quiet time of node 2 ends",
+    "node 2 lets its client in, in view 2",
+];
+
+#[test]
+fn one_of_two_voters_that_knows_of_a_set_back_is_not_enough() {
+    let quiet = bounds(2, 1, false, false);
+    assert_eq!(shortest(model(set_back(quiet, Witnesses::One))), Some(UNNOTICED.len()));
+    assert_eq!(follow(&mut model(set_back(quiet, Witnesses::One)), &UNNOTICED), Ok(2));
+    let mut noticed = UNNOTICED;
+    noticed[5] = "node 3 restarts with an earlier disk that ends with view 1; known to voter 1 and voter 2";
+    // Node 1 cannot renew its lease, so the quiet time of node 2 outlasts its client.
+    assert_eq!(follow(&mut model(set_back(quiet, Witnesses::Both)), &noticed), Err(noticed[6]));
+    noticed[5] = "node 3 restarts with its disk from before its first start";
+    assert_eq!(follow(&mut model(set_back(quiet, Witnesses::One)), &noticed), Err(noticed[6]));
+}
+
+#[test]
+fn a_voter_that_restarts_forgets_that_it_knew_of_a_set_back() {
+    let bounds = set_back(bounds(2, 2, true, false), Witnesses::BothUntilRestart);
+    assert_eq!(shortest(model(bounds)), Some(13));
+    let run = [
+        "node 1 proposes view 2: 3",
+        "node 2 proposes view 2: 1",
+        "node 3 takes what node 1 has as view 2",
+        "node 3 learns view 2",
+        "the quiet time of node 3 ends",
+        "node 3 lets its client in, in view 2",
+        "node 3 restarts with an earlier disk that ends with view 1; known to voter 1 and voter 2",
+        "node 2 crashes",
+        "node 2 is started again",
+        "node 3 takes what node 2 has as view 2",
+        "node 2 learns view 2",
+        "node 1 takes what node 2 has as view 2",
+        "node 1 lets its client in, in view 1",
+    ];
+    assert_eq!(follow(&mut model(bounds), &run), Ok(2));
+    let mut marked = run.to_vec();
+    marked.insert(7, "node 3 hears from voter 1 what it lacks, and marks its disk");
+    assert_eq!(follow(&mut model(bounds), &marked), Err(run[9]));
+    let marks_first = ViewBounds { set_back: Some(Witnesses::Both), ..bounds };
+    assert_eq!(follow(&mut model(marks_first), &run), Err(run[9]));
 }
 
 #[test]
@@ -188,6 +267,17 @@ fn while_a_view_is_left_somebody_can_be_let_in_again() {
     assert_eq!(with_a_view_left, 7_575);
     let stuck = (0..graph.states.len()).filter(|state| graph.newest_views[*state] < 3 && !can_enter[*state]);
     assert_eq!(stuck.count(), 0);
+}
+
+#[test]
+fn a_noticed_set_back_stops_nobody_else() {
+    let graph = Graph::of(&mut model(set_back(bounds(2, 2, true, false), Witnesses::Both)));
+    assert_eq!(graph.states.len(), 291_531);
+    let can_enter = graph.before(&graph.entries);
+    // With one change a view, the only view left could not leave out the marked node and replace the crashed one.
+    let left = (0..graph.states.len()).filter(|state| graph.newest_views[*state] < 2);
+    let (can, stuck): (Vec<usize>, Vec<usize>) = left.partition(|state| can_enter[*state]);
+    assert_eq!((can.len(), stuck.len()), (138, 0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::state::{Roster, Seat};
+use super::state::{NODES, Roster, Seat};
 
 /// What happens at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +41,11 @@ pub(super) enum Act {
     Crash,
     /// It is started again.
     Restart,
+    /// Its disk is replaced by an earlier copy, with the log up to this view or, if it is 0, as before the first start; and it is
+    /// started again. These voters, one bit each, know of what it lacks.
+    SetBack { view: u8, voters: u8 },
+    /// It hears from a voter what it lacks.
+    Greet { voter: usize },
 }
 
 impl Act {
@@ -64,6 +69,8 @@ impl Act {
             Act::Leave => (13, 0, 0),
             Act::Crash => (14, 0, 0),
             Act::Restart => (15, 0, 0),
+            Act::SetBack { view, voters } => (17, view, u32::from(voters)),
+            Act::Greet { voter } => (18, 0, voter as u32),
         };
         kind | u32::from(view) << 5 | other << 8
     }
@@ -89,6 +96,8 @@ impl Act {
             13 => Act::Leave,
             14 => Act::Crash,
             15 => Act::Restart,
+            17 => Act::SetBack { view, voters: other as u8 },
+            18 => Act::Greet { voter: node },
             _ => Act::EnterUnfrozen,
         }
     }
@@ -126,8 +135,27 @@ impl Act {
             Act::Leave => format!("node {me} says that it leaves"),
             Act::Crash => format!("node {me} crashes"),
             Act::Restart => format!("node {me} is started again"),
+            Act::SetBack { view: 0, .. } => {
+                format!("node {me} restarts with its disk from before its first start")
+            }
+            Act::SetBack { view, voters } => {
+                let names = names_of(voters);
+                format!(
+                    "node {me} restarts with an earlier disk that ends with view {view}; known to {names}"
+                )
+            }
+            Act::Greet { voter } => {
+                format!("node {me} hears from voter {} what it lacks, and marks its disk", voter + 1)
+            }
         }
     }
+}
+
+/// The names of a set of voters, one bit each.
+fn names_of(voters: u8) -> String {
+    let is_in = |voter: &usize| voters & 1 << voter != 0;
+    let names: Vec<String> = (0..NODES).filter(is_in).map(|voter| format!("voter {}", voter + 1)).collect();
+    names.join(" and ")
 }
 
 impl fmt::Display for Roster {

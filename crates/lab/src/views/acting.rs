@@ -2,7 +2,7 @@
 
 use super::ViewModel;
 use super::flaw::ViewFlaw;
-use super::state::{NODES, Node, Sent, Standing, State};
+use super::state::{NODES, Node, Report, Sent, Standing, State};
 
 impl ViewModel {
     /// Renews a lease if two of the three voters would acknowledge a heartbeat sent now: a fresher lease only lets more happen.
@@ -39,11 +39,12 @@ impl ViewModel {
 
     /// Rule 3: the newest view in the voter's log, decided or not, is not newer than the member's, or has it.
     fn acknowledges(&self, state: &State, voter: usize, member: usize) -> bool {
+        let is_greeted = state.is_greeted(voter, member);
         let (voter, node) = (&state.nodes[voter], &state.nodes[member]);
         let asked =
             if self.has(ViewFlaw::AcknowledgedAfterAccepting) { voter.learned } else { voter.newest() };
         let has_it = || voter.view(asked).is_some_and(|roster| roster.has(member, node.life));
-        voter.is_running() && (asked <= node.learned || has_it())
+        voter.is_running() && is_greeted && (asked <= node.learned || has_it())
     }
 
     /// A node sends the permission of its view to another member.
@@ -89,7 +90,8 @@ impl ViewModel {
         let flight = &mut state.flights[usize::from(view) - 1];
         *flight = flight.filter(|to| {
             let node = &state.nodes[usize::from(*to)];
-            node.learned < view || node.learned == view && node.has_view()
+            let is_to_come = node.learned < view && node.standing != Standing::Marked;
+            is_to_come || node.learned == view && node.has_view()
         });
     }
 
@@ -98,7 +100,8 @@ impl ViewModel {
         let node = &state.nodes[me];
         let is_unfrozen = node.standing == Standing::Limbo && self.has(ViewFlaw::ReportWithoutFreeze);
         let acts = node.standing == Standing::Active || is_unfrozen;
-        let is_free = !node.is_quiet || state.holders(node.learned).next().is_some();
+        let roster = node.view(node.learned)?;
+        let is_free = !node.is_quiet || state.holders(node.learned, roster).next().is_some();
         if node.is_inside || !acts || !node.has_permission || node.lease.is_none() || !is_free {
             return None;
         }
@@ -140,7 +143,7 @@ impl ViewModel {
             node.lease = None;
         }
         if self.has(ViewFlaw::ReportRebuilt) && node.has_view() && node.learned > 1 {
-            node.reports[usize::from(node.learned) - 2] = Some(false);
+            node.reports[usize::from(node.learned) - 2] = Some(Report { life: node.life, is_inside: false });
         }
     }
 

@@ -2,14 +2,13 @@
 
 use super::ViewModel;
 use super::flaw::ViewFlaw;
-use super::state::{Node, Orphan, Seat, Standing, State};
+use super::state::{Node, Report, Seat, Standing, State};
 
 impl ViewModel {
     /// A running node learns a view (rules 9, 13 and 15), perhaps skipping over others.
     pub(super) fn learn(&self, state: &State, me: usize, view: u8) -> Option<State> {
-        if matches!(state.nodes[me].standing, Standing::Down | Standing::Left)
-            || !Self::is_learnable(state, me, view)
-        {
+        let node = &state.nodes[me];
+        if !node.is_running() || node.standing == Standing::Left || !Self::is_learnable(state, me, view) {
             return None;
         }
         let mut after = *state;
@@ -21,7 +20,7 @@ impl ViewModel {
         }
         self.raise_quiet(&mut after, me, &before, view);
         let node = &mut after.nodes[me];
-        node.reports[usize::from(view) - 2] = Some(node.is_inside);
+        node.reports[usize::from(view) - 2] = Some(Report { life: node.life, is_inside: node.is_inside });
         node.standing = Standing::Limbo;
         node.has_permission &= self.has(ViewFlaw::ReportWithoutFreeze);
         Some(after)
@@ -71,9 +70,10 @@ impl ViewModel {
         let node = &state.nodes[me];
         let view = node.learned;
         let Some(roster) = node.view(view).filter(|_| node.standing == Standing::Limbo) else { return };
-        let is_missing = |member: &usize| state.nodes[*member].report(view).is_none();
-        let begins = state.holders(view).next().or(roster.members().next());
-        if roster.members().filter(is_missing).count() <= missing && state.holders(view).count() <= 1 {
+        let is_missing = |member: &usize| state.reported(view, roster, *member).is_none();
+        let begins = state.holders(view, roster).next().or(roster.members().next());
+        let is_one = state.holders(view, roster).count() <= 1;
+        if roster.members().filter(is_missing).count() <= missing && is_one {
             state.nodes[me].standing = Standing::Active;
             state.nodes[me].has_permission = begins == Some(me);
         }
@@ -89,21 +89,18 @@ impl ViewModel {
     /// A node stops. Its client goes on until its deadline.
     pub(super) fn crash(&self, state: &State, me: usize) -> Option<State> {
         let node = &state.nodes[me];
-        if !self.bounds.crash || state.has_crashed || matches!(node.standing, Standing::Down | Standing::Left)
-        {
+        if !self.bounds.crash || state.has_crashed || !node.is_running() || node.standing == Standing::Left {
             return None;
         }
-        let mut after = State { has_crashed: true, ..*state };
-        let orphan = |lease| Orphan { node: me as u8, life: node.life, lease };
-        after.orphan = node.lease.filter(|_| node.is_inside).map(orphan);
-        after.nodes[me].forget(Standing::Down);
-        after.forget_quiet(me);
+        let mut after = self.forget_evidence(state, me)?;
+        after.has_crashed = true;
+        after.stop(me);
         Some(after)
     }
 
-    /// A node is started again, as a new incarnation without a view.
+    /// A node is started again, as a new incarnation without a view. If its disk is marked as set back, it stays as it is.
     pub(super) fn restart(&self, state: &State, me: usize) -> Option<State> {
-        if state.nodes[me].standing != Standing::Down {
+        if state.nodes[me].standing != Standing::Down && !Self::loses_mark(state, me) {
             return None;
         }
         let mut after = *state;

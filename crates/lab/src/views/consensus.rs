@@ -2,7 +2,7 @@
 
 use super::ViewModel;
 use super::flaw::ViewFlaw;
-use super::state::{NODES, Node, Roster, Seat, Standing, State};
+use super::state::{NODES, Roster, Seat, Standing, State};
 
 impl ViewModel {
     /// Calls `visit` with every content that a node may propose as its next view, if it may propose one: it has learned all that
@@ -35,12 +35,13 @@ impl ViewModel {
 
     /// What the next view may have of a disk (rule 6): nothing, what the present one has, or the incarnation that said Hello if it
     /// is higher than all of that disk in the proposer's log.
-    fn seats(&self, state: &State, proposer: usize, disk: usize) -> [Option<Seat>; 5] {
-        let (proposer, node) = (&state.nodes[proposer], &state.nodes[disk]);
+    fn seats(&self, state: &State, proposing: usize, disk: usize) -> [Option<Seat>; 5] {
+        let (proposer, node) = (&state.nodes[proposing], &state.nodes[disk]);
         let stays = proposer.view(proposer.learned).and_then(|roster| roster.life(disk));
         let highest = (1..=proposer.learned).filter_map(|view| proposer.view(view)?.life(disk)).max();
         let has_left = node.standing == Standing::Left && stays == Some(node.life);
-        let is_new = node.standing == Standing::Apart && Some(node.life) > highest;
+        let is_heard = state.is_greeted(proposing, disk);
+        let is_new = is_heard && node.standing == Standing::Apart && Some(node.life) > highest;
         let comes_back = stays.is_none() && self.has(ViewFlaw::LeftOutReadmitted);
         [
             Some(Seat::Out),
@@ -66,7 +67,8 @@ impl ViewModel {
         let (node, other) = (&state.nodes[me], &state.nodes[from]);
         let view = (2..=self.bounds.views).find(|view| node.view(*view) != other.view(*view))?;
         let is_decided = node.view(view).is_some() && node.view(view) == state.decided(view);
-        if is_decided || !node.is_running() || !other.is_running() {
+        let is_kept = is_decided || node.learned >= view;
+        if is_kept || !node.is_running() || !other.is_running() || !state.is_greeted(me, from) {
             return None;
         }
         let mut after = *state;
@@ -77,17 +79,23 @@ impl ViewModel {
         Some((view, after))
     }
 
-    /// Whether a node can learn a view (rule 8): its own log has it, and a majority has the same. The first to learn it decides it.
+    /// Whether a node can learn a view (rule 8): its own log has it, and a majority that it counts has the same. The first to learn it
+    /// decides it.
     pub(super) fn is_learnable(state: &State, me: usize, view: u8) -> bool {
         let node = &state.nodes[me];
-        let has_same = |other: &&Node| other.view(view) == node.view(view);
+        let has_same = |other: &usize| state.nodes[*other].view(view) == node.view(view);
+        let counts = |other: &usize| has_same(other) && state.is_greeted(me, *other);
         let is_there = node.learned < view && node.view(view).is_some();
-        is_there && 2 * state.nodes.iter().filter(has_same).count() > NODES
+        is_there && 2 * (0..NODES).filter(counts).count() > NODES
     }
 
-    /// The wrong moment at which to begin to wait.
+    /// Drops a report that a set-back disk made for another content of the view that it has now. If a rule is broken, this is also
+    /// the wrong moment at which to begin to wait.
     fn on_accepted(&self, state: &mut State, me: usize) {
         let newest = state.nodes[me].newest();
+        if newest > 1 && state.nodes[me].view(newest) != state.decided(newest) {
+            state.nodes[me].reports[usize::from(newest) - 2] = None;
+        }
         if self.has(ViewFlaw::WaitFromAccepting) && self.leaves_somebody_out(&state.nodes[me], newest) {
             state.begin_quiet(me);
         }

@@ -1,6 +1,6 @@
 //! The rules that can be broken on purpose.
 
-use super::ViewBounds;
+use super::{ViewBounds, Witnesses};
 
 /// A rule of the view change that is left out or done wrongly. Each lets two clients in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,11 +33,21 @@ pub enum ViewFlaw {
     OldMessagesTaken,
     /// A node says that it leaves while its client is inside.
     LeaveBeforeStop,
+    /// Nobody greets, so a disk that was set back votes and acknowledges.
+    SetBackDiskVotes,
+    /// A life is a number of boots without a nonce, which a set-back disk reaches again by restarting, like its number of records.
+    BootsWithoutNonce,
+    /// A greeting compares lives, but not how many records the disk has synced.
+    SyncedIgnored,
+    /// A greeting compares how many records the disk has synced, but counts the one that its last start has written.
+    SyncedAfterBoot,
+    /// A set-back disk is marked in memory only, so a restart loses the mark.
+    MarkNotDurable,
 }
 
 impl ViewFlaw {
     /// All of them.
-    pub const ALL: [ViewFlaw; 14] = [
+    pub const ALL: [ViewFlaw; 19] = [
         ViewFlaw::NoWait,
         ViewFlaw::WaitFromAccepting,
         ViewFlaw::WaitOverwritten,
@@ -52,6 +62,11 @@ impl ViewFlaw {
         ViewFlaw::AcknowledgedAfterAccepting,
         ViewFlaw::OldMessagesTaken,
         ViewFlaw::LeaveBeforeStop,
+        ViewFlaw::SetBackDiskVotes,
+        ViewFlaw::BootsWithoutNonce,
+        ViewFlaw::SyncedIgnored,
+        ViewFlaw::SyncedAfterBoot,
+        ViewFlaw::MarkNotDurable,
     ];
 
     /// What is done wrongly, in a few words.
@@ -72,13 +87,18 @@ impl ViewFlaw {
             ViewFlaw::AcknowledgedAfterAccepting => "acknowledged after accepting a newer view",
             ViewFlaw::OldMessagesTaken => "messages of an older view taken",
             ViewFlaw::LeaveBeforeStop => "leave before stop",
+            ViewFlaw::SetBackDiskVotes => "set-back disk votes",
+            ViewFlaw::BootsWithoutNonce => "boots without nonce",
+            ViewFlaw::SyncedIgnored => "synced ignored",
+            ViewFlaw::SyncedAfterBoot => "synced compared after the record of the boot",
+            ViewFlaw::MarkNotDurable => "mark of a set-back disk not durable",
         }
     }
 
     /// Bounds within which it shows.
     #[must_use]
     pub fn bounds(self) -> ViewBounds {
-        let quiet = ViewBounds { views: 3, changes: 1, crash: false, leave: false };
+        let quiet = ViewBounds { views: 3, changes: 1, crash: false, leave: false, set_back: None };
         match self {
             ViewFlaw::WaitOverwritten | ViewFlaw::SkippedViewsForgotten | ViewFlaw::NewcomerActsAtOnce => {
                 ViewBounds { changes: 2, ..quiet }
@@ -88,6 +108,13 @@ impl ViewFlaw {
                 ViewBounds { views: 2, crash: true, ..quiet }
             }
             ViewFlaw::LeaveBeforeStop => ViewBounds { views: 2, leave: true, ..quiet },
+            ViewFlaw::SetBackDiskVotes
+            | ViewFlaw::BootsWithoutNonce
+            | ViewFlaw::SyncedIgnored
+            | ViewFlaw::SyncedAfterBoot => ViewBounds { views: 2, set_back: Some(Witnesses::Both), ..quiet },
+            ViewFlaw::MarkNotDurable => {
+                ViewBounds { views: 2, changes: 2, crash: true, set_back: Some(Witnesses::Both), ..quiet }
+            }
             ViewFlaw::NoWait
             | ViewFlaw::WaitFromAccepting
             | ViewFlaw::ReportWithoutFreeze

@@ -17,7 +17,10 @@ pub(super) fn broken(state: &State, views: u8) -> Vec<(Property, String)> {
         let Some(roster) = state.decided(view) else { break };
         let faults = [
             (!is_decided_once(state, view), "two contents are decided as view"),
-            (state.holders(view).count() > 1, "two nodes report to be inside at the beginning of view"),
+            (
+                state.holders(view, roster).count() > 1,
+                "two nodes report to be inside at the beginning of view",
+            ),
             (
                 is_held_from_outside(state, view, roster),
                 "somebody is inside who was left out by the reported view",
@@ -34,17 +37,18 @@ pub(super) fn broken(state: &State, views: u8) -> Vec<(Property, String)> {
     broken
 }
 
-/// Invariant 8: all who learned a view have the same.
+/// Invariant 8: all who learned a view have the same, and so had a disk that was set back since.
 fn is_decided_once(state: &State, view: u8) -> bool {
     let decided = state.decided(view);
-    state.nodes.iter().filter(|node| node.learned >= view).all(|node| node.view(view) == decided)
+    let learned = state.nodes.iter().filter(|node| node.learned >= view).map(|node| node.view(view));
+    learned.chain(state.lost(view).map(Some)).all(|roster| roster == decided)
 }
 
 /// Invariant 4, denied: the section is reported, all reports are in, and yet an incarnation is inside that an earlier view had
 /// and this one has not.
 fn is_held_from_outside(state: &State, view: u8, roster: Roster) -> bool {
-    let is_in = |member: usize| state.nodes[member].report(view).is_some();
-    if state.holders(view).next().is_none() || !roster.members().all(is_in) {
+    let is_in = |member: usize| state.reported(view, roster, member).is_some();
+    if state.holders(view, roster).next().is_none() || !roster.members().all(is_in) {
         return false;
     }
     let own =

@@ -13,12 +13,15 @@
 //!   messages of older views are dropped (12); who is left out stops its client and starts over as a new incarnation (13);
 //! - a node waits a quiet time from the learning of a view that leaves somebody out, and when it is taken in (15); it lets in only in
 //!   an installed view, with a lease, and after the quiet time or if the section was reported (17);
-//! - whoever leaves by itself stops first, and nobody has to wait for it (21).
+//! - whoever leaves by itself stops first, and nobody has to wait for it (21);
+//! - every start of a disk is a life of its own by a nonce (27); two voters count each other's acknowledgements and log entries
+//!   only if neither knows of a life or a synced record that the other's disk lacks, and a node that hears of one marks its
+//!   disk and never votes again (28).
 //!
 //! # What is in the model
 //!
 //! Three nodes, each a voter with a log, one section, one client a node that goes in and out, up to three views, one crash with a
-//! restart, one node that leaves. The client of a crashed node stays inside until its deadline: it counts. Of
+//! restart, one node that leaves, one disk that is set back. The client of a crashed node stays inside until its deadline: it counts. Of
 //! **consensus** the logs are left: any node that has learned all of its log proposes any next view, any node takes over an entry of
 //! another's log or loses an undecided one, and what a majority has may be learned and is then never lost. That allows more than
 //! Raft does: leaders and terms only forbid. Of the **algorithm** within a view one permission is left, which begins with whoever
@@ -30,7 +33,33 @@
 //! when no client is inside by such a lease, be it a member's or not. That the lease of somebody left out cannot be renewed
 //! after the decision is not assumed: it is what is checked.
 //!
+//! # A disk that is set back
+//!
+//! A node stops, its disk is replaced by an earlier copy of itself, and the node starts again. There are two kinds of copies:
+//!
+//! - one from before the first start. Its list of lives lacks one that every log names, because view 1 does. So every voter
+//!   notices it, whatever the voter remembers;
+//! - one with the same list of lives and a shorter log. Only the number of synced records shows that, and a voter has that
+//!   number in memory, not in its log. Heartbeats, acknowledgements and entries carry it, so every running voter may know it.
+//!   Which voters do is chosen when the disk is set back ([`Witnesses`]).
+//!
+//! A voter that knows does not count the set-back node. So with three voters **exclusion holds if both others know of a record
+//! that the copy lacks, and neither restarts before the node has marked its disk**. Then the node is as good as crashed, and
+//! the model checks that what it had acknowledged, learned and reported, and the client that it left behind, do no harm. In
+//! general: every majority of the voters that contains the set-back node must contain a voter that knows, from its log or from
+//! memory since its own start. Less is not enough, and the rules cannot do more: if one of the two others knows nothing newer
+//! ([`Witnesses::One`]), or forgets it by a restart ([`Witnesses::BothUntilRestart`]), the search finds two clients inside.
+//!
+//! An acknowledgement that arrives after its sender was set back is the same as a set-back that comes later, as long as nobody
+//! counts the node in between. What a majority decided stays decided in the logs that have it, even if only the set-back node
+//! had learned it: a leader without it would need the vote of a voter that has it.
+//!
 //! # What is left out
+//!
+//! Logs have no terms and votes. A copy that lacks nothing but a vote is as dangerous as one that lacks an entry: the condition
+//! above is about every synced record. There is no copy with some but not all of the later lives (a voter notices it if a view
+//! in its log names a lost one, and else from memory), no second set-back, which could undo the mark, and no set-back of a node
+//! that has left by itself.
 //!
 //! Voters are always the same three (rule 22). There are no clocks that drift, so that a margin, a lease counted from the wrong moment or
 //! a clock that stops cannot be told wrong; no shortening of the quiet time by age (16), no counter of a fence within a view (19), no
@@ -39,14 +68,16 @@
 //!
 //! # Fewer states
 //!
-//! What only lets more happen is done at once: a lease is renewed whenever two voters would acknowledge it, a view installed when
-//! its last report is made, a permission received when it can be. To be slow is the same as not to use what one has.
-//! [`ViewModel::without_reduction`] makes all of this steps of their own, and comes to the same verdicts.
+//! What only lets more happen is done at once: a lease is renewed whenever two voters would acknowledge it, a view installed
+//! when its last report is made, a permission received when it can be, a disk marked when both other voters know for good that
+//! it was set back. To be slow is the same as not to use what one has. [`ViewModel::without_reduction`] makes all of this steps
+//! of their own, [`ViewModel::with_greetings`] only the last, and both come to the same verdicts.
 
 mod act;
 mod acting;
 mod change;
 mod consensus;
+mod disk;
 mod flaw;
 mod invariants;
 mod state;
@@ -55,8 +86,9 @@ use doorway_checker::{Known, Property, Step, System};
 use doorway_core::{Phase, Refusal};
 
 use act::Act;
+pub use disk::Witnesses;
 pub use flaw::ViewFlaw;
-use state::{MOST_VIEWS, NODES, Standing, State};
+use state::{MOST_VIEWS, NODES, Node, Standing, State};
 
 /// The view change as a system to explore.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +98,8 @@ pub struct ViewModel {
     /// The view in which an entry is reported as if it were wrong.
     sought: Option<u8>,
     reduces: bool,
+    /// Whether a greeting that both other voters would give is a step of its own.
+    greets: bool,
 }
 
 /// How much may happen in a run.
@@ -79,6 +113,8 @@ pub struct ViewBounds {
     pub crash: bool,
     /// Whether one node may leave by itself.
     pub leave: bool,
+    /// Whether one disk may be set back, and which voters remember that it had synced more.
+    pub set_back: Option<Witnesses>,
 }
 
 impl ViewModel {
@@ -93,7 +129,7 @@ impl ViewModel {
                 bounds.views
             )));
         }
-        Ok(Self { bounds, flaw: None, sought: None, reduces: true })
+        Ok(Self { bounds, flaw: None, sought: None, reduces: true, greets: false })
     }
 
     /// The same with one rule broken.
@@ -108,6 +144,13 @@ impl ViewModel {
         Self { reduces: false, ..self }
     }
 
+    /// The same, but a set-back disk is marked by a step of its own also where both other voters know of it: until then only the
+    /// greeting keeps its node from being counted.
+    #[must_use]
+    pub fn with_greetings(self) -> Self {
+        Self { greets: true, ..self }
+    }
+
     /// The same, but the first entry in a view is reported as if it broke an invariant: to see that it can be reached, and how.
     #[must_use]
     pub fn seeking_entry_in(self, view: u8) -> Self {
@@ -117,7 +160,7 @@ impl ViewModel {
     /// The newest view in the log of any node, decided or not.
     #[must_use]
     pub fn newest_view(state: &[u32]) -> u8 {
-        State::of(state).nodes.iter().map(state::Node::newest).max().unwrap_or_default()
+        State::of(state).nodes.iter().map(Node::newest).max().unwrap_or_default()
     }
 
     fn has(&self, flaw: ViewFlaw) -> bool {
@@ -132,6 +175,7 @@ impl ViewModel {
             give(Act::Heartbeat { voter: other }, self.heartbeat(state, me, other));
             give(Act::Renew { voter: other }, self.renew(state, me, other));
             give(Act::Pass { view, to: other }, self.pass(state, me, other));
+            give(Act::Greet { voter: other }, self.greet(state, me, other));
             if let Some((view, after)) = self.accept(state, me, other) {
                 give(Act::Accept { view, from: other }, Some(after));
             }
@@ -151,6 +195,7 @@ impl ViewModel {
         give(Act::Leave, self.leave(state, me));
         give(Act::Crash, self.crash(state, me));
         give(Act::Restart, self.restart(state, me));
+        self.set_backs(state, me, &mut |act, after| give(act, Some(after)));
         self.proposals(state, me, &mut |roster| {
             give(Act::Propose { view: view + 1, roster }, Some(self.propose(state, me, roster)));
         });
@@ -159,13 +204,19 @@ impl ViewModel {
     /// Does at once what only lets more happen, unless a flaw makes it matter when it is done, and drops what has no effect
     /// any more.
     fn settle(&self, state: &mut State) {
+        if self.reduces && !self.greets {
+            self.mark_at_once(state);
+        }
         if self.reduces && !self.has(ViewFlaw::ReportRebuilt) {
             (0..NODES).for_each(|me| self.install(state, me, 0));
         }
         if self.reduces {
             (0..NODES).for_each(|me| self.lease(state, me));
         }
-        state.fence = state.nodes.iter().map(|node| node.learned).fold(u8::MAX, u8::min).max(state.fence);
+        let takes_part = |node: &&Node| node.standing != Standing::Marked;
+        let learned = state.nodes.iter().filter(takes_part).map(|node| node.learned);
+        state.fence = learned.fold(u8::MAX, u8::min).max(state.fence);
+        state.drop_found();
         for node in &mut state.nodes {
             node.heartbeat = node.heartbeat.filter(|(_, sent)| node.lease != Some(*sent));
         }

@@ -5,10 +5,12 @@ pub(super) const NODES: usize = 3;
 /// The most views; the first is there from the beginning.
 pub(super) const MOST_VIEWS: u8 = 3;
 /// How many numbers a word has.
-pub(super) const WORD: usize = 4 * NODES + 1;
+pub(super) const WORD: usize = 4 * NODES + 2;
+/// The number of a word that has what is on its way, and the one after it that has what a set-back disk lost.
+const REST: usize = 4 * NODES;
 
 /// Where the bit is, in the first number of a node, that tells whether its client is inside.
-const INSIDE_PLACE: u32 = 7;
+const INSIDE_PLACE: u32 = 8;
 /// Where the client that a crash left behind begins in the last number.
 const ORPHAN_PLACE: u32 = 9;
 
@@ -18,12 +20,16 @@ pub(super) struct State {
     pub(super) nodes: [Node; NODES],
     /// For each view to whom its permission is on its way, if it is.
     pub(super) flights: [Option<u8>; MOST_VIEWS as usize],
-    /// The client of the node that crashed, if it was inside and its deadline has not come.
+    /// The client of a node that crashed or was set back, if it was inside and its deadline has not come.
     pub(super) orphan: Option<Orphan>,
     /// Whether a node has crashed.
     pub(super) has_crashed: bool,
     /// The newest view in which somebody was let in, or that all have learned, so that nobody can be let in in an older one.
     pub(super) fence: u8,
+    /// The node whose disk was set back, as long as it has not marked itself.
+    pub(super) set_back: Option<SetBack>,
+    /// The views from the second on that were decided, and that only the node had learned whose disk was set back.
+    pub(super) lost: [Option<Roster>; MOST_VIEWS as usize - 1],
 }
 
 /// A node, with its disk and its client.
@@ -36,8 +42,8 @@ pub(super) struct Node {
     pub(super) learned: u8,
     /// The views from the second on in its log, decided or not.
     pub(super) log: [Option<Roster>; MOST_VIEWS as usize - 1],
-    /// What it reported at the beginning of each view from the second on: whether its client is inside.
-    pub(super) reports: [Option<bool>; MOST_VIEWS as usize - 1],
+    /// What it reported at the beginning of each view from the second on.
+    pub(super) reports: [Option<Report>; MOST_VIEWS as usize - 1],
     pub(super) is_inside: bool,
     /// Whether the permission of its view is here.
     pub(super) has_permission: bool,
@@ -47,6 +53,13 @@ pub(super) struct Node {
     pub(super) heartbeat: Option<(u8, Sent)>,
     /// Whether its quiet time goes on.
     pub(super) is_quiet: bool,
+}
+
+/// What an incarnation of a node reports: whether its client is inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Report {
+    pub(super) life: u8,
+    pub(super) is_inside: bool,
 }
 
 /// How a node takes part.
@@ -62,6 +75,28 @@ pub(super) enum Standing {
     Active,
     /// It has said that it leaves; it goes on as a voter.
     Left,
+    /// It has marked its disk as set back: it never votes or takes part again.
+    Marked,
+}
+
+/// In the order of their numbers.
+const STANDINGS: [Standing; 6] =
+    [Standing::Down, Standing::Apart, Standing::Limbo, Standing::Active, Standing::Left, Standing::Marked];
+
+/// A disk that was set back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SetBack {
+    pub(super) node: u8,
+    pub(super) evidence: Evidence,
+}
+
+/// What shows the other voters that a disk was set back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// Its list of lives lacks one that every log names.
+    Life,
+    /// These voters, one bit each, remember that it had synced more.
+    Synced(u8),
 }
 
 /// The client of a crashed node: it knows its deadline, and nothing else.
@@ -109,12 +144,23 @@ impl State {
         let mut nodes = [node; NODES];
         nodes[0].has_permission = true;
         let flights = [None; MOST_VIEWS as usize];
-        Self { nodes, flights, orphan: None, has_crashed: false, fence: 1 }
+        let lost = [None; MOST_VIEWS as usize - 1];
+        Self { nodes, flights, orphan: None, has_crashed: false, fence: 1, set_back: None, lost }
     }
 
-    /// The content of a view, if it is decided: somebody has learned it.
+    /// The content of a view, if it is decided: a node has learned it, or had before its disk was set back.
     pub(super) fn decided(&self, view: u8) -> Option<Roster> {
+        self.learned(view).or_else(|| self.lost(view))
+    }
+
+    /// The content of a view, if a node has learned it.
+    pub(super) fn learned(&self, view: u8) -> Option<Roster> {
         self.nodes.iter().find(|node| node.learned >= view).and_then(|node| node.view(view))
+    }
+
+    /// The content of a view that was decided, and that only a set-back disk had as learned.
+    pub(super) fn lost(&self, view: u8) -> Option<Roster> {
+        if view == 1 { None } else { self.lost[usize::from(view) - 2] }
     }
 
     /// Whether the client that a crash left behind at a node is inside.
@@ -122,9 +168,38 @@ impl State {
         self.orphan.is_some_and(|orphan| usize::from(orphan.node) == node)
     }
 
-    /// The node reported to be inside at the beginning of a view, or several if something is wrong.
-    pub(super) fn holders(&self, view: u8) -> impl Iterator<Item = usize> {
-        (0..NODES).filter(move |node| self.nodes[*node].report(view) == Some(true))
+    /// What a member reported at the beginning of a view with this content: whether its client is inside. Reports of an incarnation
+    /// that the content lacks, or for a content that another majority decided, do not count.
+    pub(super) fn reported(&self, view: u8, roster: Roster, member: usize) -> Option<bool> {
+        if view == 1 {
+            return Some(false);
+        }
+        let node = &self.nodes[member];
+        let is_for = |report: &Report| {
+            roster.has(member, report.life) && node.view(view).is_none_or(|own| own == roster)
+        };
+        node.reports[usize::from(view) - 2].filter(is_for).map(|report| report.is_inside)
+    }
+
+    /// The node reported to be inside at the beginning of a view with this content, or several if something is wrong.
+    pub(super) fn holders(&self, view: u8, roster: Roster) -> impl Iterator<Item = usize> {
+        (0..NODES).filter(move |node| self.reported(view, roster, *node) == Some(true))
+    }
+
+    /// Stops a node. Its client goes on until its deadline.
+    pub(super) fn stop(&mut self, me: usize) {
+        let node = &mut self.nodes[me];
+        let orphan = |lease| Orphan { node: me as u8, life: node.life, lease };
+        self.orphan = node.lease.filter(|_| node.is_inside).map(orphan).or(self.orphan);
+        node.forget(Standing::Down);
+        self.forget_quiet(me);
+    }
+
+    /// Rule 28: whether two voters count what the other says. They do not if one was set back and the other knows it.
+    pub(super) fn is_greeted(&self, one: usize, other: usize) -> bool {
+        let Some(SetBack { node, evidence }) = self.set_back else { return true };
+        let node = usize::from(node);
+        !(node == one && evidence.is_known_to(other) || node == other && evidence.is_known_to(one))
     }
 
     /// Begins a node's quiet time: every heartbeat so far was sent before it.
@@ -148,7 +223,7 @@ impl State {
         orphan.chain(nodes).for_each(change);
     }
 
-    /// The state as numbers below 2^16.
+    /// The state as numbers, below 2^16 but for the last if a set-back disk has lost a third view.
     pub(super) fn word(&self) -> [u32; WORD] {
         let mut word = [0; WORD];
         for (node, numbers) in self.nodes.iter().zip(word.chunks_exact_mut(4)) {
@@ -163,19 +238,23 @@ impl State {
         };
         debug_assert_eq!(rest.place, ORPHAN_PLACE);
         rest.push(self.orphan.map_or(0, orphan), 7);
-        word[WORD - 1] = rest.number;
+        word[REST] = rest.number;
+        let mut disk = Bits::default();
+        disk.push(self.set_back.map_or(0, SetBack::code), 5);
+        self.lost.iter().for_each(|view| disk.push(view.map_or(0, Roster::code), 9));
+        word[REST + 1] = disk.number;
         word
     }
 
     /// Whether a client of a node is inside in the state of a word, its own or one that a crash left behind.
     pub(super) fn is_inside(word: &[u32], node: usize) -> bool {
-        let orphan = word[WORD - 1] >> ORPHAN_PLACE;
+        let orphan = word[REST] >> ORPHAN_PLACE;
         word[4 * node] >> INSIDE_PLACE & 1 == 1 || orphan > 0 && (orphan as usize - 1) % NODES == node
     }
 
     /// The state of a word.
     pub(super) fn of(word: &[u32]) -> Self {
-        let mut rest = Bits { number: word[WORD - 1], ..Bits::default() };
+        let mut rest = Bits { number: word[REST], ..Bits::default() };
         let flights = [(); MOST_VIEWS as usize].map(|()| (rest.take(2) as u8).checked_sub(1));
         let (has_crashed, fence) = (rest.take(1) == 1, rest.take(2) as u8);
         let orphan = rest.take(7).checked_sub(1).map(|code| Orphan {
@@ -184,14 +263,17 @@ impl State {
             lease: Sent((code / 3 % 8) as u8),
         });
         let nodes = std::array::from_fn(|node| Node::of(&word[4 * node..4 * node + 4]));
-        Self { nodes, flights, orphan, has_crashed, fence }
+        let mut disk = Bits { number: word[REST + 1], ..Bits::default() };
+        let set_back = disk.take(5).checked_sub(1).map(SetBack::of);
+        let lost = [(); MOST_VIEWS as usize - 1].map(|()| Roster::if_any(disk.take(9)));
+        Self { nodes, flights, orphan, has_crashed, fence, set_back, lost }
     }
 }
 
 impl Node {
     /// Whether it runs, so that it can vote.
     pub(super) fn is_running(&self) -> bool {
-        self.standing != Standing::Down
+        !matches!(self.standing, Standing::Down | Standing::Marked)
     }
 
     /// Whether it has a view.
@@ -209,11 +291,6 @@ impl Node {
         1 + self.log.iter().flatten().count() as u8
     }
 
-    /// What it reported at the beginning of a view.
-    pub(super) fn report(&self, view: u8) -> Option<bool> {
-        if view == 1 { Some(false) } else { self.reports[usize::from(view) - 2] }
-    }
-
     /// Forgets all but its disk, as a node does without a view.
     pub(super) fn forget(&mut self, standing: Standing) {
         self.standing = standing;
@@ -226,33 +303,79 @@ impl Node {
     fn numbers(&self) -> [u32; 4] {
         let mut bits = Bits::default();
         bits.push(self.standing as u32, 3);
-        bits.push(u32::from(self.life), 2);
+        bits.push(u32::from(self.life), 3);
         bits.push(u32::from(self.learned), 2);
         debug_assert_eq!(bits.place, INSIDE_PLACE);
         bits.push(u32::from(self.is_inside), 1);
         bits.push(u32::from(self.has_permission), 1);
         bits.push(u32::from(self.is_quiet), 1);
-        self.reports.iter().for_each(|report| bits.push(report.map_or(0, |inside| 1 + u32::from(inside)), 2));
         let heartbeat =
             self.heartbeat.map_or(0, |(voter, sent)| 1 + u32::from(voter) + 3 * u32::from(sent.0));
         let lease = self.lease.map_or(0, |sent| 1 + u32::from(sent.0));
         let [second, third] = self.log.map(|view| view.map_or(0, Roster::code));
-        [bits.number, lease + 9 * heartbeat, second, third]
+        let mut sent = Bits::default();
+        sent.push(lease + 9 * heartbeat, 8);
+        self.reports.iter().for_each(|report| sent.push(report.map_or(0, Report::code), 4));
+        [bits.number, sent.number, second, third]
     }
 
     fn of(numbers: &[u32]) -> Self {
         let mut bits = Bits { number: numbers[0], ..Bits::default() };
-        let standing = [Standing::Down, Standing::Apart, Standing::Limbo, Standing::Active, Standing::Left]
-            [bits.take(3) as usize];
-        let (life, learned) = (bits.take(2) as u8, bits.take(2) as u8);
+        let standing = STANDINGS[bits.take(3) as usize];
+        let (life, learned) = (bits.take(3) as u8, bits.take(2) as u8);
         let [is_inside, has_permission, is_quiet] = [(); 3].map(|()| bits.take(1) == 1);
-        let reports =
-            [(); MOST_VIEWS as usize - 1].map(|()| bits.take(2).checked_sub(1).map(|code| code == 1));
-        let lease = (numbers[1] % 9).checked_sub(1).map(|sent| Sent(sent as u8));
-        let heartbeat =
-            (numbers[1] / 9).checked_sub(1).map(|code| ((code % 3) as u8, Sent((code / 3) as u8)));
-        let log = [numbers[2], numbers[3]].map(|code| (code > 0).then(|| Roster::of(code)));
+        let mut sent = Bits { number: numbers[1], ..Bits::default() };
+        let times = sent.take(8);
+        let reports = [(); MOST_VIEWS as usize - 1].map(|()| sent.take(4).checked_sub(1).map(Report::of));
+        let lease = (times % 9).checked_sub(1).map(|sent| Sent(sent as u8));
+        let heartbeat = (times / 9).checked_sub(1).map(|code| ((code % 3) as u8, Sent((code / 3) as u8)));
+        let log = [numbers[2], numbers[3]].map(Roster::if_any);
         Self { standing, life, learned, log, reports, is_inside, has_permission, lease, heartbeat, is_quiet }
+    }
+}
+
+impl Report {
+    /// Its number, which is never 0.
+    fn code(self) -> u32 {
+        1 + u32::from(self.is_inside) + 2 * u32::from(self.life)
+    }
+
+    /// The report whose number is one more than this.
+    fn of(code: u32) -> Self {
+        Self { life: (code / 2) as u8, is_inside: code % 2 == 1 }
+    }
+}
+
+impl Evidence {
+    /// Whether it is known to a voter other than the one whose disk was set back.
+    pub(super) fn is_known_to(self, voter: usize) -> bool {
+        match self {
+            Evidence::Life => true,
+            Evidence::Synced(voters) => voters & 1 << voter != 0,
+        }
+    }
+
+    /// Whether two voters remember it.
+    pub(super) fn is_known_to_two(self) -> bool {
+        matches!(self, Evidence::Synced(voters) if voters.count_ones() == 2)
+    }
+}
+
+impl SetBack {
+    /// Its number, which is never 0.
+    fn code(self) -> u32 {
+        let evidence = match self.evidence {
+            Evidence::Synced(voters) => voters,
+            Evidence::Life => 1 << NODES,
+        };
+        1 + u32::from(self.node) + NODES as u32 * u32::from(evidence)
+    }
+
+    /// The disk whose number is one more than this.
+    fn of(code: u32) -> Self {
+        let voters = (code / NODES as u32) as u8;
+        let evidence = if voters == 1 << NODES { Evidence::Life } else { Evidence::Synced(voters) };
+        Self { node: (code % NODES as u32) as u8, evidence }
     }
 }
 
@@ -308,6 +431,11 @@ impl Roster {
             bits.push(code, 3);
         }
         bits.number
+    }
+
+    /// The content with this number, if it is not 0.
+    fn if_any(code: u32) -> Option<Self> {
+        (code > 0).then(|| Self::of(code))
     }
 
     /// The content with this number.
