@@ -234,8 +234,9 @@ impl Desk {
 
     /// There is no connection any more, or not yet.
     fn on_gone(&mut self, error: &Error) {
-        self.wire = Wire::Down(clock::now() + clock::ticks(self.pauses.next()));
+        // In this order: the daemon frees everything when the socket is closed, so that nothing may be valid by then.
         self.ledger.on_gone(error, self.connector.is_some());
+        self.wire = Wire::Down(clock::now() + clock::ticks(self.pauses.next()));
         self.fault = error.clone();
         if self.welcome.look(Option::is_none) {
             let error = error.clone();

@@ -26,6 +26,7 @@ pub(crate) struct Plan {
     pub(crate) names: Vec<SectionName>,
     pub(crate) patience: Option<Duration>,
     pub(crate) max_hold: Option<Duration>,
+    pub(crate) ttl: Option<Duration>,
     pub(crate) tell_if_wanted: bool,
     /// Whether it is asked again if the daemon goes away before it answers.
     pub(crate) persists: bool,
@@ -47,6 +48,8 @@ pub(crate) struct Ledger {
     entries: BTreeMap<u32, Entry>,
     questions: BTreeMap<u32, Question>,
     last: u32,
+    /// When the last sign of life was given.
+    signed: Ticks,
     asks: Vec<Ask>,
     woken: Vec<Waker>,
 }
@@ -64,8 +67,9 @@ enum Stage {
     Waiting(Ticks),
     /// It is inside until then.
     Inside(Ticks),
-    /// It was told to stop and has not said yet that it did; then it has by itself.
-    Stopping(Ticks),
+    /// It must stop: it was told to, or its deadline has passed. It keeps its sections until its owner has left, as nothing else
+    /// here knows that the program has stopped, or until the daemon takes them.
+    Stopping,
 }
 
 struct Question {
@@ -79,20 +83,22 @@ impl Entry {
     fn due(&self) -> Option<Ticks> {
         match self.stage {
             Stage::Waiting(since) => self.plan.patience.map(|span| later(since, span.saturating_add(GRACE))),
-            Stage::Inside(until) | Stage::Stopping(until) => Some(until),
+            Stage::Inside(until) => Some(until),
+            Stage::Stopping => None,
         }
     }
 
     fn ask(&self, number: u32, now: Ticks) -> Ask {
         let waited = match self.stage {
             Stage::Waiting(since) => clock::span(Ticks(now.0.saturating_sub(since.0))),
-            Stage::Inside(_) | Stage::Stopping(_) => Duration::ZERO,
+            Stage::Inside(_) | Stage::Stopping => Duration::ZERO,
         };
         Ask::Lock {
             number,
             names: self.plan.names.clone(),
             patience: self.plan.patience.map(|span| clock::ticks(span.saturating_sub(waited))),
             max_hold: self.plan.max_hold.map(clock::ticks),
+            ttl: self.plan.ttl.map(clock::ticks),
             tell_if_wanted: self.plan.tell_if_wanted,
         }
     }
@@ -125,7 +131,7 @@ impl Ledger {
         let Some(entry) = self.entries.remove(&number) else { return };
         self.asks.push(match entry.stage {
             Stage::Waiting(_) => Ask::Cancel { number },
-            Stage::Inside(_) | Stage::Stopping(_) => Ask::Release { number },
+            Stage::Inside(_) | Stage::Stopping => Ask::Release { number },
         });
     }
 
@@ -166,11 +172,12 @@ impl Ledger {
                 Ok(())
             }
             Told::Lost { number, why } => {
-                if let Some(Stage::Inside(until)) = self.entries.get(&number).map(|entry| entry.stage) {
-                    self.stop(number, Lost::Told(why), until);
+                if let Some(Stage::Inside(_)) = self.entries.get(&number).map(|entry| entry.stage) {
+                    self.stop(number, Lost::Told(why));
                 }
                 Ok(())
             }
+            Told::Freed { number } => self.on_freed(number),
             Told::Refused { number, why } => self.on_refused(number, why),
             Told::Wanted { number, section } => {
                 self.on_wanted(number, section);
@@ -208,25 +215,53 @@ impl Ledger {
             return Err(Error::Strange("it grants what was not asked for".to_owned()));
         };
         if until <= now {
-            self.stop(number, Lost::Deadline, until);
+            // Nobody was inside, so that nobody has to stop.
+            self.stop(number, Lost::Deadline);
             self.leave(number);
             return Ok(());
         }
         entry.stage = Stage::Inside(until);
         self.woken.extend(entry.seat.enter(fences, until));
+        if entry.plan.ttl.is_some() {
+            self.give_sign(now);
+        }
         Ok(())
     }
 
     /// A word that comes at the deadline or after it comes too late.
     fn on_renewed(&mut self, number: u32, until: Ticks, now: Ticks) {
         let Some(entry) = self.entries.get_mut(&number) else { return };
-        let Stage::Inside(old) = entry.stage else { return };
+        let Stage::Inside(_) = entry.stage else { return };
         if entry.seat.renew(until, now) {
             entry.stage = Stage::Inside(until);
         } else {
-            self.stop(number, Lost::Deadline, old);
-            self.leave(number);
+            self.stop(number, Lost::Deadline);
         }
+    }
+
+    /// The daemon has taken what was lost: there is nothing to leave any more.
+    fn on_freed(&mut self, number: u32) -> Result<(), Error> {
+        match self.entries.get(&number).map(|entry| entry.stage) {
+            Some(Stage::Waiting(_)) => Err(Error::Strange("it frees what it has not granted".to_owned())),
+            Some(Stage::Inside(_) | Stage::Stopping) => {
+                self.stop(number, Lost::Deadline);
+                self.entries.remove(&number);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn give_sign(&mut self, now: Ticks) {
+        self.signed = now;
+        self.asks.push(Ask::Alive);
+    }
+
+    /// When the next sign of life is due, if anybody inside has a time-to-live: a third of the shortest after the last one.
+    fn sign_due(&self) -> Option<Ticks> {
+        let is_inside = |entry: &&Entry| matches!(entry.stage, Stage::Inside(_));
+        let ttls = self.entries.values().filter(is_inside).filter_map(|entry| entry.plan.ttl);
+        ttls.min().map(|ttl| later(self.signed, ttl / 3))
     }
 
     fn on_refused(&mut self, number: u32, why: Reason) -> Result<(), Error> {
@@ -254,8 +289,8 @@ impl Ledger {
             match stage {
                 Stage::Waiting(_) if persists && comes_back => {}
                 Stage::Waiting(_) => self.fail(number, error.clone()),
-                Stage::Inside(until) | Stage::Stopping(until) => {
-                    self.stop(number, Lost::Daemon, until);
+                Stage::Inside(_) | Stage::Stopping => {
+                    self.stop(number, Lost::Daemon);
                     self.entries.remove(&number);
                 }
             }
@@ -278,10 +313,13 @@ impl Ledger {
                 Stage::Waiting(_) => {
                     let late = if is_connected { Error::Silent } else { entry.refused(Reason::TimedOut) };
                     self.woken.extend(entry.seat.end(Outcome::Refused(late)));
+                    self.leave(number);
                 }
-                Stage::Inside(until) | Stage::Stopping(until) => self.stop(number, Lost::Deadline, until),
+                Stage::Inside(_) | Stage::Stopping => self.stop(number, Lost::Deadline),
             }
-            self.leave(number);
+        }
+        if self.sign_due().is_some_and(|due| due <= now) {
+            self.give_sign(now);
         }
         let late = self.questions.iter().filter(|(_, question)| question.gives_up <= now);
         for number in late.map(|(number, _)| *number).collect::<Vec<_>>() {
@@ -292,7 +330,8 @@ impl Ledger {
     /// When time has to be looked at again.
     pub(crate) fn due(&self) -> Option<Ticks> {
         let entries = self.entries.values().filter_map(Entry::due);
-        entries.chain(self.questions.values().map(|question| question.gives_up)).min()
+        let questions = self.questions.values().map(|question| question.gives_up);
+        entries.chain(questions).chain(self.sign_due()).min()
     }
 
     /// Whether anything waits for the daemon.
@@ -332,9 +371,9 @@ impl Ledger {
     }
 
     /// Whoever is inside must stop. That it did it says by leaving.
-    fn stop(&mut self, number: u32, lost: Lost, until: Ticks) {
+    fn stop(&mut self, number: u32, lost: Lost) {
         let Some(entry) = self.entries.get_mut(&number) else { return };
-        entry.stage = Stage::Stopping(until);
+        entry.stage = Stage::Stopping;
         self.woken.extend(entry.seat.end(Outcome::Lost(lost)));
     }
 
@@ -373,6 +412,7 @@ mod tests {
             names: names.iter().map(|text| name(text)).collect(),
             patience: patience.map(Duration::from_secs),
             max_hold: None,
+            ttl: None,
             tell_if_wanted: false,
             persists: true,
         }
@@ -423,11 +463,13 @@ mod tests {
         assert_eq!(ledger.due(), Some(Ticks(until + SECOND)));
         ledger.on_told(renewed(until + 9 * SECOND), Ticks(until + SECOND)).expect("a daemon says this");
         assert_eq!(outcome(&seat), Outcome::Lost(Lost::Deadline));
+        assert_eq!(ledger.take_asks(), [], "the program may not have stopped yet");
+        ledger.leave(number);
         assert_eq!(ledger.take_asks(), [Ask::Release { number }]);
     }
 
     #[test]
-    fn whoever_is_told_to_stop_says_that_it_did_and_at_its_deadline_without_being_asked() {
+    fn a_lost_lock_is_released_when_its_owner_leaves_and_not_at_the_deadline() {
         let mut ledger = Ledger::default();
         let (number, seat) = ledger.enter(plan(&["a", "b"], None), Ticks(0)).expect("it is free");
         let fences = vec![(name("b"), Fence(2)), (name("a"), Fence(1))];
@@ -437,12 +479,56 @@ mod tests {
         ledger.take_asks();
         ledger.on_told(Told::Lost { number, why: Loss::Leaving }, Ticks(2)).expect("a daemon says this");
         assert_eq!(outcome(&seat), Outcome::Lost(Lost::Told(Loss::Leaving)));
-        assert_eq!(ledger.take_asks(), []);
-        assert!(ledger.enter(plan(&["b"], None), Ticks(3)).is_err(), "it has not said yet that it stopped");
+        let renewed = Told::Renewed { number, until: Ticks(99) };
+        ledger.on_told(renewed, Ticks(3)).expect("a daemon says this");
+        assert!(!seat.is_valid(), "no later word revives it");
         ledger.on_time(Ticks(9), true);
+        assert_eq!((ledger.take_asks(), ledger.due()), (vec![], None));
+        assert!(ledger.enter(plan(&["b"], None), Ticks(9)).is_err(), "it has not said yet that it stopped");
+        ledger.leave(number);
         assert_eq!(ledger.take_asks(), [Ask::Release { number }]);
         assert_eq!(outcome(&seat), Outcome::Lost(Lost::Told(Loss::Leaving)));
         assert!(ledger.enter(plan(&["b"], None), Ticks(9)).is_ok());
+    }
+
+    #[test]
+    fn what_the_daemon_has_freed_is_not_left_any_more_and_can_be_entered_again() {
+        let mut ledger = Ledger::default();
+        let (number, seat) = ledger.enter(plan(&["a"], None), Ticks(0)).expect("it is free");
+        let freed = || Told::Freed { number };
+        assert!(ledger.on_told(freed(), Ticks(0)).is_err(), "nothing was granted");
+        ledger.on_told(granted(number, "a", 9), Ticks(1)).expect("a daemon says this");
+        ledger.take_asks();
+        ledger.on_time(Ticks(9), true);
+        assert_eq!(outcome(&seat), Outcome::Lost(Lost::Deadline));
+        ledger.on_told(freed(), Ticks(10)).expect("a daemon says this");
+        ledger.on_told(freed(), Ticks(10)).expect("nothing is known of it any more");
+        ledger.leave(number);
+        assert_eq!(ledger.take_asks(), []);
+        assert!(ledger.enter(plan(&["a"], None), Ticks(10)).is_ok());
+    }
+
+    #[test]
+    fn a_sign_of_life_is_given_at_the_entry_and_every_third_of_the_shortest_ttl() {
+        let mut ledger = Ledger::default();
+        let with = |names, seconds| Plan { ttl: Some(Duration::from_secs(seconds)), ..plan(names, None) };
+        let (slow, _) = ledger.enter(with(&["slow"], 9), Ticks(0)).expect("it is free");
+        let (quick, _) = ledger.enter(with(&["quick"], 6), Ticks(0)).expect("it is free");
+        ledger.take_asks();
+        assert_eq!(ledger.due(), None, "nobody who waits gives signs");
+        ledger.on_told(granted(slow, "slow", 60 * SECOND), Ticks(SECOND)).expect("a daemon says this");
+        assert_eq!((ledger.take_asks(), ledger.due()), (vec![Ask::Alive], Some(Ticks(4 * SECOND))));
+        ledger.on_told(granted(quick, "quick", 60 * SECOND), Ticks(2 * SECOND)).expect("a daemon says this");
+        assert_eq!((ledger.take_asks(), ledger.due()), (vec![Ask::Alive], Some(Ticks(4 * SECOND))));
+        ledger.on_time(Ticks(4 * SECOND - 1), true);
+        assert_eq!(ledger.take_asks(), []);
+        ledger.on_time(Ticks(5 * SECOND), true);
+        assert_eq!((ledger.take_asks(), ledger.due()), (vec![Ask::Alive], Some(Ticks(7 * SECOND))));
+        let lost = Told::Lost { number: quick, why: Loss::Silent };
+        ledger.on_told(lost, Ticks(6 * SECOND)).expect("a daemon says this");
+        assert_eq!(ledger.due(), Some(Ticks(8 * SECOND)), "only the slow one is left");
+        ledger.leave(slow);
+        assert_eq!(ledger.due(), None);
     }
 
     #[test]

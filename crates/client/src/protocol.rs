@@ -3,6 +3,13 @@
 //! Frames go over a Unix socket: four bytes of length, least significant first, then the message as postcard writes it. The
 //! daemon speaks first: [`Told::Welcome`] says which version it speaks. A connection is a client: when the last copy of its
 //! socket is closed, by whatever process has one, all that it waits for or is inside of is given back.
+//!
+//! A client that is told to stop, or whose deadline passes, keeps its sections until it says [`Ask::Release`], or until a margin
+//! after the latest deadline that it was told, when the daemon says [`Told::Freed`]. So it says `Release` when nothing of it acts any
+//! more, and not before. A deadline never moves once its client was told to stop.
+//!
+//! A request may have a time-to-live. Then its client gives a sign of life, [`Ask::Alive`], as soon as it is in and every third of
+//! that time. The deadline that it is told is the earlier one of the lease's and of its last sign plus the time-to-live.
 
 use std::io;
 
@@ -12,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 
 /// The longest frame of a client, in bytes.
 pub const LONGEST_ASK: usize = 64 << 10;
@@ -41,6 +48,8 @@ pub enum Ask {
         patience: Option<Ticks>,
         /// How long it stays at most.
         max_hold: Option<Ticks>,
+        /// How long it stays at most without a sign of life.
+        ttl: Option<Ticks>,
         /// Whether it wants to be told that somebody waits.
         tell_if_wanted: bool,
     },
@@ -54,6 +63,8 @@ pub enum Ask {
         /// The number of the request.
         number: u32,
     },
+    /// A sign of life, for all that it is inside of with a time-to-live.
+    Alive,
     /// It wants to know how things stand.
     Status {
         /// The number of this question.
@@ -119,9 +130,9 @@ pub enum Told {
         number: u32,
         /// The fence of each section, in the order of their names.
         fences: Vec<(SectionName, Fence)>,
-        /// The deadline on [`crate::clock`]: whoever is not told otherwise before it must have stopped at it by itself. The
-        /// node frees the sections at this moment at the earliest, on the same clock; the other nodes, if they have to do it
-        /// without this one, a margin later.
+        /// The deadline on [`crate::clock`]: a client that is not told a later one before it must have stopped at it by itself. The
+        /// sections are free a margin later at the earliest, unless the client has released them or is gone; so it is if this node
+        /// frees them, and if the other nodes have to do it without this one.
         until: Ticks,
     },
     /// A request may stay longer.
@@ -131,12 +142,17 @@ pub enum Told {
         /// The new deadline.
         until: Ticks,
     },
-    /// A request that was in must stop at once.
+    /// A request that was in must stop.
     Lost {
         /// Which.
         number: u32,
         /// Why.
         why: Loss,
+    },
+    /// The sections of a request that had to stop, and was not released, have been taken from it.
+    Freed {
+        /// Which.
+        number: u32,
     },
     /// A request will not be served.
     Refused {

@@ -23,6 +23,7 @@ pub struct Request {
     names: Result<Vec<SectionName>, Refusal>,
     patience: Option<Duration>,
     max_hold: Option<Duration>,
+    ttl: Option<Duration>,
     tell_if_wanted: bool,
     persists: bool,
 }
@@ -31,7 +32,15 @@ impl Request {
     pub(crate) fn new<N: AsRef<str>>(handle: &Arc<Handle>, names: impl IntoIterator<Item = N>) -> Self {
         let names = names.into_iter().map(|name| SectionName::new(name.as_ref())).collect();
         let handle = Arc::clone(handle);
-        Self { handle, names, patience: None, max_hold: None, tell_if_wanted: false, persists: false }
+        Self {
+            handle,
+            names,
+            patience: None,
+            max_hold: None,
+            ttl: None,
+            tell_if_wanted: false,
+            persists: false,
+        }
     }
 
     /// Waits no longer than this. Without it, for ever.
@@ -47,6 +56,15 @@ impl Request {
     /// Stays no longer than this: then the lock is lost, whatever its holder does.
     pub fn max_hold(self, span: Duration) -> Self {
         Self { max_hold: Some(span), ..self }
+    }
+
+    /// Loses the lock if this process gives no sign of life for so long, as when it is stopped (SIGSTOP, a debugger, a frozen
+    /// container) while its machine goes on. Without it, a stopped process keeps the lock.
+    ///
+    /// The client's own thread gives the signs, every third of this time: threads of the program that hang are not noticed, for
+    /// them there is [`Request::max_hold`]. A time shorter than three margins of the cluster, 300 ms by default, is refused.
+    pub fn ttl(self, span: Duration) -> Self {
+        Self { ttl: Some(span), ..self }
     }
 
     /// Wants to know when somebody waits for what it holds: see [`Guard::wanted`].
@@ -86,8 +104,8 @@ impl Request {
         if !(1..=Lock::MOST_NAMES).contains(&names.len()) || has_twice(&names) {
             return Err(Error::Refused { names, why: Reason::BadNames });
         }
-        let Self { handle, patience, max_hold, tell_if_wanted, persists, .. } = self;
-        let plan = Plan { names, patience, max_hold, tell_if_wanted, persists };
+        let Self { handle, patience, max_hold, ttl, tell_if_wanted, persists, .. } = self;
+        let plan = Plan { names, patience, max_hold, ttl, tell_if_wanted, persists };
         let (number, seat) = handle.shared.at_desk(|desk| desk.ledger.enter(plan, clock::now()))?;
         Ok(Place { handle, number, seat })
     }

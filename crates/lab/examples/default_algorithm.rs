@@ -234,6 +234,7 @@ impl Measurement {
             names: vec![self.section.clone()],
             patience: None,
             max_hold: None,
+            ttl: None,
             tell_if_wanted: false,
         };
         self.cluster.command(node, Command::Lock(lock));

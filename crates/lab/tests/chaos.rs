@@ -131,6 +131,10 @@ flaws_are_found! {
         LeaseFromArrival of "carvalho-roucairol" by TwoInside,
     a_clock_that_stops_in_a_pause_is_found: ClockStopsInPause of "naimi-trehel" by TwoInside,
     drift_beyond_the_bound_is_found: DriftBeyondBound of "naimi-trehel" by TwoInside,
+    /// A holder was told to stop and stays until its deadline; meanwhile the view changes, and the next one comes in.
+    a_slack_that_is_not_reported_is_found: SlackNotReported of "naimi-trehel" by TwoInside,
+    /// A client that fell silent stays until the deadline that it was told, and its node frees by the time-to-live.
+    a_deadline_beyond_the_time_to_live_is_found: DeadlineBeyondTtl of "naimi-trehel" by TwoInside,
 }
 
 #[test]
@@ -164,6 +168,7 @@ fn enter_and_leave(cluster: &mut Cluster, number: u64, limit: Ticks) -> Option<F
         names: vec![section()],
         patience: None,
         max_hold: None,
+        ttl: None,
         tell_if_wanted: false,
     };
     cluster.command(node, Command::Lock(lock));

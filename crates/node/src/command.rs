@@ -1,8 +1,11 @@
 //! What clients tell their node, and what it tells them.
 
+use std::borrow::Cow;
+
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use serde::{Deserialize, Serialize};
 
+use crate::timing::MILLISECOND;
 use crate::{ClientId, RequestId, Timing};
 
 /// What somebody on this side of the network wants of the node.
@@ -21,9 +24,11 @@ pub enum Command {
     },
     /// A client is gone, with all that it waits for or is inside of.
     Gone(ClientId),
-    /// A client cannot be talked to any more, but may still be there: it waits for nothing, and what it is inside of is free when its
-    /// deadline has passed.
+    /// A client cannot be talked to any more, but may still be there: it waits for nothing, and what it is inside of is free a
+    /// margin after its deadline.
     Forsake(ClientId),
+    /// A client gives a sign of life: all that it is inside of with a time-to-live counts anew from now.
+    Alive(ClientId),
     /// The node is to leave its cluster in peace: nobody is let in any more, those inside may stay until so many ticks have
     /// passed.
     Leave {
@@ -37,8 +42,8 @@ pub enum Command {
     /// again. With a new disk it can come back as a new node. Only a leader acts on it, and answers [`Notice::Removed`] once
     /// that is agreed; anybody else answers [`Notice::NotLeader`].
     Remove(NodeId),
-    /// Whoever stays in a section, at whichever node, is to be put out. It is told so, and the section is free when it has said
-    /// that it left or its deadline has passed: so two are never inside. Answered with [`Notice::Broken`].
+    /// The holder of a section, at any node, is told to stop. The section is free when the holder says that it left, or a margin
+    /// after its deadline: so two are never inside. Answered with [`Notice::Broken`].
     Break(Stay),
 }
 
@@ -64,6 +69,8 @@ pub struct Lock {
     pub patience: Option<Ticks>,
     /// How long it stays at most.
     pub max_hold: Option<Ticks>,
+    /// How long it stays at most without a sign of life of its client. The entry counts as the first sign.
+    pub ttl: Option<Ticks>,
     /// Whether it wants to be told that somebody waits.
     pub tell_if_wanted: bool,
 }
@@ -92,12 +99,18 @@ pub enum Notice {
         /// The new deadline.
         until: Ticks,
     },
-    /// A request that was in must stop at once.
+    /// A request that was in must stop. It keeps its sections until its client says with a release that it has stopped, or until
+    /// a margin after the latest deadline that it was told, when [`Notice::Freed`] follows.
     Lost {
         /// Which.
         request: RequestId,
         /// Why.
         why: Loss,
+    },
+    /// The node has taken the sections of a request that had to stop and was not released.
+    Freed {
+        /// Which.
+        request: RequestId,
     },
     /// A request will not be served.
     Refused {
@@ -163,9 +176,10 @@ pub enum Loss {
     Leaving,
     /// Two nodes said that they were inside: nobody may go on.
     Conflict,
-    /// An operator has put it out. Unlike after every other loss the section is still its own: it should stop, and then say so
-    /// with a release; at its deadline the section is taken from it in any case.
+    /// An operator has broken the section.
     Broken,
+    /// Its client gave no sign of life for as long as its time-to-live.
+    Silent,
 }
 
 impl Loss {
@@ -179,6 +193,7 @@ impl Loss {
             Loss::Leaving => "this node is leaving its cluster",
             Loss::Conflict => "two nodes reported to be inside",
             Loss::Broken => "somebody has broken the lock",
+            Loss::Silent => "its holder gave no sign of life for as long as its time-to-live",
         }
     }
 }
@@ -200,13 +215,18 @@ pub enum Reason {
     TooMany,
     /// The node is leaving its cluster.
     Leaving,
+    /// Its time-to-live is too short for signs of life to arrive in time: see [`Timing::shortest_ttl`].
+    ShortTtl {
+        /// The shortest that the node takes.
+        shortest: Ticks,
+    },
 }
 
 impl Reason {
     /// The reason as the end of a sentence.
     #[must_use]
-    pub fn sentence(self) -> &'static str {
-        match self {
+    pub fn sentence(self) -> Cow<'static, str> {
+        let fixed = match self {
             Reason::TimedOut => "it was not free in time",
             Reason::Cancelled => "the request was withdrawn",
             Reason::Reentrant => {
@@ -216,6 +236,13 @@ impl Reason {
             Reason::BadNumber => "there is a request of that number already",
             Reason::TooMany => "this node has as many requests, or sections in use, as it can keep",
             Reason::Leaving => "this node is leaving its cluster",
-        }
+            Reason::ShortTtl { shortest } => {
+                return Cow::Owned(format!(
+                    "its time-to-live must be at least {} ms: a sign of life every third of it, and its answer, may each be late by the cluster's margin",
+                    shortest.0.div_ceil(MILLISECOND.0)
+                ));
+            }
+        };
+        Cow::Borrowed(fixed)
     }
 }

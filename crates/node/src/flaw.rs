@@ -40,11 +40,15 @@ pub enum Flaw {
     ClockStopsInPause,
     /// Clocks run faster and slower than was promised.
     DriftBeyondBound,
+    /// A section whose holder was told to stop, and has not yet, is not reported.
+    SlackNotReported,
+    /// Deadlines are told without regard to the time-to-live, and sections freed by it.
+    DeadlineBeyondTtl,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Flaw; 18] = [
+    pub const ALL: [Flaw; 20] = [
         Flaw::NoWait,
         Flaw::WaitOverwritten,
         Flaw::VoterAcknowledgesAll,
@@ -63,6 +67,8 @@ impl Flaw {
         Flaw::LeaseFromArrival,
         Flaw::ClockStopsInPause,
         Flaw::DriftBeyondBound,
+        Flaw::SlackNotReported,
+        Flaw::DeadlineBeyondTtl,
     ];
 
     /// What one types.
@@ -87,6 +93,8 @@ impl Flaw {
             Flaw::LeaseFromArrival => "lease-from-arrival",
             Flaw::ClockStopsInPause => "clock-stops-in-pause",
             Flaw::DriftBeyondBound => "drift-beyond-bound",
+            Flaw::SlackNotReported => "slack-not-reported",
+            Flaw::DeadlineBeyondTtl => "deadline-beyond-ttl",
         }
     }
 
@@ -112,6 +120,8 @@ impl Flaw {
             Flaw::LeaseFromArrival => "a lease counts from the arrival of acknowledgements",
             Flaw::ClockStopsInPause => "the clock stands still while its machine does",
             Flaw::DriftBeyondBound => "clocks run faster and slower than promised",
+            Flaw::SlackNotReported => "a section whose holder was told to stop is not reported",
+            Flaw::DeadlineBeyondTtl => "deadlines are told beyond the time-to-live that frees",
         }
     }
 

@@ -17,7 +17,8 @@ pub const fn milliseconds(count: u64) -> Ticks {
 pub struct Timing {
     /// L: how long a node may act after the sending of a heartbeat that a majority of the voters acknowledged.
     pub lease: Ticks,
-    /// M: how long before the end of its lease a node tells its clients that they have lost.
+    /// M: how long before the end of its lease a node tells its clients that they have lost. It frees what they do not release
+    /// this much after their deadline, which is the slack that a late process has.
     pub margin: Ticks,
     /// ρ: by how much a clock may run fast or slow, in parts per million.
     pub drift_ppm: u64,
@@ -72,6 +73,13 @@ impl Timing {
         let (fast, slow) = (million + u128::from(self.drift_ppm), million - u128::from(self.drift_ppm));
         let lease = (u128::from(self.lease.0) * fast).div_ceil(slow);
         Ticks(u64::try_from(lease).unwrap_or(u64::MAX)) + self.granularity
+    }
+
+    /// 3·M: the shortest time-to-live of a client. It gives a sign of life every third of it. A sign that is late by M, with an
+    /// answer that is late by M, still arrives in time if TTL/3 + M + M ≤ TTL.
+    #[must_use]
+    pub fn shortest_ttl(&self) -> Ticks {
+        Ticks(self.margin.0.saturating_mul(3))
     }
 
     /// # Errors
@@ -137,6 +145,11 @@ mod tests {
     #[test]
     fn the_waiting_time_is_the_lease_on_the_slowest_clock_by_the_fastest() {
         assert_eq!(Timing::default().wait(), Ticks(1_020_203 + 10_000));
+    }
+
+    #[test]
+    fn the_shortest_time_to_live_is_three_margins() {
+        assert_eq!(Timing::default().shortest_ttl(), milliseconds(300));
     }
 
     #[test]

@@ -29,12 +29,23 @@ pub(super) fn run(
     voice: &Voice<'_>,
 ) -> Result<u8, Ending> {
     let stay = Stay::new(grant.until, clock::ticks(arguments.margin.0));
-    let mut inside =
-        Inside { arguments, voice, wakeups, line, is_connected: true, stay, why: None, program: None };
+    let signs_at = arguments.ttl.map(|_| clock::now());
+    let mut inside = Inside {
+        arguments,
+        voice,
+        wakeups,
+        line,
+        is_connected: true,
+        stay,
+        signs_at,
+        why: None,
+        program: None,
+    };
     inside.wait_for_time()?;
     let program = Program::start(&arguments.command, &variables(arguments, &grant), &inside.line);
     inside.program = Some(program.map_err(|error| Ending::failure(&error))?);
     while !inside.is_done() {
+        inside.give_sign();
         inside.sleep()?;
         inside.hear();
         inside.on_time();
@@ -61,6 +72,8 @@ struct Inside<'a> {
     /// Whether the daemon is still there.
     is_connected: bool,
     stay: Stay,
+    /// When the next sign of life is due, if there is a time-to-live.
+    signs_at: Option<Ticks>,
     /// Why the daemon said that the lock is lost, if it did.
     why: Option<Loss>,
     program: Option<Program>,
@@ -76,6 +89,7 @@ impl Inside<'_> {
             if self.stay.has_passed(clock::now()) {
                 return Err(self.margin_is_long());
             }
+            self.give_sign();
             let before = self.stay.deadline();
             let _ = self.sleep_until(Some(before));
             self.hear();
@@ -102,7 +116,18 @@ impl Inside<'_> {
 
     fn sleep_until(&self, alarm: Option<Ticks>) -> Result<(), Ending> {
         let line = self.is_connected.then(|| self.line.as_fd());
+        let alarm = alarm.into_iter().chain(self.signs_at).min();
         self.wakeups.sleep(line, alarm).map(|_| ()).map_err(|error| Ending::failure(&error))
+    }
+
+    /// Tells the daemon every third of the time-to-live that this process runs. A command that was asked to stop needs no more time.
+    fn give_sign(&mut self) {
+        let now = clock::now();
+        let Some(ttl) = self.arguments.ttl.filter(|_| self.signs_at.is_some_and(|at| at <= now)) else {
+            return;
+        };
+        let is_given = self.is_connected && !self.stay.is_over() && self.line.say(&Ask::Alive).is_ok();
+        self.signs_at = is_given.then(|| now + clock::ticks(ttl.0 / 3));
     }
 
     /// Hears what the daemon says; of one that is gone, that there will be no more.
@@ -125,7 +150,7 @@ impl Inside<'_> {
         }
     }
 
-    /// Whoever has lost must be out at once; one that was only put out still has its time.
+    /// Whoever has lost must be out at once; one that was told to stop in good time has until its deadline.
     fn on_lost(&mut self, why: Loss) {
         self.why = Some(why);
         let has_time = matches!(why, Loss::Broken | Loss::Leaving);
@@ -234,6 +259,7 @@ impl Inside<'_> {
 
     /// Leaves, and waits until the daemon has heard it; one that let the deadline pass may be deaf.
     fn release(&mut self) {
+        self.signs_at = None;
         let now = clock::now();
         let ends = if self.stay.has_passed(now) { now } else { now + FAREWELL };
         let section = self.arguments.names.first().cloned();

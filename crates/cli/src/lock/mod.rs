@@ -40,14 +40,20 @@ use crate::{Answer, Exit};
 /// lost or broken: then only the fence protects.
 ///
 /// If this machine is cut off from the others, its lock passes on to them after a while. The command is stopped before that: it is sent
-/// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not. If this process itself was stopped
-/// meanwhile (SIGSTOP, Ctrl-Z), that happens as soon as it goes on: until then only the fence protects.
+/// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not. The lock is free the cluster's
+/// margin after the deadline, or earlier, when all of the command is gone.
+///
+/// If this process itself is stopped (SIGSTOP, Ctrl-Z, a frozen container), it keeps the lock for as long as the daemon renews it. With
+/// --ttl it loses the lock after that time and the cluster's margin. In both cases no process stops the command while this one stands
+/// still, and only the fence protects; when it goes on and finds that the lock is lost, it kills the command at once. What this process leaves
+/// running when it ends gives no signs of life either: with --ttl it keeps the section for that time and no longer.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway lock nightly -- ./backup.sh            wait, as long as it takes
   doorway lock nightly --try -- ./backup.sh      or let it be
   doorway lock nightly --wait 30s -- ./backup.sh or give up after a while
   doorway lock nightly --max-hold 10m -- ./backup.sh
+  doorway lock nightly --ttl 10s -- ./backup.sh  lose it if stopped for so long
   doorway lock accounts,orders -- ./migrate.sh   several: all or none
   doorway lock demo -- sh -c 'echo my fence is $DOORWAY_FENCE'
   doorway lock demo --node b -- true             through the daemon of node b
@@ -69,6 +75,9 @@ pub(crate) struct Arguments {
     /// Stop the command after this time
     #[arg(long, value_name = "TIME")]
     max_hold: Option<Span>,
+    /// Lose the lock if this process is stopped for this time; at least three times --margin
+    #[arg(long, value_name = "TIME")]
+    ttl: Option<Span>,
     /// What to do to the command if the lock is lost
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLost::Kill)]
     on_lost: OnLost,
@@ -131,8 +140,29 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
         ))),
         None if zero(wait) => Err(Refusal::new("--wait 0s waits for nobody: that is --try")),
         None if zero(max_hold) => Err(Refusal::new("--max-hold 0s leaves no time for the command")),
-        None => Ok(()),
+        None => check_ttl(arguments),
     }
+}
+
+/// A sign of life goes out every third of the time-to-live, and may be late by a third, so that a third is left when its answer moves the
+/// deadline: that must not be less than the margin, in which the command is asked to stop.
+fn check_ttl(arguments: &Arguments) -> Result<(), Refusal> {
+    let Arguments { ttl: Some(ttl), margin, max_hold, .. } = arguments else { return Ok(()) };
+    if ttl.0.is_zero() {
+        return Err(Refusal::new("--ttl 0s loses the lock at once"));
+    }
+    if ttl.0 / 3 < margin.0 {
+        return Err(Refusal::new(format!(
+            "--ttl {ttl} is too short for --margin {margin}: a sign of life every third of it would come too late; give at least {}",
+            Span(margin.0 * 3)
+        )));
+    }
+    if let Some(max_hold) = max_hold.filter(|max_hold| max_hold.0 <= ttl.0) {
+        return Err(Refusal::new(format!(
+            "--ttl {ttl} changes nothing, as --max-hold {max_hold} is over by then: give less, or leave it out"
+        )));
+    }
+    Ok(())
 }
 
 /// From the wish to the end, as an exit status.

@@ -1,7 +1,7 @@
 //! For how long a command may stay inside, kept by its own process.
 //!
 //! Whatever the daemon does, or does not do any more: a margin before the deadline the command is asked to stop, and at the deadline
-//! it is stopped. A renewal moves both; once a command has been asked, nothing takes that back.
+//! it is stopped. A renewal moves both; once a command has been asked, or its lock is lost, nothing takes that back.
 
 use doorway_client::clock;
 use doorway_core::Ticks;
@@ -22,23 +22,26 @@ pub(super) struct Stay {
     margin: Ticks,
     /// What is done next, if anything is.
     next: Option<Step>,
+    /// Whether the lock is lost: no later word moves the deadline.
+    is_lost: bool,
 }
 
 impl Stay {
     /// A stay until a deadline.
     pub(super) fn new(until: Ticks, margin: Ticks) -> Self {
-        Self { until, margin, next: Some(Step::Ask) }
+        Self { until, margin, next: Some(Step::Ask), is_lost: false }
     }
 
     /// It may be longer.
     pub(super) fn renew(&mut self, until: Ticks) {
-        if self.next == Some(Step::Ask) {
+        if self.next == Some(Step::Ask) && !self.is_lost {
             self.until = until;
         }
     }
 
-    /// It is over by this moment, and not later than it would have been anyway.
+    /// The lock is lost: it is over by this moment, and not later than it would have been anyway.
     pub(super) fn end_by(&mut self, moment: Ticks) {
+        self.is_lost = true;
         self.until = self.until.min(moment);
         self.margin = self.margin.max(Ticks(self.until.0.saturating_sub(clock::now().0)));
     }
@@ -115,6 +118,7 @@ mod tests {
         let (now, second) = (clock::now(), Ticks(1_000_000));
         let mut stay = Stay::new(now + second, Ticks(1));
         stay.end_by(now + second + second);
+        stay.renew(now + second + second);
         assert_eq!((stay.due(clock::now()), stay.alarm()), (Some(Step::Ask), Some(now + second)));
         let mut stay = Stay::new(now + second, Ticks(1));
         stay.end_by(now);

@@ -115,6 +115,7 @@ impl Waiting<'_> {
             names: self.arguments.names.clone(),
             patience: left,
             max_hold: self.arguments.max_hold.map(|span| clock::ticks(span.0)),
+            ttl: self.arguments.ttl.map(|span| clock::ticks(span.0)),
             tell_if_wanted: false,
         })?;
         Ok(())

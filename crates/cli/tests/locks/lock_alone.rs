@@ -73,15 +73,16 @@ fn fences_are_passed_on_in_the_order_in_which_the_names_were_typed() {
 #[test]
 fn what_was_typed_reaches_the_daemon() {
     let daemon = Daemon::new("wishes");
-    for (words, patience, max_hold) in [
-        (&["x"][..], None, None),
-        (&["x", "--wait", "2m"], Some(120_000), None),
-        (&["x", "--try", "--max-hold", "1h"], Some(500), Some(3_600_000)),
+    for (words, patience, max_hold, ttl) in [
+        (&["x"][..], None, None, None),
+        (&["x", "--wait", "2m"], Some(120_000), None, None),
+        (&["x", "--try", "--max-hold", "1h", "--ttl", "10s"], Some(500), Some(3_600_000), Some(10_000)),
     ] {
         let child = daemon.lock(&[words, &["--", "false"]].concat());
         let (mut client, request) = daemon.request();
         let rounded = |ticks: Option<Ticks>| ticks.map(|ticks| ticks.0.div_ceil(100_000) * 100);
-        assert_eq!((rounded(request.patience), rounded(request.max_hold)), (patience, max_hold), "{words:?}");
+        let asked = [request.patience, request.max_hold, request.ttl].map(rounded);
+        assert_eq!(asked, [patience, max_hold, ttl], "{words:?}");
         client.say(&Told::Refused { number: request.number, why: Reason::TimedOut });
         let (status, out, said) = end(child);
         assert_eq!((status, out.as_str()), (124, ""), "{said}");
@@ -456,6 +457,10 @@ fn bad_usage_is_refused_in_one_sentence() {
         ("lock x --wait soon -- true", "--wait: \"soon\" is no time"),
         ("lock x --wait 0s -- true", "that is --try"),
         ("lock x --max-hold 0ms -- true", "leaves no time"),
+        ("lock x --ttl 0s -- true", "--ttl 0s loses the lock at once"),
+        ("lock x --ttl 599ms -- true", "--ttl 599ms is too short for --margin 200ms"),
+        ("lock x --ttl 599ms -- true", "give at least 600ms"),
+        ("lock x --ttl 10s --max-hold 10s -- true", "--ttl 10s changes nothing, as --max-hold 10s is over"),
         ("lock x --on-lost dance -- true", "kill, signal, ignore"),
         ("lock x --socket s --node a -- true", "cannot be used with"),
         ("status a b", "unexpected argument"),

@@ -5,10 +5,12 @@ mod cluster;
 mod fleet;
 mod lock;
 mod lock_alone;
+mod lock_signs;
 mod lock_silent;
 mod lock_terminal;
 mod node;
 mod scripted;
 mod shell;
+mod slack;
 #[path = "../terminal/mod.rs"]
 mod terminal;

@@ -79,10 +79,10 @@ impl Daemon {
         let mut client = self.client();
         let introduced = client.hear();
         assert!(matches!(introduced, Some(Ask::Introduce { .. })), "{introduced:?}");
-        let Some(Ask::Lock { number, names, patience, max_hold, .. }) = client.hear() else {
+        let Some(Ask::Lock { number, names, patience, max_hold, ttl, .. }) = client.hear() else {
             panic!("a request for a lock")
         };
-        (client, Request { number, names, patience, max_hold })
+        (client, Request { number, names, patience, max_hold, ttl })
     }
 
     /// The next client, let in with fences from 41 on until so many milliseconds from now.
@@ -100,6 +100,7 @@ pub struct Request {
     pub names: Vec<SectionName>,
     pub patience: Option<Ticks>,
     pub max_hold: Option<Ticks>,
+    pub ttl: Option<Ticks>,
 }
 
 /// A connection of a client.

@@ -40,15 +40,16 @@ fn a_grant_makes_a_guard_with_the_fences_in_the_order_asked_for() {
 fn what_was_chosen_for_a_request_is_told_to_the_daemon() {
     let (client, daemon) = pair();
     client.introduce(&"é".repeat(200));
-    let request = client.section("a").wait(Duration::from_secs(2)).max_hold(LONG).tell_if_wanted();
+    let ttl = Duration::from_millis(900);
+    let request = client.section("a").wait(Duration::from_secs(2)).max_hold(LONG).ttl(ttl).tell_if_wanted();
     let waiting = thread::spawn(move || request.enter_blocking());
     assert_eq!(daemon.next(), Ask::Introduce { label: "é".repeat(100) });
-    let Ask::Lock { number, names, patience, max_hold, tell_if_wanted } = daemon.next() else {
+    let Ask::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } = daemon.next() else {
         panic!("it asks for a section")
     };
     assert_eq!(
-        (names, patience, max_hold, tell_if_wanted),
-        (vec![name("a")], Some(Ticks(2_000_000)), Some(Ticks(20_000_000)), true)
+        (names, patience, max_hold, ttl, tell_if_wanted),
+        (vec![name("a")], Some(Ticks(2_000_000)), Some(Ticks(20_000_000)), Some(Ticks(900_000)), true)
     );
     daemon.tell(&Told::Refused { number, why: Reason::TimedOut });
     let error = waiting.join().expect("the client").expect_err("it is not let in");
@@ -88,8 +89,11 @@ fn a_deadline_passes_while_the_daemon_is_silent() {
     assert_eq!(guard.time_left(), Duration::ZERO);
     assert_eq!(guard.wait_lost(LONG), Some(Lost::Deadline));
     assert_eq!(block_on(guard.wanted()), None);
-    assert_eq!(daemon.next(), Ask::Release { number });
+    client.introduce("lost and not yet out");
+    let introduced = Ask::Introduce { label: "lost and not yet out".to_owned() };
+    assert_eq!(daemon.next(), introduced, "a release at the deadline would free what the program still uses");
     assert_eq!(guard.release(), Err(Lost::Deadline));
+    assert_eq!(daemon.next(), Ask::Release { number });
     let again = client.section("a").enter();
     let mut again = pin!(again);
     assert!(again.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -118,6 +122,28 @@ fn a_loss_is_told_at_once_and_confirmed_when_the_guard_is_dropped() {
         }
     }
     assert_eq!(daemon.next(), Ask::Release { number });
+}
+
+#[test]
+fn a_client_with_a_time_to_live_gives_signs_of_life_until_its_deadline() {
+    let (client, daemon) = pair();
+    let server = thread::spawn(move || {
+        let (number, _) = daemon.grant(60_000);
+        let mut signs = vec![daemon.next(), daemon.next(), daemon.next()];
+        daemon.tell(&Told::Lost { number, why: Loss::Silent });
+        // Until it has heard of that it may give more.
+        while signs.last() == Some(&Ask::Alive) {
+            signs.push(daemon.next());
+        }
+        (signs, number)
+    });
+    let guard = client.section("a").ttl(Duration::from_millis(300)).enter_blocking().expect("it is let in");
+    assert_eq!(guard.wait_lost(LONG), Some(Lost::Told(Loss::Silent)));
+    drop(guard);
+    let (signs, number) = server.join().expect("the daemon");
+    let (last, signs) = signs.split_last().expect("it says something");
+    assert!(signs.iter().all(|sign| *sign == Ask::Alive) && signs.len() >= 3, "{signs:?}");
+    assert_eq!(last, &Ask::Release { number });
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl Outbox {
                 let sentence = "too many answers are not read: ask again".to_owned();
                 waiting.push(told_frame(&Told::Failed { number: *number, sentence }));
             }
-            Told::Lost { number, .. } | Told::Refused { number, .. } => {
+            Told::Lost { number, .. } | Told::Freed { number } | Told::Refused { number, .. } => {
                 waiting.renewals.remove(number);
                 waiting.push(told_frame(told));
             }

@@ -339,6 +339,7 @@ impl Driver {
                 self.tell_request(request, |number| Told::Renewed { number, until });
             }
             Notice::Lost { request, why } => self.lose(request, why),
+            Notice::Freed { request } => self.free(request),
             Notice::Refused { request, why } => self.refuse(request, why),
             Notice::Wanted { request, section } => {
                 self.tell_request(request, |number| Told::Wanted { number, section });
@@ -376,9 +377,7 @@ impl Driver {
     fn hear_broken(&mut self, stay: Stay, was_inside: bool) {
         let meant = stay_in_words(&stay);
         let sentence = if was_inside {
-            format!(
-                "whoever is inside {meant} was told to leave; it is free then, or at the end of its deadline"
-            )
+            format!("the holder of {meant} was told to stop; it is free then, or a margin after its deadline")
         } else {
             format!("nobody was inside {meant}")
         };

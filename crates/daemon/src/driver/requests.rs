@@ -17,7 +17,6 @@ pub(super) struct Requests {
 }
 
 /// A request as the daemon knows it.
-#[derive(Clone)]
 struct Request {
     client: ClientId,
     number: u32,
@@ -73,14 +72,15 @@ impl Driver {
                     client.label = shown(&label);
                 }
             }
-            Ask::Lock { number, names, patience, max_hold, tell_if_wanted } => {
+            Ask::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } => {
                 let Some(request) = self.requests.add(client, number) else {
                     return self.tell(client, &Told::Refused { number, why: Reason::BadNumber });
                 };
-                let lock = Lock { request, client, names, patience, max_hold, tell_if_wanted };
+                let lock = Lock { request, client, names, patience, max_hold, ttl, tell_if_wanted };
                 self.command(Command::Lock(lock));
             }
             Ask::Cancel { number } | Ask::Release { number } => self.give_back(client, number),
+            Ask::Alive => self.command(Command::Alive(client)),
             Ask::Status { number, section, everywhere } => self.survey(client, number, section, everywhere),
             Ask::Break { number, stay } => self.break_open(client, number, stay),
             Ask::Administer { number, order } => self.administer(client, number, order),
@@ -109,16 +109,19 @@ impl Driver {
         self.tell(client, &Told::Granted { number, fences, until });
     }
 
+    /// The holder of a request must stop. The request stays until its client releases it or the node frees it.
     pub(super) fn lose(&mut self, id: RequestId, why: Loss) {
-        // Whoever is put out still has its section, and says so when it has left.
-        let request = match why {
-            Loss::Broken | Loss::Leaving => self.requests.all.get(&id).cloned(),
-            Loss::Lease | Loss::LeftOut | Loss::MaxHold | Loss::Conflict => self.requests.remove(id),
-        };
-        let Some(Request { client, number, first }) = request else { return };
+        let Some(Request { client, number, first }) = self.requests.all.get(&id) else { return };
         let section = first.as_ref().map(|(section, _)| section.as_str());
         tracing::warn!(client = client.0, section, why = why.sentence(), "lock lost");
-        self.tell(client, &Told::Lost { number, why });
+        self.tell(*client, &Told::Lost { number: *number, why });
+    }
+
+    /// The node has taken the sections of a request whose holder had to stop.
+    pub(super) fn free(&mut self, id: RequestId) {
+        if let Some(Request { client, number, .. }) = self.requests.remove(id) {
+            self.tell(client, &Told::Freed { number });
+        }
     }
 
     pub(super) fn refuse(&mut self, id: RequestId, why: Reason) {

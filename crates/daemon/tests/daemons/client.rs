@@ -68,7 +68,7 @@ impl Client {
     pub fn want(&mut self, name: &str, patience: Option<Ticks>) -> u32 {
         let number = self.number();
         let names = vec![section(name)];
-        self.ask(&Ask::Lock { number, names, patience, max_hold: None, tell_if_wanted: false });
+        self.ask(&Ask::Lock { number, names, patience, max_hold: None, ttl: None, tell_if_wanted: false });
         number
     }
 

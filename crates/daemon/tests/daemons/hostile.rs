@@ -84,7 +84,8 @@ fn a_name_that_is_too_long_ends_its_connection_and_nothing_else() {
     let cluster = Cluster::running(1);
     // A request as a client of another making might write it: the second word of the protocol, and its fields.
     let asked = |length: usize| {
-        let request = (1_u32, 7_u32, vec!["x".repeat(length)], None::<u64>, None::<u64>, false);
+        let times = [None::<u64>; 3];
+        let request = (1_u32, 7_u32, vec!["x".repeat(length)], times, false);
         frame(&postcard::to_stdvec(&request).expect("it is data"))
     };
     let mut stream = unix(&cluster, "a");

@@ -50,7 +50,7 @@ fn who_asked_for_what_and_what_came_of_it_is_on_the_record() {
     for part in ["audit=true", "an operator asks", "ann\u{fffd}[2J at the console", &process] {
         assert!(asked.contains(part), "{part} is not in {asked}");
     }
-    let done = record.line_with(&format!("whoever is inside vault of fence {fence} was told to leave"));
+    let done = record.line_with(&format!("the holder of vault of fence {fence} was told to stop"));
     assert!(done.contains("audit=true") && done.contains("done as an operator asked"), "{done}");
 }
 

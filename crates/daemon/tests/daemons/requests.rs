@@ -1,5 +1,6 @@
 //! The life of a request, from the asking to the end.
 
+use doorway_client::clock;
 use doorway_client::protocol::{Ask, Told};
 use doorway_core::{SectionName, Ticks};
 use doorway_node::{Loss, Reason};
@@ -9,7 +10,7 @@ use crate::cluster::Cluster;
 
 fn lock(client: &mut Client, number: u32, names: &[&str], max_hold: Option<Ticks>) {
     let names: Vec<SectionName> = names.iter().map(|name| section(name)).collect();
-    client.ask(&Ask::Lock { number, names, patience: None, max_hold, tell_if_wanted: true });
+    client.ask(&Ask::Lock { number, names, patience: None, max_hold, ttl: None, tell_if_wanted: true });
 }
 
 #[test]
@@ -27,6 +28,32 @@ fn what_a_client_has_is_given_back_when_the_last_copy_of_its_connection_is_close
     );
     drop(copy);
     next.lock("door");
+}
+
+#[test]
+fn a_sign_of_life_moves_the_deadline_and_silence_loses_the_lock() {
+    let cluster = Cluster::running(1);
+    let mut client = cluster.client("a");
+    let (names, patience, ttl) = (vec![section("a")], None, Some(Ticks(700_000)));
+    client.ask(&Ask::Lock { number: 5, names, patience, max_hold: None, ttl, tell_if_wanted: false });
+    let Told::Granted { number: 5, until, .. } = client.hear_news() else { panic!("not let in") };
+    let asked = clock::now();
+    client.ask(&Ask::Alive);
+    let moved = client.hear().expect("the daemon answers");
+    let Told::Renewed { number: 5, until: later } = moved else { panic!("{moved:?}") };
+    assert!(until < later && later <= clock::now() + Ticks(700_000), "{until} {later}");
+    assert!(later >= asked, "it counts from the sign, unless the lease ends before");
+    let mut deadline = later;
+    let lost = loop {
+        match client.hear().expect("the daemon says something") {
+            Told::Renewed { until, .. } => deadline = until,
+            told => break told,
+        }
+    };
+    assert_eq!(lost, Told::Lost { number: 5, why: Loss::Silent });
+    assert!(clock::now() >= deadline);
+    assert_eq!(client.hear_news(), Told::Freed { number: 5 });
+    assert!(clock::now() >= deadline + Ticks(100_000), "a margin after the deadline");
 }
 
 #[test]
@@ -50,6 +77,8 @@ fn a_request_is_cancelled_refused_or_lost_under_its_own_number() {
     one.ask(&Ask::Release { number: 70 });
     assert!(matches!(other.hear_news(), Told::Granted { number: 70, .. }));
     assert_eq!(other.hear_news(), Told::Lost { number: 70, why: Loss::MaxHold });
+    // It does not say that it has stopped.
+    assert_eq!(other.hear_news(), Told::Freed { number: 70 });
     // A late word about what is over already does no harm.
     other.ask(&Ask::Release { number: 70 });
     other.ask(&Ask::Cancel { number: 99 });

@@ -1,7 +1,9 @@
 //! The clients of a cluster: they ask, wait, hold, write, leave, and sometimes sleep through their deadline.
 
+mod stopping;
+
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
-use doorway_node::{ClientId, Command, Lock, Loss, Notice, RequestId};
+use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
 use doorway_simulator::Random;
 
 use super::cluster::Cluster;
@@ -12,6 +14,8 @@ pub(super) struct Clients {
     clients: Vec<Client>,
     names: Vec<SectionName>,
     random: Random,
+    /// How clients with a time-to-live behave, and those that must stop, is drawn on its own.
+    manners: Random,
     requests: u64,
     /// The number of the alarm kind that belongs to clients.
     kind: u64,
@@ -33,9 +37,18 @@ struct Client {
     is_asleep: bool,
     /// What it will do when it wakes up.
     missed: bool,
+    /// The time-to-live of its request, and whether it gives signs of life.
+    ttl: Option<Ticks>,
+    gives_signs: bool,
+    /// D: the latest deadline that it was told, on its node's clock.
+    told_until: Ticks,
     /// What somebody who has vanished had begun to write.
     late: Option<(RequestId, Vec<(SectionName, Fence)>)>,
 }
+
+/// In the token of an alarm: whether it is for a sign of life, and which alarm, or whose sign, it is.
+const SIGN: u64 = 1 << 39;
+const GENERATION: u64 = SIGN - 1;
 
 /// The names of so many sections.
 pub(super) fn section_names(count: usize) -> Vec<SectionName> {
@@ -49,6 +62,8 @@ enum State {
     Waiting { request: RequestId, since: Ticks },
     /// It is inside.
     Inside { request: RequestId, sections: Vec<(SectionName, Fence)>, leaves: Ticks },
+    /// It must stop and has not yet.
+    Stopping { request: RequestId, sections: Vec<(SectionName, Fence)> },
 }
 
 impl Clients {
@@ -60,12 +75,16 @@ impl Clients {
             generation: 0,
             is_asleep: false,
             missed: false,
+            ttl: None,
+            gives_signs: true,
+            told_until: Ticks(0),
             late: None,
         };
         Self {
             clients: NodeId::first(nodes).flat_map(|node| (0..each).map(move |_| client(node))).collect(),
             names: section_names(sections),
             random: Random::new(seed, 23),
+            manners: Random::new(seed, 37),
             requests: 0,
             kind,
             is_recovering: None,
@@ -99,7 +118,7 @@ impl Clients {
         let healed = self.is_recovering.unwrap_or(now);
         let waits = self.clients.iter().filter_map(|client| match &client.state {
             State::Waiting { since, .. } => Some(now - (*since).max(healed)),
-            State::Away | State::Inside { .. } => None,
+            State::Away | State::Inside { .. } | State::Stopping { .. } => None,
         });
         waits.max().unwrap_or_default()
     }
@@ -107,7 +126,7 @@ impl Clients {
     fn put_alarm(&mut self, place: usize, after: Ticks, cluster: &mut Cluster) {
         let client = &mut self.clients[place];
         client.generation += 1;
-        let token = (self.kind << 56) | ((place as u64) << 40) | (client.generation & 0xff_ffff_ffff);
+        let token = (self.kind << 56) | ((place as u64) << 40) | (client.generation & GENERATION);
         let at = cluster.now() + after;
         cluster.engine().put_alarm(at, token);
     }
@@ -122,9 +141,12 @@ impl Clients {
 
     /// An alarm of a client rings.
     pub(super) fn ring(&mut self, token: u64, cluster: &mut Cluster) {
-        let (place, generation) = ((token >> 40 & 0xffff) as usize, token & 0xff_ffff_ffff);
+        let (place, generation) = ((token >> 40 & 0xffff) as usize, token & GENERATION);
+        if token & SIGN != 0 {
+            return self.give_sign(place, generation, cluster);
+        }
         let client = &mut self.clients[place];
-        if client.generation & 0xff_ffff_ffff != generation {
+        if client.generation & GENERATION != generation {
             return;
         }
         if client.is_asleep {
@@ -145,12 +167,16 @@ impl Clients {
                 self.vanish(place, cluster);
             }
             State::Inside { .. } => self.leave(place, cluster),
+            State::Stopping { .. } => self.stop_late(place, cluster),
         }
     }
 
     /// A client is gone without a word, and its node notices. What it had begun to write may still arrive, and then it is the
     /// fence that protects: the lock is free.
     fn vanish(&mut self, place: usize, cluster: &mut Cluster) {
+        if self.is_forsaken(place, cluster) {
+            return;
+        }
         let client = &mut self.clients[place];
         let node = client.node;
         if let State::Inside { request, sections, .. } = &client.state {
@@ -184,8 +210,7 @@ impl Clients {
         let is_inside = |cluster: &Cluster| cluster.nodes()[node.index()].look_at(&name).1 == Some(fence);
         let was_inside = is_inside(cluster);
         cluster.command(node, command.clone());
-        let is_lost =
-            |notice: &Notice| matches!(notice, Notice::Lost { request: lost, .. } if *lost == request);
+        let is_lost = |notice: &Notice| matches!(notice, Notice::Lost { request: lost, .. } | Notice::Freed { request: lost } if *lost == request);
         let is_told = cluster.engine().effects().notices.iter().any(is_lost);
         if was_inside && !is_told && !is_inside(cluster) {
             let what = format!("node {node} took {name} from whoever was inside because of {command:?}");
@@ -228,6 +253,7 @@ impl Clients {
             names: self.draw_names(),
             patience,
             max_hold,
+            ttl: self.draw_ttl(place),
             tell_if_wanted: self.random.happens(0.5),
         };
         cluster.command(node, Command::Lock(lock));
@@ -259,7 +285,9 @@ impl Clients {
     }
 
     fn write(&mut self, place: usize, cluster: &mut Cluster) {
-        if let State::Inside { request, sections, .. } = &self.clients[place].state {
+        if let State::Inside { request, sections, .. } | State::Stopping { request, sections } =
+            &self.clients[place].state
+        {
             let (judge, engine) = cluster.judge_and_engine();
             judge.write(*request, sections, engine);
         }
@@ -267,7 +295,9 @@ impl Clients {
 
     fn leave(&mut self, place: usize, cluster: &mut Cluster) {
         self.write(place, cluster);
-        if let State::Inside { request, sections, .. } = &self.clients[place].state {
+        if let State::Inside { request, sections, .. } | State::Stopping { request, sections } =
+            &self.clients[place].state
+        {
             let (request, fence) = (*request, sections.first().map(|(_, fence)| *fence).unwrap_or_default());
             cluster.judge_mut().end(request);
             let node = self.clients[place].node;
@@ -283,22 +313,18 @@ impl Clients {
             Notice::Renewed { request, until } => {
                 let (judge, engine) = cluster.judge_and_engine();
                 judge.renew(request, until, engine);
-            }
-            Notice::Lost { request, why: Loss::Leaving | Loss::Broken } => {
-                self.lost += 1;
-                // Whoever is put out still has its sections: it says when it has left, or its deadline passes.
-                if let Some(place) = self.inside(request).filter(|place| !self.clients[*place].is_asleep) {
-                    self.leave(place, cluster);
+                if let Some(place) = self.inside(request) {
+                    self.clients[place].told_until = until;
                 }
             }
             Notice::Lost { request, .. } => {
                 self.lost += 1;
-                cluster.judge_mut().end(request);
                 // Whoever sleeps has not heard of it yet, and writes once more when it wakes up.
                 if let Some(place) = self.inside(request).filter(|place| !self.clients[*place].is_asleep) {
-                    self.rest(place, cluster);
+                    self.stop(place, cluster);
                 }
             }
+            Notice::Freed { request } => cluster.judge_mut().free(request),
             Notice::Refused { request, .. } => {
                 self.timed_out += 1;
                 if let Some(place) = self.waiting(request) {
@@ -321,8 +347,7 @@ impl Clients {
     }
 
     fn inside(&self, request: RequestId) -> Option<usize> {
-        let is_it =
-            |client: &Client| matches!(client.state, State::Inside { request: its, .. } if its == request);
+        let is_it = |client: &Client| matches!(client.state, State::Inside { request: its, .. } | State::Stopping { request: its, .. } if its == request);
         self.clients.iter().position(is_it)
     }
 
@@ -351,8 +376,11 @@ impl Clients {
         let longest = if self.is_recovering.is_some() { 10_000 } else { 100_000 };
         let is_long = self.random.happens(0.15) && self.is_recovering.is_none();
         let span = if is_long { self.random.below(3_000_000) } else { self.random.below(longest) };
+        let span = span + self.silence(place).0;
         let leaves = now + Ticks(1 + span);
         self.clients[place].state = State::Inside { request, sections, leaves };
+        self.clients[place].told_until = until;
+        self.put_sign(place, request, cluster);
         if !self.clients[place].is_asleep {
             self.write(place, cluster);
         }
@@ -370,11 +398,11 @@ impl Clients {
             match &client.state {
                 State::Away => {}
                 State::Waiting { .. } => self.rest(place, cluster),
-                State::Inside { request, .. } if with_clients => {
+                State::Inside { request, .. } | State::Stopping { request, .. } if with_clients => {
                     cluster.judge_mut().end(*request);
                     self.rest(place, cluster);
                 }
-                State::Inside { .. } => {}
+                State::Inside { .. } | State::Stopping { .. } => {}
             }
         }
     }

@@ -12,10 +12,19 @@ use super::violation::Violation;
 /// Who waits for one section and who is inside, at each node: several clients of a node are one lane.
 pub(super) struct Recorder {
     section: SectionName,
-    /// The requests of each node that are about the section, and whether they are inside.
-    requests: Vec<BTreeMap<RequestId, bool>>,
+    /// The requests of each node that are about the section.
+    requests: Vec<BTreeMap<RequestId, Stage>>,
     /// How many violations are written down.
     violations: usize,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Inside,
+    /// It must stop, and is inside until it has or is freed.
+    Stopping(Loss),
 }
 
 impl Recorder {
@@ -30,7 +39,7 @@ impl Recorder {
             Command::Lock(lock) if lock.names.contains(&self.section) => {
                 let requests = &mut self.requests[node.index()];
                 let is_alone = requests.is_empty();
-                requests.insert(lock.request, false);
+                requests.insert(lock.request, Stage::Waiting);
                 if is_alone {
                     step(What::Request, "")
                 } else {
@@ -47,6 +56,7 @@ impl Recorder {
             Command::Cancel(_) => drop(step(What::Timer, "a client gives up")),
             Command::Gone(_) => drop(step(What::Timer, "a client is gone")),
             Command::Forsake(_) => drop(step(What::Timer, "a client cannot be talked to any more")),
+            Command::Alive(_) => drop(step(What::Timer, "a client gives a sign of life")),
             Command::Leave { .. } => drop(step(What::Timer, "it is told to leave the cluster")),
             Command::Appoint(_) => drop(step(What::Timer, "it is told who shall vote")),
             Command::Remove(_) => drop(step(What::Timer, "it is told that a node is gone for good")),
@@ -62,7 +72,18 @@ impl Recorder {
                     self.enter(node, *request, *fence, log);
                 }
             }
-            Notice::Lost { request, why } => drop(self.leave(now, node, *request, lost(*why), log)),
+            Notice::Lost { request, why } => {
+                if let Some(stage) = self.requests[node.index()].get_mut(request) {
+                    *stage = Stage::Stopping(*why);
+                }
+            }
+            Notice::Freed { request } => {
+                let rule = match self.requests[node.index()].get(request) {
+                    Some(Stage::Stopping(why)) => lost(*why),
+                    Some(Stage::Waiting | Stage::Inside) | None => "its client could not be talked to",
+                };
+                self.leave(now, node, *request, rule, log);
+            }
             Notice::Refused { request, .. } => drop(self.leave(now, node, *request, "not served", log)),
             Notice::Renewed { .. } | Notice::Wanted { .. } | Notice::Left => {}
             Notice::WrongAlgorithm { .. } | Notice::WrongTiming { .. } | Notice::Expelled => {}
@@ -76,7 +97,7 @@ impl Recorder {
     }
 
     fn enter(&mut self, node: NodeId, request: RequestId, fence: Fence, log: &mut Log) {
-        self.requests[node.index()].insert(request, true);
+        self.requests[node.index()].insert(request, Stage::Inside);
         log.enter(fence, "");
     }
 
@@ -91,9 +112,9 @@ impl Recorder {
         log: &mut Log,
     ) -> bool {
         let requests = &mut self.requests[node.index()];
-        let Some(was_inside) = requests.remove(&request) else { return false };
-        let is_inside = requests.values().any(|is_inside| *is_inside);
-        if is_inside || (!was_inside && !requests.is_empty()) {
+        let Some(stage) = requests.remove(&request) else { return false };
+        let is_inside = requests.values().any(|stage| *stage != Stage::Waiting);
+        if is_inside || (stage == Stage::Waiting && !requests.is_empty()) {
             return false;
         }
         log.push(now, node, What::Release, rule, None);
@@ -127,6 +148,7 @@ fn lost(why: Loss) -> &'static str {
         Loss::Leaving => "the node is leaving",
         Loss::Conflict => "two nodes reported to be inside",
         Loss::Broken => "somebody has broken the lock",
+        Loss::Silent => "no sign of life",
     }
 }
 
@@ -144,6 +166,7 @@ mod tests {
             names: vec![SectionName::new("door").expect("a name")],
             patience: None,
             max_hold: None,
+            ttl: None,
             tell_if_wanted: false,
         })
     }
@@ -167,6 +190,8 @@ mod tests {
         recorder.hear(now, node, &release(1), &mut log);
         recorder.tell(now, node, &granted(2), &mut log);
         recorder.tell(now, node, &Notice::Lost { request: RequestId(2), why: Loss::Lease }, &mut log);
+        recorder.hear(now, node, &Command::Alive(ClientId(2)), &mut log);
+        recorder.tell(now, node, &Notice::Freed { request: RequestId(2) }, &mut log);
         recorder.hear(now, node, &release(2), &mut log);
         let lines = log.iter().map(|event| (event.what, event.rule.unwrap_or_default().into_owned()));
         let expected = [
@@ -176,6 +201,7 @@ mod tests {
             (What::Release, ""),
             (What::Request, "another client waits"),
             (What::Enter { fence: Fence(2) }, ""),
+            (What::Timer, "a client gives a sign of life"),
             (What::Release, "the lease is lost"),
             (What::Timer, "a client leaves elsewhere"),
         ];

@@ -5,7 +5,7 @@ use std::fmt;
 /// What must never happen. Most are invariants of the change of members, and have their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Two are inside one section, both before their deadlines.
+    /// Two are inside one section: the first has not left, and neither its deadline nor the margin after it has passed.
     TwoInside,
     /// A fence is not larger than all before it.
     Fence,

@@ -154,6 +154,7 @@ impl Scene {
             names: vec![SectionName::new(section).expect("a good name")],
             patience: None,
             max_hold: None,
+            ttl: None,
             tell_if_wanted: false,
         };
         self.cluster.command(node, Command::Lock(lock));
@@ -243,15 +244,13 @@ impl Scene {
                 story.lost = Some((now, why));
                 let fence = story.granted.map(|(_, fence)| fence).unwrap_or_default();
                 self.end(request);
-                // Whoever is put out still has its section, and says that it has left.
-                if matches!(why, Loss::Leaving | Loss::Broken) {
-                    self.cluster.command(node, Command::Release { request, fence });
-                }
+                // It stops at once, and says so: nobody has to wait for its slack.
+                self.cluster.command(node, Command::Release { request, fence });
             }
             Notice::Refused { request, why } => {
                 self.stories.get_mut(&request).expect("somebody has asked").refused = Some((now, why));
             }
-            Notice::Wanted { .. } => {}
+            Notice::Wanted { .. } | Notice::Freed { .. } => {}
             other => self.announcements.push((node, other)),
         }
     }

@@ -59,6 +59,7 @@ impl Mill {
             patience: None,
             // So long that the alarms of all these requests would still be set if their ends did not unset them.
             max_hold: Some(ms(3_600_000)),
+            ttl: None,
             tell_if_wanted: false,
         };
         self.cluster.command(node, Command::Lock(lock));

@@ -7,3 +7,4 @@ mod moments;
 mod rules;
 mod scene;
 mod several;
+mod slack;

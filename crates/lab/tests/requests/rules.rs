@@ -96,6 +96,7 @@ fn a_node_that_leaves_refuses_whoever_waits_and_asks_and_bears_those_inside_for_
     assert_eq!(scene.fate(inside), Fate::Lost(Loss::Leaving));
     scene.run_for(ms(100));
     assert_eq!(scene.fate(elsewhere), Fate::Waiting, "one that was told has until its deadline to leave");
+    scene.cluster.judge_mut().end(inside);
     scene.tell(node(0), Command::Release { request: RequestId(1), fence });
     scene.run_for(ms(100));
     assert!(matches!(scene.fate(elsewhere), Fate::Inside(_)), "a node that leaves in peace costs no lease");
@@ -113,7 +114,8 @@ fn a_late_release_with_an_old_fence_frees_nobody() {
     let second = scene.ask(node(0), lock(2, 2, &["east"]));
     let third = scene.ask(node(1), lock(3, 3, &["east"]));
     scene.run_for(ms(60));
-    assert_eq!(scene.fate(first), Fate::Lost(Loss::MaxHold));
+    assert_eq!((scene.fate(first), scene.fate(second)), (Fate::Lost(Loss::MaxHold), Fate::Waiting));
+    scene.run_for(ms(100));
     let Fate::Inside(new) = scene.fate(second) else { panic!("the next one here is in") };
     assert!(new > old);
     for (request, fence) in [(first, old), (second, old), (first, new), (second, Fence(0)), (third, new)] {

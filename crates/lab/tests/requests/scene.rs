@@ -31,6 +31,7 @@ pub fn lock(request: u64, client: u64, sections: &[&str]) -> Lock {
         names: names(sections),
         patience: None,
         max_hold: None,
+        ttl: None,
         tell_if_wanted: false,
     }
 }
@@ -62,6 +63,10 @@ pub struct Asked {
     pub granted: Option<Ticks>,
     /// When it was told that it will not be served, or must stop.
     pub ended: Option<Ticks>,
+    /// D: the latest deadline that it was told, on its node's clock.
+    pub until: Ticks,
+    /// When its node took its sections, as it had to stop and did not say that it had.
+    pub freed: Option<Ticks>,
     /// What it got.
     pub fences: Vec<(SectionName, Fence)>,
     /// For which sections it was told that somebody waits, and when.
@@ -115,6 +120,11 @@ impl Scene {
         }
     }
 
+    /// A moment of a node's clock, as it is now or was before, for what happened at this time.
+    pub fn local(&mut self, node: NodeId, time: Ticks) -> Ticks {
+        self.cluster.engine().local_time(node, time)
+    }
+
     /// Goes on for so long.
     pub fn run_for(&mut self, span: Ticks) {
         self.run_until(self.cluster.now() + span);
@@ -142,6 +152,8 @@ impl Scene {
             fate: Fate::Waiting,
             granted: None,
             ended: None,
+            until: Ticks(0),
+            freed: None,
             fences: Vec::new(),
             wanted: Vec::new(),
         };
@@ -207,14 +219,24 @@ impl Scene {
             Notice::Renewed { request, until } => {
                 let (judge, engine) = self.cluster.judge_and_engine();
                 judge.renew(request, until, engine);
+                let asked = self.asked.get_mut(&request).expect("somebody asked");
+                if !matches!(asked.fate, Fate::Inside(_)) || until <= asked.until {
+                    self.wrong.push(format!("request {} is told {until} after {asked:?}", request.0));
+                }
+                asked.until = until;
             }
             Notice::Lost { request, why } => {
-                // Whoever is put out may not hear of it before its deadline.
-                if why != Loss::Broken {
-                    self.cluster.judge_mut().end(request);
-                }
+                // It does not say that it has stopped, so that it counts as inside until it is freed.
                 let is_inside = |fate| matches!(fate, Fate::Inside(_));
                 self.turn(request, Fate::Lost(why), is_inside);
+            }
+            Notice::Freed { request } => {
+                let now = self.cluster.now();
+                self.cluster.judge_mut().free(request);
+                let asked = self.asked.get_mut(&request).expect("somebody asked");
+                if asked.freed.replace(now).is_some() {
+                    self.wrong.push(format!("at {now}: request {} is freed twice", request.0));
+                }
             }
             Notice::Refused { request, why } => {
                 self.turn(request, Fate::Refused(why), |fate| fate == Fate::Waiting);
@@ -245,6 +267,7 @@ impl Scene {
         self.turn(request, Fate::Inside(fences[0].1), |fate| fate == Fate::Waiting);
         let asked = self.asked.get_mut(&request).expect("somebody asked");
         (asked.granted, asked.ended, asked.fences) = (Some(now), None, fences.clone());
+        asked.until = until;
         let (node, mut wished) = (asked.node, asked.lock.names.clone());
         wished.sort_unstable();
         if !fences.iter().map(|(name, _)| name).eq(&wished) {

@@ -29,7 +29,7 @@ pub(super) enum Leaving {
     No,
     /// It lets nobody in and waits for those inside, until then.
     Waiting(Ticks),
-    /// Those inside were told; each has until its deadline to stop.
+    /// Those inside were told; each has until a margin after its deadline to stop.
     Told,
     /// It has said so and never acts again; it says it again at the first time, and gives up at the last. Before the second it
     /// may still be taken in, because it said hello before.
@@ -192,7 +192,7 @@ impl LockNode {
         if !self.sections.is_anybody_inside() {
             self.leave_for_good(effects);
         } else if self.now >= until {
-            self.sections.put_out_all(Loss::Leaving);
+            self.sections.stop_all(Loss::Leaving);
             self.leaving = Leaving::Told;
         } else if self.has(Flaw::LeaveBeforeStop) && self.membership.is_some() {
             self.say_leave(self.now, self.now + self.leave_patience(), effects);

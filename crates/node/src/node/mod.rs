@@ -169,12 +169,13 @@ impl LockNode {
         self.setup.flaw.is_some_and(|flaw| self.has(flaw))
     }
 
-    /// Every step begins with the time: whoever is past the deadline is told before anything else happens.
+    /// Every step begins with the time: a holder past the deadline is told before anything else happens, and freed a margin after
+    /// it (R31).
     fn begin(&mut self, now: Ticks) {
         self.now = now.max(self.now);
         self.set_gate();
-        if self.now >= self.sections.gate.deadline && self.sections.is_anybody_inside() {
-            self.sections.lose_all(Loss::Lease);
+        if self.now >= self.sections.gate.deadline && self.sections.is_anybody_staying() {
+            self.sections.stop_all(Loss::Lease);
         }
         self.sections.ring();
     }
@@ -215,9 +216,10 @@ impl LockNode {
 
     /// The node cannot go on.
     fn stop(&mut self, why: &str, effects: &mut Effects<Self>) {
-        self.sections.lose_all(Loss::LeftOut);
-        self.sections.refuse_all(Reason::Leaving);
+        // Frozen first: nobody comes in for those who are forgotten.
         self.sections.freeze();
+        self.sections.forget_holders(Loss::LeftOut);
+        self.sections.refuse_all(Reason::Leaving);
         self.membership = None;
         self.state = State::Over;
         effects.notices.push(Notice::Corrupt(why.to_owned()));
@@ -238,7 +240,7 @@ impl LockNode {
         due = due.min(self.leaving.alarm());
         due = self.sections.alarm().map_or(due, |alarm| alarm.min(due));
         due = self.membership.as_ref().map_or(due, |membership| membership.alarm().min(due));
-        if self.sections.is_anybody_inside() {
+        if self.sections.is_anybody_staying() {
             due = due.min(self.sections.gate.deadline);
         }
         self.sections.delivery_alarm().map_or(due, |alarm| alarm.min(due))
@@ -337,6 +339,7 @@ impl Machine for LockNode {
             Command::Release { request, fence } => self.sections.release(request, fence),
             Command::Gone(client) => self.sections.client_gone(client),
             Command::Forsake(client) => self.sections.forsake(client),
+            Command::Alive(client) => self.sections.hear_sign_of_life(client),
             Command::Leave { .. } if self.state == State::Over => effects.notices.push(Notice::Left),
             Command::Leave { patience } => self.begin_leaving(patience),
             Command::Appoint(nodes) => self.appoint(nodes, effects),

@@ -108,7 +108,7 @@ impl LockNode {
         self.told_left_out = None;
         self.membership = None;
         self.sections.freeze();
-        self.sections.lose_all(Loss::LeftOut);
+        self.sections.forget_holders(Loss::LeftOut);
         self.sections.suspects.clear();
         self.kept = Default::default();
         self.early_reports.clear();

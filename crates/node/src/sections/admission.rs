@@ -89,6 +89,9 @@ impl Sections {
             () if of_client.any(|request| request.names.iter().any(|name| names.contains(name))) => {
                 Some(Reason::Reentrant)
             }
+            () if lock.ttl.is_some_and(|ttl| ttl < self.timing.shortest_ttl()) => {
+                Some(Reason::ShortTtl { shortest: self.timing.shortest_ttl() })
+            }
             () if self.requests.len() >= Self::MOST_REQUESTS || !self.has_room_for(&names) => {
                 Some(Reason::TooMany)
             }

@@ -1,9 +1,4 @@
-//! Putting out whoever is inside.
-//!
-//! A client that was let in until its deadline may be anywhere, and hear of nothing for a while. So to put it out is not to
-//! free its section: it is told, its deadline is not renewed any more, and the section is free when it has left, or when the
-//! last deadline that it was given has passed. So it is when an operator breaks a section, when the node leaves its cluster, and
-//! when the node cannot talk to a client any more that may still be there.
+//! Breaking a section: its holder, at any node, is told to stop.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +6,7 @@ use doorway_core::{Fence, NodeId, SectionName};
 
 use super::Sections;
 use crate::message::Parcel;
-use crate::{ClientId, Loss, Notice, RequestId, Stay};
+use crate::{Loss, Notice, Stay};
 
 impl Sections {
     /// How many sections can be waiting to be broken.
@@ -60,45 +55,8 @@ impl Sections {
         if !request.grants().into_iter().any(is_meant) {
             return false;
         }
-        if request.is_in() {
-            self.put_out(id, Some(Loss::Broken));
-        } else {
-            self.evict(id, Loss::Broken);
-        }
+        self.stop_or_start_over(id, Loss::Broken);
         true
-    }
-
-    /// Whoever is inside is told to stop, and has until its deadline to do so.
-    pub(crate) fn put_out_all(&mut self, why: Loss) {
-        let inside: Vec<RequestId> =
-            self.requests.iter().filter(|(_, request)| request.is_in()).map(|(id, _)| *id).collect();
-        inside.into_iter().for_each(|id| self.put_out(id, Some(why)));
-    }
-
-    /// A client that may still be there cannot be talked to any more: it waits for nothing, and what it is inside of is free when its
-    /// deadline has passed.
-    pub(crate) fn forsake(&mut self, client: ClientId) {
-        for id in self.clients.get(&client).cloned().unwrap_or_default() {
-            if self.requests.get(&id).is_some_and(super::Request::is_in) {
-                self.put_out(id, None);
-            } else {
-                self.end(id);
-            }
-        }
-    }
-
-    /// One that is in is told, if there is something to tell, and is not renewed any more.
-    fn put_out(&mut self, id: RequestId, why: Option<Loss>) {
-        let deadline = self.gate.deadline;
-        let Some(request) = self.requests.get_mut(&id).filter(|request| request.broken.is_none()) else {
-            return;
-        };
-        request.alarm().into_iter().for_each(|at| {
-            self.alarms.remove(&(at, id));
-        });
-        request.broken = Some(request.until(deadline));
-        self.alarms.extend(request.alarm().map(|at| (at, id)));
-        self.notices.extend(why.map(|why| Notice::Lost { request: id, why }));
     }
 
     /// A member asks for a section to be broken.

@@ -5,7 +5,7 @@ use doorway_core::{Fence, SectionName, Ticks};
 use super::forget::IdleEntry;
 use super::{Request, Section, Sections};
 use crate::message::Parcel;
-use crate::{ClientId, Lock, Loss, Notice, Reason, RequestId};
+use crate::{ClientId, Lock, Notice, Reason, RequestId};
 
 /// The longest time between two words that somebody waits.
 const LONGEST_NUDGE: Ticks = crate::timing::milliseconds(5_000);
@@ -13,7 +13,7 @@ const LONGEST_NUDGE: Ticks = crate::timing::milliseconds(5_000);
 impl Sections {
     /// A request that can be taken joins the line of its first section.
     pub(super) fn admit_request(&mut self, lock: Lock) {
-        let Lock { request: id, client, mut names, patience, max_hold, tell_if_wanted } = lock;
+        let Lock { request: id, client, mut names, patience, max_hold, ttl, tell_if_wanted } = lock;
         let now = self.gate.now;
         names.sort_unstable();
         names.iter().for_each(|name| self.used.begin(name));
@@ -25,8 +25,8 @@ impl Sections {
             number: self.made,
             gives_up: patience.map(|patience| now + patience),
             max_hold,
-            hold_ends: None,
-            broken: None,
+            ttl,
+            hold: None,
             asked: now,
             nudge: Some((now + self.timing.nudge, self.timing.nudge)),
             tell_if_wanted,
@@ -69,21 +69,15 @@ impl Sections {
     pub(super) fn enter(&mut self, id: RequestId, fence: Fence) {
         self.counters.entries += 1;
         self.inside += 1;
-        let (now, deadline) = (self.gate.now, self.gate.deadline);
         let Some(request) = self.requests.get_mut(&id) else { return };
-        let waited_until = request.alarm();
         request.fences.push(fence);
         if !request.is_in() {
             self.join_line(id);
             return;
         }
-        waited_until.into_iter().for_each(|at| {
-            self.alarms.remove(&(at, id));
-        });
-        request.hold_ends = request.max_hold.map(|span| now + span);
-        self.alarms.extend(request.hold_ends.map(|at| (at, id)));
-        let until = request.until(deadline);
-        self.notices.push(Notice::Granted { request: id, fences: request.grants(), until });
+        let fences = request.grants();
+        let until = self.begin_hold(id);
+        self.notices.push(Notice::Granted { request: id, fences, until });
         self.tell_of_the_lines(id);
     }
 
@@ -124,17 +118,10 @@ impl Sections {
         self.end(id);
     }
 
-    /// A request that has sections must give them back at once; if it was not in yet, it waits for all of them anew.
-    pub(super) fn evict(&mut self, id: RequestId, why: Loss) {
-        let Some(request) = self.requests.get_mut(&id) else { return };
-        if request.is_in() {
-            // Whoever was put out has been told already.
-            if request.broken.is_none() {
-                self.notices.push(Notice::Lost { request: id, why });
-            }
-            self.end(id);
-            return;
-        }
+    /// A request that has some of its sections gives them back and waits for all of them anew. Its client was never told that it is
+    /// inside, so they are free at once.
+    pub(super) fn start_over(&mut self, id: RequestId) {
+        let Some(request) = self.requests.get_mut(&id).filter(|request| !request.is_in()) else { return };
         let held: Vec<SectionName> = request.names[..request.fences.len()].to_vec();
         let next = request.names[request.fences.len()].clone();
         request.fences.clear();
@@ -151,6 +138,9 @@ impl Sections {
         request.alarm().into_iter().for_each(|at| {
             self.alarms.remove(&(at, id));
         });
+        if request.is_stopping() {
+            self.stopping -= request.names.len();
+        }
         if let Some(requests) = self.clients.get_mut(&request.client) {
             requests.remove(&id);
             if requests.is_empty() {
@@ -186,8 +176,7 @@ impl Sections {
     pub(super) fn tell_wanted(&mut self, name: &SectionName) {
         let holder = self.open.get(name).and_then(|section| section.holder);
         let Some(id) = holder else { return };
-        let is_curious =
-            |request: &Request| request.tell_if_wanted && request.is_in() && request.broken.is_none();
+        let is_curious = |request: &Request| request.tell_if_wanted && request.may_stay();
         if self.requests.get(&id).is_some_and(is_curious) {
             self.notices.push(Notice::Wanted { request: id, section: name.clone() });
         }

@@ -12,6 +12,7 @@ mod clients;
 mod forget;
 mod look;
 mod running;
+mod stopping;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -24,7 +25,7 @@ use crate::delivery::Delivery;
 use crate::message::Parcel;
 use crate::recipe::{Blueprint, Participant, Recipe};
 use crate::wire::MOST_NODES;
-use crate::{ClientId, Flaw, Loss, Notice, Reason, RequestId, Setup, Stay, Timing};
+use crate::{ClientId, Flaw, Notice, Reason, RequestId, Setup, Stay, Timing};
 
 /// All sections of one node.
 #[derive(Debug)]
@@ -48,8 +49,10 @@ pub(crate) struct Sections {
     alarms: BTreeSet<(Ticks, RequestId)>,
     /// Sections that the algorithm has let this node into and that nobody may enter yet.
     held_back: BTreeSet<SectionName>,
-    /// How many sections somebody here is inside of.
+    /// How many sections clients here are inside of.
     inside: usize,
+    /// How many of them have a holder that was told to stop.
+    stopping: usize,
     /// The largest clock of a section that was forgotten in this view.
     floor: u64,
     /// The largest clock of any section in this view.
@@ -156,10 +159,9 @@ struct Request {
     /// When it will not wait any longer.
     gives_up: Option<Ticks>,
     max_hold: Option<Ticks>,
-    /// When it will have stayed as long as it said, once it is in.
-    hold_ends: Option<Ticks>,
-    /// When it must have stopped, if it was told to although it could have stayed.
-    broken: Option<Ticks>,
+    ttl: Option<Ticks>,
+    /// Its stay, once it has all of its sections.
+    hold: Option<Hold>,
     /// When it was made.
     asked: Ticks,
     /// When others are told that it waits, and after what time again.
@@ -167,23 +169,40 @@ struct Request {
     tell_if_wanted: bool,
 }
 
+/// The stay of a request that has all of its sections.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    /// D: the latest deadline that its client was told.
+    told_until: Ticks,
+    /// When it will have stayed for as long as it said.
+    ends: Option<Ticks>,
+    /// When its client will have been silent for as long as its time-to-live.
+    silent_at: Option<Ticks>,
+    /// D + M if its client must stop: its sections are freed then, unless its client says before that it has stopped (R31).
+    freed_at: Option<Ticks>,
+}
+
 impl Request {
     fn is_in(&self) -> bool {
         self.fences.len() == self.names.len()
     }
 
-    /// When something about it is due.
-    fn alarm(&self) -> Option<Ticks> {
-        if self.is_in() {
-            self.hold_ends.into_iter().chain(self.broken).min()
-        } else {
-            self.gives_up.into_iter().chain(self.nudge.map(|(at, _)| at)).min()
-        }
+    /// Whether it is in, and may be told a later deadline.
+    fn may_stay(&self) -> bool {
+        self.hold.is_some_and(|hold| hold.freed_at.is_none())
     }
 
-    /// When it must stop by itself, if the lease lets it stay until `deadline`.
-    fn until(&self, deadline: Ticks) -> Ticks {
-        self.hold_ends.map_or(deadline, |ends| ends.min(deadline))
+    /// Whether it is in, and must stop.
+    fn is_stopping(&self) -> bool {
+        self.hold.is_some_and(|hold| hold.freed_at.is_some())
+    }
+
+    /// When something about it is due.
+    fn alarm(&self) -> Option<Ticks> {
+        match self.hold {
+            Some(hold) => hold.freed_at.or_else(|| hold.ends.into_iter().chain(hold.silent_at).min()),
+            None => self.gives_up.into_iter().chain(self.nudge.map(|(at, _)| at)).min(),
+        }
     }
 
     fn grants(&self) -> Vec<(SectionName, Fence)> {
@@ -214,6 +233,7 @@ impl Sections {
             alarms: BTreeSet::new(),
             held_back: BTreeSet::new(),
             inside: 0,
+            stopping: 0,
             floor: 0,
             highest: 0,
             idle: VecDeque::new(),
@@ -244,15 +264,23 @@ impl Sections {
         self.stage.as_ref().map(|stage| stage.view)
     }
 
-    /// The sections that somebody here is inside of.
+    /// The sections that clients here are inside of, as a report tells them. A holder that was told to stop counts until it is
+    /// freed (R31).
     pub(crate) fn inside(&self) -> Vec<SectionName> {
-        let held = self.open.iter().filter(|(_, section)| section.holder.is_some());
+        let is_stopping = |id: &RequestId| self.requests.get(id).is_some_and(Request::is_stopping);
+        let counts = |id: &RequestId| !(self.has(Flaw::SlackNotReported) && is_stopping(id));
+        let held = self.open.iter().filter(|(_, section)| section.holder.as_ref().is_some_and(counts));
         held.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether anybody here is inside.
+    /// Whether anybody here is inside, told to stop or not.
     pub(crate) fn is_anybody_inside(&self) -> bool {
         self.inside > 0
+    }
+
+    /// Whether anybody here is inside who was not told to stop.
+    pub(crate) fn is_anybody_staying(&self) -> bool {
+        self.inside > self.stopping
     }
 
     /// How many sections are open.
@@ -344,23 +372,6 @@ impl Sections {
         self.break_again();
     }
 
-    /// Everybody inside must stop. Those who had not got all their sections yet begin anew.
-    pub(crate) fn lose_all(&mut self, why: Loss) {
-        let held = self.inside();
-        let holders: BTreeSet<RequestId> =
-            held.iter().filter_map(|name| self.open.get(name)?.holder).collect();
-        for request in holders {
-            self.evict(request, why);
-        }
-    }
-
-    /// A section in which two nodes said that they were inside: nobody goes on.
-    pub(crate) fn conflict(&mut self, name: &SectionName) {
-        if let Some(holder) = self.open.get(name).and_then(|section| section.holder) {
-            self.evict(holder, Loss::Conflict);
-        }
-    }
-
     /// Nobody here waits any longer.
     pub(crate) fn refuse_all(&mut self, why: Reason) {
         let waiting = self.requests.iter().filter(|(_, request)| !request.is_in());
@@ -368,17 +379,6 @@ impl Sections {
         for request in waiting {
             self.refuse(request, why);
         }
-    }
-
-    /// The lease has grown: those inside may stay longer, and those held back may come in.
-    pub(crate) fn renew(&mut self) {
-        let deadline = self.gate.deadline;
-        let may_stay = |request: &Request| request.is_in() && request.broken.is_none();
-        for (id, request) in self.requests.iter().filter(|(_, request)| may_stay(request)) {
-            let until = request.until(deadline);
-            self.notices.push(Notice::Renewed { request: *id, until });
-        }
-        self.try_gate();
     }
 
     /// Lets in who was held back, if that may be now.
@@ -394,15 +394,11 @@ impl Sections {
             && at <= self.gate.now
         {
             self.alarms.pop_first();
-            let Some(request) = self.requests.get_mut(&id) else { continue };
+            let Some(request) = self.requests.get(&id) else { continue };
             let now = self.gate.now;
             let is_due = |time: Option<Ticks>| time.is_some_and(|time| time <= now);
-            if request.is_in() {
-                if is_due(request.broken) {
-                    self.end(id);
-                } else if is_due(request.hold_ends) {
-                    self.evict(id, Loss::MaxHold);
-                }
+            if let Some(hold) = request.hold {
+                self.end_hold(id, hold);
             } else if is_due(request.gives_up) {
                 self.refuse(id, Reason::TimedOut);
             } else if is_due(request.nudge.map(|(at, _)| at)) {

@@ -144,7 +144,15 @@ impl Cluster {
         self.made += 1;
         let (request, client) = (RequestId(self.made), ClientId(self.made));
         let (names, max_hold) = (vec![section(name)], Some(milliseconds(10)));
-        let lock = Lock { request, client, names, patience: Some(patience), max_hold, tell_if_wanted: false };
+        let lock = Lock {
+            request,
+            client,
+            names,
+            patience: Some(patience),
+            max_hold,
+            ttl: None,
+            tell_if_wanted: false,
+        };
         self.notices.clear();
         self.command(at, Command::Lock(lock));
         self.run_until(self.now + patience + milliseconds(20));

@@ -28,7 +28,7 @@ fn ask(
 ) -> Option<Notice> {
     let names = names.iter().map(|name| section(name)).collect();
     let (request, client) = (RequestId(request), ClientId(request));
-    let lock = Lock { request, client, names, patience: None, max_hold, tell_if_wanted: false };
+    let lock = Lock { request, client, names, patience: None, max_hold, ttl: None, tell_if_wanted: false };
     cluster.notices.clear();
     cluster.command(at, Command::Lock(lock));
     cluster.notices.pop().map(|(_, notice)| notice)

@@ -63,8 +63,11 @@ struct Holder {
     /// The life of the node that let it in.
     life: Incarnation,
     sections: Vec<(SectionName, Fence)>,
-    /// The deadline, on the node's clock.
+    /// D + M on the node's clock, D the latest deadline that it was told: it counts as inside until then, unless it has left
+    /// before. Told to stop or not, whether its node frees it or others do without that node: nobody else comes in earlier (R31).
     until: Ticks,
+    /// Whether its node has freed it.
+    is_freed: bool,
 }
 
 impl Judge {
@@ -137,7 +140,9 @@ impl Judge {
         let names: Vec<SectionName> = sections.iter().map(|(name, _)| name.clone()).collect();
         let life = engine.machines()[node.index()].look().incarnation;
         self.judge_outsider(life, &names);
-        self.holders.insert(request, Holder { node, life, sections, until });
+        self.holders.retain(|_, holder| !holder.is_freed || Self::is_valid(holder, engine));
+        let until = until + self.timing.margin;
+        self.holders.insert(request, Holder { node, life, sections, until, is_freed: false });
     }
 
     fn judge_entry(
@@ -166,7 +171,7 @@ impl Judge {
         self.fences.insert(name.clone(), fence.max(last.unwrap_or_default()));
     }
 
-    /// Whether somebody may still think to be inside.
+    /// Whether a holder counts as inside.
     fn is_valid(holder: &Holder, engine: &Engine<Host>) -> bool {
         engine.local_time(holder.node, engine.now()) < holder.until
     }
@@ -200,7 +205,7 @@ impl Judge {
     pub fn renew(&mut self, request: RequestId, until: Ticks, engine: &Engine<Host>) {
         self.now = engine.now();
         let Some(holder) = self.holders.get_mut(&request) else { return };
-        holder.until = until.max(holder.until);
+        holder.until = holder.until.max(until + self.timing.margin);
         let is_valid = Self::is_valid(holder, engine);
         let is_late = |(name, fence): &&(SectionName, Fence)| self.fences.get(name) > Some(fence);
         let late = holder.sections.iter().find(is_late).map(|(name, _)| name.clone());
@@ -213,9 +218,17 @@ impl Judge {
         }
     }
 
-    /// Somebody has left, or was told to.
+    /// A holder has left.
     pub fn end(&mut self, request: RequestId) {
         self.holders.remove(&request);
+    }
+
+    /// A node has freed a holder that had to stop. If that was too early, the next entry shows it: a node that was left out frees
+    /// at once, and lets nobody in.
+    pub fn free(&mut self, request: RequestId) {
+        if let Some(holder) = self.holders.get_mut(&request) {
+            holder.is_freed = true;
+        }
     }
 
     /// Somebody who was let in writes to the store behind a section.

@@ -1,0 +1,92 @@
+//! What a late holder has between its deadline and the next grant, and what a stopped one loses, with real daemons. All processes of
+//! a machine share one clock, so that a deadline and a grant can be compared.
+
+use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use doorway_client::{Client, Guard, Lost, clock};
+use doorway_core::Ticks;
+use doorway_node::Loss;
+use rustix::process::{Pid, Signal, test_kill_process};
+
+use crate::fleet::{Cluster, Dev, Folder, LONG};
+
+/// The margin of the default times.
+const MARGIN: Ticks = Ticks(100_000);
+
+fn client(runtime: &Folder, node: &str) -> Client {
+    let socket: PathBuf = runtime.0.join("doorway").join(format!("{node}.sock"));
+    Client::connect(socket).expect("a daemon")
+}
+
+/// Waits for a section through another client of the same node; tells when it is in.
+fn next(runtime: &Folder, node: &str, section: &'static str) -> JoinHandle<Ticks> {
+    let client = client(runtime, node);
+    thread::spawn(move || {
+        let guard = client.section(section).wait(LONG).enter_blocking().expect("it is free at last");
+        let entered = clock::now();
+        drop(guard);
+        entered
+    })
+}
+
+/// Nobody came in before the holder's deadline and the margin had passed, although the holder never said that it stopped.
+fn assert_slack(guard: &Guard, next: JoinHandle<Ticks>) {
+    let entered = next.join().expect("the next one");
+    let until = guard.valid_until();
+    assert!(entered >= until + MARGIN, "the next one came in {} µs after the deadline", entered - until);
+}
+
+#[test]
+fn a_lock_lost_with_the_lease_is_not_granted_before_the_margin_after_its_deadline() {
+    let cluster = Cluster::new("slack-lease", &["a", "b"]);
+    let holder = client(&cluster.folder, "a");
+    let guard = holder.section("x").wait(LONG).enter_blocking().expect("it is free");
+    let next = next(&cluster.folder, "a", "x");
+    // Of two nodes, one alone has no lease. The other goes on as soon as that is so, and the lease returns within the slack.
+    cluster.process("b").signal(Signal::STOP);
+    let lost = guard.wait_lost(LONG).expect("one of two is no majority");
+    cluster.process("b").signal(Signal::CONT);
+    assert!(matches!(lost, Lost::Deadline | Lost::Told(Loss::Lease)), "{lost}");
+    assert_slack(&guard, next);
+}
+
+#[test]
+fn a_lock_held_too_long_is_not_granted_before_the_margin_after_its_deadline() {
+    let dev = Dev::new("slack-hold");
+    let holder = client(&dev.runtime, "a");
+    let request = holder.section("x").wait(LONG).max_hold(Duration::from_millis(500));
+    let guard = request.enter_blocking().expect("it is free");
+    let next = next(&dev.runtime, "a", "x");
+    assert_slack(&guard, next);
+    assert!(!guard.is_valid());
+    // What was freed can be asked for again, although the guard is still there.
+    let again = holder.section("x").wait(LONG).enter_blocking().expect("it is free");
+    assert!(again.is_valid() && !guard.is_valid());
+}
+
+#[test]
+fn a_stopped_holder_loses_its_lock_with_a_time_to_live_and_keeps_it_without() {
+    let dev = Dev::new("slack-ttl");
+    let script = "echo $$; read line; exit 7";
+    let holders = [&["mortal", "--ttl", "3s"][..], &["immortal"]]
+        .map(|words| dev.start(&[&["lock", "--node", "b"], words, &["--", "sh", "-c", script]].concat()));
+    let [(mortal, command), (mut immortal, _)] = holders.map(|mut holder| {
+        let command = holder.line().parse().ok().and_then(Pid::from_raw).expect("a process");
+        holder.signal(Signal::STOP);
+        (holder, command)
+    });
+    let (code, _, said) = dev.run(&["lock", "mortal", "--wait", "50s", "--node", "a", "--", "true"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        test_kill_process(command).is_ok(),
+        "no process stops the command while its watcher stands still"
+    );
+    assert_eq!(dev.run(&["lock", "immortal", "--try", "--node", "a", "--", "true"]).0, 124);
+    [&mortal, &immortal].iter().for_each(|holder| holder.signal(Signal::CONT));
+    let (code, _, said) = mortal.end();
+    assert!(code == 122 && said.contains("gave no sign of life"), "{code} {said}");
+    immortal.type_line("leave");
+    assert_eq!(immortal.end().0, 7);
+}
