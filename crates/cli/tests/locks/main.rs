@@ -9,7 +9,6 @@ mod lock_signs;
 mod lock_silent;
 mod lock_terminal;
 mod node;
-mod removal;
 mod scripted;
 mod shell;
 mod slack;

@@ -10,7 +10,6 @@ mod host;
 mod judge;
 mod nemesis;
 mod recorder;
-mod set_back;
 mod trace;
 mod violation;
 

@@ -3,10 +3,8 @@
 mod cluster;
 mod corpus;
 mod disks;
-mod leadership;
 mod lies;
 mod limits;
 mod mutate;
 mod nodes;
-mod removed;
 mod wire;
