@@ -94,12 +94,15 @@ impl<const N: usize> Bakery<N> {
     #[cold]
     #[inline(never)]
     fn wait_from(&self, first: Ticket, mine: Ticket, memory: &impl Memory) {
-        let wait_for = |other| memory.wait_until(move || goes_after(self.ticket_of(other, memory), mine));
-        // `enter` has read its word. To read it again before a first answer would be one access too many.
-        if !goes_after(first, mine) {
-            wait_for(first.process);
+        // `enter` has read the first word. To read it again before a first answer would be one access too many.
+        let mut read = Some(first);
+        memory.wait_until(move || {
+            let theirs = read.take().unwrap_or_else(|| self.ticket_of(first.process, memory));
+            goes_after(theirs, mine)
+        });
+        for other in others(mine.process, first.process + 1..N) {
+            memory.wait_until(move || goes_after(self.ticket_of(other, memory), mine));
         }
-        others(mine.process, first.process + 1..N).for_each(wait_for);
     }
 
     /// The tickets of all others in the order of their numbers. Each is read when it is asked for.

@@ -84,13 +84,15 @@ impl<const N: usize> BlackWhiteBakery<N> {
     #[cold]
     #[inline(never)]
     fn wait_from(&self, first: Ticket, mine: Ticket, memory: &impl Memory) {
-        let wait_for =
-            |other| memory.wait_until(move || self.goes_after(self.ticket_of(other, memory), mine, memory));
-        // `enter` has read its word. To read it again before a first answer would be one access too many.
-        if !self.goes_after(first, mine, memory) {
-            wait_for(first.process);
+        // `enter` has read the first word. To read it again before a first answer would be one access too many.
+        let mut read = Some(first);
+        memory.wait_until(move || {
+            let theirs = read.take().unwrap_or_else(|| self.ticket_of(first.process, memory));
+            self.goes_after(theirs, mine, memory)
+        });
+        for other in others(mine.process, first.process + 1..N) {
+            memory.wait_until(move || self.goes_after(self.ticket_of(other, memory), mine, memory));
         }
-        others(mine.process, first.process + 1..N).for_each(wait_for);
     }
 
     /// Whether the other does not come before this process: it is idle, or its ticket has the same colour and is larger,
