@@ -30,14 +30,15 @@ const app = {
   },
   /** Says where one is, without a new step of the history and without an update of the page. */
   replace(hash) {
+    if (isLeaving()) return;
     history.replaceState(null, "", hash);
-    shown.hash = hash;
+    shown.hash = here();
   },
   /** Says where one is as a new step of the history, without an update of the page. */
   push(hash) {
-    if (location.hash === hash) return;
+    if (isLeaving() || location.hash === hash) return;
     history.pushState(null, "", hash);
-    shown.hash = hash;
+    shown.hash = here();
   },
   /** The catalog of algorithms, programs, scripts and quorum systems; asked for once. */
   catalog() {
@@ -70,8 +71,18 @@ const app = {
   },
 };
 
+/** The address behind the page's own. */
+function here() {
+  return location.hash || "#/run";
+}
+
+/** Whether one has gone elsewhere and the page that is shown has not been told yet: then where it is does not matter any more. */
+function isLeaving() {
+  return here() !== shown.hash;
+}
+
 async function arrive() {
-  const hash = location.hash || "#/run";
+  const hash = here();
   if (!hash.startsWith("#/")) return;
   const [name, ...rest] = hash.slice(2).split("?");
   const query = new URLSearchParams(rest.join("?"));
@@ -170,7 +181,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   element.focus();
 });
 window.addEventListener("hashchange", () => {
-  if (location.hash !== shown.hash) arrive();
+  if (isLeaving()) arrive();
 });
 themes();
 arrive();
