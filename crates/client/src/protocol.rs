@@ -107,6 +107,16 @@ pub enum Order {
     },
     /// Configuration and certificates are read again.
     Reload,
+    /// Like [`Order::Remove`], and the certificates that the node had are void.
+    Revoke {
+        /// The node's name.
+        node: String,
+    },
+    /// A node is to lead the consensus; the one that leads hands it over, whichever node is told.
+    Lead {
+        /// The node's name.
+        node: String,
+    },
 }
 
 /// What a daemon tells a client.
@@ -250,6 +260,10 @@ pub struct OwnStatus {
     pub sent: u64,
     /// How much memory the process has, in bytes, where that is known.
     pub memory: Option<u64>,
+    /// The cluster that it belongs to, by its epoch: a recovery or a restoration begins a new one.
+    pub epoch: Option<String>,
+    /// What an operator should know: founders that are missing, a disk that was set back, nodes that are not listened to.
+    pub warnings: Vec<String>,
 }
 
 /// How a section is.

@@ -14,7 +14,8 @@ use rcgen::{
     KeyPair, KeyUsagePurpose,
 };
 
-use crate::identity::certified_name;
+use crate::identity::{certified_name, new_disk};
+use crate::revocation;
 
 /// Whoever signs the certificates of a cluster.
 #[derive(Debug)]
@@ -161,6 +162,9 @@ impl Authority {
             vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         params.use_authority_key_identifier_extension = true;
         (params.not_before, params.not_after) = (validity.from.into(), validity.until.into());
+        // By it a certificate that was issued after a revocation is told from those that are void.
+        let serial = revocation::serial(revocation::now(), new_disk().0);
+        params.serial_number = Some(serial.into());
         let key = KeyPair::generate().map_err(refuse)?;
         let certificate = params.signed_by(&key, &self.issuer).map_err(refuse)?;
         Ok(Pair { certificate: certificate.pem(), key: key.serialize_pem() })

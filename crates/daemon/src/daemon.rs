@@ -20,7 +20,9 @@ use tokio::runtime::Runtime;
 
 use crate::Config;
 use crate::clients::socket::{self, SocketFile};
+use crate::config::Peer;
 use crate::driver::{Driver, Event};
+use crate::identity::new_nonce;
 use crate::peers::{Roster, accept};
 use crate::shared::{Shared, lock};
 use crate::tls::Credentials;
@@ -50,11 +52,21 @@ impl Daemon {
         let (credentials, roster) = look(&config)?;
         let (disk, bytes) = disk::open(&config)?;
         let whole = disk::read(&config, &bytes)?.whole;
+        if whole < bytes.len() {
+            let cut = bytes.len() - whole;
+            tracing::warn!(
+                at = whole,
+                cut,
+                "the last write to the disk was not finished: its bytes are cut off"
+            );
+        }
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
         let doors = Doors::open(&config)?;
         let runtime = runtime()?;
         let (sender, events) = mpsc::channel();
         let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials, sender));
+        // Before anybody is listened to: what was revoked stays so over a restart.
+        shared.revoked.replace(&node.void_certificates());
         tracing::info!(
             cluster = shared.config.cluster,
             node = shared.config.node.get_ref(),
@@ -240,6 +252,8 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
     Setup {
         me: config.me().id(),
         peers: roster.all().iter().map(|peer| peer.id()).collect(),
+        founders: config.founders().map(Peer::id).collect(),
+        nonce: new_nonce(),
         recipe,
         timing: config.timing.timing(),
         longest_log: Setup::LONGEST_LOG,

@@ -20,7 +20,7 @@ use rustix::fs::{Access, access};
 
 use crate::Config;
 use crate::driver::Event;
-use crate::identity::new_disk;
+use crate::identity::{new_disk, new_nonce};
 use crate::shared::Shared;
 
 /// The pauses between two attempts.
@@ -35,7 +35,7 @@ const DYING: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(20)]
 /// If it cannot be used, or another process uses it and goes on doing so.
 pub(crate) fn open(config: &Config) -> Result<(FileDisk, Vec<u8>), Refusal> {
     let until = Instant::now() + DYING[0];
-    let open = || FileDisk::open(&config.data, || blank(new_disk()));
+    let open = || FileDisk::open(&config.data, || blank(new_disk(), new_nonce()));
     let opened = patiently(open, || {
         thread::sleep(DYING[1]);
         Instant::now() < until
@@ -65,7 +65,7 @@ pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
     check_folder(&config.data).map_err(|error| cannot_use(config, &error))?;
     match std::fs::read(config.data.join(FileDisk::NAME)) {
         Ok(bytes) => read(config, &bytes).map(drop),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => config.check_founders(),
         Err(error) => Err(cannot_use(config, &error)),
     }
 }
@@ -75,10 +75,14 @@ pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
 /// # Errors
 /// If it is damaged, with the file that it is in.
 pub(crate) fn read(config: &Config, bytes: &[u8]) -> Result<Memory, Refusal> {
-    Memory::read(bytes).map_err(|refusal| {
+    let memory = Memory::read(bytes).map_err(|refusal| {
         let path = config.data.join(FileDisk::NAME);
         config.refuse("data", &format_args!("{} cannot be used: {refusal}", path.display()))
-    })
+    })?;
+    if memory.is_blank() {
+        config.check_founders()?;
+    }
+    Ok(memory)
 }
 
 /// Looks at a folder, or at the one that it would be made in.
@@ -191,7 +195,7 @@ mod tests {
     #[test]
     fn a_folder_that_a_dying_process_leaves_is_waited_for_and_one_that_is_kept_is_not() {
         let folder = std::env::temp_dir().join(format!("doorway-dying-{}", std::process::id()));
-        let open = || FileDisk::open(&folder, || blank(new_disk()));
+        let open = || FileDisk::open(&folder, || blank(new_disk(), new_nonce()));
         let mut holder = Some(open().expect("a new folder"));
         let kept = patiently(open, || false).expect_err("it is held, and nobody may wait");
         assert!(kept.to_string().contains("another process"), "{kept}");

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 
 use doorway_core::Refusal;
-use doorway_node::DiskId;
+use doorway_node::{DiskId, Nonce};
 
 /// The name in the certificate of a node.
 ///
@@ -44,7 +44,18 @@ pub fn is_name(name: &str) -> bool {
 /// The number of a new data folder, which no other has: drawn from the chance of the operating system.
 #[must_use]
 pub fn new_disk() -> DiskId {
-    DiskId(RandomState::new().build_hasher().finish())
+    DiskId(draw())
+}
+
+/// What a node draws at each start, and what else no two nodes may draw alike.
+#[must_use]
+pub fn new_nonce() -> Nonce {
+    Nonce(u128::from(draw()) << 64 | u128::from(draw()))
+}
+
+/// A random number: the standard library seeds its hashers from the chance of the operating system.
+pub fn draw() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 #[cfg(test)]
@@ -60,5 +71,6 @@ mod tests {
             assert!(certified_name(node, cluster).is_err(), "{node:?} of {cluster:?}");
         }
         assert_ne!(new_disk(), new_disk());
+        assert_ne!(new_nonce(), new_nonce());
     }
 }

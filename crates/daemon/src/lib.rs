@@ -24,7 +24,7 @@
 //! | `disk` | the thread that writes, and what it does when it cannot |
 //! | `peers` | the other nodes: dialing, accepting, who is believed |
 //! | `clients` | the clients of this machine, and what waits to be told to them |
-//! | `tls`, [`identity`] | who somebody is, and how it is proved |
+//! | `tls`, [`identity`], `revocation` | who somebody is, how it is proved, and whose proof is void |
 //! | `certificates`, `founding` | what makes a cluster (feature `found`) |
 
 pub mod address;
@@ -41,6 +41,7 @@ mod frames;
 mod health;
 pub mod identity;
 mod peers;
+mod revocation;
 mod shared;
 mod tls;
 

@@ -1,5 +1,6 @@
 //! What the parts of a daemon share: who is known, what was read, how the node is.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use doorway_client::clock;
 use doorway_core::{Refusal, Ticks};
+use rustls::CommonState;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
@@ -15,6 +17,7 @@ use crate::config::Peer;
 use crate::driver::Event;
 use crate::peers::words::{Greeting, Lane};
 use crate::peers::{Link, Peers, Roster, dial};
+use crate::revocation::Revoked;
 use crate::tls::Credentials;
 
 /// What all threads and tasks of a daemon can reach.
@@ -23,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) runtime: Handle,
     pub(crate) peers: Peers,
     pub(crate) roster: Roster,
+    pub(crate) revoked: Revoked,
     credentials: Mutex<Arc<Credentials>>,
     events: Sender<Event>,
     /// The number of the next client.
@@ -66,6 +70,7 @@ impl Shared {
             runtime,
             peers: Peers::default(),
             roster,
+            revoked: Revoked::default(),
             credentials: Mutex::new(Arc::new(credentials)),
             events,
             next_client: AtomicU64::new(1),
@@ -119,6 +124,28 @@ impl Shared {
         let peer = self.roster.admit(greeting)?;
         self.dial(&peer);
         self.peers.get(peer.id()).ok_or_else(|| Refusal::new(format!("there is no node {:?}", peer.name)))
+    }
+
+    /// From now on these certificates are void: for each name the last time of issue that is. Whoever is connected by one is put out.
+    pub(crate) fn revoke(self: &Arc<Self>, void: &BTreeMap<String, u64>) {
+        let names = self.revoked.replace(void);
+        if names.is_empty() {
+            return;
+        }
+        tracing::warn!(nodes = names.join(","), "certificates were revoked: whoever shows one is put out");
+        let mut others = self.roster.all();
+        others.retain(|peer| !names.contains(&peer.name));
+        self.peers.keep_only(&others);
+        // Whoever has a newer certificate is talked to again.
+        self.dial_all();
+    }
+
+    /// Refuses the other side of a connection if the certificate that it has shown was revoked.
+    ///
+    /// # Errors
+    /// Whose it is, and what helps.
+    pub(crate) fn check_revoked(&self, connection: &CommonState) -> Result<(), Refusal> {
+        self.revoked.check(connection, &self.config.cluster)
     }
 
     /// Reads certificates again, and the nodes of the configuration if it came from a file. What is wrong changes nothing.

@@ -153,9 +153,17 @@ pub(crate) fn server_name(node: &str, cluster: &str) -> Result<ServerName<'stati
 
 /// Whether the other side of a connection has shown the certificate of this node and speaks our protocol.
 pub(crate) fn is_peer(connection: &CommonState, node: &str, cluster: &str) -> bool {
-    let certificate = connection.peer_certificates().and_then(<[_]>::first);
-    let name = server_name(node, cluster);
-    connection.alpn_protocol() == Some(PROTOCOL) && name.is_ok_and(|name| is_of(certificate, &name))
+    connection.alpn_protocol() == Some(PROTOCOL) && is_certified(connection, node, cluster)
+}
+
+/// Whether the other side of a connection has shown the certificate of this node.
+pub(crate) fn is_certified(connection: &CommonState, node: &str, cluster: &str) -> bool {
+    server_name(node, cluster).is_ok_and(|name| is_of(shown(connection), &name))
+}
+
+/// The certificate that the other side of a connection has shown.
+pub(crate) fn shown(connection: &CommonState) -> Option<&CertificateDer<'static>> {
+    connection.peer_certificates().and_then(<[_]>::first)
 }
 
 fn is_of(certificate: Option<&CertificateDer<'_>>, name: &ServerName<'_>) -> bool {

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use serde::{Deserialize, Serialize};
 
+use crate::node::Stranger;
 use crate::timing::MILLISECOND;
-use crate::{ClientId, RequestId, Timing};
+use crate::{ClientId, DiskState, Epoch, RequestId, Timing};
 
 /// What somebody on this side of the network wants of the node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,8 +41,22 @@ pub enum Command {
     Appoint(Vec<NodeId>),
     /// A node is gone for good: it is left out if it is still there, votes no more, and the disk that it had is never taken in
     /// again. With a new disk it can come back as a new node. Only a leader acts on it, and answers [`Notice::Removed`] once
-    /// that is agreed; anybody else answers [`Notice::NotLeader`].
+    /// that is agreed; anybody else answers [`Notice::NotLeader`]. A leader that is itself to be removed hands leadership over first, and
+    /// answers [`Notice::NotLeader`] with the name of its successor, which can do it, or [`Notice::NotHandedOver`].
     Remove(NodeId),
+    /// The same, and the certificates of the node are void: no member accepts them any more. Only a leader acts on it, and answers
+    /// [`Notice::Revoked`] once that is agreed; anybody else answers [`Notice::NotLeader`].
+    Revoke {
+        /// The node.
+        node: NodeId,
+        /// Its name, as its certificates have it.
+        name: String,
+        /// The last time of issue that is void, in microseconds since 1970.
+        until: u64,
+    },
+    /// This node is to lead the consensus: a voter that takes part. Only a leader acts on it: it hands leadership over, and answers
+    /// [`Notice::Leads`] or, if the other node did not take it, [`Notice::NotHandedOver`]; anybody else answers [`Notice::NotLeader`].
+    Lead(NodeId),
     /// The holder of a section, at any node, is told to stop. The section is free when the holder says that it left, or a margin
     /// after its deadline: so two are never inside. Answered with [`Notice::Broken`].
     Break(Stay),
@@ -146,12 +161,21 @@ pub enum Notice {
         /// Who leads, as far as the node knows.
         leader: Option<NodeId>,
     },
-    /// What an operator wished cannot be, for the reason in this sentence; nothing has changed.
+    /// What an operator wished cannot be, for this reason; nothing has changed.
     NotDone(String),
     /// It is agreed that these nodes are to vote. They do as soon as all of them take part.
     Appointed(Vec<NodeId>),
     /// It is agreed that a node is gone for good.
     Removed(NodeId),
+    /// It is agreed that the certificates of a node that is gone for good are void.
+    Revoked(NodeId),
+    /// A node leads, as an operator wished.
+    Leads(NodeId),
+    /// A node was to lead and has not taken leadership over in time; the one that tells this still leads.
+    NotHandedOver {
+        /// The node that was to lead.
+        to: NodeId,
+    },
     /// All members have looked whether somebody is inside a section, and have told whoever was.
     Broken {
         /// Who was meant.
@@ -159,6 +183,25 @@ pub enum Notice {
         /// Whether anybody was.
         was_inside: bool,
     },
+    /// A peer knows that the disk of this node has been further than it is now: it was set back to an earlier copy, or has lost what it
+    /// had synced. The node takes no part any more, and never will with this disk.
+    SetBack {
+        /// The peer; nothing if the disk says so since an earlier start.
+        by: Option<NodeId>,
+        /// How far the peer has seen the disk.
+        seen: DiskState,
+    },
+    /// A node is not listened to from now on.
+    Stranger {
+        /// Which.
+        node: NodeId,
+        /// Why.
+        why: Stranger,
+    },
+    /// This node has no cluster yet and has heard of several: it joins none of them.
+    TwoClusters(Vec<Epoch>),
+    /// A founder has another disk than the one that this node has agreed to found the cluster with.
+    OtherFounder(NodeId),
     /// What the node found on its disk, or was told by the consensus, cannot be: it does nothing any more.
     Corrupt(String),
 }
@@ -176,6 +219,8 @@ pub enum Loss {
     Leaving,
     /// Two nodes said that they were inside: nobody may go on.
     Conflict,
+    /// The disk of the node was set back to an earlier copy of itself.
+    SetBack,
     /// An operator has broken the section.
     Broken,
     /// Its client gave no sign of life for as long as its time-to-live.
@@ -192,6 +237,7 @@ impl Loss {
             Loss::MaxHold => "it was held for as long as was asked for",
             Loss::Leaving => "this node is leaving its cluster",
             Loss::Conflict => "two nodes reported to be inside",
+            Loss::SetBack => "the disk of this node was set back to an earlier copy of itself",
             Loss::Broken => "somebody has broken the lock",
             Loss::Silent => "its holder gave no sign of life for as long as its time-to-live",
         }
@@ -215,6 +261,8 @@ pub enum Reason {
     TooMany,
     /// The node is leaving its cluster.
     Leaving,
+    /// The disk of the node was set back to an earlier copy of itself.
+    SetBack,
     /// Its time-to-live is too short for signs of life to arrive in time: see [`Timing::shortest_ttl`].
     ShortTtl {
         /// The shortest that the node takes.
@@ -236,6 +284,7 @@ impl Reason {
             Reason::BadNumber => "there is a request of that number already",
             Reason::TooMany => "this node has as many requests, or sections in use, as it can keep",
             Reason::Leaving => "this node is leaving its cluster",
+            Reason::SetBack => "the disk of this node was set back to an earlier copy of itself",
             Reason::ShortTtl { shortest } => {
                 return Cow::Owned(format!(
                     "its time-to-live must be at least {} ms: a sign of life every third of it, and its answer, may each be late by the cluster's margin",

@@ -40,6 +40,14 @@ pub enum Flaw {
     ClockStopsInPause,
     /// Clocks run faster and slower than was promised.
     DriftBeyondBound,
+    /// A node whose disk was set back votes and acknowledges as if nothing had happened.
+    SetBackVotes,
+    /// Of the starts of a disk only the numbers are compared, not what was drawn at them.
+    BootsWithoutNonce,
+    /// Whether a disk has lost what it had synced is not asked.
+    SyncedIgnored,
+    /// Nodes listen to those of other epochs.
+    EpochIgnored,
     /// A section whose holder was told to stop, and has not yet, is not reported.
     SlackNotReported,
     /// Deadlines are told without regard to the time-to-live, and sections freed by it.
@@ -48,7 +56,7 @@ pub enum Flaw {
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Flaw; 20] = [
+    pub const ALL: [Flaw; 24] = [
         Flaw::NoWait,
         Flaw::WaitOverwritten,
         Flaw::VoterAcknowledgesAll,
@@ -67,8 +75,12 @@ impl Flaw {
         Flaw::LeaseFromArrival,
         Flaw::ClockStopsInPause,
         Flaw::DriftBeyondBound,
+        Flaw::SetBackVotes,
+        Flaw::BootsWithoutNonce,
+        Flaw::SyncedIgnored,
         Flaw::SlackNotReported,
         Flaw::DeadlineBeyondTtl,
+        Flaw::EpochIgnored,
     ];
 
     /// What one types.
@@ -93,6 +105,10 @@ impl Flaw {
             Flaw::LeaseFromArrival => "lease-from-arrival",
             Flaw::ClockStopsInPause => "clock-stops-in-pause",
             Flaw::DriftBeyondBound => "drift-beyond-bound",
+            Flaw::SetBackVotes => "set-back-votes",
+            Flaw::BootsWithoutNonce => "boots-without-nonce",
+            Flaw::SyncedIgnored => "synced-ignored",
+            Flaw::EpochIgnored => "epoch-ignored",
             Flaw::SlackNotReported => "slack-not-reported",
             Flaw::DeadlineBeyondTtl => "deadline-beyond-ttl",
         }
@@ -120,6 +136,10 @@ impl Flaw {
             Flaw::LeaseFromArrival => "a lease counts from the arrival of acknowledgements",
             Flaw::ClockStopsInPause => "the clock stands still while its machine does",
             Flaw::DriftBeyondBound => "clocks run faster and slower than promised",
+            Flaw::SetBackVotes => "a node whose disk was set back goes on voting",
+            Flaw::BootsWithoutNonce => "only the numbers of starts are compared",
+            Flaw::SyncedIgnored => "nodes do not ask whether a disk lost synced writes",
+            Flaw::EpochIgnored => "nodes listen to those of other epochs",
             Flaw::SlackNotReported => "a section whose holder was told to stop is not reported",
             Flaw::DeadlineBeyondTtl => "deadlines are told beyond the time-to-live that frees",
         }

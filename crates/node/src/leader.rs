@@ -196,7 +196,9 @@ impl Watch {
                 && heartbeat.view == current.number
                 && next.members.get(node) == Some(&heartbeat.incarnation)
         });
-        let is_wished = next.appointed != current.appointed || next.removed != current.removed;
+        let is_wished = next.appointed != current.appointed
+            || next.removed != current.removed
+            || next.revoked != current.revoked;
         (next.members != current.members || runs_out || is_wished).then_some(next)
     }
 
@@ -273,7 +275,7 @@ impl Watch {
         let Joiner { hello, first, .. } = joiner;
         let life = hello.incarnation;
         let is_new = match consensus.latest_life(life.disk) {
-            Some(latest) => life.life() > latest || crate::has_flaw(self.flaw, Flaw::Readmitted),
+            Some(latest) => life.life() > latest.life() || crate::has_flaw(self.flaw, Flaw::Readmitted),
             // Its lives may have been forgotten; then a late hello of one of them tells of an earlier view.
             None => hello.newest >= consensus.forgotten_to(),
         };
@@ -399,6 +401,7 @@ mod tests {
     use doorway_core::Options;
 
     use super::*;
+    use crate::Nonce;
     use crate::consensus::Snapshot;
     use crate::disk::{Memory, blank};
 
@@ -407,20 +410,21 @@ mod tests {
     }
 
     fn hello(disk: u64, boot: u64, newest: u64) -> Hello {
-        let incarnation = Incarnation { disk: DiskId(disk), boot, tenure: 0 };
+        let incarnation = Incarnation { disk: DiskId(disk), boot, tenure: 0, nonce: Nonce(0) };
         let (algorithm, timing) = ("central".to_owned(), Timing::default());
-        Hello { incarnation, algorithm, timing, newest, seq: 1, heard: Vec::new() }
+        Hello { incarnation, algorithm, timing, newest, synced: 0, seq: 1, heard: Vec::new() }
     }
 
     /// Whether a leader takes in whoever says this, in a cluster that remembers the fifth life of disk 2 and has forgotten those
     /// of others up to view 9.
     fn is_taken_in(hello: Hello) -> bool {
         let voters: Voters = [1, 2, 3].map(|disk| (DiskId(disk), NodeId::new(disk as usize))).into();
-        let mut memory = Memory::read(&blank(DiskId(1))).expect("it is whole");
+        let mut memory = Memory::read(&blank(DiskId(1), Nonce(0))).expect("it is whole");
         let view = View { number: 9, removed: [DiskId(3)].into(), ..View::genesis(voters) };
         memory.snapshot = Snapshot { forgotten_to: 9, ..Snapshot::genesis(view.clone()) };
-        memory.snapshot.lives.insert(DiskId(2), (5, 0));
-        let consensus = Consensus::new(&memory, 1, Timing::default(), 64, Ticks(0));
+        let life = Incarnation { disk: DiskId(2), boot: 5, tenure: 0, nonce: Nonce(0) };
+        memory.snapshot.lives.insert(DiskId(2), life);
+        let consensus = Consensus::new(&memory, Timing::default(), 64, Ticks(0));
         let watch = Watch::new(Timing::default(), None);
         let mut next = view.successor();
         let joiner = Joiner { hello, first: Ticks(0), last: Ticks(0) };

@@ -44,14 +44,14 @@ mod wishes;
 pub use command::{Command, Lock, Loss, Notice, Reason, Stay};
 pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
 pub use flaw::Flaw;
-pub use id::{ClientId, DiskId, Incarnation, RequestId};
-pub use message::{Ack, Heartbeat, Hello, Idleness, Msg, Parcel, Report, Still, Welcome};
-pub use node::{LockNode, Setup};
+pub use id::{ClientId, DiskId, DiskState, Epoch, Incarnation, Nonce, RequestId};
+pub use message::{Ack, Founding, Greeting, Heartbeat, Hello, Idleness, Msg, Parcel, Report, Still, Welcome};
+pub use node::{LockNode, Setup, Stranger};
 pub use recipe::{Blueprint, Participant, Post, Recipe, full_name};
 pub use recipes::Recipes;
 pub use sections::{Counters, InsideLook, SectionLook, WaitingLook};
 pub use timing::Timing;
-pub use view::{View, Voters};
+pub use view::{Revocation, View, Voters};
 
 /// Whether a node has this flaw: never, unless the laboratory is compiled in.
 fn has_flaw(one: Option<Flaw>, flaw: Flaw) -> bool {

@@ -4,8 +4,9 @@ use doorway_core::{NodeId, SectionName, Ticks};
 use serde::{Deserialize, Serialize};
 
 use crate::consensus::Ballot;
+use crate::disk::Founders;
 use crate::wire::{LONGEST_SAYING, MOST_FORGOTTEN, MOST_INSIDE, MOST_NODES, at_most};
-use crate::{DiskId, Incarnation, Stay, Timing};
+use crate::{DiskId, DiskState, Epoch, Incarnation, Nonce, Stay, Timing};
 
 /// A message between two nodes. Everything but [`Msg::Parcel`] may be lost, doubled and overtaken; parcels are numbered,
 /// acknowledged and sent again.
@@ -51,6 +52,58 @@ pub enum Msg {
     },
     /// The consensus about views.
     Ballot(Ballot),
+    /// Who I am, and what I know of you. Nothing else counts before it.
+    Greeting(Box<Greeting>),
+    /// Between founders, until they have founded their cluster.
+    Founding(Founding),
+}
+
+impl Msg {
+    /// The disk of the sender and how far it has come, if others rely on that.
+    pub(crate) fn origin(&self) -> Option<(DiskId, DiskState)> {
+        let of = |life: &Incarnation, synced| Some((life.disk, DiskState { synced, ..life.start() }));
+        match self {
+            Msg::Heartbeat(heartbeat) => of(&heartbeat.incarnation, heartbeat.synced),
+            Msg::Hello(hello) => of(&hello.incarnation, hello.synced),
+            Msg::Ack(ack) => Some((ack.voter, ack.state)),
+            Msg::Ballot(ballot) => Some((ballot.from, ballot.state)),
+            Msg::Leave(life) => of(life, 0),
+            Msg::Welcome(_) | Msg::Report(_) | Msg::Heard { .. } | Msg::Parcel { .. } | Msg::Got { .. } => {
+                None
+            }
+            Msg::Greeting(_) | Msg::Founding(_) => None,
+        }
+    }
+}
+
+/// A node tells another who it is and what it knows of the other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Greeting {
+    /// Which life of the sender.
+    pub incarnation: Incarnation,
+    /// How many writes its disk has synced.
+    pub synced: u64,
+    /// Its cluster, if it has one.
+    pub epoch: Option<Epoch>,
+    /// Whether its disk was set back: then it takes no part.
+    pub is_set_back: bool,
+    /// The disk of the greeted node, and how far it had come when the sender last heard of it.
+    pub yours: Option<(DiskId, DiskState)>,
+    /// What the greeted node knows of the sender's disk, which the sender has checked.
+    pub found: Option<DiskState>,
+    /// Whether the sender wants an answer.
+    pub asks: bool,
+}
+
+/// A founder tells the others about itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Founding {
+    /// Its disk.
+    pub disk: DiskId,
+    /// Its share of the epoch.
+    pub share: Nonce,
+    /// All founders with their disks, if it has written that down.
+    pub list: Option<Founders>,
 }
 
 /// A member tells a voter that it lives.
@@ -62,6 +115,8 @@ pub struct Heartbeat {
     pub view: u64,
     /// Whether it has installed that view.
     pub is_active: bool,
+    /// How many writes its disk has synced.
+    pub synced: u64,
     /// Its number, larger than that of every earlier one.
     pub seq: u64,
     /// The number of the newest heartbeat that this voter has answered, as far as the sender knows.
@@ -78,6 +133,8 @@ pub struct Heartbeat {
 pub struct Ack {
     /// Who answers.
     pub voter: DiskId,
+    /// How far its disk has come.
+    pub state: DiskState,
     /// Whose heartbeat it was.
     pub incarnation: Incarnation,
     /// The number of the heartbeat.
@@ -99,6 +156,8 @@ pub struct Hello {
     pub timing: Timing,
     /// The number of the newest view that it knows to be decided: so its age shows even where its life is not remembered.
     pub newest: u64,
+    /// How many writes its disk has synced.
+    pub synced: u64,
     /// Its number, larger than that of every earlier one.
     pub seq: u64,
     /// Whom it has heard answer for long enough.
@@ -117,7 +176,7 @@ pub struct Welcome {
     pub algorithm: String,
     /// The times that the answering node lives by: one with other times cannot take part.
     pub timing: Timing,
-    /// Whether the disk of the one who said hello was removed.
+    /// Whether the disk of the one who said hello was removed and votes no more.
     pub is_removed: bool,
 }
 

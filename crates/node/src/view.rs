@@ -29,6 +29,17 @@ pub struct View {
     pub appointed: Option<BTreeSet<NodeId>>,
     /// Disks that an operator has removed: they vote no more and are taken in no more, in any later view.
     pub removed: BTreeSet<DiskId>,
+    /// Certificates that an operator has revoked, by the name that they certify.
+    pub revoked: BTreeMap<String, Revocation>,
+}
+
+/// All certificates of a node up to a time are void.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Revocation {
+    /// The node that had them.
+    pub node: NodeId,
+    /// The last time of issue that is void, in microseconds since 1970. A later certificate is good.
+    pub until: u64,
 }
 
 impl View {
@@ -37,6 +48,12 @@ impl View {
 
     /// How many disks can be removed in a cluster's life.
     pub const MOST_REMOVED: usize = 1_024;
+
+    /// Of how many names certificates can be revoked in a cluster's life. Every view tells them, so there are fewer of them.
+    pub const MOST_REVOKED: usize = 256;
+
+    /// The longest name in a certificate, in bytes.
+    pub const LONGEST_NAME: usize = 63;
 
     /// The view before the first: nobody takes part yet.
     #[must_use]
@@ -50,6 +67,7 @@ impl View {
             clean: BTreeSet::new(),
             appointed: None,
             removed: BTreeSet::new(),
+            revoked: BTreeMap::new(),
         }
     }
 
@@ -74,11 +92,14 @@ impl View {
             && self.appointed.as_ref().is_none_or(|nodes| !nodes.is_empty() && few(nodes.len()))
             && self.removed.len() <= Self::MOST_REMOVED
             && self.removed.is_disjoint(&disks)
+            && self.revoked.len() <= Self::MOST_REVOKED
+            && self.revoked.keys().all(|name| name.len() <= Self::LONGEST_NAME)
     }
 
     /// Of how many pieces it is made.
     pub(crate) fn pieces(&self) -> usize {
         let words = self.appointed.as_ref().map_or(0, BTreeSet::len) + self.removed.len();
+        let words = words + 2 * self.revoked.len();
         self.members.len() + self.clean.len() + words + self.voter_sets().map(Voters::len).sum::<usize>()
     }
 
@@ -116,7 +137,7 @@ mod tests {
 
     #[test]
     fn who_leaves_by_itself_is_not_left_out() {
-        let life = |boot| Incarnation { disk: DiskId(7), boot, tenure: 0 };
+        let life = |boot| Incarnation { disk: DiskId(7), boot, tenure: 0, nonce: crate::Nonce(0) };
         let mut before = View::genesis(voters(&[7]));
         before.members.insert(NodeId::new(0), life(1));
         let mut after = before.successor();

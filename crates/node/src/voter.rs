@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use doorway_core::Ticks;
 
 use crate::message::{Ack, Heartbeat};
-use crate::{DiskId, Incarnation, View};
+use crate::{DiskId, DiskState, Incarnation, View};
 
 /// Whom this voter has acknowledged, and when.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Voter {
     /// whoever is left out has no majority from the moment on in which a majority has the view in its log.
     pub(crate) fn answer(
         &mut self,
-        me: DiskId,
+        (voter, state): (DiskId, DiskState),
         heartbeat: &Heartbeat,
         newest: Option<&View>,
         now: Ticks,
@@ -38,7 +38,7 @@ impl Voter {
         if is_granted {
             self.note(incarnation, now);
         }
-        Ack { voter: me, incarnation, seq, is_granted, left_out_by: None }
+        Ack { voter, state, incarnation, seq, is_granted, left_out_by: None }
     }
 
     /// Whether the newest view of a voter's log lets it stand behind a life that has adopted the view of this number.
@@ -71,7 +71,7 @@ mod tests {
     use crate::DiskId;
 
     fn life(boot: u64) -> Incarnation {
-        Incarnation { disk: DiskId(1), boot, tenure: 0 }
+        Incarnation { disk: DiskId(1), boot, tenure: 0, nonce: crate::Nonce(0) }
     }
 
     fn view(number: u64, members: &[u64]) -> View {

@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use crate::message::{Idleness, Msg, Parcel};
 
 /// The version of the messages, in the first byte of each.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// The longest message in bytes.
 pub const LONGEST: usize = 4 << 20;
@@ -78,6 +78,9 @@ fn check(msg: &Msg) -> Result<(), &'static str> {
     match msg {
         Msg::Hello(hello) if is_long(&hello.algorithm) => Err("the name of an algorithm is too long"),
         Msg::Welcome(welcome) if is_long(&welcome.algorithm) => Err("the name of an algorithm is too long"),
+        Msg::Founding(founding) if founding.list.as_ref().is_some_and(|list| list.0.len() > MOST_NODES) => {
+            Err("more founders than a cluster can have nodes")
+        }
         Msg::Parcel { parcel, .. } => check_parcel(parcel),
         Msg::Ballot(ballot) if !ballot.is_in_order() => Err("a message of the consensus is out of bounds"),
         Msg::Heartbeat(_)
@@ -88,7 +91,9 @@ fn check(msg: &Msg) -> Result<(), &'static str> {
         | Msg::Report(_)
         | Msg::Heard { .. }
         | Msg::Got { .. }
-        | Msg::Ballot(_) => Ok(()),
+        | Msg::Ballot(_)
+        | Msg::Greeting(_)
+        | Msg::Founding(_) => Ok(()),
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::NodeId;
 
+use crate::view::Revocation;
 use crate::wire::MOST_NODES;
 use crate::{DiskId, Notice, View};
 
@@ -17,6 +18,8 @@ pub(crate) struct Wishes {
     appointed: Option<BTreeSet<NodeId>>,
     /// Nodes that are gone for good, with the disks that they had.
     removed: BTreeMap<NodeId, BTreeSet<DiskId>>,
+    /// Nodes whose certificates are void as well, by their names.
+    revoked: BTreeMap<String, Revocation>,
 }
 
 impl Wishes {
@@ -42,7 +45,7 @@ impl Wishes {
     /// A node that has these disks is gone for good.
     ///
     /// # Errors
-    /// One sentence if that cannot be.
+    /// The end of a sentence if that cannot be.
     pub(crate) fn remove(
         &mut self,
         node: NodeId,
@@ -50,16 +53,35 @@ impl Wishes {
         newest: &View,
     ) -> Result<(), String> {
         if disks.is_empty() {
-            return Err(format!("node {node} cannot be removed: it has no part in this cluster"));
+            return Err("it has no part in this cluster".to_owned());
         }
         let wished: usize = self.removed.values().map(BTreeSet::len).sum();
         if newest.removed.len() + wished + disks.len() > View::MOST_REMOVED {
-            let most = View::MOST_REMOVED;
-            return Err(format!(
-                "node {node} cannot be removed: a cluster can forget {most} disks in its life"
-            ));
+            return Err(format!("a cluster can forget {} disks in its life", View::MOST_REMOVED));
         }
         self.removed.insert(node, disks);
+        Ok(())
+    }
+
+    /// All certificates of this name up to a time are void.
+    ///
+    /// # Errors
+    /// The end of a sentence if that cannot be.
+    pub(crate) fn revoke(
+        &mut self,
+        name: String,
+        revocation: Revocation,
+        newest: &View,
+    ) -> Result<(), String> {
+        if name.is_empty() || name.len() > View::LONGEST_NAME {
+            return Err(format!("its name must have 1 to {} bytes", View::LONGEST_NAME));
+        }
+        let mut names: BTreeSet<&String> = newest.revoked.keys().chain(self.revoked.keys()).collect();
+        names.insert(&name);
+        if names.len() > View::MOST_REVOKED {
+            return Err(format!("a cluster can revoke {} names in its life", View::MOST_REVOKED));
+        }
+        self.revoked.insert(name, revocation);
         Ok(())
     }
 
@@ -69,6 +91,11 @@ impl Wishes {
             view.appointed.clone_from(&self.appointed);
         }
         view.removed.extend(self.removed.values().flatten());
+        for (name, revocation) in &self.revoked {
+            let agreed = view.revoked.entry(name.clone()).or_insert(*revocation);
+            // A clock that was set back must not make a certificate good again.
+            *agreed = Revocation { until: revocation.until.max(agreed.until), ..*revocation };
+        }
         let removed = &view.removed;
         view.members.retain(|_, life| !removed.contains(&life.disk));
         if let Some(nodes) = &mut view.appointed {
@@ -86,6 +113,11 @@ impl Wishes {
             answers.extend(is_granted.then_some(Notice::Removed(*node)));
             !is_granted
         });
+        self.revoked.retain(|name, wished| {
+            let is_granted = view.revoked.get(name).is_some_and(|agreed| agreed.until >= wished.until);
+            answers.extend(is_granted.then_some(Notice::Revoked(wished.node)));
+            !is_granted
+        });
         let appointed = self.appointed.take_if(|nodes| view.appointed.as_ref() == Some(nodes));
         answers.extend(appointed.map(|nodes| Notice::Appointed(nodes.into_iter().collect())));
         answers
@@ -93,7 +125,7 @@ impl Wishes {
 
     /// This node does not lead any more: answers with how many wishes it gives up.
     pub(crate) fn give_up(&mut self) -> usize {
-        let Self { appointed, removed } = std::mem::take(self);
-        usize::from(appointed.is_some()) + removed.len()
+        let Self { appointed, removed, revoked } = std::mem::take(self);
+        usize::from(appointed.is_some()) + removed.len() + revoked.len()
     }
 }

@@ -227,6 +227,17 @@ impl<M: Machine> Engine<M> {
         self.end_step(node);
     }
 
+    /// A machine hears something now that nobody of the system has sent: the word of an enemy, in the name of another machine.
+    ///
+    /// # Panics
+    /// If the node is paused: it hears nothing.
+    pub fn forge(&mut self, from: NodeId, to: NodeId, header: M::Header, msg: M::Msg) {
+        assert!(!self.is_paused(to), "node {to} is paused and hears no message");
+        let (machine, now, effects) = self.begin_step(to);
+        machine.on_message(now, from, header, msg, effects);
+        self.end_step(to);
+    }
+
     /// Brings a machine to life.
     pub fn start(&mut self, node: NodeId) {
         let (machine, now, effects) = self.begin_step(node);

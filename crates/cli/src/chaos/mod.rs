@@ -21,14 +21,14 @@ use runs::Tally;
 /// Run whole clusters of lock nodes while everything goes wrong
 ///
 /// Makes runs of a cluster in virtual time: whole lock nodes with views, leases, fences and disks, and clients that ask, hold,
-/// write, sleep, fall silent, stop as late as they may, and leave. From a seed things go wrong: nodes crash and restart,
-/// machines lose power in the middle of a write, disks are lost, nodes and clients stand still and wake up believing, networks
-/// are cut one way or both, lose, double and delay, clocks drift, nodes leave and come back, voters change, operators break
-/// sections open and remove nodes. Then all is mended, and whoever waits must be served.
+/// write, sleep and leave. From a seed things go wrong: nodes crash and restart, machines lose power in the middle of a write,
+/// disks are lost, nodes and clients stand still and wake up believing, networks are cut one way or both, lose, double and
+/// delay, clocks drift, nodes leave and come back, voters change, operators break sections open and remove nodes. Then all is
+/// mended, and whoever waits must be served.
 ///
-/// All the while a judge watches that knows the true time: never two inside a section, where a holder counts as inside until it
-/// has left or a margin after its deadline, fences that only rise, leases that end in time, one view of each number, nobody
-/// waiting for ever. A run is a seed: what must never happen comes with the command that makes it happen again.
+/// All the while somebody watches who knows the true time: never two inside a section before their deadlines, fences that only
+/// rise, leases that end in time, one view of each number, nobody waiting for ever. A run is a seed: what must never happen
+/// comes with the command that makes it happen again.
 ///
 /// Three to nine nodes show most. Two are both needed for a majority, so that whatever stops one of them stops both until it is
 /// over; one alone shows restarts, torn disks, pauses and clients that oversleep.

@@ -12,8 +12,8 @@ use crate::{Answer, names, usage};
 
 /// Write configuration and certificates for a new cluster
 ///
-/// Makes DIR with the cluster's authority and one folder for each node: node.toml, its certificate and key, and its first disk. Nothing is
-/// written if DIR holds anything already.
+/// Makes DIR with the cluster's authority and one folder for each node: node.toml, its certificate and its key. Nothing is written if DIR holds
+/// anything already. Each node makes its data folder at its first start, and the first lock is granted when all of them have met.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700
@@ -117,9 +117,10 @@ fn founded(init: &Init, cluster: &str, typed: &Typed) -> String {
     });
     format!(
         "Cluster {cluster} of {size} is in {folder}. Next:
-1. Copy the folder of each node to its machine, once; two nodes must never run from one folder:
+1. Copy the folder of each node to its machine:
 {}2. On each of them run
   {program} node --config doorway/node.toml
+   The cluster is founded when all have met once; from then on a majority is enough.
 3. See that all is well, and use it:
   {program} status
   {program} lock demo -- echo inside

@@ -1,5 +1,6 @@
 //! `doorway cluster`: founds a cluster and changes it.
 
+mod backup;
 mod files;
 mod live;
 mod recover;
@@ -23,8 +24,11 @@ use crate::typed::Typed;
   doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700
   doorway cluster add lab d=n4:7700
   doorway cluster remove d
+  doorway cluster lead b
   doorway cluster rotate-certificates lab
-  doorway cluster recover --config node.toml")]
+  doorway cluster recover --config node.toml
+  doorway cluster backup > lab.backup
+  doorway cluster restore lab.backup --config node.toml")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     act: Act,
@@ -35,8 +39,11 @@ enum Act {
     Init(files::Init),
     Add(files::Add),
     Remove(live::Remove),
+    Lead(live::Lead),
     RotateCertificates(files::Rotate),
     Recover(recover::Recover),
+    Backup(backup::Backup),
+    Restore(backup::Restore),
 }
 
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
@@ -44,7 +51,10 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
         Act::Init(init) => files::init(catalog, init, typed),
         Act::Add(add) => files::add(add, typed),
         Act::Remove(remove) => live::remove(remove),
+        Act::Lead(lead) => live::lead(lead),
         Act::RotateCertificates(rotate) => files::rotate(rotate, typed),
         Act::Recover(recover) => recover::answer(recover, typed),
+        Act::Backup(backup) => backup::backup(backup),
+        Act::Restore(restore) => backup::restore(restore, typed),
     }
 }

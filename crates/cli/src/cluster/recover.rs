@@ -12,10 +12,11 @@ use crate::{Answer, question};
 /// Begin anew from one survivor, when the majority of the nodes is lost for good
 ///
 /// A cluster whose majority is lost lets nobody in, as nobody can know that the others are not just cut off. If you know that they are gone
-/// and will never come back, this makes the survivor a cluster of one that the others can join again. Fences go on rising.
+/// and will never come back, this makes the survivor a cluster of one, in a new epoch, that the others can join again. Fences go on rising.
 ///
-/// Be sure: if the others still run somewhere, there are two clusters then, and two holders of one lock. Stop this node's daemon first. The
-/// name of the cluster must be typed.
+/// Be sure: if the others still run somewhere, there are two clusters then, and two holders of one lock. Recover on one survivor only: two
+/// recoveries are two clusters, which refuse each other and say so, but do not share locks. Stop this node's daemon first. The name of the cluster
+/// must be typed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster recover --config node.toml
@@ -66,7 +67,7 @@ fn done(recover: &Recover, config: &Config, kept: &Path, typed: &Typed) -> Strin
     format!(
         "Node {node} is a cluster of one now. Next:
 1. Start it: {program} node --config {file}
-2. On each other node that is to come back, remove its data folder before it is started: it joins as a new node.
+2. On each other node that is to come back, empty its data folder before it is started: it joins as a new node. Do not recover it as well.
 3. {program} status shows them come in.
 What the disk of {node} held before is kept in {}.\n",
         kept.display()

@@ -25,6 +25,12 @@ pub(super) fn page(status: &Status, section: Option<&SectionName>) -> String {
             silent.join(", ")
         ));
     }
+    for node in &status.nodes {
+        for warning in node.own.iter().flat_map(|own| &own.warnings) {
+            text.push_str(&text::wrap(&format!("! {}: {warning}", node.name), text::width(), 2));
+            text.push('\n');
+        }
+    }
     if status.is_cut {
         text.push_str("… and more sections than are shown here; `doorway status NAME` tells of one\n");
     }
@@ -194,6 +200,8 @@ mod tests {
             entries: 1_234_567_890,
             sent: 0,
             memory: None,
+            epoch: None,
+            warnings: Vec::new(),
         };
         let node = NodeStatus {
             name: "frankfurt".to_owned(),

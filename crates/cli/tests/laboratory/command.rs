@@ -248,9 +248,9 @@ fn help_fits_eighty_columns() {
         examples.split("\n\n").next().unwrap_or_default().trim_end().to_owned()
     };
     let traces = ["trace show", "trace convert", "trace svg", "trace html"];
-    let clusters =
-        ["cluster init", "cluster add", "cluster remove", "cluster rotate-certificates", "cluster recover"];
-    for verb in [&VERBS[..], &["", "sweep merge", "bench locks"], &traces, &clusters].concat() {
+    let clusters = ["cluster init", "cluster add", "cluster remove", "cluster lead"];
+    let rare = ["cluster rotate-certificates", "cluster recover"];
+    for verb in [&VERBS[..], &["", "sweep merge", "bench locks"], &traces, &clusters, &rare].concat() {
         let narrow = help(verb, "80");
         let long: Vec<&str> = narrow.lines().filter(|line| line.chars().count() > 80).collect();
         assert!(long.is_empty(), "{verb}: {long:#?}");

@@ -196,8 +196,72 @@ fn a_survivor_begins_anew_and_the_others_come_back_to_it() {
 }
 
 #[test]
+fn a_lost_cluster_is_restored_from_a_backup_with_higher_fences() {
+    let mut cluster = Cluster::new("restored", &["a", "b", "c"]);
+    let first = cluster.fence("b");
+    let (code, backup, err) = cluster.run(&["cluster", "backup", "--node", "a"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(backup.contains("cluster = \"lab\"") && backup.contains("view = "), "{backup}");
+    let file = cluster.folder.0.join("lab.backup").display().to_string();
+    fs::write(&file, &backup).expect("room");
+    let config = cluster.config("b");
+    let restore = ["cluster", "restore", &file, "--config", &config];
+    ["a", "b", "c"].iter().for_each(|node| cluster.kill(node));
+    let (code, _, err) = cluster.run(&restore);
+    assert!(code == 2 && err.contains("already"), "a disk that is there is not overwritten: {err}");
+    ["a", "b", "c"].iter().for_each(|node| {
+        fs::remove_dir_all(format!("{}/{node}/data", cluster.lab())).expect("it was there");
+    });
+    fs::write(&file, backup.replace("\"lab\"", "\"lob\"")).expect("room");
+    let (code, _, err) = cluster.run(&restore);
+    assert!(code == 2 && err.contains("it is of cluster \"lob\""), "{err}");
+    fs::write(&file, &backup).expect("room");
+    let (code, out, err) = cluster.run(&restore);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("Node b is a cluster of one, with fences above"), "{out}");
+    ["a", "b", "c"].iter().for_each(|node| cluster.start(node));
+    ["a", "b", "c"].iter().for_each(|node| cluster.await_ready(node));
+    let second = cluster.fence("a");
+    assert!(second >> 36 > (first >> 36) + 1_000_000, "{first} {second}");
+    cluster.kill("c");
+    fs::remove_dir_all(format!("{}/c/data", cluster.lab())).expect("it was there");
+    let config = cluster.config("c");
+    let above = ["cluster", "restore", "--above", &second.to_string(), "--config", &config];
+    let (code, out, err) = cluster.run(&above);
+    assert!(code == 0 && out.contains(&format!("view {}", second >> 36)), "{out}{err}");
+}
+
+#[test]
+fn damage_is_refused_by_check_and_start_with_its_place() {
+    let mut cluster = Cluster::new("damaged", &["a"]);
+    cluster.kill("a");
+    let file = format!("{}/a/data/node.log", cluster.lab());
+    let whole = fs::read(&file).expect("a disk");
+    let config = cluster.config("a");
+    // The length of the second write: the first has 8 bytes of mark before it and a header of 20.
+    let second = 28 + u32::from_le_bytes([whole[8], whole[9], whole[10], whole[11]]) as usize;
+    let mut flipped = whole.clone();
+    flipped[second + 1] ^= 4;
+    let mut hole = whole.clone();
+    hole[second + 20..second + 24].fill(0);
+    for damaged in [flipped, hole] {
+        fs::write(&file, &damaged).expect("room");
+        for check in [&["--check"][..], &[]] {
+            let (code, _, err) = cluster.run(&[&["node", "--config", &config], check].concat());
+            let is_refused = code != 0 && err.contains(&format!("is damaged at byte {second}:"));
+            assert!(is_refused, "{code} {err}");
+        }
+        assert_eq!(fs::read(&file).expect("a disk"), damaged, "nothing was changed");
+    }
+    fs::write(&file, &whole[..whole.len() - 3]).expect("room");
+    cluster.start("a");
+    cluster.await_ready("a");
+}
+
+#[test]
 fn whoever_recovers_at_a_terminal_types_the_name_and_nothing_that_was_kept_is_overwritten() {
-    let cluster = Cluster::found("typed", &["a", "b", "c"]);
+    let mut cluster = Cluster::new("typed", &["a", "b", "c"]);
+    ["a", "b", "c"].iter().for_each(|node| cluster.kill(node));
     let Some(mut shell) = shell::Shell::new(&cluster.folder.0) else {
         eprintln!("skipped: setsid cannot be had here");
         return;

@@ -245,6 +245,26 @@ impl Cluster {
         members.filter_map(|node| node["name"].as_str().map(str::to_owned)).collect()
     }
 
+    /// The name of the node that leads, as a node sees it.
+    pub fn leader(&self, node: &str) -> Option<String> {
+        let status = self.status(node);
+        let mut nodes = status["nodes"].as_array().expect("a list").iter();
+        nodes.find(|node| node["is_leader"] == true).and_then(|node| node["name"].as_str().map(str::to_owned))
+    }
+
+    /// What a daemon has logged, in all of its lives.
+    pub fn log(&self, node: &str) -> String {
+        fs::read_to_string(self.folder.0.join(format!("{node}.log"))).unwrap_or_default()
+    }
+
+    /// Waits until a daemon has ended by itself.
+    pub fn await_end(&mut self, node: &str) {
+        let process =
+            self.nodes.iter_mut().find_map(|(name, process)| process.as_mut().filter(|_| name == node));
+        let process = process.expect("it was started");
+        until(&format!("{node} ends"), || process.0.try_wait().expect("it can be asked").is_some());
+    }
+
     /// The fence of an entry through a node.
     pub fn fence(&self, node: &str) -> u64 {
         let (code, out, err) = self.run(&[

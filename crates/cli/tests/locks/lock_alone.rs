@@ -113,6 +113,8 @@ fn with_lease(lease_left: u64, standing: &str) -> Status {
         entries: 0,
         sent: 0,
         memory: None,
+        epoch: None,
+        warnings: Vec::new(),
     };
     let node = NodeStatus {
         name: "a".to_owned(),

@@ -9,6 +9,7 @@ mod lock_signs;
 mod lock_silent;
 mod lock_terminal;
 mod node;
+mod removal;
 mod scripted;
 mod shell;
 mod slack;

@@ -45,6 +45,7 @@ impl Config {
         let times = written(&self.timing.timing()).into_iter().zip(written(&other.timing.timing()));
         let fixed = [
             ("algorithm", self.algorithm.get_ref() == other.algorithm.get_ref()),
+            ("founders", self.founders == other.founders),
             ("options", self.options == other.options),
             ("data", self.data == other.data),
             ("socket", self.socket == other.socket),

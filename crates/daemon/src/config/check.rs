@@ -61,6 +61,26 @@ impl Config {
         })
     }
 
+    /// A cluster is founded by nodes that know each other, this one among them. It is asked only of a node that has no cluster yet: later the
+    /// founders may be gone.
+    ///
+    /// # Errors
+    /// What is wrong with the founders.
+    pub(crate) fn check_founders(&self) -> Result<(), Refusal> {
+        let node = self.node.get_ref();
+        let stranger = self.founders.iter().find(|name| self.peer(name).is_none());
+        let twice = self.founders.iter().enumerate().find(|(at, name)| self.founders[..*at].contains(name));
+        let refuse = |sentence: String| Err(self.refuse("founders", &sentence));
+        match (stranger, twice) {
+            (Some(name), _) => refuse(format!("there is no node {name:?} among the nodes")),
+            (None, Some((_, name))) => refuse(format!("node {name:?} is named twice")),
+            (None, None) if !self.founders.is_empty() && !self.founders.contains(node) => refuse(format!(
+                "node {node:?} is not among the founders: leave them out, and it joins the cluster that they found"
+            )),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// An empty path would be the folder of the configuration itself.
     fn check_paths(&self) -> Result<(), Fault> {
         let Tls { authority, certificate, key } = &self.tls;

@@ -33,6 +33,10 @@ pub struct Config {
     pub cluster: String,
     /// Which of the nodes this one is.
     pub node: Spanned<String>,
+    /// The nodes that found the cluster: all of them must meet once before the first lock is granted. Empty for a node that joins a cluster
+    /// that others founded. Once there is a cluster the key means nothing any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub founders: Vec<String>,
     /// The algorithm that all nodes of the cluster run.
     #[serde(default = "default_algorithm")]
     pub algorithm: Spanned<String>,
@@ -263,7 +267,7 @@ impl Config {
     }
 
     /// A configuration that a program makes: a node among these, each with its name and its address, numbered from 1 in this
-    /// order. All else is as if a file did not speak of it; change what should be otherwise.
+    /// order; they found the cluster together. All else is as if a file did not speak of it; change what should be otherwise.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -275,6 +279,7 @@ impl Config {
         let config = Self {
             cluster: cluster.to_owned(),
             node: unplaced(node),
+            founders: nodes.iter().map(|(name, _)| (*name).to_owned()).collect(),
             algorithm: default_algorithm(),
             data: default_data(),
             socket: None,
@@ -340,6 +345,11 @@ impl Config {
     #[must_use]
     pub fn me(&self) -> &Peer {
         self.peer(self.node.get_ref()).unwrap_or(self.nodes[0].get_ref())
+    }
+
+    /// The nodes that found the cluster.
+    pub fn founders(&self) -> impl Iterator<Item = &Peer> {
+        self.founders.iter().filter_map(|name| self.peer(name))
     }
 
     /// Where its clients find it.

@@ -6,6 +6,7 @@
 mod orders;
 mod requests;
 mod status;
+mod warnings;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -20,10 +21,10 @@ use doorway_client::protocol::{Ask, Told};
 use doorway_core::{Effects, Machine as _, NodeId, Refusal, Sent, Ticks, To};
 use doorway_node::disk::Write;
 use doorway_node::node::Standing;
-use doorway_node::{ClientId, Command, LockNode, Msg, Notice, Stay};
+use doorway_node::{ClientId, Command, LockNode, Msg, Notice};
 use tokio::sync::OwnedSemaphorePermit;
 
-use self::orders::{Desire, Wish, stay_in_words};
+use self::orders::{Desire, Wish};
 use self::requests::Requests;
 use self::status::Survey;
 use crate::clients::Outbox;
@@ -102,9 +103,13 @@ pub(crate) struct Driver {
     /// Who is to be told that the node has left.
     leavers: Vec<(ClientId, u32)>,
     is_leaving: bool,
+    /// How far the cluster is founded.
+    founding: warnings::Founding,
     /// How many messages went to other nodes for the sake of sections.
     sent: u64,
     seen: Seen,
+    /// The certificates that are void, as the node last said.
+    void: BTreeMap<String, u64>,
     /// When the daemon last looked around, and whether something has happened since.
     looked: Ticks,
     is_changed: bool,
@@ -116,6 +121,8 @@ pub(crate) struct Driver {
 struct Seen {
     view: Option<u64>,
     is_ready: bool,
+    /// Who led last, and in which term.
+    leader: Option<(NodeId, u64)>,
 }
 
 /// The longest time for which the thread rests.
@@ -160,8 +167,10 @@ impl Driver {
             next_question: clock::now().0,
             leavers: Vec::new(),
             is_leaving: false,
+            founding: warnings::Founding::default(),
             sent: 0,
             seen: Seen::default(),
+            void: BTreeMap::new(),
             looked: Ticks(0),
             is_changed: true,
             outcome: None,
@@ -282,6 +291,7 @@ impl Driver {
             Word::Answer { number, answer: Answer::Failed(sentence) } => {
                 self.hear_of_wish(from, number, Err(Refusal::new(sentence)));
             }
+            Word::Answer { number, answer: Answer::TryAgain } => self.take_back_wish(from, number),
         }
     }
 
@@ -320,6 +330,7 @@ impl Driver {
         let notices = std::mem::take(&mut self.effects.notices);
         self.effects.clear();
         notices.into_iter().for_each(|notice| self.pass_on(notice));
+        self.log_founding();
     }
 
     fn send(&mut self, to: NodeId, msg: &Msg) {
@@ -352,6 +363,9 @@ impl Driver {
                 let sentence = format!("node {:?} is gone for good", self.shared.roster.name(node));
                 self.fulfil(&Desire::Remove(node), &sentence);
             }
+            Notice::Revoked(node) => self.hear_revoked(node),
+            Notice::Leads(node) => self.hear_leads(node),
+            Notice::NotHandedOver { to } => self.hear_not_handed_over(to),
             Notice::Broken { stay, was_inside } => self.hear_broken(stay, was_inside),
             Notice::WrongAlgorithm { cluster } => self.end(Err(Refusal::new(format!(
                 "the cluster runs {cluster}, and this node {}: it can never take part",
@@ -363,25 +377,12 @@ impl Driver {
             Notice::Expelled => self.end(Err(Refusal::new(
                 "this node was removed from its cluster: it can come back with an empty data folder, as a new node",
             ))),
+            Notice::SetBack { by, seen } => self.hear_set_back(by, &seen),
+            Notice::Stranger { node, why } => self.hear_stranger(node, why),
+            Notice::TwoClusters(epochs) => tracing::error!("{}", warnings::two_clusters(&epochs)),
+            Notice::OtherFounder(node) => self.hear_other_founder(node),
             Notice::Corrupt(why) => self.end(Err(Refusal::new(why))),
         }
-    }
-
-    fn hear_appointed(&mut self, nodes: &[NodeId]) {
-        let names: Vec<String> = nodes.iter().map(|node| self.shared.roster.name(*node)).collect();
-        let sentence =
-            format!("it is agreed that {} vote, as soon as all of them take part", names.join(", "));
-        self.fulfil(&Desire::Appoint(nodes.iter().copied().collect()), &sentence);
-    }
-
-    fn hear_broken(&mut self, stay: Stay, was_inside: bool) {
-        let meant = stay_in_words(&stay);
-        let sentence = if was_inside {
-            format!("the holder of {meant} was told to stop; it is free then, or a margin after its deadline")
-        } else {
-            format!("nobody was inside {meant}")
-        };
-        self.fulfil(&Desire::Break(stay), &sentence);
     }
 
     fn tell(&self, client: ClientId, told: &Told) {
@@ -459,14 +460,24 @@ impl Driver {
         let is_failing = self.shared.is_disk_failing.load(Ordering::Relaxed);
         let ready_until = if is_active && !is_failing { look.lease_until - margin } else { Ticks(0) };
         self.shared.note_alive(ready_until, look.is_leaving);
+        let void = self.node.void_certificates();
+        if void != self.void {
+            self.shared.revoke(&void);
+            self.void = void;
+        }
         let view = look.view.map(|view| view.number);
-        let seen = Seen { view, is_ready: clock::now() < ready_until };
+        // A leader that is not heard of for a moment is not another one.
+        let leader = look.leader.map(|leader| (leader, look.term)).or(self.seen.leader);
+        let seen = Seen { view, is_ready: clock::now() < ready_until, leader };
         if seen == self.seen {
             return;
         }
         if seen.view != self.seen.view {
             let members = look.view.map_or(0, |view| view.members.len());
             tracing::info!(view, members, leader = look.leader.map(NodeId::number), "view changed");
+        }
+        if let Some((leader, term)) = seen.leader.filter(|_| seen.leader != self.seen.leader) {
+            tracing::info!(leader = self.shared.roster.name(leader), term, "leader changed");
         }
         if seen.is_ready != self.seen.is_ready {
             match seen.is_ready {

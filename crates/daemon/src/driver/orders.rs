@@ -11,6 +11,7 @@ use doorway_node::{ClientId, Command, Stay};
 
 use super::{Driver, Event, MOST_QUESTIONS, Reminder, told};
 use crate::peers::words::{Answer, Lane, Question, Word};
+use crate::revocation;
 
 /// Something that an operator wishes, until it is known what came of it.
 pub(super) struct Wish {
@@ -32,6 +33,9 @@ enum Asker {
 pub(super) enum Desire {
     Break(Stay),
     Remove(NodeId),
+    /// The same, and its certificates are void.
+    Revoke(NodeId),
+    Lead(NodeId),
     Appoint(BTreeSet<NodeId>),
 }
 
@@ -54,10 +58,12 @@ impl Driver {
                 self.leave(self.shared.config.stop_patience.0);
             }
             Order::Reload => self.reload(client, number),
-            Order::Remove { .. } | Order::Appoint { .. } => match self.desire(order) {
-                Ok(desire) => self.wish(Asker::Client(client, number), desire),
-                Err(refusal) => self.tell(client, &told(number, Err(refusal))),
-            },
+            Order::Remove { .. } | Order::Revoke { .. } | Order::Lead { .. } | Order::Appoint { .. } => {
+                match self.desire(order) {
+                    Ok(desire) => self.wish(Asker::Client(client, number), desire),
+                    Err(refusal) => self.tell(client, &told(number, Err(refusal))),
+                }
+            }
         }
     }
 
@@ -84,6 +90,8 @@ impl Driver {
         };
         match order {
             Order::Remove { node } => look_up(&node).map(Desire::Remove),
+            Order::Revoke { node } => look_up(&node).map(Desire::Revoke),
+            Order::Lead { node } => look_up(&node).map(Desire::Lead),
             Order::Appoint { nodes } if nodes.is_empty() => Err(Refusal::new("at least one node must vote")),
             Order::Appoint { nodes } => {
                 nodes.iter().map(look_up).collect::<Result<_, _>>().map(Desire::Appoint)
@@ -98,6 +106,8 @@ impl Driver {
         match desire {
             Desire::Break(_) => None,
             Desire::Remove(node) => Some(Order::Remove { node: name(node) }),
+            Desire::Revoke(node) => Some(Order::Revoke { node: name(node) }),
+            Desire::Lead(node) => Some(Order::Lead { node: name(node) }),
             Desire::Appoint(nodes) => Some(Order::Appoint { nodes: nodes.iter().map(name).collect() }),
         }
     }
@@ -135,15 +145,27 @@ impl Driver {
 
     /// Tells the node; if it cannot say at once what comes of it, that is told later.
     pub(super) fn try_wish(&mut self, number: u64) {
-        let Some(wish) = self.wishes.get(&number) else { return };
+        let Some(wish) = self.wishes.get(&number).filter(|wish| wish.passed_to.is_none()) else { return };
         let command = match wish.desire.clone() {
             Desire::Break(stay) => Command::Break(stay),
             Desire::Remove(node) => Command::Remove(node),
+            Desire::Revoke(node) => {
+                let (name, until) = (self.shared.roster.name(node), self.void_until(node));
+                Command::Revoke { node, name, until }
+            }
+            Desire::Lead(node) => Command::Lead(node),
             Desire::Appoint(nodes) => Command::Appoint(nodes.into_iter().collect()),
         };
         self.trying = Some(number);
         self.command(command);
         self.trying = None;
+    }
+
+    /// The last time of issue that is void if the certificates of a node are revoked now: the one in use is, even if the clock of the machine
+    /// that issued it was ahead.
+    fn void_until(&self, node: NodeId) -> u64 {
+        let shown = self.shared.peers.get(node).map_or(0, |link| link.issued());
+        revocation::now().max(shown)
     }
 
     /// The wish that is being told to the node, if that is one for leaders, or else all of those that wait for it to lead, cannot be
@@ -160,8 +182,12 @@ impl Driver {
 
     fn pass_wish_on(&mut self, number: u64, leader: Option<NodeId>) {
         let Some(wish) = self.wishes.get(&number) else { return };
-        if let Asker::Daemon(..) = wish.asker {
-            return self.end_wish(number, Err(Refusal::new("another node leads by now: try again")));
+        if let Asker::Daemon(node, its_number) = wish.asker {
+            // Whoever has passed it on finds out by itself who leads now.
+            self.wishes.remove(&number);
+            let word = Word::Answer { number: its_number, answer: Answer::TryAgain };
+            self.shared.peers.tell(node, Lane::Load, &word);
+            return;
         }
         let leader = leader.filter(|leader| *leader != self.me);
         let question = self.order(&wish.desire).map(Question::Lead);
@@ -176,11 +202,81 @@ impl Driver {
         self.remind(PAUSE, Reminder::TryAgain(number));
     }
 
+    /// The node to which a wish was passed leads no more.
+    pub(super) fn take_back_wish(&mut self, from: NodeId, number: u64) {
+        if let Some(wish) = self.wishes.get_mut(&number).filter(|wish| wish.passed_to == Some(from)) {
+            wish.passed_to = None;
+            self.remind(PAUSE, Reminder::TryAgain(number));
+        }
+    }
+
     /// What was told to the node just now cannot be.
     pub(super) fn hear_not_done(&mut self, why: String) {
-        if let Some(number) = self.trying {
-            self.end_wish(number, Err(Refusal::new(why)));
-        }
+        let Some((number, wish)) = self.trying.and_then(|number| Some((number, self.wishes.get(&number)?)))
+        else {
+            return;
+        };
+        let name = |node: &NodeId| self.shared.roster.name(*node);
+        let sentence = match &wish.desire {
+            Desire::Remove(node) | Desire::Revoke(node) => {
+                format!("node {:?} cannot be removed: {why}", name(node))
+            }
+            Desire::Lead(node) => format!("node {:?} cannot lead: {why}", name(node)),
+            Desire::Break(_) | Desire::Appoint(_) => why,
+        };
+        self.end_wish(number, Err(Refusal::new(sentence)));
+    }
+
+    /// It is agreed who votes.
+    pub(super) fn hear_appointed(&mut self, nodes: &[NodeId]) {
+        let names: Vec<String> = nodes.iter().map(|node| self.shared.roster.name(*node)).collect();
+        let sentence =
+            format!("it is agreed that {} vote, as soon as all of them take part", names.join(", "));
+        self.fulfil(&Desire::Appoint(nodes.iter().copied().collect()), &sentence);
+    }
+
+    /// All members have looked who is inside a section.
+    pub(super) fn hear_broken(&mut self, stay: Stay, was_inside: bool) {
+        let meant = stay_in_words(&stay);
+        let sentence = if was_inside {
+            format!("the holder of {meant} was told to stop; it is free then, or a margin after its deadline")
+        } else {
+            format!("nobody was inside {meant}")
+        };
+        self.fulfil(&Desire::Break(stay), &sentence);
+    }
+
+    /// It is agreed that the certificates of a node are void.
+    pub(super) fn hear_revoked(&mut self, node: NodeId) {
+        let name = self.shared.roster.name(node);
+        let sentence = format!("node {name:?} is gone for good, and the certificates that it had are void");
+        self.fulfil(&Desire::Revoke(node), &sentence);
+    }
+
+    /// A node leads, as was wished.
+    pub(super) fn hear_leads(&mut self, node: NodeId) {
+        let already = if self.trying.is_some() { " already" } else { "" };
+        let sentence = format!("node {:?} leads{already}", self.shared.roster.name(node));
+        self.fulfil(&Desire::Lead(node), &sentence);
+    }
+
+    /// A node was to lead and has not taken it over: this one goes on, and if it is to be removed, it tries again.
+    pub(super) fn hear_not_handed_over(&mut self, to: NodeId) {
+        let waits = |wish: &Wish, desire: &Desire| wish.passed_to.is_none() && wish.desire == *desire;
+        let own = [Desire::Remove(self.me), Desire::Revoke(self.me)];
+        let those = |desires: &[Desire]| -> Vec<u64> {
+            let those =
+                self.wishes.iter().filter(|(_, wish)| desires.iter().any(|desire| waits(wish, desire)));
+            those.map(|(number, _)| *number).collect()
+        };
+        let (failed, again) = (those(&[Desire::Lead(to)]), those(&own));
+        let sentence = format!(
+            "node {:?} has not taken leadership over in time, and {:?} leads as before",
+            self.shared.roster.name(to),
+            self.shared.roster.name(self.me)
+        );
+        failed.into_iter().for_each(|number| self.end_wish(number, Err(Refusal::new(sentence.as_str()))));
+        again.into_iter().for_each(|number| self.remind(PAUSE, Reminder::TryAgain(number)));
     }
 
     /// Something has come true, for whoever wished it.
@@ -218,13 +314,17 @@ impl Driver {
     }
 
     pub(super) fn give_up_wish(&mut self, number: u64) {
-        let sentence = "no majority of the voters has agreed in time; it may come true later nevertheless";
+        let sentence = if self.node.look().leader.is_none() {
+            "no node leads, so nothing can be agreed: a majority of the voters must run and reach each other"
+        } else {
+            "no majority of the voters has agreed in time; it may come true later nevertheless"
+        };
         self.end_wish(number, Err(Refusal::new(sentence)));
     }
 }
 
 /// Who is meant by a break, for the record.
-pub(super) fn stay_in_words(Stay { section, fence }: &Stay) -> String {
+fn stay_in_words(Stay { section, fence }: &Stay) -> String {
     match fence {
         Some(fence) => format!("{section} of fence {fence}"),
         None => section.to_string(),

@@ -161,15 +161,19 @@ impl Driver {
             entries: look.counters.entries,
             sent: self.sent,
             memory: memory(),
+            epoch: look.epoch.map(|epoch| epoch.to_string()),
+            warnings: self.warnings(),
         }
     }
 
     fn standing(&self, standing: Standing, is_leaving: bool) -> &'static str {
         match standing {
             _ if self.shared.is_disk_failing.load(Ordering::Relaxed) => "its disk takes nothing",
+            Standing::SetBack => "disk set back",
             Standing::Over => "over",
             _ if is_leaving => "leaving",
             Standing::Starting => "starting",
+            Standing::Joining if !self.founding.is_over && self.founding.missing.is_some() => "founding",
             Standing::Joining => "joining",
             Standing::Limbo => "changing views",
             Standing::Active => "active",

@@ -1,4 +1,5 @@
-//! Founding a cluster, and changing what its nodes are given: folders with configuration, certificates and first disks.
+//! Founding a cluster, and changing what its nodes are given: folders with configuration and certificates. Disks are made by the nodes
+//! themselves when they are first started, and the first view is decided when all founders have met.
 //!
 //! All of it is files in one folder, one folder within it for each node, to be copied to the machine that the node runs on. The
 //! cluster's authority stays behind: whoever has its key can make nodes. So does the highest number that was given to a node, as no
@@ -13,16 +14,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
-use doorway_node::disk::{self, FileDisk};
+use doorway_node::disk::FileDisk;
 use doorway_node::wire::MOST_NODES;
 
-pub use self::recovery::recover;
+pub use self::recovery::{recover, restore};
 
 use self::node_file::{node_entry, node_file};
 use crate::Config;
 use crate::certificates::{Authority, PUBLIC, SECRET, read_text, write_file};
 use crate::config::{FILE, Peer, check_peers};
-use crate::identity::{check_name, new_disk};
+use crate::identity::check_name;
 
 /// Founds a cluster: `authority.pem` and `authority.key` in the folder, and in a folder for each node all that it needs. What is
 /// chosen for the algorithm is written as it is, and not checked.
@@ -38,16 +39,16 @@ pub fn found(
 ) -> Result<(), Refusal> {
     let peers = numbered(nodes);
     check(cluster, &peers)?;
-    let texts: Vec<String> =
-        peers.iter().map(|me| node_file(cluster, me, algorithm, options, &peers)).collect();
+    let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
+    let file = |me| node_file(cluster, me, (algorithm, options), &names, &peers);
+    let texts: Vec<String> = peers.iter().map(file).collect();
     texts.iter().try_for_each(|text| Config::parse(text).map(drop))?;
     if folder.join("authority.key").exists() {
         return Err(Refusal::new(format!("there is a cluster in {} already", folder.display())));
     }
     let authority = Authority::new(cluster)?;
-    let voters: Vec<_> = peers.iter().map(|peer| (new_disk(), peer.id())).collect();
-    for ((peer, text), first) in peers.iter().zip(&texts).zip(disk::found(&voters)) {
-        write_node(folder, &authority, &peer.name, text, &first)?;
+    for (peer, text) in peers.iter().zip(&texts) {
+        write_node(folder, &authority, &peer.name, text)?;
     }
     write_number(folder, peers.len())?;
     authority.write(folder)
@@ -108,12 +109,12 @@ pub fn add(folder: &Path, name: &str, address: &str) -> Result<(), Refusal> {
     let mut peers: Vec<Peer> = model.nodes.iter().map(|peer| peer.get_ref().clone()).collect();
     peers.push(peer.clone());
     let algorithm = model.algorithm.get_ref();
-    let mut text = node_file(authority.cluster(), &peer, algorithm, &model.options, &peers);
+    let mut text = node_file(authority.cluster(), &peer, (algorithm, &model.options), &[], &peers);
     copy_times(model, &mut text)?;
     Config::parse(&text)?;
     // A number that is lost when the rest fails is better than one that is given twice.
     write_number(folder, number)?;
-    write_node(folder, &authority, name, &text, &disk::blank(new_disk()))?;
+    write_node(folder, &authority, name, &text)?;
     copy_files(model, &folder.join(name))?;
     files.iter().try_for_each(|file| write_file(file, &(read_text(file)? + &node_entry(&peer)), PUBLIC))
 }
@@ -266,21 +267,14 @@ fn node_files(folder: &Path) -> Result<Vec<PathBuf>, Refusal> {
 }
 
 /// The folder of one node.
-fn write_node(
-    folder: &Path,
-    authority: &Authority,
-    name: &str,
-    text: &str,
-    first: &[u8],
-) -> Result<(), Refusal> {
+fn write_node(folder: &Path, authority: &Authority, name: &str, text: &str) -> Result<(), Refusal> {
     let folder = folder.join(name);
     let data = folder.join("data");
-    let refuse = |error| Refusal::new(format!("{} cannot be written: {error}", data.display()));
     if data.join(FileDisk::NAME).exists() {
         return Err(Refusal::new(format!("there is a disk of a node in {} already", data.display())));
     }
-    std::fs::create_dir_all(&data).map_err(refuse)?;
-    std::fs::write(data.join(FileDisk::NAME), first).map_err(refuse)?;
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Refusal::new(format!("{} cannot be written: {error}", folder.display())))?;
     write_file(&folder.join("authority.pem"), authority.trusted(), PUBLIC)?;
     authority.sign(name)?.write(&folder)?;
     write_file(&folder.join("node.toml"), text, PUBLIC)
@@ -315,8 +309,8 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = |path: &Path| path.metadata().expect("it is there").permissions().mode() & 0o777;
         assert_eq!([mode(&config.tls.key), mode(&folder.join("authority.key"))], [0o600, 0o600]);
-        let memory = disk::Memory::read(&std::fs::read(config.data.join(FileDisk::NAME)).expect("a disk"));
-        assert_eq!(memory.expect("it is whole").boot, 0);
+        assert!(!config.data.exists(), "a node makes its disk at its first start");
+        assert_eq!(config.founders, ["a", "b", "c"]);
         let again = found(&folder, "lab", &nodes(&["d"]), "maekawa", &options);
         assert!(again.expect_err("there is one").to_string().contains("already"));
         std::fs::remove_dir_all(&folder).expect("it is ours");
@@ -325,7 +319,7 @@ mod tests {
     #[test]
     fn what_the_template_shows_in_its_comments_is_what_holds() {
         let peers = numbered(&nodes(&["a"]));
-        let text = node_file("lab", &peers[0], "x", &BTreeMap::new(), &peers);
+        let text = node_file("lab", &peers[0], ("x", &BTreeMap::new()), &["a"], &peers);
         let plain = Config::parse(&text).expect("it is good");
         let uncommented: String = text
             .lines()

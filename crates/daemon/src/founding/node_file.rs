@@ -9,11 +9,17 @@ use crate::config::Peer;
 pub(super) fn node_file(
     cluster: &str,
     me: &Peer,
-    algorithm: &str,
-    options: &BTreeMap<String, String>,
+    (algorithm, options): (&str, &BTreeMap<String, String>),
+    founders: &[&str],
     peers: &[Peer],
 ) -> String {
     let mut text = TEMPLATE.to_owned();
+    let list: Vec<String> = founders.iter().map(|name| quoted(name)).collect();
+    let founders = match founders {
+        [] => "# It joins a cluster that others have founded; the founders are named like this:\n#   founders = [\"a\", \"b\", \"c\"]".to_owned(),
+        _ => format!("founders = [{}]", list.join(", ")),
+    };
+    text = text.replacen("FOUNDERS", &founders, 1);
     let values =
         [("CLUSTER", cluster), ("NODE", &me.name), ("ALGORITHM", algorithm), ("ADDRESS", &me.address)];
     for (key, value) in values {
@@ -53,10 +59,13 @@ cluster = CLUSTER
 # Which of the nodes below this one is.
 node = NODE
 
+# The nodes that found the cluster: the first lock is granted when all of them have met. Later the key means nothing any more.
+FOUNDERS
+
 # The algorithm; all nodes of a cluster run the same, with the same choices under [options].
 algorithm = ALGORITHM
 
-# What must survive a restart. Whoever loses this folder comes back as a new node; never copy it, never run two nodes from it.
+# What must survive a restart; the node makes it. A node that loses it comes back as a new one. Never copy or restore it: the other nodes refuse a copy.
 #data = "data"
 
 # The Unix socket for clients of this machine; NAME.sock in the runtime folder of its user unless given. For example:

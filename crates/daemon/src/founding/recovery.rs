@@ -5,10 +5,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
-use doorway_node::disk::{self, Disk as _, FileDisk};
+use doorway_node::Epoch;
+use doorway_node::disk::{self, Disk as _, FileDisk, Recovery};
 
 use crate::Config;
-use crate::identity::new_disk;
+use crate::identity::{draw, new_disk, new_nonce};
 
 /// Makes one survivor go on when a majority of the voters is lost for good: from now on it is the only voter of its cluster, its
 /// fences go on rising, and the others can come back with empty data folders only. The node must not run. What its disk
@@ -23,9 +24,32 @@ pub fn recover(config: &Config) -> Result<PathBuf, Refusal> {
         return Err(Refusal::new(format!("there is no disk of a node in {}", config.data.display())));
     }
     let (mut disk, bytes) = crate::disk::open(config)?;
-    let recovered = disk::recover(&bytes, new_disk(), config.me().id())?;
+    let recovered = disk::recover(&bytes, &draw_recovery(config))?;
     let kept = keep(&config.data, &bytes).and_then(|path| disk.replace(&recovered).map(|()| path));
     kept.map_err(|error| crate::disk::cannot_use(config, &error))
+}
+
+/// Begins a cluster anew of which only the number of a view is known, from a backup or from a fence: this node is its only voter, and its fences
+/// are above all that were handed out up to that view. The others join it with empty data folders.
+///
+/// # Errors
+/// If the node has a disk already, or something cannot be written.
+pub fn restore(config: &Config, view: u64) -> Result<(), Refusal> {
+    let file = config.data.join(FileDisk::NAME);
+    if file.exists() {
+        return Err(Refusal::new(format!(
+            "there is a disk of a node in {} already: a cluster is restored into an empty data folder, and a copied one cannot be used, \
+             because the other nodes know that it was set back",
+            config.data.display()
+        )));
+    }
+    let bytes = disk::restore(view, &draw_recovery(config))?;
+    let made = FileDisk::open(&config.data, || bytes);
+    made.map(drop).map_err(|error| crate::disk::cannot_use(config, &error))
+}
+
+fn draw_recovery(config: &Config) -> Recovery {
+    Recovery { disk: new_disk(), me: config.me().id(), epoch: Epoch(new_nonce().0), draw: draw() }
 }
 
 /// Keeps what a disk held, under a name that no file has, so that it is there whatever happens next.

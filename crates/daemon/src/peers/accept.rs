@@ -122,6 +122,7 @@ impl Hall {
         if !is_believed || !self.shared.peers.has(&link) {
             return refuse("certificates were read again while it proved who it is: it may try again");
         }
+        self.shared.check_revoked(stream.get_ref().1)?;
         let ended = self.hear(&mut stream, &link, lane).await;
         ended.map_err(|error| {
             Refusal::new(format!("the connection of node {:?} has ended: {error}", link.name))
@@ -133,6 +134,7 @@ impl Hall {
         let cannot = |error: io::Error| Refusal::new(error.to_string());
         let credentials = self.shared.credentials();
         let mut stream = credentials.acceptor.accept(stream).await.map_err(cannot)?;
+        self.shared.check_revoked(stream.get_ref().1)?;
         let greeting = hear_greeting(&mut stream).await.map_err(cannot)?;
         if !tls::is_peer(stream.get_ref().1, &greeting.name, &self.shared.config.cluster) {
             return refuse(format!(
@@ -145,6 +147,7 @@ impl Hall {
             return refuse("it says that it is this node");
         }
         let link = self.shared.admit(&greeting)?;
+        link.note_certificate(stream.get_ref().1);
         greet(&mut stream, &self.shared, greeting.lane).await.map_err(cannot)?;
         Ok(Proof { stream, link, lane: greeting.lane, credentials })
     }

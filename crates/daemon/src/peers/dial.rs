@@ -82,6 +82,8 @@ async fn dial(shared: &Shared, link: &Link, lane: Lane) -> Result<TlsStream<TcpS
         let name = tls::server_name(&link.name, &shared.config.cluster)?;
         let connector = shared.credentials().connector.clone();
         let mut stream = connector.connect(name, stream).await.map_err(cannot)?;
+        shared.check_revoked(stream.get_ref().1)?;
+        link.note_certificate(stream.get_ref().1);
         greet(&mut stream, shared, lane).await.map_err(cannot)?;
         let greeting: Greeting = hear_greeting(&mut stream).await.map_err(cannot)?;
         if greeting.name != link.name || greeting.number != link.id.number() {

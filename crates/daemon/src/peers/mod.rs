@@ -10,13 +10,14 @@ mod roster;
 pub(crate) mod words;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use doorway_client::clock;
 use doorway_core::{NodeId, Refusal};
 use doorway_node::{Msg, Timing};
+use rustls::CommonState;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -25,6 +26,7 @@ pub(crate) use self::roster::Roster;
 use self::words::{Lane, Word, message_frame, word_frame};
 use crate::config::Peer;
 use crate::shared::lock;
+use crate::{revocation, tls};
 
 /// All other nodes that are known.
 #[derive(Default)]
@@ -44,6 +46,8 @@ pub(crate) struct Link {
     incoming: [Mutex<Option<AbortHandle>>; 2],
     /// What dials it.
     pub(crate) dialers: Mutex<Vec<AbortHandle>>,
+    /// When the newest certificate was issued that it has shown, in microseconds since 1970.
+    issued: AtomicU64,
 }
 
 impl Link {
@@ -56,7 +60,19 @@ impl Link {
             load: Outgoing::default(),
             incoming: Default::default(),
             dialers: Mutex::default(),
+            issued: AtomicU64::new(0),
         }
+    }
+
+    /// Notes when the certificate was issued that the other side of a connection has shown.
+    fn note_certificate(&self, connection: &CommonState) {
+        let issued = tls::shown(connection).and_then(revocation::issued).unwrap_or_default();
+        self.issued.fetch_max(issued, Ordering::Relaxed);
+    }
+
+    /// When the newest certificate was issued that it has shown, in microseconds since 1970.
+    pub(crate) fn issued(&self) -> u64 {
+        self.issued.load(Ordering::Relaxed)
     }
 
     /// Where it is reached.
@@ -146,7 +162,9 @@ fn lane_of(msg: &Msg) -> Lane {
         | Msg::Hello(_)
         | Msg::Welcome(_)
         | Msg::Leave(_)
-        | Msg::Ballot(_) => Lane::Life,
+        | Msg::Ballot(_)
+        | Msg::Greeting(_)
+        | Msg::Founding(_) => Lane::Life,
         Msg::Report(_) | Msg::Heard { .. } | Msg::Parcel { .. } | Msg::Got { .. } => Lane::Load,
     }
 }

@@ -61,6 +61,8 @@ pub(crate) enum Answer {
     Status(Box<Account>),
     Done(String),
     Failed(String),
+    /// The node that was asked leads no more: another one may do it.
+    TryAgain,
 }
 
 /// What a daemon tells of its own node.

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use doorway_node::disk::Memory;
+
 use crate::cluster::{Cluster, wait_for};
 
 /// A small file system in memory, gone when this is.
@@ -39,20 +41,21 @@ impl Drop for Small {
 
 #[test]
 fn a_node_whose_disk_is_full_holds_nobody_up_and_takes_part_when_there_is_room() {
-    let mut cluster = Cluster::founded(3);
+    let mut cluster = Cluster::running(3);
+    ["a", "b", "c"].iter().for_each(|name| cluster.kill(name));
     let data = cluster.config("a").data;
     let log = data.join("node.log");
-    let first = fs::read(&log).expect("it was founded");
+    let mut bytes = fs::read(&log).expect("it was founded");
     let Some(small) = Small::mount(&data) else {
         eprintln!("skipped: only the superuser can mount a small file system");
         return;
     };
     // So many starts are on record that the file ends shortly before the end of a page, behind which there is no room.
-    let start_record = record(&[1, 1]);
     let page = 4_096;
-    let mut bytes = first;
-    while bytes.len() % page < page - 2 * start_record.len() {
-        bytes.extend_from_slice(&start_record);
+    let Memory { synced, identity, .. } = Memory::read(&bytes).expect("it is whole");
+    let mut starts = (synced..).zip(identity.boot() + 1..).map(|(number, boot)| start_frame(number, boot));
+    while bytes.len() % page < page - 60 {
+        bytes.extend(starts.next().unwrap_or_default());
     }
     fs::write(&log, &bytes).expect("there is room for that");
     let junk = small.fill();
@@ -75,12 +78,23 @@ fn a_node_whose_disk_is_full_holds_nobody_up_and_takes_part_when_there_is_room()
     cluster.daemons.clear();
 }
 
-/// A record of a node's disk, with its length and checksum.
-fn record(body: &[u8]) -> Vec<u8> {
-    let mut record = (body.len() as u32).to_le_bytes().to_vec();
-    record.extend_from_slice(&checksum(body).to_le_bytes());
-    record.extend_from_slice(body);
-    record
+/// The write of a node's disk that tells of its so-manieth start, with its number, length and checksums.
+fn start_frame(number: u64, boot: u64) -> Vec<u8> {
+    // One record, of the second kind, with a varint and a nonce of two zeros.
+    let mut body = vec![1, 1];
+    if boot >= 128 {
+        body.push(boot as u8 | 128);
+        body.push((boot >> 7) as u8);
+    } else {
+        body.push(boot as u8);
+    }
+    body.extend([0, 0]);
+    let mut frame = (body.len() as u32).to_le_bytes().to_vec();
+    frame.extend(number.to_le_bytes());
+    frame.extend(checksum(&frame).to_le_bytes());
+    frame.extend(checksum(&body).to_le_bytes());
+    frame.extend(body);
+    frame
 }
 
 /// The usual checksum of 32 bits.

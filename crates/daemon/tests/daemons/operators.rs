@@ -8,7 +8,7 @@ use doorway_daemon::founding;
 use doorway_node::{Loss, Stay};
 
 use crate::client::section;
-use crate::cluster::{Cluster, free_address, start, wait_for};
+use crate::cluster::{Cluster, free_address, wait_for};
 use crate::record::Record;
 
 #[test]
@@ -135,14 +135,63 @@ fn a_survivor_of_a_lost_majority_goes_on_and_takes_the_others_in_with_new_disks(
         before = fence;
     };
     rises(&cluster, "a");
-    let old = start(cluster.config("b")).expect("it starts");
-    let ended = old.wait().expect_err("its disk is of the lost majority");
-    assert!(ended.to_string().contains("removed"), "{ended}");
+    cluster.start("b");
+    for (asked, of) in [("a", "b"), ("b", "a")] {
+        wait_for_warning(&cluster, asked, &format!("node {of} belongs to another cluster"));
+    }
+    cluster.kill("b");
     std::fs::remove_dir_all(cluster.config("b").data).expect("it is ours");
     cluster.start("b");
     cluster.wait_until_ready();
     rises(&cluster, "b");
     rises(&cluster, "a");
+}
+
+/// Waits until the status of a node says something.
+fn wait_for_warning(cluster: &Cluster, node: &str, words: &str) {
+    let warns = || {
+        let status = cluster.client(node).status(false);
+        let own = status.nodes.into_iter().find(|told| told.name == node).and_then(|told| told.own);
+        own.is_some_and(|own| own.warnings.iter().any(|warning| warning.contains(words)))
+    };
+    wait_for(&format!("the status of {node} says {words:?}"), warns);
+}
+
+#[test]
+fn a_disk_that_was_set_back_takes_no_part_and_both_sides_say_so() {
+    let mut cluster = Cluster::running(3);
+    let data = cluster.config("b").data;
+    let file = data.join("node.log");
+    cluster.kill("b");
+    let copy = std::fs::read(&file).expect("it is there");
+    cluster.start("b");
+    cluster.wait_until_ready();
+    cluster.kill("b");
+    std::fs::write(&file, copy).expect("room");
+    cluster.start("b");
+    wait_for_warning(&cluster, "b", "the disk of this node was set back");
+    wait_for_warning(&cluster, "a", "the disk of node b was set back");
+    cluster.kill("b");
+    cluster.start("b");
+    wait_for_warning(&cluster, "b", "the disk of this node was set back");
+    cluster.client("a").pass("door");
+    cluster.kill("b");
+    std::fs::remove_dir_all(&data).expect("it is ours");
+    cluster.start("b");
+    cluster.wait_until_ready();
+    cluster.client("b").pass("door");
+}
+
+#[test]
+fn a_cluster_is_founded_when_all_founders_have_met() {
+    let mut cluster = Cluster::founded(3);
+    cluster.start("a");
+    cluster.start("b");
+    wait_for_warning(&cluster, "a", "missing: c");
+    wait_for_warning(&cluster, "b", "missing: c");
+    cluster.start("c");
+    cluster.wait_until_ready();
+    cluster.client("c").pass("door");
 }
 
 #[test]

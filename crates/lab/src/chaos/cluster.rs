@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_core::{Channels, NodeId, Refusal, SectionName, Ticks};
 use doorway_node::disk::{self, Disk, MemoryDisk};
-use doorway_node::{Command, DiskId, Flaw, LockNode, Notice, Recipe, Setup, Timing};
+use doorway_node::{Command, DiskId, Flaw, LockNode, Msg, Nonce, Notice, Recipe, Setup, Timing};
 use doorway_simulator::{Engine, Happened, Latency, LocalClock, Probability, Random, Settings, Span};
 use doorway_trace::{Log, What};
 
@@ -21,6 +21,8 @@ pub struct Design {
     pub nodes: usize,
     /// How many of them vote from the beginning; the others ask to join.
     pub founders: usize,
+    /// Whether the founders begin with blank disks and found the cluster when they meet, instead of having founded it already.
+    pub begins_blank: bool,
     /// The algorithm.
     pub recipe: Recipe,
     /// Nodes that run another algorithm, which they should not.
@@ -46,6 +48,7 @@ impl Design {
         Self {
             nodes,
             founders: nodes,
+            begins_blank: false,
             recipe,
             strangers: BTreeMap::new(),
             timing: Timing::default(),
@@ -74,6 +77,10 @@ pub struct Cluster {
     design: Design,
     engine: Engine<Host>,
     disks: Vec<MemoryDisk>,
+    /// What was on each disk just before the present life of its node began.
+    before: Vec<Vec<u8>>,
+    /// Nodes whose disk was replaced or damaged on purpose: they may say that it was set back.
+    tampered: BTreeSet<NodeId>,
     /// The writes of each node that were said to be finished and are not.
     unwritten: Vec<Vec<disk::Write>>,
     /// What each paused node will be told.
@@ -85,7 +92,6 @@ pub struct Cluster {
     /// The node that made the last step.
     last: NodeId,
     random: Random,
-    disks_made: u64,
 }
 
 /// How long a message takes in a healthy network: about a quarter of a millisecond to two.
@@ -104,12 +110,14 @@ impl Cluster {
         let mut random = Random::new(design.seed, 17);
         let founders: Vec<(DiskId, NodeId)> =
             NodeId::first(design.founders).map(|node| (draw_disk(&mut random), node)).collect();
-        let files = disk::found(&founders).into_iter();
-        let blank =
-            NodeId::first(design.nodes).skip(design.founders).map(|_| disk::blank(draw_disk(&mut random)));
-        let disks: Vec<MemoryDisk> = files.chain(blank).map(MemoryDisk::new).collect();
+        let mut files = if design.begins_blank { Vec::new() } else { disk::found(&founders) };
+        let blank = design.nodes - files.len();
+        files.extend((0..blank).map(|_| draw_blank(&mut random)));
+        let disks: Vec<MemoryDisk> = files.into_iter().map(MemoryDisk::new).collect();
         let nodes = NodeId::first(design.nodes).zip(&disks);
-        let start = |(node, disk): (NodeId, &MemoryDisk)| LockNode::new(design.setup(node), disk.bytes());
+        let mut start = |(node, disk): (NodeId, &MemoryDisk)| {
+            LockNode::new(design.setup(node, draw_nonce(&mut random)), disk.bytes())
+        };
         let nodes: Result<Vec<Host>, Refusal> = nodes.map(|place| start(place).map(Host::new)).collect();
         let settings = Settings {
             nodes: design.nodes,
@@ -128,8 +136,9 @@ impl Cluster {
             recorder: design.recorder(),
             last: NodeId::new(0),
             random,
+            before: disks.iter().map(|disk| disk.bytes().to_vec()).collect(),
+            tampered: BTreeSet::new(),
             disks,
-            disks_made: design.nodes as u64,
             design,
         };
         cluster.begin();
@@ -297,6 +306,14 @@ impl Cluster {
         }
     }
 
+    /// A node hears something now that nobody has sent, in the name of another.
+    pub fn forge(&mut self, from: NodeId, to: NodeId, msg: Msg) {
+        if !self.engine.is_crashed(to) && !self.engine.is_paused(to) {
+            self.engine.forge(from, to, (), msg);
+            self.after_step(to);
+        }
+    }
+
     /// A node stops in the middle of whatever it is writing.
     pub fn crash(&mut self, node: NodeId) {
         if self.engine.is_crashed(node) {
@@ -315,24 +332,53 @@ impl Cluster {
 
     /// A node that has crashed starts again from its disk, or from a new one.
     pub fn restart(&mut self, node: NodeId, has_new_disk: bool) {
-        if !self.engine.is_crashed(node) {
-            return;
+        if has_new_disk && self.engine.is_crashed(node) {
+            self.disks[node.index()] = MemoryDisk::new(draw_blank(&mut self.random));
+            self.tampered.remove(&node);
         }
-        if has_new_disk {
-            self.disks_made += 1;
-            let disk = DiskId(self.random.below(u64::MAX) ^ self.disks_made);
-            self.disks[node.index()] = MemoryDisk::new(disk::blank(disk));
+        if let Err(refusal) = self.try_restart(node) {
+            self.judge.violate(Kind::Stopped, format!("node {node} cannot start again: {refusal}"));
         }
-        let made = LockNode::new(self.design.setup(node), self.disks[node.index()].bytes());
-        match made {
-            Ok(machine) => {
-                self.engine.restart(node, Host::new(machine));
-                self.after_step(node);
-            }
-            Err(refusal) => {
-                self.judge.violate(Kind::Stopped, format!("node {node} cannot start again: {refusal}"));
-            }
+    }
+
+    /// The same from its disk, whatever is on it.
+    ///
+    /// # Errors
+    /// If the node cannot start from it. Then it is as crashed as before.
+    pub fn try_restart(&mut self, node: NodeId) -> Result<(), Refusal> {
+        if self.engine.is_crashed(node) {
+            let nonce = draw_nonce(&mut self.random);
+            let bytes = self.disks[node.index()].bytes();
+            let machine = LockNode::new(self.design.setup(node, nonce), bytes)?;
+            self.before[node.index()] = bytes.to_vec();
+            self.engine.restart(node, Host::new(machine));
+            self.after_step(node);
         }
+        Ok(())
+    }
+
+    /// What is on the disk of a node.
+    #[must_use]
+    pub fn disk(&self, node: NodeId) -> &[u8] {
+        self.disks[node.index()].bytes()
+    }
+
+    /// What was on the disk of a node just before its present life began.
+    pub(super) fn disk_before(&self, node: NodeId) -> &[u8] {
+        &self.before[node.index()]
+    }
+
+    /// Somebody puts other bytes on the disk of a node that has crashed. From then on the node may say that its disk was set back.
+    pub fn tamper(&mut self, node: NodeId, bytes: Vec<u8>) {
+        if self.engine.is_crashed(node) {
+            self.disks[node.index()] = MemoryDisk::new(bytes);
+            self.tampered.insert(node);
+        }
+    }
+
+    /// Whether somebody has put other bytes on the disk of a node.
+    pub(super) fn is_tampered(&self, node: NodeId) -> bool {
+        self.tampered.contains(&node)
     }
 
     /// A node stands still.
@@ -404,12 +450,18 @@ impl Design {
         Some(Recorder::new(section, self.nodes))
     }
 
-    fn setup(&self, me: NodeId) -> Setup {
+    fn setup(&self, me: NodeId, nonce: Nonce) -> Setup {
         Setup {
             longest_log: self.longest_log,
             most_open: Setup::MOST_OPEN,
             me,
-            peers: NodeId::first(self.nodes).collect::<BTreeSet<NodeId>>(),
+            peers: NodeId::first(self.nodes).collect(),
+            founders: if self.begins_blank {
+                NodeId::first(self.founders).collect()
+            } else {
+                BTreeSet::new()
+            },
+            nonce,
             recipe: self.strangers.get(&me).unwrap_or(&self.recipe).clone(),
             timing: self.timing,
             flaw: self.flaw,
@@ -419,4 +471,14 @@ impl Design {
 
 fn draw_disk(random: &mut Random) -> DiskId {
     DiskId(random.below(u64::MAX))
+}
+
+/// What a node draws at its start, or its disk when it is made.
+fn draw_nonce(random: &mut Random) -> Nonce {
+    Nonce(u128::from(random.below(u64::MAX)) << 64 | u128::from(random.below(u64::MAX)))
+}
+
+fn draw_blank(random: &mut Random) -> Vec<u8> {
+    let disk = draw_disk(random);
+    disk::blank(disk, draw_nonce(random))
 }

@@ -175,7 +175,9 @@ fn claim(ballot: &Ballot) -> Claim {
     let mut claim = Claim { term: ballot.term, ..Claim::default() };
     match &ballot.body {
         Body::Vote { is_granted } => claim.has_voted = *is_granted,
-        Body::AskVote { last } | Body::Sound { last, .. } | Body::Appended { last } => claim.last = *last,
+        Body::AskVote { last } | Body::Sound { last, .. } | Body::Appended { last } | Body::Lead { last } => {
+            claim.last = *last
+        }
         // What a leader says was decided is on its own disk as well.
         Body::Append { decided, .. } => claim.last.index = *decided,
         Body::Snapshot(snapshot) => claim.last = snapshot.position,
@@ -196,7 +198,9 @@ fn may_acknowledge(newest: Option<&View>, beat: &Heartbeat) -> bool {
 mod tests {
     use doorway_catalog::Catalog;
     use doorway_core::Options;
-    use doorway_node::{Setup, Timing, disk};
+    use std::collections::BTreeSet;
+
+    use doorway_node::{Nonce, Setup, Timing, disk};
 
     use super::*;
 
@@ -206,8 +210,10 @@ mod tests {
         let recipe = Catalog::textbook().recipes().recipe("central", &Options::none()).expect("a recipe");
         let timing = Timing::default();
         let (peers, most_open) = ([me].into(), Setup::MOST_OPEN);
-        let setup = Setup { me, peers, recipe, timing, longest_log: 64, most_open, flaw: None };
-        let node = LockNode::new(setup, &disk::blank(DiskId(7))).expect("a node");
+        let (founders, nonce) = (BTreeSet::new(), Nonce(1));
+        let setup =
+            Setup { me, peers, founders, nonce, recipe, timing, longest_log: 64, most_open, flaw: None };
+        let node = LockNode::new(setup, &disk::blank(DiskId(7), Nonce(2))).expect("a node");
         let mut host = Host::new(node);
         let wanted = Msg::Got { view: 3, ack: 4 };
         assert_eq!((host.unpack(wanted.clone()), host.take_garbled()), (Some(wanted), None));
@@ -218,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_voter_may_stand_behind_members_of_its_newest_view_and_behind_those_who_know_of_it() {
-        let life = |boot| Incarnation { disk: DiskId(1), boot, tenure: 0 };
+        let life = |boot| Incarnation { disk: DiskId(1), boot, tenure: 0, nonce: Nonce(boot.into()) };
         let mut newest = View::genesis([(DiskId(1), NodeId::new(0))].into());
         (newest.number, newest.voters_since) = (5, 4);
         newest.members.insert(NodeId::new(0), life(2));
@@ -226,6 +232,7 @@ mod tests {
             incarnation: life(boot),
             view,
             is_active: true,
+            synced: 0,
             seq: 1,
             answered: 0,
             unreachable: Vec::new(),

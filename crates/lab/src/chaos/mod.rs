@@ -10,6 +10,7 @@ mod host;
 mod judge;
 mod nemesis;
 mod recorder;
+mod set_back;
 mod trace;
 mod violation;
 

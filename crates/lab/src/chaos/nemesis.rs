@@ -8,13 +8,18 @@ use doorway_simulator::{Probability, Random, Span};
 
 use super::clients::Clients;
 use super::cluster::{Cluster, DISK_LATENCY, LATENCY};
+use super::set_back::{Next, SetBack};
 
 /// What goes wrong, and when it is mended.
 pub(super) struct Nemesis {
     random: Random,
     /// What operators do is drawn on its own.
     operators: Random,
+    /// So is what they do to the leader.
+    leaders: Random,
     nodes: usize,
+    /// What happens to disks is drawn on its own.
+    disks: Random,
     /// The number of the alarm kind that belongs to it.
     kind: u64,
     /// What is to be mended, by the number of its alarm.
@@ -27,6 +32,10 @@ pub(super) struct Nemesis {
     a_disk_is_lost: bool,
     /// Who was removed and has not been set up anew.
     removed: Option<NodeId>,
+    /// A copy of a node's disk.
+    copy: (NodeId, Vec<u8>),
+    /// A disk that is being set back. Until that is over nothing else goes wrong.
+    set_back: Option<SetBack>,
 }
 
 /// How something is mended.
@@ -39,7 +48,13 @@ enum Mend {
     FastLink(NodeId, NodeId),
     FastDisk(NodeId),
     LeaveIsOver(NodeId),
+    /// A leader that is to be removed has had its time to hand over.
+    RemoveLeader(NodeId),
     SetUpAnew(NodeId),
+    /// A disk is copied.
+    Copied(NodeId),
+    /// The disk that is being set back goes on.
+    SetBack,
 }
 
 /// What can go wrong, and how often among a hundred.
@@ -72,6 +87,8 @@ impl Nemesis {
         Self {
             random: Random::new(seed, 29),
             operators: Random::new(seed, 31),
+            leaders: Random::new(seed, 37),
+            disks: Random::new(seed, 41),
             nodes,
             kind,
             mends: BTreeMap::new(),
@@ -80,6 +97,8 @@ impl Nemesis {
             is_over: false,
             a_disk_is_lost: false,
             removed: None,
+            copy: (NodeId::new(0), Vec::new()),
+            set_back: None,
         }
     }
 
@@ -87,6 +106,9 @@ impl Nemesis {
     pub(super) fn begin(&mut self, cluster: &mut Cluster, quiet: Ticks) {
         cluster.calm_network(echoes());
         self.plan(cluster, quiet, None);
+        let node = NodeId::new(self.disks.below(self.nodes as u64) as usize);
+        let soon = Ticks(self.disks.below(quiet.0 / 2));
+        self.plan(cluster, soon, Some(Mend::Copied(node)));
     }
 
     /// Nothing goes wrong any more, and everything is mended.
@@ -94,6 +116,9 @@ impl Nemesis {
         self.is_over = true;
         self.mends.clear();
         if let Some(node) = self.removed.take() {
+            set_up_anew(node, cluster, clients);
+        }
+        if let Some(node) = self.set_back.take().and_then(|set_back| set_back.node_set_back()) {
             set_up_anew(node, cluster, clients);
         }
         cluster.heal();
@@ -117,7 +142,10 @@ impl Nemesis {
         match self.mends.remove(&(token & ((1 << 56) - 1))) {
             Some(mend) => self.mend(mend, cluster, clients),
             None => {
-                self.spoil(cluster, clients);
+                self.spoil_disk(cluster);
+                if self.set_back.is_none() {
+                    self.spoil(cluster, clients);
+                }
                 let pause = Ticks(1 + self.random.below(1_600_000));
                 self.plan(cluster, pause, None);
             }
@@ -148,11 +176,14 @@ impl Nemesis {
             Mend::Calm => cluster.calm_network(echoes()),
             Mend::FastLink(from, to) => cluster.engine().network_mut().slow_down(from, to, LATENCY),
             Mend::FastDisk(node) => cluster.engine().set_disk_latency(node, DISK_LATENCY),
+            Mend::RemoveLeader(node) => self.go_on_removing(node, cluster),
             Mend::SetUpAnew(node) => {
                 self.removed = None;
                 set_up_anew(node, cluster, clients);
                 self.a_disk_is_lost = false;
             }
+            Mend::Copied(node) => self.copy = (node, cluster.disk(node).to_vec()),
+            Mend::SetBack => self.go_on_setting_back(cluster, clients),
             Mend::LeaveIsOver(node) => {
                 cluster.crash(node);
                 clients.lose_node(node, false, cluster);
@@ -230,6 +261,12 @@ impl Nemesis {
         }
         if self.operators.happens(0.02) {
             self.remove(cluster);
+        }
+        if self.leaders.happens(0.1) {
+            self.hand_over(cluster);
+        }
+        if self.leaders.happens(0.01) {
+            self.remove_leader(cluster);
         }
     }
 
@@ -311,6 +348,36 @@ impl Nemesis {
         }
     }
 
+    /// An operator has another node lead.
+    fn hand_over(&mut self, cluster: &mut Cluster) {
+        let node = NodeId::new(self.leaders.below(self.nodes as u64) as usize);
+        if let Some(leader) = cluster.leader() {
+            cluster.command(leader, Command::Lead(node));
+            *self.faults.entry("hand over").or_default() += 1;
+        }
+    }
+
+    /// An operator removes the node that leads: it hands over, and its successor removes it.
+    fn remove_leader(&mut self, cluster: &mut Cluster) {
+        let Some(leader) = cluster.leader().filter(|_| self.may_lose_a_disk(cluster)) else { return };
+        (self.a_disk_is_lost, self.removed) = (true, Some(leader));
+        *self.faults.entry("remove leader").or_default() += 1;
+        self.go_on_removing(leader, cluster);
+    }
+
+    /// Tells whoever leads by now, as a daemon would, until that is another node.
+    fn go_on_removing(&mut self, node: NodeId, cluster: &mut Cluster) {
+        let leader = cluster.leader();
+        leader.into_iter().for_each(|leader| cluster.command(leader, Command::Remove(node)));
+        let is_told = leader.is_some_and(|leader| leader != node);
+        let (span, mend) = if is_told {
+            (self.leaders.below(2_000_000), Mend::SetUpAnew(node))
+        } else {
+            (self.leaders.below(300_000), Mend::RemoveLeader(node))
+        };
+        self.plan(cluster, Ticks(span), Some(mend));
+    }
+
     /// A node loses its disk.
     fn lose_disk(&mut self, node: NodeId, span: Ticks, cluster: &mut Cluster, clients: &mut Clients) -> bool {
         if !self.may_lose_a_disk(cluster) {
@@ -335,6 +402,34 @@ impl Nemesis {
         let is_whole =
             view.next_voters.is_none() && view.voters.iter().all(is_at_home) && view.voters.len() >= 3;
         is_whole && !self.a_disk_is_lost
+    }
+
+    /// Now and then a disk is copied, or is to be set back to a copy.
+    fn spoil_disk(&mut self, cluster: &mut Cluster) {
+        if self.set_back.is_some() {
+            return;
+        }
+        let is_first = self.faults.is_empty();
+        if self.disks.happens(if is_first { 0.2 } else { 0.03 }) {
+            self.set_back = SetBack::new(&self.copy, self.nodes, cluster, &mut self.disks);
+            self.plan(cluster, Ticks(0), Some(Mend::SetBack));
+        } else if self.disks.happens(0.1) {
+            let node = NodeId::new(self.disks.below(self.nodes as u64) as usize);
+            self.copy = (node, cluster.disk(node).to_vec());
+        }
+    }
+
+    fn go_on_setting_back(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
+        let is_calm = self.mends.is_empty() && self.may_lose_a_disk(cluster);
+        let Some(set_back) = &mut self.set_back else { return };
+        match set_back.go_on(is_calm, &mut self.disks, cluster, clients) {
+            Next::After(span) => self.plan(cluster, span, Some(Mend::SetBack)),
+            Next::Over => {
+                *self.faults.entry(set_back.name()).or_default() += 1;
+                self.set_back = None;
+            }
+            Next::GivenUp => self.set_back = None,
+        }
     }
 
     /// A node is stopped and started again as it should be: it leaves first.
@@ -362,8 +457,8 @@ impl Nemesis {
     }
 }
 
-/// A node that was removed is ended and started with a new disk.
-fn set_up_anew(node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
+/// A node that was removed, or whose disk was set back, is ended and started with a new disk.
+pub(super) fn set_up_anew(node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
     cluster.crash(node);
     clients.lose_node(node, false, cluster);
     cluster.restart(node, true);

@@ -59,7 +59,10 @@ impl Recorder {
             Command::Alive(_) => drop(step(What::Timer, "a client gives a sign of life")),
             Command::Leave { .. } => drop(step(What::Timer, "it is told to leave the cluster")),
             Command::Appoint(_) => drop(step(What::Timer, "it is told who shall vote")),
-            Command::Remove(_) => drop(step(What::Timer, "it is told that a node is gone for good")),
+            Command::Remove(_) | Command::Revoke { .. } => {
+                step(What::Timer, "it is told that a node is gone for good");
+            }
+            Command::Lead(_) => drop(step(What::Timer, "it is told who is to lead")),
             Command::Break(_) => drop(step(What::Timer, "it is told to break a section")),
         }
     }
@@ -88,7 +91,9 @@ impl Recorder {
             Notice::Renewed { .. } | Notice::Wanted { .. } | Notice::Left => {}
             Notice::WrongAlgorithm { .. } | Notice::WrongTiming { .. } | Notice::Expelled => {}
             Notice::NotLeader { .. } | Notice::NotDone(_) | Notice::Appointed(_) | Notice::Removed(_) => {}
-            Notice::Broken { .. } | Notice::Corrupt(_) => {}
+            Notice::Revoked(_) | Notice::Leads(_) | Notice::NotHandedOver { .. } => {}
+            Notice::Broken { .. } | Notice::Corrupt(_) | Notice::SetBack { .. } => {}
+            Notice::Stranger { .. } | Notice::TwoClusters(_) | Notice::OtherFounder(_) => {}
         }
     }
 
@@ -146,6 +151,7 @@ fn lost(why: Loss) -> &'static str {
         Loss::LeftOut => "the node was left out",
         Loss::MaxHold => "held as long as it was asked for",
         Loss::Leaving => "the node is leaving",
+        Loss::SetBack => "the disk was set back",
         Loss::Conflict => "two nodes reported to be inside",
         Loss::Broken => "somebody has broken the lock",
         Loss::Silent => "no sign of life",

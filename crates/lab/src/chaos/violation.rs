@@ -47,6 +47,8 @@ pub enum Kind {
     Wire,
     /// A node stopped for good, or cannot start again.
     Stopped,
+    /// A node says that its disk was set back, and it was not; or it was, and its peers did not notice.
+    SetBack,
     /// A release or a cancellation that should change nothing did.
     Command,
 }
@@ -71,7 +73,9 @@ impl Kind {
             Kind::Clock | Kind::FirstState => 14,
             Kind::Stall => 16,
             Kind::Unsynced => 17,
-            Kind::EarlyLeave | Kind::Breach | Kind::Wire | Kind::Stopped | Kind::Command => return None,
+            Kind::EarlyLeave | Kind::Breach | Kind::Wire | Kind::Stopped | Kind::SetBack | Kind::Command => {
+                return None;
+            }
         })
     }
 }

@@ -4,6 +4,9 @@
 //! 0.5 s; W = 1.03 s. Messages take up to 2 ms, a write 3 ms, clocks drift by up to one percent.
 
 mod cuts;
+mod damage;
+mod epochs;
+mod founding;
 mod leaders;
 mod majorities;
 mod membership;
@@ -11,4 +14,5 @@ mod messages;
 mod operator;
 mod restarts;
 mod scene;
+mod set_back;
 mod takeovers;

@@ -6,7 +6,7 @@ use doorway_core::NodeId;
 use doorway_lab::chaos::Design;
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
-use doorway_node::{Command, Notice, View};
+use doorway_node::{Ballot, Body, Command, Msg, Notice, Position, View};
 
 use crate::scene::{DEFAULT, Scene, recipe_of};
 
@@ -86,7 +86,7 @@ fn what_cannot_be_is_answered_with_a_sentence_and_changes_nothing() {
         (Command::Appoint(NodeId::first(129).collect()), "1 to 128 nodes can vote, not 129"),
         (Command::Appoint(vec![leader, stranger]), "nobody here knows of it"),
         (Command::Remove(stranger), "it has no part in this cluster"),
-        (Command::Remove(leader), "cannot be removed before another node does"),
+        (Command::Lead(stranger), "it has no part in this cluster"),
     ];
     for (wish, word) in wishes {
         tell(&mut scene, leader, wish);
@@ -153,4 +153,95 @@ fn a_live_node_that_is_removed_is_left_out_and_its_section_taken_over() {
     assert_eq!(voters(&scene, leader), Some(two));
     assert_eq!(scene.cluster.nodes()[gone.index()].look().standing, Standing::Joining);
     scene.finish();
+}
+
+#[test]
+fn leadership_goes_around_and_no_lock_is_lost() {
+    for seed in 1..=6 {
+        let mut scene = Scene::new(5, seed);
+        let inside = scene.hold_one_each();
+        let views = scene.view_number();
+        for next in NodeId::first(5) {
+            let leader = scene.leader();
+            scene.announcements.clear();
+            tell(&mut scene, leader, Command::Lead(next));
+            let took = scene.run_while("a hand-over", |scene| scene.cluster.leader() != Some(next));
+            assert!(took < milliseconds(100), "seed {seed}: {took}");
+            scene.run(milliseconds(50));
+            assert_eq!(scene.announcements, [(leader, Notice::Leads(next))], "seed {seed}");
+        }
+        scene.run(milliseconds(3_000));
+        assert!(inside.values().all(|request| scene.is_inside(*request)), "seed {seed}");
+        assert_eq!(scene.view_number(), views, "seed {seed}: nobody was left out");
+        scene.finish();
+    }
+}
+
+#[test]
+fn a_leader_goes_on_if_its_successor_stands_still() {
+    let mut scene = Scene::new(3, 5);
+    let (leader, next) = (scene.leader(), scene.follower(0));
+    let term = scene.cluster.nodes()[leader.index()].look().term;
+    scene.cluster.pause(next);
+    scene.announcements.clear();
+    tell(&mut scene, leader, Command::Lead(next));
+    scene.run(milliseconds(620));
+    assert_eq!(scene.announcements, [(leader, Notice::NotHandedOver { to: next })]);
+    scene.cluster.resume(next);
+    scene.settle();
+    // The word that it finds when it goes on is late: the leader has gone on without it, in another view.
+    assert_eq!(scene.leader(), leader);
+    assert_eq!(scene.cluster.nodes()[next.index()].look().term, term);
+    scene.finish();
+}
+
+#[test]
+fn a_leader_is_removed_by_its_successor() {
+    for seed in 1..=6 {
+        let mut scene = Scene::new(5, seed);
+        let gone = scene.leader();
+        scene.announcements.clear();
+        tell(&mut scene, gone, Command::Remove(gone));
+        scene.run_while("a hand-over", |scene| scene.cluster.leader().is_none_or(|leader| leader == gone));
+        let next = scene.leader();
+        scene.run(milliseconds(50));
+        assert_eq!(scene.announcements, [(gone, Notice::NotLeader { leader: Some(next) })], "seed {seed}");
+        tell(&mut scene, next, Command::Remove(gone));
+        scene.run(milliseconds(3_000));
+        assert!(scene.announcements.contains(&(next, Notice::Removed(gone))), "seed {seed}");
+        assert!(scene.announcements.contains(&(gone, Notice::Expelled)), "seed {seed}");
+        let four = NodeId::first(5).filter(|node| *node != gone).collect();
+        assert_eq!(voters(&scene, next), Some(four), "seed {seed}");
+        assert_eq!(scene.leader(), next, "seed {seed}");
+        scene.finish();
+    }
+}
+
+#[test]
+fn a_removed_node_that_keeps_running_and_standing_for_election_changes_no_term() {
+    for seed in 1..=6 {
+        let mut scene = Scene::new(3, seed);
+        let (leader, gone) = (scene.leader(), scene.follower(1));
+        let life = scene.cluster.nodes()[gone.index()].look().incarnation;
+        let (disk, state) = (life.disk, life.start());
+        tell(&mut scene, leader, Command::Remove(gone));
+        scene.run(milliseconds(2_000));
+        let term = scene.cluster.nodes()[leader.index()].look().term;
+        for round in 1..=20 {
+            // It lives on, as the daemon of an older version or of an enemy would, and asks for votes again and again.
+            for at in NodeId::first(3).filter(|node| *node != gone) {
+                let last = Position { index: 1_000, term };
+                let (term, body) = (term + round, Body::AskVote { last });
+                let ballot = Ballot { from: disk, state, epoch: None, term, body };
+                scene.cluster.forge(gone, at, Msg::Ballot(ballot));
+            }
+            scene.run(milliseconds(200));
+        }
+        let looks = NodeId::first(3).filter(|node| *node != gone).map(|node| {
+            let look = scene.cluster.nodes()[node.index()].look();
+            (look.term, look.leader)
+        });
+        assert_eq!(looks.collect::<Vec<_>>(), [(term, Some(leader)); 2], "seed {seed}");
+        scene.finish();
+    }
 }

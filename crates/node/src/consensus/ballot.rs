@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::view::Voters;
 use crate::wire::{MOST_APPENDED, at_most};
-use crate::{DiskId, View};
+use crate::{DiskId, DiskState, Epoch, Incarnation, View};
 
 /// A place in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -128,6 +128,12 @@ impl Config {
         self.voters.contains_key(&disk) || self.new_voters.contains_key(&disk)
     }
 
+    /// Whether somebody votes when the change of voters is over, if there is one.
+    pub(crate) fn will_vote(&self, disk: DiskId) -> bool {
+        let voters = if self.new_voters.is_empty() { &self.voters } else { &self.new_voters };
+        voters.contains_key(&disk)
+    }
+
     /// Whether these are a majority of the voters, and while that changes of those to come as well.
     pub(super) fn is_majority(&self, is_among: impl Fn(DiskId) -> bool) -> bool {
         [&self.voters, &self.new_voters].into_iter().all(|voters| {
@@ -177,7 +183,7 @@ pub struct Snapshot {
     /// The newest view there.
     pub view: Option<View>,
     /// The latest life of each disk that was ever in a view, but for some that were forgotten.
-    pub lives: BTreeMap<DiskId, (u64, u64)>,
+    pub lives: BTreeMap<DiskId, Incarnation>,
     /// No disk that was forgotten was in a later view than the one with this number.
     pub forgotten_to: u64,
 }
@@ -203,10 +209,12 @@ impl Snapshot {
     }
 
     /// Notes the lives of a view.
-    pub(super) fn note_lives(lives: &mut BTreeMap<DiskId, (u64, u64)>, view: &View) {
+    pub(super) fn note_lives(lives: &mut BTreeMap<DiskId, Incarnation>, view: &View) {
         for member in view.members.values() {
-            let latest = lives.entry(member.disk).or_default();
-            *latest = member.life().max(*latest);
+            let latest = lives.entry(member.disk).or_insert(*member);
+            if member.life() > latest.life() {
+                *latest = *member;
+            }
         }
     }
 
@@ -231,6 +239,10 @@ impl Snapshot {
 pub struct Ballot {
     /// Who says it.
     pub from: DiskId,
+    /// How far the disk of the sender had come when it left.
+    pub state: DiskState,
+    /// The cluster of the sender.
+    pub epoch: Option<Epoch>,
     /// In which term.
     pub term: u64,
     /// What.
@@ -279,6 +291,11 @@ pub enum Body {
     },
     /// The leader's log begins here.
     Snapshot(Box<Snapshot>),
+    /// Lead in my place: stand for election at once. My log ends here, and yours with it.
+    Lead {
+        /// The end of both logs.
+        last: Position,
+    },
 }
 
 impl Ballot {
@@ -288,12 +305,21 @@ impl Ballot {
     /// Nor near this many terms. It is so large that even somebody who lets the term leap all the time does not get there.
     pub(super) const MOST_TERMS: u64 = 1 << 62;
 
+    /// Whether only a leader says it.
+    #[must_use]
+    pub fn is_from_leader(&self) -> bool {
+        matches!(self.body, Body::Append { .. } | Body::Snapshot(_))
+    }
+
     /// Whether its numbers are such as a voter can have.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
         let is_early = |position: &Position| position.is_possible() && position.term <= self.term;
         let body = match &self.body {
-            Body::Sound { last, .. } | Body::AskVote { last } | Body::Appended { last } => is_early(last),
+            Body::Sound { last, .. }
+            | Body::AskVote { last }
+            | Body::Appended { last }
+            | Body::Lead { last } => is_early(last),
             Body::Support { .. } | Body::Vote { .. } => true,
             Body::Append { after, entries, decided } => {
                 let last = after.after_all(entries);
@@ -317,7 +343,8 @@ impl Ballot {
             | Body::Support { .. }
             | Body::AskVote { .. }
             | Body::Vote { .. }
-            | Body::Appended { .. } => 0,
+            | Body::Appended { .. }
+            | Body::Lead { .. } => 0,
         };
         PIECE * (1 + pieces)
     }
@@ -326,6 +353,7 @@ impl Ballot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Nonce;
 
     fn voters(disks: &[u64]) -> Voters {
         disks.iter().map(|&disk| (DiskId(disk), doorway_core::NodeId::new(disk as usize))).collect()
@@ -344,11 +372,12 @@ mod tests {
     #[test]
     fn lives_are_forgotten_when_there_are_too_many_but_of_nobody_who_is_there() {
         let mut view = View { number: 9, ..View::genesis(voters(&[1])) };
-        let life = crate::Incarnation { disk: DiskId(2), boot: 4, tenure: 0 };
+        let life = Incarnation { disk: DiskId(2), boot: 4, tenure: 0, nonce: Nonce(0) };
         view.members.insert(doorway_core::NodeId::new(2), life);
         let mut snapshot = Snapshot::genesis(view);
         snapshot.config.listeners = voters(&[3]);
-        snapshot.lives = (1..=10).map(|disk| (DiskId(disk), (disk, 0))).collect();
+        snapshot.lives =
+            (1..=10).map(|disk| (DiskId(disk), Incarnation { disk: DiskId(disk), ..life })).collect();
         snapshot.forget_lives_beyond(10);
         assert_eq!((snapshot.lives.len(), snapshot.forgotten_to), (10, 0), "there is room for ten");
         snapshot.forget_lives_beyond(9);

@@ -32,6 +32,7 @@ impl Consensus {
         let doubt = match &ballot.body {
             Body::Append { after, entries, .. } => self.doubt_append(ballot.term, *after, entries),
             Body::Snapshot(snapshot) => self.doubt_snapshot(snapshot),
+            Body::Lead { .. } => return self.doubt_lead(ballot),
             Body::Sound { .. }
             | Body::Support { .. }
             | Body::AskVote { .. }
@@ -66,6 +67,17 @@ impl Consensus {
         let has_gap =
             before.zip(views.map(|view| view.number).next()).is_some_and(|(old, new)| new != old + 1);
         has_gap.then_some("a view whose number does not follow its predecessor's")
+    }
+
+    /// Only the leader of a term hands it over, and only to a voter that has followed it in that term. One that was restarted since
+    /// does not remember whom it followed.
+    fn doubt_lead(&self, ballot: &Ballot) -> Option<&'static str> {
+        let is_leader = |(term, leader)| (term, leader) == (ballot.term, ballot.from);
+        let is_forgotten = self.led_by.is_none_or(|(term, _)| term < ballot.term)
+            && ballot.term == self.raft.current_term().get();
+        let is_possible = is_forgotten || self.led_by.is_some_and(is_leader);
+        (!is_possible || self.raft.role().is_leader())
+            .then_some("leadership that was not its own to hand over")
     }
 
     /// Whether something else was decided at a place.

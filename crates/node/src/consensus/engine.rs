@@ -83,11 +83,15 @@ impl Consensus {
                 Body::Appended { last: (*last_position).into() }
             }
         };
-        Ballot { from: self.me, term: message.term().get(), body }
+        self.signed(message.term().get(), body)
     }
 
-    fn say(&self, body: Body) -> Ballot {
-        Ballot { from: self.me, term: self.raft.current_term().get(), body }
+    fn signed(&self, term: u64, body: Body) -> Ballot {
+        Ballot { from: self.me, state: self.disk_state(), epoch: self.identity.epoch, term, body }
+    }
+
+    pub(super) fn say(&self, body: Body) -> Ballot {
+        self.signed(self.raft.current_term().get(), body)
     }
 
     /// Entries with what they say.
@@ -121,6 +125,7 @@ impl Consensus {
             Entry::View(view) => {
                 self.look_up_view(view);
                 self.views.insert(position, (**view).clone());
+                self.have_views_changed = true;
             }
         }
     }
@@ -165,12 +170,13 @@ impl Consensus {
 
     /// A message reaches the engine, or what stands before it.
     pub(super) fn handle(&mut self, ballot: Ballot, now: Ticks) {
-        let Ballot { from, term, body } = ballot;
+        let Ballot { from, term, body, .. } = ballot;
         let (id, engine_term) = (noraft::NodeId::new(from.0), noraft::Term::new(term));
         let message = match body {
             Body::Sound { round, last } => return self.answer_sounding(from, round, last, now),
             Body::Support { round } => return self.count_support(from, round),
             Body::Snapshot(snapshot) => return self.take_over(*snapshot, term),
+            Body::Lead { last } => return self.stand_as_told(from, term, last, now),
             Body::AskVote { last } => {
                 Message::RequestVoteCall { from: id, term: engine_term, last_position: last.into() }
             }
@@ -181,6 +187,7 @@ impl Consensus {
             Body::Append { decided, after, entries } => {
                 if term >= self.raft.current_term().get() {
                     (self.leader_heard, self.leader) = (Some(now), Some(from));
+                    self.led_by = Some((term, from));
                     self.supporters = None;
                 }
                 let message = Message::AppendEntriesCall {
@@ -226,7 +233,7 @@ impl Consensus {
         self.told = snapshot.position.index;
         self.newest_decided.clone_from(&snapshot.view);
         self.base = snapshot;
-        self.took_snapshot = true;
+        (self.took_snapshot, self.have_views_changed) = (true, true);
         self.forget_what_is_not_in_the_log();
         self.rewrite();
     }
@@ -271,8 +278,7 @@ impl Consensus {
 
     /// Whether a leader has heard from a majority lately.
     pub(super) fn hears_majority(&self, now: Ticks) -> bool {
-        let is_recent = |heard: &Ticks| now < *heard + self.timing.election;
-        self.config().is_majority(|disk| disk == self.me || self.heard.get(&disk).is_some_and(is_recent))
+        self.config().is_majority(|disk| disk == self.me || self.hears(disk, now))
     }
 
     /// A leader that hears no majority follows from now on. The engine knows no such step, so it begins anew from its log.

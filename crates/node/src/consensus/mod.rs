@@ -8,6 +8,8 @@
 mod ballot;
 mod doubt;
 mod engine;
+mod removal;
+mod transfer;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,15 +17,18 @@ use doorway_core::{NodeId, Ticks};
 use noraft::{LogIndex, LogPosition, Role};
 
 pub use self::ballot::{Ballot, Body, Config, Entry, Position, Snapshot};
-use crate::disk::{Memory, Record, Write, file_of, write_down};
+use self::transfer::Transfer;
+use crate::disk::{Boot, Founders, Identity, Journal, Memory, Record, Write};
 use crate::view::Voters;
-use crate::{DiskId, Incarnation, Timing, View};
+use crate::{DiskId, DiskState, Incarnation, Timing, View};
 
 /// One voter, or one who listens.
 #[derive(Clone, Debug)]
 pub(crate) struct Consensus {
     me: DiskId,
-    boot: u64,
+    /// What its disk knows about itself.
+    identity: Identity,
+    journal: Journal,
     timing: Timing,
     /// After how many decided entries the log is cut.
     longest_log: u64,
@@ -46,6 +51,12 @@ pub(crate) struct Consensus {
     leader_heard: Option<Ticks>,
     /// Whoever leads, as far as is known.
     leader: Option<DiskId>,
+    /// The last term in which a leader was heard of, and which one.
+    led_by: Option<(u64, DiskId)>,
+    /// As a leader: to whom it hands leadership over.
+    transfer: Option<Transfer>,
+    /// Before this, it stands for election on nobody's word.
+    unready_until: Ticks,
     /// The question whether a majority would vote: its number, and who would.
     round: u64,
     supporters: Option<BTreeSet<DiskId>>,
@@ -60,6 +71,9 @@ pub(crate) struct Consensus {
     writes: Vec<Write>,
     took_snapshot: bool,
     is_corrupt: bool,
+    /// Whether the disk was set back.
+    is_silent: bool,
+    have_views_changed: bool,
     /// How many times in a row leaders have contradicted what was decided.
     contradictions: u32,
     /// Who has said what cannot be.
@@ -77,15 +91,16 @@ const MOST_DISKS: usize = 4_096;
 
 impl Consensus {
     /// A voter or listener that goes on from what its disk remembers.
-    pub(crate) fn new(memory: &Memory, boot: u64, timing: Timing, longest_log: u64, now: Ticks) -> Self {
+    pub(crate) fn new(memory: &Memory, timing: Timing, longest_log: u64, now: Ticks) -> Self {
         let base = memory.snapshot.clone();
         let entries = ballot::outlines(base.position, memory.entries.iter().map(|(_, entry)| entry));
         let log = noraft::Log::new((&base.config).into(), entries);
-        let id = noraft::NodeId::new(memory.disk.0);
+        let id = noraft::NodeId::new(memory.disk().0);
         let voted_for = memory.voted_for.map(|disk| noraft::NodeId::new(disk.0));
         let mut consensus = Self {
-            me: memory.disk,
-            boot,
+            me: memory.disk(),
+            identity: memory.identity.clone(),
+            journal: Journal::new(memory.synced),
             timing,
             longest_log,
             raft: noraft::Node::restart(id, memory.term.into(), voted_for, log),
@@ -98,6 +113,9 @@ impl Consensus {
             alarm: now,
             leader_heard: None,
             leader: None,
+            led_by: None,
+            transfer: None,
+            unready_until: now,
             round: 0,
             supporters: None,
             heard: BTreeMap::new(),
@@ -108,6 +126,8 @@ impl Consensus {
             writes: Vec::new(),
             took_snapshot: false,
             is_corrupt: false,
+            is_silent: false,
+            have_views_changed: false,
             contradictions: 0,
             doubts: Vec::new(),
         };
@@ -137,12 +157,12 @@ impl Consensus {
     }
 
     /// The latest life of a disk in any view of the log.
-    pub(crate) fn latest_life(&self, disk: DiskId) -> Option<(u64, u64)> {
+    pub(crate) fn latest_life(&self, disk: DiskId) -> Option<Incarnation> {
         self.latest_life_up_to(u64::MAX, disk)
     }
 
     /// The latest life of a disk in any view that the node was told of as decided.
-    pub(crate) fn latest_decided_life(&self, disk: DiskId) -> Option<(u64, u64)> {
+    pub(crate) fn latest_decided_life(&self, disk: DiskId) -> Option<Incarnation> {
         self.latest_life_up_to(self.told, disk)
     }
 
@@ -151,16 +171,11 @@ impl Consensus {
         self.base.forgotten_to
     }
 
-    fn latest_life_up_to(&self, index: u64, disk: DiskId) -> Option<(u64, u64)> {
+    fn latest_life_up_to(&self, index: u64, disk: DiskId) -> Option<Incarnation> {
         let views = self.views.range(..=Position { index, term: u64::MAX }).map(|(_, view)| view);
         let members = self.base.view.iter().chain(views).flat_map(|view| view.members.values());
-        let lives = members.filter(|member| member.disk == disk).map(Incarnation::life);
-        lives.chain(self.base.lives.get(&disk).copied()).max()
-    }
-
-    /// Whether an operator has removed a disk, as far as this node was told.
-    pub(crate) fn has_removed(&self, disk: DiskId) -> bool {
-        self.newest_decided.as_ref().is_some_and(|view| view.removed.contains(&disk))
+        let lives = members.filter(|member| member.disk == disk).chain(self.base.lives.get(&disk));
+        lives.copied().max_by_key(Incarnation::life)
     }
 
     /// Whether this one leads, knows it from a majority, and has nothing undecided or unwritten.
@@ -168,6 +183,7 @@ impl Consensus {
         self.is_leader()
             && self.hears_majority(now)
             && self.syncing.is_none()
+            && !self.is_handing_over()
             && self.commit() == self.raft.log().last_position().index.get()
     }
 
@@ -179,7 +195,10 @@ impl Consensus {
 
     /// Who leads, as far as is known.
     pub(crate) fn leader(&self) -> Option<NodeId> {
-        let leader = if self.raft.role().is_leader() { Some(self.me) } else { self.leader };
+        // Whoever led in an earlier term leads no more when a later one has begun.
+        let is_present = self.led_by.is_some_and(|(term, _)| term == self.term());
+        let leader =
+            if self.raft.role().is_leader() { Some(self.me) } else { self.leader.filter(|_| is_present) };
         leader.and_then(|disk| self.directory.get(&disk).copied())
     }
 
@@ -235,6 +254,7 @@ impl Consensus {
         if position != LogPosition::INVALID {
             self.look_up_view(&view);
             self.views.insert(position.into(), view);
+            self.have_views_changed = true;
             self.flush(now);
         }
     }
@@ -248,7 +268,7 @@ impl Consensus {
 
     /// A message has come.
     pub(crate) fn receive(&mut self, ballot: Ballot, now: Ticks) {
-        if self.is_corrupt {
+        if self.is_corrupt || self.is_barred(ballot.from) {
             return;
         }
         if self.syncing.is_some() {
@@ -268,10 +288,11 @@ impl Consensus {
         if is_answer && self.is_in_config(ballot.from) {
             self.heard.insert(ballot.from, now);
         }
-        let known = self.commit();
+        let (known, from) = (self.commit(), ballot.from);
         self.handle(ballot, now);
         self.flush(now);
         self.announce(known, now);
+        self.urge(from);
     }
 
     /// As a leader: tells the others at once what was decided, and not only when it next says that it lives.
@@ -281,8 +302,12 @@ impl Consensus {
         }
     }
 
-    /// The write that was under way is finished.
-    pub(crate) fn written(&mut self, now: Ticks) {
+    /// A write that was under way is finished.
+    pub(crate) fn written(&mut self, write: &Write, now: Ticks) {
+        self.journal.finish(write);
+        if self.journal.synced() < self.journal.issued() || self.is_silent {
+            return;
+        }
         self.outbox.extend(self.syncing.take().unwrap_or_default());
         while self.syncing.is_none() {
             let Some(ballot) = self.queue.pop_front() else { break };
@@ -313,6 +338,7 @@ impl Consensus {
         }
         match self.raft.role() {
             Role::Leader if self.hears_majority(now) => {
+                self.give_up_transfer(now);
                 self.raft.heartbeat();
             }
             Role::Leader => self.step_back(now),
@@ -324,7 +350,11 @@ impl Consensus {
     /// What is to be sent, and what to be written.
     pub(crate) fn take_output(&mut self) -> (Vec<(NodeId, Ballot)>, Vec<Write>) {
         let sends = std::mem::take(&mut self.outbox);
-        let known = sends.into_iter().filter_map(|(to, ballot)| Some((self.node_of(to)?, ballot)));
+        // Stamped when they leave: a vote tells that its own record is synced (R27).
+        let (state, epoch) = (self.disk_state(), self.identity.epoch);
+        let known = sends
+            .into_iter()
+            .filter_map(|(to, ballot)| Some((self.node_of(to)?, Ballot { state, epoch, ..ballot })));
         (known.collect(), std::mem::take(&mut self.writes))
     }
 
@@ -349,7 +379,7 @@ impl Consensus {
     /// Cuts the log where it has grown long.
     pub(crate) fn compact(&mut self, now: Ticks) {
         let is_long = self.told >= self.base.position.index + self.longest_log;
-        if self.syncing.is_some() || !is_long {
+        if self.syncing.is_some() || !(is_long || self.has_new_removal(now)) {
             return;
         }
         let place = self.raft.log().get_position_and_config(LogIndex::new(self.told));
@@ -372,23 +402,82 @@ impl Consensus {
 
     /// What the disk should hold, from scratch.
     fn rewrite(&mut self) {
-        let memory = Memory {
-            disk: self.me,
-            boot: self.boot,
+        self.writes = vec![self.journal.replace(&self.memory().records())];
+        self.syncing.get_or_insert_default();
+    }
+
+    fn memory(&self) -> Memory {
+        Memory {
+            identity: self.identity.clone(),
+            synced: self.journal.issued(),
             term: self.raft.current_term().get(),
             voted_for: self.raft.voted_for().map(|disk| DiskId(disk.get())),
             snapshot: self.base.clone(),
             entries: self.entries_after(self.base.position),
             whole: 0,
-        };
-        self.writes = vec![Write::Replace(file_of(&memory.records()))];
-        self.syncing.get_or_insert_default();
+        }
     }
 
     /// Records to be written; until they are, nothing else happens.
     fn write(&mut self, records: &[Record]) {
-        self.writes.push(Write::Append(write_down(records)));
+        self.writes.push(self.journal.append(records));
         self.syncing.get_or_insert_default();
+    }
+
+    /// What the disk knows about itself.
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// How far the disk has come.
+    pub(crate) fn disk_state(&self) -> DiskState {
+        self.identity.state(self.journal.synced())
+    }
+
+    /// Whether something is being written.
+    pub(crate) fn is_syncing(&self) -> bool {
+        self.syncing.is_some()
+    }
+
+    /// Writes down something about the disk itself. Nothing of the consensus leaves, and no message is heeded, before that is synced.
+    pub(crate) fn note(&mut self, records: &[Record], change: impl FnOnce(&mut Identity)) {
+        change(&mut self.identity);
+        self.write(records);
+    }
+
+    /// What the disk holds when these founders have founded their cluster.
+    pub(crate) fn founded(&self, founders: &Founders) -> Memory {
+        let voters = founders.0.iter().map(|(node, (disk, _))| (*disk, *node)).collect();
+        Memory {
+            identity: self.identity.clone(),
+            synced: self.journal.synced(),
+            term: 0,
+            voted_for: None,
+            snapshot: Snapshot::genesis(View::genesis(voters)),
+            entries: Vec::new(),
+            whole: 0,
+        }
+    }
+
+    /// The disk was set back: nothing leaves any more, and what was to leave does not.
+    pub(crate) fn silence(&mut self) {
+        self.is_silent = true;
+        (self.queue, self.queue_weight) = (VecDeque::new(), 0);
+        (self.outbox, self.syncing) = (Vec::new(), Some(Vec::new()));
+    }
+
+    /// The node is started: the write that says so. It begins the file anew if that has a torn end.
+    pub(crate) fn start(&mut self, boot: Boot, is_torn: bool) -> Write {
+        self.identity.start(boot);
+        match is_torn {
+            true => self.journal.replace(&self.memory().records()),
+            false => self.journal.append(&[Record::Boot { number: boot.number, nonce: boot.nonce }]),
+        }
+    }
+
+    /// Whether the views in the log have changed since this was asked last.
+    pub(crate) fn take_views_changed(&mut self) -> bool {
+        std::mem::take(&mut self.have_views_changed)
     }
 
     /// Up to where the log is decided.

@@ -96,6 +96,7 @@ impl LockNode {
             algorithm: self.setup.recipe.name().to_owned(),
             timing: self.setup.timing,
             newest: self.consensus.newest_decided().map_or(0, |view| view.number),
+            synced: self.consensus.disk_state().synced,
             seq: self.joining.seq,
             heard: heard.map(|(node, _)| *node).take(crate::wire::MOST_NODES).collect(),
         };
@@ -115,7 +116,7 @@ impl LockNode {
             seq: hello.seq,
             algorithm: self.setup.recipe.name().to_owned(),
             timing: self.setup.timing,
-            is_removed: self.consensus.has_removed(hello.incarnation.disk),
+            is_removed: self.consensus.is_barred(hello.incarnation.disk),
         };
         effects.out.send(from, Msg::Welcome(welcome));
         self.consensus.look_up(hello.incarnation.disk, from);

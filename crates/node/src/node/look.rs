@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 
-use super::{LockNode, State};
-use crate::{Counters, Incarnation, SectionLook, View};
+use super::{LockNode, State, Stranger};
+use crate::{Counters, Epoch, Incarnation, SectionLook, View};
 
 /// Where a node stands towards its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub enum Standing {
     Limbo,
     /// It is a member and lets clients in, as far as its lease goes.
     Active,
+    /// Its disk was set back to an earlier copy of itself: it takes no part any more.
+    SetBack,
     /// It has left, or cannot go on.
     Over,
 }
@@ -51,6 +53,12 @@ pub struct Look<'a> {
     pub waiting: usize,
     /// What was counted.
     pub counters: Counters,
+    /// The cluster that it belongs to.
+    pub epoch: Option<Epoch>,
+    /// If it founds a cluster: the founders that it waits for.
+    pub missing_founders: Option<Vec<NodeId>>,
+    /// The nodes that it does not listen to, and why.
+    pub strangers: Vec<(NodeId, Stranger)>,
 }
 
 /// How much a node keeps of what others sent. Each of these numbers has a limit, whatever comes.
@@ -82,6 +90,7 @@ impl LockNode {
     pub fn look(&self) -> Look<'_> {
         let standing = match (self.state, &self.membership) {
             (State::Starting, _) => Standing::Starting,
+            (State::SetBack, _) => Standing::SetBack,
             (State::Over, _) => Standing::Over,
             (State::Running, None) => Standing::Joining,
             (State::Running, Some(membership)) if membership.is_active => Standing::Active,
@@ -101,6 +110,9 @@ impl LockNode {
             open: self.sections.open_count(),
             waiting: self.sections.waiting_count(),
             counters: self.sections.counters,
+            epoch: self.consensus.identity().epoch,
+            missing_founders: self.missing_founders(),
+            strangers: self.acquaintances.strangers().collect(),
         }
     }
 
@@ -127,6 +139,13 @@ impl LockNode {
     #[cfg(feature = "flaws")]
     pub fn advance_fence(&mut self, section: &SectionName, counter: u64) {
         self.sections.advance_fence(section, counter);
+    }
+
+    /// The certificates that no node should accept any more: for each name in one, the last time of issue of those that are void, in
+    /// microseconds since 1970.
+    #[must_use]
+    pub fn void_certificates(&self) -> BTreeMap<String, u64> {
+        self.consensus.void_certificates()
     }
 
     /// Whether it is known in the present view who was inside a section when the view began.

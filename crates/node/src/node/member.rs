@@ -42,6 +42,7 @@ impl LockNode {
                 incarnation: self.incarnation,
                 view: membership.view.number,
                 is_active: membership.is_active,
+                synced: self.consensus.disk_state().synced,
                 seq: self.beats,
                 answered: self.answered.get(&disk).copied().unwrap_or_default(),
                 unreachable: unreachable.clone(),
@@ -80,7 +81,8 @@ impl LockNode {
         effects: &mut Effects<Self>,
     ) {
         let newest = self.consensus.newest_view();
-        let mut answer = self.voter.answer(self.incarnation.disk, &heartbeat, newest, self.now);
+        let me = (self.incarnation.disk, self.consensus.disk_state());
+        let mut answer = self.voter.answer(me, &heartbeat, newest, self.now);
         if self.has(Flaw::VoterAcknowledgesAll) {
             answer.is_granted = true;
             self.voter.note(heartbeat.incarnation, self.now);

@@ -1,5 +1,7 @@
 //! The whole node: from an input to what comes of it.
 
+mod founding;
+mod greeting;
 mod joining;
 mod kept;
 mod look;
@@ -11,19 +13,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Effects, Machine, NodeId, Refusal, Ticks};
 
+use self::founding::Meeting;
+use self::greeting::Acquaintances;
+pub use self::greeting::Stranger;
 use self::joining::{Joining, Leaving};
 use self::kept::Kept;
 pub use self::look::{Load, Look, Standing};
 use self::member::Membership;
+use self::operator::Handover;
 use crate::consensus::Consensus;
-use crate::disk::{Memory, Record, Write, file_of, write_down};
+use crate::disk::{Boot, Memory, Write};
 use crate::leader::{Proposal, Watch};
 use crate::lease::Lease;
 use crate::message::{Msg, Report};
 use crate::recipe::Recipe;
 use crate::sections::Sections;
 use crate::voter::Voter;
-use crate::{Command, DiskId, Flaw, Incarnation, Loss, Notice, Reason, Timing};
+use crate::{Command, DiskId, Flaw, Incarnation, Loss, Nonce, Notice, Reason, Timing};
 
 /// What makes a node the one that it is.
 #[derive(Clone, Debug)]
@@ -32,6 +38,10 @@ pub struct Setup {
     pub me: NodeId,
     /// Whom it knows of from the start.
     pub peers: BTreeSet<NodeId>,
+    /// The nodes that found the cluster together, this one among them; empty if this one joins a cluster that others founded.
+    pub founders: BTreeSet<NodeId>,
+    /// What it has drawn at this start; no two starts draw the same.
+    pub nonce: Nonce,
     /// The algorithm of the cluster.
     pub recipe: Recipe,
     /// The times of the cluster.
@@ -49,9 +59,8 @@ pub struct Setup {
 #[derive(Debug)]
 pub struct LockNode {
     setup: Setup,
-    memory: Memory,
-    /// Whether something follows the last whole record of its disk.
-    is_torn: bool,
+    /// The write that its start waits for: what was on its disk, with this start.
+    first_write: Option<Write>,
     now: Ticks,
     state: State,
     incarnation: Incarnation,
@@ -78,6 +87,10 @@ pub struct LockNode {
     answered: BTreeMap<DiskId, u64>,
     joining: Joining,
     leaving: Leaving,
+    acquaintances: Acquaintances,
+    meeting: Meeting,
+    /// Leadership that this node hands to another one.
+    handover: Option<Handover>,
     /// When a leader looks whether something is to be proposed.
     lead_at: Ticks,
     /// Since when voters say that there is a view without this node.
@@ -96,6 +109,8 @@ enum State {
     Starting,
     /// It lives.
     Running,
+    /// Its disk was set back: it takes no part any more, and says so.
+    SetBack,
     /// It has left, or found that it cannot go on.
     Over,
 }
@@ -128,14 +143,17 @@ impl LockNode {
         }
         let memory = Memory::read(disk)?;
         let (timing, flaw) = (setup.timing, setup.flaw);
-        let boot = memory.boot.saturating_add(1);
-        let incarnation = Incarnation { disk: memory.disk, boot, tenure: 0 };
+        let (number, nonce) = (memory.boot().saturating_add(1), setup.nonce);
+        let incarnation = Incarnation { disk: memory.disk(), boot: number, tenure: 0, nonce };
+        let mut consensus = Consensus::new(&memory, timing, setup.longest_log, Ticks(0));
+        let first_write =
+            Some(consensus.start(Boot { number, nonce, after: memory.synced }, memory.whole < disk.len()));
         Ok(Self {
             now: Ticks(0),
-            is_torn: memory.whole < disk.len(),
+            first_write,
             state: State::Starting,
             incarnation,
-            consensus: Consensus::new(&memory, boot, timing, setup.longest_log, Ticks(0)),
+            consensus,
             voter: Voter::new(Ticks(0)),
             watch: Watch::new(timing, flaw),
             membership: None,
@@ -151,12 +169,14 @@ impl LockNode {
             answered: BTreeMap::new(),
             joining: Joining::default(),
             leaving: Leaving::No,
+            acquaintances: Acquaintances::default(),
+            meeting: Meeting::default(),
+            handover: None,
             lead_at: Ticks(0),
             told_left_out: None,
             left_out: BTreeSet::new(),
             armed: None,
             breach: None,
-            memory,
             setup,
         })
     }
@@ -172,6 +192,10 @@ impl LockNode {
     /// Every step begins with the time: a holder past the deadline is told before anything else happens, and freed a margin after
     /// it (R31).
     fn begin(&mut self, now: Ticks) {
+        // A node that goes on has something to do several times in this span.
+        if now >= self.now + self.setup.timing.election {
+            self.consensus.wake_up(now);
+        }
         self.now = now.max(self.now);
         self.set_gate();
         if self.now >= self.sections.gate.deadline && self.sections.is_anybody_staying() {
@@ -190,10 +214,14 @@ impl LockNode {
     /// Every step ends with what came of it.
     fn end(&mut self, effects: &mut Effects<Self>) {
         if self.state == State::Running {
+            if self.consensus.take_views_changed() {
+                self.check_acquaintances();
+            }
             self.learn(effects);
             self.go_on_leaving(effects);
             self.lead();
             effects.notices.append(&mut self.watch.answer_wishes(&self.consensus));
+            self.follow_handover(effects);
             self.consensus.compact(self.now);
             if self.consensus.is_corrupt() {
                 self.stop("the log of this node contradicts that of its leader", effects);
@@ -251,6 +279,8 @@ impl LockNode {
         self.consensus.tick(now);
         if now >= self.beat_at {
             self.beat_at = now + self.setup.timing.heartbeat;
+            self.greet_strangers(effects);
+            self.meet_founders(effects);
             if self.membership.is_some() {
                 self.send_heartbeats(effects);
             } else {
@@ -283,6 +313,11 @@ impl LockNode {
 
     fn receive(&mut self, from: NodeId, msg: Msg, effects: &mut Effects<Self>) {
         match msg {
+            Msg::Greeting(greeting) => self.hear_greeting(from, &greeting, effects),
+            Msg::Founding(founding) => self.hear_founder(from, founding, effects),
+            // R28: before both have greeted nothing counts. What must arrive is sent again.
+            _ if !self.knows(from) => {}
+            _ if !self.is_of_known_start(from, &msg) => {}
             Msg::Heartbeat(heartbeat) => self.answer_heartbeat(from, heartbeat, effects),
             Msg::Ack(ack) => self.count_ack(from, &ack),
             Msg::Hello(hello) => self.answer_hello(from, hello, effects),
@@ -300,7 +335,9 @@ impl LockNode {
                 // A disk that is known to be at another node does not speak from here.
                 if self.is_elsewhere(ballot.from, from) {
                     self.sections.suspect(from, "a ballot of somebody else");
-                } else if self.consensus.node_of(ballot.from).is_none_or(|node| node == from) {
+                } else if self.consensus.node_of(ballot.from).is_none_or(|node| node == from)
+                    && self.shares_epoch(from, ballot.epoch, ballot.is_from_leader())
+                {
                     self.consensus.look_up(ballot.from, from);
                     self.consensus.receive(ballot, self.now);
                 }
@@ -319,18 +356,15 @@ impl Machine for LockNode {
 
     fn on_start(&mut self, now: Ticks, effects: &mut Effects<Self>) {
         self.now = now;
-        self.memory.boot = self.incarnation.boot;
-        let write = if self.is_torn {
-            Write::Replace(file_of(&self.memory.records()))
-        } else {
-            Write::Append(write_down(&[Record::Boot(self.incarnation.boot)]))
-        };
-        effects.writes.push(write);
+        effects.writes.extend(self.first_write.take());
     }
 
     fn on_command(&mut self, now: Ticks, command: Command, effects: &mut Effects<Self>) {
         self.begin(now);
         match command {
+            Command::Lock(lock) if self.state == State::SetBack => {
+                effects.notices.push(Notice::Refused { request: lock.request, why: Reason::SetBack });
+            }
             Command::Lock(lock) if self.state == State::Over => {
                 effects.notices.push(Notice::Refused { request: lock.request, why: Reason::Leaving });
             }
@@ -344,6 +378,8 @@ impl Machine for LockNode {
             Command::Leave { patience } => self.begin_leaving(patience),
             Command::Appoint(nodes) => self.appoint(nodes, effects),
             Command::Remove(node) => self.remove(node, effects),
+            Command::Revoke { node, name, until } => self.revoke(node, name, until, effects),
+            Command::Lead(node) => self.lead_by(node, effects),
             Command::Break(_) if self.state == State::Over => {
                 effects
                     .notices
@@ -355,6 +391,9 @@ impl Machine for LockNode {
     }
 
     fn on_message(&mut self, now: Ticks, from: NodeId, (): (), msg: Msg, effects: &mut Effects<Self>) {
+        if let (State::SetBack, Msg::Greeting(greeting)) = (self.state, &msg) {
+            self.hear_greeting(from, greeting, effects);
+        }
         if self.state == State::Running {
             self.begin(now);
             self.receive(from, msg, effects);
@@ -373,9 +412,16 @@ impl Machine for LockNode {
         }
     }
 
-    fn on_written(&mut self, now: Ticks, _: Write, effects: &mut Effects<Self>) {
+    fn on_written(&mut self, now: Ticks, write: Write, effects: &mut Effects<Self>) {
         self.begin(now);
         if self.state == State::Starting {
+            self.consensus.written(&write, self.now);
+            if let Some(seen) = self.consensus.identity().set_back {
+                self.state = State::SetBack;
+                self.consensus.silence();
+                effects.notices.push(Notice::SetBack { by: None, seen });
+                return;
+            }
             self.state = State::Running;
             (self.beat_at, self.lead_at) = (self.now, self.now);
             self.voter = Voter::new(self.now);
@@ -384,7 +430,11 @@ impl Machine for LockNode {
             self.consensus.begin(self.now);
             self.restart_into_view(effects);
         } else {
-            self.consensus.written(self.now);
+            self.consensus.written(&write, self.now);
+            if !self.consensus.is_syncing() {
+                self.begin_cluster();
+                self.meet_founders(effects);
+            }
         }
         self.end(effects);
     }

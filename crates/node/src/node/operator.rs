@@ -2,10 +2,29 @@
 
 use std::collections::BTreeSet;
 
-use doorway_core::{Effects, NodeId};
+use doorway_core::{Effects, NodeId, Ticks};
 
 use super::LockNode;
+use crate::view::Revocation;
 use crate::{DiskId, Notice};
+
+/// Leadership that this node hands to another one, until it is known who leads.
+#[derive(Debug)]
+pub(super) struct Handover {
+    to: NodeId,
+    purpose: Purpose,
+    /// When it counts as failed even if this node does not know who leads.
+    until: Ticks,
+}
+
+/// Why leadership is handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// The other node is to lead.
+    Wish,
+    /// This node is to be removed, which only another one can do.
+    Removal,
+}
 
 impl LockNode {
     /// These nodes are to vote.
@@ -20,16 +39,109 @@ impl LockNode {
     pub(super) fn remove(&mut self, gone: NodeId, effects: &mut Effects<Self>) {
         self.wish(effects, |node| {
             if gone == node.setup.me {
-                return Err(format!("node {gone} leads, and cannot be removed before another node does"));
+                return node.make_room();
             }
-            let disks: BTreeSet<DiskId> =
-                node.everybody().filter(|(_, at)| *at == gone).map(|(disk, _)| disk).collect();
+            let disks = node.disks_at(gone);
             let Some(newest) = node.consensus.newest_view() else {
-                return Err("there is no cluster yet".to_owned());
+                return Err(NO_CLUSTER.to_owned());
             };
-            let fresh = disks.difference(&newest.removed).copied().collect();
-            node.watch.wishes.remove(gone, fresh, newest)
+            let fresh: BTreeSet<DiskId> = disks.difference(&newest.removed).copied().collect();
+            // If it was removed already and only votes still, that is said again.
+            node.watch.wishes.remove(gone, if fresh.is_empty() { disks } else { fresh }, newest)
         });
+    }
+
+    /// A node is gone for good, and its certificates up to a time are void.
+    pub(super) fn revoke(&mut self, gone: NodeId, name: String, until: u64, effects: &mut Effects<Self>) {
+        self.wish(effects, |node| {
+            if gone == node.setup.me {
+                return node.make_room();
+            }
+            let disks = node.disks_at(gone);
+            let Some(newest) = node.consensus.newest_view() else {
+                return Err(NO_CLUSTER.to_owned());
+            };
+            node.watch.wishes.revoke(name, Revocation { node: gone, until }, newest)?;
+            // A node that takes no part, or was removed before, can have certificates all the same.
+            let fresh: BTreeSet<DiskId> = disks.difference(&newest.removed).copied().collect();
+            if fresh.is_empty() { Ok(()) } else { node.watch.wishes.remove(gone, fresh, newest) }
+        });
+    }
+
+    /// A node is to lead.
+    pub(super) fn lead_by(&mut self, next: NodeId, effects: &mut Effects<Self>) {
+        if next == self.setup.me && self.consensus.is_leader() {
+            effects.notices.push(Notice::Leads(next));
+            return;
+        }
+        self.wish(effects, |node| {
+            let disk = node.check_voter(next)?;
+            node.hand_over(next, disk, Purpose::Wish)
+        });
+    }
+
+    /// This node leads and is to be removed: another voter leads first.
+    fn make_room(&mut self) -> Result<(), String> {
+        let view = self.consensus.newest_view().ok_or(NO_CLUSTER)?;
+        if self.handover.as_ref().is_some_and(|handover| handover.purpose == Purpose::Removal) {
+            return Ok(());
+        }
+        let members = view.members.values().map(|life| life.disk);
+        let fit = members.filter(|disk| !view.removed.contains(disk));
+        let next = self.consensus.best_successor(fit, self.now);
+        let next = next.and_then(|disk| Some((self.consensus.node_of(disk)?, disk)));
+        let Some((node, disk)) = next else {
+            return Err("it leads, and no other voter takes part that could lead in its place".to_owned());
+        };
+        self.hand_over(node, disk, Purpose::Removal)
+    }
+
+    /// The disk of a node that could lead.
+    fn check_voter(&self, node: NodeId) -> Result<DiskId, String> {
+        let view = self.consensus.newest_view().ok_or(NO_CLUSTER)?;
+        if self.disks_at(node).is_empty() {
+            return Err("it has no part in this cluster".to_owned());
+        }
+        let Some(life) = view.members.get(&node) else {
+            return Err("it does not take part at present".to_owned());
+        };
+        if !self.consensus.config().will_vote(life.disk) {
+            return Err("it does not vote".to_owned());
+        }
+        Ok(life.disk)
+    }
+
+    /// Begins to hand leadership over. What comes of it is told [later](Self::follow_handover).
+    fn hand_over(&mut self, to: NodeId, disk: DiskId, purpose: Purpose) -> Result<(), String> {
+        if let Some(handover) = &self.handover
+            && (handover.to != to || handover.purpose != purpose)
+        {
+            return Err("leadership is just being handed over: try again".to_owned());
+        }
+        // A new leader is known when its first entry has come, which takes it an election and two writes.
+        let until = self.now + Ticks(self.setup.timing.election.0 * 2);
+        self.handover = Some(Handover { to, purpose, until });
+        self.consensus.hand_over(disk, self.now);
+        Ok(())
+    }
+
+    /// Tells what came of a hand-over, as soon as that is known.
+    pub(super) fn follow_handover(&mut self, effects: &mut Effects<Self>) {
+        let Some(Handover { to, purpose, until }) = self.handover else { return };
+        let leader = self.consensus.leader();
+        let told = if self.consensus.is_handing_over() {
+            return;
+        } else if self.consensus.is_leader() {
+            Notice::NotHandedOver { to }
+        } else if leader == Some(to) && purpose == Purpose::Wish {
+            Notice::Leads(to)
+        } else if (leader.is_some() && leader != Some(self.setup.me)) || self.now >= until {
+            Notice::NotLeader { leader }
+        } else {
+            return;
+        };
+        self.handover = None;
+        effects.notices.push(told);
     }
 
     /// Takes a wish to heart if this node leads and it can be, and says so otherwise.
@@ -43,6 +155,11 @@ impl LockNode {
         }
     }
 
+    /// The disks of a node that takes part, votes or listens.
+    fn disks_at(&self, node: NodeId) -> BTreeSet<DiskId> {
+        self.everybody().filter(|(_, at)| *at == node).map(|(disk, _)| disk).collect()
+    }
+
     /// The disks of all who take part, vote or listen, with their nodes.
     fn everybody(&self) -> impl Iterator<Item = (DiskId, NodeId)> {
         let view = self.consensus.newest_view();
@@ -53,3 +170,6 @@ impl LockNode {
         all.into_iter()
     }
 }
+
+/// Why nothing can be done.
+const NO_CLUSTER: &str = "there is no cluster yet";

@@ -93,7 +93,7 @@ impl LockNode {
         let latest = self.consensus.latest_decided_life(self.incarnation.disk);
         // If lives were forgotten of views that it does not know, it may have been in one of those.
         let may_be_forgotten = || self.consensus.forgotten_to() > self.joining.knew_from_birth();
-        latest.map_or_else(may_be_forgotten, |latest| latest >= self.incarnation.life())
+        latest.map_or_else(may_be_forgotten, |latest| latest.life() >= self.incarnation.life())
     }
 
     /// Whether the voters changed shortly before this node started: that is not known any more, unless they never changed. A

@@ -1,6 +1,6 @@
 //! A few nodes in virtual time, small enough to stand between any two of their messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Effects, Machine, NodeId, Options, Refusal, Sent, Ticks, To};
 use doorway_node::disk::{Disk, MemoryDisk, Write, found};
@@ -9,7 +9,7 @@ use doorway_node::{
     ClientId, Command, Lock, LockNode, Msg, Notice, Recipe, Recipes, RequestId, Setup, Timing,
 };
 
-use crate::corpus::{disk, node, section};
+use crate::corpus::{disk, node, nonce, section};
 
 /// How long a message is under way.
 const LATENCY: Ticks = Ticks(500);
@@ -57,6 +57,8 @@ pub fn setup(index: usize, n: usize, recipe: &Recipe) -> Setup {
         most_open: Setup::MOST_OPEN,
         me: node(index),
         peers: (0..n).map(node).collect(),
+        founders: BTreeSet::new(),
+        nonce: nonce(index),
         recipe: recipe.clone(),
         timing: Timing::default(),
         flaw: None,
@@ -95,6 +97,23 @@ impl Cluster {
             cluster.act(at, |node, now, effects| node.on_start(now, effects));
         }
         Ok(cluster)
+    }
+
+    /// A node that was put in the place of another begins to live; what was under way to that one is lost.
+    pub fn restart(&mut self, at: usize) {
+        let is_for = |event: &Event| match event {
+            Event::Deliver { to, .. } => *to == at,
+            Event::Ring { at: there, .. } | Event::Written { at: there, .. } => *there == at,
+        };
+        self.events.retain(|_, event| !is_for(event));
+        self.act(at, |node, now, effects| node.on_start(now, effects));
+        while let Some((place, _)) =
+            self.events.iter().find(|(_, event)| matches!(event, Event::Written { .. }) && is_for(event))
+        {
+            let place = *place;
+            let event = self.events.remove(&place);
+            event.into_iter().for_each(|event| self.have(event));
+        }
     }
 
     /// The next thing happens, unless it is later than this.

@@ -7,11 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
+use doorway_node::disk::Founders;
 use doorway_node::{
-    Ack, Ballot, Body, Config, DiskId, Entry, Heartbeat, Hello, Idleness, Incarnation, Msg, Parcel, Position,
-    Report, Snapshot, Stay, Still, Timing, View, Welcome, wire,
+    Ack, Ballot, Body, Config, DiskId, DiskState, Entry, Epoch, Founding, Greeting, Heartbeat, Hello,
+    Idleness, Incarnation, Msg, Nonce, Parcel, Position, Report, Revocation, Snapshot, Stay, Still, Timing,
+    View, Welcome, wire,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
+
+/// The epoch of the examples.
+const EPOCH: u128 = 0x00e9_0c00_0000_0000_0000_0000_0000_0001;
 
 /// The node with this index.
 pub const fn node(index: usize) -> NodeId {
@@ -23,9 +28,24 @@ pub const fn disk(index: usize) -> DiskId {
     DiskId(0x0d15_c000_0000_0001 + index as u64)
 }
 
+/// What the node with this index draws at its start.
+pub const fn nonce(index: usize) -> Nonce {
+    Nonce(0x0123_4567_89ab_cdef_0000_0000_0000_0001 + index as u128)
+}
+
+/// How far the disk of the node with this index has come when it has synced so many writes in its first life.
+pub const fn state(index: usize, synced: u64) -> DiskState {
+    DiskState { boot: 1, nonce: nonce(index), synced }
+}
+
 /// The first life of the node with this index.
 pub const fn life(index: usize) -> Incarnation {
-    Incarnation { disk: disk(index), boot: 1, tenure: 0 }
+    Incarnation { disk: disk(index), boot: 1, tenure: 0, nonce: nonce(index) }
+}
+
+/// A message of the consensus from the first life of the node with this index.
+pub fn ballot(from: usize, term: u64, body: Body) -> Msg {
+    Msg::Ballot(Ballot { from: disk(from), state: state(from, 1), epoch: None, term, body })
 }
 
 /// A section of this name.
@@ -36,7 +56,9 @@ pub fn section(name: &str) -> SectionName {
 /// Every example with the name of its file.
 pub fn examples() -> BTreeMap<&'static str, Msg> {
     let parcel = |parcel| Msg::Parcel { view: 3, seq: 7, ack: 5, parcel };
-    let ballot = |body| Msg::Ballot(Ballot { from: disk(1), term: 4, body });
+    let ballot = |body| {
+        Msg::Ballot(Ballot { from: disk(1), state: state(1, 17), epoch: Some(Epoch(EPOCH)), term: 4, body })
+    };
     let mut all = BTreeMap::from([
         ("heartbeat", Msg::Heartbeat(heartbeat())),
         ("ack", Msg::Ack(ack())),
@@ -46,6 +68,8 @@ pub fn examples() -> BTreeMap<&'static str, Msg> {
         ("report", Msg::Report(report())),
         ("heard", Msg::Heard { view: 3, reporter: life(0) }),
         ("got", Msg::Got { view: 3, ack: 300 }),
+        ("greeting", Msg::Greeting(Box::new(greeting()))),
+        ("founding", Msg::Founding(founding())),
     ]);
     all.extend(parcels().map(|(name, body)| (name, parcel(body))));
     all.extend(bodies().map(|(name, body)| (name, ballot(body))));
@@ -57,6 +81,7 @@ fn heartbeat() -> Heartbeat {
         incarnation: life(1),
         view: 3,
         is_active: true,
+        synced: 17,
         seq: 1_000,
         answered: 999,
         unreachable: vec![node(2)],
@@ -65,7 +90,14 @@ fn heartbeat() -> Heartbeat {
 }
 
 fn ack() -> Ack {
-    Ack { voter: disk(1), incarnation: life(0), seq: 1_000, is_granted: false, left_out_by: Some(4) }
+    Ack {
+        voter: disk(1),
+        state: state(1, 17),
+        incarnation: life(0),
+        seq: 1_000,
+        is_granted: false,
+        left_out_by: Some(4),
+    }
 }
 
 fn hello() -> Hello {
@@ -74,9 +106,27 @@ fn hello() -> Hello {
         algorithm: "central".to_owned(),
         timing: Timing::default(),
         newest: 2,
+        synced: 17,
         seq: 12,
         heard: vec![node(0), node(2)],
     }
+}
+
+fn greeting() -> Greeting {
+    Greeting {
+        incarnation: life(1),
+        synced: 17,
+        epoch: Some(Epoch(EPOCH)),
+        is_set_back: false,
+        yours: Some((disk(0), state(0, 300))),
+        found: Some(state(1, 16)),
+        asks: true,
+    }
+}
+
+fn founding() -> Founding {
+    let list = [0, 1, 2].map(|index| (node(index), (disk(index), nonce(10 + index))));
+    Founding { disk: disk(1), share: nonce(11), list: Some(Founders(list.into())) }
 }
 
 fn welcome() -> Welcome {
@@ -120,14 +170,14 @@ fn parcels() -> [(&'static str, Parcel); 9] {
     ]
 }
 
-fn bodies() -> [(&'static str, Body); 8] {
+fn bodies() -> [(&'static str, Body); 9] {
     let last = Position { index: 12, term: 3 };
     let entries = vec![Entry::Term(4), Entry::Config(config()), Entry::View(Box::new(view()))];
     let snapshot = Snapshot {
         position: last,
         config: config(),
         view: Some(view()),
-        lives: [(disk(0), (1, 0)), (disk(1), (2, 1))].into(),
+        lives: [(disk(0), life(0)), (disk(1), Incarnation { boot: 2, tenure: 1, ..life(1) })].into(),
         forgotten_to: 1,
     };
     [
@@ -139,6 +189,7 @@ fn bodies() -> [(&'static str, Body); 8] {
         ("ballot-append-nothing", Body::Append { decided: 12, after: last, entries: Vec::new() }),
         ("ballot-appended", Body::Appended { last }),
         ("ballot-snapshot", Body::Snapshot(Box::new(snapshot))),
+        ("ballot-lead", Body::Lead { last }),
     ]
 }
 
@@ -157,6 +208,7 @@ fn view() -> View {
         clean: BTreeSet::from([life(2)]),
         appointed: Some([0, 1, 3].map(node).into()),
         removed: BTreeSet::from([disk(2)]),
+        revoked: [("c".to_owned(), Revocation { node: node(2), until: 1_800_000_000_000_000 })].into(),
     }
 }
 
@@ -222,7 +274,7 @@ fn every_kind_of_message_parcel_ballot_and_entry_has_an_example() {
     }
     let kinds =
         [variants_of::<Msg>(), variants_of::<Parcel>(), variants_of::<Body>(), variants_of::<Entry>()];
-    assert_eq!(kinds.each_ref().map(BTreeSet::len), [10, 9, 7, 3]);
+    assert_eq!(kinds.each_ref().map(BTreeSet::len), [12, 9, 8, 3]);
     for kind in kinds.iter().flatten() {
         assert!(names.contains(kind), "there is no example of {kind} in tests/hostile/corpus.rs");
     }

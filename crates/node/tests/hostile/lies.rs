@@ -9,7 +9,7 @@ use doorway_node::{
 };
 
 use crate::cluster::{Cluster, Event};
-use crate::corpus::{disk, life, node, section};
+use crate::corpus::{ballot, disk, life, node, section, state};
 
 /// Three nodes that have come to life, and what the leader sent to everybody until then.
 struct Scene {
@@ -49,7 +49,7 @@ impl Scene {
     fn append(&mut self, after: Position, entries: Vec<Entry>) -> u64 {
         let (term, from) = (self.term(), self.leader);
         let body = Body::Append { decided: 0, after, entries };
-        self.say(self.other, from, Msg::Ballot(Ballot { from: disk(from), term, body }))
+        self.say(self.other, from, ballot(from, term, body))
     }
 
     fn term(&self) -> u64 {
@@ -72,10 +72,6 @@ impl Scene {
         });
         views.next().expect("a view was appended")
     }
-}
-
-fn ballot(from: usize, term: u64, body: Body) -> Msg {
-    Msg::Ballot(Ballot { from: disk(from), term, body })
 }
 
 fn parcel(scene: &Scene, seq: u64, ack: u64, parcel: Parcel) -> Msg {
@@ -174,10 +170,10 @@ fn nobody_speaks_for_the_disk_of_another() {
     let hello = |incarnation| {
         let algorithm = "carvalho-roucairol".to_owned();
         let timing = Timing::default();
-        Msg::Hello(Hello { incarnation, algorithm, timing, newest: 0, seq: 1, heard: Vec::new() })
+        Msg::Hello(Hello { incarnation, algorithm, timing, newest: 0, synced: 0, seq: 1, heard: Vec::new() })
     };
     assert_eq!(scene.say(other, third, hello(Incarnation { boot: 9, ..life(leader) })), 1);
-    assert_eq!(scene.say(other, third, hello(Incarnation { disk: DiskId(77), boot: 1, tenure: 0 })), 0);
+    assert_eq!(scene.say(other, third, hello(Incarnation { disk: DiskId(77), ..life(third) })), 0);
 }
 
 #[test]
@@ -187,7 +183,9 @@ fn a_lease_counts_the_answers_of_voters_to_heartbeats_that_were_sent() {
     let third = 3 - other - leader;
     let before = scene.cluster.nodes[other].look().lease_until;
     let incarnation = scene.cluster.nodes[other].look().incarnation;
-    let ack = |voter, seq| Msg::Ack(Ack { voter, incarnation, seq, is_granted: true, left_out_by: None });
+    let state = state(third, 1);
+    let ack =
+        |voter, seq| Msg::Ack(Ack { voter, state, incarnation, seq, is_granted: true, left_out_by: None });
     assert_eq!(scene.say(other, third, ack(disk(leader), 1)), 1, "the answer of another");
     assert_eq!(scene.say(other, third, ack(disk(third), u64::MAX)), 1, "to what was not sent");
     assert_eq!(scene.say(other, third, ack(DiskId(99), 1)), 0, "it may have been a voter once");
@@ -222,7 +220,13 @@ fn what_strangers_invent_is_forgotten_and_what_the_log_names_is_not() {
     let (other, leader, term) = (scene.other, scene.leader, scene.term());
     for number in 0..10_000 {
         let body = Body::Support { round: 1 };
-        let msg = Msg::Ballot(Ballot { from: DiskId(1_000_000 + number), term, body });
+        let msg = Msg::Ballot(Ballot {
+            from: DiskId(1_000_000 + number),
+            state: state(leader, 1),
+            epoch: None,
+            term,
+            body,
+        });
         assert_eq!(scene.say(other, leader, msg), 0);
         assert!(scene.load(other).disks <= 4_096);
     }

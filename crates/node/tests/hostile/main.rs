@@ -3,8 +3,10 @@
 mod cluster;
 mod corpus;
 mod disks;
+mod leadership;
 mod lies;
 mod limits;
 mod mutate;
 mod nodes;
+mod removed;
 mod wire;

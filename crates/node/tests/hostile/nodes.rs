@@ -41,8 +41,8 @@ fn assert_bounded(load: Load) {
     assert!(suspects <= LIMITS.suspects, "{load:?}");
 }
 
-/// What can only be believed, and changes what is true: the words of a leader, the votes for one, and what a node says of its own
-/// life. Nobody can be protected from those.
+/// What can only be believed, and changes what is true: the words of a leader, the votes for one, what a node says of its own life, and what
+/// it knows of another's disk. No node can be protected from those.
 fn is_believed(from: NodeId, msg: &Msg) -> bool {
     match msg {
         Msg::Ballot(Ballot { body, .. }) => {
@@ -51,6 +51,7 @@ fn is_believed(from: NodeId, msg: &Msg) -> bool {
         Msg::Hello(Hello { incarnation, .. }) | Msg::Leave(incarnation) => {
             incarnation.disk == corpus::disk(from.index())
         }
+        Msg::Greeting(_) => true,
         _ => false,
     }
 }
@@ -85,10 +86,18 @@ impl Enemy {
         }
     }
 
-    /// A hostile message, if what comes out is one.
+    /// A hostile message, if what comes out is one. It does not say that a disk has synced more than it has: that is believed, too, and
+    /// the disk's node would think that it was set back.
     fn make(&mut self, from: NodeId) -> Option<Msg> {
         let bytes = self.mutator.mutate(&self.material);
-        let msg = wire::decode(&bytes).ok().filter(|msg| !(self.spares)(from, msg))?;
+        let mut msg = wire::decode(&bytes).ok().filter(|msg| !(self.spares)(from, msg))?;
+        match &mut msg {
+            Msg::Heartbeat(heartbeat) => heartbeat.synced = 0,
+            Msg::Hello(hello) => hello.synced = 0,
+            Msg::Ack(ack) => ack.state.synced = 0,
+            Msg::Ballot(ballot) => ballot.state.synced = 0,
+            _ => {}
+        }
         self.sent += 1;
         Some(msg)
     }

@@ -1,0 +1,136 @@
+//! `doorway cluster backup` and `restore`: what a cluster needs to begin anew with rising fences.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use doorway_client::protocol::Status;
+use doorway_core::{Fence, Refusal};
+use doorway_daemon::{Config, founding};
+use doorway_node::wire::COUNTER_BITS;
+use serde::{Deserialize, Serialize};
+
+use crate::Answer;
+use crate::line::Where;
+use crate::typed::Typed;
+
+/// Write down what is needed to found the cluster again with rising fences
+///
+/// Prints a few lines of TOML: the cluster, its epoch and the number of its newest view, above which a restored cluster begins. No lock, no holder
+/// and no vote is in it, so it is never too old to be used: a restored cluster leaps ahead by a million views. Keep it with your other backups.
+///
+/// Never back up or restore a data folder. A node that starts from a copied one is set back: it has forgotten votes that it gave, the other nodes know
+/// that, and it takes no part.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway cluster backup > lab.backup
+  doorway cluster backup --node a > lab.backup")]
+pub(super) struct Backup {
+    #[command(flatten)]
+    daemon: Where,
+}
+
+/// Begin a lost cluster anew from a backup, with fences above all that it handed out
+///
+/// For when all nodes have lost their disks; if one of them has kept its own, use `doorway cluster recover` there. Writes the disk of one node, which
+/// must be empty: that node is a cluster of one, in an epoch of its own, and the others join it with empty data folders.
+///
+/// Without a backup, --above takes the highest fence that any store has seen.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway cluster restore lab.backup --config node.toml
+  doorway cluster restore --above 755914244097 --config node.toml")]
+pub(super) struct Restore {
+    /// What `doorway cluster backup` has written
+    #[arg(value_name = "FILE", required_unless_present = "above", conflicts_with = "above")]
+    backup: Option<PathBuf>,
+    /// The highest fence that was ever seen, if there is no backup
+    #[arg(long, value_name = "FENCE")]
+    above: Option<u64>,
+    /// The configuration of the node that begins
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+}
+
+/// A backup as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kept {
+    version: u32,
+    cluster: String,
+    epoch: String,
+    view: u64,
+    /// Seconds since 1970.
+    taken: u64,
+    nodes: Vec<String>,
+}
+
+const VERSION: u32 = 1;
+
+pub(super) fn backup(backup: &Backup) -> Result<Answer, Refusal> {
+    let status = match backup.daemon.ask(|client| client.status(None, true)) {
+        Ok(status) => status,
+        Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
+    };
+    let kept = match keep(&status) {
+        Ok(kept) => kept,
+        Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
+    };
+    let text = toml::to_string(&kept)
+        .map_err(|error| Refusal::new(format!("the backup cannot be written: {error}")))?;
+    let head = format!(
+        "# A backup of the Doorway cluster {:?}: `doorway cluster restore FILE --config node.toml` begins it anew.\n",
+        kept.cluster
+    );
+    Ok(Answer::holds(head + &text))
+}
+
+/// What a status tells that a restored cluster needs. A node that is in no view may not know the newest one.
+fn keep(status: &Status) -> Result<Kept, Refusal> {
+    let own = status.nodes.iter().filter_map(|node| node.own.as_ref());
+    let newest = own.filter_map(|own| Some((own.view?, own.epoch.clone()?))).max();
+    let Some((view, epoch)) = newest else {
+        return Err(Refusal::new(
+            "no node that answers takes part in a view: a backup is taken while the cluster is well",
+        ));
+    };
+    let taken = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let nodes = status.nodes.iter().map(|node| node.name.clone()).collect();
+    Ok(Kept { version: VERSION, cluster: status.cluster.clone(), epoch, view, taken, nodes })
+}
+
+pub(super) fn restore(restore: &Restore, typed: &Typed) -> Result<Answer, Refusal> {
+    let config = Config::load(&restore.config)?;
+    let view = match (&restore.backup, restore.above) {
+        (Some(file), _) => read(file, &config)?.view,
+        (None, Some(fence)) => Fence(fence).0 >> COUNTER_BITS,
+        (None, None) => return Err(Refusal::new("name a backup, or the highest fence with --above")),
+    };
+    founding::restore(&config, view)?;
+    let (file, node, program) = (restore.config.display(), &config.me().name, &typed.program);
+    Ok(Answer::holds(format!(
+        "Node {node} is a cluster of one, with fences above those of view {view}. Next:
+1. Start it: {program} node --config {file}
+2. Empty the data folders of the other nodes and start them: they join it.
+3. {program} status shows them come in.\n"
+    )))
+}
+
+fn read(file: &Path, config: &Config) -> Result<Kept, Refusal> {
+    let refuse =
+        |why: &dyn std::fmt::Display| Refusal::new(format!("{} cannot be restored: {why}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| refuse(&error))?;
+    let kept: Kept = toml::from_str(&text).map_err(|error| refuse(&error.message()))?;
+    if kept.version != VERSION {
+        return Err(refuse(&format_args!(
+            "it has version {}, and this Doorway reads {VERSION}",
+            kept.version
+        )));
+    }
+    if kept.cluster != config.cluster {
+        return Err(refuse(&format_args!(
+            "it is of cluster {:?}, and the configuration of {:?}",
+            kept.cluster, config.cluster
+        )));
+    }
+    Ok(kept)
+}

@@ -1,0 +1,110 @@
+//! What an operator should know about disks, epochs and founders: in the log when it happens, in the status as long as it holds.
+
+use doorway_core::NodeId;
+use doorway_node::node::Standing;
+use doorway_node::{DiskState, Epoch, Stranger};
+
+use super::Driver;
+
+/// What to do about a disk that was set back.
+const ADVICE: &str = "while a majority of the voters is well, stop it, empty its data folder and start it: it joins as a new node; \
+                      otherwise see `doorway cluster recover --help`";
+
+/// How far the cluster is founded.
+#[derive(Default)]
+pub(super) struct Founding {
+    /// Whether the node belongs to a cluster.
+    pub(super) is_over: bool,
+    /// The founders that the node waits for, if it founds a cluster.
+    pub(super) missing: Option<Vec<NodeId>>,
+}
+
+impl Driver {
+    /// The disk of this node was set back.
+    pub(super) fn hear_set_back(&self, by: Option<NodeId>, seen: &DiskState) {
+        let by = by.map(|node| self.shared.roster.name(node));
+        let (boot, synced) = (seen.boot, seen.synced);
+        tracing::error!(by, boot, synced, "{}", own_set_back());
+    }
+
+    /// A node is not listened to from now on.
+    pub(super) fn hear_stranger(&self, node: NodeId, why: Stranger) {
+        tracing::error!(peer = self.shared.roster.name(node), "{}", self.in_words(node, why));
+    }
+
+    /// A founder has another disk than before.
+    pub(super) fn hear_other_founder(&self, node: NodeId) {
+        let name = self.shared.roster.name(node);
+        tracing::error!(peer = name, "{}", other_founder(&name));
+    }
+
+    /// Why a node is not listened to.
+    fn in_words(&self, node: NodeId, why: Stranger) -> String {
+        let name = self.shared.roster.name(node);
+        match why {
+            Stranger::SetBack => format!(
+                "the disk of node {name} was set back to an earlier copy, or lost what it had synced: it is not listened to; {ADVICE}"
+            ),
+            Stranger::OtherEpoch(other) => format!(
+                "node {name} belongs to another cluster, of epoch {other}: one of the two was recovered or restored, and they never mix; \
+                 empty the data folder of each node of the cluster that is to go"
+            ),
+        }
+    }
+
+    /// Tells the log which founders are missing, whenever that changes.
+    pub(super) fn log_founding(&mut self) {
+        if self.founding.is_over {
+            return;
+        }
+        let look = self.node.look();
+        self.founding.is_over = look.epoch.is_some();
+        if look.missing_founders != self.founding.missing {
+            self.founding.missing = look.missing_founders;
+            match self.missing_sentence() {
+                Some(sentence) => tracing::info!("{sentence}"),
+                None if self.founding.is_over => tracing::info!("the cluster is founded"),
+                None => {}
+            }
+        }
+    }
+
+    fn missing_sentence(&self) -> Option<String> {
+        let missing = self.founding.missing.as_ref().filter(|missing| !missing.is_empty())?;
+        let names: Vec<String> = missing.iter().map(|node| self.shared.roster.name(*node)).collect();
+        Some(format!("the cluster is founded when all founders have met; missing: {}", names.join(", ")))
+    }
+
+    /// What holds now.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let look = self.node.look();
+        let mut warnings = Vec::new();
+        if look.standing == Standing::SetBack {
+            warnings.push(own_set_back());
+        }
+        warnings.extend(self.missing_sentence().filter(|_| !self.founding.is_over));
+        warnings.extend(look.strangers.into_iter().map(|(node, why)| self.in_words(node, why)));
+        warnings
+    }
+}
+
+fn own_set_back() -> String {
+    format!(
+        "the disk of this node was set back to an earlier copy, or lost what it had synced: it takes no part any more; {ADVICE}"
+    )
+}
+
+pub(super) fn two_clusters(epochs: &[Epoch]) -> String {
+    let epochs: Vec<String> = epochs.iter().map(Epoch::to_string).collect();
+    format!(
+        "this node is new and hears of several clusters, of epochs {}: it joins none of them; leave only the nodes of one running, and start \
+         it again",
+        epochs.join(" and ")
+    )
+}
+
+fn other_founder(name: &str) -> String {
+    format!(
+        "node {name} has another disk than the one that the founders agreed on: empty the data folders of all founders and start them again"
+    )
+}

@@ -1,0 +1,72 @@
+//! A node whose disk was set back to an earlier copy takes no part, says so, and can come back with a new disk.
+
+use doorway_core::NodeId;
+use doorway_node::node::Standing;
+use doorway_node::timing::milliseconds;
+use doorway_node::{Notice, Reason, Stranger};
+
+use crate::scene::Scene;
+
+/// A cluster whose node 1 starts again with the disk that it had before the others last heard of it.
+fn with_a_disk_set_back(nodes: usize, seed: u64) -> Scene {
+    let node = NodeId::new(1);
+    let mut scene = Scene::new(nodes, seed);
+    scene.crash(node);
+    let copy = scene.cluster.disk(node).to_vec();
+    scene.restart(node);
+    scene.settle();
+    scene.crash(node);
+    scene.announcements.clear();
+    scene.cluster.tamper(node, copy);
+    scene.restart(node);
+    scene.run(milliseconds(2_000));
+    scene
+}
+
+#[test]
+fn a_disk_that_was_set_back_is_noticed_and_refused_until_its_node_has_a_new_one() {
+    let node = NodeId::new(1);
+    for seed in 1..=10 {
+        let mut scene = with_a_disk_set_back(3, seed);
+        assert_eq!(scene.cluster.nodes()[node.index()].look().standing, Standing::SetBack, "seed {seed}");
+        let is_set_back = |(_, notice): &&(NodeId, Notice)| matches!(notice, Notice::SetBack { .. });
+        let told: Vec<NodeId> =
+            scene.announcements.iter().filter(is_set_back).map(|(teller, _)| *teller).collect();
+        assert_eq!(told, [node], "seed {seed}: it says so once");
+        let stranger = Notice::Stranger { node, why: Stranger::SetBack };
+        let peers = [0, 2].map(NodeId::new);
+        assert!(peers.into_iter().any(|peer| scene.announcements.contains(&(peer, stranger.clone()))));
+        let refused = scene.lock(node, "x");
+        assert_eq!(scene.story(refused).refused.map(|(_, why)| why), Some(Reason::SetBack), "seed {seed}");
+        // Starting again does not help, however often.
+        for _ in 0..3 {
+            scene.crash(node);
+            scene.restart(node);
+            scene.run(milliseconds(500));
+            assert_eq!(scene.cluster.nodes()[node.index()].look().standing, Standing::SetBack);
+        }
+        scene.crash(node);
+        scene.cluster.restart(node, true);
+        scene.settle();
+        let holder = scene.hold(node, "x");
+        scene.release(holder);
+        scene.finish();
+    }
+}
+
+#[test]
+fn a_node_that_was_set_back_and_its_peers_do_not_answer_each_other_for_ever() {
+    for seed in 1..=3 {
+        let mut scene = with_a_disk_set_back(3, seed);
+        scene.cluster.engine().restart_traffic();
+        scene.run(milliseconds(2_000));
+        // Clocks drift by up to one percent, so each of the two peers has 9 to 11 heartbeats in this time.
+        let greetings = greetings(&mut scene);
+        assert!((2 * 9..=4 * 11).contains(&greetings), "seed {seed}: {greetings} greetings");
+    }
+}
+
+fn greetings(scene: &mut Scene) -> u64 {
+    let traffic = scene.cluster.engine().traffic();
+    traffic.kinds().filter(|(kind, _)| kind.eq_ignore_ascii_case("greeting")).map(|(_, count)| count).sum()
+}

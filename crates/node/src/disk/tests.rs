@@ -1,0 +1,142 @@
+//! What a file says after writes, torn ends, damage and recoveries.
+
+use doorway_core::NodeId;
+
+use super::making::genesis;
+use super::*;
+use crate::consensus::{Entry, Position};
+use crate::{DiskId, Epoch, Nonce};
+
+/// A disk with so many starts, each a write of its own.
+fn starts(count: u64) -> Vec<u8> {
+    let mut bytes = blank(DiskId(7), Nonce(0));
+    append(&mut bytes, (1..=count).map(|number| vec![Record::Boot { number, nonce: Nonce(number.into()) }]));
+    bytes
+}
+
+/// Adds writes to a file that has one.
+fn append(bytes: &mut Vec<u8>, writes: impl IntoIterator<Item = Vec<Record>>) {
+    let mut journal = Journal::new(1);
+    for records in writes {
+        let Write::Append(frame) = journal.append(&records) else { panic!("it adds to the file") };
+        bytes.extend(frame);
+    }
+}
+
+#[test]
+fn a_torn_end_is_cut_off_wherever_it_is_torn() {
+    let (three, two) = (starts(3), starts(2));
+    for length in two.len()..three.len() {
+        let memory = Memory::read(&three[..length]).expect("a torn end is no damage");
+        assert_eq!((memory.boot(), memory.synced, memory.whole), (2, 3, two.len()));
+    }
+    let memory = Memory::read(&three).expect("it is whole");
+    assert_eq!((memory.boot(), memory.synced), (3, 4));
+    let grown = [&two[..], &[0; 100]].concat();
+    assert_eq!(Memory::read(&grown).expect("a file that grew without its bytes").whole, two.len());
+}
+
+#[test]
+fn damage_is_told_from_a_torn_end_with_its_place() {
+    let first = starts(0).len();
+    for at in [first, first + 5, first + 13, first + 17, first + frames::HEADER] {
+        let mut bytes = starts(3);
+        bytes[at] ^= 1;
+        let why = Memory::read(&bytes).expect_err("it is damaged").to_string();
+        assert!(why.contains(&format!("is damaged at byte {first}:")), "{at}: {why}");
+    }
+    let mut bytes = starts(3);
+    bytes[frames::MARK.len() + frames::HEADER] ^= 1;
+    assert!(Memory::read(&bytes).expect_err("it is damaged").to_string().contains("at byte 8:"));
+}
+
+#[test]
+fn files_of_other_kinds_and_versions_are_told_apart() {
+    let why = |bytes: &[u8]| Memory::read(bytes).expect_err("none of this version").to_string();
+    assert!(why(b"something else").contains("not the file of a Doorway node"));
+    assert!(why(b"").contains("not the file of a Doorway node"));
+    assert!(why(b"doorway\x02rest").contains("version 2, written by an earlier Doorway"));
+    assert!(why(b"doorway\x04rest").contains("version 4, written by a later Doorway"));
+}
+
+#[test]
+fn a_write_that_stands_twice_or_is_missing_is_refused() {
+    let (one, two, three) = (starts(1), starts(2), starts(3));
+    let doubled = [&two[..], &two[one.len()..]].concat();
+    let missing = [&one[..], &three[two.len()..]].concat();
+    for bytes in [doubled, missing] {
+        let why = Memory::read(&bytes).expect_err("it is damaged").to_string();
+        assert!(why.contains("missing or stands there twice"), "{why}");
+    }
+}
+
+#[test]
+fn entries_replace_those_behind_their_place_and_never_leave_a_gap() {
+    let position = |term, index| Position { term, index };
+    let entries = |after, terms: &[u64]| Record::Entries {
+        after,
+        entries: terms.iter().map(|&term| Entry::Term(term)).collect(),
+    };
+    let vote = Record::Vote { term: 5, voted_for: None };
+    let first = vec![vote, entries(position(0, 0), &[1, 2, 3])];
+    let mut bytes = blank(DiskId(7), Nonce(0));
+    append(&mut bytes, [first.clone(), vec![entries(position(1, 1), &[4])]]);
+    let memory = Memory::read(&bytes).expect("it is whole");
+    let positions: Vec<Position> = memory.entries.iter().map(|(position, _)| *position).collect();
+    assert_eq!(positions, [position(1, 1), position(4, 2)]);
+    let mut bytes = blank(DiskId(7), Nonce(0));
+    append(&mut bytes, [first, vec![entries(position(4, 9), &[5])]]);
+    assert!(Memory::read(&bytes).expect_err("a gap").to_string().contains("gap"));
+}
+
+/// What is drawn for a recovery onto this disk of node 1.
+fn recovery(disk: u64, draw: u64) -> Recovery {
+    Recovery { disk: DiskId(disk), me: NodeId::new(1), epoch: Epoch(disk.into()), draw }
+}
+
+#[test]
+fn a_survivor_goes_on_alone_ahead_of_all_that_it_knew_of() {
+    let node = NodeId::new;
+    let files = found(&[(DiskId(1), node(0)), (DiskId(2), node(1)), (DiskId(3), node(2))]);
+    let bytes = recover(&files[1], &recovery(9, 5)).expect("it was founded");
+    let memory = Memory::read(&bytes).expect("it is whole");
+    let view = memory.snapshot.view.clone().expect("there is one");
+    assert_eq!((memory.disk(), memory.boot(), memory.term), (DiskId(9), 0, LEAP + 5));
+    assert_eq!((view.number, view.voters), (1 + LEAP + 5, [(DiskId(9), node(1))].into()));
+    assert_eq!((view.removed, memory.identity.epoch), ([1, 2, 3].map(DiskId).into(), Some(Epoch(9))));
+    let again = recover(&bytes, &recovery(10, LEAP / 2 + 3)).expect("it can be done again");
+    let view = Memory::read(&again).expect("it is whole").snapshot.view.expect("there is one");
+    assert_eq!((view.number, view.removed), (1 + 2 * LEAP + 8, [1, 2, 3, 9].map(DiskId).into()));
+    assert!(recover(&blank(DiskId(7), Nonce(0)), &recovery(8, 0)).is_err(), "it knew no cluster");
+    let mut bytes = bytes;
+    let most = (0..200).take_while(|disk| {
+        let next = recover(&bytes, &recovery(100 + disk, LEAP / 2 - 1));
+        next.is_ok_and(|next| {
+            bytes = next;
+            true
+        })
+    });
+    assert_eq!(
+        most.count(),
+        84,
+        "then there are no numbers left for views, even if the largest leaps are drawn"
+    );
+}
+
+#[test]
+fn a_restored_cluster_begins_above_the_view_of_its_backup() {
+    let memory =
+        Memory::read(&restore(77, &recovery(9, 5)).expect("there are numbers left")).expect("it is whole");
+    let view = memory.snapshot.view.expect("there is one");
+    assert_eq!((view.number, memory.identity.epoch), (77 + LEAP + 5, Some(Epoch(9))));
+    assert!(restore((1 << 27) - 2, &recovery(9, 0)).is_err(), "there are no numbers left for views");
+}
+
+#[test]
+fn founders_that_drew_other_shares_found_another_epoch() {
+    let founders = |share: u128| {
+        Founders([1, 2].map(|n| (NodeId::new(n), (DiskId(n as u64), Nonce(share << n)))).into())
+    };
+    assert_ne!(founders(5).epoch(), founders(6).epoch());
+    assert_eq!(genesis(&founders(5)), genesis(&founders(5)));
+}

@@ -1,0 +1,291 @@
+//! Who the others are: nodes greet each other before anything else that one says counts for another.
+//!
+//! A greeting tells of a node its cluster's epoch and how far its disk has come, and of the greeted node how far its disk was when
+//! the sender last heard of it, from its log or its memory. A node that finds no such start in the list of its disk, or has synced less, was set
+//! back to an earlier copy, or lost what it had synced: it writes that down and takes no part any more, because it may already have voted
+//! otherwise (R28). Nodes of different epochs have nothing to say to each other (R30).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use doorway_core::{Effects, NodeId};
+use serde::{Deserialize, Serialize};
+
+use super::{LockNode, State};
+use crate::disk::Record;
+use crate::message::{Greeting, Msg};
+use crate::{DiskId, DiskState, Epoch, Flaw, Incarnation, Loss, Notice, Reason};
+
+/// What a node knows of the others as long as it runs.
+#[derive(Debug, Default)]
+pub(super) struct Acquaintances {
+    /// The start of each node that has greeted, and what it has found right of what this node knew of it.
+    known: BTreeMap<NodeId, Acquaintance>,
+    /// How far disks had come when they were last heard.
+    states: BTreeMap<DiskId, DiskState>,
+    /// What each node knows of this one's disk, and was found right.
+    found: BTreeMap<NodeId, DiskState>,
+    /// Nodes of other epochs, and those whose disk was set back: of which this node's driver was told.
+    strangers: BTreeMap<NodeId, Stranger>,
+    /// The epochs that were heard of while this node had none.
+    epochs: BTreeSet<Epoch>,
+}
+
+/// A node that has greeted.
+#[derive(Clone, Copy, Debug)]
+struct Acquaintance {
+    life: Incarnation,
+    /// What it has found in the list of its disk; nothing if nothing was known.
+    found: Option<DiskState>,
+    /// Whether that is all that this node knows of its disk.
+    is_checked: bool,
+}
+
+/// Why a node is not listened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Stranger {
+    /// It belongs to another cluster, or to the same one before or after a recovery.
+    OtherEpoch(Epoch),
+    /// Its disk was set back.
+    SetBack,
+}
+
+impl Acquaintances {
+    /// Of how many disks it is kept how far they had come.
+    const MOST_STATES: usize = 4_096;
+
+    /// The nodes that are not listened to, and why.
+    pub(super) fn strangers(&self) -> impl Iterator<Item = (NodeId, Stranger)> {
+        self.strangers.iter().map(|(node, why)| (*node, *why))
+    }
+
+    /// Whether a node of any cluster was heard.
+    pub(super) fn has_heard_of_cluster(&self) -> bool {
+        !self.epochs.is_empty()
+    }
+
+    /// A disk has come this far, as a message tells.
+    fn note(&mut self, disk: DiskId, state: DiskState) {
+        if self.states.len() >= Self::MOST_STATES && !self.states.contains_key(&disk) {
+            let present: BTreeSet<DiskId> = self.known.values().map(|known| known.life.disk).collect();
+            self.states.retain(|disk, _| present.contains(disk));
+        }
+        let newest = self.states.entry(disk).or_default();
+        *newest = state.max(*newest);
+    }
+
+    /// A node is not listened to any more; tells whether that is news.
+    fn shun(&mut self, node: NodeId, why: Stranger) -> bool {
+        self.known.remove(&node);
+        self.strangers.insert(node, why) != Some(why)
+    }
+}
+
+impl LockNode {
+    /// Greets all others that it does not know yet, or anew.
+    pub(super) fn greet_strangers(&mut self, effects: &mut Effects<Self>) {
+        let mut strangers = self.setup.peers.clone();
+        strangers.extend(self.acquaintances.known.keys());
+        strangers.retain(|node| !self.knows(*node));
+        strangers.into_iter().for_each(|node| self.greet(node, true, effects));
+    }
+
+    /// Greets a node, and asks it to answer or not. What answers one that is not listened to never asks: otherwise both would answer each other
+    /// for ever.
+    fn greet(&self, node: NodeId, asks: bool, effects: &mut Effects<Self>) {
+        let known = &self.acquaintances;
+        let theirs = known.known.get(&node).map(|known| known.life.disk);
+        let yours = theirs.and_then(|disk| Some((disk, self.newest_known(disk)?)));
+        effects.out.send(
+            node,
+            Msg::Greeting(Box::new(Greeting {
+                incarnation: self.incarnation,
+                synced: self.consensus.disk_state().synced,
+                epoch: self.consensus.identity().epoch,
+                is_set_back: self.state == State::SetBack,
+                yours,
+                found: known.found.get(&node).copied(),
+                asks,
+            })),
+        );
+    }
+
+    /// The newest that this node knows of a disk, from its log and from what it has heard.
+    fn newest_known(&self, disk: DiskId) -> Option<DiskState> {
+        let logged = self.consensus.latest_life(disk).map(|life| life.start());
+        let heard = self.acquaintances.states.get(&disk).copied();
+        match (logged, heard) {
+            // Two starts of one number are of two copies. What was decided weighs more.
+            (Some(logged), Some(heard)) if heard.boot < logged.boot => Some(logged),
+            (Some(logged), Some(heard)) if heard.boot == logged.boot && heard.nonce != logged.nonce => {
+                Some(logged)
+            }
+            (logged, heard) => heard.or(logged),
+        }
+    }
+
+    /// Whether what a node says counts: it has greeted, belongs to this cluster or to none, and has found in the list of its disk whatever
+    /// this node knows of it.
+    pub(super) fn knows(&self, node: NodeId) -> bool {
+        node == self.setup.me || self.acquaintances.known.get(&node).is_some_and(|known| known.is_checked)
+    }
+
+    /// The log tells of other lives than before: what nodes have checked may not be all any more.
+    pub(super) fn check_acquaintances(&mut self) {
+        let nodes: Vec<NodeId> = self.acquaintances.known.keys().copied().collect();
+        for node in nodes {
+            let Some(known) = self.acquaintances.known.get(&node).copied() else { continue };
+            let is_checked = self.is_checked(&known);
+            self.acquaintances.known.insert(node, Acquaintance { is_checked, ..known });
+        }
+    }
+
+    fn is_checked(&self, known: &Acquaintance) -> bool {
+        let Some(newest) = self.newest_known(known.life.disk) else { return true };
+        let is_found = |found: DiskState| found.is_same_start(&newest) && found.synced >= newest.synced;
+        newest.is_same_start(&known.life.start())
+            || known.found.is_some_and(is_found)
+            || self.has(Flaw::SetBackVotes)
+    }
+
+    /// Whether a message is of the start of its sender that has greeted, if it tells; then it is noted how far the disk has come. Otherwise
+    /// it is late, or its greeting is. One that names the disk of another node is let through: that is a lie, and will be noticed.
+    pub(super) fn is_of_known_start(&mut self, from: NodeId, msg: &Msg) -> bool {
+        let Some((disk, state)) = msg.origin().filter(|_| from != self.setup.me) else { return true };
+        let known = self.acquaintances.known.get(&from).map(|known| known.life);
+        let is_same = known.is_some_and(|life| life.disk == disk && life.start().is_same_start(&state));
+        if is_same {
+            self.acquaintances.note(disk, state);
+        }
+        is_same || self.is_elsewhere(disk, from)
+    }
+
+    /// A node greets.
+    pub(super) fn hear_greeting(&mut self, from: NodeId, greeting: &Greeting, effects: &mut Effects<Self>) {
+        let life = greeting.incarnation;
+        if from == self.setup.me || self.is_elsewhere(life.disk, from) {
+            return self.sections.suspect(from, "a greeting of another node");
+        }
+        if let Some((disk, seen)) = greeting.yours
+            && disk == self.incarnation.disk
+            && self.has_same_epoch(greeting.epoch)
+        {
+            if self.has_been(&seen) {
+                self.acquaintances.found.insert(from, seen);
+            } else if self.state != State::SetBack {
+                return self.be_set_back(from, seen, effects);
+            }
+        }
+        if self.state == State::SetBack {
+            return if greeting.asks {
+                self.greet(from, false, effects)
+            };
+        }
+        if let Some(why) = self.why_strange(greeting) {
+            if self.acquaintances.shun(from, why) {
+                effects.notices.push(Notice::Stranger { node: from, why });
+            }
+            return if greeting.asks {
+                self.greet(from, false, effects)
+            };
+        }
+        self.acquaintances.strangers.remove(&from);
+        let was_known = self.knows(from);
+        let old =
+            self.acquaintances.known.get(&from).filter(|old| old.life.start().is_same_start(&life.start()));
+        let found = greeting.found.or_else(|| old.and_then(|old| old.found));
+        let mut known = Acquaintance { life, found, is_checked: false };
+        known.is_checked = self.is_checked(&known);
+        self.acquaintances.known.insert(from, known);
+        if self.knows(from) {
+            self.acquaintances.note(life.disk, DiskState { synced: greeting.synced, ..life.start() });
+            if !was_known && self.membership.is_none() {
+                // What it said before was not listened to.
+                self.beat_at = self.now;
+            }
+        }
+        self.hear_epoch(greeting.epoch, effects);
+        if greeting.asks || !was_known && !self.knows(from) {
+            self.greet(from, !self.knows(from), effects);
+        }
+    }
+
+    /// Whether an epoch is this node's own, or one of both has none.
+    fn has_same_epoch(&self, epoch: Option<Epoch>) -> bool {
+        let mine = self.consensus.identity().epoch;
+        mine.zip(epoch).is_none_or(|(mine, other)| mine == other) || self.has(Flaw::EpochIgnored)
+    }
+
+    fn why_strange(&self, greeting: &Greeting) -> Option<Stranger> {
+        if greeting.is_set_back {
+            return Some(Stranger::SetBack);
+        }
+        let other = greeting.epoch.filter(|_| !self.has_same_epoch(greeting.epoch));
+        other.map(Stranger::OtherEpoch)
+    }
+
+    /// Whether the disk was once as a peer has seen it.
+    fn has_been(&self, seen: &DiskState) -> bool {
+        let identity = self.consensus.identity();
+        let synced = self.consensus.disk_state().synced;
+        // A node that goes on in an earlier life of its own would be taken for one whose disk was set back.
+        if self.has(Flaw::SetBackVotes) || self.has(Flaw::RestartIntoView) {
+            return true;
+        }
+        if self.has(Flaw::BootsWithoutNonce) {
+            return seen.boot <= identity.boot();
+        }
+        let seen = if self.has(Flaw::SyncedIgnored) { DiskState { synced: 0, ..*seen } } else { *seen };
+        identity.remembers(&seen, synced)
+    }
+
+    /// A peer knows that the disk of this node has been further. What it voted for and acknowledged then is lost, so it must not do either
+    /// again; nor does it let anybody in.
+    fn be_set_back(&mut self, by: NodeId, seen: DiskState, effects: &mut Effects<Self>) {
+        // As when it is left out: the others wait for its lease, which ends after the deadlines of its clients.
+        self.sections.freeze();
+        self.sections.forget_holders(Loss::SetBack);
+        self.sections.refuse_all(Reason::SetBack);
+        self.membership = None;
+        self.state = State::SetBack;
+        self.consensus.note(&[Record::SetBack(seen)], |identity| identity.set_back = Some(seen));
+        self.consensus.silence();
+        effects.notices.push(Notice::SetBack { by: Some(by), seen });
+        self.greet(by, false, effects);
+    }
+
+    /// A node of some cluster is heard. One that is new belongs to that cluster if it is the only one; if it hears of two it joins
+    /// neither, as it cannot know which is the right one (R30).
+    fn hear_epoch(&mut self, epoch: Option<Epoch>, effects: &mut Effects<Self>) {
+        if self.consensus.identity().epoch.is_some() {
+            return;
+        }
+        let was_torn = self.is_torn_between();
+        self.acquaintances.epochs.extend(epoch);
+        self.hear_of_founded(epoch);
+        if self.is_torn_between() && !was_torn {
+            effects.notices.push(Notice::TwoClusters(self.acquaintances.epochs.iter().copied().collect()));
+        }
+    }
+
+    /// Whether this node has no cluster and has heard of two.
+    pub(super) fn is_torn_between(&self) -> bool {
+        self.consensus.identity().epoch.is_none() && self.acquaintances.epochs.len() > 1
+    }
+
+    /// Whether a ballot is of this node's cluster. If the node has none yet, it takes the epoch of the leader that writes to its log, and
+    /// syncs it before it takes anything into its log.
+    pub(super) fn shares_epoch(&mut self, from: NodeId, epoch: Option<Epoch>, is_from_leader: bool) -> bool {
+        if !self.has_same_epoch(epoch) {
+            // It was greeted before it had this epoch.
+            self.acquaintances.known.remove(&from);
+            return false;
+        }
+        if self.consensus.identity().epoch.is_none() {
+            let may_join =
+                is_from_leader && !self.is_torn_between() && self.consensus.identity().founders.is_none();
+            let Some(epoch) = epoch.filter(|_| may_join) else { return false };
+            self.consensus.note(&[Record::Epoch(epoch)], |identity| identity.epoch = Some(epoch));
+        }
+        true
+    }
+}
