@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +13,11 @@ use doorway_client::protocol::{self, Ask, Told};
 use doorway_core::{SectionName, Ticks};
 use doorway_daemon::founding;
 
+#[path = "../../daemon/tests/ports/mod.rs"]
+mod ports;
+
+use ports::free_address;
+
 const LONG: Duration = Duration::from_secs(60);
 
 /// The folders of a cluster, gone when this is.
@@ -24,13 +28,7 @@ impl Cluster {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("doorway-together-{}-{count}", std::process::id()));
-        // All at once, so that they differ.
-        let listeners: Vec<_> =
-            nodes.iter().map(|_| TcpListener::bind(("127.0.0.1", 0)).expect("a port")).collect();
-        let address = |listener: &TcpListener| listener.local_addr().expect("it is bound").to_string();
-        let named: Vec<_> =
-            nodes.iter().map(|node| (*node).to_owned()).zip(listeners.iter().map(address)).collect();
-        drop(listeners);
+        let named: Vec<_> = nodes.iter().map(|node| ((*node).to_owned(), free_address())).collect();
         founding::found(&folder, "test", &named, Config::ALGORITHM, &BTreeMap::new())
             .expect("a good cluster");
         Self(folder)

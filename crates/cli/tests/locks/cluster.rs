@@ -5,7 +5,8 @@ use std::fs;
 use rustix::process::Signal;
 
 use crate::fleet;
-use crate::fleet::{Cluster, Folder, free_address, until};
+use crate::fleet::{Cluster, Folder, until};
+use crate::ports::free_address;
 use crate::shell;
 use crate::terminal;
 

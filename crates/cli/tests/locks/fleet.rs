@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::ports::free_address;
 use crate::terminal::text;
 
 /// Nothing in these tests takes this long, even on a machine that has much else to do.
@@ -282,10 +282,4 @@ impl Cluster {
         assert_eq!(code, 0, "{err}");
         out.trim().parse().expect("a fence")
     }
-}
-
-/// An address of this machine whose port is free just now.
-pub fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("it has an address").to_string()
 }

@@ -9,6 +9,8 @@ mod lock_signs;
 mod lock_silent;
 mod lock_terminal;
 mod node;
+#[path = "../../../daemon/tests/ports/mod.rs"]
+mod ports;
 mod removal;
 mod scripted;
 mod shell;

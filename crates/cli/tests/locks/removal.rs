@@ -4,7 +4,8 @@ use std::fs;
 
 use rustix::process::Signal;
 
-use crate::fleet::{Cluster, free_address, until};
+use crate::fleet::{Cluster, until};
+use crate::ports::free_address;
 
 /// Three nodes that run, whose voters bear a long silence of their leader: on a busy machine nobody stands for election because of that.
 fn three(test: &str) -> Cluster {

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::cluster::{Cluster, free_address};
+use crate::cluster::Cluster;
+use crate::ports::free_address;
 
 #[test]
 fn a_node_that_has_moved_is_reached_where_the_configuration_says() {

@@ -1,7 +1,6 @@
 //! A cluster of daemons in one process, on loopback, each with its folder.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use doorway_daemon::{Config, Daemon, founding};
 use doorway_node::Recipes;
 
 use crate::client::{Client, PATIENCE};
+use crate::ports::free_address;
 
 /// The names of nodes.
 pub const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -85,12 +85,6 @@ pub fn start(config: Config) -> Result<Daemon, Refusal> {
     doorway_algorithms::register(&mut recipes);
     let recipe = recipes.recipe(config.algorithm.get_ref(), &Options::none())?;
     Daemon::start(config, recipe)
-}
-
-/// An address at which nobody listens.
-pub fn free_address() -> String {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback");
-    listener.local_addr().expect("it is bound").to_string()
 }
 
 /// Waits until something holds, and tells how long that took.

@@ -232,7 +232,7 @@ fn there_is_a_limit_to_the_number_of_clients() {
 fn those_who_watch_are_told_whether_it_lives_and_is_ready() {
     let mut cluster = Cluster::founded(2);
     let mut config = cluster.config("a");
-    let address = crate::cluster::free_address();
+    let address = crate::ports::free_address();
     config.health = Some(address.parse().expect("an address"));
     let daemon = crate::cluster::start(config).expect("it starts");
     cluster.daemons.insert("a".to_owned(), daemon);

@@ -7,6 +7,8 @@ mod cluster;
 mod full;
 mod hostile;
 mod operators;
+#[path = "../ports/mod.rs"]
+mod ports;
 mod record;
 mod requests;
 mod strangers;

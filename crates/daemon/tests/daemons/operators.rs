@@ -8,7 +8,8 @@ use doorway_daemon::founding;
 use doorway_node::{Loss, Stay};
 
 use crate::client::section;
-use crate::cluster::{Cluster, free_address, wait_for};
+use crate::cluster::{Cluster, wait_for};
+use crate::ports::free_address;
 use crate::record::Record;
 
 #[test]
@@ -180,6 +181,52 @@ fn a_disk_that_was_set_back_takes_no_part_and_both_sides_say_so() {
     cluster.start("b");
     cluster.wait_until_ready();
     cluster.client("b").pass("door");
+}
+
+/// What the folder of a node was after `cluster init`: without data.
+#[test]
+fn a_voter_whose_data_folder_is_as_init_left_it_elects_nobody() {
+    let mut cluster = Cluster::running(3);
+    cluster.kill("c");
+    let before = cluster.client("a").pass("door");
+    ["a", "b"].iter().for_each(|name| cluster.kill(name));
+    std::fs::remove_dir_all(cluster.config("b").data).expect("it is ours");
+    cluster.start("b");
+    cluster.start("c");
+    let mut waiter = cluster.client("c");
+    let wanted = waiter.want("door", None);
+    let has_met =
+        || cluster.client("c").status(true).nodes.iter().filter(|node| node.own.is_some()).count() == 2;
+    wait_for("c hears b", has_met);
+    assert!(cluster.daemons.values().all(|daemon| !daemon.is_ready()));
+    // Nobody was let in meanwhile: the one who waited is the next, after whoever came in before.
+    cluster.start("a");
+    let Told::Granted { number, fences, .. } = waiter.hear_news() else { panic!("it is let in") };
+    assert!(number == wanted && fences[0].1 > before, "{fences:?} after {before}");
+    cluster.wait_until_ready();
+}
+
+#[test]
+fn two_recoveries_of_one_cluster_refuse_each_other_and_a_new_node_joins_neither_until_one_is_left() {
+    let mut cluster = Cluster::running(5);
+    let before = cluster.client("a").pass("door");
+    ["a", "b", "c", "d", "e"].iter().for_each(|name| cluster.kill(name));
+    for survivor in ["a", "b"] {
+        founding::recover(&cluster.config(survivor)).expect("it is a survivor");
+        cluster.start(survivor);
+    }
+    for (asked, of) in [("a", "b"), ("b", "a")] {
+        wait_for_warning(&cluster, asked, &format!("node {of} belongs to another cluster"));
+    }
+    // They are two clusters, and nothing but the operator makes them one.
+    let fences = ["a", "b"].map(|name| cluster.client(name).pass("door"));
+    assert!(fences.iter().all(|fence| before < *fence) && fences[0] != fences[1], "{before}, {fences:?}");
+    std::fs::remove_dir_all(cluster.config("c").data).expect("it is ours");
+    cluster.start("c");
+    wait_for_warning(&cluster, "c", "hears of several clusters");
+    cluster.kill("b");
+    wait_for("c has joined the one that is left", || cluster.daemons["c"].is_ready());
+    assert!(cluster.client("c").pass("door") > fences[0]);
 }
 
 #[test]

@@ -14,7 +14,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use crate::client::PATIENCE;
-use crate::cluster::{Cluster, free_address, wait_for};
+use crate::cluster::{Cluster, wait_for};
+use crate::ports::free_address;
 
 /// What somebody claims to be: cluster, name and number.
 pub type Claim<'a> = (&'a str, &'a str, u32);
