@@ -66,7 +66,7 @@ impl Daemon {
         let (sender, events) = mpsc::channel();
         let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials, sender));
         // Before anybody is listened to: what was revoked stays so over a restart.
-        shared.revoked.replace(&node.void_certificates());
+        shared.revoked.extend(&node.void_certificates());
         tracing::info!(
             cluster = shared.config.cluster,
             node = shared.config.node.get_ref(),

@@ -32,11 +32,17 @@ pub(crate) struct Revoked {
 }
 
 impl Revoked {
-    /// From now on these are void; tells the names of which more are void than before.
-    pub(crate) fn replace(&self, void: &BTreeMap<String, u64>) -> Vec<String> {
-        let before = std::mem::replace(&mut *lock(&self.void), void.clone());
-        let is_more = |(name, until): &(&String, &u64)| before.get(*name).is_none_or(|known| known < *until);
-        void.iter().filter(is_more).map(|(name, _)| name.clone()).collect()
+    /// From now on these are void, too; tells the names of which more are void than before. What was void once stays so.
+    pub(crate) fn extend(&self, void: &BTreeMap<String, u64>) -> Vec<String> {
+        let mut known = lock(&self.void);
+        let mut more = Vec::new();
+        for (name, until) in void {
+            if known.get(name).is_none_or(|known| known < until) {
+                known.insert(name.clone(), *until);
+                more.push(name.clone());
+            }
+        }
+        more
     }
 
     /// Refuses the other side of a connection if the certificate that it has shown is void.
@@ -103,8 +109,8 @@ mod tests {
     fn what_is_void_already_is_not_told_again() {
         let revoked = Revoked::default();
         let void = |until| BTreeMap::from([("a".to_owned(), 5), ("b".to_owned(), until)]);
-        assert_eq!(revoked.replace(&void(7)), ["a", "b"]);
-        assert_eq!(revoked.replace(&void(7)), [""; 0]);
-        assert_eq!(revoked.replace(&void(8)), ["b"]);
+        assert_eq!(revoked.extend(&void(7)), ["a", "b"]);
+        assert_eq!(revoked.extend(&void(7)), [""; 0]);
+        assert_eq!(revoked.extend(&void(8)), ["b"]);
     }
 }

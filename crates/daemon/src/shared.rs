@@ -128,7 +128,7 @@ impl Shared {
 
     /// From now on these certificates are void: for each name the last time of issue that is. Whoever is connected by one is put out.
     pub(crate) fn revoke(self: &Arc<Self>, void: &BTreeMap<String, u64>) {
-        let names = self.revoked.replace(void);
+        let names = self.revoked.extend(void);
         if names.is_empty() {
             return;
         }

@@ -8,11 +8,13 @@ use std::time::Instant;
 use doorway_checker::{Exploration, Property, Search, System, explore};
 use doorway_core::Refusal;
 use doorway_lab::processors;
-use doorway_lab::views::{ViewBounds, ViewFlaw, ViewModel, Witnesses};
+use doorway_lab::views::{ViewBounds, ViewFlaw, ViewModel, VoterChange, Witnesses};
 
 fn main() -> Result<(), Refusal> {
-    println!("The rules as they are: three nodes, one section.\n");
-    println!("views  changes  crash  leave  set back      states       steps  depth  seconds  verdict");
+    println!("The rules as they are: one section, three nodes or, to replace a voter, four.\n");
+    println!(
+        "views  changes  crash  leave  set back  age  slack  voters                 states       steps  depth  seconds  verdict"
+    );
     for bounds in INSTANCES {
         tell(bounds, ViewModel::new(bounds)?);
     }
@@ -33,7 +35,7 @@ fn main() -> Result<(), Refusal> {
 
 const FULL: ViewBounds = bounds(2, 1, false, false, None);
 
-const INSTANCES: [ViewBounds; 8] = [
+const INSTANCES: [ViewBounds; 14] = [
     bounds(1, 3, true, true, None),
     bounds(2, 3, true, true, None),
     bounds(3, 1, false, true, None),
@@ -42,6 +44,12 @@ const INSTANCES: [ViewBounds; 8] = [
     bounds(2, 3, true, true, Some(Witnesses::Both)),
     bounds(3, 1, false, true, Some(Witnesses::Both)),
     bounds(3, 1, true, false, Some(Witnesses::Both)),
+    ViewBounds { age: true, slack: true, ..bounds(2, 3, true, true, None) },
+    changing(bounds(2, 1, false, false, None), VoterChange::HandOver),
+    changing(bounds(2, 1, false, false, None), VoterChange::Growth),
+    changing(bounds(2, 1, false, false, None), VoterChange::Exchange),
+    changing(bounds(2, 1, true, true, None), VoterChange::HandOver),
+    ViewBounds { voters: Some(VoterChange::Replacement), ..bounds(2, 1, false, false, None) },
 ];
 
 const UNNOTICED: [(&str, ViewBounds); 2] = [
@@ -56,7 +64,12 @@ const fn bounds(
     leave: bool,
     set_back: Option<Witnesses>,
 ) -> ViewBounds {
-    ViewBounds { views, changes, crash, leave, set_back }
+    ViewBounds { crash, leave, set_back, ..ViewBounds::quiet(views, changes) }
+}
+
+/// The voters may change, and ages shorten quiet times.
+const fn changing(bounds: ViewBounds, change: VoterChange) -> ViewBounds {
+    ViewBounds { voters: Some(change), age: true, ..bounds }
 }
 
 /// Explores a model within its bounds, and prints a line about it.
@@ -70,12 +83,13 @@ fn tell(bounds: ViewBounds, mut model: ViewModel) {
         (None, true) => "all holds",
         (None, false) => "undecided",
     };
-    let ViewBounds { views, changes, crash, leave, set_back } = bounds;
-    let [crash, leave, set_back] =
-        [crash, leave, set_back.is_some()].map(|may| if may { "yes" } else { "no" });
+    let ViewBounds { views, changes, crash, leave, set_back, voters, age, slack } = bounds;
+    let [crash, leave, set_back, age, slack] =
+        [crash, leave, set_back.is_some(), age, slack].map(|may| if may { "yes" } else { "no" });
+    let voters = voters.map_or("stay", VoterChange::words);
     let seconds = began.elapsed().as_secs_f64();
     println!(
-        "{views:>5}{changes:>9}{crash:>7}{leave:>7}{set_back:>10}{states:>12}{transitions:>12}{depth:>7}{seconds:>9.1}  {verdict}"
+        "{views:>5}{changes:>9}{crash:>7}{leave:>7}{set_back:>10}{age:>5}{slack:>7}  {voters:<18}{states:>11}{transitions:>12}{depth:>7}{seconds:>9.1}  {verdict}"
     );
 }
 

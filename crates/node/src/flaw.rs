@@ -52,11 +52,17 @@ pub enum Flaw {
     SlackNotReported,
     /// Deadlines are told without regard to the time-to-live, and sections freed by it.
     DeadlineBeyondTtl,
+    /// The age rule shortens the quiet time although the voters have just changed: the new ones never acknowledged anybody.
+    AgeAfterVoterChange,
+    /// While voters change, a lease needs a majority of the old voters only.
+    LeaseOfOneVoterSet,
+    /// A voter acknowledges members that have not heard of the last change of voters.
+    VotersSinceIgnored,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Flaw; 24] = [
+    pub const ALL: [Flaw; 27] = [
         Flaw::NoWait,
         Flaw::WaitOverwritten,
         Flaw::VoterAcknowledgesAll,
@@ -81,6 +87,9 @@ impl Flaw {
         Flaw::SlackNotReported,
         Flaw::DeadlineBeyondTtl,
         Flaw::EpochIgnored,
+        Flaw::AgeAfterVoterChange,
+        Flaw::LeaseOfOneVoterSet,
+        Flaw::VotersSinceIgnored,
     ];
 
     /// What one types.
@@ -111,6 +120,9 @@ impl Flaw {
             Flaw::EpochIgnored => "epoch-ignored",
             Flaw::SlackNotReported => "slack-not-reported",
             Flaw::DeadlineBeyondTtl => "deadline-beyond-ttl",
+            Flaw::AgeAfterVoterChange => "age-after-voter-change",
+            Flaw::LeaseOfOneVoterSet => "lease-of-one-voter-set",
+            Flaw::VotersSinceIgnored => "voters-since-ignored",
         }
     }
 
@@ -142,6 +154,9 @@ impl Flaw {
             Flaw::EpochIgnored => "nodes listen to those of other epochs",
             Flaw::SlackNotReported => "a section whose holder was told to stop is not reported",
             Flaw::DeadlineBeyondTtl => "deadlines are told beyond the time-to-live that frees",
+            Flaw::AgeAfterVoterChange => "the age rule is used right after voters changed",
+            Flaw::LeaseOfOneVoterSet => "a lease needs the first of two voter sets only",
+            Flaw::VotersSinceIgnored => "voters acknowledge who missed a change of voters",
         }
     }
 

@@ -104,6 +104,8 @@ pub struct Founding {
     pub share: Nonce,
     /// All founders with their disks, if it has written that down.
     pub list: Option<Founders>,
+    /// Whether it still waits for others. Only then is it answered.
+    pub waits: bool,
 }
 
 /// A member tells a voter that it lives.

@@ -1,5 +1,6 @@
 //! `doorway chaos`: whole clusters of lock nodes, with clients, while everything goes wrong.
 
+mod coverage;
 mod page;
 mod plan;
 mod runs;
@@ -21,14 +22,17 @@ use runs::Tally;
 /// Run whole clusters of lock nodes while everything goes wrong
 ///
 /// Makes runs of a cluster in virtual time: whole lock nodes with views, leases, fences and disks, and clients that ask, hold,
-/// write, sleep and leave. From a seed things go wrong: nodes crash and restart, machines lose power in the middle of a write,
-/// disks are lost, nodes and clients stand still and wake up believing, networks are cut one way or both, lose, double and
-/// delay, clocks drift, nodes leave and come back, voters change, operators break sections open and remove nodes. Then all is
-/// mended, and whoever waits must be served.
+/// write, sleep, fall silent, stop as late as they may, and leave. From a seed things go wrong: nodes crash and restart,
+/// machines lose power in the middle of a write, disks are lost, damaged and replaced by older copies of themselves, clusters
+/// are recovered twice by mistake, nodes and clients stand still and wake up believing, networks are cut one way or both, lose,
+/// double and delay, clocks drift, nodes leave and come back, voters change, operators break sections open, remove nodes and
+/// hand leadership over. Faults come on top of faults, and some are aimed: at the phase in which two voter sets must agree, at
+/// the time after it, at nodes that wait for reports, at snapshots. Every algorithm and seed has faults of its own. Then all
+/// is mended, and whoever waits must be served.
 ///
-/// All the while somebody watches who knows the true time: never two inside a section before their deadlines, fences that only
-/// rise, leases that end in time, one view of each number, nobody waiting for ever. A run is a seed: what must never happen
-/// comes with the command that makes it happen again.
+/// All the while a judge watches that knows the true time: never two inside a section, where a holder counts as inside until it
+/// has left or a margin after its deadline, fences that only rise, leases that end in time, one view of each number, nobody
+/// waiting for ever. A run is a seed: what must never happen comes with the command that makes it happen again.
 ///
 /// Three to nine nodes show most. Two are both needed for a majority, so that whatever stops one of them stops both until it is
 /// over; one alone shows restarts, torn disks, pauses and clients that oversleep.
@@ -49,7 +53,7 @@ pub(crate) struct Arguments {
     /// The first seed
     #[arg(long, value_name = "S", default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true)]
     seed: u64,
-    /// How long a run lasts in virtual time, from 20s to 1h; everything is mended 12 s before its end
+    /// How long a run lasts in virtual time, from 20s to 1h; everything is mended 10 s before its end
     #[arg(
         long = "virtual",
         value_name = "TIME",
@@ -81,6 +85,9 @@ pub(crate) struct Arguments {
     /// Keep heartbeats, acknowledgements, the consensus and other sections in the trace
     #[arg(long, requires = "trace", help_heading = OUTPUT)]
     everything: bool,
+    /// Show in tables how often each rule was needed and how often each two faults met
+    #[arg(long, help_heading = OUTPUT)]
+    coverage: bool,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -102,6 +109,7 @@ fn after_help() -> String {
   doorway chaos --algorithm all --nodes 3 --seeds 100
   doorway chaos --seeds 1 --seed 17 --json     one run
   doorway chaos --nodes 9 --virtual 5m --seeds 20
+  doorway chaos --nodes 7 --coverage           what was seen and what was missed
   doorway chaos --flaw no-wait                 a mistake that is found
   doorway chaos --seed 3 --virtual 20s --trace run.jsonl
   doorway chaos --trace part.jsonl --from 9s --until 12s
@@ -119,7 +127,7 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
         None => (runs::all(&plan)?, Vec::new()),
     };
     let exit = if tally.total.violations == 0 { Exit::Holds } else { Exit::Fails };
-    let text = if arguments.json { as_json(&tally) } else { page::page(&plan, &tally) };
+    let text = if arguments.json { as_json(&tally) } else { page::page(&plan, &tally, arguments.coverage) };
     Ok(Answer { text, notes, exit })
 }
 

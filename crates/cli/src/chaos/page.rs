@@ -3,6 +3,7 @@
 use doorway_core::Ticks;
 use doorway_lab::chaos::Summary;
 
+use super::coverage;
 use super::plan::{Plan, typed_span};
 use super::runs::{Failure, Tally};
 use crate::table;
@@ -13,10 +14,13 @@ const SHOWN: usize = 5;
 /// How many violations of each.
 const SENTENCES: usize = 3;
 /// Where the meanings of all lines begin.
-const COLUMN: usize = 11;
+pub(super) const COLUMN: usize = 11;
 
-pub(super) fn page(plan: &Plan<'_>, tally: &Tally) -> String {
-    let mut parts = vec![heading(plan), rows(plan, tally), faults(&tally.total)];
+/// All that people are told; what the runs came to see in full, if that was asked for.
+pub(super) fn page(plan: &Plan<'_>, tally: &Tally, has_tables: bool) -> String {
+    let seen = &tally.total.coverage;
+    let coverage = if has_tables { coverage::whole(seen) } else { coverage::summary(seen) };
+    let mut parts = vec![heading(plan), rows(plan, tally), faults(&tally.total), coverage];
     parts.extend(tally.failures.iter().take(SHOWN).map(|failure| trouble(plan, failure)));
     parts.extend(tally.failures.first().map(look));
     parts.push(verdict(plan, tally));
@@ -26,19 +30,19 @@ pub(super) fn page(plan: &Plan<'_>, tally: &Tally) -> String {
 
 /// What was run, so that nobody has to scroll back to the command.
 fn heading(plan: &Plan<'_>) -> String {
-    let Some((name, run)) = plan.algorithms.first() else { return String::new() };
+    let Some((name, design)) = plan.algorithms.first() else { return String::new() };
     let name = match plan.algorithms.len() {
         1 => (*name).to_owned(),
         count => format!("{count} algorithms"),
     };
-    let (nodes, first) = (counted(run.design.nodes as u64, "node"), run.design.seed);
-    let length = typed_span(run.length);
+    let (nodes, first) = (counted(design.nodes as u64, "node"), design.seed);
+    let length = typed_span(plan.length);
     let seeds = match plan.seeds {
         1 => format!("seed {first}"),
         seeds => format!("seeds {first} to {}", first + (seeds - 1)),
     };
     let told = format!("{name}, {nodes}, {length} of virtual time each, {seeds}");
-    let flaw = run.design.flaw.map(|flaw| format!("flaw {}: {}", flaw.name(), flaw.about()));
+    let flaw = design.flaw.map(|flaw| format!("flaw {}: {}", flaw.name(), flaw.about()));
     let lines = [Some(told), flaw].into_iter().flatten();
     lines.map(|line| wrap(&line, prose_width(), 2)).collect::<Vec<_>>().join("\n")
 }
@@ -100,7 +104,7 @@ fn around(violation: &str) -> Option<String> {
 fn verdict(plan: &Plan<'_>, tally: &Tally) -> String {
     let total = &tally.total;
     let runs = counted(total.runs, "run");
-    let has_flaw = plan.algorithms.iter().any(|(_, run)| run.design.flaw.is_some());
+    let has_flaw = plan.algorithms.iter().any(|(_, design)| design.flaw.is_some());
     let told = match (tally.failures.len(), has_flaw) {
         (0, false) => format!("{runs}, {} entries: nothing happened that must never happen", total.entries),
         (0, true) => format!("{runs}, {} entries: the flaw was not found; more seeds may", total.entries),

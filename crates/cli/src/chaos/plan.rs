@@ -22,8 +22,10 @@ const ALL: &str = "all";
 
 /// All runs: every seed of every algorithm.
 pub(super) struct Plan<'a> {
-    /// The algorithms, each with a run of it, of the first seed.
-    pub(super) algorithms: Vec<(&'a str, Run)>,
+    /// The algorithms, each with the cluster of its first seed.
+    pub(super) algorithms: Vec<(&'a str, Design)>,
+    /// How long each run lasts.
+    pub(super) length: Ticks,
     /// How many seeds each of them has.
     pub(super) seeds: u64,
     pub(super) threads: usize,
@@ -45,7 +47,7 @@ impl<'a> Plan<'a> {
         let runs = seeds.saturating_mul(algorithms.len() as u64);
         check_seeds(arguments, seeds, algorithms.len())?;
         let threads = repetition::threads(arguments.threads, runs)?;
-        Ok(Self { algorithms, seeds, threads, program: &typed.program })
+        Ok(Self { algorithms, length: arguments.length, seeds, threads, program: &typed.program })
     }
 
     /// How many runs there are.
@@ -56,9 +58,10 @@ impl<'a> Plan<'a> {
     /// A run by its number, with the place of its algorithm.
     pub(super) fn run(&self, number: u64) -> (usize, Run) {
         let place = (number / self.seeds) as usize;
-        let mut run = self.algorithms[place].1.clone();
-        run.design.seed += number % self.seeds;
-        (place, run)
+        let mut design = self.algorithms[place].1.clone();
+        // What a run is made of depends on its own seed.
+        design.seed += number % self.seeds;
+        (place, Run::new(design, self.length))
     }
 
     /// The only run.
@@ -67,7 +70,7 @@ impl<'a> Plan<'a> {
     /// If there are more.
     pub(super) fn only(&self) -> Result<(&'a str, Run), Refusal> {
         match (&self.algorithms[..], self.seeds) {
-            ([(name, run)], 1) => Ok((name, run.clone())),
+            ([(name, _)], 1) => Ok((name, self.run(0).1)),
             _ => Err(Refusal::new("--trace writes down one run: give --seeds 1 and one --algorithm")),
         }
     }
@@ -88,18 +91,18 @@ fn algorithms<'a>(
     catalog: &'a Catalog,
     arguments: &Arguments,
     typed: &Typed,
-) -> Result<Vec<(&'a str, Run)>, Refusal> {
+) -> Result<Vec<(&'a str, Design)>, Refusal> {
     let list = match arguments.algorithm.as_str() {
         ALL => catalog.list().into_iter().filter(|about| about.specimen.is_none()).collect(),
         name => vec![names::find(catalog, typed, name)?],
     };
-    let run = |name: &'a str| {
+    let design = |name: &'a str| {
         let recipe = catalog.subject(name, &Options::none())?.recipe();
         let mut design = Design::new(arguments.nodes, recipe, arguments.seed);
         design.flaw = arguments.flaw;
-        Ok((name, Run::new(design, arguments.length)))
+        Ok((name, design))
     };
-    list.into_iter().map(|about| run(about.name)).collect()
+    list.into_iter().map(|about| design(about.name)).collect()
 }
 
 fn check(arguments: &Arguments) -> Result<(), Refusal> {

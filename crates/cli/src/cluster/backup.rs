@@ -16,7 +16,8 @@ use crate::typed::Typed;
 /// Write down what is needed to found the cluster again with rising fences
 ///
 /// Prints a few lines of TOML: the cluster, its epoch and the number of its newest view, above which a restored cluster begins. No lock, no holder
-/// and no vote is in it, so it is never too old to be used: a restored cluster leaps ahead by a million views. Keep it with your other backups.
+/// and no vote is in it. A restored cluster leaps ahead by eight million views, so a backup may be old; but take a new one after each `recover` and
+/// `restore`, which leap as well. Keep it with your other backups.
 ///
 /// Never back up or restore a data folder. A node that starts from a copied one is set back: it has forgotten votes that it gave, the other nodes know
 /// that, and it takes no part.

@@ -67,7 +67,8 @@ fn done(recover: &Recover, config: &Config, kept: &Path, typed: &Typed) -> Strin
     format!(
         "Node {node} is a cluster of one now. Next:
 1. Start it: {program} node --config {file}
-2. On each other node that is to come back, empty its data folder before it is started: it joins as a new node. Do not recover it as well.
+2. When it runs, empty the data folder of each other node that is to come back, and start that: it joins as a new node. Do not recover it as well,
+   and do not start all founders anew while {node} is stopped: they would found another cluster.
 3. {program} status shows them come in.
 What the disk of {node} held before is kept in {}.\n",
         kept.display()

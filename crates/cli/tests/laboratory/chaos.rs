@@ -1,5 +1,6 @@
 //! `chaos` as people and programs meet it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
@@ -32,9 +33,20 @@ fn runs_in_which_all_is_well_end_in_a_table_and_exit_0() {
 #[test]
 fn as_json_it_has_exactly_the_keys_of_the_issue() {
     let answer = json(&format!("{SHORT} --seeds 2 --json"));
-    let expected =
-        ["version", "runs", "entries", "views", "faults", "violations", "slowest_recovery", "replay"];
+    let expected = [
+        "version",
+        "runs",
+        "entries",
+        "views",
+        "faults",
+        "coverage",
+        "violations",
+        "slowest_recovery",
+        "replay",
+    ];
     assert_eq!(keys(&answer), expected);
+    let expected = ["microseconds", "aimed", "pairs", "never_met", "rules", "never_fired"];
+    assert_eq!(keys(&answer["coverage"]), expected);
     assert_eq!((&answer["version"], &answer["runs"]), (&1.into(), &2.into()));
     assert_eq!((&answer["violations"], &answer["replay"]), (&0.into(), &Value::Array(Vec::new())));
 }
@@ -43,6 +55,42 @@ fn as_json_it_has_exactly_the_keys_of_the_issue() {
 fn the_number_of_threads_changes_nothing() {
     let one = prints(&format!("{SHORT} --seeds 4 --threads 1 --json"));
     assert_eq!(prints(&format!("{SHORT} --seeds 4 --threads 3 --json")), one);
+}
+
+#[test]
+fn a_campaign_is_the_sum_of_its_runs() {
+    // Among these seeds are one whose founders are few and one that founds its cluster in the run.
+    let told = |seeds: u64, seed: u64| {
+        let answer = json(&format!("chaos --nodes 5 --virtual 20s --seeds {seeds} --seed {seed} --json"));
+        let numbers = ["entries", "views"].map(|key| answer[key].as_u64().expect("a number"));
+        let seen = ["microseconds", "aimed", "pairs", "rules"].map(|key| answer["coverage"][key].clone());
+        let seen = seen.iter().flat_map(|map| map.as_object().into_iter().flatten());
+        let seen = seen.map(|(name, count)| (name.clone(), count.as_u64().expect("a number")));
+        (numbers, seen.collect::<BTreeMap<String, u64>>())
+    };
+    let each = [9, 10, 11, 12, 13, 14].map(|seed| told(1, seed));
+    let mut sum = ([0; 2], BTreeMap::new());
+    for (numbers, seen) in &each {
+        sum.0 = [sum.0[0] + numbers[0], sum.0[1] + numbers[1]];
+        seen.iter().for_each(|(name, count)| *sum.1.entry(name.clone()).or_default() += count);
+    }
+    assert_eq!(told(6, 9), sum, "{each:?}");
+}
+
+#[test]
+fn what_was_missed_is_named() {
+    let (short, long) =
+        (prints(&format!("{SHORT} --seeds 2")), prints(&format!("{SHORT} --seeds 2 --coverage")));
+    for page in [&short, &long] {
+        assert!(page.contains(" fired; never: "), "{page}");
+        assert!(page.contains(" of the virtual time under faults, "), "{page}");
+    }
+    // Three nodes are all voters for ever.
+    let flat = long.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("22 a view with a new voter set is decided"), "{long}");
+    assert!(flat.contains(", voters + voters, "), "{long}");
+    assert!(long.lines().any(|line| line.starts_with("machine crash       b ")), "{long}");
+    assert!(short.lines().count() < 40, "{short}");
 }
 
 #[test]
@@ -183,7 +231,7 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
 fn help_names_every_flaw_and_its_short_examples_run() {
     let help = prints("chaos --help");
     let flaws = help.split_once("Flaws, each of which breaks one rule:\n").expect("a list").1;
-    assert_eq!(flaws.lines().count(), 18, "{help}");
+    assert_eq!(flaws.lines().count(), 27, "{help}");
     let folder = folder("chaos-examples");
     let (_, examples) = help.split_once("Examples:\n").expect("examples");
     for line in examples.lines().take_while(|line| !line.is_empty()).filter(|line| line.contains("--seed ")) {

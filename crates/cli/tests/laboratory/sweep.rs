@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::terminal;
 use crate::terminal::{doorway_with, file, folder, prints, refusal, text};
 
 /// The page about sweeps, whose grid and lines are run here.
@@ -140,7 +139,8 @@ fn bad_input_is_refused_in_one_sentence_and_nothing_is_written() {
 #[test]
 fn parquet_that_was_not_built_in_is_refused_with_how_to_build_it() {
     let out = folder("sweep-parquet").join("out").display().to_string();
-    let sentence = terminal::refused(&format!("sweep --algorithms central --format parquet --out {out}"));
+    let sentence =
+        crate::terminal::refused(&format!("sweep --algorithms central --format parquet --out {out}"));
     assert!(sentence.contains("--features parquet"), "{sentence}");
     assert!(!Path::new(&out).exists());
 }

@@ -72,7 +72,9 @@ impl Config {
         let twice = self.founders.iter().enumerate().find(|(at, name)| self.founders[..*at].contains(name));
         let refuse = |sentence: String| Err(self.refuse("founders", &sentence));
         match (stranger, twice) {
-            (Some(name), _) => refuse(format!("there is no node {name:?} among the nodes")),
+            (Some(name), _) => refuse(format!(
+                "there is no node {name:?} among the nodes: leave `founders` out if the cluster exists already, and this node joins it"
+            )),
             (None, Some((_, name))) => refuse(format!("node {name:?} is named twice")),
             (None, None) if !self.founders.is_empty() && !self.founders.contains(node) => refuse(format!(
                 "node {node:?} is not among the founders: leave them out, and it joins the cluster that they found"

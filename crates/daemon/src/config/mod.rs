@@ -34,7 +34,8 @@ pub struct Config {
     /// Which of the nodes this one is.
     pub node: Spanned<String>,
     /// The nodes that found the cluster: all of them must meet once before the first lock is granted. Empty for a node that joins a cluster
-    /// that others founded. Once there is a cluster the key means nothing any more.
+    /// that others founded. Once this node belongs to a cluster the key means nothing any more, until it loses its disk: it
+    /// then joins that cluster if any other node tells of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub founders: Vec<String>,
     /// The algorithm that all nodes of the cluster run.

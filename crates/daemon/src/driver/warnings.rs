@@ -63,7 +63,9 @@ impl Driver {
             self.founding.missing = look.missing_founders;
             match self.missing_sentence() {
                 Some(sentence) => tracing::info!("{sentence}"),
-                None if self.founding.is_over => tracing::info!("the cluster is founded"),
+                None if self.founding.is_over => {
+                    tracing::info!("this node belongs to its cluster from now on")
+                }
                 None => {}
             }
         }
@@ -72,7 +74,10 @@ impl Driver {
     fn missing_sentence(&self) -> Option<String> {
         let missing = self.founding.missing.as_ref().filter(|missing| !missing.is_empty())?;
         let names: Vec<String> = missing.iter().map(|node| self.shared.roster.name(*node)).collect();
-        Some(format!("the cluster is founded when all founders have met; missing: {}", names.join(", ")))
+        Some(format!(
+            "the cluster is founded when all founders, and all other nodes that are known, have met; missing: {}",
+            names.join(", ")
+        ))
     }
 
     /// What holds now.
@@ -83,6 +88,11 @@ impl Driver {
             warnings.push(own_set_back());
         }
         warnings.extend(self.missing_sentence().filter(|_| !self.founding.is_over));
+        let others = look.other_founders.iter().map(|node| other_founder(&self.shared.roster.name(*node)));
+        warnings.extend(others);
+        if !look.torn_between.is_empty() {
+            warnings.push(two_clusters(&look.torn_between));
+        }
         warnings.extend(look.strangers.into_iter().map(|(node, why)| self.in_words(node, why)));
         warnings
     }
@@ -97,8 +107,8 @@ fn own_set_back() -> String {
 pub(super) fn two_clusters(epochs: &[Epoch]) -> String {
     let epochs: Vec<String> = epochs.iter().map(Epoch::to_string).collect();
     format!(
-        "this node is new and hears of several clusters, of epochs {}: it joins none of them; leave only the nodes of one running, and start \
-         it again",
+        "this node is new and hears of several clusters, of epochs {}: it joins none of them; stop the nodes of all but \
+         one, and it joins that",
         epochs.join(" and ")
     )
 }

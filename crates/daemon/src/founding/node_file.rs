@@ -59,7 +59,7 @@ cluster = CLUSTER
 # Which of the nodes below this one is.
 node = NODE
 
-# The nodes that found the cluster: the first lock is granted when all of them have met. Later the key means nothing any more.
+# The nodes that found the cluster: the first lock is granted when all of them have met. A node that has a cluster does not look at it any more.
 FOUNDERS
 
 # The algorithm; all nodes of a cluster run the same, with the same choices under [options].

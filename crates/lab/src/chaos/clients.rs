@@ -68,7 +68,7 @@ enum State {
 
 impl Clients {
     /// So many clients for each node of a cluster, for so many sections.
-    pub(super) fn new(nodes: usize, each: usize, sections: usize, seed: u64, kind: u64) -> Self {
+    pub(super) fn new(nodes: usize, each: usize, sections: usize, schedule: u64, kind: u64) -> Self {
         let client = |node| Client {
             node,
             state: State::Away,
@@ -83,8 +83,8 @@ impl Clients {
         Self {
             clients: NodeId::first(nodes).flat_map(|node| (0..each).map(move |_| client(node))).collect(),
             names: section_names(sections),
-            random: Random::new(seed, 23),
-            manners: Random::new(seed, 37),
+            random: Random::new(schedule, 23),
+            manners: Random::new(schedule, 37),
             requests: 0,
             kind,
             is_recovering: None,
@@ -393,6 +393,12 @@ impl Clients {
         }
         let half = Ticks(1 + span / 2);
         self.put_alarm(place, half, cluster);
+    }
+
+    /// The nodes with a client inside.
+    pub(super) fn nodes_with_holders(&self) -> Vec<NodeId> {
+        let inside = self.clients.iter().filter(|client| matches!(client.state, State::Inside { .. }));
+        inside.map(|client| client.node).collect()
     }
 
     /// The process of a node is gone: those who waited ask again, those inside go on until their deadline.

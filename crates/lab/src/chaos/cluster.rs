@@ -1,65 +1,19 @@
 //! A cluster of whole lock nodes in virtual time, with disks that lose power and clocks that drift.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
-use doorway_core::{Channels, NodeId, Refusal, SectionName, Ticks};
-use doorway_node::disk::{self, Disk, MemoryDisk};
-use doorway_node::{Command, DiskId, Flaw, LockNode, Msg, Nonce, Notice, Recipe, Setup, Timing};
+use doorway_core::{Channels, NodeId, Refusal, Ticks};
+use doorway_node::disk::{self, Disk, MemoryDisk, Recovery};
+use doorway_node::{Command, DiskId, Epoch, Flaw, LockNode, Msg, Nonce, Notice};
 use doorway_simulator::{Engine, Happened, Latency, LocalClock, Probability, Random, Settings, Span};
 use doorway_trace::{Log, What};
 
-use super::clients::section_names;
+use super::design::Design;
 use super::host::Host;
 use super::judge::Judge;
+use super::moment::{Trap, Traps};
 use super::recorder::Recorder;
 use super::violation::Kind;
-
-/// What a cluster is made of.
-#[derive(Clone, Debug)]
-pub struct Design {
-    /// How many nodes there are.
-    pub nodes: usize,
-    /// How many of them vote from the beginning; the others ask to join.
-    pub founders: usize,
-    /// Whether the founders begin with blank disks and found the cluster when they meet, instead of having founded it already.
-    pub begins_blank: bool,
-    /// The algorithm.
-    pub recipe: Recipe,
-    /// Nodes that run another algorithm, which they should not.
-    pub strangers: BTreeMap<NodeId, Recipe>,
-    /// The times.
-    pub timing: Timing,
-    /// What chance is drawn from.
-    pub seed: u64,
-    /// After how many decided entries logs are cut.
-    pub longest_log: u64,
-    /// The rule that is broken on purpose.
-    pub flaw: Option<Flaw>,
-    /// Whether what happens is recorded.
-    pub is_recorded: bool,
-    /// The section whose requests, entries and releases are recorded with it; the first one unless there is another.
-    pub recorded_section: Option<SectionName>,
-}
-
-impl Design {
-    /// A cluster of so many nodes, all of them voters, as it should be.
-    #[must_use]
-    pub fn new(nodes: usize, recipe: Recipe, seed: u64) -> Self {
-        Self {
-            nodes,
-            founders: nodes,
-            begins_blank: false,
-            recipe,
-            strangers: BTreeMap::new(),
-            timing: Timing::default(),
-            longest_log: Setup::LONGEST_LOG,
-            seed,
-            flaw: None,
-            is_recorded: false,
-            recorded_section: None,
-        }
-    }
-}
 
 /// What somebody who runs a cluster gets to see.
 #[derive(Debug)]
@@ -77,6 +31,8 @@ pub struct Cluster {
     design: Design,
     engine: Engine<Host>,
     disks: Vec<MemoryDisk>,
+    /// What was on each disk when the cluster was made.
+    first: Vec<Vec<u8>>,
     /// What was on each disk just before the present life of its node began.
     before: Vec<Vec<u8>>,
     /// Nodes whose disk was replaced or damaged on purpose: they may say that it was set back.
@@ -87,6 +43,7 @@ pub struct Cluster {
     queued: Vec<VecDeque<Command>>,
     seen: VecDeque<(NodeId, Notice)>,
     judge: Judge,
+    traps: Traps,
     /// What writes down what clients do, if anything is.
     recorder: Option<Recorder>,
     /// The node that made the last step.
@@ -107,7 +64,7 @@ impl Cluster {
     /// # Errors
     /// If its parts do not fit together.
     pub fn new(design: Design) -> Result<Self, Refusal> {
-        let mut random = Random::new(design.seed, 17);
+        let mut random = Random::new(design.schedule(), 17);
         let founders: Vec<(DiskId, NodeId)> =
             NodeId::first(design.founders).map(|node| (draw_disk(&mut random), node)).collect();
         let mut files = if design.begins_blank { Vec::new() } else { disk::found(&founders) };
@@ -124,7 +81,7 @@ impl Cluster {
             latency: Latency::Span(LATENCY),
             disk_latency: DISK_LATENCY,
             channels: Channels::Any,
-            seed: design.seed,
+            seed: design.schedule(),
             ..Settings::default()
         };
         let mut cluster = Self {
@@ -133,9 +90,11 @@ impl Cluster {
             queued: vec![VecDeque::new(); design.nodes],
             seen: VecDeque::new(),
             judge: Judge::new(&design),
+            traps: Traps::default(),
             recorder: design.recorder(),
             last: NodeId::new(0),
             random,
+            first: disks.iter().map(|disk| disk.bytes().to_vec()).collect(),
             before: disks.iter().map(|disk| disk.bytes().to_vec()).collect(),
             tampered: BTreeSet::new(),
             disks,
@@ -199,6 +158,7 @@ impl Cluster {
     pub fn drift_anew(&mut self, node: NodeId) {
         let drift = self.draw_drift();
         self.engine.set_drift(node, drift);
+        self.judge.note_drift(node, &self.engine);
     }
 
     fn has(&self, flaw: Flaw) -> bool {
@@ -274,13 +234,29 @@ impl Cluster {
         self.record(|recorder, now, log| {
             notices.iter().for_each(|notice| recorder.tell(now, node, notice, log));
         });
+        notices.iter().for_each(|notice| self.judge.watch_notice(notice));
         self.seen.extend(notices.into_iter().map(|notice| (node, notice)));
         let host = self.engine.machine_mut(node);
         let (said, garbled) = (host.take_said(), host.take_garbled());
         self.judge.look_at(node, breach, said, self.disks[node.index()].bytes(), &self.engine);
         self.judge.judge_wire(garbled);
+        for (moment, node) in self.judge.take_moments() {
+            for (after, token) in self.traps.spring(moment, node) {
+                self.engine.put_alarm(self.engine.now() + after, token);
+            }
+        }
         self.last = node;
         self.record_violations();
+    }
+
+    /// Has an alarm ring at a moment that is to come.
+    pub(super) fn set_trap(&mut self, trap: Trap) {
+        self.traps.set(trap);
+    }
+
+    /// The node at which the trap with this token has sprung.
+    pub(super) fn take_sprung(&mut self, token: u64) -> Option<NodeId> {
+        self.traps.take(token)
     }
 
     fn apply(&mut self, node: NodeId, write: disk::Write) {
@@ -301,6 +277,10 @@ impl Cluster {
             self.queued[node.index()].push_back(command);
         } else if !self.engine.is_crashed(node) {
             self.record(|recorder, now, log| recorder.hear(now, node, &command, log));
+            let is_in_limbo = matches!(self.nodes()[node.index()].adopted(), Some((_, false)));
+            if is_in_limbo && matches!(command, Command::Release { .. }) {
+                self.judge.note_release_in_limbo();
+            }
             self.engine.command(node, command);
             self.after_step(node);
         }
@@ -352,6 +332,7 @@ impl Cluster {
             let machine = LockNode::new(self.design.setup(node, nonce), bytes)?;
             self.before[node.index()] = bytes.to_vec();
             self.engine.restart(node, Host::new(machine));
+            self.judge.note_restart();
             self.after_step(node);
         }
         Ok(())
@@ -361,6 +342,11 @@ impl Cluster {
     #[must_use]
     pub fn disk(&self, node: NodeId) -> &[u8] {
         self.disks[node.index()].bytes()
+    }
+
+    /// What was on the disk of a node when the cluster was made.
+    pub(super) fn first_disk(&self, node: NodeId) -> &[u8] {
+        &self.first[node.index()]
     }
 
     /// What was on the disk of a node just before its present life began.
@@ -374,6 +360,21 @@ impl Cluster {
             self.disks[node.index()] = MemoryDisk::new(bytes);
             self.tampered.insert(node);
         }
+    }
+
+    /// An operator recovers the cluster at a node that has crashed: when it starts again, it goes on alone with what its disk knows, in a
+    /// new epoch.
+    ///
+    /// # Errors
+    /// If it took part in no cluster, or its disk is damaged.
+    pub fn recover(&mut self, node: NodeId) -> Result<Epoch, Refusal> {
+        let epoch = Epoch(draw_nonce(&mut self.random).0);
+        let draw = self.random.below(u64::MAX);
+        let recovery = Recovery { disk: draw_disk(&mut self.random), me: node, epoch, draw };
+        let bytes = disk::recover(self.disks[node.index()].bytes(), &recovery)?;
+        self.disks[node.index()] = MemoryDisk::new(bytes);
+        self.tampered.remove(&node);
+        Ok(epoch)
     }
 
     /// Whether somebody has put other bytes on the disk of a node.
@@ -440,32 +441,6 @@ impl Cluster {
     pub fn into_log(mut self) -> Option<Log> {
         self.record_violations();
         self.engine.into_records().0
-    }
-}
-
-impl Design {
-    fn recorder(&self) -> Option<Recorder> {
-        let first = || section_names(1).into_iter().next();
-        let section = self.recorded_section.clone().or_else(first).filter(|_| self.is_recorded)?;
-        Some(Recorder::new(section, self.nodes))
-    }
-
-    fn setup(&self, me: NodeId, nonce: Nonce) -> Setup {
-        Setup {
-            longest_log: self.longest_log,
-            most_open: Setup::MOST_OPEN,
-            me,
-            peers: NodeId::first(self.nodes).collect(),
-            founders: if self.begins_blank {
-                NodeId::first(self.founders).collect()
-            } else {
-                BTreeSet::new()
-            },
-            nonce,
-            recipe: self.strangers.get(&me).unwrap_or(&self.recipe).clone(),
-            timing: self.timing,
-            flaw: self.flaw,
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A node as its cluster keeps it: what it hears has been bytes on the way, and what it says is noted for the judge.
 
+use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 
 use doorway_core::{Effects, Machine, NodeId, SectionName, Ticks, To};
@@ -24,12 +25,31 @@ pub(super) enum Said {
     Heartbeat { life: Incarnation, seq: u64 },
     /// I stand behind that heartbeat; and whether I may.
     Ack { voter: DiskId, life: Incarnation, seq: u64, is_allowed: bool },
+    /// I do not stand behind a heartbeat; and whether because of a change of voters that its sender has missed.
+    Refusal { is_stale: bool },
     /// I was inside of these.
     Report(Report),
     /// All have agreed: forget these sections, whose clocks were at most this.
     Forget(Forgetting),
     /// In the consensus: what my disk must know for it.
     Claim(Claim),
+    /// Nothing, but it begins to replace its log by a snapshot.
+    Snapshot,
+    /// Nothing, but it has heard a message of an older view.
+    HeardOld,
+    /// Nothing, but it has heard a message of a view that it has not installed yet.
+    HeardEarly,
+}
+
+/// What a node may answer to what it hears, and what is worth noting of that.
+#[derive(Clone, Copy, Default)]
+struct Heard {
+    /// Whether it may stand behind the heartbeat that it hears.
+    is_allowed: bool,
+    /// Whether the sender of that heartbeat is a member and has missed a change of voters.
+    is_stale: bool,
+    /// When a message comes before or after its view.
+    untimely: Option<Ordering>,
 }
 
 /// A verdict about sections.
@@ -85,10 +105,32 @@ impl Host {
         }
     }
 
-    /// One step of the node; `is_allowed` tells whether it may stand behind the heartbeat that it hears, if it hears one.
+    /// What is to be known of a message before the node hears it.
+    fn heard(&self, msg: &Msg) -> Heard {
+        match msg {
+            Msg::Heartbeat(beat) => {
+                let newest = self.node.newest_in_log();
+                let is_in = newest.is_some_and(|view| view.has(&beat.incarnation));
+                let is_allowed = may_acknowledge(newest, beat);
+                Heard { is_allowed, is_stale: is_in && !is_allowed, untimely: None }
+            }
+            Msg::Parcel { view, .. } => {
+                let (adopted, is_active) = self.node.adopted().unwrap_or_default();
+                let untimely = match view.cmp(&adopted) {
+                    Ordering::Equal if is_active => None,
+                    Ordering::Equal => Some(Ordering::Greater),
+                    other => Some(other),
+                };
+                Heard { untimely, ..Heard::default() }
+            }
+            _ => Heard::default(),
+        }
+    }
+
+    /// One step of the node, which has heard something or not.
     fn step(
         &mut self,
-        is_allowed: bool,
+        heard: Heard,
         effects: &mut Effects<Self>,
         act: impl FnOnce(&mut LockNode, &mut Effects<LockNode>),
     ) {
@@ -103,7 +145,14 @@ impl Host {
         let Effects { out, notices, timers, writes, .. } = of_node;
         *effects = Effects { header: (), out, notices, timers, writes };
         self.said.clear();
-        self.said.extend(effects.out.sends().iter().filter_map(|sent| said(&sent.to, &sent.msg, is_allowed)));
+        self.said.extend(effects.out.sends().iter().filter_map(|sent| said(&sent.to, &sent.msg, heard)));
+        if effects.writes.iter().any(|write| matches!(write, Write::Replace(_))) {
+            self.said.push(Said::Snapshot);
+        }
+        self.said.extend(heard.untimely.map(|when| match when {
+            Ordering::Less => Said::HeardOld,
+            Ordering::Equal | Ordering::Greater => Said::HeardEarly,
+        }));
     }
 }
 
@@ -130,37 +179,36 @@ impl Machine for Host {
     type Write = Write;
 
     fn on_start(&mut self, now: Ticks, effects: &mut Effects<Self>) {
-        self.step(false, effects, |node, effects| node.on_start(now, effects));
+        self.step(Heard::default(), effects, |node, effects| node.on_start(now, effects));
     }
 
     fn on_command(&mut self, now: Ticks, command: Command, effects: &mut Effects<Self>) {
-        self.step(false, effects, |node, effects| node.on_command(now, command, effects));
+        self.step(Heard::default(), effects, |node, effects| node.on_command(now, command, effects));
     }
 
     fn on_message(&mut self, now: Ticks, from: NodeId, (): (), msg: Msg, effects: &mut Effects<Self>) {
         let Some(msg) = self.unpack(msg) else { return self.said.clear() };
-        let is_allowed = match &msg {
-            Msg::Heartbeat(beat) => may_acknowledge(self.node.newest_in_log(), beat),
-            _ => false,
-        };
-        self.step(is_allowed, effects, |node, effects| node.on_message(now, from, (), msg, effects));
+        let heard = self.heard(&msg);
+        self.step(heard, effects, |node, effects| node.on_message(now, from, (), msg, effects));
     }
 
     fn on_timer(&mut self, now: Ticks, timer: Ticks, effects: &mut Effects<Self>) {
-        self.step(false, effects, |node, effects| node.on_timer(now, timer, effects));
+        self.step(Heard::default(), effects, |node, effects| node.on_timer(now, timer, effects));
     }
 
     fn on_written(&mut self, now: Ticks, write: Write, effects: &mut Effects<Self>) {
-        self.step(false, effects, |node, effects| node.on_written(now, write, effects));
+        self.step(Heard::default(), effects, |node, effects| node.on_written(now, write, effects));
     }
 }
 
-fn said(to: &To, msg: &Msg, is_allowed: bool) -> Option<Said> {
+fn said(to: &To, msg: &Msg, heard: Heard) -> Option<Said> {
     Some(match msg {
         Msg::Heartbeat(beat) => Said::Heartbeat { life: beat.incarnation, seq: beat.seq },
         Msg::Ack(ack) if ack.is_granted => {
+            let Heard { is_allowed, .. } = heard;
             Said::Ack { voter: ack.voter, life: ack.incarnation, seq: ack.seq, is_allowed }
         }
+        Msg::Ack(_) => Said::Refusal { is_stale: heard.is_stale },
         Msg::Report(report) => Said::Report(report.clone()),
         Msg::Parcel { view, seq, parcel: Parcel::Verdict { forget, clock, .. }, .. } => {
             let To::One(to) = *to else { return None };

@@ -6,11 +6,16 @@
 
 mod clients;
 mod cluster;
+mod coverage;
+mod design;
+mod fault;
 mod host;
 mod judge;
+mod moment;
 mod nemesis;
+mod ordeals;
 mod recorder;
-mod set_back;
+mod rule;
 mod trace;
 mod violation;
 
@@ -21,10 +26,16 @@ pub use doorway_node::Flaw;
 use serde::Serialize;
 
 use self::clients::{Clients, section_names};
-pub use self::cluster::{Cluster, Design, Seen};
+pub use self::cluster::{Cluster, Seen};
+pub use self::coverage::{Coverage, Time};
+pub use self::design::Design;
+pub use self::fault::Fault;
 pub use self::host::Host;
 pub use self::judge::Judge;
+pub use self::moment::Moment;
 use self::nemesis::Nemesis;
+pub use self::ordeals::damage;
+pub use self::rule::{Rule, UNSEEN};
 pub use self::trace::Telling;
 pub use self::violation::{Kind, Violation};
 
@@ -47,9 +58,9 @@ impl Run {
     /// After what time an idle section is forgotten.
     const IDLE: Ticks = Ticks(100_000);
     /// How long the cluster has to come to life.
-    const BEGINNING: Ticks = Ticks(2_500_000);
+    const BEGINNING: Ticks = Ticks(1_500_000);
     /// The time after the last fault.
-    pub const RECOVERY: Ticks = Ticks(12_000_000);
+    pub const RECOVERY: Ticks = Ticks(10_000_000);
     /// Everybody who waits is served within this time after the last fault: detection, barrier and waiting time, an election, and
     /// the longest time that a node must be heard before it is taken in again.
     pub const BOUND: Ticks = Ticks(8_000_000);
@@ -60,11 +71,14 @@ impl Run {
         // Sections are idle for a short time only where everybody wants them all the time, and forgetting must be seen, too.
         design.timing.idle = Self::IDLE;
         // Logs are short, so that snapshots are taken and taken over.
-        design.longest_log = 3 + design.seed % 6;
+        let schedule = design.schedule();
+        design.longest_log = 3 + schedule % 6;
         // In every third run the first three nodes begin, and the others join and become voters in good time.
-        if design.seed.is_multiple_of(3) && design.nodes > 3 && design.founders == design.nodes {
+        if schedule.is_multiple_of(3) && design.nodes > 3 && design.founders == design.nodes {
             design.founders = 3;
         }
+        // In every fifth run the founders start with new disks and found the cluster within the run.
+        design.begins_blank |= schedule % 5 == 4;
         Self { design, length, clients: 2, sections: 5 }
     }
 
@@ -79,13 +93,14 @@ impl Run {
                 Self::SHORTEST.0 / 1_000_000
             )));
         }
-        let Design { nodes, seed, .. } = self.design;
+        let (nodes, schedule, ends) =
+            (self.design.nodes, self.design.schedule(), self.length - Self::RECOVERY);
         let mut cluster = Cluster::new(self.design.clone())?;
-        let mut clients = Clients::new(nodes, self.clients, self.sections, seed, CLIENTS);
-        let mut nemesis = Nemesis::new(nodes, seed, NEMESIS);
+        let mut clients = Clients::new(nodes, self.clients, self.sections, schedule, CLIENTS);
+        let mut nemesis = Nemesis::new(nodes, schedule, ends, NEMESIS);
         clients.begin(&mut cluster);
         nemesis.begin(&mut cluster, Self::BEGINNING);
-        run_until(self.length - Self::RECOVERY, &mut cluster, &mut clients, &mut nemesis);
+        run_until(ends, &mut cluster, &mut clients, &mut nemesis);
         nemesis.end(&mut cluster, &mut clients);
         clients.recover(&mut cluster);
         run_until(self.length, &mut cluster, &mut clients, &mut nemesis);
@@ -96,7 +111,9 @@ impl Run {
                 .judge_mut()
                 .violate(Kind::Stall, format!("somebody has waited for {seconds:.1} s after the last fault"));
         }
+        nemesis.coverage.end(self.length, cluster.judge().fired());
         Ok(Outcome {
+            coverage: nemesis.coverage,
             entries: cluster.judge().entries,
             views: cluster.judge().views(),
             faults: nemesis.faults,
@@ -160,6 +177,8 @@ pub struct Outcome {
     pub views: u64,
     /// How often each thing went wrong.
     pub faults: BTreeMap<&'static str, u64>,
+    /// What was seen of faults and rules.
+    pub coverage: Coverage,
     /// What must never happen and did.
     pub violations: Vec<Violation>,
     /// The longest that anybody waited after the last fault.
@@ -195,6 +214,8 @@ pub struct Summary {
     pub views: u64,
     /// How often each thing went wrong, in all of them.
     pub faults: BTreeMap<&'static str, u64>,
+    /// What was seen of faults and rules, in all of them.
+    pub coverage: Coverage,
     /// How many things happened that must never happen.
     pub violations: u64,
     /// The longest that anybody waited after the last fault of a run, in microseconds of virtual time.
@@ -218,6 +239,7 @@ impl Summary {
         for (fault, count) in &outcome.faults {
             *self.faults.entry(fault).or_default() += count;
         }
+        self.coverage.merge(&outcome.coverage);
         self.violations += outcome.violations.len() as u64;
         self.slowest_recovery = self.slowest_recovery.max(outcome.slowest_recovery.0);
         if !outcome.violations.is_empty() {

@@ -49,6 +49,8 @@ pub enum Kind {
     Stopped,
     /// A node says that its disk was set back, and it was not; or it was, and its peers did not notice.
     SetBack,
+    /// A node is in the views of two clusters, or does not notice that there are two.
+    Epochs,
     /// A release or a cancellation that should change nothing did.
     Command,
 }
@@ -73,7 +75,13 @@ impl Kind {
             Kind::Clock | Kind::FirstState => 14,
             Kind::Stall => 16,
             Kind::Unsynced => 17,
-            Kind::EarlyLeave | Kind::Breach | Kind::Wire | Kind::Stopped | Kind::SetBack | Kind::Command => {
+            Kind::EarlyLeave
+            | Kind::Breach
+            | Kind::Wire
+            | Kind::Stopped
+            | Kind::SetBack
+            | Kind::Epochs
+            | Kind::Command => {
                 return None;
             }
         })

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::state::{NODES, Roster, Seat};
+use super::roster::{Roster, Seat};
+use super::state::NODES;
+use super::voters::{Voters, Voting};
 
 /// What happens at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +17,12 @@ pub(super) enum Act {
     Propose { view: u8, roster: Roster },
     /// It takes a view, or that there is none, from another's log.
     Accept { view: u8, from: usize },
+    /// It writes into its log that the new voters decide.
+    Configure,
+    /// It takes that the new voters decide, or that they do not, from another's log.
+    AcceptConfig { from: usize },
+    /// It learns that the new voters decide.
+    DecideConfig,
     /// It learns that a view of its log is decided.
     Learn { view: u8 },
     /// All reports are here.
@@ -29,12 +37,16 @@ pub(super) enum Act {
     EnterUnfrozen,
     /// Its client leaves.
     Release,
+    /// It tells its client to stop.
+    Tell,
     /// Its lease ends while its client is inside.
     LeaseEnds,
     /// The deadline of the client of its earlier incarnation comes.
     OrphanEnds,
     /// Its quiet time ends.
     QuietEnds,
+    /// Its quiet time ends by the ages that these voters have reported.
+    QuietAges { voters: Voters },
     /// It says that it leaves.
     Leave,
     /// It crashes.
@@ -71,6 +83,11 @@ impl Act {
             Act::Restart => (15, 0, 0),
             Act::SetBack { view, voters } => (17, view, u32::from(voters)),
             Act::Greet { voter } => (18, 0, voter as u32),
+            Act::Configure => (19, 0, 0),
+            Act::AcceptConfig { from } => (20, 0, from as u32),
+            Act::DecideConfig => (21, 0, 0),
+            Act::Tell => (22, 0, 0),
+            Act::QuietAges { voters } => (23, 0, u32::from(voters.0)),
         };
         kind | u32::from(view) << 5 | other << 8
     }
@@ -98,6 +115,11 @@ impl Act {
             15 => Act::Restart,
             17 => Act::SetBack { view, voters: other as u8 },
             18 => Act::Greet { voter: node },
+            19 => Act::Configure,
+            20 => Act::AcceptConfig { from: node },
+            21 => Act::DecideConfig,
+            22 => Act::Tell,
+            23 => Act::QuietAges { voters: Voters(other as u8) },
             _ => Act::EnterUnfrozen,
         }
     }
@@ -116,6 +138,11 @@ impl Act {
             Act::Accept { view, from } => {
                 format!("node {me} takes what node {} has as view {view}", from + 1)
             }
+            Act::Configure => format!("node {me} proposes that the new voters decide"),
+            Act::AcceptConfig { from } => {
+                format!("node {me} takes from the log of node {} whether the new voters decide", from + 1)
+            }
+            Act::DecideConfig => format!("node {me} learns that the new voters decide"),
             Act::Learn { view } => format!("node {me} learns view {view}"),
             Act::Install { view } => format!("node {me} installs view {view}"),
             Act::Pass { view, to } => {
@@ -127,11 +154,15 @@ impl Act {
                 format!("node {me} lets its client in by the view that it should have frozen")
             }
             Act::Release => format!("the client of node {me} leaves"),
+            Act::Tell => format!("node {me} tells its client to stop"),
             Act::LeaseEnds => format!("the lease of node {me} ends, and its client stops"),
             Act::OrphanEnds => {
                 format!("the client that the crashed node {me} left behind reaches its deadline")
             }
             Act::QuietEnds => format!("the quiet time of node {me} ends"),
+            Act::QuietAges { voters } => {
+                format!("the quiet time of node {me} ends by the ages of {}", names_of(voters))
+            }
             Act::Leave => format!("node {me} says that it leaves"),
             Act::Crash => format!("node {me} crashes"),
             Act::Restart => format!("node {me} is started again"),
@@ -139,7 +170,7 @@ impl Act {
                 format!("node {me} restarts with its disk from before its first start")
             }
             Act::SetBack { view, voters } => {
-                let names = names_of(voters);
+                let names = names_of(Voters(voters));
                 format!(
                     "node {me} restarts with an earlier disk that ends with view {view}; known to {names}"
                 )
@@ -152,8 +183,8 @@ impl Act {
 }
 
 /// The names of a set of voters, one bit each.
-fn names_of(voters: u8) -> String {
-    let is_in = |voter: &usize| voters & 1 << voter != 0;
+fn names_of(voters: Voters) -> String {
+    let is_in = |voter: &usize| voters.has(*voter);
     let names: Vec<String> = (0..NODES).filter(is_in).map(|voter| format!("voter {}", voter + 1)).collect();
     names.join(" and ")
 }
@@ -164,9 +195,13 @@ impl fmt::Display for Roster {
         let primes = |node: usize| "'".repeat(self.life(node).map_or(0, usize::from));
         let names: Vec<String> = self.members().map(|node| format!("{}{}", node + 1, primes(node))).collect();
         f.write_str(&names.join(", "))?;
-        match self.0.iter().position(|seat| *seat == Seat::Clean) {
-            Some(node) => write!(f, "; {} has left by itself", node + 1),
-            None => Ok(()),
+        if let Some(node) = self.seats.iter().position(|seat| *seat == Seat::Clean) {
+            write!(f, "; {} has left by itself", node + 1)?;
+        }
+        match self.voting {
+            Voting::Old => Ok(()),
+            Voting::Joint => f.write_str("; with both voter sets"),
+            Voting::New => f.write_str("; with the new voters"),
         }
     }
 }

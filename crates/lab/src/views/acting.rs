@@ -2,49 +2,80 @@
 
 use super::ViewModel;
 use super::flaw::ViewFlaw;
-use super::state::{NODES, Node, Report, Sent, Standing, State};
+use super::state::{Node, Report, Sent, Standing, State};
+use super::voters::{Voters, Voting};
 
 impl ViewModel {
-    /// Renews a lease if two of the three voters would acknowledge a heartbeat sent now: a fresher lease only lets more happen.
+    /// Renews a lease if a majority of the voters would acknowledge a heartbeat sent now: a fresher lease only lets more happen. If
+    /// other voters stand behind it than before, the age rule may see it where it did not: that is a step of its own.
     pub(super) fn lease(&self, state: &mut State, me: usize) {
-        let willing = (0..NODES).filter(|voter| self.acknowledges(state, *voter, me)).count();
-        let node = &mut state.nodes[me];
-        if node.has_view() && 2 * willing > NODES {
-            node.lease = Some(Sent::NOW);
+        let node = &state.nodes[me];
+        let voting = self.noted_voting(node);
+        if !node.has_view() || node.lease.is_some_and(|lease| lease.voting != voting) {
+            return;
         }
+        let willing = Voters::that(|voter| self.acknowledges(state, voter, me));
+        if willing.are_majority(self.lease_sets(node.voting())) {
+            state.nodes[me].lease = Some(Sent::NOW.by(voting));
+        }
+    }
+
+    /// Of which voters a majority stands behind a lease that a node gets now, as far as it is asked later.
+    pub(super) fn noted_voting(&self, node: &Node) -> Voting {
+        if self.bounds.age { node.voting() } else { Voting::Old }
     }
 
     /// A member sends a heartbeat, which a voter acknowledges, though no majority would now.
     pub(super) fn heartbeat(&self, state: &State, me: usize, voter: usize) -> Option<State> {
         let node = &state.nodes[me];
-        if node.lease == Some(Sent::NOW) || !node.has_view() || !self.acknowledges(state, voter, me) {
+        let is_fresh = node.lease == Some(Sent::NOW.by(self.noted_voting(node)));
+        if is_fresh || !node.has_view() || !self.counts(state, voter, me) {
             return None;
         }
         let mut after = *state;
-        after.nodes[me].heartbeat = Some((voter as u8, Sent::NOW));
+        after.nodes[me].heartbeat = Some((Voters::NONE.with(voter), Sent::NOW));
+        self.gain_lease(&mut after.nodes[me]);
         Some(after)
     }
 
-    /// A second voter acknowledges the heartbeat: two of three are a majority, and the lease counts from the sending (rule 4).
+    /// Another voter acknowledges the heartbeat.
     pub(super) fn renew(&self, state: &State, me: usize, voter: usize) -> Option<State> {
-        let (first, sent) = state.nodes[me].heartbeat?;
-        if usize::from(first) == voter || !self.acknowledges(state, voter, me) {
+        let (voters, sent) = state.nodes[me].heartbeat?;
+        if voters.has(voter) || !self.counts(state, voter, me) {
             return None;
         }
         let mut after = *state;
-        after.nodes[me].lease = Some(sent);
-        after.nodes[me].heartbeat = None;
+        after.nodes[me].heartbeat = Some((voters.with(voter), sent));
+        self.gain_lease(&mut after.nodes[me]);
         Some(after)
     }
 
-    /// Rule 3: the newest view in the voter's log, decided or not, is not newer than the member's, or has it.
+    /// If a majority of each set of voters has acknowledged the heartbeat, it is a lease, which counts from the sending (rule 4).
+    fn gain_lease(&self, node: &mut Node) {
+        let (voting, sets) = (self.noted_voting(node), self.lease_sets(node.voting()));
+        let is_enough = |(voters, _): &(Voters, Sent)| voters.are_majority(sets);
+        if let Some((_, sent)) = node.heartbeat.take_if(|heartbeat| is_enough(heartbeat)) {
+            node.lease = Some(sent.by(voting));
+        }
+    }
+
+    /// Whether a voter acknowledges a member's heartbeat and is a voter of the member's view.
+    fn counts(&self, state: &State, voter: usize, member: usize) -> bool {
+        let is_voter = self.sets(state.nodes[member].voting()).iter().any(|set| set.has(voter));
+        is_voter && self.acknowledges(state, voter, member)
+    }
+
+    /// Rule 3: the newest view in the voter's log, decided or not, is not newer than the member's, or has it and the member
+    /// knows of the voters' last change.
     fn acknowledges(&self, state: &State, voter: usize, member: usize) -> bool {
         let is_greeted = state.is_greeted(voter, member);
         let (voter, node) = (&state.nodes[voter], &state.nodes[member]);
         let asked =
             if self.has(ViewFlaw::AcknowledgedAfterAccepting) { voter.learned } else { voter.newest() };
         let has_it = || voter.view(asked).is_some_and(|roster| roster.has(member, node.life));
-        voter.is_running() && is_greeted && (asked <= node.learned || has_it())
+        let knows_voters =
+            || node.learned >= voter.voters_since(asked) || self.has(ViewFlaw::VotersSinceIgnored);
+        voter.is_running() && is_greeted && (asked <= node.learned || has_it() && knows_voters())
     }
 
     /// A node sends the permission of its view to another member.
@@ -52,7 +83,8 @@ impl ViewModel {
         let node = &state.nodes[me];
         let place = usize::from(node.learned) - 1;
         let is_member = node.view(node.learned)?.members().any(|member| member == to);
-        let can = node.standing == Standing::Active && node.has_permission && !node.is_inside;
+        let is_held = node.is_inside && !(node.is_stopping && self.has(ViewFlaw::FreedAtDeadline));
+        let can = node.standing == Standing::Active && node.has_permission && !is_held;
         if !can || to == me || !is_member || state.flights[place].is_some() {
             return None;
         }
@@ -116,14 +148,27 @@ impl ViewModel {
         let mut after = *state;
         let node = after.nodes.get_mut(me).filter(|node| node.is_inside)?;
         node.is_inside = false;
+        node.is_stopping = false;
         self.on_left(node);
+        Some(after)
+    }
+
+    /// The deadline of a client comes, and it is told to stop. It may be inside for the margin, and counts as inside until it has left
+    /// or the margin has passed (rule 31): both are a release here. A new lease does not call it back.
+    pub(super) fn tell(&self, state: &State, me: usize) -> Option<State> {
+        let node = &state.nodes[me];
+        if !self.bounds.slack || !node.is_inside || node.is_stopping {
+            return None;
+        }
+        let mut after = *state;
+        after.nodes[me].is_stopping = true;
         Some(after)
     }
 
     /// A lease ends, and the client inside is told, or stops by itself (rules 14 and 18). If nobody waits for its end, it is the same
     /// as a release, but for the lease.
     pub(super) fn end_lease(&self, state: &State, me: usize) -> Option<State> {
-        if self.reduces && state.nodes[me].lease == Some(Sent::NOW) {
+        if self.reduces && state.nodes[me].lease.is_some_and(|lease| lease.by(Voting::Old) == Sent::NOW) {
             return None;
         }
         let mut after = self.release(state, me)?;
@@ -131,9 +176,10 @@ impl ViewModel {
         Some(after)
     }
 
-    /// The deadline of a client comes that a crash left behind. It may as well stay if nobody waits for its end.
+    /// The deadline of a client comes that a crash left behind. It may as well stay if nobody waits for its end. By the age rule
+    /// anybody may.
     pub(super) fn end_orphan(&self, state: &State, me: usize) -> Option<State> {
-        let matters = |lease: Sent| !self.reduces || lease != Sent::NOW;
+        let matters = |lease: Sent| !self.reduces || self.bounds.age || lease != Sent::NOW;
         let ends = state.has_orphan(me) && state.orphan.is_some_and(|orphan| matters(orphan.lease));
         ends.then_some(State { orphan: None, ..*state })
     }
@@ -150,9 +196,8 @@ impl ViewModel {
     /// A quiet time ends. It is longer than a lease: what was leased by a heartbeat sent before it began has ended by now.
     pub(super) fn end_quiet(&self, state: &State, me: usize) -> Option<State> {
         let is_older = |lease: &Sent| lease.is_before(me);
-        let inside = state.nodes.iter().filter(|node| node.is_inside).filter_map(|node| node.lease);
-        let mut stays = inside.chain(state.orphan.map(|orphan| orphan.lease));
-        if !state.nodes[me].is_quiet || stays.any(|lease| is_older(&lease)) {
+        let stays = state.inside().any(|(_, _, lease)| lease.is_some_and(|lease| is_older(&lease)));
+        if !state.nodes[me].is_quiet || stays {
             return None;
         }
         let mut after = *state;

@@ -2,17 +2,22 @@
 
 use super::ViewModel;
 use super::flaw::ViewFlaw;
-use super::state::{Node, Report, Seat, Standing, State};
+use super::roster::Seat;
+use super::state::{Node, Report, Standing, State};
+use super::voters::Voting;
 
 impl ViewModel {
     /// A running node learns a view (rules 9, 13 and 15), perhaps skipping over others.
     pub(super) fn learn(&self, state: &State, me: usize, view: u8) -> Option<State> {
         let node = &state.nodes[me];
-        if !node.is_running() || node.standing == Standing::Left || !Self::is_learnable(state, me, view) {
+        if !node.is_running() || node.standing == Standing::Left || !self.is_learnable(state, me, view) {
             return None;
         }
         let mut after = *state;
         let before = state.nodes[me];
+        if self.bounds.age && (2..=view).any(|view| Self::decides_new_voters(state, &before, view)) {
+            after.each_sent(|sent| sent.is_before_new = true);
+        }
         after.nodes[me].learned = view;
         if !before.view(view).is_some_and(|roster| roster.has(me, before.life)) {
             self.lose_view(&mut after, me);
@@ -20,10 +25,18 @@ impl ViewModel {
         }
         self.raise_quiet(&mut after, me, &before, view);
         let node = &mut after.nodes[me];
-        node.reports[usize::from(view) - 2] = Some(Report { life: node.life, is_inside: node.is_inside });
+        // Rule 31: who was told to stop counts as inside.
+        let is_inside = node.is_inside && !(node.is_stopping && self.has(ViewFlaw::SlackNotReported));
+        node.reports[usize::from(view) - 2] = Some(Report { life: node.life, is_inside });
         node.standing = Standing::Limbo;
         node.has_permission &= self.has(ViewFlaw::ReportWithoutFreeze);
         Some(after)
+    }
+
+    /// Whether a node is the first to learn a view of its log that has only the new voters.
+    fn decides_new_voters(state: &State, node: &Node, view: u8) -> bool {
+        let is_new = |view| node.view(view).is_some_and(|roster| roster.voting == Voting::New);
+        state.decided(view).is_none() && is_new(view) && !is_new(view - 1)
     }
 
     /// Rule 15: waits if any view since the last one leaves somebody out who may still have a lease, or if there was none.
@@ -47,7 +60,7 @@ impl ViewModel {
             return false;
         }
         let (Some(roster), Some(before)) = (node.view(view), node.view(view - 1)) else { return false };
-        before.0.iter().zip(roster.0).any(|(before, after)| match (before, after) {
+        before.seats.iter().zip(roster.seats).any(|(before, after)| match (before, after) {
             (Seat::Out | Seat::Clean, _) | (Seat::In(_), Seat::Clean) => false,
             (Seat::In(_), Seat::Out) => true,
             (Seat::In(life), Seat::In(new)) => *life != new && !self.has(ViewFlaw::LeftOutByName),
@@ -104,6 +117,9 @@ impl ViewModel {
             return None;
         }
         let mut after = *state;
+        if self.has(ViewFlaw::AgeWithoutBootGuard) {
+            after.each_sent(|sent| sent.forgotten = sent.forgotten.with(me));
+        }
         let node = &mut after.nodes[me];
         node.standing = Standing::Apart;
         let roster = node.view(node.learned).filter(|roster| roster.has(me, node.life));

@@ -2,23 +2,37 @@
 
 use super::ViewModel;
 use super::flaw::ViewFlaw;
-use super::state::{NODES, Roster, Seat, Standing, State};
+use super::roster::{Roster, Seat};
+use super::state::{NODES, Node, Standing, State};
+use super::voters::Voters;
+
+/// A place in a log where an entry may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// That of a view.
+    View(u8),
+    /// That of the new voters of consensus, directly after a view.
+    Config(u8),
+}
 
 impl ViewModel {
-    /// Calls `visit` with every content that a node may propose as its next view, if it may propose one: it has learned all that
-    /// is in its log (rule 5).
+    /// Calls `visit` with every content that a node may propose as its next view, if it may propose one: it has learned all views
+    /// that are in its log (rule 5). A view may change members and voters at once, which a real leader does not do.
     pub(super) fn proposals(&self, state: &State, me: usize, visit: &mut impl FnMut(Roster)) {
         let node = &state.nodes[me];
         if !node.is_running() || node.newest() != node.learned || node.learned == self.bounds.views {
             return;
         }
         let Some(present) = node.view(node.learned) else { return };
-        self.fill(state, me, present, 0, &mut |roster| {
-            let changes = (0..NODES).filter(|disk| present.life(*disk) != roster.life(*disk)).count();
-            if roster.members().next().is_some() && (1..=self.bounds.changes).contains(&changes) {
-                visit(roster);
-            }
-        });
+        for voting in self.next_votings(state, node).into_iter().flatten() {
+            let fewest = usize::from(voting == present.voting);
+            self.fill(state, me, Roster { voting, ..present }, 0, &mut |roster| {
+                let changes = (0..NODES).filter(|disk| present.life(*disk) != roster.life(*disk)).count();
+                if roster.members().next().is_some() && (fewest..=self.bounds.changes).contains(&changes) {
+                    visit(roster);
+                }
+            });
+        }
     }
 
     /// Every content that has of the disks before this one what the present view has.
@@ -28,7 +42,7 @@ impl ViewModel {
         }
         for seat in self.seats(state, me, disk).into_iter().flatten() {
             let mut next = roster;
-            next.0[disk] = seat;
+            next.seats[disk] = seat;
             self.fill(state, me, next, disk + 1, visit);
         }
     }
@@ -63,30 +77,50 @@ impl ViewModel {
 
     /// A node takes the first entry in which another's log differs from its own, or that there is none, and so loses what came
     /// after it. What is decided stays.
-    pub(super) fn accept(&self, state: &State, me: usize, from: usize) -> Option<(u8, State)> {
+    pub(super) fn accept(&self, state: &State, me: usize, from: usize) -> Option<(Slot, State)> {
         let (node, other) = (&state.nodes[me], &state.nodes[from]);
-        let view = (2..=self.bounds.views).find(|view| node.view(*view) != other.view(*view))?;
-        let is_decided = node.view(view).is_some() && node.view(view) == state.decided(view);
-        let is_kept = is_decided || node.learned >= view;
+        let slot = self.slots().find(|slot| slot.is_other(node, other))?;
+        let is_kept = self.is_decided(state, node, slot);
         if is_kept || !node.is_running() || !other.is_running() || !state.is_greeted(me, from) {
             return None;
         }
         let mut after = *state;
-        let log = &mut after.nodes[me].log;
-        log[usize::from(view) - 2..].fill(None);
-        log[usize::from(view) - 2] = other.view(view);
+        after.nodes[me].take(slot, other);
         self.on_accepted(&mut after, me);
-        Some((view, after))
+        Some((slot, after))
+    }
+
+    /// The places of a log in their order.
+    fn slots(&self) -> impl Iterator<Item = Slot> {
+        let views = self.bounds.views;
+        (1..=views).flat_map(|view| [Slot::View(view), Slot::Config(view)])
+    }
+
+    /// Whether what a node has in a place of its log is decided, or something after it is.
+    fn is_decided(&self, state: &State, node: &Node, slot: Slot) -> bool {
+        match slot {
+            Slot::View(view) => {
+                let is_decided = node.view(view).is_some() && node.view(view) == state.decided(view);
+                is_decided && node.config_before(view) == state.config_before(view) || node.learned >= view
+            }
+            Slot::Config(place) => {
+                let is_decided = node.config == Some(place) && state.configured == Some(place);
+                is_decided || place < self.bounds.views && self.is_decided(state, node, Slot::View(place + 1))
+            }
+        }
     }
 
     /// Whether a node can learn a view (rule 8): its own log has it, and a majority that it counts has the same. The first to learn it
     /// decides it.
-    pub(super) fn is_learnable(state: &State, me: usize, view: u8) -> bool {
+    pub(super) fn is_learnable(&self, state: &State, me: usize, view: u8) -> bool {
         let node = &state.nodes[me];
-        let has_same = |other: &usize| state.nodes[*other].view(view) == node.view(view);
-        let counts = |other: &usize| has_same(other) && state.is_greeted(me, *other);
-        let is_there = node.learned < view && node.view(view).is_some();
-        is_there && 2 * (0..NODES).filter(counts).count() > NODES
+        if node.learned >= view || node.view(view).is_none() {
+            return false;
+        }
+        let entry = |node: &Node| (node.view(view), node.config_before(view));
+        let counts = |other| entry(&state.nodes[other]) == entry(node) && state.is_greeted(me, other);
+        let sets = self.deciding_sets(state, node, view);
+        sets.is_some_and(|sets| Voters::that(counts).are_majority(sets))
     }
 
     /// Drops a report that a set-back disk made for another content of the view that it has now. If a rule is broken, this is also
@@ -98,6 +132,33 @@ impl ViewModel {
         }
         if self.has(ViewFlaw::WaitFromAccepting) && self.leaves_somebody_out(&state.nodes[me], newest) {
             state.begin_quiet(me);
+        }
+    }
+}
+
+impl Slot {
+    /// Whether two logs differ in this place.
+    fn is_other(self, node: &Node, other: &Node) -> bool {
+        match self {
+            Slot::View(view) => node.view(view) != other.view(view),
+            Slot::Config(place) => (node.config == Some(place)) != (other.config == Some(place)),
+        }
+    }
+}
+
+impl Node {
+    /// Takes what another log has in a place, and loses what came after it.
+    fn take(&mut self, slot: Slot, other: &Node) {
+        match slot {
+            Slot::View(view) => {
+                self.log[usize::from(view) - 2..].fill(None);
+                self.log[usize::from(view) - 2] = other.view(view);
+                self.config = self.config_before(view);
+            }
+            Slot::Config(place) => {
+                self.log[usize::from(place) - 1..].fill(None);
+                self.config = other.config.filter(|config| *config == place);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The rules that can be broken on purpose.
 
-use super::{ViewBounds, Witnesses};
+use super::{ViewBounds, VoterChange, Witnesses};
 
 /// A rule of the view change that is left out or done wrongly. Each lets two clients in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,11 +43,27 @@ pub enum ViewFlaw {
     SyncedAfterBoot,
     /// A set-back disk is marked in memory only, so a restart loses the mark.
     MarkNotDurable,
+    /// The voters of consensus change without views that say so.
+    VotersBesideViews,
+    /// One view replaces the voters, without a view that has both sets and before the consensus knows of it.
+    JointSkipped,
+    /// A lease needs a majority of the first voter set only, also in a view with two.
+    FirstVoterSetOnly,
+    /// A voter acknowledges a member that does not know of the voters' last change.
+    VotersSinceIgnored,
+    /// Ages shorten a quiet time although the voters changed only just now.
+    AgeDespiteVoterChange,
+    /// The age of a voter that has restarted reaches back to before its start.
+    AgeWithoutBootGuard,
+    /// A client that was told to stop, and has not left yet, is not reported.
+    SlackNotReported,
+    /// The section of a client that was told to stop is free at once, though it may be inside for the margin.
+    FreedAtDeadline,
 }
 
 impl ViewFlaw {
     /// All of them.
-    pub const ALL: [ViewFlaw; 19] = [
+    pub const ALL: [ViewFlaw; 27] = [
         ViewFlaw::NoWait,
         ViewFlaw::WaitFromAccepting,
         ViewFlaw::WaitOverwritten,
@@ -67,6 +83,14 @@ impl ViewFlaw {
         ViewFlaw::SyncedIgnored,
         ViewFlaw::SyncedAfterBoot,
         ViewFlaw::MarkNotDurable,
+        ViewFlaw::VotersBesideViews,
+        ViewFlaw::JointSkipped,
+        ViewFlaw::FirstVoterSetOnly,
+        ViewFlaw::VotersSinceIgnored,
+        ViewFlaw::AgeDespiteVoterChange,
+        ViewFlaw::AgeWithoutBootGuard,
+        ViewFlaw::SlackNotReported,
+        ViewFlaw::FreedAtDeadline,
     ];
 
     /// What is done wrongly, in a few words.
@@ -92,13 +116,22 @@ impl ViewFlaw {
             ViewFlaw::SyncedIgnored => "synced ignored",
             ViewFlaw::SyncedAfterBoot => "synced compared after the record of the boot",
             ViewFlaw::MarkNotDurable => "mark of a set-back disk not durable",
+            ViewFlaw::VotersBesideViews => "voters changed beside the views",
+            ViewFlaw::JointSkipped => "no view with both voter sets",
+            ViewFlaw::FirstVoterSetOnly => "lease by the first of two voter sets",
+            ViewFlaw::VotersSinceIgnored => "acknowledged across a change of voters",
+            ViewFlaw::AgeDespiteVoterChange => "age rule right after a change of voters",
+            ViewFlaw::AgeWithoutBootGuard => "age rule without boot guard",
+            ViewFlaw::SlackNotReported => "slack not reported",
+            ViewFlaw::FreedAtDeadline => "section freed at the deadline, before the margin",
         }
     }
 
     /// Bounds within which it shows.
     #[must_use]
     pub fn bounds(self) -> ViewBounds {
-        let quiet = ViewBounds { views: 3, changes: 1, crash: false, leave: false, set_back: None };
+        let quiet = ViewBounds::quiet(3, 1);
+        let changing = ViewBounds { voters: Some(VoterChange::HandOver), ..quiet };
         match self {
             ViewFlaw::WaitOverwritten | ViewFlaw::SkippedViewsForgotten | ViewFlaw::NewcomerActsAtOnce => {
                 ViewBounds { changes: 2, ..quiet }
@@ -115,6 +148,14 @@ impl ViewFlaw {
             ViewFlaw::MarkNotDurable => {
                 ViewBounds { views: 2, changes: 2, crash: true, set_back: Some(Witnesses::Both), ..quiet }
             }
+            ViewFlaw::VotersBesideViews => ViewBounds { views: 2, ..changing },
+            ViewFlaw::JointSkipped | ViewFlaw::FirstVoterSetOnly | ViewFlaw::VotersSinceIgnored => changing,
+            ViewFlaw::AgeDespiteVoterChange => ViewBounds { age: true, ..changing },
+            ViewFlaw::AgeWithoutBootGuard => {
+                ViewBounds { views: 2, changes: 2, crash: true, age: true, ..quiet }
+            }
+            ViewFlaw::SlackNotReported => ViewBounds { views: 2, slack: true, ..quiet },
+            ViewFlaw::FreedAtDeadline => ViewBounds { views: 1, slack: true, ..quiet },
             ViewFlaw::NoWait
             | ViewFlaw::WaitFromAccepting
             | ViewFlaw::ReportWithoutFreeze

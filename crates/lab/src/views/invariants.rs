@@ -2,7 +2,8 @@
 
 use doorway_checker::Property;
 
-use super::state::{NODES, Node, Roster, Seat, Standing, State};
+use super::roster::{Roster, Seat};
+use super::state::{NODES, Node, Standing, State};
 
 /// What does not hold in a state of all that should.
 pub(super) fn broken(state: &State, views: u8) -> Vec<(Property, String)> {
@@ -40,8 +41,10 @@ pub(super) fn broken(state: &State, views: u8) -> Vec<(Property, String)> {
 /// Invariant 8: all who learned a view have the same, and so had a disk that was set back since.
 fn is_decided_once(state: &State, view: u8) -> bool {
     let decided = state.decided(view);
-    let learned = state.nodes.iter().filter(|node| node.learned >= view).map(|node| node.view(view));
-    learned.chain(state.lost(view).map(Some)).all(|roster| roster == decided)
+    let config = state.config_before(view);
+    let mut learned = state.nodes.iter().filter(|node| node.learned >= view);
+    let is_same = |node: &Node| node.view(view) == decided && node.config_before(view) == config;
+    learned.all(is_same) && state.lost(view).is_none_or(|roster| decided == Some(roster))
 }
 
 /// Invariant 4, denied: the section is reported, all reports are in, and yet an incarnation is inside that an earlier view had
@@ -51,13 +54,7 @@ fn is_held_from_outside(state: &State, view: u8, roster: Roster) -> bool {
     if state.holders(view, roster).next().is_none() || !roster.members().all(is_in) {
         return false;
     }
-    let own =
-        (0..NODES).filter(|node| state.nodes[*node].is_inside).map(|node| (node, state.nodes[node].life));
-    let mut inside = own.chain(state.orphan.map(|orphan| (usize::from(orphan.node), orphan.life)));
-    inside.any(|(node, life)| {
-        let was_there = |earlier| state.decided(earlier).is_some_and(|roster| roster.has(node, life));
-        !roster.has(node, life) && (1..view).any(was_there)
-    })
+    state.inside().any(|(node, life, _)| !roster.has(node, life) && state.was_in(1..view, node, life))
 }
 
 /// Invariant 6: if one node is active in a view, every member of it has frozen all earlier ones, or does not live any more.
@@ -74,8 +71,8 @@ fn is_frozen(state: &State, view: u8, roster: Roster) -> bool {
 fn brings_back(state: &State, view: u8, roster: Roster) -> bool {
     let Some(before) = state.decided(view - 1) else { return false };
     let was_there = |seat: (usize, Seat)| {
-        (1..view).filter_map(|earlier| state.decided(earlier)).any(|earlier| earlier.0[seat.0] == seat.1)
+        (1..view).filter_map(|earlier| state.decided(earlier)).any(|earlier| earlier.seats[seat.0] == seat.1)
     };
-    let came = |(node, seat): &(usize, Seat)| matches!(seat, Seat::In(_)) && before.0[*node] != *seat;
-    roster.0.into_iter().enumerate().filter(came).any(was_there)
+    let came = |(node, seat): &(usize, Seat)| matches!(seat, Seat::In(_)) && before.seats[*node] != *seat;
+    roster.seats.into_iter().enumerate().filter(came).any(was_there)
 }

@@ -1,31 +1,13 @@
 //! A disk that is damaged while its node is stopped: the node does not start, or its peers notice, or nothing is lost.
 
 use doorway_core::NodeId;
+use doorway_lab::chaos::damage;
 use doorway_node::disk::Memory;
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_simulator::Random;
 
 use crate::scene::Scene;
-
-/// Damages bytes somewhere after the mark of the file.
-fn damage(bytes: &[u8], random: &mut Random) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    let length = bytes.len();
-    let draw = |random: &mut Random, most: usize| random.below(most as u64) as usize;
-    let from = draw(random, length);
-    let to = (from + 1 + draw(random, 64)).min(length);
-    match draw(random, 4) {
-        0 => bytes[from] ^= 1 << draw(random, 8),
-        1 => bytes[from..to].fill(0),
-        2 => bytes.truncate(from),
-        _ => {
-            let twice = bytes[from..to].to_vec();
-            bytes.splice(to..to, twice);
-        }
-    }
-    bytes
-}
 
 #[test]
 fn a_node_with_a_damaged_disk_does_not_start_or_is_set_back_or_has_lost_nothing() {

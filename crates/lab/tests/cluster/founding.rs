@@ -8,6 +8,7 @@ use doorway_node::disk::Memory;
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_node::{Epoch, Notice};
+use doorway_simulator::Span;
 
 use crate::scene::{DEFAULT, Scene, recipe_of};
 
@@ -113,4 +114,97 @@ fn a_founder_that_comes_with_another_disk_than_agreed_is_refused() {
     }
     println!("{met} were stopped just between");
     assert!(met > 5, "{met} were stopped just between");
+}
+
+#[test]
+fn founders_that_have_met_have_nothing_more_to_say_about_it_even_if_messages_come_twice() {
+    for seed in 1..=10 {
+        let mut scene = blank(3, 3, seed);
+        let network = scene.cluster.engine().network_mut();
+        network.set_duplication("0.5".parse().expect("a share"));
+        network.set_echo(Span::Uniform(0, 1_000_000));
+        scene.settle();
+        // By then the last copies of what was said before have arrived.
+        scene.run(milliseconds(1_100));
+        scene.cluster.engine().restart_traffic();
+        scene.run(milliseconds(2_000));
+        let is_founding = |kind: &str| kind.eq_ignore_ascii_case("founding");
+        let traffic = scene.cluster.engine().traffic();
+        let said: u64 = traffic.kinds().filter(|(kind, _)| is_founding(kind)).map(|(_, count)| count).sum();
+        assert_eq!(said, 0, "seed {seed}");
+        scene.finish();
+    }
+}
+
+#[test]
+fn a_founder_that_has_lost_its_disk_joins_the_cluster_that_it_had_founded() {
+    for seed in 1..=20 {
+        let lost = NodeId::new(seed as usize % 3);
+        let mut scene = blank(3, 3, seed);
+        scene.settle();
+        let before = epochs(&scene);
+        scene.crash(lost);
+        scene.run(milliseconds(2_000));
+        scene.cluster.restart(lost, true);
+        is_one_cluster(&mut scene, 3, seed);
+        assert_eq!(epochs(&scene), before, "seed {seed}");
+        scene.finish();
+    }
+}
+
+#[test]
+fn founders_that_are_all_new_join_a_cluster_that_was_recovered_elsewhere() {
+    for seed in 1..=20 {
+        let survivor = NodeId::new(3);
+        let mut scene = blank(3, 4, seed);
+        scene.settle();
+        NodeId::first(4).for_each(|node| scene.crash(node));
+        let epoch = scene.cluster.recover(survivor).expect("it was a member");
+        scene.restart(survivor);
+        NodeId::first(3).for_each(|node| scene.cluster.restart(node, true));
+        scene.settle();
+        assert_eq!(epochs(&scene), BTreeSet::from([Some(epoch)]), "seed {seed}");
+        scene.finish();
+    }
+}
+
+#[test]
+fn a_founder_that_writes_its_first_snapshot_for_long_forgets_nothing_that_it_said_meanwhile() {
+    for seed in 1..=20 {
+        let mut scene = blank(3, 3, seed);
+        let slow = NodeId::new(seed as usize % 3);
+        scene.cluster.engine().set_disk_latency(slow, milliseconds(300 + 60 * seed));
+        let mut terms = [0; 3];
+        while scene.now() < milliseconds(8_000) {
+            scene.run(milliseconds(1));
+            for (node, term) in scene.cluster.nodes().iter().zip(&mut terms) {
+                let now = node.look().term;
+                assert!(now >= *term, "seed {seed}: from term {term} to {now}");
+                *term = now;
+            }
+        }
+        scene.cluster.engine().set_disk_latency(slow, milliseconds(3));
+        is_one_cluster(&mut scene, 3, seed);
+        scene.finish();
+    }
+}
+
+#[test]
+fn a_founder_that_has_lost_its_disk_founds_nothing_while_others_are_silent() {
+    for seed in 1..=10 {
+        let [founder, one, other] = [0, 1, 2].map(NodeId::new);
+        let mut scene = blank(1, 3, seed);
+        scene.settle();
+        let before = epochs(&scene);
+        scene.crash(founder);
+        [one, other].into_iter().for_each(|node| scene.cluster.pause(node));
+        scene.cluster.restart(founder, true);
+        scene.run(milliseconds(5_000));
+        let look = scene.cluster.nodes()[founder.index()].look();
+        assert_eq!((look.epoch, look.missing_founders), (None, Some(vec![one, other])), "seed {seed}");
+        [one, other].into_iter().for_each(|node| scene.cluster.resume(node));
+        scene.settle();
+        assert_eq!(epochs(&scene), before, "seed {seed}");
+        scene.finish();
+    }
 }

@@ -3,7 +3,7 @@
 use doorway_core::NodeId;
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
-use doorway_node::{Notice, Reason, Stranger};
+use doorway_node::{Command, Notice, Reason, Stranger};
 
 use crate::scene::Scene;
 
@@ -69,4 +69,25 @@ fn a_node_that_was_set_back_and_its_peers_do_not_answer_each_other_for_ever() {
 fn greetings(scene: &mut Scene) -> u64 {
     let traffic = scene.cluster.engine().traffic();
     traffic.kinds().filter(|(kind, _)| kind.eq_ignore_ascii_case("greeting")).map(|(_, count)| count).sum()
+}
+
+#[test]
+fn a_node_that_was_set_back_stops_at_once_when_it_is_told_to() {
+    let node = NodeId::new(1);
+    let mut scene = with_a_disk_set_back(3, 1);
+    scene.announcements.clear();
+    scene.cluster.command(node, Command::Leave { patience: milliseconds(60_000) });
+    scene.run(milliseconds(1));
+    assert!(scene.announcements.contains(&(node, Notice::Left)), "{:?}", scene.announcements);
+}
+
+#[test]
+fn a_node_does_not_start_from_the_disk_of_another() {
+    let [one, other] = [0, 1].map(NodeId::new);
+    let mut scene = Scene::new(3, 1);
+    [one, other].into_iter().for_each(|node| scene.crash(node));
+    let disk = scene.cluster.disk(one).to_vec();
+    scene.cluster.tamper(other, disk);
+    let refusal = scene.cluster.try_restart(other).expect_err("it is of another node").to_string();
+    assert!(refusal.contains("that of another node"), "{refusal}");
 }

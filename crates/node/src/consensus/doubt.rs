@@ -39,7 +39,16 @@ impl Consensus {
             | Body::Vote { .. }
             | Body::Appended { .. } => return None,
         };
-        self.contradictions = if doubt.is_some() { self.contradictions + 1 } else { 0 };
+        // What does not fit yet shows nothing: it is neither taken nor contradicted.
+        let is_taken = match &ballot.body {
+            Body::Append { after, .. } => self.raft.log().entries().contains((*after).into()),
+            _ => true,
+        };
+        match doubt {
+            Some(_) => self.contradictions += 1,
+            None if is_taken => self.contradictions = 0,
+            None => {}
+        }
         self.is_corrupt |= self.contradictions > MOST_CONTRADICTIONS;
         doubt
     }

@@ -130,7 +130,7 @@ fn read_frame(bytes: &[u8]) -> Found {
 fn damaged(at: usize, what: &str) -> Refusal {
     Refusal::new(format!(
         "the file of this node is damaged at byte {at}: {what}. While a majority of the voters is well, empty the data folder and start the \
-         node, which joins as a new one; else keep the file and see `doorway cluster recover --help`"
+         node, which joins as a new one; else recover at a node whose file is whole (`doorway cluster recover`), or begin anew with `doorway cluster restore`"
     ))
 }
 
@@ -144,6 +144,8 @@ fn foreign(bytes: &[u8]) -> Refusal {
         Some(version) if *version > MARK[7] => Refusal::new(format!(
             "the file of this node has version {version}, written by a later Doorway: use that one"
         )),
-        _ => Refusal::new("this is not the file of a Doorway node"),
+        _ => Refusal::new(
+            "this is not the file of a Doorway node: if it was, empty the data folder and start the node, which joins as a new one",
+        ),
     }
 }

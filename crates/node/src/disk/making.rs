@@ -42,6 +42,9 @@ pub(crate) fn genesis(founders: &Founders) -> [Record; 2] {
 /// By how many views and terms a survivor leaps at least: more than any majority can have decided without its knowledge.
 pub const LEAP: u64 = 1 << 20;
 
+/// By how many views a restored cluster leaps further than a recovered one: a backup may be from before some recoveries.
+const RESTORED: u64 = 7 * LEAP;
+
 /// What is drawn for a cluster that begins anew.
 #[derive(Clone, Copy, Debug)]
 pub struct Recovery {
@@ -127,6 +130,13 @@ pub fn recover(bytes: &[u8], recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
 /// # Errors
 /// If there are no numbers left for views.
 pub fn restore(view: u64, recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
-    let newest = View { number: view, ..View::genesis([(recovery.disk, recovery.me)].into()) };
+    let number = view.saturating_add(RESTORED);
+    if number.saturating_add(recovery.leap()) > View::LAST {
+        let most = (View::LAST - RESTORED - LEAP * 3 / 2) << crate::wire::COUNTER_BITS;
+        return Err(Refusal::new(format!(
+            "above that there are no numbers left for views: a fence can be at most {most}"
+        )));
+    }
+    let newest = View { number, ..View::genesis([(recovery.disk, recovery.me)].into()) };
     recovery.file(&newest, BTreeSet::new(), Position::default(), Snapshot::default())
 }

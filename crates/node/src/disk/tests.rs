@@ -128,8 +128,11 @@ fn a_restored_cluster_begins_above_the_view_of_its_backup() {
     let memory =
         Memory::read(&restore(77, &recovery(9, 5)).expect("there are numbers left")).expect("it is whole");
     let view = memory.snapshot.view.expect("there is one");
-    assert_eq!((view.number, memory.identity.epoch), (77 + LEAP + 5, Some(Epoch(9))));
-    assert!(restore((1 << 27) - 2, &recovery(9, 0)).is_err(), "there are no numbers left for views");
+    assert_eq!((view.number, memory.identity.epoch), (77 + 8 * LEAP + 5, Some(Epoch(9))));
+    for view in [(1 << 27) - 2, (1 << 27) - 8 * LEAP, u64::MAX] {
+        let refusal = restore(view, &recovery(9, 0)).expect_err("there are no numbers left").to_string();
+        assert!(refusal.contains("no numbers left for views: a fence can be at most"), "{refusal}");
+    }
 }
 
 #[test]

@@ -43,7 +43,17 @@ impl LockNode {
             let told = self.meeting.heard.get(node);
             *node != self.setup.me && told.is_none_or(|told| list.is_some() && told.list.as_ref() != list)
         };
-        self.is_founding().then(|| self.setup.founders.iter().copied().filter(is_missing).collect())
+        let founders = self.setup.founders.iter().copied().filter(is_missing);
+        self.is_founding().then(|| founders.chain(self.silent_others()).collect())
+    }
+
+    /// Nodes that are no founders and have not told whether they belong to a cluster. Until a list is written down this node waits for
+    /// them, too: if founders have lost their disks, others may know of their cluster.
+    fn silent_others(&self) -> impl Iterator<Item = NodeId> {
+        let has_list = self.consensus.identity().founders.is_some();
+        let others = self.setup.peers.difference(&self.setup.founders).copied();
+        others
+            .filter(move |node| !has_list && *node != self.setup.me && !self.acquaintances.has_greeted(*node))
     }
 
     /// Tells the other founders about this one.
@@ -61,7 +71,7 @@ impl LockNode {
         let identity = self.consensus.identity();
         // Only a list that is synced counts for the others.
         let list = identity.founders.clone().filter(|_| !self.consensus.is_syncing());
-        Founding { disk: identity.disk, share: identity.share, list }
+        Founding { disk: identity.disk, share: identity.share, list, waits: self.is_founding() }
     }
 
     /// A founder tells about itself.
@@ -76,10 +86,13 @@ impl LockNode {
             }
             return;
         }
-        if self.is_founding() {
+        // Whoever has a list with another disk of this node founds without this one.
+        let mine = (self.incarnation.disk, self.consensus.identity().share);
+        let knows_me = |list: &Founders| list.0.get(&self.setup.me) == Some(&mine);
+        if self.is_founding() && founding.list.as_ref().is_none_or(knows_me) {
             self.meeting.heard.insert(from, founding);
             self.go_on_founding();
-        } else if listed.is_some() {
+        } else if listed.is_some_and(|(disk, _)| *disk == founding.disk) && founding.waits {
             // It was stopped before it heard that all have the list.
             effects.out.send(from, Msg::Founding(self.founding()));
         }
@@ -122,9 +135,20 @@ impl LockNode {
         list.into_iter().for_each(|list| self.write_genesis(&list));
     }
 
-    /// Whether a node of some cluster was heard: it is too late to found one without a list, which all founders would have.
+    /// Whether a node of some cluster was heard, or may still be: it is too late to found one without a list, which all founders would have.
     fn meets_cluster(&self) -> bool {
-        self.consensus.identity().founders.is_none() && self.acquaintances.has_heard_of_cluster()
+        let has_list = self.consensus.identity().founders.is_some();
+        !has_list && (self.acquaintances.has_heard_of_cluster() || self.silent_others().next().is_some())
+    }
+
+    /// Whether the first snapshot is being written. Until it is, the consensus knows nothing of it and must not be heard.
+    pub(super) fn is_beginning(&self) -> bool {
+        self.meeting.is_beginning
+    }
+
+    /// The founders that have another disk than the list of this one says.
+    pub(super) fn other_founders(&self) -> Vec<NodeId> {
+        if self.is_founding() { self.meeting.refused.keys().copied().collect() } else { Vec::new() }
     }
 
     /// The first snapshot is on the disk: the consensus begins from it.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doorway_core::{Effects, NodeId};
+use doorway_core::{Effects, NodeId, Ticks};
 use serde::{Deserialize, Serialize};
 
 use super::{LockNode, State};
@@ -24,10 +24,12 @@ pub(super) struct Acquaintances {
     states: BTreeMap<DiskId, DiskState>,
     /// What each node knows of this one's disk, and was found right.
     found: BTreeMap<NodeId, DiskState>,
-    /// Nodes of other epochs, and those whose disk was set back: of which this node's driver was told.
-    strangers: BTreeMap<NodeId, Stranger>,
-    /// The epochs that were heard of while this node had none.
-    epochs: BTreeSet<Epoch>,
+    /// Nodes of other epochs, and those whose disk was set back, and when they last said so. This node's driver was told.
+    strangers: BTreeMap<NodeId, (Stranger, Ticks)>,
+    /// Since when this node listens.
+    pub(super) since: Ticks,
+    /// The epoch that each node told last while this one had none, and when.
+    epochs: BTreeMap<NodeId, (Epoch, Ticks)>,
 }
 
 /// A node that has greeted.
@@ -38,6 +40,8 @@ struct Acquaintance {
     found: Option<DiskState>,
     /// Whether that is all that this node knows of its disk.
     is_checked: bool,
+    /// Whether a message has come that names another start. Either is late, and only a new greeting tells which.
+    is_doubted: bool,
 }
 
 /// Why a node is not listened to.
@@ -53,9 +57,15 @@ impl Acquaintances {
     /// Of how many disks it is kept how far they had come.
     const MOST_STATES: usize = 4_096;
 
-    /// The nodes that are not listened to, and why.
-    pub(super) fn strangers(&self) -> impl Iterator<Item = (NodeId, Stranger)> {
-        self.strangers.iter().map(|(node, why)| (*node, *why))
+    /// The nodes that are not listened to and have been heard since a time, and why.
+    pub(super) fn strangers(&self, since: Ticks) -> impl Iterator<Item = (NodeId, Stranger)> {
+        let present = self.strangers.iter().filter(move |(_, (_, at))| *at >= since);
+        present.map(|(node, (why, _))| (*node, *why))
+    }
+
+    /// Whether a node has greeted this one.
+    pub(super) fn has_greeted(&self, node: NodeId) -> bool {
+        self.known.contains_key(&node)
     }
 
     /// Whether a node of any cluster was heard.
@@ -73,10 +83,15 @@ impl Acquaintances {
         *newest = state.max(*newest);
     }
 
+    fn is_doubted(&self, node: NodeId) -> bool {
+        self.known.get(&node).is_some_and(|known| known.is_doubted)
+    }
+
     /// A node is not listened to any more; tells whether that is news.
-    fn shun(&mut self, node: NodeId, why: Stranger) -> bool {
+    fn shun(&mut self, node: NodeId, why: Stranger, now: Ticks) -> bool {
         self.known.remove(&node);
-        self.strangers.insert(node, why) != Some(why)
+        let before = self.strangers.insert(node, (why, now));
+        before.map(|(before, _)| before) != Some(why)
     }
 }
 
@@ -85,7 +100,10 @@ impl LockNode {
     pub(super) fn greet_strangers(&mut self, effects: &mut Effects<Self>) {
         let mut strangers = self.setup.peers.clone();
         strangers.extend(self.acquaintances.known.keys());
-        strangers.retain(|node| !self.knows(*node));
+        // A new node keeps asking for epochs: it joins no cluster while it hears of two.
+        let asks_all = self.consensus.identity().epoch.is_none();
+        strangers.retain(|node| asks_all || !self.knows(*node) || self.acquaintances.is_doubted(*node));
+        strangers.remove(&self.setup.me);
         strangers.into_iter().for_each(|node| self.greet(node, true, effects));
     }
 
@@ -148,15 +166,18 @@ impl LockNode {
     }
 
     /// Whether a message is of the start of its sender that has greeted, if it tells; then it is noted how far the disk has come. Otherwise
-    /// it is late, or its greeting is. One that names the disk of another node is let through: that is a lie, and will be noticed.
+    /// it is late, or its greeting is, and the sender is asked to greet again. One that names the disk of another node is let through: that is a lie, and will be noticed.
     pub(super) fn is_of_known_start(&mut self, from: NodeId, msg: &Msg) -> bool {
         let Some((disk, state)) = msg.origin().filter(|_| from != self.setup.me) else { return true };
         let known = self.acquaintances.known.get(&from).map(|known| known.life);
         let is_same = known.is_some_and(|life| life.disk == disk && life.start().is_same_start(&state));
+        let is_elsewhere = self.is_elsewhere(disk, from);
         if is_same {
             self.acquaintances.note(disk, state);
+        } else if !is_elsewhere {
+            self.acquaintances.known.entry(from).and_modify(|known| known.is_doubted = true);
         }
-        is_same || self.is_elsewhere(disk, from)
+        is_same || is_elsewhere
     }
 
     /// A node greets.
@@ -181,7 +202,7 @@ impl LockNode {
             };
         }
         if let Some(why) = self.why_strange(greeting) {
-            if self.acquaintances.shun(from, why) {
+            if self.acquaintances.shun(from, why, self.now) {
                 effects.notices.push(Notice::Stranger { node: from, why });
             }
             return if greeting.asks {
@@ -193,7 +214,7 @@ impl LockNode {
         let old =
             self.acquaintances.known.get(&from).filter(|old| old.life.start().is_same_start(&life.start()));
         let found = greeting.found.or_else(|| old.and_then(|old| old.found));
-        let mut known = Acquaintance { life, found, is_checked: false };
+        let mut known = Acquaintance { life, found, is_checked: false, is_doubted: false };
         known.is_checked = self.is_checked(&known);
         self.acquaintances.known.insert(from, known);
         if self.knows(from) {
@@ -203,7 +224,7 @@ impl LockNode {
                 self.beat_at = self.now;
             }
         }
-        self.hear_epoch(greeting.epoch, effects);
+        self.hear_epoch(from, greeting.epoch, effects);
         if greeting.asks || !was_known && !self.knows(from) {
             self.greet(from, !self.knows(from), effects);
         }
@@ -253,23 +274,38 @@ impl LockNode {
         self.greet(by, false, effects);
     }
 
-    /// A node of some cluster is heard. One that is new belongs to that cluster if it is the only one; if it hears of two it joins
-    /// neither, as it cannot know which is the right one (R30).
-    fn hear_epoch(&mut self, epoch: Option<Epoch>, effects: &mut Effects<Self>) {
+    /// A node of some cluster is heard, or one of none. This node, if it is new, joins the only cluster that it hears of; while it hears of
+    /// two it joins neither, as it cannot know which is the right one (R30).
+    fn hear_epoch(&mut self, from: NodeId, epoch: Option<Epoch>, effects: &mut Effects<Self>) {
         if self.consensus.identity().epoch.is_some() {
             return;
         }
         let was_torn = self.is_torn_between();
-        self.acquaintances.epochs.extend(epoch);
+        match epoch {
+            Some(epoch) => self.acquaintances.epochs.insert(from, (epoch, self.now)),
+            None => self.acquaintances.epochs.remove(&from),
+        };
         self.hear_of_founded(epoch);
         if self.is_torn_between() && !was_torn {
-            effects.notices.push(Notice::TwoClusters(self.acquaintances.epochs.iter().copied().collect()));
+            effects.notices.push(Notice::TwoClusters(self.present_epochs().into_iter().collect()));
         }
     }
 
-    /// Whether this node has no cluster and has heard of two.
+    /// The epochs that this node hears of these days.
+    pub(super) fn present_epochs(&self) -> BTreeSet<Epoch> {
+        let since = self.lately();
+        let heard = self.acquaintances.epochs.values();
+        heard.filter(|(_, at)| *at >= since).map(|(epoch, _)| *epoch).collect()
+    }
+
+    /// Whoever was not heard since then is gone, as far as this node knows.
+    pub(super) fn lately(&self) -> Ticks {
+        Ticks(self.now.0.saturating_sub(self.setup.timing.detection.0 * 2))
+    }
+
+    /// Whether this node has no cluster and hears of two.
     pub(super) fn is_torn_between(&self) -> bool {
-        self.consensus.identity().epoch.is_none() && self.acquaintances.epochs.len() > 1
+        self.consensus.identity().epoch.is_none() && self.present_epochs().len() > 1
     }
 
     /// Whether a ballot is of this node's cluster. If the node has none yet, it takes the epoch of the leader that writes to its log, and
@@ -281,8 +317,13 @@ impl LockNode {
             return false;
         }
         if self.consensus.identity().epoch.is_none() {
-            let may_join =
-                is_from_leader && !self.is_torn_between() && self.consensus.identity().founders.is_none();
+            // Nodes of another cluster may not have been heard yet.
+            let has_listened =
+                self.now >= self.acquaintances.since + Ticks(self.setup.timing.heartbeat.0 * 3);
+            let may_join = is_from_leader
+                && has_listened
+                && !self.is_torn_between()
+                && self.consensus.identity().founders.is_none();
             let Some(epoch) = epoch.filter(|_| may_join) else { return false };
             self.consensus.note(&[Record::Epoch(epoch)], |identity| identity.epoch = Some(epoch));
         }

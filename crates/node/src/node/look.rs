@@ -59,6 +59,10 @@ pub struct Look<'a> {
     pub missing_founders: Option<Vec<NodeId>>,
     /// The nodes that it does not listen to, and why.
     pub strangers: Vec<(NodeId, Stranger)>,
+    /// If it founds a cluster: founders that have another disk than was agreed on.
+    pub other_founders: Vec<NodeId>,
+    /// If it belongs to no cluster and hears of several: their epochs.
+    pub torn_between: Vec<Epoch>,
 }
 
 /// How much a node keeps of what others sent. Each of these numbers has a limit, whatever comes.
@@ -112,8 +116,20 @@ impl LockNode {
             counters: self.sections.counters,
             epoch: self.consensus.identity().epoch,
             missing_founders: self.missing_founders(),
-            strangers: self.acquaintances.strangers().collect(),
+            strangers: self.acquaintances.strangers(self.lately()).collect(),
+            other_founders: self.other_founders(),
+            torn_between: if self.is_torn_between() {
+                self.present_epochs().into_iter().collect()
+            } else {
+                Vec::new()
+            },
         }
+    }
+
+    /// The number of the view that it has adopted, and whether that is installed.
+    #[must_use]
+    pub fn adopted(&self) -> Option<(u64, bool)> {
+        self.membership.as_ref().map(|membership| (membership.view.number, membership.is_active))
     }
 
     /// What it keeps for others. It takes a look at every open section.

@@ -83,15 +83,16 @@ impl LockNode {
         let newest = self.consensus.newest_view();
         let me = (self.incarnation.disk, self.consensus.disk_state());
         let mut answer = self.voter.answer(me, &heartbeat, newest, self.now);
-        if self.has(Flaw::VoterAcknowledgesAll) {
+        let is_granted_by_flaw = if self.has(Flaw::LeftOutByName) {
+            newest.is_some_and(|view| view.members.contains_key(&from))
+        } else if self.has(Flaw::VotersSinceIgnored) {
+            newest.is_some_and(|view| view.has(&heartbeat.incarnation))
+        } else {
+            self.has(Flaw::VoterAcknowledgesAll)
+        };
+        if is_granted_by_flaw {
             answer.is_granted = true;
             self.voter.note(heartbeat.incarnation, self.now);
-        } else if self.has(Flaw::LeftOutByName) {
-            let is_named = newest.is_some_and(|view| view.members.contains_key(&from));
-            answer.is_granted |= is_named;
-            if is_named {
-                self.voter.note(heartbeat.incarnation, self.now);
-            }
         }
         let decided = self.consensus.newest_decided();
         let without = decided.filter(|view| !view.has(&heartbeat.incarnation) && !answer.is_granted);
@@ -121,7 +122,10 @@ impl LockNode {
         let Some(sent) = self.lease.sending_of(ack.seq).filter(|_| ack.is_granted) else { return };
         let sent = if self.has(Flaw::LeaseFromArrival) { self.now } else { sent };
         let (before, length) = (self.lease.until(), self.setup.timing.lease);
-        if self.lease.acknowledge(ack.voter, sent, &membership.view, length) {
+        let of_one_set = self.has(Flaw::LeaseOfOneVoterSet);
+        let of_one_set = of_one_set.then(|| View { next_voters: None, ..membership.view.clone() });
+        let view = of_one_set.as_ref().unwrap_or(&membership.view);
+        if self.lease.acknowledge(ack.voter, sent, view, length) {
             if self.lease.until() < before || self.lease.until() > self.now + length {
                 self.breach = Some("a lease went back, or reaches further than its length");
             }

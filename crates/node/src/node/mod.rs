@@ -146,6 +146,11 @@ impl LockNode {
         let (number, nonce) = (memory.boot().saturating_add(1), setup.nonce);
         let incarnation = Incarnation { disk: memory.disk(), boot: number, tenure: 0, nonce };
         let mut consensus = Consensus::new(&memory, timing, setup.longest_log, Ticks(0));
+        if consensus.node_of(incarnation.disk).is_some_and(|owner| owner != setup.me) {
+            return Err(Refusal::new(
+                "this data folder is that of another node of the cluster: start that node with it, and give this one an empty folder",
+            ));
+        }
         let first_write =
             Some(consensus.start(Boot { number, nonce, after: memory.synced }, memory.whole < disk.len()));
         Ok(Self {
@@ -335,7 +340,8 @@ impl LockNode {
                 // A disk that is known to be at another node does not speak from here.
                 if self.is_elsewhere(ballot.from, from) {
                     self.sections.suspect(from, "a ballot of somebody else");
-                } else if self.consensus.node_of(ballot.from).is_none_or(|node| node == from)
+                } else if !self.is_beginning()
+                    && self.consensus.node_of(ballot.from).is_none_or(|node| node == from)
                     && self.shares_epoch(from, ballot.epoch, ballot.is_from_leader())
                 {
                     self.consensus.look_up(ballot.from, from);
@@ -374,7 +380,9 @@ impl Machine for LockNode {
             Command::Gone(client) => self.sections.client_gone(client),
             Command::Forsake(client) => self.sections.forsake(client),
             Command::Alive(client) => self.sections.hear_sign_of_life(client),
-            Command::Leave { .. } if self.state == State::Over => effects.notices.push(Notice::Left),
+            Command::Leave { .. } if matches!(self.state, State::Over | State::SetBack) => {
+                effects.notices.push(Notice::Left)
+            }
             Command::Leave { patience } => self.begin_leaving(patience),
             Command::Appoint(nodes) => self.appoint(nodes, effects),
             Command::Remove(node) => self.remove(node, effects),
@@ -424,6 +432,7 @@ impl Machine for LockNode {
             }
             self.state = State::Running;
             (self.beat_at, self.lead_at) = (self.now, self.now);
+            self.acquaintances.since = self.now;
             self.voter = Voter::new(self.now);
             self.recall_voters();
             self.joining.begin_life(self.consensus.newest_decided());

@@ -6,7 +6,7 @@ use doorway_core::{Effects, NodeId, Ticks};
 
 use super::LockNode;
 use crate::view::Revocation;
-use crate::{DiskId, Notice};
+use crate::{DiskId, Notice, View};
 
 /// Leadership that this node hands to another one, until it is known who leads.
 #[derive(Debug)]
@@ -41,13 +41,9 @@ impl LockNode {
             if gone == node.setup.me {
                 return node.make_room();
             }
-            let disks = node.disks_at(gone);
-            let Some(newest) = node.consensus.newest_view() else {
-                return Err(NO_CLUSTER.to_owned());
-            };
-            let fresh: BTreeSet<DiskId> = disks.difference(&newest.removed).copied().collect();
+            let (newest, disks, fresh) = node.newest_with_disks_at(gone)?;
             // If it was removed already and only votes still, that is said again.
-            node.watch.wishes.remove(gone, if fresh.is_empty() { disks } else { fresh }, newest)
+            node.watch.wishes.remove(gone, if fresh.is_empty() { disks } else { fresh }, &newest)
         });
     }
 
@@ -57,15 +53,22 @@ impl LockNode {
             if gone == node.setup.me {
                 return node.make_room();
             }
-            let disks = node.disks_at(gone);
-            let Some(newest) = node.consensus.newest_view() else {
-                return Err(NO_CLUSTER.to_owned());
-            };
-            node.watch.wishes.revoke(name, Revocation { node: gone, until }, newest)?;
+            let (newest, _, fresh) = node.newest_with_disks_at(gone)?;
+            node.watch.wishes.revoke(name, Revocation { node: gone, until }, &newest)?;
             // A node that takes no part, or was removed before, can have certificates all the same.
-            let fresh: BTreeSet<DiskId> = disks.difference(&newest.removed).copied().collect();
-            if fresh.is_empty() { Ok(()) } else { node.watch.wishes.remove(gone, fresh, newest) }
+            if fresh.is_empty() { Ok(()) } else { node.watch.wishes.remove(gone, fresh, &newest) }
         });
+    }
+
+    /// The newest view, all disks that are known at a node, and those of them that were not removed yet.
+    fn newest_with_disks_at(
+        &self,
+        gone: NodeId,
+    ) -> Result<(View, BTreeSet<DiskId>, BTreeSet<DiskId>), String> {
+        let newest = self.consensus.newest_view().ok_or(NO_CLUSTER)?;
+        let disks = self.disks_at(gone);
+        let fresh = disks.difference(&newest.removed).copied().collect();
+        Ok((newest.clone(), disks, fresh))
     }
 
     /// A node is to lead.

@@ -199,8 +199,8 @@ impl LockNode {
         let wait = self.setup.timing.wait();
         let Some(membership) = &self.membership else { return };
         let view = &membership.view;
-        let is_settled =
-            view.next_voters.is_none() && self.voters_changed.is_none_or(|changed| self.now > changed + wait);
+        let is_long_ago = self.voters_changed.is_none_or(|changed| self.now > changed + wait);
+        let is_settled = view.next_voters.is_none() && (is_long_ago || self.has(Flaw::AgeAfterVoterChange));
         let ages = membership
             .reports
             .values()

@@ -126,7 +126,7 @@ fn greeting() -> Greeting {
 
 fn founding() -> Founding {
     let list = [0, 1, 2].map(|index| (node(index), (disk(index), nonce(10 + index))));
-    Founding { disk: disk(1), share: nonce(11), list: Some(Founders(list.into())) }
+    Founding { disk: disk(1), share: nonce(11), list: Some(Founders(list.into())), waits: true }
 }
 
 fn welcome() -> Welcome {

@@ -148,7 +148,8 @@ fn the_honest_cluster_of_these_tests_serves_everybody() {
 #[test]
 fn three_nodes_bear_everything_that_can_be_decoded() {
     let mut sent = 0;
-    for seed in 0..80 {
+    // Lies about disks set nodes back, which then say little.
+    for seed in 0..240 {
         println!("seed {seed}");
         let mut cluster = settled(3, "carvalho-roucairol");
         let mut enemy = Enemy::new(seed, |_, _| false);

@@ -9,6 +9,8 @@ use doorway_simulator::Engine;
 
 use super::Judge;
 use crate::chaos::host::{Claim, Forgetting, Host, Said};
+use crate::chaos::moment::Moment;
+use crate::chaos::rule::Rule;
 use crate::chaos::violation::Kind;
 
 /// The heartbeats of one life, and who stands behind them.
@@ -48,6 +50,7 @@ impl Judge {
         for said in said {
             match said {
                 Said::Heartbeat { life, seq } => {
+                    self.fire(Rule::Heartbeat);
                     let local = engine.local_time(node, self.now);
                     self.beats.entry(life).or_default().send(seq, local);
                 }
@@ -60,6 +63,11 @@ impl Judge {
                         );
                     }
                 }
+                Said::Refusal { is_stale: true } => self.fire(Rule::RefusedStale),
+                Said::Refusal { is_stale: false } => self.fire(Rule::RefusedOutsider),
+                Said::HeardOld => self.fire(Rule::DroppedOld),
+                Said::HeardEarly => self.fire(Rule::KeptEarly),
+                Said::Snapshot => self.moments.push((Moment::Snapshot, node)),
                 Said::Report(report) => self.judge_report(report),
                 Said::Forget(forgetting) => self.judge_forgetting(node, &forgetting),
                 Said::Claim(claim) => self.judge_claim(node, claim, disk),
@@ -85,7 +93,7 @@ impl Judge {
         let number = report.view;
         let of_view = self.reports.entry(number).or_default();
         match of_view.get(&report.incarnation) {
-            Some(known) if *known == report => return,
+            Some(known) if *known == report => {}
             Some(_) => {
                 let life = report.incarnation;
                 self.violate(Kind::Report, format!("{life} has changed its report for view {number}"));
@@ -94,15 +102,16 @@ impl Judge {
                 let is_twice =
                     |name: &&SectionName| of_view.values().any(|other| other.inside.contains(name));
                 let twice = report.inside.iter().find(is_twice).cloned();
+                let has_holder = !report.inside.is_empty();
                 of_view.insert(report.incarnation, report);
+                if has_holder {
+                    self.fire(Rule::ReportedInside);
+                }
                 if let Some(name) = twice {
                     let what = format!("two report for view {number} that they are inside {name}");
                     self.violate(Kind::Report, what);
                 }
             }
-        }
-        while self.reports.len() > Self::REMEMBERED {
-            self.reports.pop_first();
         }
     }
 

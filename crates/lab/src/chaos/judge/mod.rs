@@ -1,23 +1,31 @@
 //! The judge of a cluster: whoever is inside, every fence, every view, in true time. It trusts no node.
 
 mod letters;
+mod rules;
 mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{Incarnation, Report, RequestId, Timing, View, wire};
+use doorway_node::{DiskId, Epoch, Incarnation, Report, RequestId, Timing, View, wire};
 use doorway_simulator::Engine;
 
 use self::letters::Beats;
-use super::cluster::Design;
+use self::rules::Watched;
+use super::design::Design;
 use super::host::{Claim, Host, Said};
+use super::moment::Moment;
+use super::rule::Rule;
 use super::violation::{Kind, Violation};
 
 /// What is known about a cluster, and what was wrong in it.
 pub struct Judge {
     timing: Timing,
+    /// The epoch of the cluster that is judged, where there may be others.
+    epoch: Option<Epoch>,
+    /// Those whom nodes of other clusters let in.
+    foreign: BTreeSet<RequestId>,
     /// Who is inside, as far as they have been told.
     holders: BTreeMap<RequestId, Holder>,
     /// The last fence of each section.
@@ -26,11 +34,13 @@ pub struct Judge {
     stores: BTreeMap<SectionName, Fence>,
     /// Every view that was decided, and when the first node knew.
     views: BTreeMap<u64, (View, Ticks)>,
-    /// The end of each life's lease as far as it got, on its clock and in true time.
-    leases: BTreeMap<Incarnation, (Ticks, Ticks)>,
+    /// The end of each life's lease in true time, until it is long over.
+    leases: BTreeMap<Incarnation, Ticks>,
+    /// The same on the clock of its node, as it was judged last, for good.
+    judged: BTreeMap<Incarnation, Ticks>,
     /// The heartbeats of each life.
     beats: BTreeMap<Incarnation, Beats>,
-    /// The reports for the latest views.
+    /// The reports for each view.
     reports: BTreeMap<u64, BTreeMap<Incarnation, Report>>,
     /// Each view that was installed, with those inside when it began.
     installed: BTreeMap<u64, (View, BTreeMap<SectionName, NodeId>)>,
@@ -49,6 +59,18 @@ pub struct Judge {
     /// What each node had adopted and installed when it was looked at last.
     standings: Vec<(u64, bool)>,
     violations: Vec<Violation>,
+    /// How often each rule was seen.
+    fired: BTreeMap<Rule, u64>,
+    /// Whether the founders begin with blank disks.
+    begins_blank: bool,
+    /// What was seen of each node last.
+    watched: Vec<Watched>,
+    /// The disk with which each node was taken in last.
+    disks: BTreeMap<NodeId, DiskId>,
+    /// The newest view with two voter sets that a leader has proposed.
+    proposed: u64,
+    /// Moments that the nemesis has not taken yet.
+    moments: Vec<(Moment, NodeId)>,
     /// How often somebody was let in.
     pub entries: u64,
     /// How many writes a store refused, because of somebody who was late.
@@ -73,18 +95,19 @@ struct Holder {
 impl Judge {
     /// More violations of one kind are not collected.
     const MOST: usize = 5;
-    /// Of how many views the reports are kept.
-    const REMEMBERED: usize = 8;
     const COUNTER_BITS: u32 = wire::COUNTER_BITS;
 
     pub(super) fn new(design: &Design) -> Self {
         Self {
             timing: design.timing,
+            epoch: None,
+            foreign: BTreeSet::new(),
             holders: BTreeMap::new(),
             fences: BTreeMap::new(),
             stores: BTreeMap::new(),
             views: BTreeMap::new(),
             leases: BTreeMap::new(),
+            judged: BTreeMap::new(),
             clean: BTreeSet::new(),
             first_views: BTreeMap::new(),
             standings: vec![(0, false); design.nodes],
@@ -96,6 +119,12 @@ impl Judge {
             known: vec![0; design.nodes],
             clocks: vec![BTreeMap::new(); design.nodes],
             violations: Vec::new(),
+            fired: BTreeMap::new(),
+            begins_blank: design.begins_blank,
+            watched: vec![Watched::default(); design.nodes],
+            disks: BTreeMap::new(),
+            proposed: 0,
+            moments: Vec::new(),
             entries: 0,
             refused_writes: 0,
             now: Ticks(0),
@@ -112,6 +141,18 @@ impl Judge {
     #[must_use]
     pub fn views(&self) -> u64 {
         self.views.len() as u64
+    }
+
+    /// The cluster was recovered. From now on it is judged as the one of this epoch; nodes of other epochs are not of it, and are only
+    /// watched to see that nobody is of both.
+    pub fn follow(&mut self, epoch: Epoch) {
+        self.epoch = Some(epoch);
+    }
+
+    /// Whether a node is of another cluster than the one that is judged.
+    fn is_foreign(&self, node: NodeId, engine: &Engine<Host>) -> bool {
+        let theirs = || engine.machines()[node.index()].look().epoch;
+        self.epoch.is_some_and(|mine| theirs().is_some_and(|theirs| theirs != mine))
     }
 
     /// Something was wrong.
@@ -132,7 +173,12 @@ impl Judge {
         engine: &Engine<Host>,
     ) {
         self.now = engine.now();
+        if self.is_foreign(node, engine) {
+            self.foreign.insert(request);
+            return;
+        }
         self.entries += 1;
+        self.watch_entry(node, &sections, engine);
         for (name, fence) in &sections {
             self.judge_entry(node, request, name, *fence, engine);
         }
@@ -191,7 +237,7 @@ impl Judge {
         let unknown = sections.iter().find(|(name, _)| !machine.knows_holder(name));
         let is_later = |life| self.first_views.get(life).is_none_or(|first| *first > view.number);
         let is_outside = |life| !view.has(life) && !self.clean.contains(life) && !is_later(life);
-        let outsider = self.leases.iter().find(|(life, (_, end))| *end > self.now && is_outside(life));
+        let outsider = self.leases.iter().find(|(life, end)| **end > self.now && is_outside(life));
         if let (Some((name, _)), Some((life, _))) = (unknown, outsider) {
             let number = view.number;
             self.violate(
@@ -204,6 +250,7 @@ impl Judge {
     /// Somebody may stay longer: nobody else has come in meanwhile.
     pub fn renew(&mut self, request: RequestId, until: Ticks, engine: &Engine<Host>) {
         self.now = engine.now();
+        self.fire(Rule::Renewed);
         let Some(holder) = self.holders.get_mut(&request) else { return };
         holder.until = holder.until.max(until + self.timing.margin);
         let is_valid = Self::is_valid(holder, engine);
@@ -234,6 +281,9 @@ impl Judge {
     /// Somebody who was let in writes to the store behind a section.
     pub fn write(&mut self, request: RequestId, sections: &[(SectionName, Fence)], engine: &Engine<Host>) {
         self.now = engine.now();
+        if self.foreign.contains(&request) {
+            return;
+        }
         for (name, fence) in sections {
             let highest = self.stores.entry(name.clone()).or_default();
             if fence >= highest {
@@ -264,11 +314,18 @@ impl Judge {
         if let Some(what) = breach {
             self.violate(Kind::Breach, format!("node {node}: {what}"));
         }
+        if self.epoch.is_some() {
+            self.judge_epochs(node, engine);
+        }
+        if self.is_foreign(node, engine) {
+            return;
+        }
         self.judge_said(node, said, disk, engine);
         let look = engine.machines()[node.index()].look();
         let adopted = look.view.map_or(0, |view| view.number);
         let is_active = look.standing == Standing::Active;
         let before = std::mem::replace(&mut self.standings[node.index()], (adopted, is_active));
+        self.watch(node, before, &look, engine);
         if let Some(newest) = look.newest {
             self.judge_views(node, newest.number, engine);
         }
@@ -282,6 +339,14 @@ impl Judge {
             self.judge_clocks(node, engine);
         }
         self.judge_lease(node, engine);
+    }
+
+    /// The clock of a node goes at another rate from now on, so its lease ends at another time.
+    pub(super) fn note_drift(&mut self, node: NodeId, engine: &Engine<Host>) {
+        self.now = engine.now();
+        if !engine.is_crashed(node) && !self.is_foreign(node, engine) {
+            self.judge_lease(node, engine);
+        }
     }
 
     /// The clocks of sections only go forward within a view, forgotten or not.
@@ -311,6 +376,7 @@ impl Judge {
     /// A node has stopped.
     pub(super) fn forget_node(&mut self, node: NodeId) {
         self.standings[node.index()] = (0, false);
+        self.watched[node.index()] = Watched::default();
         self.known[node.index()] = 0;
         self.claims[node.index()] = None;
         self.clocks[node.index()].clear();

@@ -9,6 +9,7 @@ use doorway_simulator::Engine;
 
 use super::{Holder, Judge};
 use crate::chaos::host::Host;
+use crate::chaos::rule::Rule;
 use crate::chaos::violation::Kind;
 
 impl Judge {
@@ -32,6 +33,22 @@ impl Judge {
         }
     }
 
+    /// No node is in a view of another cluster than its own.
+    pub(super) fn judge_epochs(&mut self, node: NodeId, engine: &Engine<Host>) {
+        let look = engine.machines()[node.index()].look();
+        let is_of_two = |(member, life): &(&NodeId, &Incarnation)| {
+            let member = engine.machines()[member.index()].look();
+            let is_other = look.epoch.zip(member.epoch).is_some_and(|(mine, theirs)| mine != theirs);
+            member.incarnation == **life && is_other
+        };
+        let Some(view) = look.newest else { return };
+        if let Some((member, _)) = view.members.iter().find(is_of_two) {
+            let number = view.number;
+            let what = format!("node {member} of another epoch is in view {number} of node {node}");
+            self.violate(Kind::Epochs, what);
+        }
+    }
+
     /// Every decided number has one content, and whoever was left out stays out.
     fn judge_view(&mut self, node: NodeId, view: &View, engine: &Engine<Host>) {
         let number = view.number;
@@ -48,6 +65,7 @@ impl Judge {
         if let Some(early) = self.holders.values().find(is_early).map(|holder| holder.node) {
             self.violate(Kind::EarlyLeave, format!("node {early} has left while somebody was inside"));
         }
+        self.watch_view(node, view);
         self.clean.extend(&view.clean);
         for life in view.members.values() {
             let first = self.first_views.entry(*life).or_insert(number);
@@ -95,6 +113,7 @@ impl Judge {
             );
         }
         self.judge_known_holders(&view, &holders, engine);
+        self.watch_installation(node, &view, &holders, engine);
     }
 
     /// If a view knows who is inside a section, nobody outside of the view is.
@@ -129,19 +148,28 @@ impl Judge {
         }
     }
 
-    /// A lease never goes back, a majority stands behind it, and that of somebody who was left out ends in time.
+    /// A lease never goes back, a majority stood behind it when it last grew, and that of somebody who was left out ends in time.
     pub(super) fn judge_lease(&mut self, node: NodeId, engine: &Engine<Host>) {
         let look = engine.machines()[node.index()].look();
         let (life, until) = (look.incarnation, look.lease_until);
-        if until == Ticks(0) || self.leases.get(&life).is_some_and(|(known, _)| *known == until) {
+        if until == Ticks(0) {
             return;
         }
+        // When that is in true time changes with the clock, also while the lease does not.
         let end = engine.true_time(node, until);
-        let known = self.leases.insert(life, (until, end));
-        if known.is_some_and(|(known, _)| until < known) {
+        if self.leases.insert(life, end) != Some(end) {
+            self.judge_end(life, end);
+        }
+        let known = self.judged.insert(life, until);
+        if known.is_some_and(|known| until < known) {
             self.violate(Kind::Lease, format!("the lease of {life} went back"));
         }
-        if let Some(view) = look.view
+        // Who sleeps through a change of voters adopts the view with a lease that others stood behind.
+        let has_grown = known.is_none_or(|known| until > known);
+        if has_grown && look.view.is_some_and(|view| view.next_voters.is_some()) {
+            self.fire(Rule::JointLease);
+        }
+        if let Some(view) = look.view.filter(|_| has_grown)
             && self.majority_since(&life, view).is_none_or(|since| until > since + self.timing.lease)
         {
             self.violate(
@@ -149,7 +177,6 @@ impl Judge {
                 format!("{life} has a longer lease than a majority of the voters stands for"),
             );
         }
-        self.judge_end(life, end);
     }
 
     fn judge_end(&mut self, life: Incarnation, end: Ticks) {
@@ -165,6 +192,6 @@ impl Judge {
             );
         }
         let now = self.now;
-        self.leases.retain(|_, (_, end)| *end + longest > now);
+        self.leases.retain(|_, end| *end + longest > now);
     }
 }

@@ -1,5 +1,7 @@
 //! The view change, explored: exact numbers of states, no violation of the rules as they are, and a shortest run against each flaw.
 
+mod voters;
+
 use std::collections::HashMap;
 
 use doorway_checker::{Exploration, Known, Limits, Property, Search, System, explore};
@@ -8,7 +10,7 @@ use doorway_lab::processors;
 use doorway_lab::views::{ViewBounds, ViewFlaw, ViewModel, Witnesses};
 
 const fn bounds(views: u8, changes: usize, crash: bool, leave: bool) -> ViewBounds {
-    ViewBounds { views, changes, crash, leave, set_back: None }
+    ViewBounds { crash, leave, ..ViewBounds::quiet(views, changes) }
 }
 
 /// The same, and one disk may be set back.
@@ -73,7 +75,7 @@ fn every_view_lets_somebody_in() {
 
 /// Every flaw with the lengths of the shortest runs to two clients inside: reduced, and with every step on its own where that
 /// is found soon.
-const FLAWS: [(ViewFlaw, usize, Option<usize>); 19] = [
+const FLAWS: [(ViewFlaw, usize, Option<usize>); 27] = [
     (ViewFlaw::NoWait, 6, Some(7)),
     (ViewFlaw::WaitFromAccepting, 7, None),
     (ViewFlaw::WaitOverwritten, 10, None),
@@ -93,6 +95,14 @@ const FLAWS: [(ViewFlaw, usize, Option<usize>); 19] = [
     (ViewFlaw::SyncedIgnored, 8, None),
     (ViewFlaw::SyncedAfterBoot, 8, None),
     (ViewFlaw::MarkNotDurable, 14, None),
+    (ViewFlaw::VotersBesideViews, 11, None),
+    (ViewFlaw::JointSkipped, 9, None),
+    (ViewFlaw::FirstVoterSetOnly, 12, None),
+    (ViewFlaw::VotersSinceIgnored, 11, None),
+    (ViewFlaw::AgeDespiteVoterChange, 11, None),
+    (ViewFlaw::AgeWithoutBootGuard, 9, None),
+    (ViewFlaw::SlackNotReported, 9, None),
+    (ViewFlaw::FreedAtDeadline, 4, Some(5)),
 ];
 
 #[test]
