@@ -11,10 +11,11 @@
 //! A request may have a time-to-live. Then its client gives a sign of life, [`Ask::Alive`], as soon as it is in and every third of
 //! that time. The deadline that it is told is the earlier one of the lease's and of its last sign plus the time-to-live.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_node::{Loss, Reason, Stay};
+use doorway_node::{Loss, Reason, Revocation, Stay};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -262,6 +263,8 @@ pub struct OwnStatus {
     pub memory: Option<u64>,
     /// The cluster that it belongs to, by its epoch: a recovery or a restoration begins a new one.
     pub epoch: Option<String>,
+    /// Certificates that the cluster has revoked, by the name of their node.
+    pub revoked: BTreeMap<String, Revocation>,
     /// What an operator should know: founders that are missing, a disk that was set back, nodes that are not listened to.
     pub warnings: Vec<String>,
 }

@@ -96,6 +96,14 @@ impl Daemon {
         look(config).map(drop)
     }
 
+    /// Reads the disk of a node that is not running and changes nothing.
+    ///
+    /// # Errors
+    /// If its file is damaged or cannot be read.
+    pub fn examine_disk(config: &Config) -> Result<DiskCheck, Refusal> {
+        disk::examine(config)
+    }
+
     /// Lets this process have as many connections as its system allows: the usual limit of a shell is far below
     /// [`crate::config::Limits`]. It is up to the program, which may have reasons of its own.
     pub fn raise_file_limit() {

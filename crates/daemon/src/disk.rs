@@ -70,6 +70,28 @@ pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
     }
 }
 
+/// What an operator should know about the disk of a node that is not running.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiskCheck {
+    /// If the disk was set back, so that the node would start and take no part: a sentence that says so and what to do.
+    pub set_back: Option<String>,
+    /// The last write is unfinished: the next start cuts off this many bytes.
+    pub torn_bytes: usize,
+}
+
+/// Reads the disk of a node and changes nothing. A disk that does not exist yet is in order.
+pub(crate) fn examine(config: &Config) -> Result<DiskCheck, Refusal> {
+    match std::fs::read(config.data.join(FileDisk::NAME)) {
+        Ok(bytes) => {
+            let memory = read(config, &bytes)?;
+            let set_back = memory.identity.set_back.map(|_| own_set_back());
+            Ok(DiskCheck { set_back, torn_bytes: bytes.len() - memory.whole })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(DiskCheck::default()),
+        Err(error) => Err(cannot_use(config, &error)),
+    }
+}
+
 /// Reads what a node has kept.
 ///
 /// # Errors

@@ -47,3 +47,4 @@ mod tls;
 
 pub use config::Config;
 pub use daemon::Daemon;
+pub use disk::DiskCheck;

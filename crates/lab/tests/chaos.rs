@@ -54,12 +54,6 @@ const ORDEALS: [&str; 8] = [
     "recovered twice",
 ];
 
-/// Runs that end without a leader although all is mended, by what their logs and the code of the engine show: while voters change,
-/// those of the old voters whose votes are needed have the new configuration, without them, in their logs, and nobody else has.
-/// They refuse everybody whose log is shorter, and `noraft` does not let a node stand that is no voter of its own newest
-/// configuration. Nobody is let in, so exclusion holds. When that is mended, these runs no longer stall, and this list fails.
-const STALLS: [(&str, u64); 1] = [("carvalho-roucairol", 52)];
-
 #[test]
 fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
     let catalog = Catalog::textbook();
@@ -74,10 +68,8 @@ fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
         let broken: Result<(), Infallible> = in_order(1..101, processors(), job, |step| {
             if let Step::Done(seed, outcome) = step {
                 let n = nodes_of(seed);
-                let kinds: Vec<Kind> = outcome.violations.iter().map(|violation| violation.kind).collect();
-                let expected: &[Kind] = if STALLS.contains(&(name, seed)) { &[Kind::Stall] } else { &[] };
-                assert_eq!(
-                    kinds, expected,
+                assert!(
+                    outcome.violations.is_empty(),
                     "doorway chaos --algorithm {name} --nodes {n} --seed {seed} --seeds 1 --virtual 25s: {:?}",
                     outcome.violations
                 );
@@ -192,7 +184,7 @@ flaws_are_found! {
     a_slack_that_is_not_reported_is_found: SlackNotReported of "naimi-trehel" with 5 by TwoInside,
     /// A client that fell silent stays until the deadline that it was told, and its node frees by the time-to-live.
     a_deadline_beyond_the_time_to_live_is_found: DeadlineBeyondTtl of "naimi-trehel" with 5 by TwoInside,
-    /// The two recoveries of one cluster take each other's nodes in.
+    /// The two recoveries of one cluster take each other's nodes in. That a node merely fails to notice the other cluster does not count.
     epochs_that_are_ignored_are_found: EpochIgnored of "naimi-trehel" with 5 by TwoInside | Fence | Views | Epochs,
     /// A member with somebody inside starts again soon after the voters changed, and the new voters never stood behind its lease.
     an_age_rule_that_ignores_a_change_of_voters_is_found:

@@ -191,6 +191,8 @@ pub enum Notice {
         /// How far the peer has seen the disk.
         seen: DiskState,
     },
+    /// A leader has replaced a view in this node's log. A view that was decided is never replaced, unless a disk was set back.
+    ViewReplaced(u64),
     /// A node is not listened to from now on.
     Stranger {
         /// Which.

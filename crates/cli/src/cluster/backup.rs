@@ -1,11 +1,13 @@
 //! `doorway cluster backup` and `restore`: what a cluster needs to begin anew with rising fences.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use doorway_client::protocol::Status;
 use doorway_core::{Fence, Refusal};
 use doorway_daemon::{Config, founding};
+use doorway_node::Revocation;
 use doorway_node::wire::COUNTER_BITS;
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +17,8 @@ use crate::typed::Typed;
 
 /// Write down what is needed to found the cluster again with rising fences
 ///
-/// Prints a few lines of TOML: the cluster, its epoch and the number of its newest view, above which a restored cluster begins. No lock, no holder
-/// and no vote is in it. A restored cluster leaps ahead by eight million views, so a backup may be old; but take a new one after each `recover` and
+/// Prints a few lines of TOML: the cluster, its epoch, the number of its newest view, above which a restored cluster begins, and the certificates
+/// that were revoked. No lock, no holder and no vote is in it. A restored cluster leaps ahead by eight million views, so a backup may be old; but take a new one after each `recover` and
 /// `restore`, which leap as well. Keep it with your other backups.
 ///
 /// Never back up or restore a data folder. A node that starts from a copied one is set back: it has forgotten votes that it gave, the other nodes know
@@ -35,7 +37,8 @@ pub(super) struct Backup {
 /// For when all nodes have lost their disks; if one of them has kept its own, use `doorway cluster recover` there. Writes the disk of one node, which
 /// must be empty: that node is a cluster of one, in an epoch of its own, and the others join it with empty data folders.
 ///
-/// Without a backup, --above takes the highest fence that any store has seen.
+/// Without a backup, --above takes the highest fence that any store has seen. It does not know which certificates were revoked: if any were, replace
+/// the authority first (`doorway cluster rotate-certificates --help`).
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster restore lab.backup --config node.toml
@@ -63,6 +66,9 @@ struct Kept {
     /// Seconds since 1970.
     taken: u64,
     nodes: Vec<String>,
+    /// Certificates that stay void, by the name of their node.
+    #[serde(default)]
+    revoked: BTreeMap<String, Revocation>,
 }
 
 const VERSION: u32 = 1;
@@ -88,28 +94,34 @@ pub(super) fn backup(backup: &Backup) -> Result<Answer, Refusal> {
 /// What a status tells that a restored cluster needs. A node that is in no view may not know the newest one.
 fn keep(status: &Status) -> Result<Kept, Refusal> {
     let own = status.nodes.iter().filter_map(|node| node.own.as_ref());
-    let newest = own.filter_map(|own| Some((own.view?, own.epoch.clone()?))).max();
-    let Some((view, epoch)) = newest else {
+    let newest = own.filter_map(|own| Some((own.view?, own.epoch.clone()?, own.revoked.clone()))).max();
+    let Some((view, epoch, revoked)) = newest else {
         return Err(Refusal::new(
             "no node that answers takes part in a view: a backup is taken while the cluster is well",
         ));
     };
     let taken = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let nodes = status.nodes.iter().map(|node| node.name.clone()).collect();
-    Ok(Kept { version: VERSION, cluster: status.cluster.clone(), epoch, view, taken, nodes })
+    Ok(Kept { version: VERSION, cluster: status.cluster.clone(), epoch, view, taken, nodes, revoked })
 }
 
 pub(super) fn restore(restore: &Restore, typed: &Typed) -> Result<Answer, Refusal> {
     let config = Config::load(&restore.config)?;
-    let view = match (&restore.backup, restore.above) {
-        (Some(file), _) => read(file, &config)?.view,
-        (None, Some(fence)) => Fence(fence).0 >> COUNTER_BITS,
+    let (view, revoked) = match (&restore.backup, restore.above) {
+        (Some(file), _) => read(file, &config).map(|kept| (kept.view, kept.revoked))?,
+        (None, Some(fence)) => (Fence(fence).0 >> COUNTER_BITS, BTreeMap::new()),
         (None, None) => return Err(Refusal::new("name a backup, or the highest fence with --above")),
     };
-    founding::restore(&config, view)?;
+    let void: Vec<String> = revoked.keys().cloned().collect();
+    founding::restore(&config, view, revoked)?;
+    let void = if void.is_empty() {
+        String::new()
+    } else {
+        format!(" Certificates of {} stay revoked.", void.join(", "))
+    };
     let (file, node, program) = (restore.config.display(), &config.me().name, &typed.program);
     Ok(Answer::holds(format!(
-        "Node {node} is a cluster of one, with fences above those of view {view}. Next:
+        "Node {node} is a cluster of one, with fences above those of view {view}.{void} Next:
 1. Start it: {program} node --config {file}
 2. Empty the data folders of the other nodes and start them: they join it.
 3. {program} status shows them come in.\n"

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
-use doorway_daemon::{Config, founding};
+use doorway_daemon::{Config, Daemon, founding};
 
 use crate::typed::Typed;
 use crate::{Answer, question};
@@ -38,8 +38,17 @@ pub(super) fn answer(recover: &Recover, typed: &Typed) -> Result<Answer, Refusal
             "that is not the name of this cluster, {cluster:?}: nothing was changed"
         )));
     }
+    let is_set_back = Daemon::examine_disk(&config)?.set_back.is_some();
     let kept = founding::recover(&config)?;
-    Ok(Answer::holds(done(recover, &config, &kept, typed)))
+    let mut answer = Answer::holds(done(recover, &config, &kept, typed));
+    if is_set_back {
+        answer.notes.push(
+            "the disk of this node was set back to an earlier copy, so it may know less than the other survivors: if one of them \
+             has kept its disk, recover there instead, and empty this data folder"
+                .to_owned(),
+        );
+    }
+    Ok(answer)
 }
 
 fn name_given(recover: &Recover, config: &Config) -> Result<String, Refusal> {

@@ -85,18 +85,29 @@ fn load(catalog: &Catalog, path: &Path, typed: &Typed) -> Result<(Config, Recipe
 fn checked(catalog: &Catalog, path: &Path, typed: &Typed) -> Answer {
     let verdict = load(catalog, path, typed).and_then(|(config, recipe)| {
         Daemon::check(&config)?;
-        Ok((config, recipe))
+        let disk = Daemon::examine_disk(&config)?;
+        if let Some(sentence) = &disk.set_back {
+            return Err(config.refuse("data", sentence));
+        }
+        Ok((config, recipe, disk.torn_bytes))
     });
     match verdict {
-        Ok((config, recipe)) => {
+        Ok((config, recipe, torn_bytes)) => {
             let Config { cluster, nodes, .. } = &config;
             let (node, algorithm) = (&config.me().name, recipe.name());
             let size = crate::text::counted(nodes.len() as u64, "node");
-            Answer::holds(format!(
+            let torn = format!(
+                "the last write of {} is unfinished: the next start cuts off {}",
+                config.data.display(),
+                crate::text::counted(torn_bytes as u64, "byte")
+            );
+            let text = format!(
                 "{}: right. Node {node} of cluster {cluster}, {size}, {algorithm}; clients at {}\n",
                 path.display(),
                 config.socket().display()
-            ))
+            );
+            let notes = if torn_bytes > 0 { vec![torn] } else { Vec::new() };
+            Answer { notes, ..Answer::holds(text) }
         }
         Err(refusal) => Answer { text: String::new(), notes: vec![refusal.to_string()], exit: Exit::Fails },
     }

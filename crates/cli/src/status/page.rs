@@ -201,6 +201,7 @@ mod tests {
             sent: 0,
             memory: None,
             epoch: None,
+            revoked: BTreeMap::new(),
             warnings: Vec::new(),
         };
         let node = NodeStatus {

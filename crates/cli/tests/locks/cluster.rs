@@ -255,6 +255,9 @@ fn damage_is_refused_by_check_and_start_with_its_place() {
         assert_eq!(fs::read(&file).expect("a disk"), damaged, "nothing was changed");
     }
     fs::write(&file, &whole[..whole.len() - 3]).expect("room");
+    let (code, out, err) = cluster.run(&["node", "--config", &config, "--check"]);
+    assert!(code == 0 && out.contains("right"), "{code} {out}{err}");
+    assert!(err.contains("is unfinished: the next start cuts off"), "{err}");
     cluster.start("a");
     cluster.await_ready("a");
 }

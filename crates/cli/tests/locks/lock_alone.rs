@@ -1,5 +1,6 @@
 //! `doorway lock` and a daemon that says what the test wants: statuses, deadlines, signals, what becomes of processes.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Child;
@@ -114,6 +115,7 @@ fn with_lease(lease_left: u64, standing: &str) -> Status {
         sent: 0,
         memory: None,
         epoch: None,
+        revoked: BTreeMap::new(),
         warnings: Vec::new(),
     };
     let node = NodeStatus {

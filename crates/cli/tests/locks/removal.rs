@@ -122,6 +122,33 @@ fn a_revoked_node_is_refused_by_all_and_comes_back_with_a_new_certificate() {
 }
 
 #[test]
+fn a_restored_cluster_keeps_certificates_revoked() {
+    let mut cluster = three("revoke-restore");
+    let (leader, others) = followers(&cluster);
+    let [gone, other] = [&others[0], &others[1]];
+    let (code, _, err) = cluster.run(&["cluster", "remove", gone, "--revoke", "--node", other]);
+    assert_eq!(code, 0, "{err}");
+    let (code, backup, err) = cluster.run(&["cluster", "backup", "--node", &leader]);
+    assert!(code == 0 && backup.contains(&format!("[revoked.{gone}]")), "{backup}{err}");
+    let file = cluster.folder.0.join("lab.backup").display().to_string();
+    fs::write(&file, &backup).expect("room");
+    for node in ["a", "b", "c"] {
+        cluster.kill(node);
+        fs::remove_dir_all(format!("{}/{node}/data", cluster.lab())).expect("it was there");
+    }
+    let length = cluster.log(&leader).len();
+    let (code, out, err) = cluster.run(&["cluster", "restore", &file, "--config", &cluster.config(&leader)]);
+    assert!(code == 0 && out.contains(&format!("Certificates of {gone} stay revoked.")), "{out}{err}");
+    [&leader, other, gone].iter().for_each(|node| cluster.start(node));
+    let refusal = format!("the certificate of node {gone:?} was revoked, and it was issued ");
+    until("the old certificate is refused", || {
+        cluster.log(&leader)[length..].replace('\\', "").contains(&refusal)
+    });
+    cluster.await_ready(other);
+    assert_eq!(cluster.members(&leader).len(), 2, "the removed node is not a member");
+}
+
+#[test]
 fn leadership_goes_where_it_is_told_or_stays_with_a_sentence() {
     let mut cluster = three("lead");
     let lead = |cluster: &Cluster, name: &str, via: &str| {

@@ -6,7 +6,7 @@
 mod orders;
 mod requests;
 mod status;
-mod warnings;
+pub(crate) mod warnings;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -378,6 +378,11 @@ impl Driver {
                 "this node was removed from its cluster: it can come back with an empty data folder, as a new node",
             ))),
             Notice::SetBack { by, seen } => self.hear_set_back(by, &seen),
+            Notice::ViewReplaced(view) => tracing::warn!(
+                view,
+                "the leader replaced this view in the log of this node: harmless if the view was not decided; if a disk was set back, \
+                 locks may have been handed out twice since, with equal fences"
+            ),
             Notice::Stranger { node, why } => self.hear_stranger(node, why),
             Notice::TwoClusters(epochs) => tracing::error!("{}", warnings::two_clusters(&epochs)),
             Notice::OtherFounder(node) => self.hear_other_founder(node),

@@ -162,6 +162,7 @@ impl Driver {
             sent: self.sent,
             memory: memory(),
             epoch: look.epoch.map(|epoch| epoch.to_string()),
+            revoked: look.newest.map(|view| view.revoked.clone()).unwrap_or_default(),
             warnings: self.warnings(),
         }
     }

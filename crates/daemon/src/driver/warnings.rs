@@ -98,7 +98,8 @@ impl Driver {
     }
 }
 
-fn own_set_back() -> String {
+/// The disk of the node was set back, and what to do about it.
+pub(crate) fn own_set_back() -> String {
     format!(
         "the disk of this node was set back to an earlier copy, or lost what it had synced: it takes no part any more; {ADVICE}"
     )

@@ -1,12 +1,13 @@
 //! One survivor goes on when a majority of the voters is lost.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
-use doorway_node::Epoch;
 use doorway_node::disk::{self, Disk as _, FileDisk, Recovery};
+use doorway_node::{Epoch, Revocation};
 
 use crate::Config;
 use crate::identity::{draw, new_disk, new_nonce};
@@ -30,11 +31,11 @@ pub fn recover(config: &Config) -> Result<PathBuf, Refusal> {
 }
 
 /// Begins a cluster anew of which only the number of a view is known, from a backup or from a fence: this node is its only voter, and its fences
-/// are above all that were handed out up to that view. The others join it with empty data folders.
+/// are above all that were handed out up to that view. Certificates in `revoked` stay void. The others join it with empty data folders.
 ///
 /// # Errors
 /// If the node has a disk already, or something cannot be written.
-pub fn restore(config: &Config, view: u64) -> Result<(), Refusal> {
+pub fn restore(config: &Config, view: u64, revoked: BTreeMap<String, Revocation>) -> Result<(), Refusal> {
     let file = config.data.join(FileDisk::NAME);
     if file.exists() {
         return Err(Refusal::new(format!(
@@ -43,7 +44,7 @@ pub fn restore(config: &Config, view: u64) -> Result<(), Refusal> {
             config.data.display()
         )));
     }
-    let bytes = disk::restore(view, &draw_recovery(config))?;
+    let bytes = disk::restore(view, revoked, &draw_recovery(config))?;
     let made = FileDisk::open(&config.data, || bytes);
     made.map(drop).map_err(|error| crate::disk::cannot_use(config, &error))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use doorway_client::protocol::{Ask, Order, Told};
-use doorway_daemon::founding;
+use doorway_daemon::{Daemon, DiskCheck, founding};
 use doorway_node::{Loss, Stay};
 
 use crate::client::section;
@@ -177,10 +177,47 @@ fn a_disk_that_was_set_back_takes_no_part_and_both_sides_say_so() {
     wait_for_warning(&cluster, "b", "the disk of this node was set back");
     cluster.client("a").pass("door");
     cluster.kill("b");
+    let checked = Daemon::examine_disk(&cluster.config("b")).expect("it can be read");
+    assert!(checked.set_back.is_some_and(|sentence| sentence.contains("the disk of this node was set back")));
+    assert_eq!(Daemon::examine_disk(&cluster.config("a")), Ok(DiskCheck::default()));
     std::fs::remove_dir_all(&data).expect("it is ours");
     cluster.start("b");
     cluster.wait_until_ready();
     cluster.client("b").pass("door");
+}
+
+/// The example of docs/guarantees.md: nobody that c meets knows better of b.
+#[test]
+fn a_set_back_disk_that_meets_nobody_who_knows_better_serves_until_it_does() {
+    let mut cluster = Cluster::running(3);
+    cluster.kill("c");
+    cluster.client("a").pass("door");
+    cluster.kill("b");
+    let file = cluster.config("b").data.join("node.log");
+    let copy = std::fs::read(&file).expect("it is there");
+    cluster.start("b");
+    cluster.wait_until_ready();
+    let mut fences = vec![cluster.client("a").pass("door")];
+    ["a", "b"].iter().for_each(|name| cluster.kill(name));
+    std::fs::write(&file, copy).expect("room");
+    cluster.start("b");
+    cluster.start("c");
+    cluster.wait_until_ready();
+    fences.push(cluster.client("c").pass("door"));
+    cluster.start("a");
+    wait_for_warning(&cluster, "b", "the disk of this node was set back");
+    // a and c go on, perhaps with fences that were handed out before; a recovery leaps above all of them.
+    fences.push(cluster.client("a").pass("door"));
+    ["a", "b", "c"].iter().for_each(|name| cluster.kill(name));
+    founding::recover(&cluster.config("a")).expect("it is a survivor");
+    cluster.start("a");
+    for name in ["b", "c"] {
+        std::fs::remove_dir_all(cluster.config(name).data).expect("it is ours");
+        cluster.start(name);
+    }
+    cluster.wait_until_ready();
+    let last = cluster.client("c").pass("door");
+    assert!(fences.iter().all(|fence| *fence < last), "{fences:?} and then {last}");
 }
 
 /// What the folder of a node was after `cluster init`: without data.

@@ -49,8 +49,10 @@ pub enum Kind {
     Stopped,
     /// A node says that its disk was set back, and it was not; or it was, and its peers did not notice.
     SetBack,
-    /// A node is in the views of two clusters, or does not notice that there are two.
+    /// A view has nodes of two clusters.
     Epochs,
+    /// A node does not notice that there are two clusters.
+    Unnoticed,
     /// A release or a cancellation that should change nothing did.
     Command,
 }
@@ -81,6 +83,7 @@ impl Kind {
             | Kind::Stopped
             | Kind::SetBack
             | Kind::Epochs
+            | Kind::Unnoticed
             | Kind::Command => {
                 return None;
             }

@@ -6,6 +6,7 @@ use doorway_core::Ticks;
 use noraft::{Action, LogEntries, LogEntry, Message};
 
 use super::ballot::outlines;
+use super::outgoing::{end_for_votes, measured_by};
 use super::{Ballot, Body, Config, Consensus, Entry, Position, Snapshot};
 use crate::disk::Record;
 use crate::{DiskId, View};
@@ -165,7 +166,14 @@ impl Consensus {
 
     pub(super) fn forget_what_is_not_in_the_log(&mut self) {
         let (entries, base) = (self.raft.log().entries(), self.base.position.index);
-        self.views.retain(|position, _| position.index > base && entries.contains((*position).into()));
+        let replaced = &mut self.replaced;
+        self.views.retain(|position, view| {
+            let is_in = entries.contains((*position).into());
+            if !is_in && position.index > base {
+                replaced.push(view.number);
+            }
+            is_in && position.index > base
+        });
     }
 
     /// A message reaches the engine, or what stands before it.
@@ -203,6 +211,7 @@ impl Consensus {
                 Message::AppendEntriesReply { from: id, term: engine_term, last_position: last.into() }
             }
         };
+        let message = measured_by(end_for_votes(&self.raft, self.commit()), &self.raft, &message);
         self.is_corrupt |= self.raft.handle_message(&message).is_err();
     }
 
@@ -242,7 +251,7 @@ impl Consensus {
     fn answer_sounding(&mut self, from: DiskId, round: u64, last: Position, now: Ticks) {
         let hears_leader = self.leader_heard.is_some_and(|heard| now < heard + self.timing.election);
         let leads = self.raft.role().is_leader() && self.hears_majority(now);
-        let is_behind = noraft::LogPosition::from(last) < self.raft.log().last_position();
+        let is_behind = noraft::LogPosition::from(last) < end_for_votes(&self.raft, self.commit());
         if !hears_leader && !leads && !is_behind {
             self.outbox.push((from, self.say(Body::Support { round })));
         }

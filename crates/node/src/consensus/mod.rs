@@ -8,6 +8,7 @@
 mod ballot;
 mod doubt;
 mod engine;
+mod outgoing;
 mod removal;
 mod transfer;
 
@@ -78,6 +79,8 @@ pub(crate) struct Consensus {
     contradictions: u32,
     /// Who has said what cannot be.
     doubts: Vec<(DiskId, &'static str)>,
+    /// The numbers of views that a leader has replaced in the log.
+    replaced: Vec<u64>,
 }
 
 /// How many messages wait at most while a write is under way; more are lost, which the consensus bears.
@@ -130,6 +133,7 @@ impl Consensus {
             have_views_changed: false,
             contradictions: 0,
             doubts: Vec::new(),
+            replaced: Vec::new(),
         };
         consensus.look_up_config(&memory.snapshot.config);
         consensus.base.view.clone().iter().for_each(|view| consensus.look_up_view(view));
@@ -241,6 +245,11 @@ impl Consensus {
     /// Who has said what cannot be, since this was asked last.
     pub(crate) fn take_doubts(&mut self) -> Vec<(DiskId, &'static str)> {
         std::mem::take(&mut self.doubts)
+    }
+
+    /// The numbers of the views that a leader has replaced in the log since this was asked last.
+    pub(crate) fn take_replaced(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.replaced)
     }
 
     /// Whether the log cannot be right.

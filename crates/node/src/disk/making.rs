@@ -1,6 +1,6 @@
 //! New disks: blank ones, those of a laboratory's founded cluster, and those on which a lost cluster goes on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{NodeId, Refusal};
 
@@ -8,7 +8,7 @@ use super::frames::file_of;
 use super::identity::Founders;
 use super::{Memory, Record};
 use crate::consensus::{Config, Entry, Position, Snapshot};
-use crate::{DiskId, Epoch, Nonce, View};
+use crate::{DiskId, Epoch, Nonce, Revocation, View};
 
 /// The file of a new disk. Its node founds a cluster with others whose disks are new, or looks for one to join. The disk draws its
 /// share of the epoch of a cluster that it founds.
@@ -125,11 +125,16 @@ pub fn recover(bytes: &[u8], recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
     recovery.file(newest, removed, last, memory.snapshot.clone())
 }
 
-/// The file of a new disk on which a cluster begins anew of which only the number of a view is known, from a backup or a fence.
+/// The file of a new disk on which a cluster begins anew of which only the number of a view is known, from a backup or a fence, and
+/// the certificates that it had revoked, from a backup.
 ///
 /// # Errors
-/// If there are no numbers left for views.
-pub fn restore(view: u64, recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
+/// If there are no numbers left for views, or the revocations are more than a cluster can have.
+pub fn restore(
+    view: u64,
+    revoked: BTreeMap<String, Revocation>,
+    recovery: &Recovery,
+) -> Result<Vec<u8>, Refusal> {
     let number = view.saturating_add(RESTORED);
     if number.saturating_add(recovery.leap()) > View::LAST {
         let most = (View::LAST - RESTORED - LEAP * 3 / 2) << crate::wire::COUNTER_BITS;
@@ -137,6 +142,6 @@ pub fn restore(view: u64, recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
             "above that there are no numbers left for views: a fence can be at most {most}"
         )));
     }
-    let newest = View { number, ..View::genesis([(recovery.disk, recovery.me)].into()) };
+    let newest = View { number, revoked, ..View::genesis([(recovery.disk, recovery.me)].into()) };
     recovery.file(&newest, BTreeSet::new(), Position::default(), Snapshot::default())
 }

@@ -1,11 +1,13 @@
 //! What a file says after writes, torn ends, damage and recoveries.
 
+use std::collections::BTreeMap;
+
 use doorway_core::NodeId;
 
 use super::making::genesis;
 use super::*;
 use crate::consensus::{Entry, Position};
-use crate::{DiskId, Epoch, Nonce};
+use crate::{DiskId, Epoch, Nonce, Revocation};
 
 /// A disk with so many starts, each a write of its own.
 fn starts(count: u64) -> Vec<u8> {
@@ -125,12 +127,18 @@ fn a_survivor_goes_on_alone_ahead_of_all_that_it_knew_of() {
 
 #[test]
 fn a_restored_cluster_begins_above_the_view_of_its_backup() {
+    let revoked: BTreeMap<_, _> =
+        [("e".to_owned(), Revocation { node: NodeId::new(5), until: 1_000 })].into();
     let memory =
-        Memory::read(&restore(77, &recovery(9, 5)).expect("there are numbers left")).expect("it is whole");
+        Memory::read(&restore(77, revoked.clone(), &recovery(9, 5)).expect("there are numbers left"))
+            .expect("it is whole");
     let view = memory.snapshot.view.expect("there is one");
     assert_eq!((view.number, memory.identity.epoch), (77 + 8 * LEAP + 5, Some(Epoch(9))));
+    assert_eq!(view.revoked, revoked, "what was revoked stays so");
     for view in [(1 << 27) - 2, (1 << 27) - 8 * LEAP, u64::MAX] {
-        let refusal = restore(view, &recovery(9, 0)).expect_err("there are no numbers left").to_string();
+        let refusal = restore(view, BTreeMap::new(), &recovery(9, 0))
+            .expect_err("there are no numbers left")
+            .to_string();
         assert!(refusal.contains("no numbers left for views: a fence can be at most"), "{refusal}");
     }
 }

@@ -40,7 +40,7 @@ struct Acquaintance {
     found: Option<DiskState>,
     /// Whether that is all that this node knows of its disk.
     is_checked: bool,
-    /// Whether a message has come that names another start. Either is late, and only a new greeting tells which.
+    /// Whether a message has come that names another start, or fewer synced writes. It may be late, and only a new greeting tells.
     is_doubted: bool,
 }
 
@@ -81,6 +81,13 @@ impl Acquaintances {
         }
         let newest = self.states.entry(disk).or_default();
         *newest = state.max(*newest);
+    }
+
+    /// Whether a disk was heard to have synced more in the same start.
+    fn has_synced_more(&self, disk: DiskId, state: &DiskState) -> bool {
+        self.states
+            .get(&disk)
+            .is_some_and(|newest| newest.is_same_start(state) && newest.synced > state.synced)
     }
 
     fn is_doubted(&self, node: NodeId) -> bool {
@@ -165,19 +172,24 @@ impl LockNode {
             || self.has(Flaw::SetBackVotes)
     }
 
-    /// Whether a message is of the start of its sender that has greeted, if it tells; then it is noted how far the disk has come. Otherwise
-    /// it is late, or its greeting is, and the sender is asked to greet again. One that names the disk of another node is let through: that is a lie, and will be noticed.
+    /// Whether a message is of the start of its sender that has greeted, if it tells, and of a disk that has come as far as it was
+    /// heard to have; then it is noted how far the disk has come. Otherwise it is late, or its greeting is, and the sender is asked to greet again. One that names the disk of another node is let through: that is a lie, and will be noticed.
     pub(super) fn is_of_known_start(&mut self, from: NodeId, msg: &Msg) -> bool {
         let Some((disk, state)) = msg.origin().filter(|_| from != self.setup.me) else { return true };
         let known = self.acquaintances.known.get(&from).map(|known| known.life);
         let is_same = known.is_some_and(|life| life.disk == disk && life.start().is_same_start(&state));
         let is_elsewhere = self.is_elsewhere(disk, from);
-        if is_same {
+        // R28: a machine that is set back with its memory keeps its start and has synced less. A message that is merely late looks
+        // the same, and is as good as lost; the next greeting tells which it was.
+        let is_behind =
+            is_same && !matches!(msg, Msg::Leave(_)) && self.acquaintances.has_synced_more(disk, &state);
+        let is_behind = is_behind && !self.has(Flaw::SyncedIgnored) && !self.has(Flaw::SetBackVotes);
+        if is_same && !is_behind {
             self.acquaintances.note(disk, state);
         } else if !is_elsewhere {
             self.acquaintances.known.entry(from).and_modify(|known| known.is_doubted = true);
         }
-        is_same || is_elsewhere
+        is_same && !is_behind || is_elsewhere
     }
 
     /// A node greets.

@@ -31,6 +31,8 @@ pub struct Look<'a> {
     pub standing: Standing,
     /// Which life it is.
     pub incarnation: Incarnation,
+    /// How many writes its disk has ever synced.
+    pub synced: u64,
     /// The view that it has adopted.
     pub view: Option<&'a View>,
     /// The newest view that it knows to be decided.
@@ -114,6 +116,7 @@ impl LockNode {
             open: self.sections.open_count(),
             waiting: self.sections.waiting_count(),
             counters: self.sections.counters,
+            synced: self.consensus.disk_state().synced,
             epoch: self.consensus.identity().epoch,
             missing_founders: self.missing_founders(),
             strangers: self.acquaintances.strangers(self.lately()).collect(),

@@ -232,6 +232,7 @@ impl LockNode {
                 self.stop("the log of this node contradicts that of its leader", effects);
             }
         }
+        effects.notices.extend(self.consensus.take_replaced().into_iter().map(Notice::ViewReplaced));
         for (disk, what) in self.consensus.take_doubts() {
             self.consensus.node_of(disk).into_iter().for_each(|node| self.sections.suspect(node, what));
         }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::hash::Hash;
 
+use super::outgoing::{end_before_open, end_for_votes, measured_by};
+
 /// A voter or listener, by its number.
 pub type Id = u64;
 
@@ -322,9 +324,16 @@ macro_rules! engine {
     };
 }
 
-engine!(Linked, noraft, noraft::Node::restart, |node: &mut noraft::Node, message| node
-    .handle_message(message)
-    .is_ok());
+engine!(Linked, noraft, noraft::Node::restart, |node: &mut noraft::Node, message| {
+    let end = end_for_votes(node, node.commit_index().get());
+    node.handle_message(&measured_by(end, node, message)).is_ok()
+});
+
+// A known-wrong variant: it ignores an uncommitted configuration even if it is a voter in it.
+engine!(Loose, noraft, noraft::Node::restart, |node: &mut noraft::Node, message| {
+    let end = end_before_open(node, node.commit_index().get(), |_| true);
+    node.handle_message(&measured_by(end, node, message)).is_ok()
+});
 
 engine!(
     Before,

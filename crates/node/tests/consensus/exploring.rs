@@ -6,7 +6,7 @@ use std::thread;
 use doorway_checker::{Exploration, Limits, Property, Search, System, explore};
 
 use super::bounds::Bounds;
-use super::engine::{Before, Engine, Linked};
+use super::engine::{Before, Engine, Linked, Loose};
 use super::history::{ELECTION_SAFETY, LEADER_COMPLETENESS};
 use super::system::Cluster;
 
@@ -31,7 +31,9 @@ fn assert_sound(states: u64, bounds: &Bounds) {
     println!("{} states, {} steps deep, {} MiB: {bounds:?}", found.states, found.depth, found.bytes >> 20);
     assert_eq!(told, Vec::<String>::new(), "{bounds:?}");
     assert!(found.is_complete, "{bounds:?}: {} states", found.states);
-    assert_eq!(found.states, states, "{bounds:?}");
+    if std::env::var_os("COUNT").is_none() {
+        assert_eq!(found.states, states, "{bounds:?}");
+    }
 }
 
 #[test]
@@ -59,7 +61,7 @@ fn a_log_is_cut_and_its_beginning_is_sent() {
 
 #[test]
 fn the_voters_change() {
-    assert_sound(236_307, &Bounds { change: Some([1, 2].into()), ..Bounds::new(2, 0) });
+    assert_sound(236_447, &Bounds { change: Some([1, 2].into()), ..Bounds::new(2, 0) });
     assert_sound(207_756, &Bounds { change: Some([1].into()), ..Bounds::new(2, 0) });
     assert_sound(
         291_814,
@@ -83,6 +85,13 @@ fn the_version_before_elects_a_leader_without_what_was_decided() {
     println!("{}", told.join("\n  "));
     assert_eq!(told.first().map(String::as_str), Some(LEADER_COMPLETENESS));
     assert_eq!(told.len(), 13, "a shortest run has twelve steps");
+}
+
+#[test]
+fn a_voter_that_ignores_a_config_in_which_it_votes_breaks_leader_completeness() {
+    let (_, told) = search::<Loose>(&Bounds { change: Some([1, 2].into()), ..Bounds::new(2, 0) });
+    println!("{}", told.join("\n  "));
+    assert_eq!(told.first().map(String::as_str), Some(LEADER_COMPLETENESS));
 }
 
 #[test]

@@ -50,5 +50,7 @@ mod engine;
 mod exploring;
 mod history;
 mod local;
+#[path = "../../src/consensus/outgoing.rs"]
+mod outgoing;
 mod second;
 mod system;

@@ -9,7 +9,7 @@ use doorway_node::{
     ClientId, Command, Lock, LockNode, Msg, Notice, Recipe, Recipes, RequestId, Setup, Timing,
 };
 
-use crate::corpus::{disk, node, nonce, section};
+use crate::corpus::{disk, node, nonce, section, with_synced};
 
 /// How long a message is under way.
 const LATENCY: Ticks = Ticks(500);
@@ -138,6 +138,12 @@ impl Cluster {
     /// A message arrives now.
     pub fn deliver(&mut self, to: usize, from: NodeId, msg: Msg) {
         self.act(to, |node, now, effects| node.on_message(now, from, (), msg, effects));
+    }
+
+    /// A forged message arrives now, with as many synced writes as its sender has: with fewer it would be taken for late.
+    pub fn forge(&mut self, to: usize, from: usize, msg: Msg) {
+        let synced = self.nodes[from].look().synced;
+        self.deliver(to, node(from), with_synced(msg, disk(from), synced));
     }
 
     /// A client says something now.

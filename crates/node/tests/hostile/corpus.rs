@@ -48,6 +48,18 @@ pub fn ballot(from: usize, term: u64, body: Body) -> Msg {
     Msg::Ballot(Ballot { from: disk(from), state: state(from, 1), epoch: None, term, body })
 }
 
+/// The same message, as if the disk of its sender had synced this many writes: with fewer it would be taken for late.
+pub fn with_synced(mut msg: Msg, of: DiskId, synced: u64) -> Msg {
+    match &mut msg {
+        Msg::Ballot(ballot) if ballot.from == of => ballot.state.synced = synced,
+        Msg::Ack(ack) if ack.voter == of => ack.state.synced = synced,
+        Msg::Heartbeat(heartbeat) if heartbeat.incarnation.disk == of => heartbeat.synced = synced,
+        Msg::Hello(hello) if hello.incarnation.disk == of => hello.synced = synced,
+        _ => {}
+    }
+    msg
+}
+
 /// A section of this name.
 pub fn section(name: &str) -> SectionName {
     SectionName::new(name).expect("a good name")

@@ -157,7 +157,7 @@ fn nobody_stands_for_election_on_a_word_that_is_not_the_leaders() {
         let lies = |cluster: &Cluster| cluster.nodes[to].look().counters.impossible;
         let before = lies(&cluster);
         let msg = ballot(from, term, Body::Lead { last });
-        cluster.deliver(to, node(from), msg);
+        cluster.forge(to, from, msg);
         let until = cluster.now + milliseconds(20);
         cluster.run_until(until);
         assert_eq!((leaders(&cluster), cluster.nodes[to].look().term), (vec![leader], now));

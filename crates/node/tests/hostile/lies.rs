@@ -1,6 +1,6 @@
 //! Lies that are spelled well: each is noticed, counted and complained of, and changes nothing.
 
-use doorway_core::{NodeId, SectionName};
+use doorway_core::{NodeId, SectionName, Ticks};
 use doorway_node::node::{Load, Standing};
 use doorway_node::timing::milliseconds;
 use doorway_node::{
@@ -9,7 +9,7 @@ use doorway_node::{
 };
 
 use crate::cluster::{Cluster, Event};
-use crate::corpus::{ballot, disk, life, node, section, state};
+use crate::corpus::{ballot, disk, life, node, section, state, with_synced};
 
 /// Three nodes that have come to life, and what the leader sent to everybody until then.
 struct Scene {
@@ -38,6 +38,7 @@ impl Scene {
 
     /// Somebody says something to a node; answers with how many lies it has counted because of it.
     fn say(&mut self, to: usize, from: usize, msg: Msg) -> u64 {
+        let msg = with_synced(msg, disk(from), self.cluster.nodes[from].look().synced);
         let msg = wire::decode(&wire::encode(&msg)).expect("it is spelled well");
         let impossible = |cluster: &Cluster| cluster.nodes[to].look().counters.impossible;
         let before = impossible(&self.cluster);
@@ -190,6 +191,37 @@ fn a_lease_counts_the_answers_of_voters_to_heartbeats_that_were_sent() {
     assert_eq!(scene.say(other, third, ack(disk(third), u64::MAX)), 1, "to what was not sent");
     assert_eq!(scene.say(other, third, ack(DiskId(99), 1)), 0, "it may have been a voter once");
     assert_eq!(scene.cluster.nodes[other].look().lease_until, before);
+}
+
+/// A machine that is restored from a snapshot with its memory goes on in the same start and has synced less than it had said.
+#[test]
+fn a_node_that_has_synced_less_than_it_said_is_not_heeded_and_greeted_anew() {
+    let mut scene = Scene::new();
+    let (other, leader) = (scene.other, scene.leader);
+    let synced = scene.cluster.nodes[other].look().synced;
+    let asks_other = |scene: &mut Scene| {
+        let until = Ticks(scene.cluster.now.0 + milliseconds(500).0);
+        let mut count = 0;
+        while let Some(event) = scene.cluster.step(until) {
+            let Event::Deliver { to, from, msg } = &event else {
+                scene.cluster.have(event);
+                continue;
+            };
+            count += u32::from(*to == other && *from == node(leader) && matches!(msg, Msg::Greeting(_)));
+            scene.cluster.have(event);
+        }
+        count
+    };
+    assert_eq!(asks_other(&mut scene), 0, "the two know each other");
+    let term = scene.term();
+    for (synced, greetings) in [(synced, 0), (synced - 1, 1)] {
+        let mut higher = ballot(other, term + 1, Body::AskVote { last: Position::default() });
+        higher = with_synced(higher, disk(other), synced);
+        scene.cluster.deliver(leader, node(other), higher);
+        let has_counted = scene.cluster.nodes[leader].look().term > term;
+        assert_eq!((has_counted, asks_other(&mut scene) > 0), (greetings == 0, greetings > 0));
+        scene = Scene::new();
+    }
 }
 
 #[test]

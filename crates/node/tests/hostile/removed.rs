@@ -59,7 +59,7 @@ fn a_removed_node_that_stands_for_election_deposes_nobody() {
             let mut bodies = vec![ask_vote(), Body::Vote { is_granted: true }, Body::Appended { last: LATE }];
             bodies.push(Body::Append { decided: 0, after: LATE, entries: Vec::new() });
             for body in bodies {
-                cluster.deliver(at, node(gone), ballot(gone, before + 10 * round, body));
+                cluster.forge(at, gone, ballot(gone, before + 10 * round, body));
             }
         }
         let until = cluster.now + milliseconds(100);
@@ -85,7 +85,7 @@ fn a_removed_node_is_not_answered_before_an_election() {
         }
     }
     let asked = |cluster: &mut Cluster, body| {
-        cluster.deliver(other, node(gone), ballot(gone, 1, body));
+        cluster.forge(other, gone, ballot(gone, 1, body));
         let mut answers = 0;
         while let Some(event) = cluster.step(cluster.now + milliseconds(1)) {
             answers += u32::from(matches!(&event, Event::Deliver { to, .. } if *to == gone));
@@ -111,7 +111,7 @@ fn the_votes_of_a_removed_node_count_until_the_configuration_without_it_is_commi
     }
     assert!(cluster.notices.contains(&(leader, Notice::Removed(node(gone)))));
     cluster.run_until(cluster.now + milliseconds(1));
-    cluster.deliver(leader, node(gone), ballot(gone, before + 1, ask_vote()));
+    cluster.forge(leader, gone, ballot(gone, before + 1, ask_vote()));
     cluster.run_until(cluster.now + milliseconds(2));
     assert_eq!(term(&cluster, leader), before + 1, "it still votes, so it may stand for election");
 }
@@ -203,7 +203,7 @@ fn a_restarted_node_knows_whom_nobody_listens_to_before_it_hears_of_anybody() {
     cluster.nodes[other] = again;
     cluster.restart(other);
     let before = term(&cluster, other);
-    cluster.deliver(other, node(gone), ballot(gone, before + 1, ask_vote()));
+    cluster.forge(other, gone, ballot(gone, before + 1, ask_vote()));
     cluster.run_until(cluster.now + milliseconds(5));
     assert_eq!(term(&cluster, other), before);
 }

@@ -54,7 +54,7 @@ impl Recoveries {
             let told = (*other, Stranger::OtherEpoch(*epoch));
             if !cluster.nodes()[node.index()].look().strangers.contains(&told) {
                 let what = format!("node {node} has not noticed that node {other} was recovered, too");
-                cluster.judge_mut().violate(Kind::Epochs, what);
+                cluster.judge_mut().violate(Kind::Unnoticed, what);
             }
         }
     }
