@@ -334,7 +334,10 @@ impl Clients {
             Notice::Wanted { .. } | Notice::Left | Notice::WrongAlgorithm { .. } => {}
             Notice::WrongTiming { .. } | Notice::Expelled | Notice::Broken { .. } => {}
             Notice::NotLeader { .. } | Notice::NotDone(_) | Notice::Appointed(_) | Notice::Removed(_) => {}
-            Notice::Stranger { .. } | Notice::TwoClusters(_) | Notice::OtherFounder(_) => {}
+            Notice::Stranger { .. }
+            | Notice::TwoClusters(_)
+            | Notice::OtherFounder(_)
+            | Notice::KeptOut(_) => {}
             Notice::SetBack { .. } if cluster.is_tampered(node) => {}
             Notice::SetBack { seen, .. } => {
                 let what = format!("node {node} says that its disk was set back from {seen:?}");

@@ -248,7 +248,7 @@ mod tests {
     use doorway_core::Options;
     use std::collections::BTreeSet;
 
-    use doorway_node::{Nonce, Setup, Timing, disk};
+    use doorway_node::{Damping, Nonce, Setup, Timing, disk};
 
     use super::*;
 
@@ -257,10 +257,21 @@ mod tests {
         let me = NodeId::new(0);
         let recipe = Catalog::textbook().recipes().recipe("central", &Options::none()).expect("a recipe");
         let timing = Timing::default();
+        let damping = Damping::of(&timing);
         let (peers, most_open) = ([me].into(), Setup::MOST_OPEN);
         let (founders, nonce) = (BTreeSet::new(), Nonce(1));
-        let setup =
-            Setup { me, peers, founders, nonce, recipe, timing, longest_log: 64, most_open, flaw: None };
+        let setup = Setup {
+            me,
+            peers,
+            founders,
+            nonce,
+            recipe,
+            timing,
+            longest_log: 64,
+            most_open,
+            damping,
+            flaw: None,
+        };
         let node = LockNode::new(setup, &disk::blank(DiskId(7), Nonce(2))).expect("a node");
         let mut host = Host::new(node);
         let wanted = Msg::Got { view: 3, ack: 4 };

@@ -93,7 +93,10 @@ impl Recorder {
             Notice::NotLeader { .. } | Notice::NotDone(_) | Notice::Appointed(_) | Notice::Removed(_) => {}
             Notice::Revoked(_) | Notice::Leads(_) | Notice::NotHandedOver { .. } => {}
             Notice::Broken { .. } | Notice::Corrupt(_) | Notice::SetBack { .. } => {}
-            Notice::Stranger { .. } | Notice::TwoClusters(_) | Notice::OtherFounder(_) => {}
+            Notice::Stranger { .. }
+            | Notice::TwoClusters(_)
+            | Notice::OtherFounder(_)
+            | Notice::KeptOut(_) => {}
         }
     }
 

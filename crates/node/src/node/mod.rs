@@ -29,7 +29,7 @@ use crate::message::{Msg, Report};
 use crate::recipe::Recipe;
 use crate::sections::Sections;
 use crate::voter::Voter;
-use crate::{Command, DiskId, Flaw, Incarnation, Loss, Nonce, Notice, Reason, Timing};
+use crate::{Command, Damping, DiskId, Flaw, Incarnation, Loss, Nonce, Notice, Reason, Timing};
 
 /// What makes a node the one that it is.
 #[derive(Clone, Debug)]
@@ -51,6 +51,8 @@ pub struct Setup {
     /// The most sections that can be open at this node. All nodes of a cluster should have the same: each opens only so many
     /// of its own that others have room for them.
     pub most_open: usize,
+    /// How it keeps nodes out that keep failing, while it leads.
+    pub damping: Damping,
     /// The rule that it breaks on purpose; never in earnest.
     pub flaw: Option<Flaw>,
 }
@@ -142,7 +144,7 @@ impl LockNode {
             })?;
         }
         let memory = Memory::read(disk)?;
-        let (timing, flaw) = (setup.timing, setup.flaw);
+        let timing = setup.timing;
         let (number, nonce) = (memory.boot().saturating_add(1), setup.nonce);
         let incarnation = Incarnation { disk: memory.disk(), boot: number, tenure: 0, nonce };
         let mut consensus = Consensus::new(&memory, timing, setup.longest_log, Ticks(0));
@@ -160,7 +162,7 @@ impl LockNode {
             incarnation,
             consensus,
             voter: Voter::new(Ticks(0)),
-            watch: Watch::new(timing, flaw),
+            watch: Watch::new(&setup),
             membership: None,
             lease: Lease::default(),
             lease_since: Ticks(0),
@@ -224,7 +226,7 @@ impl LockNode {
             }
             self.learn(effects);
             self.go_on_leaving(effects);
-            self.lead();
+            self.lead(effects);
             effects.notices.append(&mut self.watch.answer_wishes(&self.consensus));
             self.follow_handover(effects);
             self.consensus.compact(self.now);
@@ -299,7 +301,7 @@ impl LockNode {
     }
 
     /// As a leader: proposes what is to be proposed.
-    fn lead(&mut self) {
+    fn lead(&mut self, effects: &mut Effects<Self>) {
         if self.now >= self.lead_at {
             self.lead_at = self.now + Self::LEAD_INTERVAL;
             match self.watch.propose(&self.consensus, &self.setup.recipe, self.now) {
@@ -307,6 +309,7 @@ impl LockNode {
                 Some(Proposal::Config(config)) => self.consensus.propose_config(&config, self.now),
                 None => {}
             }
+            effects.notices.append(&mut self.watch.newly_kept_out(&self.consensus, self.now));
         }
     }
 

@@ -30,7 +30,7 @@ impl LockNode {
             self.voters_changed = Some(self.now);
         }
         if let Some(newest) = self.consensus.newest_decided().cloned() {
-            self.watch.note_decided(newest.number, self.now);
+            self.watch.note_decided(&newest, self.now);
             self.lead_at = self.now;
             self.adopt(newest, effects);
         }
@@ -117,7 +117,7 @@ impl LockNode {
         }
         (self.lease, self.answered) = (Default::default(), BTreeMap::new());
         self.set_gate();
-        self.joining.begin_again(self.now);
+        self.joining.begin_again();
         self.joining.begin_life(self.consensus.newest_decided());
         self.beat_at = self.now;
     }

@@ -209,6 +209,7 @@ fn view() -> View {
         appointed: Some([0, 1, 3].map(node).into()),
         removed: BTreeSet::from([disk(2)]),
         revoked: [("c".to_owned(), Revocation { node: node(2), until: 1_800_000_000_000_000 })].into(),
+        failures: [(node(3), 2)].into(),
     }
 }
 
