@@ -48,7 +48,9 @@ pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
 pub use damping::{Damping, KeptOut};
 pub use flaw::Flaw;
 pub use id::{ClientId, DiskId, DiskState, Epoch, Incarnation, Nonce, RequestId};
-pub use message::{Ack, Founding, Greeting, Heartbeat, Hello, Idleness, Msg, Parcel, Report, Still, Welcome};
+pub use message::{
+    Ack, Founding, Greeting, Heartbeat, Hello, Idleness, Msg, Parcel, Report, ReportPart, Still, Welcome,
+};
 pub use node::{LockNode, Setup, Stranger};
 pub use recipe::{Blueprint, Participant, Post, Recipe, full_name};
 pub use recipes::Recipes;

@@ -74,7 +74,7 @@ pub struct Load {
     pub kept_parcels: usize,
     /// Parcels that have overtaken others.
     pub early_parcels: usize,
-    /// Reports of views that it has not learned of yet.
+    /// Parts of reports of views that it has not learned of yet.
     pub early_reports: usize,
     /// Messages of the consensus that wait for the disk.
     pub ballots: usize,

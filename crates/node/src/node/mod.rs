@@ -7,6 +7,7 @@ mod kept;
 mod look;
 mod member;
 mod operator;
+mod reports;
 mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,11 +22,12 @@ use self::kept::Kept;
 pub use self::look::{Load, Look, Standing};
 use self::member::Membership;
 use self::operator::Handover;
+use self::reports::Early;
 use crate::consensus::Consensus;
 use crate::disk::{Boot, Memory, Write};
 use crate::leader::{Proposal, Watch};
 use crate::lease::Lease;
-use crate::message::{Msg, Report};
+use crate::message::Msg;
 use crate::recipe::Recipe;
 use crate::sections::Sections;
 use crate::voter::Voter;
@@ -80,8 +82,10 @@ pub struct LockNode {
     sections: Sections,
     /// Parcels of views that this node has not installed yet.
     kept: Kept,
-    /// Reports of views that it has not learned of yet.
-    early_reports: BTreeMap<NodeId, Report>,
+    /// Parts of reports of views that it has not learned of yet.
+    early_reports: Early,
+    /// How long each voter took to answer its latest heartbeat.
+    round_trips: BTreeMap<NodeId, Ticks>,
     /// The number of the latest heartbeat, and when the next one is due.
     beats: u64,
     beat_at: Ticks,
@@ -170,7 +174,8 @@ impl LockNode {
             voters_changed: None,
             sections: Sections::new(&setup),
             kept: Kept::default(),
-            early_reports: BTreeMap::new(),
+            early_reports: Early::default(),
+            round_trips: BTreeMap::new(),
             beats: 0,
             beat_at: Ticks(0),
             answered: BTreeMap::new(),
@@ -294,7 +299,7 @@ impl LockNode {
                 self.say_hello(effects);
             }
         }
-        self.repeat_report(effects);
+        self.send_report(effects);
         self.sections.try_gate();
         self.sections.sweep();
         self.sections.delivery().into_iter().for_each(|delivery| delivery.tick(now));
@@ -331,8 +336,8 @@ impl LockNode {
             Msg::Hello(hello) => self.answer_hello(from, hello, effects),
             Msg::Welcome(welcome) => self.count_welcome(from, welcome, effects),
             Msg::Leave(incarnation) => self.hear_leave(from, incarnation),
-            Msg::Report(report) => self.hear_report(from, report, effects),
-            Msg::Heard { view, reporter } => self.note_heard(from, view, reporter),
+            Msg::Report(part) => self.hear_report(from, part, effects),
+            Msg::Heard { view, reporter, part } => self.note_heard(from, view, reporter, part, effects),
             Msg::Parcel { view, seq, ack, parcel } => self.hear_parcel(from, view, seq, ack, parcel),
             Msg::Got { view, ack } => {
                 if self.sections.view() == Some(view) {
