@@ -72,10 +72,9 @@ impl LockNode {
         let since = if now < self.lease.until() { membership.adopted.max(self.lease_since) } else { now };
         let mut those: BTreeSet<NodeId> = self.sections.suspects.keys().copied().collect();
         // A long report on a slow link takes its time: what counts is when the last part of it came (R23). But nobody waits for ever.
-        let longest = Ticks(timing.barrier.0 * Self::LONGEST_REPORT);
-        let is_stuck = |progress: Ticks, patience: Ticks| {
-            now > since.max(progress) + patience || now > since + longest.max(patience)
-        };
+        let longest = Ticks(timing.barrier.0 * (Self::LONGEST_REPORT - 1));
+        let is_stuck =
+            |progress: Ticks, patience: Ticks| now > since.max(progress).min(since + longest) + patience;
         if !membership.is_active {
             let missing =
                 membership.view.members.keys().filter(|node| !membership.reports.contains_key(node));

@@ -97,6 +97,18 @@ impl Scene {
         (view.number, view.members.len())
     }
 
+    /// Goes on until the holder is left out, and tells how long that took.
+    fn lose_holder(&mut self, road: Road) -> Ticks {
+        let ((before, _), begun) = (self.view(), self.cluster.now);
+        while self.view().0 == before {
+            assert!(self.cluster.now < begun + milliseconds(20_000), "nobody is left out");
+            self.run(milliseconds(10), road);
+        }
+        let view = self.cluster.nodes[self.leader].look().newest.expect("there is one");
+        assert_eq!(view.members.keys().copied().collect::<Vec<_>>(), [node(self.leader)]);
+        self.cluster.now - begun
+    }
+
     /// Goes on until the view without the silent node is decided.
     fn lose_silent(&mut self, road: Road) {
         let (before, _) = self.view();
@@ -127,7 +139,7 @@ fn nothing_comes(_: &mut Scene, _: ReportPart) {}
 
 #[test]
 fn a_slow_link_carries_each_part_of_a_report_once() {
-    let mut scene = Scene::new(2_000);
+    let mut scene = Scene::new(1_000);
     scene.lose_silent(slow);
     let (decided, view) = (scene.cluster.now, scene.view());
     while !scene.is_active() {
@@ -136,8 +148,9 @@ fn a_slow_link_carries_each_part_of_a_report_once() {
         assert!(scene.cluster.now < decided + milliseconds(9_000), "the view is never installed");
     }
     let span = scene.cluster.now - decided;
-    assert!(span > milliseconds(3_000), "three times the barrier: {span} µs");
-    assert_eq!(scene.sent.len(), 50);
+    println!("a report of 200 kB at 1 Mbit/s: {span} µs");
+    assert!(span > milliseconds(1_500), "longer than the barrier: {span} µs");
+    assert_eq!(scene.sent.len(), 25);
     assert!(scene.sent.values().all(|sent| *sent == 1), "{:?}", scene.sent);
 }
 
@@ -145,22 +158,17 @@ fn a_slow_link_carries_each_part_of_a_report_once() {
 fn a_node_whose_report_does_not_come_is_left_out_after_the_barrier() {
     let mut scene = Scene::new(300);
     scene.lose_silent(nothing_comes);
-    let (number, _) = scene.view();
-    scene.run(milliseconds(950), nothing_comes);
-    assert_eq!(scene.view().0, number);
-    scene.run(milliseconds(600), nothing_comes);
-    assert_eq!(scene.view(), (number + 1, 1));
+    let span = scene.lose_holder(nothing_comes);
+    assert!((milliseconds(1_000)..milliseconds(1_400)).contains(&span), "{span} µs");
 }
 
 #[test]
 fn a_node_whose_report_trickles_is_left_out_in_the_end() {
-    let mut scene = Scene::new(2_000);
+    let mut scene = Scene::new(1_000);
     scene.lose_silent(trickle);
-    let (number, _) = scene.view();
-    scene.run(milliseconds(9_900), trickle);
-    assert_eq!(scene.view().0, number, "it makes progress");
-    scene.run(milliseconds(600), trickle);
-    assert_eq!(scene.view(), (number + 1, 1), "but nobody waits for ever");
+    // It makes progress all the while, but nobody waits for ever.
+    let span = scene.lose_holder(trickle);
+    assert!((milliseconds(10_000)..milliseconds(10_400)).contains(&span), "{span} µs");
 }
 
 #[test]
@@ -194,9 +202,5 @@ fn a_report_that_contradicts_itself_makes_nobody_a_holder() {
     assert_eq!(say(ReportPart { number: 1, inside: vec![section("b"), section("c")], ..good.clone() }), 0);
     assert_eq!(say(ReportPart { number: 2, inside: vec![section("d")], ..good }), 1, "two parts overlap");
     assert_eq!(scene.cluster.nodes[leader].look().standing, Standing::Limbo);
-    while scene.view().0 == view {
-        scene.run(milliseconds(1), nothing_comes);
-        assert!(scene.cluster.now < milliseconds(20_000), "the liar stays");
-    }
-    assert_eq!(scene.view(), (view + 1, 1), "it is left out");
+    scene.lose_holder(nothing_comes);
 }
