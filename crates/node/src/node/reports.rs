@@ -337,8 +337,9 @@ mod tests {
                 for number in outgoing.due(now, RESEND) {
                     self.send(number, now);
                 }
-                while let Some((_, number)) = self.answers.pop_front_if(|(at, _)| *at <= now) {
-                    assert!(outgoing.acknowledge(number, now));
+                while self.answers.front().is_some_and(|(at, _)| *at <= now) {
+                    let answer = self.answers.pop_front();
+                    assert!(answer.is_some_and(|(_, number)| outgoing.acknowledge(number, now)));
                 }
                 if !outgoing.is_done() {
                     let next = self.answers.front().map_or(Ticks(u64::MAX), |(at, _)| *at);

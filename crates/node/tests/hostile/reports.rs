@@ -61,7 +61,9 @@ impl Scene {
             let next = self.link.front().map_or(until, |(at, _)| until.min(*at));
             if let Some(event) = self.cluster.step(next) {
                 self.have(event, road);
-            } else if let Some((at, part)) = self.link.pop_front_if(|(at, _)| *at <= until) {
+            } else if self.link.front().is_some_and(|(at, _)| *at <= until)
+                && let Some((at, part)) = self.link.pop_front()
+            {
                 self.cluster.now = at.max(self.cluster.now);
                 self.cluster.deliver(self.leader, node(self.holder), Msg::Report(part));
             } else {
