@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use doorway_client::place;
 use doorway_core::Refusal;
 use doorway_node::disk::FileDisk;
-use doorway_node::{LockNode, Recipe, Setup};
+use doorway_node::{Damping, LockNode, Recipe, Setup};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 
@@ -266,6 +266,7 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
         timing: config.timing.timing(),
         longest_log: Setup::LONGEST_LOG,
         most_open: Setup::MOST_OPEN,
+        damping: Damping::of(&config.timing.timing()),
         flaw: None,
     }
 }

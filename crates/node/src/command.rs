@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::node::Stranger;
 use crate::timing::MILLISECOND;
-use crate::{ClientId, DiskState, Epoch, RequestId, Timing};
+use crate::{ClientId, DiskState, Epoch, KeptOut, RequestId, Timing};
 
 /// What somebody on this side of the network wants of the node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -204,6 +204,8 @@ pub enum Notice {
     TwoClusters(Vec<Epoch>),
     /// A founder has another disk than the one that this node has agreed to found the cluster with.
     OtherFounder(NodeId),
+    /// This node leads, and takes another one in only after a while, because that keeps failing.
+    KeptOut(KeptOut),
     /// What the node found on its disk, or was told by the consensus, cannot be: it does nothing any more.
     Corrupt(String),
 }

@@ -1,15 +1,17 @@
 //! What a leader of the consensus watches, and which view it proposes next.
 
+mod voters;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_core::{NodeId, Ticks};
 
 use crate::consensus::{Config, Consensus};
+use crate::damping::Record;
 use crate::message::{Heartbeat, Hello};
 use crate::recipe::Recipe;
-use crate::view::Voters;
 use crate::wishes::Wishes;
-use crate::{DiskId, Flaw, Incarnation, Notice, Timing, View};
+use crate::{Flaw, Incarnation, KeptOut, Notice, Setup, Timing, View};
 
 /// What a voter has seen of the others. It matters only while this voter leads.
 #[derive(Clone, Debug)]
@@ -26,6 +28,10 @@ pub(crate) struct Watch {
     left: BTreeSet<Incarnation>,
     /// What an operator wishes.
     pub(crate) wishes: Wishes,
+    /// Who keeps failing.
+    record: Record,
+    /// Who was told to be kept out, and after how many failures.
+    told_kept_out: BTreeMap<NodeId, u8>,
 }
 
 /// What was seen of a member.
@@ -58,16 +64,18 @@ impl Watch {
     /// The largest number of voters that is made without being asked for.
     const MOST_VOTERS: usize = 5;
 
-    pub(crate) fn new(timing: Timing, flaw: Option<Flaw>) -> Self {
+    pub(crate) fn new(setup: &Setup) -> Self {
         Self {
-            timing,
-            flaw,
+            timing: setup.timing,
+            flaw: setup.flaw,
             leads_since: None,
             decided: (0, Ticks(0)),
             members: BTreeMap::new(),
             joiners: BTreeMap::new(),
             left: BTreeSet::new(),
             wishes: Wishes::default(),
+            record: Record::new(setup.damping),
+            told_kept_out: BTreeMap::new(),
         }
     }
 
@@ -131,8 +139,40 @@ impl Watch {
     }
 
     /// A view was decided.
-    pub(crate) fn note_decided(&mut self, number: u64, now: Ticks) {
-        self.decided = (number, now);
+    pub(crate) fn note_decided(&mut self, view: &View, now: Ticks) {
+        self.decided = (view.number, now);
+        self.record.note(view, now);
+    }
+
+    /// The nodes that would be members by now if they had not failed so often.
+    pub(crate) fn kept_out(&self, newest: &View, now: Ticks) -> Vec<KeptOut> {
+        let is_present = |joiner: &Joiner| now <= joiner.last + self.joiner_patience();
+        let joiners = self.joiners.iter().filter(|(_, joiner)| is_present(joiner));
+        let outside = joiners.filter(|(_, joiner)| !newest.has(&joiner.hello.incarnation));
+        let kept_out = outside.map(|(node, joiner)| {
+            let failures = newest.failures.get(node).copied().unwrap_or_default();
+            let pause = self.record.damping().pause(failures);
+            KeptOut { node: *node, failures, pause, left: (joiner.first + pause) - now }
+        });
+        kept_out.filter(|kept_out| kept_out.left > Ticks(0)).collect()
+    }
+
+    /// As a leader: nodes that are kept out from now on because they keep failing.
+    pub(crate) fn newly_kept_out(&mut self, consensus: &Consensus, now: Ticks) -> Vec<Notice> {
+        let Some(newest) = consensus.newest_decided().filter(|_| consensus.is_leader()) else {
+            return Vec::new();
+        };
+        self.told_kept_out.retain(|node, _| newest.failures.contains_key(node));
+        let mut news = self.kept_out(newest, now);
+        news.retain(|kept_out| {
+            self.told_kept_out.insert(kept_out.node, kept_out.failures) != Some(kept_out.failures)
+        });
+        news.into_iter().map(Notice::KeptOut).collect()
+    }
+
+    /// A joiner that says nothing for this long is gone.
+    fn joiner_patience(&self) -> Ticks {
+        Ticks(self.timing.heartbeat.0 * 3)
     }
 
     /// What is to be proposed now, if this node leads and can propose.
@@ -156,7 +196,7 @@ impl Watch {
     }
 
     fn forget_old(&mut self, current: &View, now: Ticks) {
-        let patience = Ticks(self.timing.heartbeat.0 * 3);
+        let patience = self.joiner_patience();
         self.joiners.retain(|_, joiner| now <= joiner.last + patience);
         let is_member = |node: &NodeId| current.members.contains_key(node);
         self.members.retain(|node, _| is_member(node));
@@ -183,6 +223,7 @@ impl Watch {
         self.wishes.grant(&mut next);
         let gone = current.members.values().filter(|life| !next.has(life) && self.left.contains(life));
         next.clean = gone.copied().collect();
+        next.failures = self.record.failures_of(&next, current, now);
         let everybody_is_active =
             next.members.iter().all(|(node, life)| self.is_active(*node, life, current));
         if everybody_is_active {
@@ -262,7 +303,8 @@ impl Watch {
         complaints.into_iter().max_by_key(|(node, count)| (*count, *node)).map(|(node, _)| node)
     }
 
-    /// Takes a joiner in if it hears everybody, everybody hears it, and it never was in a view.
+    /// Takes a joiner in if it hears everybody, everybody hears it, it never was in a view, and it has run for long enough since its node
+    /// last failed.
     fn take_in(
         &self,
         node: NodeId,
@@ -285,7 +327,9 @@ impl Watch {
             as_joiner.is_none_or(|other| other.hello.heard.contains(&node))
         };
         let is_known = consensus.config().everybody().any(|(disk, _)| disk == life.disk);
-        let is_steady = now >= *first + Ticks(self.timing.heartbeat.0 * 2);
+        let failures = next.failures.get(&node).copied().unwrap_or_default();
+        let pause = self.record.damping().pause(failures);
+        let is_steady = now >= *first + pause.max(Ticks(self.timing.heartbeat.0 * 2));
         let is_same = hello.algorithm == recipe.name()
             && hello.timing == self.timing
             && recipe.blueprint(next.members.len() + 1).is_ok();
@@ -296,103 +340,11 @@ impl Watch {
             next.members.insert(node, life);
         }
     }
-
-    /// Who should listen: members and joiners who do not vote. And the change of the voters of the consensus, in the middle of a
-    /// change of voters.
-    fn next_config(&self, current: &View, config: &Config, now: Ticks) -> Option<Config> {
-        if !config.new_voters.is_empty() {
-            return None;
-        }
-        let is_late = |joiner: &Joiner| now > joiner.last + self.timing.heartbeat;
-        let members = current.members.iter().map(|(node, life)| (life.disk, *node));
-        let joiners = self.joiners.iter().filter(|(_, joiner)| !is_late(joiner));
-        let joiners = joiners.map(|(node, joiner)| (joiner.hello.incarnation.disk, *node));
-        let mut listeners: Voters = members.chain(joiners).collect();
-        // Who listens already goes on to, unless its node has another disk by now.
-        let nodes: BTreeSet<NodeId> = listeners.values().copied().collect();
-        listeners.extend(config.listeners.iter().filter(|(_, node)| !nodes.contains(node)));
-        listeners.retain(|disk, _| !config.voters.contains_key(disk) && !current.removed.contains(disk));
-        let mut next = Config { listeners, ..config.clone() };
-        let wanted = if crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
-            self.desired_voters(current, config)
-        } else {
-            current.next_voters.clone().filter(|_| current.voters.keys().eq(config.voters.keys()))
-        };
-        if let Some(voters) = wanted {
-            next.listeners.retain(|disk, _| !voters.contains_key(disk));
-            next.new_voters = voters;
-        }
-        (next != *config).then_some(next)
-    }
-
-    /// The view that begins or ends a change of voters.
-    fn next_voters(&self, current: &View, config: &Config) -> Option<View> {
-        if !config.new_voters.is_empty() || crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
-            return None;
-        }
-        let mut next = current.successor();
-        next.voters_since = next.number;
-        if let Some(voters) = &current.next_voters {
-            next.voters.clone_from(voters);
-            next.next_voters = None;
-            return config.voters.keys().eq(voters.keys()).then_some(next);
-        }
-        next.next_voters = Some(self.desired_voters(current, config)?);
-        Some(next)
-    }
-
-    /// Who should vote, if not those who do.
-    fn desired_voters(&self, current: &View, config: &Config) -> Option<Voters> {
-        let voters = if crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
-            config.voters.clone()
-        } else {
-            current.voters.clone()
-        };
-        let active = current.members.iter().filter(|(node, life)| self.is_active(**node, life, current));
-        let active: Voters = active.map(|(node, life)| (life.disk, *node)).collect();
-        let can_vote = |disk: &DiskId| config.listeners.contains_key(disk) || voters.contains_key(disk);
-        let active: Voters = active.into_iter().filter(|(disk, _)| can_vote(disk)).collect();
-        let desired = match &current.appointed {
-            Some(nodes) => {
-                let chosen = active.iter().filter(|(_, node)| nodes.contains(node)).map(copy);
-                Some(chosen.collect::<Voters>()).filter(|chosen| chosen.len() >= nodes.len())?
-            }
-            None => grown(&voters, &active, current.members.len(), &current.removed),
-        };
-        (!desired.is_empty() && desired != voters).then_some(desired)
-    }
-}
-
-/// The voters that there should be if nobody has said who: those who are, without the disks that are gone, and others in their
-/// place; and of a growing cluster more of them, always an odd number.
-fn grown(voters: &Voters, active: &Voters, members: usize, removed: &BTreeSet<DiskId>) -> Voters {
-    // A disk at whose node another one lives now is gone for good.
-    let is_replaced =
-        |disk: &DiskId, node: &NodeId| active.iter().any(|(other, at)| at == node && other != disk);
-    let is_gone = |disk: &DiskId, node: &NodeId| removed.contains(disk) || is_replaced(disk, node);
-    let mut grown: Voters = voters.iter().filter(|(disk, node)| !is_gone(disk, node)).map(copy).collect();
-    let mut others: Vec<_> = active.iter().filter(|(disk, _)| !grown.contains_key(disk)).map(copy).collect();
-    others.sort_unstable_by_key(|(_, node)| *node);
-    let lost = voters.len() - grown.len();
-    let most = Watch::MOST_VOTERS.min(members.max(voters.len()));
-    let missing = (most - usize::from(most.is_multiple_of(2))).saturating_sub(grown.len());
-    let is_odd = (grown.len() + missing.min(others.len())) % 2 == 1;
-    let added = match lost {
-        0 if is_odd => missing,
-        0 => 0,
-        _ => lost,
-    };
-    grown.extend(others.into_iter().take(added));
-    grown
 }
 
 /// Whether something comes late, of a life that has ended meanwhile.
 fn is_earlier(life: &Incarnation, known: &Incarnation) -> bool {
     life.disk == known.disk && life.life() < known.life()
-}
-
-fn copy<A: Copy, B: Copy>((a, b): (&A, &B)) -> (A, B) {
-    (*a, *b)
 }
 
 #[cfg(test)]
@@ -401,9 +353,9 @@ mod tests {
     use doorway_core::Options;
 
     use super::*;
-    use crate::Nonce;
     use crate::consensus::Snapshot;
     use crate::disk::{Memory, blank};
+    use crate::{DiskId, Nonce, Voters};
 
     fn recipe() -> Recipe {
         Recipe::of(&central::entry(), &Options::none()).expect("it needs no options")
@@ -413,6 +365,22 @@ mod tests {
         let incarnation = Incarnation { disk: DiskId(disk), boot, tenure: 0, nonce: Nonce(0) };
         let (algorithm, timing) = ("central".to_owned(), Timing::default());
         Hello { incarnation, algorithm, timing, newest, synced: 0, seq: 1, heard: Vec::new() }
+    }
+
+    fn setup() -> Setup {
+        let timing = Timing::default();
+        Setup {
+            me: NodeId::new(1),
+            peers: BTreeSet::new(),
+            founders: BTreeSet::new(),
+            nonce: Nonce(0),
+            recipe: recipe(),
+            timing,
+            longest_log: 64,
+            most_open: 64,
+            damping: crate::Damping::of(&timing),
+            flaw: None,
+        }
     }
 
     /// Whether a leader takes in whoever says this, in a cluster that remembers the fifth life of disk 2 and has forgotten those
@@ -425,7 +393,7 @@ mod tests {
         let life = Incarnation { disk: DiskId(2), boot: 5, tenure: 0, nonce: Nonce(0) };
         memory.snapshot.lives.insert(DiskId(2), life);
         let consensus = Consensus::new(&memory, Timing::default(), 64, Ticks(0));
-        let watch = Watch::new(Timing::default(), None);
+        let watch = Watch::new(&setup());
         let mut next = view.successor();
         let joiner = Joiner { hello, first: Ticks(0), last: Ticks(0) };
         let now = crate::timing::milliseconds(1_000);

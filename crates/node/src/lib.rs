@@ -17,6 +17,7 @@
 //! | `sections` | clients, their queues, the algorithm of each section, forgetting |
 //! | `lease`, `voter` | for how long a node may act, and who says so |
 //! | `leader`, `wishes` | who is left out, who is taken in, who votes |
+//! | `damping` | nodes that keep failing, and how long they are kept out |
 //! | `consensus` | the log of views, on disk and agreed |
 //! | `delivery` | messages within a view: once and in order |
 //! | [`wire`] | messages as bytes, with limits |
@@ -24,6 +25,7 @@
 
 mod command;
 mod consensus;
+mod damping;
 mod delivery;
 pub mod disk;
 mod flaw;
@@ -43,9 +45,12 @@ mod wishes;
 
 pub use command::{Command, Lock, Loss, Notice, Reason, Stay};
 pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
+pub use damping::{Damping, KeptOut};
 pub use flaw::Flaw;
 pub use id::{ClientId, DiskId, DiskState, Epoch, Incarnation, Nonce, RequestId};
-pub use message::{Ack, Founding, Greeting, Heartbeat, Hello, Idleness, Msg, Parcel, Report, Still, Welcome};
+pub use message::{
+    Ack, Founding, Greeting, Heartbeat, Hello, Idleness, Msg, Parcel, Report, ReportPart, Still, Welcome,
+};
 pub use node::{LockNode, Setup, Stranger};
 pub use recipe::{Blueprint, Participant, Post, Recipe, full_name};
 pub use recipes::Recipes;

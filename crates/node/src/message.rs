@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::consensus::Ballot;
 use crate::disk::Founders;
-use crate::wire::{LONGEST_SAYING, MOST_FORGOTTEN, MOST_INSIDE, MOST_NODES, at_most};
+use crate::wire::{
+    LARGEST_PART, LONGEST_SAYING, MOST_FORGOTTEN, MOST_INSIDE, MOST_NODES, MOST_PARTS, at_most,
+};
 use crate::{DiskId, DiskState, Epoch, Incarnation, Nonce, Stay, Timing};
 
 /// A message between two nodes. Everything but [`Msg::Parcel`] may be lost, doubled and overtaken; parcels are numbered,
@@ -23,14 +25,16 @@ pub enum Msg {
     Welcome(Welcome),
     /// To every voter: this life is over, and nobody is inside any more.
     Leave(Incarnation),
-    /// To every member of a view: where I was inside when I learned of it.
-    Report(Report),
-    /// The answer: that report has arrived.
+    /// To every member of a view: where I was inside when I learned of it, or a part of that.
+    Report(ReportPart),
+    /// The answer: that part of a report has arrived.
     Heard {
         /// The view that it was for.
         view: u64,
         /// Whose report it was.
         reporter: Incarnation,
+        /// The number of the part.
+        part: u16,
     },
     /// Something within a view that must arrive once and in order.
     Parcel {
@@ -182,18 +186,67 @@ pub struct Welcome {
     pub is_removed: bool,
 }
 
-/// What a member tells all others when it learns of a view. It never changes afterwards.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// What a member tells all others when it learns of a view, in parts. It never changes afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The view.
     pub view: u64,
     /// Who reports.
     pub incarnation: Incarnation,
-    /// The sections that it is inside of.
-    #[serde(deserialize_with = "at_most::<_, _, MOST_INSIDE>")]
+    /// The sections that it is inside of, in the order of their names.
     pub inside: Vec<SectionName>,
     /// How long ago it last acknowledged somebody who is not in the view, if it is a voter.
     pub age: Option<Ticks>,
+}
+
+/// A part of a report. A long report in one message would block a slow link, and a lost one would have to be sent again as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ReportPart {
+    /// The view.
+    pub view: u64,
+    /// Who reports.
+    pub incarnation: Incarnation,
+    /// How long ago it last acknowledged somebody who is not in the view, if it is a voter. The same in all parts.
+    pub age: Option<Ticks>,
+    /// Its number among the parts, from 0.
+    pub number: u16,
+    /// How many parts there are.
+    pub count: u16,
+    /// The sections that the reporter is inside of, those that belong to this part.
+    #[serde(deserialize_with = "at_most::<_, _, MOST_INSIDE>")]
+    pub inside: Vec<SectionName>,
+}
+
+impl Report {
+    /// The parts in which it is sent, at least one: each has as many names as fit.
+    #[must_use]
+    pub fn parts(&self) -> Vec<ReportPart> {
+        let mut parts: Vec<Vec<SectionName>> = vec![Vec::new()];
+        let mut bytes = 0;
+        for name in &self.inside {
+            if bytes + name.as_str().len() > LARGEST_PART {
+                parts.push(Vec::new());
+                bytes = 0;
+            }
+            bytes += name.as_str().len();
+            parts.last_mut().into_iter().for_each(|part| part.push(name.clone()));
+        }
+        let Report { view, incarnation, age, .. } = *self;
+        let count = parts.len() as u16;
+        let numbered = (0..).zip(parts);
+        numbered
+            .map(|(number, inside)| ReportPart { view, incarnation, age, number, count, inside })
+            .collect()
+    }
+}
+
+impl ReportPart {
+    /// Whether it can be a part of a report.
+    pub(crate) fn is_in_order(&self) -> bool {
+        let bytes: usize = self.inside.iter().map(|name| name.as_str().len()).sum();
+        let is_needed = self.count == 1 || !self.inside.is_empty();
+        self.number < self.count && self.count <= MOST_PARTS && bytes <= LARGEST_PART && is_needed
+    }
 }
 
 /// What travels in order within a view.
@@ -293,4 +346,46 @@ pub struct Still {
     /// The number of the last parcel about it to each member.
     #[serde(deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub sent: Vec<(NodeId, u64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(names: usize, length: usize) -> Report {
+        let incarnation = Incarnation { disk: DiskId(1), boot: 1, tenure: 0, nonce: Nonce(0) };
+        let inside = (0..names).map(|number| SectionName::new(&format!("{number:0length$}")));
+        let inside = inside.map(|name| name.expect("a good name")).collect();
+        Report { view: 3, incarnation, inside, age: None }
+    }
+
+    #[test]
+    fn a_report_has_one_part_or_as_many_as_its_names_need() {
+        for (names, length, count) in [(0, 1, 1), (1, 255, 1), (10_000, 5, 7), (10_000, 255, 313)] {
+            let report = report(names, length);
+            let parts = report.parts();
+            assert_eq!(parts.len(), count, "{names} names of {length} bytes");
+            assert!(parts.iter().all(ReportPart::is_in_order));
+            let longest =
+                parts.iter().map(|part| crate::wire::encode(&Msg::Report(part.clone())).len()).max();
+            assert!(longest <= Some(10 << 10), "{longest:?} bytes");
+            let inside: Vec<SectionName> = parts.into_iter().flat_map(|part| part.inside).collect();
+            assert_eq!(inside, report.inside);
+        }
+    }
+
+    #[test]
+    fn parts_that_cannot_be_are_not_in_order() {
+        let good = report(1, 5).parts().remove(0);
+        let broken = |change: fn(&mut ReportPart)| {
+            let mut part = good.clone();
+            change(&mut part);
+            !part.is_in_order()
+        };
+        assert!(good.is_in_order());
+        assert!(broken(|part| part.number = 1), "past the last");
+        assert!(broken(|part| (part.number, part.count) = (MOST_PARTS, MOST_PARTS + 1)), "too many");
+        assert!(broken(|part| part.inside = report(33, 255).inside), "too large");
+        assert!(broken(|part| (part.count, part.inside) = (2, Vec::new())), "nothing is in it");
+    }
 }

@@ -28,7 +28,7 @@ pub struct Timing {
     pub heartbeat: Ticks,
     /// T_d: how long a member may be silent before it is left out.
     pub detection: Ticks,
-    /// T_b: how long a member may take to report after a view was decided.
+    /// T_b: how long nothing may come of a member's report after a view was decided.
     pub barrier: Ticks,
     /// T_e: how long a voter waits for its leader before it stands for election.
     pub election: Ticks,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use doorway_core::NodeId;
 use serde::{Deserialize, Serialize};
 
-use crate::{DiskId, Incarnation};
+use crate::{Damping, DiskId, Incarnation};
 
 /// The voters of a consensus: their disks, and the nodes that these are at.
 pub type Voters = BTreeMap<DiskId, NodeId>;
@@ -31,6 +31,8 @@ pub struct View {
     pub removed: BTreeSet<DiskId>,
     /// Certificates that an operator has revoked, by the name that they certify.
     pub revoked: BTreeMap<String, Revocation>,
+    /// How often in a row each node was left out without having said that it leaves, for those of which that still counts.
+    pub failures: BTreeMap<NodeId, u8>,
 }
 
 /// All certificates of a node up to a time are void.
@@ -68,6 +70,7 @@ impl View {
             appointed: None,
             removed: BTreeSet::new(),
             revoked: BTreeMap::new(),
+            failures: BTreeMap::new(),
         }
     }
 
@@ -94,12 +97,14 @@ impl View {
             && self.removed.is_disjoint(&disks)
             && self.revoked.len() <= Self::MOST_REVOKED
             && self.revoked.keys().all(|name| name.len() <= Self::LONGEST_NAME)
+            && few(self.failures.len())
+            && self.failures.values().all(|count| *count <= Damping::MOST_FAILURES)
     }
 
     /// Of how many pieces it is made.
     pub(crate) fn pieces(&self) -> usize {
         let words = self.appointed.as_ref().map_or(0, BTreeSet::len) + self.removed.len();
-        let words = words + 2 * self.revoked.len();
+        let words = words + 2 * self.revoked.len() + self.failures.len();
         self.members.len() + self.clean.len() + words + self.voter_sets().map(Voters::len).sum::<usize>()
     }
 

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use doorway_core::Refusal;
+use doorway_core::{Refusal, SectionName};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
 use crate::message::{Idleness, Msg, Parcel};
@@ -23,6 +23,13 @@ pub const MOST_NODES: usize = 128;
 
 /// The largest number of sections that one node can be inside of at once, which is what one report can tell.
 pub const MOST_INSIDE: usize = 10_000;
+
+/// The most bytes of names in one part of a report: 66 ms on a link of 1 Mbit/s, sooner than a part is repeated.
+pub const LARGEST_PART: usize = 8 << 10;
+
+/// The most parts of a report: a part is followed by another one only when the next name does not fit.
+pub const MOST_PARTS: u16 =
+    (MOST_INSIDE * SectionName::LONGEST).div_ceil(LARGEST_PART - SectionName::LONGEST) as u16 + 1;
 
 /// The largest number of sections in one question about forgetting.
 pub const MOST_FORGOTTEN: usize = 1_000;
@@ -82,6 +89,7 @@ fn check(msg: &Msg) -> Result<(), &'static str> {
             Err("more founders than a cluster can have nodes")
         }
         Msg::Parcel { parcel, .. } => check_parcel(parcel),
+        Msg::Report(part) if !part.is_in_order() => Err("a part of a report is out of bounds"),
         Msg::Ballot(ballot) if !ballot.is_in_order() => Err("a message of the consensus is out of bounds"),
         Msg::Heartbeat(_)
         | Msg::Ack(_)

@@ -386,6 +386,7 @@ impl Driver {
             Notice::Stranger { node, why } => self.hear_stranger(node, why),
             Notice::TwoClusters(epochs) => tracing::error!("{}", warnings::two_clusters(&epochs)),
             Notice::OtherFounder(node) => self.hear_other_founder(node),
+            Notice::KeptOut(kept_out) => self.hear_kept_out(&kept_out),
             Notice::Corrupt(why) => self.end(Err(Refusal::new(why))),
         }
     }

@@ -1,8 +1,9 @@
 //! What an operator should know about disks, epochs and founders: in the log when it happens, in the status as long as it holds.
 
-use doorway_core::NodeId;
+use doorway_core::{NodeId, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{DiskState, Epoch, Stranger};
+use doorway_node::timing::MILLISECOND;
+use doorway_node::{DiskState, Epoch, KeptOut, Stranger};
 
 use super::Driver;
 
@@ -36,6 +37,23 @@ impl Driver {
     pub(super) fn hear_other_founder(&self, node: NodeId) {
         let name = self.shared.roster.name(node);
         tracing::error!(peer = name, "{}", other_founder(&name));
+    }
+
+    /// This node leads and takes another one in later, because that keeps failing.
+    pub(super) fn hear_kept_out(&self, kept_out: &KeptOut) {
+        tracing::warn!(peer = self.shared.roster.name(kept_out.node), "{}", self.kept_out_sentence(kept_out));
+    }
+
+    fn kept_out_sentence(&self, kept_out: &KeptOut) -> String {
+        let name = self.shared.roster.name(kept_out.node);
+        let seconds = |time: Ticks| time.0.div_ceil(1_000 * MILLISECOND.0);
+        let KeptOut { failures, pause, left, .. } = *kept_out;
+        format!(
+            "node {name} has failed {failures} times in a row and is kept out for another {} s: it becomes a member again when it has run for {} s \
+             without a restart, so that its failures do not block the locks of the others",
+            seconds(left),
+            seconds(pause)
+        )
     }
 
     /// Why a node is not listened to.
@@ -93,6 +111,7 @@ impl Driver {
         if !look.torn_between.is_empty() {
             warnings.push(two_clusters(&look.torn_between));
         }
+        warnings.extend(look.kept_out.iter().map(|kept_out| self.kept_out_sentence(kept_out)));
         warnings.extend(look.strangers.into_iter().map(|(node, why)| self.in_words(node, why)));
         warnings
     }

@@ -337,6 +337,7 @@ impl Clients {
             Notice::Stranger { .. }
             | Notice::TwoClusters(_)
             | Notice::OtherFounder(_)
+            | Notice::KeptOut(_)
             | Notice::ViewReplaced(_) => {}
             Notice::SetBack { .. } if cluster.is_tampered(node) => {}
             Notice::SetBack { seen, .. } => {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{NodeId, SectionName};
-use doorway_node::{Flaw, Nonce, Recipe, Setup, Timing};
+use doorway_node::{Damping, Flaw, Nonce, Recipe, Setup, Timing};
 
 use super::clients::section_names;
 use super::recorder::Recorder;
@@ -27,6 +27,8 @@ pub struct Design {
     pub seed: u64,
     /// After how many decided entries logs are cut.
     pub longest_log: u64,
+    /// How nodes are kept out that keep failing.
+    pub damping: Damping,
     /// The rule that is broken on purpose.
     pub flaw: Option<Flaw>,
     /// Whether what happens is recorded.
@@ -46,6 +48,7 @@ impl Design {
             recipe,
             strangers: BTreeMap::new(),
             timing: Timing::default(),
+            damping: Damping::of(&Timing::default()),
             longest_log: Setup::LONGEST_LOG,
             seed,
             flaw: None,
@@ -87,6 +90,7 @@ impl Design {
             nonce,
             recipe: self.strangers.get(&me).unwrap_or(&self.recipe).clone(),
             timing: self.timing,
+            damping: self.damping,
             flaw: self.flaw,
         }
     }

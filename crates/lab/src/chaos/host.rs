@@ -6,8 +6,8 @@ use std::ops::{Deref, DerefMut};
 use doorway_core::{Effects, Machine, NodeId, SectionName, Ticks, To};
 use doorway_node::disk::Write;
 use doorway_node::{
-    Ballot, Body, Command, DiskId, Heartbeat, Incarnation, LockNode, Msg, Notice, Parcel, Position, Report,
-    View, wire,
+    Ballot, Body, Command, DiskId, Heartbeat, Incarnation, LockNode, Msg, Notice, Parcel, Position,
+    ReportPart, View, wire,
 };
 
 /// A node, and what it has said in its last step.
@@ -27,8 +27,8 @@ pub(super) enum Said {
     Ack { voter: DiskId, life: Incarnation, seq: u64, is_allowed: bool },
     /// I do not stand behind a heartbeat; and whether because of a change of voters that its sender has missed.
     Refusal { is_stale: bool },
-    /// I was inside of these.
-    Report(Report),
+    /// I was inside of these, and maybe of more.
+    Report(ReportPart),
     /// All have agreed: forget these sections, whose clocks were at most this.
     Forget(Forgetting),
     /// In the consensus: what my disk must know for it.
@@ -209,7 +209,7 @@ fn said(to: &To, msg: &Msg, heard: Heard) -> Option<Said> {
             Said::Ack { voter: ack.voter, life: ack.incarnation, seq: ack.seq, is_allowed }
         }
         Msg::Ack(_) => Said::Refusal { is_stale: heard.is_stale },
-        Msg::Report(report) => Said::Report(report.clone()),
+        Msg::Report(part) => Said::Report(part.clone()),
         Msg::Parcel { view, seq, parcel: Parcel::Verdict { forget, clock, .. }, .. } => {
             let To::One(to) = *to else { return None };
             Said::Forget(Forgetting { view: *view, seq: *seq, to, names: forget.clone(), clock: *clock })
@@ -248,7 +248,7 @@ mod tests {
     use doorway_core::Options;
     use std::collections::BTreeSet;
 
-    use doorway_node::{Nonce, Setup, Timing, disk};
+    use doorway_node::{Damping, Nonce, Setup, Timing, disk};
 
     use super::*;
 
@@ -257,10 +257,21 @@ mod tests {
         let me = NodeId::new(0);
         let recipe = Catalog::textbook().recipes().recipe("central", &Options::none()).expect("a recipe");
         let timing = Timing::default();
+        let damping = Damping::of(&timing);
         let (peers, most_open) = ([me].into(), Setup::MOST_OPEN);
         let (founders, nonce) = (BTreeSet::new(), Nonce(1));
-        let setup =
-            Setup { me, peers, founders, nonce, recipe, timing, longest_log: 64, most_open, flaw: None };
+        let setup = Setup {
+            me,
+            peers,
+            founders,
+            nonce,
+            recipe,
+            timing,
+            longest_log: 64,
+            most_open,
+            damping,
+            flaw: None,
+        };
         let node = LockNode::new(setup, &disk::blank(DiskId(7), Nonce(2))).expect("a node");
         let mut host = Host::new(node);
         let wanted = Msg::Got { view: 3, ack: 4 };

@@ -22,6 +22,7 @@ mod violation;
 use std::collections::BTreeMap;
 
 use doorway_core::{Refusal, SectionName, Ticks};
+use doorway_node::Damping;
 pub use doorway_node::Flaw;
 use serde::Serialize;
 
@@ -57,6 +58,9 @@ impl Run {
     pub const SHORTEST: Ticks = Ticks(20_000_000);
     /// After what time an idle section is forgotten.
     const IDLE: Ticks = Ticks(100_000);
+    /// How long nodes are kept out that keep failing: short enough for all to be back before the end of the run.
+    const DAMPING: Damping =
+        Damping { first: Ticks(800_000), longest: Ticks(1_600_000), calm: Ticks(2_000_000) };
     /// How long the cluster has to come to life.
     const BEGINNING: Ticks = Ticks(1_500_000);
     /// The time after the last fault.
@@ -70,6 +74,8 @@ impl Run {
     pub fn new(mut design: Design, length: Ticks) -> Self {
         // Sections are idle for a short time only where everybody wants them all the time, and forgetting must be seen, too.
         design.timing.idle = Self::IDLE;
+        // Nodes fail all the time, and the more of them take part, the more can go wrong.
+        design.damping = Self::DAMPING;
         // Logs are short, so that snapshots are taken and taken over.
         let schedule = design.schedule();
         design.longest_log = 3 + schedule % 6;

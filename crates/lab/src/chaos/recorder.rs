@@ -96,6 +96,7 @@ impl Recorder {
             Notice::Stranger { .. }
             | Notice::TwoClusters(_)
             | Notice::OtherFounder(_)
+            | Notice::KeptOut(_)
             | Notice::ViewReplaced(_) => {}
         }
     }

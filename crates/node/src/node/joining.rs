@@ -1,6 +1,6 @@
 //! Becoming a member, and ceasing to be one.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Effects, NodeId, Ticks};
 
@@ -14,8 +14,6 @@ pub(super) struct Joining {
     seq: u64,
     /// Since when and until when each peer has answered without a gap.
     answers: BTreeMap<NodeId, (Ticks, Ticks)>,
-    /// When it was left out, lately.
-    left_out: VecDeque<Ticks>,
     /// The number of the newest view that was known when this life began.
     knew: u64,
     /// Whether it has told why it cannot become a member.
@@ -51,15 +49,9 @@ impl Leaving {
 }
 
 impl Joining {
-    /// How long it counts that a node was left out.
-    const MEMORY: Ticks = crate::timing::milliseconds(60_000);
-
-    pub(super) fn begin_again(&mut self, now: Ticks) {
+    /// Whoever answered the life before has to answer the next one, too.
+    pub(super) fn begin_again(&mut self) {
         self.answers.clear();
-        self.left_out.push_back(now);
-        while self.left_out.front().is_some_and(|at| *at + Self::MEMORY < now) {
-            self.left_out.pop_front();
-        }
     }
 
     /// A life begins that knows of this view.
@@ -71,12 +63,6 @@ impl Joining {
     pub(super) fn knew_from_birth(&self) -> u64 {
         self.knew
     }
-
-    /// How long a peer must have answered before it counts as heard: longer after each time that the node was left out.
-    fn needed(&self, heartbeat: Ticks) -> Ticks {
-        const MOST_DOUBLINGS: usize = 3;
-        Ticks((heartbeat.0 * 2) << self.left_out.len().saturating_sub(1).min(MOST_DOUBLINGS))
-    }
 }
 
 impl LockNode {
@@ -86,10 +72,10 @@ impl LockNode {
             return;
         }
         let (now, heartbeat) = (self.now, self.setup.timing.heartbeat);
-        let needed = self.joining.needed(heartbeat);
         self.joining.answers.retain(|_, (_, last)| now <= *last + Ticks(heartbeat.0 * 3));
         self.joining.seq += 1;
-        let is_steady = |(first, _): &(Ticks, Ticks)| now >= *first + needed;
+        // A peer counts as heard when it has answered for two heartbeats (R7).
+        let is_steady = |(first, _): &(Ticks, Ticks)| now >= *first + Ticks(heartbeat.0 * 2);
         let heard = self.joining.answers.iter().filter(|(_, answer)| is_steady(answer));
         let hello = Hello {
             incarnation: self.incarnation,

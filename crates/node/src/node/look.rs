@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 
 use super::{LockNode, State, Stranger};
-use crate::{Counters, Epoch, Incarnation, SectionLook, View};
+use crate::{Counters, Epoch, Incarnation, KeptOut, SectionLook, View};
 
 /// Where a node stands towards its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub struct Look<'a> {
     pub other_founders: Vec<NodeId>,
     /// If it belongs to no cluster and hears of several: their epochs.
     pub torn_between: Vec<Epoch>,
+    /// Nodes that keep failing and are therefore not taken in yet, as far as this node sees.
+    pub kept_out: Vec<KeptOut>,
 }
 
 /// How much a node keeps of what others sent. Each of these numbers has a limit, whatever comes.
@@ -74,7 +76,7 @@ pub struct Load {
     pub kept_parcels: usize,
     /// Parcels that have overtaken others.
     pub early_parcels: usize,
-    /// Reports of views that it has not learned of yet.
+    /// Parts of reports of views that it has not learned of yet.
     pub early_reports: usize,
     /// Messages of the consensus that wait for the disk.
     pub ballots: usize,
@@ -126,7 +128,13 @@ impl LockNode {
             } else {
                 Vec::new()
             },
+            kept_out: self.kept_out(),
         }
+    }
+
+    fn kept_out(&self) -> Vec<KeptOut> {
+        let newest = self.consensus.newest_decided();
+        newest.map(|view| self.watch.kept_out(view, self.now)).unwrap_or_default()
     }
 
     /// The number of the view that it has adopted, and whether that is installed.

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use doorway_core::{Effects, NodeId, Ticks};
+use doorway_core::{Effects, NodeId, SectionName, Ticks};
 
 use super::LockNode;
-use crate::message::{Ack, Heartbeat, Msg, Parcel, Report};
-use crate::{Flaw, Incarnation, View};
+use super::reports::{Incoming, Outgoing};
+use crate::message::{Ack, Heartbeat, Msg, Parcel, Report, ReportPart};
+use crate::{Flaw, View};
 
 /// What a node knows as a member of a view.
 #[derive(Debug)]
@@ -16,21 +17,32 @@ pub(super) struct Membership {
     pub(super) is_active: bool,
     pub(super) adopted: Ticks,
     /// What it reported, once and for all.
-    pub(super) report: Report,
-    /// The reports that have arrived, and when.
+    pub(super) report: Vec<ReportPart>,
+    /// The reports that have arrived as a whole, and when.
     pub(super) reports: BTreeMap<NodeId, (Report, Ticks)>,
-    /// Who has not said yet that the report arrived.
-    pub(super) unheard: BTreeSet<NodeId>,
-    pub(super) repeat_at: Ticks,
+    /// What has arrived of the others' reports.
+    pub(super) incoming: BTreeMap<NodeId, Incoming>,
+    /// Its own report on its way to those who have not said yet that all of it arrived.
+    pub(super) outgoing: BTreeMap<NodeId, Outgoing>,
 }
 
 impl Membership {
     pub(super) fn alarm(&self) -> Ticks {
-        if self.unheard.is_empty() { Ticks(u64::MAX) } else { self.repeat_at }
+        self.outgoing.values().map(Outgoing::alarm).min().unwrap_or(Ticks(u64::MAX))
+    }
+
+    /// The flaw of a report that is made anew each time that it is sent.
+    pub(super) fn rebuild_report(&mut self, inside: Vec<SectionName>) {
+        if let Some(ReportPart { view, incarnation, age, .. }) = self.report.first().cloned() {
+            self.report = Report { view, incarnation, inside, age }.parts();
+        }
     }
 }
 
 impl LockNode {
+    /// How many times T_b a report may take at most, however steadily it comes.
+    const LONGEST_REPORT: u64 = 10;
+
     /// To every voter of the view, itself included: this node lives.
     pub(super) fn send_heartbeats(&mut self, effects: &mut Effects<Self>) {
         let unreachable = self.unreachable();
@@ -59,13 +71,19 @@ impl LockNode {
         // Whoever has no lease is itself the one whom nobody can reach.
         let since = if now < self.lease.until() { membership.adopted.max(self.lease_since) } else { now };
         let mut those: BTreeSet<NodeId> = self.sections.suspects.keys().copied().collect();
-        if !membership.is_active && now > since + timing.barrier {
-            let is_missing = |node: &&NodeId| !membership.reports.contains_key(node);
-            those.extend(membership.view.members.keys().filter(is_missing));
+        // A long report on a slow link takes its time: what counts is when the last part of it came (R23). But nobody waits for ever.
+        let longest = Ticks(timing.barrier.0 * (Self::LONGEST_REPORT - 1));
+        let is_stuck =
+            |progress: Ticks, patience: Ticks| now > since.max(progress).min(since + longest) + patience;
+        if !membership.is_active {
+            let missing =
+                membership.view.members.keys().filter(|node| !membership.reports.contains_key(node));
+            let progress = |node| membership.incoming.get(node).map_or(Ticks(0), Incoming::progress);
+            those.extend(missing.filter(|node| is_stuck(progress(node), timing.barrier)));
         }
-        if now > since + timing.detection {
-            those.extend(&membership.unheard);
-        }
+        let unheard = membership.outgoing.iter();
+        let unheard = unheard.filter(|(_, outgoing)| is_stuck(outgoing.progress(), timing.detection));
+        those.extend(unheard.map(|(node, _)| *node));
         if let Some(delivery) = self.sections.delivery().filter(|_| now > since + timing.detection) {
             those.extend(delivery.out_of_reach(now, timing.detection));
         }
@@ -119,7 +137,9 @@ impl LockNode {
         if ack.left_out_by.is_some_and(|number| number > membership.view.number) {
             return self.hear_of_being_left_out();
         }
-        let Some(sent) = self.lease.sending_of(ack.seq).filter(|_| ack.is_granted) else { return };
+        let sent = self.lease.sending_of(ack.seq);
+        sent.and_then(|sent| self.round_trips.insert(from, self.now - sent));
+        let Some(sent) = sent.filter(|_| ack.is_granted) else { return };
         let sent = if self.has(Flaw::LeaseFromArrival) { self.now } else { sent };
         let (before, length) = (self.lease.until(), self.setup.timing.lease);
         let of_one_set = self.has(Flaw::LeaseOfOneVoterSet);
@@ -143,66 +163,6 @@ impl LockNode {
         let first = *self.told_left_out.get_or_insert(self.now);
         if self.now >= first + self.setup.timing.barrier {
             self.be_left_out();
-        }
-    }
-
-    /// A member tells where it was inside when it learned of a view.
-    pub(super) fn hear_report(&mut self, from: NodeId, report: Report, effects: &mut Effects<Self>) {
-        let newest = self.membership.as_ref().map_or(0, |membership| membership.view.number);
-        if report.view > newest {
-            self.early_reports.insert(from, report);
-        } else if report.view == newest {
-            effects.out.send(from, Msg::Heard { view: newest, reporter: report.incarnation });
-            self.take_report(from, report);
-            self.try_to_install();
-        }
-    }
-
-    /// Keeps a report of the adopted view, if it comes from the life that is in it.
-    pub(super) fn take_report(&mut self, from: NodeId, report: Report) {
-        let (now, is_rebuilt) = (self.now, self.has(Flaw::ReportRebuilt));
-        let is_by_name = self.has(Flaw::LeftOutByName);
-        let Some(membership) = &mut self.membership else { return };
-        let listed = membership.view.members.get(&from);
-        if listed != Some(&report.incarnation) && !(is_by_name && listed.is_some()) {
-            return;
-        }
-        if listed != Some(&report.incarnation) {
-            // Whoever is taken for the one that was there before is told what that one was told.
-            membership.unheard.insert(from);
-        }
-        let known = membership.reports.get(&from).map(|(known, _)| known);
-        if known.is_some_and(|known| *known != report) {
-            self.breach = Some("a report was changed after it was made");
-        }
-        if known.is_none() || (is_rebuilt && !membership.is_active) {
-            membership.reports.insert(from, (report, now));
-        }
-    }
-
-    /// A member has got this node's report.
-    pub(super) fn note_heard(&mut self, from: NodeId, view: u64, reporter: Incarnation) {
-        if let Some(membership) = &mut self.membership
-            && membership.view.number == view
-            && reporter == self.incarnation
-        {
-            membership.unheard.remove(&from);
-        }
-    }
-
-    /// Sends the report to those who have not said that it arrived.
-    pub(super) fn repeat_report(&mut self, effects: &mut Effects<Self>) {
-        let (now, resend, is_rebuilt) = (self.now, self.setup.timing.resend, self.has(Flaw::ReportRebuilt));
-        let Some(membership) = &mut self.membership else { return };
-        if now < membership.repeat_at {
-            return;
-        }
-        membership.repeat_at = now + resend;
-        if is_rebuilt {
-            membership.report.inside = self.sections.inside();
-        }
-        for node in &membership.unheard {
-            effects.out.send(*node, Msg::Report(membership.report.clone()));
         }
     }
 

@@ -7,6 +7,7 @@ mod kept;
 mod look;
 mod member;
 mod operator;
+mod reports;
 mod views;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,15 +22,16 @@ use self::kept::Kept;
 pub use self::look::{Load, Look, Standing};
 use self::member::Membership;
 use self::operator::Handover;
+use self::reports::Early;
 use crate::consensus::Consensus;
 use crate::disk::{Boot, Memory, Write};
 use crate::leader::{Proposal, Watch};
 use crate::lease::Lease;
-use crate::message::{Msg, Report};
+use crate::message::Msg;
 use crate::recipe::Recipe;
 use crate::sections::Sections;
 use crate::voter::Voter;
-use crate::{Command, DiskId, Flaw, Incarnation, Loss, Nonce, Notice, Reason, Timing};
+use crate::{Command, Damping, DiskId, Flaw, Incarnation, Loss, Nonce, Notice, Reason, Timing};
 
 /// What makes a node the one that it is.
 #[derive(Clone, Debug)]
@@ -51,6 +53,8 @@ pub struct Setup {
     /// The most sections that can be open at this node. All nodes of a cluster should have the same: each opens only so many
     /// of its own that others have room for them.
     pub most_open: usize,
+    /// How it keeps nodes out that keep failing, while it leads.
+    pub damping: Damping,
     /// The rule that it breaks on purpose; never in earnest.
     pub flaw: Option<Flaw>,
 }
@@ -78,8 +82,10 @@ pub struct LockNode {
     sections: Sections,
     /// Parcels of views that this node has not installed yet.
     kept: Kept,
-    /// Reports of views that it has not learned of yet.
-    early_reports: BTreeMap<NodeId, Report>,
+    /// Parts of reports of views that it has not learned of yet.
+    early_reports: Early,
+    /// How long each voter took to answer its latest heartbeat.
+    round_trips: BTreeMap<NodeId, Ticks>,
     /// The number of the latest heartbeat, and when the next one is due.
     beats: u64,
     beat_at: Ticks,
@@ -142,7 +148,7 @@ impl LockNode {
             })?;
         }
         let memory = Memory::read(disk)?;
-        let (timing, flaw) = (setup.timing, setup.flaw);
+        let timing = setup.timing;
         let (number, nonce) = (memory.boot().saturating_add(1), setup.nonce);
         let incarnation = Incarnation { disk: memory.disk(), boot: number, tenure: 0, nonce };
         let mut consensus = Consensus::new(&memory, timing, setup.longest_log, Ticks(0));
@@ -160,7 +166,7 @@ impl LockNode {
             incarnation,
             consensus,
             voter: Voter::new(Ticks(0)),
-            watch: Watch::new(timing, flaw),
+            watch: Watch::new(&setup),
             membership: None,
             lease: Lease::default(),
             lease_since: Ticks(0),
@@ -168,7 +174,8 @@ impl LockNode {
             voters_changed: None,
             sections: Sections::new(&setup),
             kept: Kept::default(),
-            early_reports: BTreeMap::new(),
+            early_reports: Early::default(),
+            round_trips: BTreeMap::new(),
             beats: 0,
             beat_at: Ticks(0),
             answered: BTreeMap::new(),
@@ -224,7 +231,7 @@ impl LockNode {
             }
             self.learn(effects);
             self.go_on_leaving(effects);
-            self.lead();
+            self.lead(effects);
             effects.notices.append(&mut self.watch.answer_wishes(&self.consensus));
             self.follow_handover(effects);
             self.consensus.compact(self.now);
@@ -293,14 +300,14 @@ impl LockNode {
                 self.say_hello(effects);
             }
         }
-        self.repeat_report(effects);
+        self.send_report(effects);
         self.sections.try_gate();
         self.sections.sweep();
         self.sections.delivery().into_iter().for_each(|delivery| delivery.tick(now));
     }
 
     /// As a leader: proposes what is to be proposed.
-    fn lead(&mut self) {
+    fn lead(&mut self, effects: &mut Effects<Self>) {
         if self.now >= self.lead_at {
             self.lead_at = self.now + Self::LEAD_INTERVAL;
             match self.watch.propose(&self.consensus, &self.setup.recipe, self.now) {
@@ -308,6 +315,7 @@ impl LockNode {
                 Some(Proposal::Config(config)) => self.consensus.propose_config(&config, self.now),
                 None => {}
             }
+            effects.notices.append(&mut self.watch.newly_kept_out(&self.consensus, self.now));
         }
     }
 
@@ -329,8 +337,8 @@ impl LockNode {
             Msg::Hello(hello) => self.answer_hello(from, hello, effects),
             Msg::Welcome(welcome) => self.count_welcome(from, welcome, effects),
             Msg::Leave(incarnation) => self.hear_leave(from, incarnation),
-            Msg::Report(report) => self.hear_report(from, report, effects),
-            Msg::Heard { view, reporter } => self.note_heard(from, view, reporter),
+            Msg::Report(part) => self.hear_report(from, part, effects),
+            Msg::Heard { view, reporter, part } => self.note_heard(from, view, reporter, part, effects),
             Msg::Parcel { view, seq, ack, parcel } => self.hear_parcel(from, view, seq, ack, parcel),
             Msg::Got { view, ack } => {
                 if self.sections.view() == Some(view) {

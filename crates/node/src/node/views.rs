@@ -6,6 +6,7 @@ use doorway_core::{Effects, NodeId, SectionName, Ticks};
 
 use super::LockNode;
 use super::member::Membership;
+use super::reports::Outgoing;
 use crate::message::Report;
 use crate::{Flaw, Loss, View};
 
@@ -30,7 +31,7 @@ impl LockNode {
             self.voters_changed = Some(self.now);
         }
         if let Some(newest) = self.consensus.newest_decided().cloned() {
-            self.watch.note_decided(newest.number, self.now);
+            self.watch.note_decided(&newest, self.now);
             self.lead_at = self.now;
             self.adopt(newest, effects);
         }
@@ -111,13 +112,13 @@ impl LockNode {
         self.sections.forget_holders(Loss::LeftOut);
         self.sections.suspects.clear();
         self.kept = Default::default();
-        self.early_reports.clear();
+        self.early_reports = Default::default();
         if !self.has(Flaw::Readmitted) {
             self.incarnation.tenure += 1;
         }
         (self.lease, self.answered) = (Default::default(), BTreeMap::new());
         self.set_gate();
-        self.joining.begin_again(self.now);
+        self.joining.begin_again();
         self.joining.begin_life(self.consensus.newest_decided());
         self.beat_at = self.now;
     }
@@ -138,14 +139,18 @@ impl LockNode {
             age: is_voter.then(|| self.voter.age(&view, self.now)),
         };
         let me = self.setup.me;
-        let others: BTreeSet<NodeId> = view.members.keys().copied().filter(|node| *node != me).collect();
+        let parts = report.parts();
+        let others = view.members.keys().copied().filter(|node| *node != me);
+        let outgoing = |node| (node, Outgoing::new(parts.len() as u16, self.round_trip(node)));
+        let outgoing = others.map(outgoing).collect();
+        self.round_trips.retain(|node, _| view.members.contains_key(node));
         let mut membership = Membership {
             is_active: false,
             adopted: self.now,
+            report: parts,
             reports: BTreeMap::new(),
-            unheard: others,
-            repeat_at: Ticks(0),
-            report: report.clone(),
+            incoming: BTreeMap::new(),
+            outgoing,
             view,
         };
         membership.reports.insert(me, (report, self.now));
@@ -153,12 +158,12 @@ impl LockNode {
         self.membership = Some(membership);
         self.told_left_out = None;
         self.kept.forget_before(number);
-        for (from, report) in std::mem::take(&mut self.early_reports) {
-            if report.view >= number {
-                self.hear_report(from, report, effects);
+        for (from, part) in self.early_reports.take() {
+            if part.view >= number {
+                self.hear_report(from, part, effects);
             }
         }
-        self.repeat_report(effects);
+        self.send_report(effects);
         self.beat_at = self.now;
         self.try_to_install();
     }
@@ -226,9 +231,9 @@ impl LockNode {
             self.incarnation = life;
             self.adopt_as_member(view.clone(), false, effects);
             if let Some(membership) = &mut self.membership {
-                let report = membership.report.clone();
-                let all = view.members.keys().map(|node| (*node, (report.clone(), self.now)));
-                membership.reports = all.collect();
+                let own = membership.reports.get(&self.setup.me).cloned();
+                let all = view.members.keys().map(|node| Some((*node, own.clone()?)));
+                membership.reports = all.flatten().collect();
             }
             self.try_to_install();
         }

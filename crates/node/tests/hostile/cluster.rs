@@ -6,7 +6,7 @@ use doorway_core::{Effects, Machine, NodeId, Options, Refusal, Sent, Ticks, To};
 use doorway_node::disk::{Disk, MemoryDisk, Write, found};
 use doorway_node::timing::milliseconds;
 use doorway_node::{
-    ClientId, Command, Lock, LockNode, Msg, Notice, Recipe, Recipes, RequestId, Setup, Timing,
+    ClientId, Command, Damping, Lock, LockNode, Msg, Notice, Recipe, Recipes, RequestId, Setup, Timing,
 };
 
 use crate::corpus::{disk, node, nonce, section, with_synced};
@@ -61,6 +61,7 @@ pub fn setup(index: usize, n: usize, recipe: &Recipe) -> Setup {
         nonce: nonce(index),
         recipe: recipe.clone(),
         timing: Timing::default(),
+        damping: Damping::of(&Timing::default()),
         flaw: None,
     }
 }

@@ -10,8 +10,8 @@ use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::disk::Founders;
 use doorway_node::{
     Ack, Ballot, Body, Config, DiskId, DiskState, Entry, Epoch, Founding, Greeting, Heartbeat, Hello,
-    Idleness, Incarnation, Msg, Nonce, Parcel, Position, Report, Revocation, Snapshot, Stay, Still, Timing,
-    View, Welcome, wire,
+    Idleness, Incarnation, Msg, Nonce, Parcel, Position, ReportPart, Revocation, Snapshot, Stay, Still,
+    Timing, View, Welcome, wire,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 
@@ -78,7 +78,7 @@ pub fn examples() -> BTreeMap<&'static str, Msg> {
         ("welcome", Msg::Welcome(welcome())),
         ("leave", Msg::Leave(Incarnation { tenure: 2, ..life(1) })),
         ("report", Msg::Report(report())),
-        ("heard", Msg::Heard { view: 3, reporter: life(0) }),
+        ("heard", Msg::Heard { view: 3, reporter: life(0), part: 1 }),
         ("got", Msg::Got { view: 3, ack: 300 }),
         ("greeting", Msg::Greeting(Box::new(greeting()))),
         ("founding", Msg::Founding(founding())),
@@ -151,9 +151,9 @@ fn welcome() -> Welcome {
     }
 }
 
-fn report() -> Report {
+fn report() -> ReportPart {
     let inside = vec![section("acct-1"), section("acct-2")];
-    Report { view: 3, incarnation: life(1), inside, age: Some(Ticks(1_020_203)) }
+    ReportPart { view: 3, incarnation: life(1), age: Some(Ticks(1_020_203)), number: 1, count: 3, inside }
 }
 
 fn parcels() -> [(&'static str, Parcel); 9] {
@@ -221,6 +221,7 @@ fn view() -> View {
         appointed: Some([0, 1, 3].map(node).into()),
         removed: BTreeSet::from([disk(2)]),
         revoked: [("c".to_owned(), Revocation { node: node(2), until: 1_800_000_000_000_000 })].into(),
+        failures: [(node(3), 2)].into(),
     }
 }
 

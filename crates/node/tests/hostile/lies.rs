@@ -281,7 +281,9 @@ fn a_flood_of_parcels_and_reports_of_later_views_ends_at_its_limits() {
         let later = Msg::Parcel { view: view + 1 + seq % 3, seq, ack: 0, parcel: say(100) };
         assert_eq!(scene.say(other, leader, later), 0);
         let report = Report { view: view + seq, incarnation: life(leader), inside: Vec::new(), age: None };
-        scene.cluster.deliver(other, node(leader), Msg::Report(report));
+        for part in report.parts() {
+            scene.cluster.deliver(other, node(leader), Msg::Report(part));
+        }
     }
     assert_eq!((scene.load(other).kept_parcels, scene.load(other).early_reports), (4_096, 1));
     for seq in 2..6_000 {

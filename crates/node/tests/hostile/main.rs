@@ -9,4 +9,5 @@ mod limits;
 mod mutate;
 mod nodes;
 mod removed;
+mod reports;
 mod wire;

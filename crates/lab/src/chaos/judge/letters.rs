@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use doorway_core::{NodeId, SectionName, Ticks};
 use doorway_node::disk::Memory;
-use doorway_node::{DiskId, Incarnation, Report, View};
+use doorway_node::{DiskId, Incarnation, ReportPart, View};
 use doorway_simulator::Engine;
 
 use super::Judge;
@@ -68,7 +68,7 @@ impl Judge {
                 Said::HeardOld => self.fire(Rule::DroppedOld),
                 Said::HeardEarly => self.fire(Rule::KeptEarly),
                 Said::Snapshot => self.moments.push((Moment::Snapshot, node)),
-                Said::Report(report) => self.judge_report(report),
+                Said::Report(part) => self.judge_report(part),
                 Said::Forget(forgetting) => self.judge_forgetting(node, &forgetting),
                 Said::Claim(claim) => self.judge_claim(node, claim, disk),
             }
@@ -89,26 +89,33 @@ impl Judge {
     }
 
     /// A life reports once for each view, and no two report the same section.
-    fn judge_report(&mut self, report: Report) {
-        let number = report.view;
+    fn judge_report(&mut self, part: ReportPart) {
+        self.report_parts += 1;
+        let (number, life) = (part.view, part.incarnation);
         let of_view = self.reports.entry(number).or_default();
-        match of_view.get(&report.incarnation) {
-            Some(known) if *known == report => {}
-            Some(_) => {
-                let life = report.incarnation;
+        let others = of_view.range((life, 0)..=(life, u16::MAX)).map(|(_, other)| other);
+        let mut is_changed = false;
+        for other in others {
+            is_changed |= (other.age, other.count) != (part.age, part.count);
+            is_changed |= other.number == part.number && *other != part;
+        }
+        match of_view.contains_key(&(life, part.number)) {
+            _ if is_changed => {
                 self.violate(Kind::Report, format!("{life} has changed its report for view {number}"));
             }
-            None => {
-                let is_twice =
-                    |name: &&SectionName| of_view.values().any(|other| other.inside.contains(name));
-                let twice = report.inside.iter().find(is_twice).cloned();
-                let has_holder = !report.inside.is_empty();
-                of_view.insert(report.incarnation, report);
+            true => {}
+            false => {
+                let is_twice = |name: &&SectionName| {
+                    of_view.values().any(|other| other.inside.binary_search(name).is_ok())
+                };
+                let twice = part.inside.iter().find(is_twice).cloned();
+                let has_holder = !part.inside.is_empty();
+                of_view.insert((life, part.number), part);
                 if has_holder {
                     self.fire(Rule::ReportedInside);
                 }
                 if let Some(name) = twice {
-                    let what = format!("two report for view {number} that they are inside {name}");
+                    let what = format!("{name} is reported twice for view {number}");
                     self.violate(Kind::Report, what);
                 }
             }

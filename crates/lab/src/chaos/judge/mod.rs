@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{DiskId, Epoch, Incarnation, Report, RequestId, Timing, View, wire};
+use doorway_node::{DiskId, Epoch, Incarnation, ReportPart, RequestId, Timing, View, wire};
 use doorway_simulator::Engine;
 
 use self::letters::Beats;
@@ -40,8 +40,10 @@ pub struct Judge {
     judged: BTreeMap<Incarnation, Ticks>,
     /// The heartbeats of each life.
     beats: BTreeMap<Incarnation, Beats>,
-    /// The reports for each view.
-    reports: BTreeMap<u64, BTreeMap<Incarnation, Report>>,
+    /// The parts of reports for each view.
+    reports: BTreeMap<u64, BTreeMap<(Incarnation, u16), ReportPart>>,
+    /// How many parts of reports were sent, repeats included.
+    pub report_parts: u64,
     /// Each view that was installed, with those inside when it began.
     installed: BTreeMap<u64, (View, BTreeMap<SectionName, NodeId>)>,
     /// The view and the number of the latest verdict about sections from one node to another.
@@ -113,6 +115,7 @@ impl Judge {
             standings: vec![(0, false); design.nodes],
             beats: BTreeMap::new(),
             reports: BTreeMap::new(),
+            report_parts: 0,
             verdicts: BTreeMap::new(),
             installed: BTreeMap::new(),
             claims: vec![None; design.nodes],

@@ -170,7 +170,8 @@ impl Judge {
     /// For how long it would have to be quiet by the ages in the reports, if the voters had not changed.
     fn quiet_end_by_age(&self, view: &View) -> Option<Ticks> {
         let reports = self.reports.get(&view.number)?.values();
-        let voters = reports.filter(|report| view.voters.contains_key(&report.incarnation.disk));
+        let first = reports.filter(|part| part.number == 0);
+        let voters = first.filter(|report| view.voters.contains_key(&report.incarnation.disk));
         let mut left: Vec<Ticks> =
             voters.filter_map(|report| Some(self.timing.wait() - report.age?)).collect();
         left.sort_unstable();
