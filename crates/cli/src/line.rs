@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,8 @@ use rustix::net::{RecvFlags, recv};
 /// Which daemon.
 #[derive(clap::Args)]
 pub(crate) struct Where {
-    /// The daemon's socket, if not the one that DOORWAY_SOCKET names or that is found
+    /// The daemon's socket, if not the one that DOORWAY_SOCKET names or that is found; what administrates goes to the
+    /// one beside it, as /run/doorway/a.admin.sock beside /run/doorway/a.sock
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// The daemon of this node, if several run on this machine
@@ -40,6 +42,28 @@ impl Where {
     pub(crate) fn ask<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
         ask(&self.path()?, question)
     }
+
+    /// What it answers at its administrators' socket, which stands beside the other one.
+    ///
+    /// # Errors
+    /// If this user may not open that socket, and as for [`Where::ask`].
+    pub(crate) fn administer<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
+        let path = place::admin_socket_of(&self.path()?);
+        if rustix::fs::access(&path, rustix::fs::Access::WRITE_OK) == Err(rustix::io::Errno::ACCESS) {
+            return Err(not_allowed(&path));
+        }
+        ask(&path, question)
+    }
+}
+
+/// What is said to somebody who may use locks and may not administer them.
+fn not_allowed(path: &Path) -> Refusal {
+    let owner = path.metadata().map(|found| found.uid()).ok().filter(|uid| *uid != 0);
+    let who = owner.map_or_else(|| "root".to_owned(), |uid| format!("root and the user of uid {uid}"));
+    Refusal::new(format!(
+        "only administrators may do this: {} can be opened by {who}, so run it with sudo",
+        path.display()
+    ))
 }
 
 /// What the daemon at a socket answers to a question.

@@ -8,6 +8,9 @@
 //! after the latest deadline that it was told, when the daemon says [`Told::Freed`]. So it says `Release` when nothing of it acts any
 //! more, and not before. A deadline never moves once its client was told to stop.
 //!
+//! [`Ask::Break`] and [`Ask::Administer`] are for clients of the daemon's administrators' socket; at the other one they
+//! are answered with [`Told::Failed`].
+//!
 //! A request may have a time-to-live. Then its client gives a sign of life, [`Ask::Alive`], as soon as it is in and every third of
 //! that time. The deadline that it is told is the earlier one of the lease's and of its last sign plus the time-to-live.
 

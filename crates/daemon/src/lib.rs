@@ -43,6 +43,7 @@ pub mod identity;
 mod peers;
 mod revocation;
 mod shared;
+mod throttle;
 mod tls;
 
 pub use config::Config;

@@ -207,6 +207,16 @@ impl Shared {
         }
     }
 
+    /// What a client is told that asks the users' socket for what only administrators may have done.
+    pub(crate) fn for_administrators(&self, order: &str) -> String {
+        let socket = self.config.admin_socket();
+        let who = match rustix::process::geteuid() {
+            root if root.is_root() => "root".to_owned(),
+            user => format!("the user of uid {} and root", user.as_raw()),
+        };
+        format!("only administrators may {order}: ask at {}, which {who} can open", socket.display())
+    }
+
     pub(crate) fn is_alive(&self) -> bool {
         clock::now() < Ticks(self.alive_at.load(Ordering::Relaxed)) + ALIVE && lock(&self.outcome).is_none()
     }

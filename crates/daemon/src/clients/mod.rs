@@ -1,4 +1,7 @@
 //! The clients of this machine: a connection is a client.
+//!
+//! There are two sockets. Users of locks come by the one whose group and mode the configuration gives; administrators by the one
+//! that only the daemon's own user and root can open. What a client may do depends on the socket by which it came.
 
 mod outbox;
 pub(crate) mod socket;
@@ -25,11 +28,11 @@ use crate::shared::Shared;
 const RESPITE: Duration = Duration::from_millis(50);
 
 /// Accepts clients for as long as the node lives.
-pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener) {
+pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener, door: Door) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(serve(shared.clone(), stream));
+                tokio::spawn(serve(shared.clone(), stream, door));
             }
             Err(error) => {
                 tracing::warn!(%error, "no client can be accepted");
@@ -39,15 +42,48 @@ pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener) {
     }
 }
 
+/// By which way a client came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// By the socket for users of locks.
+    Users,
+    /// By the administrators' socket.
+    Administrators,
+    /// From within the daemon's own process.
+    Own,
+}
+
+/// Who is at the other end of a connection, as the system tells and not as it says itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) door: Door,
+    pub(crate) uid: Option<u32>,
+    pub(crate) process: Option<u32>,
+}
+
+impl Caller {
+    /// Whoever made the connection, or was it when it was made: a process that inherits it is not known.
+    fn of(stream: &UnixStream, door: Door) -> Self {
+        let peer = stream.peer_cred().ok();
+        let process = peer.and_then(|peer| peer.pid()).and_then(|pid| u32::try_from(pid).ok());
+        Self { door, uid: peer.map(|peer| peer.uid()), process }
+    }
+
+    /// Whether it may break locks and change the cluster.
+    pub(crate) fn administers(&self) -> bool {
+        self.door != Door::Users
+    }
+}
+
 /// Serves one client until it is gone.
-pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
+pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream, door: Door) {
+    let caller = Caller::of(&stream, door);
     let place = Place::take(shared.clone());
     let Some(_place) = place else {
         tracing::warn!(most = shared.config.limits.clients, "client refused: there are too many");
         return;
     };
     let client = ClientId(shared.next_client.fetch_add(1, Ordering::Relaxed));
-    let process = stream.peer_cred().ok().and_then(|peer| peer.pid()).and_then(|pid| u32::try_from(pid).ok());
     let outbox = Arc::new(Outbox::new(shared.unread.clone()));
     outbox.push(&Told::Welcome {
         version: protocol::VERSION,
@@ -55,7 +91,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
         node: shared.config.node.get_ref().clone(),
         now: clock::now(),
     });
-    shared.tell(Event::Came { client, outbox: outbox.clone(), process });
+    shared.tell(Event::Came { client, outbox: outbox.clone(), caller });
     let (mut reading, mut writing) = stream.split();
     let talk = race(hear(&shared, client, &mut reading), speak(&outbox, &mut writing));
     let ended = race(talk, give_up(&outbox)).await;

@@ -50,6 +50,7 @@ impl Config {
             ("data", self.data == other.data),
             ("socket", self.socket == other.socket),
             ("socket_mode", self.socket_mode == other.socket_mode),
+            ("socket_group", self.socket_group == other.socket_group),
             ("listen", self.listen == other.listen),
             ("health", self.health == other.health),
             ("stop_patience", self.stop_patience == other.stop_patience),

@@ -49,6 +49,10 @@ impl Config {
         }
         self.check_paths()?;
         check_mode(self.socket_mode).map_err(at("socket_mode"))?;
+        if self.socket_group.is_some() && self.socket_mode & 0o060 != 0o060 {
+            let sentence = "the group of the socket may not use it: write socket_mode = 0o660 as well";
+            return Err(("socket_group".to_owned(), sentence.to_owned()));
+        }
         let limits =
             [("limits.clients", self.limits.clients), ("limits.connections", self.limits.connections)];
         if let Some((key, _)) = limits.into_iter().find(|(_, limit)| *limit == 0) {
@@ -240,6 +244,10 @@ mod tests {
             ),
             ("#top", "socket_mode = -1", "line 3: invalid value: integer `-1`, expected a whole number"),
             ("#top", "socket_mode = \"rw\"", "line 3: invalid type: string \"rw\", expected a whole number"),
+            ("#top", "socket_group = \"lock\"", "line 3: the group of the socket may not use it"),
+            ("#top", "socket_group = 1.5", "line 3: invalid type: floating point `1.5`, expected a group"),
+            ("#top", "socket_group = -7", "line 3: a group's number is from 0 to 4294967294"),
+            ("#top", "socket_group = \"\"", "line 3: a group has a name"),
             ("#top", "data = 1", "line 3: invalid type: integer `1`, expected a path in quotes"),
             ("#top", "options = 1", "expected a table"),
             ("#top", "tls = 1", "expected a table"),

@@ -4,6 +4,7 @@
 
 mod changes;
 mod check;
+mod group;
 mod lines;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ pub(crate) use self::changes::other_times;
 #[cfg(feature = "found")]
 pub(crate) use self::check::check_peers;
 use self::check::{plain, told};
+pub use self::group::Group;
 use self::lines::{Lines, line_at};
 pub use crate::address::is_address;
 pub use crate::identity::is_name;
@@ -47,9 +49,12 @@ pub struct Config {
     /// The Unix socket for clients of this machine. `NAME.sock` in the [runtime folder](place::folder) unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
-    /// Who may use the socket, as the bits of its file: `0o600` its owner, `0o660` its group as well.
+    /// Who may use locks through that socket, as the bits of its file: `0o600` its owner, `0o660` its group as well.
     #[serde(default = "default_mode")]
     pub socket_mode: u32,
+    /// The group of that socket, by name or number; the daemon's own unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket_group: Option<Group>,
     /// Where to listen for other nodes, if not at the node's own address (in a container, behind a translated address).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen: Option<String>,
@@ -285,6 +290,7 @@ impl Config {
             data: default_data(),
             socket: None,
             socket_mode: default_mode(),
+            socket_group: None,
             listen: None,
             health: None,
             stop_patience: default_patience(),
@@ -357,6 +363,12 @@ impl Config {
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.socket.clone().unwrap_or_else(|| place::socket_of(self.node.get_ref()))
+    }
+
+    /// Where its administrators find it: beside the clients' socket, for the daemon's own user and root alone.
+    #[must_use]
+    pub fn admin_socket(&self) -> PathBuf {
+        place::admin_socket_of(&self.socket())
     }
 
     /// The algorithm that it names, with what it chooses for it. The path of a chosen file, as in `quorum = "file:mine"`, goes from

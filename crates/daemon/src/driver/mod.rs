@@ -27,10 +27,11 @@ use tokio::sync::OwnedSemaphorePermit;
 use self::orders::{Desire, Wish};
 use self::requests::Requests;
 use self::status::Survey;
-use crate::clients::Outbox;
+use crate::clients::{Caller, Outbox};
 use crate::config::other_times;
 use crate::peers::words::{Answer, Lane, Question, Word};
 use crate::shared::Shared;
+use crate::throttle::Throttle;
 
 /// What can happen to a daemon's node. What carries room gives it back when it has been looked at.
 pub(crate) enum Event {
@@ -41,7 +42,7 @@ pub(crate) enum Event {
     /// Something is on the disk.
     Written(Write),
     /// A client has connected.
-    Came { client: ClientId, outbox: Arc<Outbox>, process: Option<u32> },
+    Came { client: ClientId, outbox: Arc<Outbox>, caller: Caller },
     /// A client asks for something.
     Asked { client: ClientId, ask: Ask, room: OwnedSemaphorePermit },
     /// A client is gone: every copy of its socket is closed.
@@ -76,7 +77,7 @@ enum Reminder {
 /// A client as the daemon knows it.
 struct Client {
     outbox: Arc<Outbox>,
-    process: Option<u32>,
+    caller: Caller,
     label: String,
 }
 
@@ -103,6 +104,8 @@ pub(crate) struct Driver {
     /// Who is to be told that the node has left.
     leavers: Vec<(ClientId, u32)>,
     is_leaving: bool,
+    /// How often refusals of what only administrators may do are logged.
+    refusals: Throttle,
     /// How far the cluster is founded.
     founding: warnings::Founding,
     /// How many messages went to other nodes for the sake of sections.
@@ -137,6 +140,9 @@ const ALONE: Ticks = doorway_node::timing::milliseconds(300);
 /// How many questions and wishes may be under way at once.
 const MOST_QUESTIONS: usize = 64;
 
+/// How many refusals a second are logged one by one.
+const REFUSALS_A_SECOND: u32 = 20;
+
 /// How many events are looked at before the daemon looks around.
 const BATCH: usize = 256;
 
@@ -167,6 +173,7 @@ impl Driver {
             next_question: clock::now().0,
             leavers: Vec::new(),
             is_leaving: false,
+            refusals: Throttle::new(REFUSALS_A_SECOND),
             founding: warnings::Founding::default(),
             sent: 0,
             seen: Seen::default(),
@@ -252,8 +259,8 @@ impl Driver {
             Event::Written(write) => {
                 self.step(|node, now, effects| node.on_written(now, write, effects));
             }
-            Event::Came { client, outbox, process } => {
-                self.clients.insert(client, Client { outbox, process, label: String::new() });
+            Event::Came { client, outbox, caller } => {
+                self.clients.insert(client, Client { outbox, caller, label: String::new() });
             }
             Event::Asked { client, ask, room } => {
                 drop(room);

@@ -140,7 +140,7 @@ impl Driver {
         let client = self.clients.get(&client);
         ClientStatus {
             node: self.shared.config.node.get_ref().clone(),
-            process: client.and_then(|client| client.process),
+            process: client.and_then(|client| client.caller.process),
             label: client.map(|client| client.label.clone()).unwrap_or_default(),
             since: clock::now() - since,
             fence,

@@ -11,5 +11,6 @@ mod operators;
 mod ports;
 mod record;
 mod requests;
+mod rights;
 mod strangers;
 mod together;

@@ -1,28 +1,39 @@
 //! What the daemons of this process write down.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// All that is logged from its beginning on, by whichever test.
+/// All that is logged, by whichever test.
 #[derive(Clone, Default)]
 pub struct Record(Arc<Mutex<Vec<u8>>>);
 
 impl Record {
-    /// Begins to keep what is logged. Only one test of a program can.
-    pub fn begin() -> Self {
-        let record = Self::default();
-        let writer = record.clone();
-        let log = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone());
-        log.try_init().expect("nobody else keeps a record");
-        record
+    /// The one record of this program, which is kept from the first call on.
+    pub fn kept() -> Self {
+        static KEPT: OnceLock<Record> = OnceLock::new();
+        let begin = || {
+            let record = Self::default();
+            let writer = record.clone();
+            let log = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone());
+            log.try_init().expect("nobody else keeps a record");
+            record
+        };
+        KEPT.get_or_init(begin).clone()
     }
 
     /// The first line that contains a text.
     pub fn line_with(&self, text: &str) -> String {
+        self.lines_with(text)
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| panic!("nothing was written down about {text}"))
+    }
+
+    /// The lines that contain a text.
+    pub fn lines_with(&self, text: &str) -> Vec<String> {
         let kept =
             String::from_utf8_lossy(&self.0.lock().unwrap_or_else(PoisonError::into_inner)).into_owned();
-        let line = kept.lines().find(|line| line.contains(text));
-        line.unwrap_or_else(|| panic!("nothing was written down about {text}")).to_owned()
+        kept.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
     }
 }
 
