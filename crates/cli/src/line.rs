@@ -96,6 +96,8 @@ pub(crate) struct Line {
     /// When the connection was asked for: what the daemon says of the time is of no earlier moment.
     since: Ticks,
     is_welcome: bool,
+    /// The welcome, while it is not certain that the daemon's clock is this program's.
+    held: Option<Told>,
 }
 
 impl Line {
@@ -107,7 +109,7 @@ impl Line {
         let since = clock::now();
         let (path, received) = (path.to_owned(), Vec::new());
         match doorway_client::connect(&path) {
-            Ok(stream) => Ok(Some(Self { stream, path, received, since, is_welcome: false })),
+            Ok(stream) => Ok(Some(Self { stream, path, received, since, is_welcome: false, held: None })),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(nobody_at(&format!("{}: {error}", path.display()))),
         }
@@ -118,15 +120,35 @@ impl Line {
         self.is_welcome
     }
 
+    /// The welcome, once it is certain that the daemon's clock is this program's; it is asked again if it was heard too late to tell.
+    ///
     /// # Errors
-    /// If no daemon of this version, or none with the clock of this program, is at the other end.
-    fn check_first(&self, told: &Told) -> Result<(), Refusal> {
+    /// If no daemon of this version, or none with the clock of this program, is at the other end, or it lets nobody else in.
+    fn check_first(&mut self, told: Told) -> Result<Option<Told>, Refusal> {
+        let heard = clock::now();
+        let (time, name) = match (&told, &self.held) {
+            (Told::Welcome { version: VERSION, now, clock, .. }, None) => (*now, clock.as_deref()),
+            (Told::Clock { now }, Some(_)) => (*now, None),
+            _ => return self.refuse_first(&told).map(|()| None),
+        };
+        let useless = |why| format!("the daemon at {} cannot be used: {why}", self.path.display());
+        clock::check_same(time, self.since, heard).map_err(|why| Refusal::new(useless(why)))?;
+        self.is_welcome = clock::is_certain(name, self.since, heard);
+        let welcome = self.held.take().unwrap_or(told);
+        if self.is_welcome {
+            return Ok(Some(welcome));
+        }
+        self.held = Some(welcome);
+        self.since = clock::now();
+        self.say(&Ask::Clock).map(|()| None)
+    }
+
+    fn refuse_first(&self, told: &Told) -> Result<(), Refusal> {
         match told {
-            Told::Welcome { version: VERSION, now, .. } => {
-                let useless = |why| format!("the daemon at {} cannot be used: {why}", self.path.display());
-                clock::check_same(*now, self.since, clock::now()).map_err(|why| Refusal::new(useless(why)))
+            Told::Goodbye { sentence } => {
+                Err(Refusal::new(format!("the daemon at {} refuses: {sentence}", self.path.display())))
             }
-            Told::Welcome { version, .. } => Err(Refusal::new(format!(
+            Told::Welcome { version, .. } if *version != VERSION => Err(Refusal::new(format!(
                 "the daemon at {} speaks version {version} of the protocol and this program {VERSION}: use the same release of both",
                 self.path.display()
             ))),
@@ -168,11 +190,15 @@ impl Line {
         let Some(body) = self.received.get(4..4 + length) else { return Ok(None) };
         let told = protocol::read(body).map_err(|error| self.broken(&error))?;
         self.received.drain(..4 + length);
-        if !self.is_welcome {
-            self.check_first(&told)?;
-            self.is_welcome = true;
+        match told {
+            told if !self.is_welcome => match self.check_first(told)? {
+                Some(welcome) => Ok(Some(welcome)),
+                None => self.next(),
+            },
+            // An answer that is late.
+            Told::Clock { .. } => self.next(),
+            told => Ok(Some(told)),
         }
-        Ok(Some(told))
     }
 
     /// What is said when nothing more can come.

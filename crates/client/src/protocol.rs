@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// The longest frame of a client, in bytes.
 pub const LONGEST_ASK: usize = 64 << 10;
@@ -91,6 +91,8 @@ pub enum Ask {
         /// What is to be done.
         order: Order,
     },
+    /// It wants to know what time it is on the daemon's clock, as it has read the welcome too late to tell by that.
+    Clock,
 }
 
 /// What an operator can have done by a daemon.
@@ -136,6 +138,8 @@ pub enum Told {
         /// What time it is on the daemon's [`crate::clock`], on which it will tell deadlines: a client whose own clock is
         /// another, as in another time namespace, has nothing to go by and must not go on.
         now: Ticks,
+        /// Which clock that is, where the system tells: see [`crate::clock::name`].
+        clock: Option<String>,
     },
     /// A request is in.
     Granted {
@@ -201,6 +205,16 @@ pub enum Told {
         number: u32,
         /// Why, in one sentence.
         sentence: String,
+    },
+    /// The daemon closes the connection after this, without having done anything for its client: it may come in place of the welcome.
+    Goodbye {
+        /// Why, in one sentence.
+        sentence: String,
+    },
+    /// What time it is on the daemon's [`crate::clock`]: the answer to [`Ask::Clock`].
+    Clock {
+        /// That moment.
+        now: Ticks,
     },
 }
 

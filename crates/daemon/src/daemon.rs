@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -65,8 +65,15 @@ impl Daemon {
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
         let doors = Doors::open(&config)?;
         let runtime = runtime()?;
-        let (sender, events) = mpsc::channel();
-        let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials, sender));
+        let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials));
+        let (wanted, clients) = (shared.config.limits.clients, shared.budget.clients);
+        if clients < wanted {
+            tracing::warn!(
+                wanted,
+                clients,
+                "this process may not open enough files for limits.clients: raise its limit (ulimit -n, LimitNOFILE)"
+            );
+        }
         // Before anybody is listened to: what was revoked stays so over a restart.
         shared.revoked.extend(&node.void_certificates());
         tracing::info!(
@@ -86,7 +93,7 @@ impl Daemon {
             }
         };
         shared.dial_all();
-        let thread = run(shared.clone(), node, events, disk, whole, runtime, files)?;
+        let thread = run(shared.clone(), node, disk, whole, runtime, files)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
@@ -289,7 +296,6 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
 fn run(
     shared: Arc<Shared>,
     node: LockNode,
-    events: Receiver<Event>,
     disk: FileDisk,
     whole: usize,
     runtime: Runtime,
@@ -302,7 +308,7 @@ fn run(
         .name("doorway-disk".to_owned())
         .spawn(move || disk::run(&for_disk, disk, whole, &writes))
         .map_err(cannot)?;
-    let driver = Driver::new(shared.clone(), node, events, sender);
+    let driver = Driver::new(shared.clone(), node, sender);
     let live = move || {
         // A thread that fails must not leave a daemon behind that looks as if it served.
         let outcome = catch_unwind(AssertUnwindSafe(|| driver.run()))

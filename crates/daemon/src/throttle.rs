@@ -1,7 +1,13 @@
-//! So many lines a second in the log, however often something happens.
+//! So many lines a second in the log, however often something happens, and pauses while it does.
 
+use std::io;
+use std::time::Duration;
+
+use doorway_client::clock;
+use doorway_client::pauses::Pauses;
 use doorway_core::Ticks;
 use doorway_node::timing::milliseconds;
+use tokio::time::sleep;
 
 /// Admits a number of events in each second, and counts the others.
 #[derive(Debug)]
@@ -30,6 +36,36 @@ impl Throttle {
         }
         self.admitted += 1;
         Some(std::mem::take(&mut self.left_out))
+    }
+}
+
+/// What somebody who listens does while nobody can be accepted, as when there are no more file descriptors: it waits, longer each
+/// time, and tells the log once a second.
+pub(crate) struct Respite {
+    who: &'static str,
+    pauses: Pauses,
+    throttle: Throttle,
+}
+
+impl Respite {
+    const PAUSES: Pauses = Pauses::between(Duration::from_millis(10), Duration::from_millis(500));
+
+    /// For those who listen to such as these.
+    pub(crate) fn new(who: &'static str) -> Self {
+        Self { who, pauses: Self::PAUSES, throttle: Throttle::new(1) }
+    }
+
+    /// Somebody was accepted.
+    pub(crate) fn over(&mut self) {
+        self.pauses = Self::PAUSES;
+    }
+
+    /// Nobody could be.
+    pub(crate) async fn rest(&mut self, error: &io::Error) {
+        if let Some(unlogged) = self.throttle.admit(clock::now()) {
+            tracing::warn!(%error, unlogged, "no {} can be accepted", self.who);
+        }
+        sleep(self.pauses.next()).await;
     }
 }
 

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use doorway_client::{clock, place};
 use doorway_core::{Choice, NodeId, Options, Refusal};
-use doorway_node::{Recipe, Recipes, Timing};
+use doorway_node::wire::MOST_INSIDE;
+use doorway_node::{MOST_REQUESTS, Recipe, Recipes, Timing};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -25,6 +26,7 @@ use self::check::{plain, told};
 pub use self::group::Group;
 use self::lines::{Lines, line_at};
 pub use crate::address::is_address;
+use crate::budget::half;
 pub use crate::identity::is_name;
 
 /// The configuration of one node.
@@ -182,13 +184,26 @@ pub struct Limits {
     /// How many clients may be connected at once.
     pub clients: usize,
     /// How many connections there may be at once of those who have not proved yet which node they are; if there are more, the
-    /// oldest of them has to go. Nodes that have proved it are not counted.
+    /// oldest of them has to go, of the address that has most of them. Nodes that have proved it are not counted.
     pub connections: usize,
+    /// How many clients of one user may be connected at once; half of all unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clients_per_uid: Option<usize>,
+    /// How many sections the clients of one user may hold or wait for at once.
+    pub names_per_uid: usize,
+    /// How many requests the clients of one user may have, waiting or inside.
+    pub requests_per_uid: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { clients: 10_000, connections: 1_024 }
+        Self {
+            clients: 10_000,
+            connections: 1_024,
+            clients_per_uid: None,
+            names_per_uid: half(MOST_INSIDE),
+            requests_per_uid: half(MOST_REQUESTS),
+        }
     }
 }
 

@@ -6,11 +6,15 @@ use doorway_client::protocol::{self, Ask, Told};
 use doorway_core::{Fence, SectionName, Ticks, is_plain};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::Driver;
+use super::quotas::Quotas;
+use super::status::Asker;
 
 /// The requests of all clients.
-#[derive(Default)]
 pub(super) struct Requests {
+    quotas: Quotas,
     made: u64,
     all: BTreeMap<RequestId, Request>,
     by_number: BTreeMap<(ClientId, u32), RequestId>,
@@ -22,19 +26,39 @@ struct Request {
     number: u32,
     /// The first of its sections, and the fence with which it was let in there.
     first: Option<(SectionName, Fence)>,
+    /// The user whose quotas count it, if any do, and its sections.
+    counted: Option<(u32, Vec<SectionName>)>,
 }
 
 impl Requests {
-    /// A new one, unless its client has one of that number already.
-    fn add(&mut self, client: ClientId, number: u32) -> Option<RequestId> {
+    /// None, with so much for each user.
+    pub(super) fn new(most_names: usize, most_requests: usize) -> Self {
+        let quotas = Quotas::new(most_names, most_requests);
+        Self { quotas, made: 0, all: BTreeMap::new(), by_number: BTreeMap::new() }
+    }
+
+    /// A new one, counted for its user.
+    ///
+    /// # Errors
+    /// If its client has one of that number already, or its user has too many.
+    fn add(
+        &mut self,
+        (client, uid): (ClientId, Option<u32>),
+        number: u32,
+        names: &[SectionName],
+    ) -> Result<RequestId, Reason> {
         if self.by_number.contains_key(&(client, number)) {
-            return None;
+            return Err(Reason::BadNumber);
+        }
+        if uid.is_some_and(|uid| !self.quotas.take(uid, names)) {
+            return Err(Reason::Quota);
         }
         self.made += 1;
         let id = RequestId(self.made);
         self.by_number.insert((client, number), id);
-        self.all.insert(id, Request { client, number, first: None });
-        Some(id)
+        let counted = uid.map(|uid| (uid, names.to_vec()));
+        self.all.insert(id, Request { client, number, first: None, counted });
+        Ok(id)
     }
 
     fn get(&self, client: ClientId, number: u32) -> Option<(RequestId, &Request)> {
@@ -45,6 +69,9 @@ impl Requests {
     fn remove(&mut self, id: RequestId) -> Option<Request> {
         let request = self.all.remove(&id)?;
         self.by_number.remove(&(request.client, request.number));
+        if let Some((uid, names)) = &request.counted {
+            self.quotas.give_back(*uid, names);
+        }
         Some(request)
     }
 
@@ -55,8 +82,18 @@ impl Requests {
 
     /// A client is gone.
     pub(super) fn forget_client(&mut self, client: ClientId) {
-        let those = self.by_number.range((client, 0)..=(client, u32::MAX));
-        let those: Vec<RequestId> = those.map(|(_, id)| *id).collect();
+        self.forget_those(client, |_| true);
+    }
+
+    /// A client waits for nothing any more.
+    pub(super) fn forget_waiting(&mut self, client: ClientId) {
+        self.forget_those(client, |request| request.first.is_none());
+    }
+
+    fn forget_those(&mut self, client: ClientId, is_meant: impl Fn(&Request) -> bool) {
+        let all = self.by_number.range((client, 0)..=(client, u32::MAX)).map(|(_, id)| *id);
+        let those: Vec<RequestId> =
+            all.filter(|id| self.all.get(id).is_some_and(&is_meant)).collect();
         those.into_iter().for_each(|id| {
             self.remove(id);
         });
@@ -65,7 +102,7 @@ impl Requests {
 
 impl Driver {
     /// Does what a client asks for.
-    pub(super) fn answer(&mut self, client: ClientId, ask: Ask) {
+    pub(super) fn answer(&mut self, client: ClientId, ask: Ask, room: OwnedSemaphorePermit) {
         match ask {
             Ask::Introduce { label } => {
                 if let Some(client) = self.clients.get_mut(&client) {
@@ -73,15 +110,21 @@ impl Driver {
                 }
             }
             Ask::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } => {
-                let Some(request) = self.requests.add(client, number) else {
-                    return self.tell(client, &Told::Refused { number, why: Reason::BadNumber });
+                let uid = self.clients.get(&client).and_then(|client| client.caller.quota_uid());
+                let request = match self.requests.add((client, uid), number, &names) {
+                    Ok(request) => request,
+                    Err(why) => return self.tell(client, &Told::Refused { number, why }),
                 };
                 let lock = Lock { request, client, names, patience, max_hold, ttl, tell_if_wanted };
                 self.command(Command::Lock(lock));
             }
             Ask::Cancel { number } | Ask::Release { number } => self.give_back(client, number),
             Ask::Alive => self.command(Command::Alive(client)),
-            Ask::Status { number, section, everywhere } => self.survey(client, number, section, everywhere),
+            Ask::Status { number, section, everywhere } => {
+                self.survey(Asker { client, number, room }, section, everywhere);
+            }
+            // Answered where it is read, so that nothing else makes it late.
+            Ask::Clock => {}
             Ask::Break { number, stay } => self.break_open(client, number, stay),
             Ask::Administer { number, order } => self.administer(client, number, order),
         }
@@ -111,7 +154,7 @@ impl Driver {
 
     /// The holder of a request must stop. The request stays until its client releases it or the node frees it.
     pub(super) fn lose(&mut self, id: RequestId, why: Loss) {
-        let Some(Request { client, number, first }) = self.requests.all.get(&id) else { return };
+        let Some(Request { client, number, first, .. }) = self.requests.all.get(&id) else { return };
         let section = first.as_ref().map(|(section, _)| section.as_str());
         tracing::warn!(client = client.0, section, why = why.sentence(), "lock lost");
         self.tell(*client, &Told::Lost { number: *number, why });

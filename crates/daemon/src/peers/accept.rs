@@ -14,7 +14,7 @@ use doorway_node::timing::milliseconds;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_rustls::server::TlsStream;
 
 use super::dial::{check_greeting, greet, hear_greeting};
@@ -23,6 +23,7 @@ use super::{Link, refuse, tune};
 use crate::driver::Event;
 use crate::frames;
 use crate::shared::{Shared, lock};
+use crate::throttle::Respite;
 use crate::tls::{self, Credentials};
 
 /// How long an answer may stay without acknowledgement: here nothing is said but a greeting.
@@ -31,8 +32,6 @@ const UNHEARD: Duration = Duration::from_secs(5);
 const PROVING: Duration = Duration::from_secs(5);
 /// After what silence a peer counts as gone.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long to wait when nobody can be accepted, as when there are no more file descriptors.
-const RESPITE: Duration = Duration::from_millis(50);
 /// How many bytes of messages of each lane may wait for the node.
 const WAITING: usize = 32 << 20;
 
@@ -65,20 +64,21 @@ pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
     let room = [(); 2].map(|()| Arc::new(Semaphore::new(WAITING)));
     let hall =
         Arc::new(Hall { shared, strangers: Strangers::default(), room, quiet_until: Mutex::default() });
+    let mut respite = Respite::new("node");
     loop {
         match listener.accept().await {
-            Ok((stream, from)) => Hall::take_in(&hall, stream, from.to_string()),
-            Err(error) => {
-                tracing::warn!(%error, "no connection can be accepted");
-                sleep(RESPITE).await;
+            Ok((stream, from)) => {
+                respite.over();
+                Hall::take_in(&hall, stream, from.to_string());
             }
+            Err(error) => respite.rest(&error).await,
         }
     }
 }
 
 impl Hall {
     fn take_in(self: &Arc<Self>, stream: TcpStream, from: String) {
-        let most = self.shared.config.limits.connections.max(1);
+        let most = self.shared.budget.strangers;
         let mut connections = lock(&self.strangers.connections);
         connections.0 += 1;
         let number = connections.0;

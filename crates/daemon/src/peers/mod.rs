@@ -155,7 +155,7 @@ impl Peers {
 }
 
 /// Which way a message goes.
-fn lane_of(msg: &Msg) -> Lane {
+pub(crate) fn lane_of(msg: &Msg) -> Lane {
     match msg {
         Msg::Heartbeat(_)
         | Msg::Ack(_)

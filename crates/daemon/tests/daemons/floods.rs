@@ -1,0 +1,133 @@
+//! Floods: what one client asks for without end costs no other its lock.
+
+use std::thread;
+
+use doorway_client::clock;
+use doorway_client::protocol::{Ask, Told};
+use doorway_core::{SectionName, Ticks};
+use doorway_node::Reason;
+
+use crate::client::{Client, section};
+use crate::cluster::{Cluster, NAMES};
+use crate::rights::user;
+
+/// A cluster whose lease bears a busy machine, all of it running.
+fn patient_cluster(n: usize) -> Cluster {
+    let mut cluster = Cluster::founded(n);
+    for name in &NAMES[..n] {
+        let mut config = cluster.config(name);
+        config.timing.lease = "3s".parse().ok();
+        config.timing.detection = "3500ms".parse().ok();
+        let daemon = crate::cluster::start(config).expect("it starts");
+        cluster.daemons.insert((*name).to_owned(), daemon);
+    }
+    cluster.wait_until_ready();
+    cluster
+}
+
+/// Goes into so many sections, by requests of as many as one may name.
+fn hold_many(client: &mut Client, count: usize) {
+    let names: Vec<SectionName> = (0..count).map(|number| section(&format!("many-{number:05}"))).collect();
+    for part in names.chunks(64) {
+        let wanted = client.want_all(part.to_vec(), None);
+        assert!(matches!(client.hear_news(), Told::Granted { number, .. } if number == wanted));
+    }
+}
+
+#[test]
+fn a_flood_of_questions_about_thousands_of_names_costs_no_lease() {
+    const ASKERS: usize = 4;
+    const QUESTIONS: u32 = 100;
+    let cluster = patient_cluster(3);
+    let mut many = user(&cluster, "a");
+    hold_many(&mut many, 2_000);
+    let mut precious = user(&cluster, "a");
+    let (number, _) = precious.lock("precious");
+    let flood = |mut asker: Client| {
+        // All are asked before the first answer is read.
+        for number in 0..QUESTIONS {
+            asker.ask(&Ask::Status { number, section: None, everywhere: false });
+        }
+        let mut answers = 0;
+        while answers < QUESTIONS {
+            match asker.hear_news() {
+                Told::Status { status, .. } => assert_eq!(status.sections.len(), 1_000),
+                Told::Failed { .. } => {}
+                told => panic!("no answer but {told:?}"),
+            }
+            answers += 1;
+        }
+    };
+    thread::scope(|scope| {
+        (0..ASKERS).for_each(|_| {
+            let asker = user(&cluster, "a");
+            scope.spawn(move || flood(asker));
+        });
+    });
+    // Everything that it was told meanwhile is a later deadline: the lease was never lost.
+    let over = clock::now();
+    let mut until = Ticks(0);
+    while until < over {
+        match precious.hear().expect("deadlines") {
+            Told::Renewed { number: renewed, until: next } if renewed == number => until = next,
+            told => panic!("not renewed but told {told:?}"),
+        }
+    }
+    precious.release(number);
+    precious.pass("precious");
+}
+
+#[test]
+fn one_user_has_half_of_the_names_and_others_get_in() {
+    let mut cluster = Cluster::founded(1);
+    let mut config = cluster.config("a");
+    (config.limits.names_per_uid, config.limits.requests_per_uid) = (100, 50);
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    cluster.wait_until_ready();
+    let (mut greedy, mut twin) = (user(&cluster, "a"), user(&cluster, "a"));
+    hold_many(&mut greedy, 100);
+    for client in [&mut greedy, &mut twin] {
+        let wanted = client.want("one-more", Some(Ticks(0)));
+        assert_eq!(client.hear_news(), Told::Refused { number: wanted, why: Reason::Quota });
+    }
+    // Whoever is counted for nobody, as administrators and the daemon's own process, and names that its user names already.
+    cluster.client("a").pass("one-more");
+    let wanted = twin.want("many-00007", Some(Ticks(0)));
+    assert_eq!(twin.hear_news(), Told::Refused { number: wanted, why: Reason::TimedOut });
+    drop(greedy);
+    twin.pass("one-more");
+    // And of requests: each of these waits for the same name.
+    let mut holder = cluster.client("a");
+    let (number, _) = holder.lock("busy");
+    let mut crowd: Vec<Client> = (0..50).map(|_| user(&cluster, "a")).collect();
+    crowd.iter_mut().for_each(|client| {
+        client.want("busy", None);
+    });
+    crowd.iter_mut().for_each(|client| {
+        // It has been looked at once this question is answered.
+        client.status(false);
+    });
+    let wanted = twin.want("quiet", Some(Ticks(0)));
+    assert_eq!(twin.hear_news(), Told::Refused { number: wanted, why: Reason::Quota });
+    holder.release(number);
+    drop(crowd);
+    drop(twin);
+}
+
+#[test]
+fn one_user_has_half_of_the_places_and_others_get_in() {
+    let mut cluster = Cluster::founded(1);
+    let mut config = cluster.config("a");
+    config.limits.clients = 6;
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    let clients: Vec<Client> = (0..3).map(|_| user(&cluster, "a")).collect();
+    let stream = std::os::unix::net::UnixStream::connect(cluster.config("a").socket()).expect("it listens");
+    let uid = rustix::process::geteuid().as_raw();
+    let sentence =
+        format!("3 clients of uid {uid} are connected, as many as limits.clients_per_uid allows");
+    assert_eq!(Client::stranger(stream).hear().expect("it is told why"), Told::Goodbye { sentence });
+    let others: Vec<Client> = (0..3).map(|_| cluster.client("a")).collect();
+    drop((clients, others));
+}
