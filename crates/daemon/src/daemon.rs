@@ -29,12 +29,15 @@ use crate::shared::{Shared, lock};
 use crate::tls::Credentials;
 use crate::{clients, disk, health};
 
-/// A daemon that runs, on threads of its own. When it is dropped it ends at once, as if its process did; [`Daemon::stop`] hands
-/// over first.
+/// A daemon that runs, on threads of its own. When it is dropped it ends at once, as if its process did, and the drop does not wait for
+/// that, so that it blocks no task of a runtime: [`Daemon::end`] waits, and [`Daemon::stop`] hands over first.
 pub struct Daemon {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
+
+/// Daemons of this process that were dropped and may not have ended yet.
+static ENDING: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
 
 /// Where a daemon listens, before anybody is served.
 struct Doors {
@@ -50,7 +53,10 @@ impl Daemon {
     ///
     /// # Errors
     /// If its files cannot be read, or nobody can be listened to.
+    ///
+    /// A daemon of the same data folder that this process has just dropped is waited for.
     pub fn start(config: Config, recipe: Recipe) -> Result<Self, Refusal> {
+        wait_for_predecessor(&config);
         let (credentials, roster) = look(&config)?;
         let (disk, bytes) = disk::open(&config)?;
         let whole = disk::read(&config, &bytes)?.whole;
@@ -153,6 +159,12 @@ impl Daemon {
         let _ = self.wait();
     }
 
+    /// Ends at once, as if its process did, and returns when it has ended.
+    pub fn end(&self) {
+        self.shared.tell(Event::End);
+        let _ = self.wait();
+    }
+
     /// Waits until it has ended, by itself or because somebody told it to.
     ///
     /// # Errors
@@ -168,9 +180,24 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
+        if self.shared.has_ended() {
+            return;
+        }
         self.shared.tell(Event::End);
-        let _ = self.wait();
+        let mut ending = lock(&ENDING);
+        ending.retain(|shared| !shared.has_ended());
+        ending.push(self.shared.clone());
     }
+}
+
+/// Waits for a daemon of the same data folder that was dropped in this process: it still has the folder and its sockets.
+fn wait_for_predecessor(config: &Config) {
+    let is_it = |shared: &&Arc<Shared>| shared.config.data == config.data;
+    let before: Vec<Arc<Shared>> = lock(&ENDING).iter().filter(is_it).cloned().collect();
+    before.iter().for_each(|shared| {
+        let _ = shared.wait();
+    });
+    lock(&ENDING).retain(|shared| !shared.has_ended());
 }
 
 impl std::fmt::Debug for Daemon {

@@ -230,6 +230,11 @@ impl Shared {
         clock::now() < Ticks(self.alive_at.load(Ordering::Relaxed)) + ALIVE && lock(&self.outcome).is_none()
     }
 
+    /// Whether the daemon has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        lock(&self.outcome).is_some()
+    }
+
     /// The daemon has ended.
     pub(crate) fn end(&self, outcome: Result<(), Refusal>) {
         self.ready_until.store(0, Ordering::Relaxed);

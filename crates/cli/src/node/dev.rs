@@ -52,6 +52,8 @@ pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
     let daemons = daemons.collect::<Result<Vec<_>, Refusal>>()?;
     while !daemons.iter().all(|daemon| daemon.is_ready()) {
         if watch.pause(PAUSE)? {
+            // Before their folder goes.
+            daemons.iter().for_each(|daemon| daemon.end());
             return Ok(Answer::holds(String::new()));
         }
     }

@@ -8,6 +8,7 @@ mod orders;
 mod quotas;
 mod requests;
 mod status;
+mod telling;
 mod warnings;
 
 use std::cmp::Reverse;
@@ -28,6 +29,7 @@ use self::looking::Seen;
 use self::orders::{Desire, Wish};
 use self::requests::Requests;
 use self::status::{Accounting, Survey};
+use self::telling::Turn;
 use crate::clients::{Caller, Outbox};
 use crate::config::other_times;
 use crate::peers::lane_of;
@@ -271,6 +273,7 @@ impl Driver {
         match event {
             Event::Message { from, msg, room } => {
                 drop(room);
+                tracing::trace!(from = self.shared.roster.name(from), ?msg, "received");
                 self.step(|node, now, effects| node.on_message(now, from, (), msg, effects));
             }
             Event::Word { from, word, room } => {
@@ -288,12 +291,14 @@ impl Driver {
                 self.answer(client, ask, own);
             }
             Event::Gone(client) => {
+                self.tell_log_gone(client, Turn::Released, "its client is gone");
                 if self.clients.remove(&client).is_some() {
                     self.requests.forget_client(client);
                     self.command(Command::Gone(client));
                 }
             }
             Event::Forsaken(client) => {
+                self.tell_log_gone(client, Turn::Lost, "its client cannot be talked to any more");
                 if self.clients.remove(&client).is_some() {
                     // What it is inside of counts until the node has freed it.
                     self.requests.forget_waiting(client);
@@ -307,6 +312,7 @@ impl Driver {
     }
 
     fn hear(&mut self, from: NodeId, word: Word) {
+        tracing::trace!(from = self.shared.roster.name(from), ?word, "received");
         match word {
             Word::StillHere => {}
             Word::Ask { number, question: Question::Status { section } } => {
@@ -369,6 +375,7 @@ impl Driver {
             self.own.push_back(msg.clone());
             return;
         }
+        tracing::trace!(to = self.shared.roster.name(to), ?msg, "sent");
         self.sent += u64::from(matches!(msg, Msg::Parcel { .. }));
         self.shared.peers.send(to, msg);
     }
@@ -417,8 +424,9 @@ impl Driver {
     }
 
     fn tell(&self, client: ClientId, told: &Told) {
-        if let Some(client) = self.clients.get(&client) {
-            client.outbox.push(told);
+        if let Some(known) = self.clients.get(&client) {
+            tracing::trace!(client = client.0, ?told, "told");
+            known.outbox.push(told);
         }
     }
 

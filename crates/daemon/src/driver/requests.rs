@@ -11,6 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::Driver;
 use super::quotas::Quotas;
 use super::status::Asker;
+use super::telling::Turn;
 
 /// The requests of all clients.
 pub(super) struct Requests {
@@ -24,8 +25,8 @@ pub(super) struct Requests {
 struct Request {
     client: ClientId,
     number: u32,
-    /// The first of its sections, and the fence with which it was let in there.
-    first: Option<(SectionName, Fence)>,
+    /// Its sections with the fences with which it was let in; none before that.
+    inside: Vec<(SectionName, Fence)>,
     /// The user whose quotas count it, if any do, and its sections.
     counted: Option<(u32, Vec<SectionName>)>,
 }
@@ -57,7 +58,7 @@ impl Requests {
         let id = RequestId(self.made);
         self.by_number.insert((client, number), id);
         let counted = uid.map(|uid| (uid, names.to_vec()));
-        self.all.insert(id, Request { client, number, first: None, counted });
+        self.all.insert(id, Request { client, number, inside: Vec::new(), counted });
         Ok(id)
     }
 
@@ -77,7 +78,13 @@ impl Requests {
 
     /// Whether anybody has been let in and has not left.
     pub(super) fn is_anybody_inside(&self) -> bool {
-        self.all.values().any(|request| request.first.is_some())
+        self.all.values().any(|request| !request.inside.is_empty())
+    }
+
+    /// What a client is inside of, by request.
+    pub(super) fn inside(&self, client: ClientId) -> impl Iterator<Item = &[(SectionName, Fence)]> {
+        let those = self.by_number.range((client, 0)..=(client, u32::MAX));
+        those.filter_map(|(_, id)| self.all.get(id)).map(|request| request.inside.as_slice())
     }
 
     /// A client is gone.
@@ -87,7 +94,7 @@ impl Requests {
 
     /// A client waits for nothing any more.
     pub(super) fn forget_waiting(&mut self, client: ClientId) {
-        self.forget_those(client, |request| request.first.is_none());
+        self.forget_those(client, |request| request.inside.is_empty());
     }
 
     fn forget_those(&mut self, client: ClientId, is_meant: impl Fn(&Request) -> bool) {
@@ -103,6 +110,7 @@ impl Requests {
 impl Driver {
     /// Does what a client asks for.
     pub(super) fn answer(&mut self, client: ClientId, ask: Ask, room: OwnedSemaphorePermit) {
+        tracing::trace!(client = client.0, ?ask, "asked");
         match ask {
             Ask::Introduce { label } => {
                 if let Some(client) = self.clients.get_mut(&client) {
@@ -133,9 +141,11 @@ impl Driver {
     /// A request is not wanted any more, whether it was let in or not.
     fn give_back(&mut self, client: ClientId, number: u32) {
         let Some((id, request)) = self.requests.get(client, number) else { return };
-        match request.first.as_ref().map(|(_, fence)| *fence) {
+        match request.inside.first().map(|(_, fence)| *fence) {
             Some(fence) => {
-                self.requests.remove(id);
+                if let Some(request) = self.requests.remove(id) {
+                    self.tell_log(Turn::Released, client, &request.inside, "its client left it");
+                }
                 if let Some(client) = self.clients.get(&client) {
                     client.outbox.forget(number);
                 }
@@ -147,28 +157,38 @@ impl Driver {
 
     pub(super) fn grant(&mut self, id: RequestId, fences: Vec<(SectionName, Fence)>, until: Ticks) {
         let Some(request) = self.requests.all.get_mut(&id) else { return };
-        request.first = fences.first().cloned();
+        request.inside.clone_from(&fences);
         let (client, number) = (request.client, request.number);
+        self.tell_log(Turn::Granted, client, &fences, "its turn has come");
         self.tell(client, &Told::Granted { number, fences, until });
     }
 
     /// The holder of a request must stop. The request stays until its client releases it or the node frees it.
     pub(super) fn lose(&mut self, id: RequestId, why: Loss) {
-        let Some(Request { client, number, first, .. }) = self.requests.all.get(&id) else { return };
-        let section = first.as_ref().map(|(section, _)| section.as_str());
-        tracing::warn!(client = client.0, section, why = why.sentence(), "lock lost");
+        let Some(Request { client, number, inside, .. }) = self.requests.all.get(&id) else { return };
+        let uid = self.clients.get(client).and_then(|client| client.caller.uid);
+        // One line for each request: those who want each lock ask for debug.
+        if let Some((lock, fence)) = inside.first() {
+            let (lock, fence, locks) = (lock.as_str(), fence.0, inside.len());
+            tracing::warn!(lock, fence, locks, client = client.0, uid, why = why.sentence(), "lock lost");
+        }
+        self.tell_log(Turn::Lost, *client, inside, why.sentence());
         self.tell(*client, &Told::Lost { number: *number, why });
     }
 
     /// The node has taken the sections of a request whose holder had to stop.
     pub(super) fn free(&mut self, id: RequestId) {
-        if let Some(Request { client, number, .. }) = self.requests.remove(id) {
+        if let Some(Request { client, number, inside, .. }) = self.requests.remove(id) {
+            let why = "its client had to stop and did not say in time that it has";
+            self.tell_log(Turn::Freed, client, &inside, why);
             self.tell(client, &Told::Freed { number });
         }
     }
 
     pub(super) fn refuse(&mut self, id: RequestId, why: Reason) {
         if let Some(Request { client, number, .. }) = self.requests.remove(id) {
+            let uid = self.clients.get(&client).and_then(|client| client.caller.uid);
+            tracing::debug!(client = client.0, uid, number, why = %why.sentence(), "request refused");
             self.tell(client, &Told::Refused { number, why });
         }
     }

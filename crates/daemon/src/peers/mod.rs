@@ -6,6 +6,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod dial;
+mod handshakes;
 mod roster;
 pub(crate) mod words;
 
