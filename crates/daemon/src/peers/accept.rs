@@ -215,3 +215,29 @@ impl Hall {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stranger_that_has_to_go_is_one_of_the_address_that_has_most() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let mut strangers = Strangers::default();
+        let addresses = ["10.0.0.9", "10.0.0.1", "10.0.0.1", "fd00::1:1", "fd00::2:2", "fd00::3:3"];
+        for (number, address) in (1..).zip(addresses) {
+            let task = runtime.spawn(std::future::pending::<()>());
+            let address = network(address.parse().expect("an address"));
+            strangers.all.insert(number, (address, task.abort_handle()));
+        }
+        let mut gone = || {
+            let before: Vec<u64> = strangers.all.keys().copied().collect();
+            strangers.put_one_out();
+            before.into_iter().find(|number| !strangers.all.contains_key(number))
+        };
+        assert_eq!(gone(), Some(4), "one network has three");
+        // Two have two each; the one that is alone is the oldest and stays.
+        let next = [gone(), gone()];
+        assert!(next.contains(&Some(2)) && next.contains(&Some(5)), "{next:?}");
+    }
+}

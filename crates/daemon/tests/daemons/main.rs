@@ -4,6 +4,7 @@ mod changes;
 mod checks;
 mod client;
 mod cluster;
+mod ending;
 mod floods;
 mod full;
 mod hostile;

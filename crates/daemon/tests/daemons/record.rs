@@ -1,7 +1,9 @@
 //! What the daemons of this process write down.
 
 use std::io;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// All that is logged, by whichever test.
 #[derive(Clone, Default)]
@@ -21,6 +23,12 @@ impl Record {
         KEPT.get_or_init(begin).clone()
     }
 
+    /// Whoever logs a line that contains this text waits until what is returned is dropped.
+    pub fn hold(&self, text: &'static str) -> Held {
+        lock(held()).push(text);
+        Held(text)
+    }
+
     /// The first line that contains a text.
     pub fn line_with(&self, text: &str) -> String {
         self.lines_with(text)
@@ -37,8 +45,30 @@ impl Record {
     }
 }
 
+/// Holds up whoever logs a text.
+pub struct Held(&'static str);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        lock(held()).retain(|text| *text != self.0);
+    }
+}
+
+fn held() -> &'static Mutex<Vec<&'static str>> {
+    static HELD: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    &HELD
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl io::Write for Record {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let line = String::from_utf8_lossy(bytes);
+        while lock(held()).iter().any(|text| line.contains(text)) {
+            thread::sleep(Duration::from_millis(1));
+        }
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
     }
