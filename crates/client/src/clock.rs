@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_took_long_proves_nothing_unless_the_clock_is_named() {
-        let certain = |named, took| is_certain(named, Ticks(50_000_000), Ticks(50_000_000 + took));
+        let certain = |named, took: u64| is_certain(named, Ticks(50_000_000), Ticks(50_000_000 + took));
         assert!(certain(None, 20_000) && certain(Some("another"), 20_000));
         assert!(!certain(None, 20_001) && !certain(Some("another"), 20_001));
         if let Some(name) = name() {

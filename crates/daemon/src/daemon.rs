@@ -224,9 +224,7 @@ impl Doors {
         let _entered = shared.runtime.enter();
         let peers = tokio::net::TcpListener::from_std(self.peers)?;
         shared.runtime.spawn(accept::listen(shared.clone(), peers));
-        for (listener, door) in
-            [(self.users, Door::Users), (self.administrators, Door::Administrators)]
-        {
+        for (listener, door) in [(self.users, Door::Users), (self.administrators, Door::Administrators)] {
             let listener = tokio::net::UnixListener::from_std(listener)?;
             shared.runtime.spawn(clients::listen(shared.clone(), listener, door));
         }

@@ -65,12 +65,7 @@ const MOST_ASKS: usize = 1_024;
 const ALIVE: Ticks = Ticks(2_000_000);
 
 impl Shared {
-    pub(crate) fn new(
-        config: Config,
-        runtime: Handle,
-        roster: Roster,
-        credentials: Credentials,
-    ) -> Self {
+    pub(crate) fn new(config: Config, runtime: Handle, roster: Roster, credentials: Credentials) -> Self {
         let budget = Budget::of(&config.limits, roster.all().len());
         Self {
             config,

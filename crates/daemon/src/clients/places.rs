@@ -40,7 +40,9 @@ impl Taken {
     fn add(&mut self, caller: &Caller, budget: &Budget) -> Result<(), String> {
         if caller.door == Door::Administrators {
             if self.administrators >= MOST_ADMINISTRATORS {
-                return Err(format!("{MOST_ADMINISTRATORS} administrators are connected, which is all there is room for"));
+                return Err(format!(
+                    "{MOST_ADMINISTRATORS} administrators are connected, which is all there is room for"
+                ));
             }
             self.administrators += 1;
             return Ok(());

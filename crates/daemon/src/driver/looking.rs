@@ -6,7 +6,7 @@ use doorway_client::clock;
 use doorway_core::{NodeId, Ticks};
 use doorway_node::node::Standing;
 
-use super::{Driver, LOOK_INTERVAL, LONGEST_REST};
+use super::{Driver, LONGEST_REST, LOOK_INTERVAL};
 
 /// What was last said in the log.
 #[derive(Default, PartialEq, Eq)]

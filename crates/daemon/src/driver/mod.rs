@@ -166,11 +166,7 @@ const REFUSALS_A_SECOND: u32 = 20;
 const BATCH: usize = 32;
 
 impl Driver {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        node: LockNode,
-        disk: Sender<Write>,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, node: LockNode, disk: Sender<Write>) -> Self {
         let limits = &shared.config.limits;
         let requests = Requests::new(limits.names_per_uid, limits.requests_per_uid);
         let me = shared.config.me().id();

@@ -99,8 +99,7 @@ impl Requests {
 
     fn forget_those(&mut self, client: ClientId, is_meant: impl Fn(&Request) -> bool) {
         let all = self.by_number.range((client, 0)..=(client, u32::MAX)).map(|(_, id)| *id);
-        let those: Vec<RequestId> =
-            all.filter(|id| self.all.get(id).is_some_and(&is_meant)).collect();
+        let those: Vec<RequestId> = all.filter(|id| self.all.get(id).is_some_and(&is_meant)).collect();
         those.into_iter().for_each(|id| {
             self.remove(id);
         });

@@ -97,7 +97,8 @@ impl Driver {
 
     /// Another node wants to know how things stand here. A node asks for no more clients than this one would.
     pub(super) fn account_for_peer(&mut self, node: NodeId, number: u64, section: Option<SectionName>) {
-        let is_its = |account: &&Accounting| matches!(account.reader, Reader::Peer(other, _) if other == node);
+        let is_its =
+            |account: &&Accounting| matches!(account.reader, Reader::Peer(other, _) if other == node);
         if self.accountings.iter().filter(is_its).count() < MOST_QUESTIONS {
             self.begin_account(Reader::Peer(node, number), section);
         }
@@ -181,9 +182,8 @@ impl Driver {
     /// it together: it may be long.
     fn end_survey_if_done(&mut self, question: u64) {
         let me = self.me;
-        let is_done = |survey: &Survey| {
-            survey.missing.is_empty() || (survey.is_late && !survey.missing.contains(&me))
-        };
+        let is_done =
+            |survey: &Survey| survey.missing.is_empty() || (survey.is_late && !survey.missing.contains(&me));
         if !self.surveys.get(&question).is_some_and(is_done) {
             return;
         }

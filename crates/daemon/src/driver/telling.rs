@@ -21,13 +21,7 @@ pub(super) enum Turn {
 
 impl Driver {
     /// Tells, for each lock of a request, what happens to it, whose it is and why.
-    pub(super) fn tell_log(
-        &self,
-        turn: Turn,
-        client: ClientId,
-        locks: &[(SectionName, Fence)],
-        why: &str,
-    ) {
+    pub(super) fn tell_log(&self, turn: Turn, client: ClientId, locks: &[(SectionName, Fence)], why: &str) {
         if !tracing::enabled!(Level::DEBUG) {
             return;
         }

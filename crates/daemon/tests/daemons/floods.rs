@@ -133,8 +133,7 @@ fn one_user_has_half_of_the_places_and_others_get_in() {
     let clients: Vec<Client> = (0..3).map(|_| user(&cluster, "a")).collect();
     let stream = std::os::unix::net::UnixStream::connect(cluster.config("a").socket()).expect("it listens");
     let uid = rustix::process::geteuid().as_raw();
-    let sentence =
-        format!("3 clients of uid {uid} are connected, as many as limits.clients_per_uid allows");
+    let sentence = format!("3 clients of uid {uid} are connected, as many as limits.clients_per_uid allows");
     assert_eq!(Client::stranger(stream).hear().expect("it is told why"), Told::Goodbye { sentence });
     let others: Vec<Client> = (0..3).map(|_| cluster.client("a")).collect();
     drop((clients, others));

@@ -218,7 +218,8 @@ fn there_is_a_limit_to_the_number_of_clients() {
     cluster.daemons.insert("a".to_owned(), daemon);
     let clients: Vec<Client> = (0..3).map(|_| cluster.client("a")).collect();
     let mut refused = Client::stranger(unix(&cluster, "a"));
-    let sentence = "3 clients are connected, as many as limits.clients and the daemon's file descriptors allow";
+    let sentence =
+        "3 clients are connected, as many as limits.clients and the daemon's file descriptors allow";
     assert_eq!(refused.hear().expect("it is told why"), Told::Goodbye { sentence: sentence.to_owned() });
     assert_eq!(refused.hear().map_err(|error| error.kind()), Err(io::ErrorKind::UnexpectedEof));
     let refused = doorway_client::Client::connect(cluster.config("a").socket()).expect_err("it is full");

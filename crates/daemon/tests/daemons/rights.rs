@@ -35,11 +35,15 @@ fn users_of_locks_cannot_administer_and_are_told_who_can() {
         assert!(sentence.starts_with(&begin) && sentence.ends_with(" can open"), "{sentence}");
         let logged = record.lines_with("mallory-of-the-users");
         // The log writes a name in quotes with backslashes before them.
-        let is_it = |line: &&String| line.contains("refused: it did not ask") && line.contains(&order.replace('"', "\\\""));
+        let is_it = |line: &&String| {
+            line.contains("refused: it did not ask") && line.contains(&order.replace('"', "\\\""))
+        };
         let line = logged.iter().find(is_it).unwrap_or_else(|| panic!("{order} is not in {logged:#?}"));
-        for part in
-            ["audit=true", &format!("uid={}", rustix::process::geteuid().as_raw()), &format!("process={}", std::process::id())]
-        {
+        for part in [
+            "audit=true",
+            &format!("uid={}", rustix::process::geteuid().as_raw()),
+            &format!("process={}", std::process::id()),
+        ] {
             assert!(line.contains(part), "{part} is not in {line}");
         }
     };

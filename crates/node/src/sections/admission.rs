@@ -100,9 +100,7 @@ impl Sections {
             () if lock.ttl.is_some_and(|ttl| ttl < self.timing.shortest_ttl()) => {
                 Some(Reason::ShortTtl { shortest: self.timing.shortest_ttl() })
             }
-            () if self.requests.len() >= MOST_REQUESTS || !self.has_room_for(&names) => {
-                Some(Reason::TooMany)
-            }
+            () if self.requests.len() >= MOST_REQUESTS || !self.has_room_for(&names) => Some(Reason::TooMany),
             () => None,
         }
     }
