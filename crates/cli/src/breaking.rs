@@ -15,7 +15,10 @@ use crate::status::{silent, spoken};
 ///
 /// The holder is told to stop, on whatever node it is; the section is free when it says that it has, or when its time is over, not
 /// before. Its fence is then old, and a store that checks fences refuses what it still writes. The nodes write down who was
-/// told.
+/// told, and who told them.
+///
+/// It is for administrators: it asks at the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user and root can
+/// open.
 ///
 /// Asks first if it is typed at a terminal; scripts say --yes.
 #[derive(clap::Args)]
@@ -64,7 +67,7 @@ fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
         return Ok(Answer::failed(format!("{section} was left as it is")));
     }
     // Whoever came in while somebody thought about it is not the one that is meant.
-    arguments.daemon.ask(|client| client.break_section(section.as_str(), holder.fence))?;
+    arguments.daemon.administer(|client| client.break_section(section.as_str(), holder.fence))?;
     let told = format!("{} was told to stop", described(&holder));
     let is_it = |inside: &Inside| inside.holder.as_ref().is_some_and(|other| other.fence == holder.fence);
     let by = clock::now() + PATIENCE;
@@ -108,7 +111,7 @@ fn settled(arguments: &Arguments, by: Ticks, is_enough: impl Fn(&Inside) -> bool
 }
 
 fn look(Arguments { section, daemon, .. }: &Arguments) -> Result<Inside, Refusal> {
-    let status = daemon.ask(|client| client.status(Some(section.as_str()), true))?;
+    let status = daemon.administer(|client| client.status(Some(section.as_str()), true))?;
     let silent = silent(&status).map(str::to_owned).collect();
     let found = status.sections.into_iter().find(|found| found.name == *section);
     Ok(Inside { holder: found.and_then(|found| found.inside), silent })

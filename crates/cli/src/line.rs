@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,8 @@ use rustix::net::{RecvFlags, recv};
 /// Which daemon.
 #[derive(clap::Args)]
 pub(crate) struct Where {
-    /// The daemon's socket, if not the one that DOORWAY_SOCKET names or that is found
+    /// The daemon's socket, if not the one that DOORWAY_SOCKET names or that is found; what administrates goes to the
+    /// one beside it, as /run/doorway/a.admin.sock beside /run/doorway/a.sock
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// The daemon of this node, if several run on this machine
@@ -40,6 +42,28 @@ impl Where {
     pub(crate) fn ask<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
         ask(&self.path()?, question)
     }
+
+    /// What it answers at its administrators' socket, which stands beside the other one.
+    ///
+    /// # Errors
+    /// If this user may not open that socket, and as for [`Where::ask`].
+    pub(crate) fn administer<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
+        let path = place::admin_socket_of(&self.path()?);
+        if rustix::fs::access(&path, rustix::fs::Access::WRITE_OK) == Err(rustix::io::Errno::ACCESS) {
+            return Err(not_allowed(&path));
+        }
+        ask(&path, question)
+    }
+}
+
+/// What is said to somebody who may use locks and may not administer them.
+fn not_allowed(path: &Path) -> Refusal {
+    let owner = path.metadata().map(|found| found.uid()).ok().filter(|uid| *uid != 0);
+    let who = owner.map_or_else(|| "root".to_owned(), |uid| format!("root and the user of uid {uid}"));
+    Refusal::new(format!(
+        "only administrators may do this: {} can be opened by {who}, so run it with sudo",
+        path.display()
+    ))
 }
 
 /// What the daemon at a socket answers to a question.
@@ -72,6 +96,8 @@ pub(crate) struct Line {
     /// When the connection was asked for: what the daemon says of the time is of no earlier moment.
     since: Ticks,
     is_welcome: bool,
+    /// The welcome, while it is not certain that the daemon's clock is this program's.
+    held: Option<Told>,
 }
 
 impl Line {
@@ -83,7 +109,7 @@ impl Line {
         let since = clock::now();
         let (path, received) = (path.to_owned(), Vec::new());
         match doorway_client::connect(&path) {
-            Ok(stream) => Ok(Some(Self { stream, path, received, since, is_welcome: false })),
+            Ok(stream) => Ok(Some(Self { stream, path, received, since, is_welcome: false, held: None })),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(nobody_at(&format!("{}: {error}", path.display()))),
         }
@@ -94,15 +120,35 @@ impl Line {
         self.is_welcome
     }
 
+    /// The welcome, once it is certain that the daemon's clock is this program's; it is asked again if it was heard too late to tell.
+    ///
     /// # Errors
-    /// If no daemon of this version, or none with the clock of this program, is at the other end.
-    fn check_first(&self, told: &Told) -> Result<(), Refusal> {
+    /// If no daemon of this version, or none with the clock of this program, is at the other end, or it lets nobody else in.
+    fn check_first(&mut self, told: Told) -> Result<Option<Told>, Refusal> {
+        let heard = clock::now();
+        let (time, name) = match (&told, &self.held) {
+            (Told::Welcome { version: VERSION, now, clock, .. }, None) => (*now, clock.as_deref()),
+            (Told::Clock { now }, Some(_)) => (*now, None),
+            _ => return self.refuse_first(&told).map(|()| None),
+        };
+        let useless = |why| format!("the daemon at {} cannot be used: {why}", self.path.display());
+        clock::check_same(time, self.since, heard).map_err(|why| Refusal::new(useless(why)))?;
+        self.is_welcome = clock::is_certain(name, self.since, heard);
+        let welcome = self.held.take().unwrap_or(told);
+        if self.is_welcome {
+            return Ok(Some(welcome));
+        }
+        self.held = Some(welcome);
+        self.since = clock::now();
+        self.say(&Ask::Clock).map(|()| None)
+    }
+
+    fn refuse_first(&self, told: &Told) -> Result<(), Refusal> {
         match told {
-            Told::Welcome { version: VERSION, now, .. } => {
-                let useless = |why| format!("the daemon at {} cannot be used: {why}", self.path.display());
-                clock::check_same(*now, self.since, clock::now()).map_err(|why| Refusal::new(useless(why)))
+            Told::Goodbye { sentence } => {
+                Err(Refusal::new(format!("the daemon at {} refuses: {sentence}", self.path.display())))
             }
-            Told::Welcome { version, .. } => Err(Refusal::new(format!(
+            Told::Welcome { version, .. } if *version != VERSION => Err(Refusal::new(format!(
                 "the daemon at {} speaks version {version} of the protocol and this program {VERSION}: use the same release of both",
                 self.path.display()
             ))),
@@ -144,11 +190,15 @@ impl Line {
         let Some(body) = self.received.get(4..4 + length) else { return Ok(None) };
         let told = protocol::read(body).map_err(|error| self.broken(&error))?;
         self.received.drain(..4 + length);
-        if !self.is_welcome {
-            self.check_first(&told)?;
-            self.is_welcome = true;
+        match told {
+            told if !self.is_welcome => match self.check_first(told)? {
+                Some(welcome) => Ok(Some(welcome)),
+                None => self.next(),
+            },
+            // An answer that is late.
+            Told::Clock { .. } => self.next(),
+            told => Ok(Some(told)),
         }
-        Ok(Some(told))
     }
 
     /// What is said when nothing more can come.

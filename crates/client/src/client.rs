@@ -139,14 +139,16 @@ impl Client {
     }
 
     /// Puts whoever is inside a section out of it, at whatever node it is, and tells what came of it. With a fence, as
-    /// [`Client::status`] tells it, only the one who has that fence: nobody who came later.
+    /// [`Client::status`] tells it, only the one who has that fence: nobody who came later. A daemon does it only for clients of its
+    /// [administrators' socket](crate::place::admin_socket_of).
     pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> Question<String> {
         let section = SectionName::new(name.as_ref());
         let ask = section.map(|section| Ask::Break { number: 0, stay: Stay { section, fence } });
         Question::new(&self.handle, ask, COMMAND, question::sentence)
     }
 
-    /// A command of the operator, and what came of it.
+    /// A command of the operator, and what came of it. A daemon obeys only clients of its
+    /// [administrators' socket](crate::place::admin_socket_of).
     pub fn order(&self, order: Order) -> Question<String> {
         let ask = Ok(Ask::Administer { number: 0, order });
         Question::new(&self.handle, ask, COMMAND, question::sentence)

@@ -4,6 +4,7 @@
 //! it is over. A daemon and its clients on the same machine read the same clock, so a deadline needs no translation; unless they
 //! are in different time namespaces, which is found out when they meet: see [`check_same`].
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use doorway_core::{Refusal, Ticks};
@@ -52,6 +53,30 @@ pub fn check_same(told: Ticks, asked: Ticks, now: Ticks) -> Result<(), Refusal> 
     }
 }
 
+/// How long a question about the time may take whose answer tells whether two clocks are the same: an offset that is shorter cannot be seen,
+/// and is covered by the margin after a deadline.
+const NEAR: Ticks = Ticks(20_000);
+
+/// Whether it is certain, after [`check_same`], that a process that told the time has the same clock: it named its clock and the name is that
+/// of this process's, or its answer came soon after it was asked. A clock that is ahead by less than the answer took looks right.
+#[must_use]
+pub fn is_certain(named: Option<&str>, asked: Ticks, now: Ticks) -> bool {
+    named.is_some_and(|named| name() == Some(named)) || now.0.saturating_sub(asked.0) <= NEAR.0
+}
+
+/// Which clock this process reads, where the system tells: two processes with the same name have the same clock. On Linux it is the start of
+/// the machine and the time namespace.
+#[must_use]
+pub fn name() -> Option<&'static str> {
+    static NAME: OnceLock<Option<String>> = OnceLock::new();
+    let read = || {
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let namespace = std::fs::read_link("/proc/self/ns/time").ok()?;
+        Some(format!("{} {}", boot.trim(), namespace.display()))
+    };
+    NAME.get_or_init(read).as_deref()
+}
+
 /// A span of this clock as others write it.
 #[must_use]
 pub fn span(ticks: Ticks) -> Duration {
@@ -82,6 +107,16 @@ mod tests {
             sentence(39_999_999),
             "its clock is 10.000 s behind this program's: both must be in the same time namespace"
         );
+    }
+
+    #[test]
+    fn an_answer_that_took_long_proves_nothing_unless_the_clock_is_named() {
+        let certain = |named, took: u64| is_certain(named, Ticks(50_000_000), Ticks(50_000_000 + took));
+        assert!(certain(None, 20_000) && certain(Some("another"), 20_000));
+        assert!(!certain(None, 20_001) && !certain(Some("another"), 20_001));
+        if let Some(name) = name() {
+            assert!(certain(Some(name), 5_000_000));
+        }
     }
 
     #[test]

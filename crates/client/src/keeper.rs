@@ -5,6 +5,7 @@
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
@@ -128,7 +129,7 @@ impl Shared {
         let mut woken = desk.ledger.take_woken();
         woken.append(&mut desk.woken);
         drop(desk);
-        woken.into_iter().for_each(Waker::wake);
+        woken.into_iter().for_each(wake);
         result
     }
 
@@ -136,6 +137,12 @@ impl Shared {
         // A bell that cannot be rung any louder has been heard.
         let _ = (&self.bell).write(&[1]);
     }
+}
+
+/// Wakes somebody. A waker is foreign code: if it panics, that must not end the thread that keeps everybody's deadlines, nor reach a
+/// program's thread that has nothing to do with it.
+fn wake(waker: Waker) {
+    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }
 
 impl Desk {
@@ -195,24 +202,40 @@ impl Desk {
 
     fn on_told(&mut self, told: Told) -> Result<(), Error> {
         match (&mut self.wire, told) {
-            (Wire::Up(link), Told::Welcome { version, cluster, node, now }) if !link.is_welcome => {
+            (Wire::Up(_), Told::Goodbye { sentence }) => Err(Error::Unreachable(sentence)),
+            (Wire::Up(link), Told::Welcome { version, cluster, node, now, clock })
+                if !link.is_welcome && link.greeting.is_none() =>
+            {
                 if version != VERSION {
                     let sentence = format!("it speaks version {version} and this client version {VERSION}");
                     return Err(Error::Strange(sentence));
                 }
-                clock::check_same(now, link.since, clock::now())
-                    .map_err(|refusal| Error::Strange(refusal.to_string()))?;
-                link.welcome();
-                self.pauses = Pauses::OF_CLIENT;
-                let welcome = Welcome { cluster, node };
-                self.woken.extend(self.welcome.change(|known| *known = Some(Ok(welcome))));
-                Ok(())
+                link.greeting = Some(Welcome { cluster, node });
+                self.on_time_told(now, clock.as_deref())
+            }
+            (Wire::Up(link), Told::Clock { now }) if !link.is_welcome && link.greeting.is_some() => {
+                self.on_time_told(now, None)
             }
             (Wire::Up(link), _) if !link.is_welcome => {
                 Err(Error::Strange("it does not say welcome first".to_owned()))
             }
             (_, told) => self.ledger.on_told(told, clock::now()),
         }
+    }
+
+    /// The daemon has said what time it is on its clock. If it is certain that this is the client's own, it is welcome; if it was read too
+    /// late to tell, it is asked once more.
+    fn on_time_told(&mut self, told: Ticks, clock: Option<&str>) -> Result<(), Error> {
+        let Wire::Up(link) = &mut self.wire else { return Ok(()) };
+        let now = clock::now();
+        clock::check_same(told, link.since, now).map_err(|refusal| Error::Strange(refusal.to_string()))?;
+        if !clock::is_certain(clock, link.since, now) {
+            return link.ask_clock();
+        }
+        let welcome = link.welcome();
+        self.pauses = Pauses::OF_CLIENT;
+        self.woken.extend(self.welcome.change(|known| *known = welcome.map(Ok)));
+        Ok(())
     }
 
     fn connect(&mut self, now: Ticks) {

@@ -166,6 +166,9 @@ impl Ledger {
     pub(crate) fn on_told(&mut self, told: Told, now: Ticks) -> Result<(), Error> {
         match told {
             Told::Welcome { .. } => Err(Error::Strange("it says welcome twice".to_owned())),
+            Told::Goodbye { sentence } => Err(Error::Unreachable(sentence)),
+            // An answer that came after all to a question that was asked again.
+            Told::Clock { .. } => Ok(()),
             Told::Granted { number, fences, until } => self.on_granted(number, fences, until, now),
             Told::Renewed { number, until } => {
                 self.on_renewed(number, until, now);

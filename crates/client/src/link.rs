@@ -14,6 +14,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::clock;
 use crate::error::Error;
+use crate::keeper::Welcome;
 use crate::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
 
 /// How long a daemon may take to say welcome, or not read what it is sent.
@@ -35,8 +36,10 @@ pub(crate) struct Link {
     outgoing: Vec<u8>,
     /// Since when the daemon has owed us a welcome, or to read.
     owes: Option<Ticks>,
-    /// When the connection was asked for: what the daemon says of the time is of no earlier moment.
+    /// When the connection, or the time, was asked for: what the daemon says of the time is of no earlier moment.
     pub(crate) since: Ticks,
+    /// Who the daemon says it is, while it is not certain that its clock is the same.
+    pub(crate) greeting: Option<Welcome>,
 }
 
 impl Link {
@@ -44,7 +47,7 @@ impl Link {
         let socket = Arc::new(socket);
         let bite = vec![0; BITE].into();
         let (incoming, outgoing) = (Vec::new(), Vec::new());
-        Self { socket, is_welcome: false, bite, incoming, outgoing, owes: Some(now), since }
+        Self { socket, is_welcome: false, bite, incoming, outgoing, owes: Some(now), since, greeting: None }
     }
 
     /// Reads what there is. What was read before the end of the connection counts.
@@ -121,10 +124,27 @@ impl Link {
         Ok(())
     }
 
-    /// The daemon has said welcome.
-    pub(crate) fn welcome(&mut self) {
+    /// The daemon has said welcome; tells who it is.
+    pub(crate) fn welcome(&mut self) -> Option<Welcome> {
         self.is_welcome = true;
         self.owes = None;
+        self.greeting.take()
+    }
+
+    /// Asks what time it is, before all that waits to be sent.
+    ///
+    /// # Errors
+    /// If the daemon does not take the question.
+    pub(crate) fn ask_clock(&mut self) -> Result<(), Error> {
+        let frame =
+            protocol::frame(&Ask::Clock, LONGEST_ASK).map_err(|error| Error::Strange(error.to_string()))?;
+        self.since = clock::now();
+        match send(&*self.socket, &frame, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+            Ok(sent) if sent == frame.len() => Ok(()),
+            // Nothing else was ever sent, so there is room for a word of a few bytes.
+            Ok(_) | Err(Errno::AGAIN) => Err(Error::Silent),
+            Err(_) => Err(Error::Gone),
+        }
     }
 
     /// Whether something could be sent if the daemon read.

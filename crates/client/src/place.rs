@@ -37,6 +37,20 @@ pub fn socket_of(node: &str) -> PathBuf {
     folder().join(format!("{node}.sock"))
 }
 
+/// The administrators' socket that stands beside a socket for users of locks: `a.admin.sock` beside `a.sock`. One that is named like
+/// an administrators' socket is that already.
+#[must_use]
+pub fn admin_socket_of(socket: &Path) -> PathBuf {
+    let name = socket.file_name().unwrap_or_default().to_string_lossy();
+    if name.ends_with(ADMIN) {
+        return socket.to_owned();
+    }
+    socket.with_file_name(format!("{}{ADMIN}", name.strip_suffix(".sock").unwrap_or(&name)))
+}
+
+/// How the name of an administrators' socket ends.
+const ADMIN: &str = ".admin.sock";
+
 /// Makes that folder, for this user alone, if it is not there.
 ///
 /// # Errors
@@ -108,8 +122,11 @@ pub fn find(typed: Option<&Path>, node: Option<&str>) -> Result<PathBuf, Refusal
 
 fn first_in(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let mut sockets: Vec<PathBuf> =
-        entries.filter(|path| path.extension().is_some_and(|extension| extension == "sock")).collect();
+    let is_for_users = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.ends_with(".sock") && !name.ends_with(ADMIN)
+    };
+    let mut sockets: Vec<PathBuf> = entries.filter(is_for_users).collect();
     sockets.sort_unstable();
     // One that a killed daemon has left behind hides no other.
     let answers = sockets.iter().position(|path| is_taken(path));
@@ -128,6 +145,21 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+
+    #[test]
+    fn an_administrators_socket_stands_beside_the_users_one_and_is_not_taken_for_it() {
+        let beside = |path: &str| admin_socket_of(Path::new(path)).to_string_lossy().into_owned();
+        assert_eq!(beside("/run/doorway/a.sock"), "/run/doorway/a.admin.sock");
+        assert_eq!(beside("/run/doorway/a.admin.sock"), "/run/doorway/a.admin.sock");
+        assert_eq!(beside("lock.1"), "lock.1.admin.sock");
+        let folder = env::temp_dir().join(format!("doorway-admin-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("room");
+        for name in ["a.admin.sock", "b.sock"] {
+            fs::write(folder.join(name), "").expect("room");
+        }
+        assert_eq!(first_in(&folder), Some(folder.join("b.sock")));
+        fs::remove_dir_all(&folder).expect("it is ours");
+    }
 
     #[test]
     fn a_folder_that_others_could_have_made_must_be_this_users_and_closed() {

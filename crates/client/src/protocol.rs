@@ -8,6 +8,9 @@
 //! after the latest deadline that it was told, when the daemon says [`Told::Freed`]. So it says `Release` when nothing of it acts any
 //! more, and not before. A deadline never moves once its client was told to stop.
 //!
+//! [`Ask::Break`] and [`Ask::Administer`] are for clients of the daemon's administrators' socket; at the other one they
+//! are answered with [`Told::Failed`].
+//!
 //! A request may have a time-to-live. Then its client gives a sign of life, [`Ask::Alive`], as soon as it is in and every third of
 //! that time. The deadline that it is told is the earlier one of the lease's and of its last sign plus the time-to-live.
 
@@ -20,7 +23,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// The longest frame of a client, in bytes.
 pub const LONGEST_ASK: usize = 64 << 10;
@@ -89,6 +92,8 @@ pub enum Ask {
         /// What is to be done.
         order: Order,
     },
+    /// It wants to know what time it is on the daemon's clock, as it has read the welcome too late to tell by that.
+    Clock,
 }
 
 /// What an operator can have done by a daemon.
@@ -134,6 +139,8 @@ pub enum Told {
         /// What time it is on the daemon's [`crate::clock`], on which it will tell deadlines: a client whose own clock is
         /// another, as in another time namespace, has nothing to go by and must not go on.
         now: Ticks,
+        /// Which clock that is, where the system tells: see [`crate::clock::name`].
+        clock: Option<String>,
     },
     /// A request is in.
     Granted {
@@ -199,6 +206,16 @@ pub enum Told {
         number: u32,
         /// Why, in one sentence.
         sentence: String,
+    },
+    /// The daemon closes the connection after this, without having done anything for its client: it may come in place of the welcome.
+    Goodbye {
+        /// Why, in one sentence.
+        sentence: String,
+    },
+    /// What time it is on the daemon's [`crate::clock`]: the answer to [`Ask::Clock`].
+    Clock {
+        /// That moment.
+        now: Ticks,
     },
 }
 

@@ -31,7 +31,7 @@ fn numbered(mut ask: Ask, new: u32) -> Ask {
         | Ask::Status { number, .. }
         | Ask::Break { number, .. }
         | Ask::Administer { number, .. } => *number = new,
-        Ask::Introduce { .. } | Ask::Alive => {}
+        Ask::Introduce { .. } | Ask::Alive | Ask::Clock => {}
     }
     ask
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -19,8 +19,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 
 use crate::Config;
-use crate::clients::socket::{self, SocketFile};
-use crate::config::Peer;
+use crate::clients::Door;
+use crate::clients::socket::{self, Access, SocketFile};
+use crate::config::{Group, Peer};
 use crate::driver::{Driver, Event};
 use crate::identity::new_nonce;
 use crate::peers::{Roster, accept};
@@ -28,17 +29,21 @@ use crate::shared::{Shared, lock};
 use crate::tls::Credentials;
 use crate::{clients, disk, health};
 
-/// A daemon that runs, on threads of its own. When it is dropped it ends at once, as if its process did; [`Daemon::stop`] hands
-/// over first.
+/// A daemon that runs, on threads of its own. When it is dropped it ends at once, as if its process did, and the drop does not wait for
+/// that, so that it blocks no task of a runtime: [`Daemon::end`] waits, and [`Daemon::stop`] hands over first.
 pub struct Daemon {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
+/// Daemons of this process that were dropped and may not have ended yet.
+static ENDING: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
+
 /// Where a daemon listens, before anybody is served.
 struct Doors {
-    clients: std::os::unix::net::UnixListener,
-    file: SocketFile,
+    users: std::os::unix::net::UnixListener,
+    administrators: std::os::unix::net::UnixListener,
+    files: [SocketFile; 2],
     peers: TcpListener,
     health: Option<TcpListener>,
 }
@@ -48,7 +53,10 @@ impl Daemon {
     ///
     /// # Errors
     /// If its files cannot be read, or nobody can be listened to.
+    ///
+    /// A daemon of the same data folder that this process has just dropped is waited for.
     pub fn start(config: Config, recipe: Recipe) -> Result<Self, Refusal> {
+        wait_for_predecessor(&config);
         let (credentials, roster) = look(&config)?;
         let (disk, bytes) = disk::open(&config)?;
         let whole = disk::read(&config, &bytes)?.whole;
@@ -63,8 +71,15 @@ impl Daemon {
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
         let doors = Doors::open(&config)?;
         let runtime = runtime()?;
-        let (sender, events) = mpsc::channel();
-        let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials, sender));
+        let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials));
+        let (wanted, clients) = (shared.config.limits.clients, shared.budget.clients);
+        if clients < wanted {
+            tracing::warn!(
+                wanted,
+                clients,
+                "this process may not open enough files for limits.clients: raise its limit (ulimit -n, LimitNOFILE)"
+            );
+        }
         // Before anybody is listened to: what was revoked stays so over a restart.
         shared.revoked.extend(&node.void_certificates());
         tracing::info!(
@@ -72,10 +87,11 @@ impl Daemon {
             node = shared.config.node.get_ref(),
             address = shared.config.me().address,
             socket = %shared.config.socket().display(),
+            admin_socket = %shared.config.admin_socket().display(),
             "started"
         );
-        let file = match doors.serve(&shared) {
-            Ok(file) => file,
+        let files = match doors.serve(&shared) {
+            Ok(files) => files,
             Err(error) => {
                 // Whoever called may be on a runtime of its own, where no other may be waited for.
                 runtime.shutdown_background();
@@ -83,7 +99,7 @@ impl Daemon {
             }
         };
         shared.dial_all();
-        let thread = run(shared.clone(), node, events, disk, whole, runtime, file)?;
+        let thread = run(shared.clone(), node, disk, whole, runtime, files)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)) })
     }
 
@@ -111,7 +127,8 @@ impl Daemon {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
     }
 
-    /// A client's connection within this process, served exactly like one of the Unix socket.
+    /// A client's connection within this process, served like one of the Unix sockets. Whoever has the daemon in its own process
+    /// administers it: such a connection may do everything, and no quota of a user counts it.
     ///
     /// # Errors
     /// If there are no more file descriptors.
@@ -120,7 +137,7 @@ impl Daemon {
         ours.set_nonblocking(true)?;
         let _entered = self.shared.runtime.enter();
         let ours = tokio::net::UnixStream::from_std(ours)?;
-        self.shared.runtime.spawn(clients::serve(self.shared.clone(), ours));
+        self.shared.runtime.spawn(clients::serve(self.shared.clone(), ours, Door::Own));
         Ok(theirs)
     }
 
@@ -150,6 +167,12 @@ impl Daemon {
         let _ = self.wait();
     }
 
+    /// Ends at once, as if its process did, and returns when it has ended.
+    pub fn end(&self) {
+        self.shared.tell(Event::End);
+        let _ = self.wait();
+    }
+
     /// Waits until it has ended, by itself or because somebody told it to.
     ///
     /// # Errors
@@ -165,9 +188,24 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
+        if self.shared.has_ended() {
+            return;
+        }
         self.shared.tell(Event::End);
-        let _ = self.wait();
+        let mut ending = lock(&ENDING);
+        ending.retain(|shared| !shared.has_ended());
+        ending.push(self.shared.clone());
     }
+}
+
+/// Waits for a daemon of the same data folder that was dropped in this process: it still has the folder and its sockets.
+fn wait_for_predecessor(config: &Config) {
+    let is_it = |shared: &&Arc<Shared>| shared.config.data == config.data;
+    let before: Vec<Arc<Shared>> = lock(&ENDING).iter().filter(is_it).cloned().collect();
+    before.iter().for_each(|shared| {
+        let _ = shared.wait();
+    });
+    lock(&ENDING).retain(|shared| !shared.has_ended());
 }
 
 impl std::fmt::Debug for Daemon {
@@ -184,22 +222,25 @@ impl Doors {
         if config.socket.is_none() {
             place::make_folder()?;
         }
-        let (clients, file) = socket::bind(&config.socket(), config.socket_mode)?;
-        Ok(Self { clients, file, peers, health })
+        let (users, file) = socket::bind(&config.socket(), access(config)?)?;
+        let (administrators, other) = socket::bind(&config.admin_socket(), Access::OWNER)?;
+        Ok(Self { users, administrators, files: [file, other], peers, health })
     }
 
     /// From now on everybody is listened to.
-    fn serve(self, shared: &Arc<Shared>) -> io::Result<SocketFile> {
+    fn serve(self, shared: &Arc<Shared>) -> io::Result<[SocketFile; 2]> {
         let _entered = shared.runtime.enter();
         let peers = tokio::net::TcpListener::from_std(self.peers)?;
         shared.runtime.spawn(accept::listen(shared.clone(), peers));
-        let clients = tokio::net::UnixListener::from_std(self.clients)?;
-        shared.runtime.spawn(clients::listen(shared.clone(), clients));
+        for (listener, door) in [(self.users, Door::Users), (self.administrators, Door::Administrators)] {
+            let listener = tokio::net::UnixListener::from_std(listener)?;
+            shared.runtime.spawn(clients::listen(shared.clone(), listener, door));
+        }
         if let Some(health) = self.health {
             let health = tokio::net::TcpListener::from_std(health)?;
             shared.runtime.spawn(health::listen(shared.clone(), health));
         }
-        Ok(self.file)
+        Ok(self.files)
     }
 }
 
@@ -214,25 +255,39 @@ fn look(config: &Config) -> Result<(Credentials, Roster), Refusal> {
 /// Refuses a socket whose path the system does not take or is that of something else, and one in a folder of somebody else.
 fn check_socket(config: &Config) -> Result<(), Refusal> {
     const LONGEST: usize = 107;
-    let path = config.socket();
-    // It is made under another name beside its own.
-    let bytes = path.as_os_str().len().max(path.with_extension("new").as_os_str().len());
-    if bytes > LONGEST {
-        return Err(config.refuse(
-            "socket",
-            &format_args!(
-                "the path of the socket, {}, has {bytes} bytes, and the system takes {LONGEST}: write a shorter one as `socket`",
-                path.display()
-            ),
-        ));
+    let paths = [config.socket(), config.admin_socket()];
+    if paths[0] == paths[1] {
+        return Err(config.refuse("socket", &"a name that ends with .admin.sock is for administrators alone"));
     }
-    if path == config.data {
-        return Err(config.refuse("socket", &"the socket cannot be where the data folder is"));
+    for path in paths {
+        // It is made under another name beside its own.
+        let bytes = path.as_os_str().len().max(path.with_extension("new").as_os_str().len());
+        if bytes > LONGEST {
+            return Err(config.refuse(
+                "socket",
+                &format_args!(
+                    "the path of the socket, {}, has {bytes} bytes, and the system takes {LONGEST}: write a shorter one as `socket`",
+                    path.display()
+                ),
+            ));
+        }
+        if path == config.data {
+            return Err(config.refuse("socket", &"the socket cannot be where the data folder is"));
+        }
+        if path.symlink_metadata().is_ok_and(|found| !found.file_type().is_socket()) {
+            let sentence = format!("{} is there and is no socket", path.display());
+            return Err(config.refuse("socket", &sentence));
+        }
     }
-    if path.symlink_metadata().is_ok_and(|found| !found.file_type().is_socket()) {
-        return Err(config.refuse("socket", &format_args!("{} is there and is no socket", path.display())));
-    }
+    access(config)?;
     if config.socket.is_none() { place::check_folder(&place::folder()) } else { Ok(()) }
+}
+
+/// Who may use locks, by the file of the users' socket.
+fn access(config: &Config) -> Result<Access, Refusal> {
+    let group = config.socket_group.as_ref().map(Group::number).transpose();
+    let group = group.map_err(|refusal| config.refuse("socket_group", &refusal))?;
+    Ok(Access { mode: config.socket_mode, group })
 }
 
 fn listen(address: &str) -> Result<TcpListener, Refusal> {
@@ -275,11 +330,10 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
 fn run(
     shared: Arc<Shared>,
     node: LockNode,
-    events: Receiver<Event>,
     disk: FileDisk,
     whole: usize,
     runtime: Runtime,
-    file: SocketFile,
+    files: [SocketFile; 2],
 ) -> Result<JoinHandle<()>, Refusal> {
     let cannot = |error: io::Error| Refusal::new(format!("no threads can be started: {error}"));
     let (sender, writes) = mpsc::channel();
@@ -288,12 +342,12 @@ fn run(
         .name("doorway-disk".to_owned())
         .spawn(move || disk::run(&for_disk, disk, whole, &writes))
         .map_err(cannot)?;
-    let driver = Driver::new(shared.clone(), node, events, sender);
+    let driver = Driver::new(shared.clone(), node, sender);
     let live = move || {
         // A thread that fails must not leave a daemon behind that looks as if it served.
         let outcome = catch_unwind(AssertUnwindSafe(|| driver.run()))
             .unwrap_or_else(|_| Err(Refusal::new("the thread of this node has failed: its log says where")));
-        drop(file);
+        drop(files);
         shared.is_ending.store(true, Ordering::Relaxed);
         wait_for_disk(writer);
         runtime.shutdown_timeout(Duration::from_millis(200));

@@ -6,9 +6,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::shared::Shared;
+use crate::throttle::Respite;
 
 /// How many ask at once at most; more wait.
 const MOST: usize = 32;
@@ -16,17 +17,19 @@ const MOST: usize = 32;
 /// Answers for as long as the node lives.
 pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
     let places = Arc::new(Semaphore::new(MOST));
+    let mut respite = Respite::new("question about health");
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, _)) => {
+                respite.over();
                 let shared = shared.clone();
                 tokio::spawn(async move {
                     let _ = timeout(Duration::from_secs(2), answer(&shared, stream)).await;
                     drop(place);
                 });
             }
-            Err(_) => sleep(Duration::from_millis(50)).await,
+            Err(error) => respite.rest(&error).await,
         }
     }
 }

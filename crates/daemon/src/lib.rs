@@ -21,6 +21,7 @@
 //! |---|---|
 //! | [`config`], [`address`] | a node's configuration, as a file that people write |
 //! | `driver` | the thread that owns the node: inputs, effects, timers, requests, status, orders |
+//! | `inbox`, `budget`, `throttle` | what waits for that thread, in which order; how many connections there may be; lines a second in the log |
 //! | `disk` | the thread that writes, and what it does when it cannot |
 //! | `peers` | the other nodes: dialing, accepting, who is believed |
 //! | `clients` | the clients of this machine, and what waits to be told to them |
@@ -28,6 +29,7 @@
 //! | `certificates`, `founding` | what makes a cluster (feature `found`) |
 
 pub mod address;
+mod budget;
 #[cfg(feature = "found")]
 pub mod certificates;
 mod clients;
@@ -40,9 +42,11 @@ pub mod founding;
 mod frames;
 mod health;
 pub mod identity;
+mod inbox;
 mod peers;
 mod revocation;
 mod shared;
+mod throttle;
 mod tls;
 
 pub use config::Config;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,11 +12,15 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use crate::Config;
+use crate::budget::Budget;
+use crate::clients::Places;
 use crate::config::Peer;
 use crate::driver::Event;
+use crate::inbox::Inbox;
 use crate::peers::words::{Greeting, Lane};
 use crate::peers::{Link, Peers, Roster, dial};
 use crate::revocation::Revoked;
+use crate::throttle::Throttle;
 use crate::tls::Credentials;
 
 /// What all threads and tasks of a daemon can reach.
@@ -28,11 +31,15 @@ pub(crate) struct Shared {
     pub(crate) roster: Roster,
     pub(crate) revoked: Revoked,
     credentials: Mutex<Arc<Credentials>>,
-    events: Sender<Event>,
+    pub(crate) inbox: Inbox,
     /// The number of the next client.
     pub(crate) next_client: AtomicU64,
-    /// How many clients are connected.
-    pub(crate) clients: AtomicUsize,
+    /// How many connections of each kind there may be.
+    pub(crate) budget: Budget,
+    /// Who is connected.
+    pub(crate) places: Arc<Places>,
+    /// How often the log tells that a client was turned away.
+    pub(crate) turned_away: Mutex<Throttle>,
     /// Room for what clients ask and the node has not looked at yet.
     pub(crate) asks: Arc<Semaphore>,
     /// Until when the node may let clients in, as it knows itself.
@@ -58,13 +65,8 @@ const MOST_ASKS: usize = 1_024;
 const ALIVE: Ticks = Ticks(2_000_000);
 
 impl Shared {
-    pub(crate) fn new(
-        config: Config,
-        runtime: Handle,
-        roster: Roster,
-        credentials: Credentials,
-        events: Sender<Event>,
-    ) -> Self {
+    pub(crate) fn new(config: Config, runtime: Handle, roster: Roster, credentials: Credentials) -> Self {
+        let budget = Budget::of(&config.limits, roster.all().len());
         Self {
             config,
             runtime,
@@ -72,9 +74,11 @@ impl Shared {
             roster,
             revoked: Revoked::default(),
             credentials: Mutex::new(Arc::new(credentials)),
-            events,
+            inbox: Inbox::default(),
             next_client: AtomicU64::new(1),
-            clients: AtomicUsize::new(0),
+            budget,
+            places: Arc::default(),
+            turned_away: Mutex::new(Throttle::new(1)),
             asks: Arc::new(Semaphore::new(MOST_ASKS)),
             ready_until: AtomicU64::new(0),
             alive_at: AtomicU64::new(clock::now().0),
@@ -89,7 +93,7 @@ impl Shared {
 
     /// Tells the node's thread. If it has ended, nobody wants to know any more.
     pub(crate) fn tell(&self, event: Event) {
-        let _ = self.events.send(event);
+        self.inbox.push(event);
     }
 
     pub(crate) fn credentials(&self) -> Arc<Credentials> {
@@ -207,8 +211,23 @@ impl Shared {
         }
     }
 
+    /// What a client is told that asks the users' socket for what only administrators may have done.
+    pub(crate) fn for_administrators(&self, order: &str) -> String {
+        let socket = self.config.admin_socket();
+        let who = match rustix::process::geteuid() {
+            root if root.is_root() => "root".to_owned(),
+            user => format!("the user of uid {} and root", user.as_raw()),
+        };
+        format!("only administrators may {order}: ask at {}, which {who} can open", socket.display())
+    }
+
     pub(crate) fn is_alive(&self) -> bool {
         clock::now() < Ticks(self.alive_at.load(Ordering::Relaxed)) + ALIVE && lock(&self.outcome).is_none()
+    }
+
+    /// Whether the daemon has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        lock(&self.outcome).is_some()
     }
 
     /// The daemon has ended.

@@ -135,11 +135,14 @@ impl Doorway {
 
     /// Puts whoever is inside a section out of it, and tells what came of it. With a fence, as [`Doorway::status`] tells it, only the
     /// one who has that fence: nobody who came later.
+    ///
+    /// For administrators: with a node of this program, or connected to a daemon's `NAME.admin.sock`. At `NAME.sock` it fails with a
+    /// sentence that says so.
     pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> Question<String> {
         self.client.break_section(name, fence)
     }
 
-    /// A command of the operator, and what came of it.
+    /// A command of the operator, and what came of it. For administrators, as [`Doorway::break_section`].
     pub fn order(&self, order: Order) -> Question<String> {
         self.client.order(order)
     }

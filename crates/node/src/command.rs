@@ -263,6 +263,8 @@ pub enum Reason {
     BadNumber,
     /// More requests wait, or are inside, than a node can keep, or more sections are in use.
     TooMany,
+    /// The clients of its user have as many requests, or name as many sections, as one user may.
+    Quota,
     /// The node is leaving its cluster.
     Leaving,
     /// The disk of the node was set back to an earlier copy of itself.
@@ -287,6 +289,9 @@ impl Reason {
             Reason::BadNames => "a request names 1 to 64 sections, each of them once",
             Reason::BadNumber => "there is a request of that number already",
             Reason::TooMany => "this node has as many requests, or sections in use, as it can keep",
+            Reason::Quota => {
+                "the programs of this user have as many requests, or sections in use, as this node lets one user have"
+            }
             Reason::Leaving => "this node is leaving its cluster",
             Reason::SetBack => "the disk of this node was set back to an earlier copy of itself",
             Reason::ShortTtl { shortest } => {

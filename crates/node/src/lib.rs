@@ -54,7 +54,7 @@ pub use message::{
 pub use node::{LockNode, Setup, Stranger};
 pub use recipe::{Blueprint, Participant, Post, Recipe, full_name};
 pub use recipes::Recipes;
-pub use sections::{Counters, InsideLook, SectionLook, WaitingLook};
+pub use sections::{Counters, InsideLook, MOST_REQUESTS, SectionLook, WaitingLook};
 pub use timing::Timing;
 pub use view::{Revocation, View, Voters};
 

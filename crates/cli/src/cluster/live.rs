@@ -20,6 +20,9 @@ use crate::line::Where;
 ///
 /// The node that leads can be removed as well: it hands leadership to another voter first. A node that is only stopped for a while, for an
 /// update say, need not be removed.
+///
+/// It is for administrators: it asks at the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user and root can
+/// open.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster remove d
@@ -48,7 +51,7 @@ const BACK: &str = "If it is to come back, make new certificates with `doorway c
 pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
     let node = remove.name.clone();
     let order = if remove.revoke { Order::Revoke { node } } else { Order::Remove { node } };
-    let told = remove.daemon.ask(|client| client.order(order).within(PATIENCE));
+    let told = remove.daemon.administer(|client| client.order(order).within(PATIENCE));
     let sentence = match told {
         Ok(sentence) => sentence,
         Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
@@ -62,7 +65,7 @@ pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
 
 /// Whether two nodes vote without the one that was removed. The daemon that answers may not have heard yet that it is gone, or not say.
 fn leaves_two(remove: &Remove) -> bool {
-    let asked = remove.daemon.ask(|client| client.status(None, false));
+    let asked = remove.daemon.administer(|client| client.status(None, false));
     let is_left = |status: &Status| {
         status.nodes.iter().filter(|node| node.is_voter && node.name != remove.name).count() == 2
     };
@@ -74,6 +77,9 @@ fn leaves_two(remove: &Remove) -> bool {
 /// One of the voters leads: it proposes who takes part. Which one does not matter for locks, but a machine that is about to be stopped or is slow
 /// had better not. The node that leads hands leadership to the one that is named, which must vote and take part; nobody is left out meanwhile, and
 /// no lock is lost. If the other node does not take it over within an election timeout, the old one goes on.
+///
+/// It is for administrators: it asks at the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user and root can
+/// open.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster lead b
@@ -88,7 +94,7 @@ pub(super) struct Lead {
 
 pub(super) fn lead(lead: &Lead) -> Result<Answer, Refusal> {
     let order = Order::Lead { node: lead.name.clone() };
-    let told = lead.daemon.ask(|client| client.order(order).within(PATIENCE));
+    let told = lead.daemon.administer(|client| client.order(order).within(PATIENCE));
     Ok(told.map_or_else(
         |refusal| Answer::failed(refusal.to_string()),
         |sentence| Answer::holds(format!("{sentence}\n")),

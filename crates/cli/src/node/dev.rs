@@ -40,6 +40,7 @@ const MARK: &str = "founded-by-dev";
 pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     log::begin(arguments.log, arguments.log_level.unwrap_or(log::Level::Error));
     let watch = Watch::new()?;
+    Daemon::raise_file_limit();
     let folder = Folder::new(arguments.folder.as_deref())?;
     if !folder.path.join("authority.key").exists() {
         folder.mark()?;
@@ -51,6 +52,8 @@ pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
     let daemons = daemons.collect::<Result<Vec<_>, Refusal>>()?;
     while !daemons.iter().all(|daemon| daemon.is_ready()) {
         if watch.pause(PAUSE)? {
+            // Before their folder goes.
+            daemons.iter().for_each(|daemon| daemon.end());
             return Ok(Answer::holds(String::new()));
         }
     }

@@ -22,9 +22,9 @@ pub(super) enum Level {
     Warn,
     /// What changes: members, connections
     Info,
-    /// Every request
+    /// Every grant, release and loss of a lock: its fence, client, uid and why
     Debug,
-    /// Every message
+    /// Every message, between nodes and with clients
     Trace,
 }
 

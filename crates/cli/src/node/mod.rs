@@ -21,7 +21,8 @@ use crate::{Answer, Exit, names};
 ///
 /// Each machine that wants locks runs one daemon, and the daemons agree among themselves: there is no server. `doorway cluster init` writes
 /// a configuration and certificates for each of them. Programs on the same machine, such as `doorway lock`, reach their daemon
-/// through a Unix socket.
+/// through a Unix socket, NAME.sock, whose group and mode say who may use locks. A second one, NAME.admin.sock, only the daemon's own user and root
+/// can open: there locks are broken, nodes removed and the daemon told to lead or to stop.
 ///
 /// With --dev three nodes run in this one process on this machine: nothing to configure, and all the rest works as it does between machines. Without
 /// --folder every start is a new cluster, whose fences begin anew.
@@ -66,6 +67,7 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
     log::begin(arguments.log, arguments.log_level.unwrap_or(log::Level::Info));
     // Signals before threads: those that begin later leave them alone.
     let watch = watch::Watch::new()?;
+    Daemon::raise_file_limit();
     let patience = config.stop_patience.0;
     let daemon = Arc::new(Daemon::start(config, recipe)?);
     watch.over(vec![daemon], patience)?;
@@ -102,9 +104,10 @@ fn checked(catalog: &Catalog, path: &Path, typed: &Typed) -> Answer {
                 crate::text::counted(torn_bytes as u64, "byte")
             );
             let text = format!(
-                "{}: right. Node {node} of cluster {cluster}, {size}, {algorithm}; clients at {}\n",
+                "{}: right. Node {node} of cluster {cluster}, {size}, {algorithm}; clients at {}, administrators at {}\n",
                 path.display(),
-                config.socket().display()
+                config.socket().display(),
+                config.admin_socket().display()
             );
             let notes = if torn_bytes > 0 { vec![torn] } else { Vec::new() };
             Answer { notes, ..Answer::holds(text) }

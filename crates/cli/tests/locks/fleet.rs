@@ -195,7 +195,11 @@ impl Cluster {
 
     pub fn start(&mut self, node: &str) {
         let config = self.config(node);
-        let mut command = command(&self.folder.0, &["node", "--config", &config]);
+        self.start_by(node, command(&self.folder.0, &["node", "--config", &config]));
+    }
+
+    /// Starts a daemon by this command, which logs where all do.
+    pub fn start_by(&mut self, node: &str, mut command: Command) {
         let log = self.folder.0.join(format!("{node}.log"));
         let log = fs::File::options().create(true).append(true).open(log).expect("a log");
         command.stdout(Stdio::null()).stderr(log);

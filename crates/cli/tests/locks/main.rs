@@ -12,6 +12,7 @@ mod node;
 #[path = "../../../daemon/tests/ports/mod.rs"]
 mod ports;
 mod removal;
+mod rights;
 mod scripted;
 mod shell;
 mod slack;

@@ -112,7 +112,13 @@ impl Client {
     /// Says welcome as a daemon does on whose clock it is this time.
     pub fn welcome(&mut self, now: Ticks) {
         let (cluster, node) = ("lab".to_owned(), "a".to_owned());
-        self.say(&Told::Welcome { version: VERSION, cluster, node, now });
+        self.say(&Told::Welcome {
+            version: VERSION,
+            cluster,
+            node,
+            now,
+            clock: clock::name().map(str::to_owned),
+        });
     }
 
     pub fn say(&mut self, told: &Told) {

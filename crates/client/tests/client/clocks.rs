@@ -3,7 +3,10 @@
 use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
 
+use doorway_client::protocol::{Ask, Told};
 use doorway_client::{Client, clock};
 use doorway_core::Ticks;
 
@@ -99,4 +102,65 @@ fn a_daemon_with_another_clock_is_not_asked_for_anything() {
     is_told(refused(strangers(), clock::now() + slept), "ahead of");
     is_told(refused(fresh(), clock::now() + slept), "ahead of");
     is_told(refused(fresh(), clock::now() - slept), "behind");
+}
+
+/// A client that reads the welcome only when this returns, by when it is so old that it proves nothing.
+fn slow_reader(ahead: Ticks) -> (Client, Daemon) {
+    let (ours, theirs) = UnixStream::pair().expect("a pair");
+    let daemon = Daemon::new(theirs);
+    let told = clock::now() + ahead;
+    daemon.welcome_by(told, None);
+    let mut ours = Some(ours);
+    // It was asked for when the client began, and lies there for longer than the clocks differ.
+    let connect = move || {
+        while clock::now() < told + Ticks(50_000) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        ours.take().ok_or_else(|| io::Error::other("there is one daemon only"))
+    };
+    (Client::through(connect).expect("a client"), daemon)
+}
+
+#[test]
+fn a_clock_offset_is_not_hidden_by_a_welcome_that_is_read_late() {
+    let ahead = Ticks(300_000);
+    let (client, daemon) = slow_reader(ahead);
+    // The welcome looks right; so it asks again, and now the offset shows.
+    assert_eq!(daemon.next(), Ask::Clock);
+    daemon.tell(&Told::Clock { now: clock::now() + ahead });
+    let told = client.welcome_blocking().map_err(|error| error.to_string()).expect_err("it is another clock");
+    assert!(told.contains("ahead of this program's"), "{told}");
+}
+
+#[test]
+fn a_welcome_that_is_read_late_is_asked_about_until_the_answer_comes_soon() {
+    let (client, daemon) = slow_reader(Ticks(0));
+    client.introduce("it");
+    let waiting = thread::spawn(move || (client.welcome_blocking(), client));
+    // On a busy machine an answer may come too late as well, and is asked for again.
+    let mut questions = 0;
+    loop {
+        match daemon.next() {
+            Ask::Clock => {
+                questions += 1;
+                daemon.tell(&Told::Clock { now: clock::now() });
+            }
+            Ask::Introduce { label } => {
+                assert_eq!(label, "it");
+                break;
+            }
+            other => panic!("it asks {other:?}"),
+        }
+    }
+    assert!(questions > 0);
+    let (welcome, _client) = waiting.join().expect("the client");
+    assert_eq!(welcome.map(|welcome| welcome.node), Ok("a".to_owned()));
+}
+
+#[test]
+fn a_daemon_that_turns_a_client_away_says_why() {
+    let (client, daemon) = fresh();
+    daemon.tell(&Told::Goodbye { sentence: "7 clients are connected".to_owned() });
+    let told = client.welcome_blocking().map_err(|error| error.to_string());
+    assert_eq!(told, Err("the Doorway daemon cannot be reached: 7 clients are connected".to_owned()));
 }

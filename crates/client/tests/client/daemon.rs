@@ -36,8 +36,13 @@ impl Daemon {
 
     /// Says welcome as a daemon does on whose clock it is this time.
     pub fn welcome_at(&self, now: Ticks) {
-        let (cluster, node) = ("test".to_owned(), "a".to_owned());
-        self.tell(&Told::Welcome { version: protocol::VERSION, cluster, node, now });
+        self.welcome_by(now, clock::name());
+    }
+
+    /// The same, with the name of that clock if it has one.
+    pub fn welcome_by(&self, now: Ticks, clock: Option<&str>) {
+        let (cluster, node, clock) = ("test".to_owned(), "a".to_owned(), clock.map(str::to_owned));
+        self.tell(&Told::Welcome { version: protocol::VERSION, cluster, node, now, clock });
     }
 
     pub fn tell(&self, told: &Told) {

@@ -1,7 +1,9 @@
 //! Entering, staying, losing, leaving.
 
+use std::future::{Future as _, IntoFuture as _};
 use std::pin::pin;
-use std::task::{Context, Waker};
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -203,4 +205,36 @@ fn guards_work_on_a_runtime_of_others_too() {
     });
     assert_eq!(runtime.block_on(task).expect("it did not panic"), Ok(Lost::Deadline));
     drop(server.join().expect("the daemon"));
+}
+
+/// A waker that panics, as foreign code may.
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker of this test panics");
+    }
+}
+
+#[test]
+fn a_waker_that_panics_ends_neither_the_watchdog_nor_any_lock() {
+    let (client, daemon) = pair();
+    let server = thread::spawn(move || {
+        daemon.grant(60_000);
+        daemon.next_lock();
+        let (number, names) = daemon.next_lock();
+        daemon.tell(&Told::Refused { number: number - 1, why: Reason::TooMany });
+        daemon.tell(&crate::daemon::granted(number, &names, from_now(60_000)));
+        daemon
+    });
+    let guard = client.section("kept").enter_blocking().expect("it is let in");
+    // The word about this one is heard by the client's own thread, which wakes its waker.
+    let mut doomed = pin!(client.section("doomed").into_future());
+    let waker = Waker::from(Arc::new(Panics));
+    assert!(doomed.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    let other = client.section("other").wait(LONG).enter_blocking().expect("its thread goes on");
+    assert!(guard.is_valid() && other.is_valid(), "nothing is lost");
+    let daemon = server.join().expect("the daemon");
+    assert_eq!(guard.release(), Ok(()));
+    assert!(matches!(daemon.next(), Ask::Release { .. }));
 }

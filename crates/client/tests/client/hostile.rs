@@ -33,8 +33,13 @@ fn request_while(client: Client, act: impl FnOnce(&Daemon), daemon: Daemon) -> E
 
 #[test]
 fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
-    let welcome =
-        |version| Told::Welcome { version, cluster: String::new(), node: String::new(), now: clock::now() };
+    let welcome = |version| Told::Welcome {
+        version,
+        cluster: String::new(),
+        node: String::new(),
+        now: clock::now(),
+        clock: None,
+    };
     let acts: [(&str, Vec<u8>); 5] = [
         ("bytes are no message", vec![2, 0, 0, 0, 0xff, 0xff]),
         ("at most 16777216 bytes, not 4294967295", vec![0xff; 4]),

@@ -1,12 +1,15 @@
 //! The clients of this machine: a connection is a client.
+//!
+//! There are two sockets. Users of locks come by the one whose group and mode the configuration gives; administrators by the one
+//! that only the daemon's own user and root can open. What a client may do depends on the socket by which it came.
 
 mod outbox;
+mod places;
 pub(crate) mod socket;
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use doorway_client::clock;
 use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
@@ -14,50 +17,93 @@ use doorway_node::ClientId;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::{ReadHalf, WriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::time::sleep;
+use tokio::sync::Semaphore;
 
 pub(crate) use self::outbox::Outbox;
-use crate::driver::Event;
+pub(crate) use self::places::Places;
+use crate::driver::{Event, Room};
 use crate::frames::{self, race};
-use crate::shared::Shared;
+use crate::shared::{Shared, lock};
+use crate::throttle::Respite;
 
-/// How long to wait when nobody can be accepted, as when there are no more file descriptors.
-const RESPITE: Duration = Duration::from_millis(50);
+/// How many questions of one connection may wait for the node or for their answer.
+const MOST_ASKS: usize = 32;
+
+/// How many answers about how things stand one connection may wait for: each takes a look at many sections.
+const MOST_SURVEYS: usize = 4;
 
 /// Accepts clients for as long as the node lives.
-pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener) {
+pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener, door: Door) {
+    let mut respite = Respite::new("client");
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(serve(shared.clone(), stream));
+                respite.over();
+                tokio::spawn(serve(shared.clone(), stream, door));
             }
-            Err(error) => {
-                tracing::warn!(%error, "no client can be accepted");
-                sleep(RESPITE).await;
-            }
+            Err(error) => respite.rest(&error).await,
         }
     }
 }
 
+/// By which way a client came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// By the socket for users of locks.
+    Users,
+    /// By the administrators' socket.
+    Administrators,
+    /// From within the daemon's own process.
+    Own,
+}
+
+/// Who is at the other end of a connection, as the system tells and not as it says itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    pub(crate) door: Door,
+    pub(crate) uid: Option<u32>,
+    pub(crate) process: Option<u32>,
+}
+
+impl Caller {
+    /// Whoever made the connection, or was it when it was made: a process that inherits it is not known.
+    fn of(stream: &UnixStream, door: Door) -> Self {
+        let peer = stream.peer_cred().ok();
+        let process = peer.and_then(|peer| peer.pid()).and_then(|pid| u32::try_from(pid).ok());
+        Self { door, uid: peer.map(|peer| peer.uid()), process }
+    }
+
+    /// The user whose quotas count what it has. Nobody's count what administrators have, nor this process itself.
+    pub(crate) fn quota_uid(&self) -> Option<u32> {
+        self.uid.filter(|_| self.door == Door::Users)
+    }
+
+    /// Whether it may break locks and change the cluster.
+    pub(crate) fn administers(&self) -> bool {
+        self.door != Door::Users
+    }
+}
+
 /// Serves one client until it is gone.
-pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
-    let place = Place::take(shared.clone());
-    let Some(_place) = place else {
-        tracing::warn!(most = shared.config.limits.clients, "client refused: there are too many");
-        return;
+pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream, door: Door) {
+    let caller = Caller::of(&stream, door);
+    let _place = match shared.places.take(caller, &shared.budget) {
+        Ok(place) => place,
+        Err(sentence) => return turn_away(&shared, &stream, caller, sentence),
     };
     let client = ClientId(shared.next_client.fetch_add(1, Ordering::Relaxed));
-    let process = stream.peer_cred().ok().and_then(|peer| peer.pid()).and_then(|pid| u32::try_from(pid).ok());
     let outbox = Arc::new(Outbox::new(shared.unread.clone()));
     outbox.push(&Told::Welcome {
         version: protocol::VERSION,
         cluster: shared.config.cluster.clone(),
         node: shared.config.node.get_ref().clone(),
         now: clock::now(),
+        clock: clock::name().map(str::to_owned),
     });
-    shared.tell(Event::Came { client, outbox: outbox.clone(), process });
+    shared.tell(Event::Came { client, outbox: outbox.clone(), caller });
     let (mut reading, mut writing) = stream.split();
-    let talk = race(hear(&shared, client, &mut reading), speak(&outbox, &mut writing));
+    let hearing = hear(&shared, client, &outbox, &mut reading);
+    let talk = race(hearing, speak(&outbox, &mut writing));
     let ended = race(talk, give_up(&outbox)).await;
     outbox.close();
     match ended {
@@ -69,6 +115,15 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
     }
 }
 
+/// Tells a client why it is not served. It is not waited for: a connection that is new takes a short word at once.
+fn turn_away(shared: &Shared, stream: &UnixStream, caller: Caller, sentence: String) {
+    if let Some(unlogged) = lock(&shared.turned_away).admit(clock::now()) {
+        let Caller { uid, process, .. } = caller;
+        tracing::warn!(uid, process, unlogged, "client refused: {sentence}");
+    }
+    let _ = stream.try_write(&told_frame(&Told::Goodbye { sentence }));
+}
+
 /// Whether an error means that every copy of the client's socket is closed. After any other the client may still be there and believe
 /// that it is inside.
 fn is_end(error: &io::Error) -> bool {
@@ -77,11 +132,24 @@ fn is_end(error: &io::Error) -> bool {
 }
 
 /// Takes in what a client asks.
-async fn hear(shared: &Shared, client: ClientId, stream: &mut ReadHalf<'_>) -> io::Result<()> {
+async fn hear(
+    shared: &Shared,
+    client: ClientId,
+    outbox: &Outbox,
+    stream: &mut ReadHalf<'_>,
+) -> io::Result<()> {
+    let (asks, surveys) = (Arc::new(Semaphore::new(MOST_ASKS)), Arc::new(Semaphore::new(MOST_SURVEYS)));
     while let Some(bytes) = frames::read(stream, LONGEST_ASK).await? {
         let ask: Ask = protocol::read(&bytes)?;
-        let room = shared.asks.clone().acquire_owned().await.map_err(io::Error::other)?;
-        shared.tell(Event::Asked { client, ask, room });
+        if ask == Ask::Clock {
+            outbox.push(&Told::Clock { now: clock::now() });
+            continue;
+        }
+        // In this order: whoever asks too much waits for itself, and not with room that others need.
+        let own = if matches!(ask, Ask::Status { .. }) { &surveys } else { &asks };
+        let own = own.clone().acquire_owned().await.map_err(io::Error::other)?;
+        let all = shared.asks.clone().acquire_owned().await.map_err(io::Error::other)?;
+        shared.tell(Event::Asked { client, ask, room: Room { all, own } });
     }
     Ok(())
 }
@@ -98,23 +166,6 @@ async fn speak(outbox: &Outbox, stream: &mut WriteHalf<'_>) -> io::Result<()> {
 async fn give_up(outbox: &Outbox) -> io::Result<()> {
     outbox.overflow().await;
     Err(io::Error::other("it does not read what it is told"))
-}
-
-/// A place among the clients, given back when it is dropped.
-struct Place(Arc<Shared>);
-
-impl Place {
-    fn take(shared: Arc<Shared>) -> Option<Self> {
-        let most = shared.config.limits.clients;
-        let place = Self(shared);
-        (place.0.clients.fetch_add(1, Ordering::Relaxed) < most).then_some(place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.clients.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// A word as a frame; one that is too long says so instead.

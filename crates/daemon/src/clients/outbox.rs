@@ -17,6 +17,8 @@ use crate::shared::lock;
 /// What waits to be told to one client.
 #[derive(Default)]
 pub(crate) struct Outbox {
+    /// What all clients have not read yet, in bytes.
+    unread: Arc<AtomicUsize>,
     waiting: Mutex<Waiting>,
     bell: Notify,
     /// Rung when the connection is to be closed, even while something is being written that nobody reads.
@@ -47,30 +49,38 @@ impl Outbox {
 
     /// Nothing yet. What waits is counted together with what waits for others.
     pub(crate) fn new(unread: Arc<AtomicUsize>) -> Self {
-        Self { waiting: Mutex::new(Waiting { unread, ..Waiting::default() }), ..Self::default() }
+        let waiting = Mutex::new(Waiting { unread: unread.clone(), ..Waiting::default() });
+        Self { unread, waiting, ..Self::default() }
     }
 
     /// Tells the client.
     pub(crate) fn push(&self, told: &Told) {
+        // What is long is written down before the lock is taken, for which the node's thread may have to wait.
+        let frame = match told {
+            Told::Renewed { .. } => Vec::new(),
+            Told::Status { number, .. } if self.unread.load(Ordering::Relaxed) > Self::MOST_UNREAD => {
+                let sentence = "too many answers are not read: ask again".to_owned();
+                told_frame(&Told::Failed { number: *number, sentence })
+            }
+            _ => told_frame(told),
+        };
         let mut waiting = lock(&self.waiting);
         match told {
             Told::Renewed { number, until } => {
                 waiting.renewals.insert(*number, *until);
             }
-            Told::Status { number, .. } if waiting.unread.load(Ordering::Relaxed) > Self::MOST_UNREAD => {
-                let sentence = "too many answers are not read: ask again".to_owned();
-                waiting.push(told_frame(&Told::Failed { number: *number, sentence }));
-            }
             Told::Lost { number, .. } | Told::Freed { number } | Told::Refused { number, .. } => {
                 waiting.renewals.remove(number);
-                waiting.push(told_frame(told));
+                waiting.push(frame);
             }
             Told::Welcome { .. }
             | Told::Granted { .. }
             | Told::Status { .. }
             | Told::Wanted { .. }
             | Told::Done { .. }
-            | Told::Failed { .. } => waiting.push(told_frame(told)),
+            | Told::Failed { .. }
+            | Told::Goodbye { .. }
+            | Told::Clock { .. } => waiting.push(frame),
         }
         if waiting.is_closed {
             self.end.notify_one();

@@ -1,4 +1,4 @@
-//! The Unix socket's file: made for those who may use it, and never taken from a daemon that listens there.
+//! The file of a Unix socket: made for those who may use it, and never taken from a daemon that listens there.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -7,6 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
 /// The file of a socket that this daemon listens at; it is removed when this is dropped, unless it is somebody else's by then.
 pub(crate) struct SocketFile {
@@ -14,11 +15,24 @@ pub(crate) struct SocketFile {
     inode: u64,
 }
 
-/// Listens at a path; only those can connect whom the mode allows to, from the first moment on.
+/// Who can connect to a socket, as far as its file says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) mode: u32,
+    /// The group of the file, if not the daemon's own.
+    pub(crate) group: Option<u32>,
+}
+
+impl Access {
+    /// The daemon's own user, and root.
+    pub(crate) const OWNER: Self = Self { mode: 0o600, group: None };
+}
+
+/// Listens at a path; only those can connect whom its file allows to, from the first moment on.
 ///
 /// # Errors
 /// If somebody listens there already, or it cannot be made.
-pub(crate) fn bind(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile), Refusal> {
+pub(crate) fn bind(path: &Path, access: Access) -> Result<(UnixListener, SocketFile), Refusal> {
     let cannot = |error: io::Error| {
         Refusal::new(format!("clients cannot be listened to at {}: {error}", path.display()))
     };
@@ -26,15 +40,28 @@ pub(crate) fn bind(path: &Path, mode: u32) -> Result<(UnixListener, SocketFile),
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(cannot)?;
     }
     check_stale(path)?;
-    // It becomes visible under its name only when it has its mode.
     let aside = path.with_extension("new");
     let _ = fs::remove_file(&aside);
-    let listener = UnixListener::bind(&aside).map_err(cannot)?;
-    listener.set_nonblocking(true).map_err(cannot)?;
-    fs::set_permissions(&aside, Permissions::from_mode(mode)).map_err(cannot)?;
+    let listener = listen(&aside, access).map_err(cannot)?;
     let inode = fs::symlink_metadata(&aside).map_err(cannot)?.ino();
     fs::rename(&aside, path).map_err(cannot)?;
     Ok((listener, SocketFile { path: path.to_owned(), inode }))
+}
+
+/// Listens only when the file has its group and mode: before that the system refuses every connection.
+fn listen(path: &Path, Access { mode, group }: Access) -> io::Result<UnixListener> {
+    const BACKLOG: i32 = 1_024;
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
+    rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    if group.is_some() {
+        std::os::unix::fs::chown(path, None, group)?;
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode))?;
+    rustix::net::listen(&socket, BACKLOG)?;
+    let listener = UnixListener::from(socket);
+    listener.set_nonblocking(true)?;
+    Ok(listener)
 }
 
 /// What is at the path may be replaced only if it is a socket at which nobody listens.
@@ -74,15 +101,15 @@ mod tests {
     fn a_socket_is_replaced_only_when_nobody_listens_there() {
         let folder = std::env::temp_dir().join(format!("doorway-socket-{}", std::process::id()));
         let path = folder.join("a.sock");
-        let (listener, file) = bind(&path, 0o620).expect("a new place");
+        let (listener, file) = bind(&path, Access { mode: 0o620, group: None }).expect("a new place");
         assert_eq!(path.metadata().expect("it is there").mode() & 0o777, 0o620);
         assert_eq!(folder.metadata().expect("it is there").mode() & 0o777, 0o700);
-        let refused = |path: &Path| bind(path, 0o600).err().expect("it is refused").to_string();
+        let refused = |path: &Path| bind(path, Access::OWNER).err().expect("it is refused").to_string();
         assert!(refused(&path).contains("another daemon"));
         rustix::net::listen(&listener, 0).expect("it listens to fewer");
         assert!(refused(&path).contains("another daemon"), "one who lets nobody in is there as well");
         drop(listener);
-        let (_listener, newer) = bind(&path, 0o600).expect("nobody listens there");
+        let (_listener, newer) = bind(&path, Access::OWNER).expect("nobody listens there");
         drop(file);
         assert!(path.exists(), "it is somebody else's now");
         drop(newer);

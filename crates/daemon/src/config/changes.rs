@@ -50,11 +50,15 @@ impl Config {
             ("data", self.data == other.data),
             ("socket", self.socket == other.socket),
             ("socket_mode", self.socket_mode == other.socket_mode),
+            ("socket_group", self.socket_group == other.socket_group),
             ("listen", self.listen == other.listen),
             ("health", self.health == other.health),
             ("stop_patience", self.stop_patience == other.stop_patience),
             ("limits.clients", self.limits.clients == other.limits.clients),
             ("limits.connections", self.limits.connections == other.limits.connections),
+            ("limits.clients_per_uid", self.limits.clients_per_uid == other.limits.clients_per_uid),
+            ("limits.names_per_uid", self.limits.names_per_uid == other.limits.names_per_uid),
+            ("limits.requests_per_uid", self.limits.requests_per_uid == other.limits.requests_per_uid),
         ];
         let fixed = fixed.into_iter().filter(|(_, is_same)| !is_same).map(|(key, _)| key);
         fixed.chain(times.filter(|(one, two)| one != two).map(|((key, _), _)| key)).collect()

@@ -49,16 +49,33 @@ impl Config {
         }
         self.check_paths()?;
         check_mode(self.socket_mode).map_err(at("socket_mode"))?;
-        let limits =
-            [("limits.clients", self.limits.clients), ("limits.connections", self.limits.connections)];
-        if let Some((key, _)) = limits.into_iter().find(|(_, limit)| *limit == 0) {
-            return Err((key.to_owned(), "nobody could connect: the least is 1".to_owned()));
+        if self.socket_group.is_some() && self.socket_mode & 0o060 != 0o060 {
+            let sentence = "the group of the socket may not use it: write socket_mode = 0o660 as well";
+            return Err(("socket_group".to_owned(), sentence.to_owned()));
         }
+        self.check_limits()?;
         self.timing.timing().fault().map_or(Ok(()), |(names, sentence)| {
             let mut keys = names.iter().map(|name| format!("timing.{name}"));
             let key = keys.find(|key| self.lines.has(key));
             Err((key.unwrap_or_else(|| "timing".to_owned()), sentence))
         })
+    }
+
+    fn check_limits(&self) -> Result<(), Fault> {
+        let limits = &self.limits;
+        let nobody = "nobody could connect: the least is 1";
+        let nothing = "nobody could lock anything: the least is 1";
+        let all = [
+            ("limits.clients", limits.clients, nobody),
+            ("limits.connections", limits.connections, nobody),
+            ("limits.clients_per_uid", limits.clients_per_uid.unwrap_or(1), nobody),
+            ("limits.names_per_uid", limits.names_per_uid, nothing),
+            ("limits.requests_per_uid", limits.requests_per_uid, nothing),
+        ];
+        match all.into_iter().find(|(_, limit, _)| *limit == 0) {
+            Some((key, _, sentence)) => Err((key.to_owned(), sentence.to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// A cluster is founded by nodes that know each other, this one among them. It is asked only of a node that has no cluster yet: later the
@@ -240,6 +257,10 @@ mod tests {
             ),
             ("#top", "socket_mode = -1", "line 3: invalid value: integer `-1`, expected a whole number"),
             ("#top", "socket_mode = \"rw\"", "line 3: invalid type: string \"rw\", expected a whole number"),
+            ("#top", "socket_group = \"lock\"", "line 3: the group of the socket may not use it"),
+            ("#top", "socket_group = 1.5", "line 3: invalid type: floating point `1.5`, expected a group"),
+            ("#top", "socket_group = -7", "line 3: a group's number is from 0 to 4294967294"),
+            ("#top", "socket_group = \"\"", "line 3: a group has a name"),
             ("#top", "data = 1", "line 3: invalid type: integer `1`, expected a path in quotes"),
             ("#top", "options = 1", "expected a table"),
             ("#top", "tls = 1", "expected a table"),
@@ -247,6 +268,9 @@ mod tests {
             ("node = \"a\"\n", "", "`node` is missing"),
             ("#limit", "clients = 0", "line 5: nobody could connect"),
             ("#limit", "connections = 0", "line 5: nobody could connect"),
+            ("#limit", "clients_per_uid = 0", "line 5: nobody could connect"),
+            ("#limit", "names_per_uid = 0", "line 5: nobody could lock anything"),
+            ("#limit", "requests_per_uid = 0", "line 5: nobody could lock anything"),
             (
                 "#limit",
                 "clients = \"many\"",

@@ -4,6 +4,7 @@
 
 mod changes;
 mod check;
+mod group;
 mod lines;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ use std::time::Duration;
 
 use doorway_client::{clock, place};
 use doorway_core::{Choice, NodeId, Options, Refusal};
-use doorway_node::{Recipe, Recipes, Timing};
+use doorway_node::wire::MOST_INSIDE;
+use doorway_node::{MOST_REQUESTS, Recipe, Recipes, Timing};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -21,8 +23,10 @@ pub(crate) use self::changes::other_times;
 #[cfg(feature = "found")]
 pub(crate) use self::check::check_peers;
 use self::check::{plain, told};
+pub use self::group::Group;
 use self::lines::{Lines, line_at};
 pub use crate::address::is_address;
+use crate::budget::half;
 pub use crate::identity::is_name;
 
 /// The configuration of one node.
@@ -47,9 +51,12 @@ pub struct Config {
     /// The Unix socket for clients of this machine. `NAME.sock` in the [runtime folder](place::folder) unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
-    /// Who may use the socket, as the bits of its file: `0o600` its owner, `0o660` its group as well.
+    /// Who may use locks through that socket, as the bits of its file: `0o600` its owner, `0o660` its group as well.
     #[serde(default = "default_mode")]
     pub socket_mode: u32,
+    /// The group of that socket, by name or number; the daemon's own unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket_group: Option<Group>,
     /// Where to listen for other nodes, if not at the node's own address (in a container, behind a translated address).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen: Option<String>,
@@ -177,13 +184,26 @@ pub struct Limits {
     /// How many clients may be connected at once.
     pub clients: usize,
     /// How many connections there may be at once of those who have not proved yet which node they are; if there are more, the
-    /// oldest of them has to go. Nodes that have proved it are not counted.
+    /// oldest of them has to go, of the address that has most of them. Nodes that have proved it are not counted.
     pub connections: usize,
+    /// How many clients of one user may be connected at once; half of all unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clients_per_uid: Option<usize>,
+    /// How many sections the clients of one user may hold or wait for at once.
+    pub names_per_uid: usize,
+    /// How many requests the clients of one user may have, waiting or inside.
+    pub requests_per_uid: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { clients: 10_000, connections: 1_024 }
+        Self {
+            clients: 10_000,
+            connections: 1_024,
+            clients_per_uid: None,
+            names_per_uid: half(MOST_INSIDE),
+            requests_per_uid: half(MOST_REQUESTS),
+        }
     }
 }
 
@@ -285,6 +305,7 @@ impl Config {
             data: default_data(),
             socket: None,
             socket_mode: default_mode(),
+            socket_group: None,
             listen: None,
             health: None,
             stop_patience: default_patience(),
@@ -357,6 +378,12 @@ impl Config {
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         self.socket.clone().unwrap_or_else(|| place::socket_of(self.node.get_ref()))
+    }
+
+    /// Where its administrators find it: beside the clients' socket, for the daemon's own user and root alone.
+    #[must_use]
+    pub fn admin_socket(&self) -> PathBuf {
+        place::admin_socket_of(&self.socket())
     }
 
     /// The algorithm that it names, with what it chooses for it. The path of a chosen file, as in `quorum = "file:mine"`, goes from

@@ -3,16 +3,18 @@
 //! The time of a step is read when its input is in hand and not before, so that a process that was stopped in between
 //! never acts on an old clock.
 
+mod looking;
 mod orders;
+mod quotas;
 mod requests;
 mod status;
+mod telling;
 pub(crate) mod warnings;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
@@ -20,17 +22,20 @@ use doorway_client::clock;
 use doorway_client::protocol::{Ask, Told};
 use doorway_core::{Effects, Machine as _, NodeId, Refusal, Sent, Ticks, To};
 use doorway_node::disk::Write;
-use doorway_node::node::Standing;
 use doorway_node::{ClientId, Command, LockNode, Msg, Notice};
 use tokio::sync::OwnedSemaphorePermit;
 
+use self::looking::Seen;
 use self::orders::{Desire, Wish};
 use self::requests::Requests;
-use self::status::Survey;
-use crate::clients::Outbox;
+use self::status::{Accounting, Survey};
+use self::telling::Turn;
+use crate::clients::{Caller, Outbox};
 use crate::config::other_times;
+use crate::peers::lane_of;
 use crate::peers::words::{Answer, Lane, Question, Word};
 use crate::shared::Shared;
+use crate::throttle::Throttle;
 
 /// What can happen to a daemon's node. What carries room gives it back when it has been looked at.
 pub(crate) enum Event {
@@ -41,9 +46,9 @@ pub(crate) enum Event {
     /// Something is on the disk.
     Written(Write),
     /// A client has connected.
-    Came { client: ClientId, outbox: Arc<Outbox>, process: Option<u32> },
+    Came { client: ClientId, outbox: Arc<Outbox>, caller: Caller },
     /// A client asks for something.
-    Asked { client: ClientId, ask: Ask, room: OwnedSemaphorePermit },
+    Asked { client: ClientId, ask: Ask, room: Room },
     /// A client is gone: every copy of its socket is closed.
     Gone(ClientId),
     /// A client is not talked to any more, but may still be there.
@@ -54,6 +59,29 @@ pub(crate) enum Event {
     Stop { patience: Duration },
     /// The daemon is to end at once.
     End,
+}
+
+/// The room that a client's question takes: among all that wait for the node, and among those of its own connection, which it keeps
+/// until it is answered.
+pub(crate) struct Room {
+    pub(crate) all: OwnedSemaphorePermit,
+    pub(crate) own: OwnedSemaphorePermit,
+}
+
+impl Event {
+    /// Whether the lease depends on it that it is looked at soon.
+    pub(crate) fn is_urgent(&self) -> bool {
+        match self {
+            Event::Message { msg, .. } => lane_of(msg) == Lane::Life,
+            Event::Written(_) | Event::Stop { .. } | Event::End => true,
+            Event::Word { .. }
+            | Event::Came { .. }
+            | Event::Asked { .. }
+            | Event::Gone(_)
+            | Event::Forsaken(_)
+            | Event::Finished { .. } => false,
+        }
+    }
 }
 
 /// What a daemon reminds itself of.
@@ -76,7 +104,7 @@ enum Reminder {
 /// A client as the daemon knows it.
 struct Client {
     outbox: Arc<Outbox>,
-    process: Option<u32>,
+    caller: Caller,
     label: String,
 }
 
@@ -85,7 +113,6 @@ pub(crate) struct Driver {
     shared: Arc<Shared>,
     node: LockNode,
     effects: Effects<LockNode>,
-    events: Receiver<Event>,
     disk: Sender<Write>,
     me: NodeId,
     started: Ticks,
@@ -96,6 +123,8 @@ pub(crate) struct Driver {
     requests: Requests,
     /// Questions to other daemons that are under way.
     surveys: BTreeMap<u64, Survey>,
+    /// Accounts of this node that are being put together, slice by slice.
+    accountings: VecDeque<Accounting>,
     wishes: BTreeMap<u64, Wish>,
     /// The wish that is being told to the node.
     trying: Option<u64>,
@@ -103,6 +132,8 @@ pub(crate) struct Driver {
     /// Who is to be told that the node has left.
     leavers: Vec<(ClientId, u32)>,
     is_leaving: bool,
+    /// How often refusals of what only administrators may do are logged.
+    refusals: Throttle,
     /// How far the cluster is founded.
     founding: warnings::Founding,
     /// How many messages went to other nodes for the sake of sections.
@@ -114,15 +145,6 @@ pub(crate) struct Driver {
     looked: Ticks,
     is_changed: bool,
     outcome: Option<Result<(), Refusal>>,
-}
-
-/// What was last said in the log.
-#[derive(Default, PartialEq, Eq)]
-struct Seen {
-    view: Option<u64>,
-    is_ready: bool,
-    /// Who led last, and in which term.
-    leader: Option<(NodeId, u64)>,
 }
 
 /// The longest time for which the thread rests.
@@ -137,36 +159,37 @@ const ALONE: Ticks = doorway_node::timing::milliseconds(300);
 /// How many questions and wishes may be under way at once.
 const MOST_QUESTIONS: usize = 64;
 
+/// How many refusals a second are logged one by one.
+const REFUSALS_A_SECOND: u32 = 20;
+
 /// How many events are looked at before the daemon looks around.
-const BATCH: usize = 256;
+const BATCH: usize = 32;
 
 impl Driver {
-    pub(crate) fn new(
-        shared: Arc<Shared>,
-        node: LockNode,
-        events: Receiver<Event>,
-        disk: Sender<Write>,
-    ) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, node: LockNode, disk: Sender<Write>) -> Self {
+        let limits = &shared.config.limits;
+        let requests = Requests::new(limits.names_per_uid, limits.requests_per_uid);
         let me = shared.config.me().id();
         Self {
             shared,
             node,
             effects: Effects::default(),
-            events,
             disk,
             me,
             started: clock::now(),
             reminders: BinaryHeap::new(),
             own: VecDeque::new(),
             clients: BTreeMap::new(),
-            requests: Requests::default(),
+            requests,
             surveys: BTreeMap::new(),
+            accountings: VecDeque::new(),
             wishes: BTreeMap::new(),
             trying: None,
             // No number of an earlier life comes again, so that a late answer to one is taken for nothing.
             next_question: clock::now().0,
             leavers: Vec::new(),
             is_leaving: false,
+            refusals: Throttle::new(REFUSALS_A_SECOND),
             founding: warnings::Founding::default(),
             sent: 0,
             seen: Seen::default(),
@@ -186,16 +209,19 @@ impl Driver {
                 self.say_goodbye();
                 return outcome;
             }
-            match self.events.recv_timeout(self.rest()) {
-                Ok(event) => self.take_in(event),
-                Err(RecvTimeoutError::Timeout) => self.ring(),
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            match self.shared.inbox.take(self.rest()) {
+                Some(event) => self.take_in(event),
+                None => self.ring(),
             }
+            self.account_for_a_slice();
         }
     }
 
     /// How long nothing is due.
     fn rest(&self) -> Duration {
+        if !self.accountings.is_empty() {
+            return Duration::ZERO;
+        }
         let mut due = self.reminders.peek().map_or(Ticks(u64::MAX), |Reverse((due, _))| *due);
         if self.is_changed {
             due = due.min(self.looked + LOOK_INTERVAL);
@@ -210,7 +236,7 @@ impl Driver {
             self.ring();
             let Some(event) = next.take() else { return };
             self.happen(event);
-            next = self.events.try_recv().ok();
+            next = self.shared.inbox.take(Duration::ZERO);
         }
         if let Some(event) = next {
             self.happen(event);
@@ -243,6 +269,7 @@ impl Driver {
         match event {
             Event::Message { from, msg, room } => {
                 drop(room);
+                tracing::trace!(from = self.shared.roster.name(from), ?msg, "received");
                 self.step(|node, now, effects| node.on_message(now, from, (), msg, effects));
             }
             Event::Word { from, word, room } => {
@@ -252,34 +279,40 @@ impl Driver {
             Event::Written(write) => {
                 self.step(|node, now, effects| node.on_written(now, write, effects));
             }
-            Event::Came { client, outbox, process } => {
-                self.clients.insert(client, Client { outbox, process, label: String::new() });
+            Event::Came { client, outbox, caller } => {
+                self.clients.insert(client, Client { outbox, caller, label: String::new() });
             }
-            Event::Asked { client, ask, room } => {
-                drop(room);
-                self.answer(client, ask);
+            Event::Asked { client, ask, room: Room { all, own } } => {
+                drop(all);
+                self.answer(client, ask, own);
             }
-            Event::Gone(client) => self.forget(client, Command::Gone(client)),
-            Event::Forsaken(client) => self.forget(client, Command::Forsake(client)),
+            Event::Gone(client) => {
+                self.tell_log_gone(client, Turn::Released, "its client is gone");
+                if self.clients.remove(&client).is_some() {
+                    self.requests.forget_client(client);
+                    self.command(Command::Gone(client));
+                }
+            }
+            Event::Forsaken(client) => {
+                self.tell_log_gone(client, Turn::Lost, "its client cannot be talked to any more");
+                if self.clients.remove(&client).is_some() {
+                    // What it is inside of counts until the node has freed it.
+                    self.requests.forget_waiting(client);
+                    self.command(Command::Forsake(client));
+                }
+            }
             Event::Finished { client, number, outcome } => self.tell(client, &told(number, outcome)),
             Event::Stop { patience } => self.leave(patience),
             Event::End => self.outcome = Some(Ok(())),
         }
     }
 
-    fn forget(&mut self, client: ClientId, command: Command) {
-        if self.clients.remove(&client).is_some() {
-            self.requests.forget_client(client);
-            self.command(command);
-        }
-    }
-
     fn hear(&mut self, from: NodeId, word: Word) {
+        tracing::trace!(from = self.shared.roster.name(from), ?word, "received");
         match word {
             Word::StillHere => {}
             Word::Ask { number, question: Question::Status { section } } => {
-                let answer = Answer::Status(Box::new(self.account(section.as_ref())));
-                self.shared.peers.tell(from, Lane::Load, &Word::Answer { number, answer });
+                self.account_for_peer(from, number, section);
             }
             Word::Ask { number, question: Question::Lead(order) } => self.lead_for(from, number, order),
             Word::Answer { number, answer: Answer::Status(account) } => {
@@ -338,6 +371,7 @@ impl Driver {
             self.own.push_back(msg.clone());
             return;
         }
+        tracing::trace!(to = self.shared.roster.name(to), ?msg, "sent");
         self.sent += u64::from(matches!(msg, Msg::Parcel { .. }));
         self.shared.peers.send(to, msg);
     }
@@ -392,8 +426,9 @@ impl Driver {
     }
 
     fn tell(&self, client: ClientId, told: &Told) {
-        if let Some(client) = self.clients.get(&client) {
-            client.outbox.push(told);
+        if let Some(known) = self.clients.get(&client) {
+            tracing::trace!(client = client.0, ?told, "told");
+            known.outbox.push(told);
         }
     }
 
@@ -446,53 +481,6 @@ impl Driver {
         while clock::now() < until && !self.clients.values().all(|client| client.outbox.is_done()) {
             thread::sleep(Duration::from_millis(2));
         }
-    }
-
-    /// Looks around, but not after every step: that takes a look at every request.
-    fn look_now_and_then(&mut self) {
-        let now = clock::now();
-        let is_late = now >= self.looked + clock::ticks(LONGEST_REST);
-        if is_late || (self.is_changed && now >= self.looked + LOOK_INTERVAL) {
-            (self.looked, self.is_changed) = (now, false);
-            self.look_around();
-        }
-    }
-
-    /// Says what has changed, to those who watch.
-    fn look_around(&mut self) {
-        let look = self.node.look();
-        let margin = self.shared.config.timing.timing().margin;
-        let is_active = look.standing == Standing::Active && !look.is_leaving && self.outcome.is_none();
-        let is_failing = self.shared.is_disk_failing.load(Ordering::Relaxed);
-        let ready_until = if is_active && !is_failing { look.lease_until - margin } else { Ticks(0) };
-        self.shared.note_alive(ready_until, look.is_leaving);
-        let void = self.node.void_certificates();
-        if void != self.void {
-            self.shared.revoke(&void);
-            self.void = void;
-        }
-        let view = look.view.map(|view| view.number);
-        // A leader that is not heard of for a moment is not another one.
-        let leader = look.leader.map(|leader| (leader, look.term)).or(self.seen.leader);
-        let seen = Seen { view, is_ready: clock::now() < ready_until, leader };
-        if seen == self.seen {
-            return;
-        }
-        if seen.view != self.seen.view {
-            let members = look.view.map_or(0, |view| view.members.len());
-            tracing::info!(view, members, leader = look.leader.map(NodeId::number), "view changed");
-        }
-        if let Some((leader, term)) = seen.leader.filter(|_| seen.leader != self.seen.leader) {
-            tracing::info!(leader = self.shared.roster.name(leader), term, "leader changed");
-        }
-        if seen.is_ready != self.seen.is_ready {
-            match seen.is_ready {
-                true => tracing::info!(view, "ready: clients are let in"),
-                false if look.is_leaving => tracing::info!(view, "not ready: it is leaving the cluster"),
-                false => tracing::warn!(view, standing = ?look.standing, "not ready: no lease, or no view"),
-            }
-        }
-        self.seen = seen;
     }
 }
 

@@ -4,12 +4,14 @@
 
 use std::collections::BTreeSet;
 
-use doorway_client::protocol::Order;
+use doorway_client::clock;
+use doorway_client::protocol::{Order, Told};
 use doorway_core::{NodeId, Refusal, Ticks};
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, Command, Stay};
 
-use super::{Driver, Event, MOST_QUESTIONS, Reminder, told};
+use super::{Client, Driver, Event, MOST_QUESTIONS, Reminder, told};
+use crate::clients::Caller;
 use crate::peers::words::{Answer, Lane, Question, Word};
 use crate::revocation;
 
@@ -46,12 +48,16 @@ const PAUSE: Ticks = milliseconds(100);
 impl Driver {
     /// Puts out whoever is inside a section.
     pub(super) fn break_open(&mut self, client: ClientId, number: u32, stay: Stay) {
-        self.record(client, &format!("break {}", stay_in_words(&stay)));
+        if !self.may(client, number, &format!("break {}", stay_in_words(&stay))) {
+            return;
+        }
         self.wish(Asker::Client(client, number), Desire::Break(stay));
     }
 
     pub(super) fn administer(&mut self, client: ClientId, number: u32, order: Order) {
-        self.record(client, &format!("{order:?}"));
+        if !self.may(client, number, &order_in_words(&order)) {
+            return;
+        }
         match order {
             Order::Stop => {
                 self.leavers.push((client, number));
@@ -67,11 +73,31 @@ impl Driver {
         }
     }
 
-    /// Who asked for what is never done in silence.
-    fn record(&self, client: ClientId, order: &str) {
-        let asker = self.clients.get(&client);
-        let (process, label) = asker.map_or((None, ""), |client| (client.process, client.label.as_str()));
-        tracing::info!(audit = true, order, client = client.0, process, label, "an operator asks");
+    /// Whether a client may have that done: only one that came by the administrators' socket, or from within this process. Who asked
+    /// for what, and who was refused, is always logged.
+    fn may(&mut self, client: ClientId, number: u32, order: &str) -> bool {
+        let Some(Client { caller, label, outbox }) = self.clients.get(&client) else { return false };
+        let Caller { uid, process, .. } = *caller;
+        if caller.administers() {
+            tracing::info!(audit = true, order, client = client.0, uid, process, label, "an operator asks");
+            return true;
+        }
+        // A client that asks without end would fill the disk: then its refusals are counted, and told with the next one.
+        if let Some(unlogged) = self.refusals.admit(clock::now()) {
+            tracing::warn!(
+                audit = true,
+                order,
+                client = client.0,
+                uid,
+                process,
+                label,
+                unlogged,
+                "refused: it did not ask at the administrators' socket"
+            );
+        }
+        let sentence = self.shared.for_administrators(order);
+        outbox.push(&Told::Failed { number, sentence });
+        false
     }
 
     fn reload(&mut self, client: ClientId, number: u32) {
@@ -320,6 +346,18 @@ impl Driver {
             "no majority of the voters has agreed in time; it may come true later nevertheless"
         };
         self.end_wish(number, Err(Refusal::new(sentence)));
+    }
+}
+
+/// What an operator asks for, for the log and for a refusal.
+fn order_in_words(order: &Order) -> String {
+    match order {
+        Order::Stop => "stop this node".to_owned(),
+        Order::Reload => "read configuration and certificates again".to_owned(),
+        Order::Remove { node } => format!("remove node {node:?}"),
+        Order::Revoke { node } => format!("remove node {node:?} and revoke its certificates"),
+        Order::Lead { node } => format!("have node {node:?} lead"),
+        Order::Appoint { nodes } => format!("appoint the voters {nodes:?}"),
     }
 }
 

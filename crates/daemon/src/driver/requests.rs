@@ -6,11 +6,16 @@ use doorway_client::protocol::{self, Ask, Told};
 use doorway_core::{Fence, SectionName, Ticks, is_plain};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::Driver;
+use super::quotas::Quotas;
+use super::status::Asker;
+use super::telling::Turn;
 
 /// The requests of all clients.
-#[derive(Default)]
 pub(super) struct Requests {
+    quotas: Quotas,
     made: u64,
     all: BTreeMap<RequestId, Request>,
     by_number: BTreeMap<(ClientId, u32), RequestId>,
@@ -20,21 +25,41 @@ pub(super) struct Requests {
 struct Request {
     client: ClientId,
     number: u32,
-    /// The first of its sections, and the fence with which it was let in there.
-    first: Option<(SectionName, Fence)>,
+    /// Its sections with the fences with which it was let in; none before that.
+    inside: Vec<(SectionName, Fence)>,
+    /// The user whose quotas count it, if any do, and its sections.
+    counted: Option<(u32, Vec<SectionName>)>,
 }
 
 impl Requests {
-    /// A new one, unless its client has one of that number already.
-    fn add(&mut self, client: ClientId, number: u32) -> Option<RequestId> {
+    /// None, with so much for each user.
+    pub(super) fn new(most_names: usize, most_requests: usize) -> Self {
+        let quotas = Quotas::new(most_names, most_requests);
+        Self { quotas, made: 0, all: BTreeMap::new(), by_number: BTreeMap::new() }
+    }
+
+    /// A new one, counted for its user.
+    ///
+    /// # Errors
+    /// If its client has one of that number already, or its user has too many.
+    fn add(
+        &mut self,
+        (client, uid): (ClientId, Option<u32>),
+        number: u32,
+        names: &[SectionName],
+    ) -> Result<RequestId, Reason> {
         if self.by_number.contains_key(&(client, number)) {
-            return None;
+            return Err(Reason::BadNumber);
+        }
+        if uid.is_some_and(|uid| !self.quotas.take(uid, names)) {
+            return Err(Reason::Quota);
         }
         self.made += 1;
         let id = RequestId(self.made);
         self.by_number.insert((client, number), id);
-        self.all.insert(id, Request { client, number, first: None });
-        Some(id)
+        let counted = uid.map(|uid| (uid, names.to_vec()));
+        self.all.insert(id, Request { client, number, inside: Vec::new(), counted });
+        Ok(id)
     }
 
     fn get(&self, client: ClientId, number: u32) -> Option<(RequestId, &Request)> {
@@ -45,18 +70,36 @@ impl Requests {
     fn remove(&mut self, id: RequestId) -> Option<Request> {
         let request = self.all.remove(&id)?;
         self.by_number.remove(&(request.client, request.number));
+        if let Some((uid, names)) = &request.counted {
+            self.quotas.give_back(*uid, names);
+        }
         Some(request)
     }
 
     /// Whether anybody has been let in and has not left.
     pub(super) fn is_anybody_inside(&self) -> bool {
-        self.all.values().any(|request| request.first.is_some())
+        self.all.values().any(|request| !request.inside.is_empty())
+    }
+
+    /// What a client is inside of, by request.
+    pub(super) fn inside(&self, client: ClientId) -> impl Iterator<Item = &[(SectionName, Fence)]> {
+        let those = self.by_number.range((client, 0)..=(client, u32::MAX));
+        those.filter_map(|(_, id)| self.all.get(id)).map(|request| request.inside.as_slice())
     }
 
     /// A client is gone.
     pub(super) fn forget_client(&mut self, client: ClientId) {
-        let those = self.by_number.range((client, 0)..=(client, u32::MAX));
-        let those: Vec<RequestId> = those.map(|(_, id)| *id).collect();
+        self.forget_those(client, |_| true);
+    }
+
+    /// A client waits for nothing any more.
+    pub(super) fn forget_waiting(&mut self, client: ClientId) {
+        self.forget_those(client, |request| request.inside.is_empty());
+    }
+
+    fn forget_those(&mut self, client: ClientId, is_meant: impl Fn(&Request) -> bool) {
+        let all = self.by_number.range((client, 0)..=(client, u32::MAX)).map(|(_, id)| *id);
+        let those: Vec<RequestId> = all.filter(|id| self.all.get(id).is_some_and(&is_meant)).collect();
         those.into_iter().for_each(|id| {
             self.remove(id);
         });
@@ -65,7 +108,8 @@ impl Requests {
 
 impl Driver {
     /// Does what a client asks for.
-    pub(super) fn answer(&mut self, client: ClientId, ask: Ask) {
+    pub(super) fn answer(&mut self, client: ClientId, ask: Ask, room: OwnedSemaphorePermit) {
+        tracing::trace!(client = client.0, ?ask, "asked");
         match ask {
             Ask::Introduce { label } => {
                 if let Some(client) = self.clients.get_mut(&client) {
@@ -73,15 +117,21 @@ impl Driver {
                 }
             }
             Ask::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } => {
-                let Some(request) = self.requests.add(client, number) else {
-                    return self.tell(client, &Told::Refused { number, why: Reason::BadNumber });
+                let uid = self.clients.get(&client).and_then(|client| client.caller.quota_uid());
+                let request = match self.requests.add((client, uid), number, &names) {
+                    Ok(request) => request,
+                    Err(why) => return self.tell(client, &Told::Refused { number, why }),
                 };
                 let lock = Lock { request, client, names, patience, max_hold, ttl, tell_if_wanted };
                 self.command(Command::Lock(lock));
             }
             Ask::Cancel { number } | Ask::Release { number } => self.give_back(client, number),
             Ask::Alive => self.command(Command::Alive(client)),
-            Ask::Status { number, section, everywhere } => self.survey(client, number, section, everywhere),
+            Ask::Status { number, section, everywhere } => {
+                self.survey(Asker { client, number, room }, section, everywhere);
+            }
+            // Answered where it is read, so that nothing else makes it late.
+            Ask::Clock => {}
             Ask::Break { number, stay } => self.break_open(client, number, stay),
             Ask::Administer { number, order } => self.administer(client, number, order),
         }
@@ -90,9 +140,11 @@ impl Driver {
     /// A request is not wanted any more, whether it was let in or not.
     fn give_back(&mut self, client: ClientId, number: u32) {
         let Some((id, request)) = self.requests.get(client, number) else { return };
-        match request.first.as_ref().map(|(_, fence)| *fence) {
+        match request.inside.first().map(|(_, fence)| *fence) {
             Some(fence) => {
-                self.requests.remove(id);
+                if let Some(request) = self.requests.remove(id) {
+                    self.tell_log(Turn::Released, client, &request.inside, "its client left it");
+                }
                 if let Some(client) = self.clients.get(&client) {
                     client.outbox.forget(number);
                 }
@@ -104,28 +156,38 @@ impl Driver {
 
     pub(super) fn grant(&mut self, id: RequestId, fences: Vec<(SectionName, Fence)>, until: Ticks) {
         let Some(request) = self.requests.all.get_mut(&id) else { return };
-        request.first = fences.first().cloned();
+        request.inside.clone_from(&fences);
         let (client, number) = (request.client, request.number);
+        self.tell_log(Turn::Granted, client, &fences, "its turn has come");
         self.tell(client, &Told::Granted { number, fences, until });
     }
 
     /// The holder of a request must stop. The request stays until its client releases it or the node frees it.
     pub(super) fn lose(&mut self, id: RequestId, why: Loss) {
-        let Some(Request { client, number, first }) = self.requests.all.get(&id) else { return };
-        let section = first.as_ref().map(|(section, _)| section.as_str());
-        tracing::warn!(client = client.0, section, why = why.sentence(), "lock lost");
+        let Some(Request { client, number, inside, .. }) = self.requests.all.get(&id) else { return };
+        let uid = self.clients.get(client).and_then(|client| client.caller.uid);
+        // One line for each request: those who want each lock ask for debug.
+        if let Some((lock, fence)) = inside.first() {
+            let (lock, fence, locks) = (lock.as_str(), fence.0, inside.len());
+            tracing::warn!(lock, fence, locks, client = client.0, uid, why = why.sentence(), "lock lost");
+        }
+        self.tell_log(Turn::Lost, *client, inside, why.sentence());
         self.tell(*client, &Told::Lost { number: *number, why });
     }
 
     /// The node has taken the sections of a request whose holder had to stop.
     pub(super) fn free(&mut self, id: RequestId) {
-        if let Some(Request { client, number, .. }) = self.requests.remove(id) {
+        if let Some(Request { client, number, inside, .. }) = self.requests.remove(id) {
+            let why = "its client had to stop and did not say in time that it has";
+            self.tell_log(Turn::Freed, client, &inside, why);
             self.tell(client, &Told::Freed { number });
         }
     }
 
     pub(super) fn refuse(&mut self, id: RequestId, why: Reason) {
         if let Some(Request { client, number, .. }) = self.requests.remove(id) {
+            let uid = self.clients.get(&client).and_then(|client| client.caller.uid);
+            tracing::debug!(client = client.0, uid, number, why = %why.sentence(), "request refused");
             self.tell(client, &Told::Refused { number, why });
         }
     }

@@ -9,17 +9,56 @@ use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, SectionLook};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Driver, MOST_QUESTIONS, Reminder};
-use crate::peers::words::{Account, Lane, Question, Word};
+use crate::config::Peer;
+use crate::peers::words::{Account, Answer, Lane, Question, Word};
 
-/// A question of a client about all nodes, while the others answer.
+/// Who asks how things stand. Its connection has room for few such questions, and has it back when this one is answered.
+pub(super) struct Asker {
+    pub(super) client: ClientId,
+    pub(super) number: u32,
+    pub(super) room: OwnedSemaphorePermit,
+}
+
+/// A question of a client about all nodes, while they answer.
 pub(super) struct Survey {
-    client: ClientId,
-    number: u32,
-    /// Who has not answered yet.
+    asker: Asker,
+    /// The user that asks, if quotas count it.
+    uid: Option<u32>,
+    /// Who has not answered yet, this node included.
     missing: BTreeSet<NodeId>,
     accounts: BTreeMap<NodeId, Account>,
+    /// Whether the others have had their time.
+    is_late: bool,
+}
+
+/// An account of this node that is being put together: a slice of its sections at a time, so that other events, on which leases depend,
+/// come in between.
+pub(super) struct Accounting {
+    reader: Reader,
+    scope: Scope,
+    sections: Vec<SectionStatus>,
+    /// How many of those who wait can still be told of.
+    room: usize,
+    is_cut: bool,
+}
+
+/// For whom an account is.
+#[derive(Clone, Copy)]
+enum Reader {
+    /// The survey of this number.
+    Survey(u64),
+    /// Another node, for its question of this number.
+    Peer(NodeId, u64),
+}
+
+/// What is still to be told.
+enum Scope {
+    One(SectionName),
+    /// All sections after this one.
+    After(Option<SectionName>),
 }
 
 /// How many sections, and how many of those who wait, a node tells of at most.
@@ -30,34 +69,96 @@ const MOST_CLIENTS: usize = 2_000;
 const MOST_SECTIONS_IN_ALL: usize = 10_000;
 const MOST_CLIENTS_IN_ALL: usize = 20_000;
 
+/// How many sections and clients are looked at before other events have their turn.
+const SLICE: usize = 64;
+
 impl Driver {
     /// Asks all nodes, or only this one, and answers the client when they have or had their time.
-    pub(super) fn survey(
-        &mut self,
-        client: ClientId,
-        number: u32,
-        section: Option<SectionName>,
-        everywhere: bool,
-    ) {
-        if self.surveys.len() >= MOST_QUESTIONS {
+    pub(super) fn survey(&mut self, asker: Asker, section: Option<SectionName>, everywhere: bool) {
+        let uid = self.clients.get(&asker.client).and_then(|client| client.caller.quota_uid());
+        let of_user = self.surveys.values().filter(|survey| uid.is_some() && survey.uid == uid).count();
+        if self.surveys.len() >= MOST_QUESTIONS || of_user >= MOST_QUESTIONS / 2 {
             let sentence = "too many questions are under way: ask again".to_owned();
-            return self.tell(client, &Told::Failed { number, sentence });
+            return self.tell(asker.client, &Told::Failed { number: asker.number, sentence });
         }
-        let accounts = BTreeMap::from([(self.me, self.account(section.as_ref()))]);
         let question = self.next_question;
         self.next_question += 1;
-        let mut missing = BTreeSet::new();
+        let mut missing = BTreeSet::from([self.me]);
         if everywhere {
-            let ask = Word::Ask { number: question, question: Question::Status { section } };
+            let ask = Word::Ask { number: question, question: Question::Status { section: section.clone() } };
             let others = self.shared.peers.all().into_iter().filter(|link| link.is_up()).map(|link| link.id);
-            missing = others.filter(|node| self.shared.peers.tell(*node, Lane::Life, &ask)).collect();
-        }
-        let is_complete = missing.is_empty();
-        self.surveys.insert(question, Survey { client, number, missing, accounts });
-        if is_complete {
-            self.end_survey(question);
-        } else {
+            missing.extend(others.filter(|node| self.shared.peers.tell(*node, Lane::Life, &ask)));
             self.remind(milliseconds(500), Reminder::Survey(question));
+        }
+        let survey = Survey { asker, uid, missing, accounts: BTreeMap::new(), is_late: false };
+        self.surveys.insert(question, survey);
+        self.begin_account(Reader::Survey(question), section);
+    }
+
+    /// Another node wants to know how things stand here. A node asks for no more clients than this one would.
+    pub(super) fn account_for_peer(&mut self, node: NodeId, number: u64, section: Option<SectionName>) {
+        let is_its =
+            |account: &&Accounting| matches!(account.reader, Reader::Peer(other, _) if other == node);
+        if self.accountings.iter().filter(is_its).count() < MOST_QUESTIONS {
+            self.begin_account(Reader::Peer(node, number), section);
+        }
+    }
+
+    fn begin_account(&mut self, reader: Reader, section: Option<SectionName>) {
+        let scope = section.map_or(Scope::After(None), Scope::One);
+        let (sections, room) = (Vec::new(), MOST_CLIENTS);
+        self.accountings.push_back(Accounting { reader, scope, sections, room, is_cut: false });
+    }
+
+    /// Looks at some more sections for the account whose turn it is.
+    pub(super) fn account_for_a_slice(&mut self) {
+        let Some(mut account) = self.accountings.pop_front() else { return };
+        let mut seen = 0;
+        while seen < SLICE {
+            let Some(look) = self.next_look(&mut account) else {
+                return self.finish_account(account);
+            };
+            seen += 1 + look.waiting.len();
+            account.is_cut |= look.waiting.len() > account.room;
+            let told = look.waiting.len().min(account.room);
+            account.room -= told;
+            account.sections.push(self.section_status(&look, told));
+        }
+        self.accountings.push_back(account);
+    }
+
+    /// The next section that an account tells of.
+    fn next_look(&self, account: &mut Accounting) -> Option<SectionLook> {
+        // One more than there is room for, so that it shows that there are more.
+        let waiting = account.room + 1;
+        let after = match &account.scope {
+            Scope::One(name) if account.sections.is_empty() => {
+                return self.node.section_up_to(name, waiting);
+            }
+            Scope::One(_) => return None,
+            Scope::After(after) => after.as_ref(),
+        };
+        let look = self.node.section_after(after, waiting)?;
+        if account.sections.len() >= MOST_SECTIONS {
+            account.is_cut = true;
+            return None;
+        }
+        account.scope = Scope::After(Some(look.name.clone()));
+        Some(look)
+    }
+
+    fn finish_account(&mut self, Accounting { reader, sections, is_cut, .. }: Accounting) {
+        let account = Account { own: self.own_status(), sections, is_cut };
+        match reader {
+            Reader::Survey(number) => self.hear_account(number, self.me, account),
+            Reader::Peer(node, number) => {
+                let shared = self.shared.clone();
+                // What is long is written down by another thread.
+                self.shared.runtime.spawn_blocking(move || {
+                    let answer = Answer::Status(Box::new(account));
+                    shared.peers.tell(node, Lane::Load, &Word::Answer { number, answer });
+                });
+            }
         }
     }
 
@@ -66,66 +167,68 @@ impl Driver {
         if survey.missing.remove(&from) {
             survey.accounts.insert(from, account);
         }
-        if survey.missing.is_empty() {
-            self.end_survey(question);
-        }
+        self.end_survey_if_done(question);
     }
 
-    /// Tells the client what is known by now.
+    /// The others have had their time.
     pub(super) fn end_survey(&mut self, question: u64) {
-        let Some(Survey { client, number, accounts, .. }) = self.surveys.remove(&question) else { return };
-        let status = Box::new(self.status(accounts));
-        self.tell(client, &Told::Status { number, status });
+        if let Some(survey) = self.surveys.get_mut(&question) {
+            survey.is_late = true;
+        }
+        self.end_survey_if_done(question);
     }
 
-    fn status(&self, mut accounts: BTreeMap<NodeId, Account>) -> Status {
-        let (sections, is_cut) = all_sections(&mut accounts);
+    /// Tells the client what is known by now, if all have answered, or this node has and the others had their time. Another thread puts
+    /// it together: it may be long.
+    fn end_survey_if_done(&mut self, question: u64) {
+        let me = self.me;
+        let is_done =
+            |survey: &Survey| survey.missing.is_empty() || (survey.is_late && !survey.missing.contains(&me));
+        if !self.surveys.get(&question).is_some_and(is_done) {
+            return;
+        }
+        let Some(Survey { asker, accounts, .. }) = self.surveys.remove(&question) else { return };
+        let Some(client) = self.clients.get(&asker.client) else { return };
+        let (outbox, status) = (client.outbox.clone(), self.status_without_accounts());
+        self.shared.runtime.spawn_blocking(move || {
+            let status = Box::new(with_accounts(status, accounts));
+            outbox.push(&Told::Status { number: asker.number, status });
+            drop(asker.room);
+        });
+    }
+
+    /// What this node knows of the cluster; the nodes say nothing of themselves yet.
+    fn status_without_accounts(&self) -> (Vec<NodeId>, Status) {
         let look = self.node.look();
         let view = look.newest;
-        let nodes = self.shared.roster.all().into_iter().map(|peer| {
+        let peers = self.shared.roster.all();
+        let ids = peers.iter().map(Peer::id).collect();
+        let nodes = peers.into_iter().map(|peer| {
             let id = peer.id();
             NodeStatus {
                 is_member: view.is_some_and(|view| view.members.contains_key(&id)),
                 is_voter: view.is_some_and(|view| view.all_voters().values().any(|node| *node == id)),
                 is_leader: look.leader == Some(id),
-                own: accounts.remove(&id).map(|account| account.own),
+                own: None,
                 name: peer.name,
                 address: peer.address,
             }
         });
-        Status {
+        let status = Status {
             cluster: self.shared.config.cluster.clone(),
             algorithm: self.algorithm(),
             node: self.shared.config.node.get_ref().clone(),
             nodes: nodes.collect(),
-            sections,
-            is_cut,
-        }
+            sections: Vec::new(),
+            is_cut: false,
+        };
+        (ids, status)
     }
 
     fn algorithm(&self) -> String {
         let config = &self.shared.config;
         let chosen = config.options.iter().map(|(name, choice)| format!(" --{name} {choice}"));
         format!("{}{}", config.algorithm.get_ref(), chosen.collect::<String>())
-    }
-
-    /// How this node is, and who is inside or waits here.
-    pub(super) fn account(&self, section: Option<&SectionName>) -> Account {
-        let mut looks = match section {
-            Some(name) => self.node.section(name).into_iter().collect(),
-            None => self.node.sections(MOST_SECTIONS + 1),
-        };
-        let mut is_cut = looks.len() > MOST_SECTIONS;
-        looks.truncate(MOST_SECTIONS);
-        let mut room = MOST_CLIENTS;
-        let sections = looks.into_iter().map(|look| {
-            is_cut |= look.waiting.len() > room;
-            let told = look.waiting.len().min(room);
-            room -= told;
-            self.section_status(&look, told)
-        });
-        let sections = sections.collect();
-        Account { own: self.own_status(), sections, is_cut }
     }
 
     fn section_status(&self, look: &SectionLook, waiting: usize) -> SectionStatus {
@@ -140,7 +243,7 @@ impl Driver {
         let client = self.clients.get(&client);
         ClientStatus {
             node: self.shared.config.node.get_ref().clone(),
-            process: client.and_then(|client| client.process),
+            process: client.and_then(|client| client.caller.process),
             label: client.map(|client| client.label.clone()).unwrap_or_default(),
             since: clock::now() - since,
             fence,
@@ -180,6 +283,18 @@ impl Driver {
             Standing::Active => "active",
         }
     }
+}
+
+/// A status, with what the nodes tell of themselves and of their sections.
+fn with_accounts(
+    (ids, mut status): (Vec<NodeId>, Status),
+    mut accounts: BTreeMap<NodeId, Account>,
+) -> Status {
+    (status.sections, status.is_cut) = all_sections(&mut accounts);
+    for (id, node) in ids.into_iter().zip(&mut status.nodes) {
+        node.own = accounts.remove(&id).map(|account| account.own);
+    }
+    status
 }
 
 /// The sections of all nodes, each once, as far as there is room to tell of them.

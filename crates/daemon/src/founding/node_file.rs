@@ -68,11 +68,16 @@ algorithm = ALGORITHM
 # What must survive a restart; the node makes it. A node that loses it comes back as a new one. Never copy or restore it: the other nodes refuse a copy.
 #data = "data"
 
-# The Unix socket for clients of this machine; NAME.sock in the runtime folder of its user unless given. For example:
+# The Unix socket for users of locks on this machine; NAME.sock in the runtime folder of its user unless given. For example:
 #   socket = "node.sock"
+# Administrators have a socket beside it, as node.admin.sock, which only the daemon's own user and root can open.
 
-# Who may use it, as the bits of a file: 0o600 is its owner alone, 0o660 its group as well.
+# Who may use locks, as the bits of the file: 0o600 is its owner alone, 0o660 its group as well.
 #socket_mode = 0o600
+
+# The group of that file, by its name or number; the daemon's own unless given. For example:
+#   socket_mode = 0o660
+#   socket_group = "doorway"
 
 # Where to listen for the other nodes, if not at this node's own address (in a container, behind a translated address).
 #listen = ADDRESS
@@ -118,6 +123,11 @@ CHOSEN
 #clients = 10000
 # How many connections there may be at once of those who have not proved yet which node they are.
 #connections = 1024
+# How many clients of one user may be connected at once; half of all unless given. For example:
+#   clients_per_uid = 5000
+# How many sections the clients of one user may hold or wait for at once, and how many requests they may have.
+#names_per_uid = 5000
+#requests_per_uid = 50000
 
 # All nodes. A number is never given twice, not even when its node is gone.
 "#;

@@ -1,51 +1,80 @@
 //! Listening to the other nodes, and to whoever claims to be one.
 //!
 //! Whoever connects has a few seconds to prove who it is. There is room for so many who have not yet; then the oldest of
-//! them has to go, so that idle strangers never keep a peer out.
+//! the address that has most of them has to go, so that idle strangers never keep a peer of another address out. Nobody is in a handshake
+//! before it has said its first word, and few are at a time.
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use doorway_client::clock;
 use doorway_core::{Refusal, Ticks};
 use doorway_node::timing::milliseconds;
+use rustls::server::Acceptor;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
+use tokio_rustls::LazyConfigAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::dial::{check_greeting, greet, hear_greeting};
+use super::handshakes::Handshakes;
 use super::words::{Frame, LONGEST, Lane, Word, read_frame};
 use super::{Link, refuse, tune};
 use crate::driver::Event;
 use crate::frames;
 use crate::shared::{Shared, lock};
+use crate::throttle::Respite;
 use crate::tls::{self, Credentials};
 
 /// How long an answer may stay without acknowledgement: here nothing is said but a greeting.
 const UNHEARD: Duration = Duration::from_secs(5);
 /// How long a stranger may take to prove who it is.
 const PROVING: Duration = Duration::from_secs(5);
+/// How long it may keep others from a handshake.
+const HANDSHAKE: Duration = Duration::from_secs(2);
 /// After what silence a peer counts as gone.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long to wait when nobody can be accepted, as when there are no more file descriptors.
-const RESPITE: Duration = Duration::from_millis(50);
 /// How many bytes of messages of each lane may wait for the node.
 const WAITING: usize = 32 << 20;
 
 /// Those who have not proved yet who they are, in the order in which they came.
 #[derive(Default)]
 struct Strangers {
-    connections: Mutex<(u64, BTreeMap<u64, AbortHandle>)>,
+    last: u64,
+    all: BTreeMap<u64, (IpAddr, AbortHandle)>,
+}
+
+impl Strangers {
+    /// Puts out the one that came first of those of the address that has most of them.
+    fn put_one_out(&mut self) {
+        let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::new();
+        self.all.values().for_each(|(address, _)| *counts.entry(*address).or_default() += 1);
+        let Some((most, _)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return };
+        let first = self.all.iter().find(|(_, (address, _))| *address == most).map(|(number, _)| *number);
+        if let Some((_, handle)) = first.and_then(|number| self.all.remove(&number)) {
+            handle.abort();
+        }
+    }
+}
+
+/// What counts as one address: of IPv6 the first half, as whoever has one address has a whole network of them.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        v4 => v4,
+    }
 }
 
 /// What the listener's tasks share.
 struct Hall {
     shared: Arc<Shared>,
-    strangers: Strangers,
+    strangers: Mutex<Strangers>,
+    handshakes: Arc<Handshakes>,
     /// Room for messages that wait for the node, by lane.
     room: [Arc<Semaphore>; 2],
     /// Before this, nothing more is said about connections that ended.
@@ -63,37 +92,35 @@ struct Proof {
 /// Accepts connections for as long as this node lives.
 pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
     let room = [(); 2].map(|()| Arc::new(Semaphore::new(WAITING)));
-    let hall =
-        Arc::new(Hall { shared, strangers: Strangers::default(), room, quiet_until: Mutex::default() });
+    let (strangers, handshakes) = (Mutex::default(), Arc::default());
+    let hall = Arc::new(Hall { shared, strangers, handshakes, room, quiet_until: Mutex::default() });
+    let mut respite = Respite::new("node");
     loop {
         match listener.accept().await {
-            Ok((stream, from)) => Hall::take_in(&hall, stream, from.to_string()),
-            Err(error) => {
-                tracing::warn!(%error, "no connection can be accepted");
-                sleep(RESPITE).await;
+            Ok((stream, from)) => {
+                respite.over();
+                Hall::take_in(&hall, stream, from);
             }
+            Err(error) => respite.rest(&error).await,
         }
     }
 }
 
 impl Hall {
-    fn take_in(self: &Arc<Self>, stream: TcpStream, from: String) {
-        let most = self.shared.config.limits.connections.max(1);
-        let mut connections = lock(&self.strangers.connections);
-        connections.0 += 1;
-        let number = connections.0;
-        let hall = self.clone();
+    fn take_in(self: &Arc<Self>, stream: TcpStream, from: SocketAddr) {
+        let mut strangers = lock(&self.strangers);
+        strangers.last += 1;
+        let number = strangers.last;
+        let (hall, address) = (self.clone(), network(from.ip()));
         let task = tokio::spawn(async move {
-            if let Err(refusal) = hall.serve(stream, number).await {
-                hall.say_refused(&from, &refusal);
+            if let Err(refusal) = hall.serve(stream, address, number).await {
+                hall.say_refused(&from.to_string(), &refusal);
             }
-            lock(&hall.strangers.connections).1.remove(&number);
+            lock(&hall.strangers).all.remove(&number);
         });
-        connections.1.insert(number, task.abort_handle());
-        if connections.1.len() > most
-            && let Some((_, oldest)) = connections.1.pop_first()
-        {
-            oldest.abort();
+        strangers.all.insert(number, (address, task.abort_handle()));
+        if strangers.all.len() > self.shared.budget.strangers {
+            strangers.put_one_out();
         }
     }
 
@@ -109,13 +136,13 @@ impl Hall {
         }
     }
 
-    async fn serve(&self, stream: TcpStream, number: u64) -> Result<(), Refusal> {
+    async fn serve(&self, stream: TcpStream, from: IpAddr, number: u64) -> Result<(), Refusal> {
         tune(&stream, UNHEARD);
-        let Ok(proved) = timeout(PROVING, self.prove(stream)).await else {
+        let Ok(proved) = timeout(PROVING, self.prove(stream, from)).await else {
             return refuse("it did not say in time who it is");
         };
         let Proof { mut stream, link, lane, credentials } = proved?;
-        let handle = lock(&self.strangers.connections).1.remove(&number);
+        let handle = lock(&self.strangers).all.remove(&number).map(|(_, handle)| handle);
         link.replace_incoming(lane, handle);
         // Asked last: whoever is in its place by now is put out by a reload, and whoever is not finds this.
         let is_believed = Arc::ptr_eq(&credentials, &self.shared.credentials());
@@ -130,10 +157,10 @@ impl Hall {
     }
 
     /// Who is there? The certificate must be that of the node that it says it is.
-    async fn prove(&self, stream: TcpStream) -> Result<Proof, Refusal> {
+    async fn prove(&self, stream: TcpStream, from: IpAddr) -> Result<Proof, Refusal> {
         let cannot = |error: io::Error| Refusal::new(error.to_string());
         let credentials = self.shared.credentials();
-        let mut stream = credentials.acceptor.accept(stream).await.map_err(cannot)?;
+        let mut stream = self.shake_hands(stream, from, &credentials).await?;
         self.shared.check_revoked(stream.get_ref().1)?;
         let greeting = hear_greeting(&mut stream).await.map_err(cannot)?;
         if !tls::is_peer(stream.get_ref().1, &greeting.name, &self.shared.config.cluster) {
@@ -150,6 +177,23 @@ impl Hall {
         link.note_certificate(stream.get_ref().1);
         greet(&mut stream, &self.shared, greeting.lane).await.map_err(cannot)?;
         Ok(Proof { stream, link, lane: greeting.lane, credentials })
+    }
+
+    /// Reads the first word of a stranger, which costs nothing, and does the rest when it is its turn.
+    async fn shake_hands(
+        &self,
+        stream: TcpStream,
+        from: IpAddr,
+        credentials: &Credentials,
+    ) -> Result<TlsStream<TcpStream>, Refusal> {
+        let cannot = |error: io::Error| Refusal::new(error.to_string());
+        let begun = LazyConfigAcceptor::new(Acceptor::default(), stream).await.map_err(cannot)?;
+        let _slot = self.handshakes.enter(from).await;
+        let server = credentials.acceptor.config().clone();
+        match timeout(HANDSHAKE, begun.into_stream(server)).await {
+            Ok(done) => done.map_err(cannot),
+            Err(_) => refuse("it did not finish its handshake in time"),
+        }
     }
 
     /// Takes in what a peer says.
@@ -169,5 +213,31 @@ impl Hall {
                 Frame::Message(msg) => self.shared.tell(Event::Message { from, msg, room: permit }),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stranger_that_has_to_go_is_one_of_the_address_that_has_most() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let mut strangers = Strangers::default();
+        let addresses = ["10.0.0.9", "10.0.0.1", "10.0.0.1", "fd00::1:1", "fd00::2:2", "fd00::3:3"];
+        for (number, address) in (1..).zip(addresses) {
+            let task = runtime.spawn(std::future::pending::<()>());
+            let address = network(address.parse().expect("an address"));
+            strangers.all.insert(number, (address, task.abort_handle()));
+        }
+        let mut gone = || {
+            let before: Vec<u64> = strangers.all.keys().copied().collect();
+            strangers.put_one_out();
+            before.into_iter().find(|number| !strangers.all.contains_key(number))
+        };
+        assert_eq!(gone(), Some(4), "one network has three");
+        // Two have two each; the one that is alone is the oldest and stays.
+        let next = [gone(), gone()];
+        assert!(next.contains(&Some(2)) && next.contains(&Some(5)), "{next:?}");
     }
 }

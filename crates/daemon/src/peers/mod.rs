@@ -6,6 +6,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod dial;
+mod handshakes;
 mod roster;
 pub(crate) mod words;
 
@@ -155,7 +156,7 @@ impl Peers {
 }
 
 /// Which way a message goes.
-fn lane_of(msg: &Msg) -> Lane {
+pub(crate) fn lane_of(msg: &Msg) -> Lane {
     match msg {
         Msg::Heartbeat(_)
         | Msg::Ack(_)

@@ -17,10 +17,15 @@ pub struct Client {
 }
 
 impl Client {
+    /// A client that has heard nothing yet.
+    pub fn stranger(stream: UnixStream) -> Self {
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        Self { stream, next: 1 }
+    }
+
     /// A client that has been welcomed.
     pub fn new(stream: UnixStream) -> Self {
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
-        let mut client = Self { stream, next: 1 };
+        let mut client = Self::stranger(stream);
         assert!(matches!(client.hear(), Ok(Told::Welcome { version: protocol::VERSION, .. })));
         client
     }
@@ -66,8 +71,12 @@ impl Client {
 
     /// Wants into a section; tells the number of the request.
     pub fn want(&mut self, name: &str, patience: Option<Ticks>) -> u32 {
+        self.want_all(vec![section(name)], patience)
+    }
+
+    /// Wants into several sections; tells the number of the request.
+    pub fn want_all(&mut self, names: Vec<SectionName>, patience: Option<Ticks>) -> u32 {
         let number = self.number();
-        let names = vec![section(name)];
         self.ask(&Ask::Lock { number, names, patience, max_hold: None, ttl: None, tell_if_wanted: false });
         number
     }

@@ -57,7 +57,9 @@ impl Cluster {
 
     /// Ends a daemon at once, as if its process had.
     pub fn kill(&mut self, name: &str) {
-        drop(self.daemons.remove(name));
+        if let Some(daemon) = self.daemons.remove(name) {
+            daemon.end();
+        }
     }
 
     pub fn wait_until_ready(&self) {
@@ -74,7 +76,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        self.daemons.clear();
+        self.daemons.values().for_each(Daemon::end);
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

@@ -75,7 +75,7 @@ fn a_node_whose_disk_is_full_holds_nobody_up_and_takes_part_when_there_is_room()
     cluster.start("a");
     cluster.wait_until_ready();
     assert!(fence < cluster.client("a").pass("door"), "what it wrote is whole");
-    cluster.daemons.clear();
+    ["a", "b", "c"].iter().for_each(|name| cluster.kill(name));
 }
 
 /// The write of a node's disk that tells of its so-manieth start, with its number, length and checksums.

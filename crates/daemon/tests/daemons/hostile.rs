@@ -217,13 +217,18 @@ fn there_is_a_limit_to_the_number_of_clients() {
     let daemon = crate::cluster::start(config).expect("it starts");
     cluster.daemons.insert("a".to_owned(), daemon);
     let clients: Vec<Client> = (0..3).map(|_| cluster.client("a")).collect();
-    let mut refused = unix(&cluster, "a");
-    assert_eq!(refused.read(&mut [0; 10]).expect("it is closed"), 0);
+    let mut refused = Client::stranger(unix(&cluster, "a"));
+    let sentence =
+        "3 clients are connected, as many as limits.clients and the daemon's file descriptors allow";
+    assert_eq!(refused.hear().expect("it is told why"), Told::Goodbye { sentence: sentence.to_owned() });
+    assert_eq!(refused.hear().map_err(|error| error.kind()), Err(io::ErrorKind::UnexpectedEof));
+    let refused = doorway_client::Client::connect(cluster.config("a").socket()).expect_err("it is full");
+    assert_eq!(refused.to_string(), format!("the Doorway daemon cannot be reached: {sentence}"));
+    // Whoever administers gets in nevertheless.
+    Client::new(UnixStream::connect(cluster.config("a").admin_socket()).expect("it listens")).pass("door");
     drop(clients);
     wait_for("there is room again", || {
-        let mut stream = unix(&cluster, "a");
-        stream.set_read_timeout(Some(Duration::from_secs(1))).expect("a socket");
-        stream.read(&mut [0; 10]).is_ok_and(|count| count > 0)
+        matches!(Client::stranger(unix(&cluster, "a")).hear(), Ok(Told::Welcome { .. }))
     });
     cluster.client("a").pass("door");
 }

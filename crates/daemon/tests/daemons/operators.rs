@@ -37,7 +37,7 @@ fn a_section_is_broken_open_from_any_node_and_free_when_its_holder_says_so() {
 
 #[test]
 fn who_asked_for_what_and_what_came_of_it_is_on_the_record() {
-    let record = Record::begin();
+    let record = Record::kept();
     let cluster = Cluster::running(2);
     let (mut holder, mut operator) = (cluster.client("a"), cluster.client("b"));
     let (number, fence) = holder.lock("vault");
@@ -48,7 +48,8 @@ fn who_asked_for_what_and_what_came_of_it_is_on_the_record() {
     let order = format!("break vault of fence {fence}");
     let asked = record.line_with(&order);
     let process = format!("process={}", std::process::id());
-    for part in ["audit=true", "an operator asks", "ann\u{fffd}[2J at the console", &process] {
+    let uid = format!("uid={}", rustix::process::geteuid().as_raw());
+    for part in ["audit=true", "an operator asks", "ann\u{fffd}[2J at the console", &process, &uid] {
         assert!(asked.contains(part), "{part} is not in {asked}");
     }
     let done = record.line_with(&format!("the holder of vault of fence {fence} was told to stop"));

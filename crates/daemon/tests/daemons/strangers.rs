@@ -26,6 +26,17 @@ pub fn connect(
     node: &str,
     pair: Option<&Pair>,
 ) -> StreamOwned<ClientConnection, TcpStream> {
+    let stream = TcpStream::connect(&cluster.config(node).me().address).expect("it listens");
+    over(stream, cluster, node, pair)
+}
+
+/// The same over a connection that is there.
+pub fn over(
+    stream: TcpStream,
+    cluster: &Cluster,
+    node: &str,
+    pair: Option<&Pair>,
+) -> StreamOwned<ClientConnection, TcpStream> {
     let config = cluster.config(node);
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(&config.tls.authority).expect("it is there") {
@@ -45,7 +56,6 @@ pub fn connect(
     };
     tls.alpn_protocols = vec![b"doorway/1".to_vec()];
     let name = ServerName::try_from(format!("{node}.lab.doorway")).expect("a good name");
-    let stream = TcpStream::connect(&config.me().address).expect("it listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
     StreamOwned::new(ClientConnection::new(Arc::new(tls), name).expect("a connection"), stream)
 }

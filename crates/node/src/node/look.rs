@@ -187,6 +187,19 @@ impl LockNode {
         self.sections.looks(most)
     }
 
+    /// The first section after this name, or of all, that clients of this node are inside of or wait for; of those who wait, so
+    /// many at most. With it the sections are told one by one, however many there are.
+    #[must_use]
+    pub fn section_after(&self, after: Option<&SectionName>, most_waiting: usize) -> Option<SectionLook> {
+        self.sections.look_after(after, most_waiting)
+    }
+
+    /// A section as this node sees it, if it is open here; of those who wait, so many at most.
+    #[must_use]
+    pub fn section_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionLook> {
+        self.sections.look_up_to(name, most_waiting)
+    }
+
     /// A section as this node sees it, if it is open here.
     #[must_use]
     pub fn section(&self, name: &SectionName) -> Option<SectionLook> {

@@ -1,6 +1,7 @@
 //! Which requests a node takes, and how many.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use doorway_core::SectionName;
 
@@ -49,15 +50,22 @@ impl Used {
         self.names.iter().filter(|(_, count)| **count > 0).map(|(name, _)| name)
     }
 
+    /// The same from the first name on that comes after this one.
+    pub(super) fn wanted_after(&self, after: Option<&SectionName>) -> impl Iterator<Item = &SectionName> {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let names = self.names.range::<SectionName, _>((from, Bound::Unbounded));
+        names.filter(|(_, count)| **count > 0).map(|(name, _)| name)
+    }
+
     fn is_wanted(&self, name: &SectionName) -> bool {
         self.names.get(name).is_some_and(|count| *count > 0)
     }
 }
 
-impl Sections {
-    /// The most requests at one node.
-    const MOST_REQUESTS: usize = 100_000;
+/// The most requests at one node.
+pub const MOST_REQUESTS: usize = 100_000;
 
+impl Sections {
     /// A client wants into sections.
     pub(crate) fn lock(&mut self, lock: Lock) {
         let id = lock.request;
@@ -92,9 +100,7 @@ impl Sections {
             () if lock.ttl.is_some_and(|ttl| ttl < self.timing.shortest_ttl()) => {
                 Some(Reason::ShortTtl { shortest: self.timing.shortest_ttl() })
             }
-            () if self.requests.len() >= Self::MOST_REQUESTS || !self.has_room_for(&names) => {
-                Some(Reason::TooMany)
-            }
+            () if self.requests.len() >= MOST_REQUESTS || !self.has_room_for(&names) => Some(Reason::TooMany),
             () => None,
         }
     }

@@ -53,6 +53,11 @@ impl Sections {
         self.used.wanted().filter_map(|name| self.look(name)).take(most).collect()
     }
 
+    /// The first section after this name that clients here are inside of or wait for, with so many of those who wait.
+    pub(crate) fn look_after(&self, after: Option<&SectionName>, most_waiting: usize) -> Option<SectionLook> {
+        self.used.wanted_after(after).find_map(|name| self.look_up_to(name, most_waiting))
+    }
+
     /// Who was inside which section when the view began.
     pub(crate) fn holders(&self) -> Option<&BTreeMap<SectionName, NodeId>> {
         self.stage.as_ref().map(|stage| &stage.holders)
@@ -65,9 +70,14 @@ impl Sections {
 
     /// A section, if it is open here.
     pub(crate) fn look(&self, name: &SectionName) -> Option<SectionLook> {
+        self.look_up_to(name, usize::MAX)
+    }
+
+    /// The same, with so many of those who wait.
+    pub(crate) fn look_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionLook> {
         let section = self.open.get(name)?;
         let inside = self.inside_look(name, section);
-        let waiting = section.line.iter().filter_map(|id| {
+        let waiting = section.line.iter().take(most_waiting).filter_map(|id| {
             let request = self.requests.get(id)?;
             Some(WaitingLook { request: *id, client: request.client, since: request.asked })
         });

@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_core::{Fence, NodeId, Phase, SectionName, Ticks};
 
+pub use self::admission::MOST_REQUESTS;
 use self::admission::Used;
 use self::forget::{IdleEntry, Kept, Round};
 pub use self::look::{InsideLook, SectionLook, WaitingLook};

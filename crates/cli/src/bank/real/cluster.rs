@@ -30,8 +30,7 @@ pub(super) struct Cluster {
     pub(super) sockets: Vec<PathBuf>,
     /// What the lock is, as people write it.
     pub(super) algorithm: String,
-    // In this order: the nodes end before their files go.
-    _daemons: Vec<Daemon>,
+    daemons: Vec<Daemon>,
     pub(super) folder: Folder,
 }
 
@@ -57,7 +56,7 @@ impl Cluster {
         }
         wait_until_ready(&daemons)?;
         sockets.iter().try_for_each(|socket| wait_until_open(socket))?;
-        Ok(Self { sockets, algorithm: recipe.name().to_owned(), _daemons: daemons, folder })
+        Ok(Self { sockets, algorithm: recipe.name().to_owned(), daemons, folder })
     }
 
     /// Nodes that run already.
@@ -80,7 +79,14 @@ impl Cluster {
             }
         }
         let algorithm = found.map(|(_, algorithm)| algorithm).unwrap_or_default();
-        Ok(Self { sockets, algorithm, _daemons: Vec::new(), folder: Folder::temporary("bank")? })
+        Ok(Self { sockets, algorithm, daemons: Vec::new(), folder: Folder::temporary("bank")? })
+    }
+}
+
+impl Drop for Cluster {
+    /// The nodes end before their files go.
+    fn drop(&mut self) {
+        self.daemons.iter().for_each(Daemon::end);
     }
 }
 

@@ -1,0 +1,74 @@
+//! How many connections of each kind a daemon takes, so that its file descriptors are enough for all of them.
+//!
+//! Other nodes come first: however many clients and strangers connect, there are descriptors left for every peer that is known.
+
+use rustix::process::{Resource, getrlimit};
+
+use crate::config::Limits;
+
+/// How many connections a daemon takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// Clients, those of the administrators' socket not counted.
+    pub(crate) clients: usize,
+    /// Clients of one user.
+    pub(crate) clients_per_uid: usize,
+    /// Connections of those who have not proved yet which node they are.
+    pub(crate) strangers: usize,
+}
+
+/// Clients of the administrators' socket, who get in however many users of locks are there.
+pub(crate) const MOST_ADMINISTRATORS: usize = 32;
+
+/// Listeners, disk, logs, health and whatever the program has open besides.
+const FIXED: usize = 128 + MOST_ADMINISTRATORS;
+
+/// Connections with one peer, the attempts to dial it included.
+const PER_PEER: usize = 32;
+
+/// For how many peers there is room at least: others may join.
+const FEWEST_PEERS: usize = 8;
+
+impl Budget {
+    /// What the limits of a configuration come to with the descriptors that this process may have.
+    pub(crate) fn of(limits: &Limits, nodes: usize) -> Self {
+        let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+        Self::with(limits, nodes, usize::try_from(files).unwrap_or(usize::MAX))
+    }
+
+    fn with(limits: &Limits, nodes: usize, files: usize) -> Self {
+        let reserved = FIXED + PER_PEER * nodes.max(FEWEST_PEERS);
+        let rest = files.saturating_sub(reserved);
+        let strangers = limits.connections.min((rest / 4).max(1));
+        let clients = limits.clients.min((rest - strangers.min(rest)).max(1));
+        let clients_per_uid = limits.clients_per_uid.unwrap_or_else(|| half(clients)).min(clients);
+        Self { clients, clients_per_uid, strangers }
+    }
+}
+
+/// What one user has of a limit unless the configuration says otherwise.
+pub(crate) fn half(limit: usize) -> usize {
+    (limit / 2).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_and_the_daemon_itself_have_descriptors_left() {
+        let limits = Limits::default();
+        let whole = Budget { clients: 10_000, clients_per_uid: 5_000, strangers: 1_024 };
+        assert_eq!(Budget::with(&limits, 3, 65_536), whole);
+        for files in [0, 100, 416, 417, 420, 1_024, 4_096] {
+            let Budget { clients, clients_per_uid, strangers } = Budget::with(&limits, 3, files);
+            assert!(clients > 0 && clients_per_uid > 0 && strangers > 0);
+            let left = files.saturating_sub(clients + strangers);
+            assert!(left >= FIXED + 8 * PER_PEER || files < 420, "{left} of {files} are left");
+        }
+        assert_eq!(
+            Budget::with(&limits, 3, 1_024),
+            Budget { clients: 456, clients_per_uid: 228, strangers: 152 }
+        );
+    }
+}

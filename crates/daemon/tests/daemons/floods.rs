@@ -1,0 +1,207 @@
+//! Floods: what one client asks for without end costs no other its lock.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use doorway_client::clock;
+use doorway_client::protocol::{Ask, Told};
+use doorway_core::{SectionName, Ticks};
+use doorway_node::Reason;
+use rustix::net::{AddressFamily, SocketType};
+
+use crate::client::{Client, section};
+use crate::cluster::{Cluster, NAMES, wait_for};
+use crate::rights::user;
+use crate::strangers::{greeting, over};
+
+/// A cluster whose lease bears a busy machine, all of it running.
+fn patient_cluster(n: usize) -> Cluster {
+    let mut cluster = Cluster::founded(n);
+    NAMES[..n].iter().for_each(|name| start(&mut cluster, name, 1_024));
+    cluster.wait_until_ready();
+    cluster
+}
+
+/// Starts a node of it with room for so many strangers.
+fn start(cluster: &mut Cluster, name: &str, strangers: usize) {
+    let mut config = cluster.config(name);
+    config.timing.lease = "3s".parse().ok();
+    config.timing.detection = "3500ms".parse().ok();
+    config.limits.connections = strangers;
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert(name.to_owned(), daemon);
+}
+
+/// Goes into so many sections, by requests of as many as one may name.
+fn hold_many(client: &mut Client, count: usize) {
+    let names: Vec<SectionName> = (0..count).map(|number| section(&format!("many-{number:05}"))).collect();
+    for part in names.chunks(64) {
+        let wanted = client.want_all(part.to_vec(), None);
+        assert!(matches!(client.hear_news(), Told::Granted { number, .. } if number == wanted));
+    }
+}
+
+#[test]
+fn a_flood_of_questions_about_thousands_of_names_costs_no_lease() {
+    const ASKERS: usize = 4;
+    const ROUNDS: usize = 3;
+    const QUESTIONS: u32 = 300;
+    let cluster = patient_cluster(3);
+    let mut many = user(&cluster, "a");
+    hold_many(&mut many, 2_000);
+    let mut precious = user(&cluster, "a");
+    let (number, _) = precious.lock("precious");
+    // All are asked before the first answer is read; who leaves too much unread is put out, which is right as well.
+    let flood = |mut asker: Client| {
+        let ask = |number| Ask::Status { number, section: None, everywhere: false };
+        let asked = (0..QUESTIONS).take_while(|number| asker.try_ask(&ask(*number)).is_ok()).count();
+        (0..asked).map_while(|_| asker.hear().ok()).for_each(|told| match told {
+            Told::Status { status, .. } => assert_eq!(status.sections.len(), 1_000),
+            Told::Failed { .. } => {}
+            told => panic!("no answer but {told:?}"),
+        });
+    };
+    thread::scope(|scope| {
+        (0..ASKERS).for_each(|_| {
+            scope.spawn(|| (0..ROUNDS).for_each(|_| flood(user(&cluster, "a"))));
+        });
+    });
+    // Everything that it was told meanwhile is a later deadline: the lease was never lost.
+    let over = clock::now();
+    let mut until = Ticks(0);
+    while until < over {
+        match precious.hear().expect("deadlines") {
+            Told::Renewed { number: renewed, until: next } if renewed == number => until = next,
+            told => panic!("not renewed but told {told:?}"),
+        }
+    }
+    precious.release(number);
+    precious.pass("precious");
+}
+
+#[test]
+fn one_user_has_half_of_the_names_and_others_get_in() {
+    let mut cluster = Cluster::founded(1);
+    let mut config = cluster.config("a");
+    (config.limits.names_per_uid, config.limits.requests_per_uid) = (100, 50);
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    cluster.wait_until_ready();
+    let (mut greedy, mut twin) = (user(&cluster, "a"), user(&cluster, "a"));
+    hold_many(&mut greedy, 100);
+    for client in [&mut greedy, &mut twin] {
+        let wanted = client.want("one-more", Some(Ticks(0)));
+        assert_eq!(client.hear_news(), Told::Refused { number: wanted, why: Reason::Quota });
+    }
+    // Whoever is counted for nobody, as administrators and the daemon's own process, and names that its user names already.
+    cluster.client("a").pass("one-more");
+    let wanted = twin.want("many-00007", Some(Ticks(0)));
+    assert_eq!(twin.hear_news(), Told::Refused { number: wanted, why: Reason::TimedOut });
+    drop(greedy);
+    wait_for("the names of one who is gone are not counted any more", || {
+        twin.want("one-more", None);
+        matches!(twin.hear_news(), Told::Granted { .. })
+    });
+    // And of requests: each of these waits for the same name.
+    let mut holder = cluster.client("a");
+    let (number, _) = holder.lock("busy");
+    // One request is the one that has just been let in.
+    let mut crowd: Vec<Client> = (0..49).map(|_| user(&cluster, "a")).collect();
+    crowd.iter_mut().for_each(|client| {
+        client.want("busy", None);
+    });
+    crowd.iter_mut().for_each(|client| {
+        // It has been looked at once this question is answered.
+        client.status(false);
+    });
+    let wanted = twin.want("quiet", Some(Ticks(0)));
+    assert_eq!(twin.hear_news(), Told::Refused { number: wanted, why: Reason::Quota });
+    holder.release(number);
+    drop(crowd);
+    drop(twin);
+}
+
+#[test]
+fn one_user_has_half_of_the_places_and_others_get_in() {
+    let mut cluster = Cluster::founded(1);
+    let mut config = cluster.config("a");
+    config.limits.clients = 6;
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    let clients: Vec<Client> = (0..3).map(|_| user(&cluster, "a")).collect();
+    let stream = std::os::unix::net::UnixStream::connect(cluster.config("a").socket()).expect("it listens");
+    let uid = rustix::process::geteuid().as_raw();
+    let sentence = format!("3 clients of uid {uid} are connected, as many as limits.clients_per_uid allows");
+    assert_eq!(Client::stranger(stream).hear().expect("it is told why"), Told::Goodbye { sentence });
+    let others: Vec<Client> = (0..3).map(|_| cluster.client("a")).collect();
+    drop((clients, others));
+}
+
+/// A connection to a node from another address of this machine, where that has one.
+fn from_elsewhere(address: &str) -> io::Result<TcpStream> {
+    let to: SocketAddr = address.parse().map_err(io::Error::other)?;
+    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    rustix::net::bind(&socket, &SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), 0)))?;
+    rustix::net::connect(&socket, &to)?;
+    Ok(TcpStream::from(socket))
+}
+
+#[test]
+fn handshakes_of_strangers_of_one_address_keep_no_peer_out() {
+    let mut cluster = patient_cluster(3);
+    cluster.kill("a");
+    start(&mut cluster, "a", 3);
+    cluster.wait_until_ready();
+    let address = cluster.config("a").me().address.clone();
+    if from_elsewhere(&address).is_err() {
+        eprintln!("skipped: this machine has no second address");
+        return;
+    }
+    let mut precious = user(&cluster, "a");
+    let (number, _) = precious.lock("precious");
+    let (is_over, handshakes) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let config = cluster.config("b");
+    let scene = std::sync::Mutex::new(cluster);
+    thread::scope(|scope| {
+        // Some come, say who they are without a certificate, and come again; the others say nothing and come again when they are put out.
+        for place in 0..12 {
+            let (scene, address, is_over, handshakes) = (&scene, &address, &is_over, &handshakes);
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    let Ok(stream) = from_elsewhere(address) else { continue };
+                    if place % 4 > 0 {
+                        let _ = (&stream).read(&mut [0]);
+                        continue;
+                    }
+                    let mut stranger = over(stream, &scene.lock().expect("whole"), "a", None);
+                    let spoken = stranger.write_all(&greeting(("lab", "b", 2)));
+                    let _ = spoken.and_then(|()| stranger.flush()).map(|()| stranger.read(&mut [0]));
+                    handshakes.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        let many = || handshakes.load(Ordering::Relaxed);
+        wait_for("strangers come", || many() > 20);
+        scene.lock().expect("whole").kill("b");
+        let mut config = config;
+        config.timing.lease = "3s".parse().ok();
+        config.timing.detection = "3500ms".parse().ok();
+        let daemon = crate::cluster::start(config).expect("it starts");
+        let before = many();
+        let hears_b = || {
+            let status = scene.lock().expect("whole").client("a").status(true);
+            status.nodes.iter().any(|node| node.name == "b" && node.is_member && node.own.is_some())
+        };
+        let heard = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            wait_for("a hears b", hears_b);
+            wait_for("strangers have come all the while", || many() > before);
+        }));
+        is_over.store(true, Ordering::Relaxed);
+        scene.lock().expect("whole").daemons.insert("b".to_owned(), daemon);
+        assert!(heard.is_ok(), "a peer was kept out");
+    });
+    precious.release(number);
+    precious.pass("precious");
+}
