@@ -216,6 +216,9 @@ impl Desk {
             (Wire::Up(link), Told::Clock { now }) if !link.is_welcome && link.greeting.is_some() => {
                 self.on_time_told(now, None)
             }
+            (Wire::Up(link), Told::Welcome { .. }) if link.greeting.is_some() => {
+                Err(Error::Strange("it says welcome twice".to_owned()))
+            }
             (Wire::Up(link), _) if !link.is_welcome => {
                 Err(Error::Strange("it does not say welcome first".to_owned()))
             }

@@ -43,7 +43,7 @@ fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
     let acts: [(&str, Vec<u8>); 5] = [
         ("bytes are no message", vec![2, 0, 0, 0, 0xff, 0xff]),
         ("at most 16777216 bytes, not 4294967295", vec![0xff; 4]),
-        ("speaks version 9 and this client version 3", frame(&welcome(9), 100).expect("short")),
+        ("speaks version 9 and this client version 4", frame(&welcome(9), 100).expect("short")),
         (
             "does not say welcome first",
             frame(&Told::Done { number: 1, sentence: String::new() }, 100).expect("short"),
