@@ -145,9 +145,10 @@ impl Line {
 
     fn refuse_first(&self, told: &Told) -> Result<(), Refusal> {
         match told {
-            Told::Goodbye { sentence } => {
-                Err(Refusal::new(format!("the daemon at {} refuses: {sentence}", self.path.display())))
-            }
+            Told::Goodbye { sentence } => Err(Refusal::new(format!(
+                "the daemon at {} turned this client away: {sentence}",
+                self.path.display()
+            ))),
             Told::Welcome { version, .. } if *version != VERSION => Err(Refusal::new(format!(
                 "the daemon at {} speaks version {version} of the protocol and this program {VERSION}: use the same release of both",
                 self.path.display()

@@ -202,7 +202,7 @@ impl Desk {
 
     fn on_told(&mut self, told: Told) -> Result<(), Error> {
         match (&mut self.wire, told) {
-            (Wire::Up(_), Told::Goodbye { sentence }) => Err(Error::Unreachable(sentence)),
+            (Wire::Up(_), Told::Goodbye { sentence }) => Err(Error::TurnedAway(sentence)),
             (Wire::Up(link), Told::Welcome { version, cluster, node, now, clock })
                 if !link.is_welcome && link.greeting.is_none() =>
             {

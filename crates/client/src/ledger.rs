@@ -166,7 +166,7 @@ impl Ledger {
     pub(crate) fn on_told(&mut self, told: Told, now: Ticks) -> Result<(), Error> {
         match told {
             Told::Welcome { .. } => Err(Error::Strange("it says welcome twice".to_owned())),
-            Told::Goodbye { sentence } => Err(Error::Unreachable(sentence)),
+            Told::Goodbye { sentence } => Err(Error::TurnedAway(sentence)),
             // An answer that came after all to a question that was asked again.
             Told::Clock { .. } => Ok(()),
             Told::Granted { number, fences, until } => self.on_granted(number, fences, until, now),

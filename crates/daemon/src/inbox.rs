@@ -36,7 +36,7 @@ impl<T> Queues<T> {
 
     fn take(&mut self) -> Option<T> {
         let is_turn = self.in_a_row >= Self::MOST_IN_A_ROW;
-        if !(is_turn && !self.ordinary.is_empty())
+        if (!is_turn || self.ordinary.is_empty())
             && let Some(urgent) = self.urgent.pop_front()
         {
             self.in_a_row = if self.ordinary.is_empty() { 0 } else { self.in_a_row + 1 };

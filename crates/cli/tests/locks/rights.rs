@@ -175,6 +175,11 @@ fn idle_clients_keep_no_peer_out_however_few_files_a_daemon_may_open() {
         }
     }
     assert!(welcome > 100 && refused > 100 && welcome + refused == CLIENTS, "{welcome} and {refused}");
+    // Those who type a command read the same sentence.
+    for words in [&["status"][..], &["lock", "x", "--", "true"]] {
+        let (code, _, err) = cluster.run(&[&words[..1], &["--node", "a"], &words[1..]].concat());
+        assert!(code != 0 && err.contains("turned this client away: "), "{words:?}: {code} {err}");
+    }
     // A peer that comes now is heard.
     cluster.kill("b");
     cluster.start("b");

@@ -162,5 +162,5 @@ fn a_daemon_that_turns_a_client_away_says_why() {
     let (client, daemon) = fresh();
     daemon.tell(&Told::Goodbye { sentence: "7 clients are connected".to_owned() });
     let told = client.welcome_blocking().map_err(|error| error.to_string());
-    assert_eq!(told, Err("the Doorway daemon cannot be reached: 7 clients are connected".to_owned()));
+    assert_eq!(told, Err("the Doorway daemon turned this client away: 7 clients are connected".to_owned()));
 }

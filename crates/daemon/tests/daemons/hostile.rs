@@ -223,7 +223,7 @@ fn there_is_a_limit_to_the_number_of_clients() {
     assert_eq!(refused.hear().expect("it is told why"), Told::Goodbye { sentence: sentence.to_owned() });
     assert_eq!(refused.hear().map_err(|error| error.kind()), Err(io::ErrorKind::UnexpectedEof));
     let refused = doorway_client::Client::connect(cluster.config("a").socket()).expect_err("it is full");
-    assert_eq!(refused.to_string(), format!("the Doorway daemon cannot be reached: {sentence}"));
+    assert_eq!(refused.to_string(), format!("the Doorway daemon turned this client away: {sentence}"));
     // Whoever administers gets in nevertheless.
     Client::new(UnixStream::connect(cluster.config("a").admin_socket()).expect("it listens")).pass("door");
     drop(clients);
