@@ -5,6 +5,7 @@
 mod changes;
 mod check;
 mod lines;
+pub(crate) mod times;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
