@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of this protocol.
-pub const VERSION: u8 = 3;
+pub const VERSION: u8 = 4;
 
 /// The longest frame of a client, in bytes.
 pub const LONGEST_ASK: usize = 64 << 10;
@@ -133,6 +133,9 @@ pub enum Told {
         /// What time it is on the daemon's [`crate::clock`], on which it will tell deadlines: a client whose own clock is
         /// another, as in another time namespace, has nothing to go by and must not go on.
         now: Ticks,
+        /// How near a deadline may be while all is well: lease, less margin, less two heartbeats. A client that begins to stop earlier than
+        /// this before its deadline stops for nothing.
+        spare: Ticks,
     },
     /// A request is in.
     Granted {

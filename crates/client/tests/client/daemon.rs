@@ -37,7 +37,7 @@ impl Daemon {
     /// Says welcome as a daemon does on whose clock it is this time.
     pub fn welcome_at(&self, now: Ticks) {
         let (cluster, node) = ("test".to_owned(), "a".to_owned());
-        self.tell(&Told::Welcome { version: protocol::VERSION, cluster, node, now });
+        self.tell(&Told::Welcome { version: protocol::VERSION, cluster, node, now, spare: Ticks(500_000) });
     }
 
     pub fn tell(&self, told: &Told) {

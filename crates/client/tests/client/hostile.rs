@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use doorway_client::protocol::{self, Told, frame};
 use doorway_client::{Client, Error, Lost, clock};
+use doorway_core::Ticks;
 use doorway_node::Reason;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -33,12 +34,17 @@ fn request_while(client: Client, act: impl FnOnce(&Daemon), daemon: Daemon) -> E
 
 #[test]
 fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
-    let welcome =
-        |version| Told::Welcome { version, cluster: String::new(), node: String::new(), now: clock::now() };
+    let welcome = |version| Told::Welcome {
+        version,
+        cluster: String::new(),
+        node: String::new(),
+        now: clock::now(),
+        spare: Ticks(0),
+    };
     let acts: [(&str, Vec<u8>); 5] = [
         ("bytes are no message", vec![2, 0, 0, 0, 0xff, 0xff]),
         ("at most 16777216 bytes, not 4294967295", vec![0xff; 4]),
-        ("speaks version 9 and this client version 3", frame(&welcome(9), 100).expect("short")),
+        ("speaks version 9 and this client version 4", frame(&welcome(9), 100).expect("short")),
         (
             "does not say welcome first",
             frame(&Told::Done { number: 1, sentence: String::new() }, 100).expect("short"),

@@ -17,6 +17,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::sleep;
 
 pub(crate) use self::outbox::Outbox;
+use crate::config::times::spare;
 use crate::driver::Event;
 use crate::frames::{self, race};
 use crate::shared::Shared;
@@ -54,6 +55,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream) {
         cluster: shared.config.cluster.clone(),
         node: shared.config.node.get_ref().clone(),
         now: clock::now(),
+        spare: spare(&shared.config.timing.timing()),
     });
     shared.tell(Event::Came { client, outbox: outbox.clone(), process });
     let (mut reading, mut writing) = stream.split();
