@@ -218,20 +218,31 @@ impl Delegated {
 impl Drop for Delegated {
     fn drop(&mut self) {
         let _ = fs::write(self.0.join("cgroup.kill"), "1");
-        for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
-            let _ = fs::remove_dir(entry.path());
+        // What was killed is counted until it has ended. Nothing is left to be killed unless a test has failed.
+        for _ in 0..100 {
+            for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
+                let _ = fs::remove_dir(entry.path());
+            }
+            if fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        let _ = fs::remove_dir(&self.0);
     }
 }
 
 /// The folder of this process's cgroup of version 2.
 fn own_cgroup() -> Option<PathBuf> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?.split(' ').nth(4)?;
     let name = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    Some(Path::new(mount).join(name))
+    Some(Path::new(&cgroups()?).join(name))
+}
+
+/// Where cgroups of version 2 are mounted.
+fn cgroups() -> Option<String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
+    mount.split(' ').nth(4).map(str::to_owned)
 }
 
 #[test]
@@ -263,7 +274,11 @@ fn a_command_in_a_cgroup_is_stopped_whatever_its_uid_and_session() {
 
 #[test]
 fn what_a_killed_watcher_leaves_is_removed_by_the_next() {
-    let Some(given) = getuid().is_root().then(|| Delegated::new("left")).flatten() else { return };
+    if !getuid().is_root() {
+        eprintln!("skipped: only root can make a cgroup for the test");
+        return;
+    }
+    let Some(given) = Delegated::new("left") else { return };
     let daemon = Daemon::new("cgroup-left");
     let enter = format!("echo 0 > {}/cgroup.procs && exec \"$@\"", given.0.display());
     let lock = |script: &str| {
@@ -286,4 +301,34 @@ fn what_a_killed_watcher_leaves_is_removed_by_the_next() {
         assert_eq!(end(child).0, 0);
         given.is_empty()
     });
+}
+
+#[test]
+fn a_cgroup_is_made_where_they_are_mounted_and_missed_where_they_are_not() {
+    let Some(mount) = cgroups().filter(|_| getuid().is_root()) else {
+        eprintln!("skipped: only root can mount cgroups elsewhere, and there must be some");
+        return;
+    };
+    let (daemon, folder) = (Daemon::new("cgroup-mounts"), Folder::new("cgroup mounts"));
+    let nowhere = format!("umount -l '{mount}'");
+    let elsewhere = format!("{nowhere} && mount -t cgroup2 none '{}'", folder.0.display());
+    for (mounts, is_made) in [(elsewhere, true), (nowhere, false)] {
+        let mut tried = Command::new("unshare");
+        if !tried.args(["-m", "sh", "-c", &mounts]).output().is_ok_and(|tried| tried.status.success()) {
+            eprintln!("skipped: nothing can be mounted here");
+            continue;
+        }
+        let script = format!("{mounts}; exec \"$@\"");
+        let mut shell = Command::new("unshare");
+        shell.args(["-m", "sh", "-c", &script, "sh", BINARY, "lock", "x", "--", "cat", "/proc/self/cgroup"]);
+        let child = daemon.run(&shell);
+        let (mut client, _) = daemon.granted(60_000);
+        assert!(client.hears_release());
+        let (status, out, said) = end(child);
+        assert_eq!(
+            (status, said.as_str(), out.contains("doorway-lock-")),
+            (0, "", is_made),
+            "{mounts}: {out}"
+        );
+    }
 }
