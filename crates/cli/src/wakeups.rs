@@ -1,7 +1,7 @@
 //! What a verb that lives for a while wakes up for: signals, and an alarm on the clock of leases.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 
 use doorway_client::alarm::Alarm;
 use doorway_core::Ticks;
@@ -33,10 +33,25 @@ impl Wakeups {
     /// # Errors
     /// If the system refuses.
     pub(crate) fn sleep(&self, other: Option<BorrowedFd<'_>>, alarm: Option<Ticks>) -> io::Result<bool> {
-        let wanted = std::iter::once(self.signals.as_fd()).chain(other);
-        let mut polled = wanted.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect::<Vec<_>>();
-        self.alarm.wait(&mut polled, alarm)?;
-        Ok(polled.get(1).is_some_and(|other| !other.revents().is_empty()))
+        let mut polled: Vec<PollFd<'_>> =
+            other.into_iter().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        self.sleep_for(&mut polled, alarm)?;
+        Ok(polled.first().is_some_and(|other| !other.revents().is_empty()))
+    }
+
+    /// Sleeps until a signal has come, the alarm rings, or one of these is ready.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(crate) fn sleep_for<'a>(
+        &'a self,
+        others: &mut Vec<PollFd<'a>>,
+        alarm: Option<Ticks>,
+    ) -> io::Result<()> {
+        others.push(PollFd::new(&self.signals, PollFlags::IN));
+        let slept = self.alarm.wait(others, alarm);
+        others.pop();
+        slept
     }
 
     /// A signal that has come.

@@ -118,7 +118,8 @@ impl Client {
     /// Tells the daemon who this is, for those who look: a few words.
     pub fn introduce(&self, label: &str) {
         let label = protocol::shortened(label).to_owned();
-        self.handle.shared.at_desk(|desk| desk.introduce(label));
+        // A child that was forked from this process is nobody to the daemon.
+        let _ = self.handle.shared.at_desk(|desk| desk.introduce(label));
     }
 
     /// A request for sections, all of them or none.

@@ -15,6 +15,9 @@ use crate::seat::{Course, Outcome};
 /// A guard can be lost at any moment: the daemon may have to give the sections up, or the machine may sleep past the deadline.
 /// Before each step that must not be done by two at once ask [`Guard::is_valid`], or better, let the resource itself refuse
 /// whoever comes with an old [`Guard::fence`].
+///
+/// A child that was forked from its process without exec has a copy of the guard and not the lock: there the copy is never valid, and dropping it
+/// releases nothing. It does have a copy of the connection, which keeps the sections taken should its parent be killed.
 #[must_use = "the sections are left again as soon as the guard is dropped"]
 pub struct Guard {
     place: Place,
@@ -52,10 +55,10 @@ impl Guard {
     }
 
     /// Whether its holder is inside at this moment. Once it says no it never says yes again, and after the deadline it says no
-    /// whatever became of the daemon and of all threads.
+    /// whatever became of the daemon and of all threads. In a forked child it says no.
     #[must_use]
     pub fn is_valid(&self) -> bool {
-        self.place.seat.is_valid()
+        self.place.is_valid()
     }
 
     /// Waits until the guard is lost, and tells why.

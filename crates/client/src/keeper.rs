@@ -11,6 +11,7 @@ use std::task::Waker;
 
 use doorway_core::Ticks;
 use rustix::event::{PollFd, PollFlags};
+use rustix::process::{Pid, getpid};
 
 use crate::alarm::Alarm;
 use crate::clock;
@@ -39,6 +40,9 @@ pub(crate) struct Shared {
     /// Ends the thread's waiting.
     bell: UnixStream,
     pub(crate) welcome: Arc<Watched<Option<Result<Welcome, Error>>>>,
+    /// The process that has the thread. One that was forked from it has a copy of everything but the thread, and the same
+    /// connection: whatever it said there would be said in its parent's name.
+    process: Pid,
 }
 
 /// All that changes.
@@ -89,21 +93,34 @@ impl Shared {
             woken: Vec::new(),
             welcome: Arc::clone(&welcome),
         };
-        let shared = Arc::new(Self { desk: Mutex::new(desk), bell, welcome });
+        let shared = Arc::new(Self { desk: Mutex::new(desk), bell, welcome, process: getpid() });
         let keeper = Keeper { shared: Arc::clone(&shared), alarm, heard };
         std::thread::Builder::new().name("doorway-client".to_owned()).spawn(move || keeper.run())?;
         Ok(shared)
     }
 
-    /// Does something at the desk, sends what comes of it, and wakes the thread if it has to know.
-    pub(crate) fn at_desk<R>(&self, act: impl FnOnce(&mut Desk) -> R) -> R {
-        self.with(|desk| {
+    /// Whether this process is the client, and not a child that was forked from it without exec.
+    pub(crate) fn is_own_process(&self) -> bool {
+        getpid() == self.process
+    }
+
+    /// Does something at the desk, sends what comes of it, and wakes the thread if it has to know. Nothing in a forked child: there even
+    /// the desk's mutex may be locked for ever, by a thread that was not forked.
+    ///
+    /// # Errors
+    /// In a forked child.
+    pub(crate) fn at_desk<R>(&self, act: impl FnOnce(&mut Desk) -> R) -> Result<R, Error> {
+        if !self.is_own_process() {
+            let why = "this process was forked from the one that connected: connect again";
+            return Err(Error::Unreachable(why.to_owned()));
+        }
+        Ok(self.with(|desk| {
             let result = act(desk);
             if desk.send(clock::now()) {
                 self.ring();
             }
             result
-        })
+        }))
     }
 
     /// The socket, if there is a connection.
@@ -116,6 +133,9 @@ impl Shared {
 
     /// Nobody has this client any more.
     pub(crate) fn close(&self) {
+        if !self.is_own_process() {
+            return;
+        }
         self.with(|desk| {
             desk.is_closing = true;
             desk.wire = Wire::Down(Ticks(u64::MAX));
@@ -203,7 +223,7 @@ impl Desk {
     fn on_told(&mut self, told: Told) -> Result<(), Error> {
         match (&mut self.wire, told) {
             (Wire::Up(_), Told::Goodbye { sentence }) => Err(Error::TurnedAway(sentence)),
-            (Wire::Up(link), Told::Welcome { version, cluster, node, now, clock })
+            (Wire::Up(link), Told::Welcome { version, cluster, node, now, clock, .. })
                 if !link.is_welcome && link.greeting.is_none() =>
             {
                 if version != VERSION {

@@ -141,6 +141,9 @@ pub enum Told {
         now: Ticks,
         /// Which clock that is, where the system tells: see [`crate::clock::name`].
         clock: Option<String>,
+        /// How near a deadline may be while all is well: lease, less margin, less two heartbeats. A client that begins to stop earlier than
+        /// this before its deadline stops for nothing.
+        spare: Ticks,
     },
     /// A request is in.
     Granted {

@@ -92,7 +92,7 @@ impl<T> Question<T> {
         protocol::frame(&ask, LONGEST_ASK).map_err(|error| Error::Bad(Refusal::new(error.to_string())))?;
         let gives_up = Ticks(clock::now().0.saturating_add(clock::ticks(self.within).0));
         let put = |number| numbered(ask, number);
-        let (number, answer) = self.handle.shared.at_desk(|desk| desk.ledger.question(put, gives_up));
+        let (number, answer) = self.handle.shared.at_desk(|desk| desk.ledger.question(put, gives_up))?;
         Ok(Asked { handle: Arc::clone(&self.handle), number, answer })
     }
 }
@@ -119,6 +119,6 @@ struct Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        self.handle.shared.at_desk(|desk| desk.ledger.forget(self.number));
+        let _ = self.handle.shared.at_desk(|desk| desk.ledger.forget(self.number));
     }
 }

@@ -106,7 +106,7 @@ impl Request {
         }
         let Self { handle, patience, max_hold, ttl, tell_if_wanted, persists, .. } = self;
         let plan = Plan { names, patience, max_hold, ttl, tell_if_wanted, persists };
-        let (number, seat) = handle.shared.at_desk(|desk| desk.ledger.enter(plan, clock::now()))?;
+        let (number, seat) = handle.shared.at_desk(|desk| desk.ledger.enter(plan, clock::now()))??;
         Ok(Place { handle, number, seat })
     }
 }
@@ -136,6 +136,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Whether its owner may go on at this moment.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.seat.is_valid() && self.handle.shared.is_own_process()
+    }
+
     fn guard(self, outcome: Outcome) -> Result<Guard, Error> {
         match outcome {
             Outcome::Inside(fences) => Ok(Guard::new(self, fences)),
@@ -148,6 +153,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.handle.shared.at_desk(|desk| desk.ledger.leave(self.number));
+        // In a child that was forked without exec this is a copy: what is inside is the parent.
+        let _ = self.handle.shared.at_desk(|desk| desk.ledger.leave(self.number));
     }
 }

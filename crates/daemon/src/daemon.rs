@@ -22,6 +22,7 @@ use crate::Config;
 use crate::clients::Door;
 use crate::clients::socket::{self, Access, SocketFile};
 use crate::config::{Group, Peer};
+use crate::disk::DiskCheck;
 use crate::driver::{Driver, Event};
 use crate::identity::new_nonce;
 use crate::peers::{Roster, accept};

@@ -20,6 +20,7 @@ use rustix::fs::{Access, access};
 
 use crate::Config;
 use crate::driver::Event;
+use crate::driver::warnings::own_set_back;
 use crate::identity::{new_disk, new_nonce};
 use crate::shared::Shared;
 

@@ -1,36 +1,44 @@
 //! `doorway held-run`, which nobody types: between `doorway lock` and its command.
 //!
-//! It makes sure that the command dies with `doorway lock`, puts signals back as they were, and becomes the command.
+//! It makes sure that the command dies with `doorway lock`, enters the command's cgroup, puts signals back as they were, and becomes the
+//! command.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use nix::sys::signal::SigSet;
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
+use super::cgroup::{self, Cgroup};
 use super::listens;
 use crate::{Answer, Exit};
 
 /// The first word.
 const VERB: &str = "held-run";
 
-/// What is typed to become a command that dies with this process.
-pub(super) fn words(command: &[OsString]) -> Vec<OsString> {
-    let own = [VERB.into(), getpid().as_raw_nonzero().to_string().into()];
+/// What is typed to become a command that dies with this process, in a cgroup if there is one for it.
+pub(super) fn words(cgroup: Option<&Cgroup>, command: &[OsString]) -> Vec<OsString> {
+    let folder = cgroup.map_or_else(OsString::new, |cgroup| cgroup.folder().into());
+    let own = [VERB.into(), getpid().as_raw_nonzero().to_string().into(), folder];
     own.into_iter().chain(command.iter().cloned()).collect()
 }
 
 /// Becomes the command, if that is what was typed. It is no verb of the definitions, so that no help or completion shows it.
 pub(crate) fn answer(words: &[OsString]) -> Option<Answer> {
-    let [_, verb, parent, program, words @ ..] = words else { return None };
+    let [_, verb, parent, folder, program, words @ ..] = words else { return None };
     let parent: i32 = (verb == VERB).then(|| parent.to_str()?.parse().ok()).flatten()?;
     let is_alive = || getppid().is_some_and(|found| found.as_raw_nonzero().get() == parent);
     // In this order: a parent that ends in between is seen by the second.
     let bound = set_parent_process_death_signal(Some(Signal::KILL));
     if bound.is_err() || !is_alive() {
         return Some(refused("the process that held the lock has ended".to_owned(), super::OWN_FAILURE));
+    }
+    if !folder.is_empty() {
+        // Where this is not allowed the command is stopped in the ways that need no cgroup.
+        let _ = cgroup::enter(Path::new(folder));
     }
     if let Err(error) = listens().iter().copied().collect::<SigSet>().thread_unblock() {
         return Some(refused(format!("signals cannot be put back: {error}"), super::OWN_FAILURE));

@@ -1,17 +1,17 @@
 //! From the grant to the end of the command.
 
-use std::os::fd::AsFd;
-
 use doorway_client::clock;
 use doorway_client::protocol::{Ask, Told};
 use doorway_core::{SectionName, Ticks};
+use doorway_daemon::config::Span;
 use doorway_node::Loss;
 use nix::sys::signal;
+use rustix::event::{PollFd, PollFlags};
 use rustix::process::Signal;
 
-use super::program::{Program, is_passed_on};
+use super::program::{COMMAND, PROCESS, Program, Reach, is_passed_on};
 use super::stay::{Stay, Step};
-use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, REQUEST, Voice, listed};
+use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, RAN_ON, REQUEST, Voice, listed, margin};
 use crate::line::Line;
 use crate::wakeups::Wakeups;
 
@@ -19,6 +19,13 @@ use crate::wakeups::Wakeups;
 const FAREWELL: Ticks = Ticks(1_000_000);
 /// The number of the question that tells that it has heard.
 const QUESTION: u32 = 3;
+
+/// How often, at most, it is looked whether something of the command has changed its uid.
+const LOOK: Ticks = Ticks(500_000);
+
+/// What is said of commands that have changed their uid.
+const KILLED_LATER: &str =
+    "the command changed its uid, cannot be told to stop and is killed at the deadline";
 
 /// Runs the command inside and tells its status.
 pub(super) fn run(
@@ -28,7 +35,15 @@ pub(super) fn run(
     wakeups: &Wakeups,
     voice: &Voice<'_>,
 ) -> Result<u8, Ending> {
-    let stay = Stay::new(grant.until, clock::ticks(arguments.margin.0));
+    let margin = margin(arguments, grant.spare);
+    if margin > grant.spare {
+        voice.say(&format!(
+            "--margin {} is long for this cluster: a late heartbeat leaves {} until the deadline, and the command would be stopped for nothing",
+            Span(clock::span(margin)),
+            Span(clock::span(grant.spare))
+        ));
+    }
+    let stay = Stay::new(grant.until, margin);
     let signs_at = arguments.ttl.map(|_| clock::now());
     let mut inside = Inside {
         arguments,
@@ -40,6 +55,11 @@ pub(super) fn run(
         signs_at,
         why: None,
         program: None,
+        margin,
+        has_warned: false,
+        looks_at: Ticks(0),
+        has_told_beyond: false,
+        ran_on: false,
     };
     inside.wait_for_time()?;
     let program = Program::start(&arguments.command, &variables(arguments, &grant), &inside.line);
@@ -51,6 +71,7 @@ pub(super) fn run(
         inside.on_time();
         inside.on_signals()?;
         inside.stop_what_is_left();
+        inside.warn_of_uid();
     }
     Ok(inside.leave())
 }
@@ -77,6 +98,15 @@ struct Inside<'a> {
     /// Why the daemon said that the lock is lost, if it did.
     why: Option<Loss>,
     program: Option<Program>,
+    /// How long before the deadline the command is asked to stop.
+    margin: Ticks,
+    /// Whether it was said that the command has changed its uid, and when to look next whether it has.
+    has_warned: bool,
+    looks_at: Ticks,
+    /// Whether it was said that something of the command runs on without the lock.
+    has_told_beyond: bool,
+    /// Whether something of the command could not be stopped although it had to.
+    ran_on: bool,
 }
 
 impl Inside<'_> {
@@ -105,7 +135,7 @@ impl Inside<'_> {
 
     /// Even a grant that was just renewed would have to end before the command begins.
     fn margin_is_long(&self) -> Ending {
-        let Arguments { margin, .. } = self.arguments;
+        let margin = Span(clock::span(self.margin));
         Ending::failure(&format_args!("--margin {margin} is longer than a grant is valid: give less"))
     }
 
@@ -115,9 +145,14 @@ impl Inside<'_> {
     }
 
     fn sleep_until(&self, alarm: Option<Ticks>) -> Result<(), Ending> {
-        let line = self.is_connected.then(|| self.line.as_fd());
         let alarm = alarm.into_iter().chain(self.signs_at).min();
-        self.wakeups.sleep(line, alarm).map(|_| ()).map_err(|error| Ending::failure(&error))
+        let mut polled = Vec::new();
+        if self.is_connected {
+            polled.push(PollFd::new(&self.line, PollFlags::IN));
+        }
+        // Until then it does not matter whether anything is left, and nobody asks.
+        polled.extend(self.program.as_ref().filter(|_| self.must_stop()).and_then(Program::emptied));
+        self.wakeups.sleep_for(&mut polled, alarm).map_err(|error| Ending::failure(&error))
     }
 
     /// Tells the daemon every third of the time-to-live that this process runs. A command that was asked to stop needs no more time.
@@ -159,22 +194,76 @@ impl Inside<'_> {
 
     fn on_time(&mut self) {
         while let Some(step) = self.stay.due(clock::now()) {
-            let Some(program) = &self.program else { return };
             match (step, self.arguments.on_lost) {
                 // A command that was stopped until now would go on for a moment if it were asked first.
-                (Step::Ask, OnLost::Kill) if self.stay.has_passed(clock::now()) => {
-                    program.kill_all();
-                    self.tell_lost("the command was stopped");
-                }
+                (Step::Ask, OnLost::Kill) if self.stay.has_passed(clock::now()) => self.kill_late(),
                 (Step::Ask, OnLost::Ignore) => self.tell_lost("the command goes on all the same"),
-                (Step::Ask, OnLost::Kill | OnLost::Signal) => {
-                    program.signal(Signal::TERM);
-                    self.tell_lost("the command is told to stop");
-                }
-                (Step::Stop, OnLost::Kill) => program.kill_all(),
+                (Step::Ask, OnLost::Kill | OnLost::Signal) => self.ask(),
+                (Step::Stop, OnLost::Kill) => self.kill_all(),
                 (Step::Stop, OnLost::Signal | OnLost::Ignore) => {}
             }
         }
+    }
+
+    /// Asks the command to stop.
+    fn ask(&mut self) {
+        let Some(program) = &self.program else { return };
+        let beyond = program.beyond_reach();
+        let is_killed = self.arguments.on_lost == OnLost::Kill;
+        match (program.signal(Signal::TERM), beyond) {
+            // It may still end by itself before the deadline.
+            (Reach::Beyond, _) if is_killed => self.tell_beyond(COMMAND),
+            (_, Some(who)) if is_killed => self.tell_beyond(who),
+            (Reach::KillOnly, _) if is_killed => self.tell_lost(KILLED_LATER),
+            (Reach::Beyond | Reach::KillOnly, _) => self.on_beyond(COMMAND),
+            (Reach::All, _) => self.tell_lost("the command is told to stop"),
+        }
+    }
+
+    /// Kills the command whose deadline has passed before it could be asked.
+    fn kill_late(&mut self) {
+        let Some(program) = &self.program else { return };
+        let beyond = program.beyond_reach();
+        match (program.kill_all(), beyond) {
+            (_, Some(who)) => self.on_beyond(who),
+            (Reach::Beyond, None) => self.on_beyond(PROCESS),
+            (Reach::All | Reach::KillOnly, None) => self.tell_lost("the command was stopped"),
+        }
+    }
+
+    /// Kills all that can be killed.
+    fn kill_all(&mut self) {
+        let Some(Reach::Beyond) = self.program.as_ref().map(Program::kill_all) else { return };
+        self.on_beyond(PROCESS);
+    }
+
+    /// Something of the command had to stop and cannot be stopped. This process stays until that has ended.
+    fn on_beyond(&mut self, who: &str) {
+        self.ran_on = true;
+        self.tell_beyond(who);
+    }
+
+    fn tell_beyond(&mut self, who: &str) {
+        if !self.has_told_beyond {
+            self.tell_lost(&format!("{who} changed its uid, cannot be stopped and runs on without the lock"));
+        }
+        (self.has_told_beyond, self.has_warned) = (true, true);
+    }
+
+    /// A command that changes its uid is told of as soon as it is seen, and not when it should be stopped.
+    fn warn_of_uid(&mut self) {
+        let now = clock::now();
+        let is_of_use = self.arguments.on_lost != OnLost::Ignore && !self.stay.is_over();
+        if self.has_warned || !is_of_use || now < self.looks_at {
+            return;
+        }
+        self.looks_at = now + LOOK;
+        let Some(who) = self.program.as_ref().and_then(Program::beyond_reach) else { return };
+        self.has_warned = true;
+        let names = listed(&self.arguments.names);
+        self.voice.say(&format!(
+            "{who} changed its uid and cannot be stopped: if the lock on {names} is lost, it runs on and only its fence protects"
+        ));
     }
 
     fn tell_lost(&self, what: &str) {
@@ -205,7 +294,12 @@ impl Inside<'_> {
                     program.look();
                 }
                 signal::Signal::SIGCONT => self.on_cont(),
-                signal => is_passed_on(signal).into_iter().for_each(|signal| program.signal(signal)),
+                signal => {
+                    let passed = is_passed_on(signal).map(|signal| program.signal(signal));
+                    if passed.is_some_and(|reach| reach != Reach::All) {
+                        self.voice.say(&format!("{signal} cannot be passed on: the command changed its uid"));
+                    }
+                }
             }
         }
         Ok(())
@@ -224,9 +318,8 @@ impl Inside<'_> {
     /// After the deadline nothing of the command may be left, however it was started: what loses its parent becomes our child, and
     /// is stopped like the others.
     fn stop_what_is_left(&mut self) {
-        let is_past = self.must_stop() && self.stay.alarm().is_none();
-        if let Some(program) = self.program.as_ref().filter(|_| is_past) {
-            program.kill_all();
+        if self.must_stop() && self.stay.alarm().is_none() {
+            self.kill_all();
         }
     }
 
@@ -247,10 +340,11 @@ impl Inside<'_> {
     fn leave(mut self) -> u8 {
         let Some(mut program) = self.program.take() else { return OWN_FAILURE };
         program.take_terminal();
-        if !program.look() && self.is_connected {
+        if !program.look_last() && self.is_connected {
             self.release();
         }
         match program.end() {
+            _ if self.ran_on => RAN_ON,
             _ if self.stay.is_over() && self.arguments.on_lost != OnLost::Ignore => LOST,
             Some(end) => end.code(),
             None => OWN_FAILURE,

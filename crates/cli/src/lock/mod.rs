@@ -3,7 +3,10 @@
 //! One thread and one loop: it wakes up for the daemon's words, for signals and for the deadline, which it keeps by itself. So a
 //! daemon that is stopped or dead cannot make it believe for longer than it was told.
 
+mod cgroup;
 pub(crate) mod held_run;
+mod ignored;
+mod inherited;
 mod inside;
 mod program;
 mod stay;
@@ -12,7 +15,6 @@ mod waiting;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use doorway_client::clock;
 use doorway_client::protocol::LONGEST_LABEL;
@@ -33,11 +35,18 @@ use crate::{Answer, Exit};
 /// number that is larger than that of whoever was inside before, in DOORWAY_FENCE; of several names, all in DOORWAY_FENCES as
 /// NAME=FENCE, one on a line. A store that remembers the largest fence that it has seen can refuse a writer that comes too late.
 ///
-/// The command runs in a process group of its own, dies with this process, and inherits its connection to the daemon: the section is
-/// free again when this process and everything that it started are gone, not before. What closes inherited descriptors when it starts
-/// something else (Python's subprocess, Java, sudo), or when it becomes a daemon, cuts that thread: do not let it leave anything running
-/// behind it. What outlives this process, if that is killed with SIGKILL, keeps the section, but nobody is left to stop it if the lock is
-/// lost or broken: then only the fence protects.
+/// The command runs in a process group of its own, dies with this process, and inherits a descriptor of a high number that keeps the
+/// connection to the daemon open: the section is free again when this process and everything that it started are gone, not before. What closes
+/// inherited descriptors when it starts something else (Python's subprocess, Java, sudo), or when it becomes a daemon, cuts that thread: do not
+/// let it leave anything running behind it. What outlives this process, if that is killed with SIGKILL, keeps the section, but nobody is left
+/// to stop it if the lock is lost or broken: then only the fence protects.
+///
+/// Where it can, this process gives the command a cgroup of its own (version 2, as root or in one that is delegated to you). Then everything that the
+/// command started on this machine is stopped with it, also under sudo or setsid. Without a cgroup a command that changes its uid cannot be stopped by
+/// anybody but root: this process says so at once, waits for its end if the lock is lost, and exits with 123. What docker, systemd-run, ssh, at and
+/// their like start is run by others and is never stopped: hold the lock inside of it instead.
+///
+/// Signals that are ignored when this process starts, as under nohup, are ignored while it waits and while the command runs.
 ///
 /// If this machine is cut off from the others, its lock passes on to them after a while. The command is stopped before that: it is sent
 /// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not. The lock is free the cluster's
@@ -59,9 +68,10 @@ use crate::{Answer, Exit};
   doorway lock demo --node b -- true             through the daemon of node b
 
 Exit status: the command's, 128 and the number of the signal that ended it,
-  122 the lock was lost and the command stopped  124 not obtained in time
-  125 something failed here   126, 127 the command cannot be run, is not found
-  2 bad usage")]
+  122 the lock was lost and the command stopped
+  123 the lock was lost and the command ran on, as it had changed its uid
+  124 not obtained in time    125 something failed here
+  126, 127 the command cannot be run, is not found  2 bad usage")]
 pub(crate) struct Arguments {
     /// The section; of several, the command has all or none
     #[arg(required = true, value_name = "NAME", value_delimiter = ',', value_parser = SectionName::new)]
@@ -75,15 +85,15 @@ pub(crate) struct Arguments {
     /// Stop the command after this time
     #[arg(long, value_name = "TIME")]
     max_hold: Option<Span>,
-    /// Lose the lock if this process is stopped for this time; at least three times --margin
+    /// Lose the lock if this process is stopped for this time; at least three times the cluster's margin, and --margin
     #[arg(long, value_name = "TIME")]
     ttl: Option<Span>,
     /// What to do to the command if the lock is lost
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLost::Kill)]
     on_lost: OnLost,
-    /// How long before the deadline the command is asked to stop
-    #[arg(long, value_name = "TIME", default_value_t = Span(Duration::from_millis(200)))]
-    margin: Span,
+    /// How long before the deadline the command is asked to stop [default: 200ms, less with a short lease, --ttl or --max-hold]
+    #[arg(long, value_name = "TIME")]
+    margin: Option<Span>,
     /// What `doorway status` says of it, if not the name of the command
     #[arg(long, value_name = "WORDS")]
     label: Option<String>,
@@ -110,6 +120,7 @@ const TRY: Ticks = Ticks(500_000);
 
 /// The statuses of this verb that are not the command's.
 const LOST: u8 = 122;
+const RAN_ON: u8 = 123;
 const NOT_IN_TIME: u8 = 124;
 const OWN_FAILURE: u8 = 125;
 
@@ -151,7 +162,7 @@ fn check_ttl(arguments: &Arguments) -> Result<(), Refusal> {
     if ttl.0.is_zero() {
         return Err(Refusal::new("--ttl 0s loses the lock at once"));
     }
-    if ttl.0 / 3 < margin.0 {
+    if let Some(margin) = margin.filter(|margin| ttl.0 / 3 < margin.0) {
         return Err(Refusal::new(format!(
             "--ttl {ttl} is too short for --margin {margin}: a sign of life every third of it would come too late; give at least {}",
             Span(margin.0 * 3)
@@ -167,7 +178,9 @@ fn check_ttl(arguments: &Arguments) -> Result<(), Refusal> {
 
 /// From the wish to the end, as an exit status.
 fn run(arguments: &Arguments, voice: &Voice<'_>) -> Result<u8, Ending> {
-    let wakeups = Wakeups::new(&listens()).map_err(|error| Ending::failure(&error))?;
+    let ignored = ignored::signals();
+    let heard: Vec<Signal> = listens().into_iter().filter(|signal| !ignored.contains(signal)).collect();
+    let wakeups = Wakeups::new(&heard).map_err(|error| Ending::failure(&error))?;
     let (line, grant) = waiting::obtain(arguments, &wakeups, voice)?;
     inside::run(arguments, grant, line, &wakeups, voice)
 }
@@ -176,6 +189,20 @@ fn run(arguments: &Arguments, voice: &Voice<'_>) -> Result<u8, Ending> {
 struct Grant {
     fences: Vec<(SectionName, Fence)>,
     until: Ticks,
+    /// How much of a deadline is left at this node while all is well.
+    spare: Ticks,
+}
+
+/// How long before its deadline a command is asked to stop, unless the times of its cluster or its own are too short for that.
+const MARGIN: Ticks = Ticks(200_000);
+
+/// How long before its deadline this command is asked to stop. A deadline may be as near as `spare` although all is well: a command
+/// that is asked earlier than that is asked for nothing. A sign of life, too, leaves a third of the time-to-live.
+fn margin(arguments: &Arguments, spare: Ticks) -> Ticks {
+    let third = |span: Option<Span>| span.map(|span| clock::ticks(span.0 / 3));
+    let limits = [Some(Ticks(spare.0 / 2)), third(arguments.ttl), third(arguments.max_hold)];
+    let usual = limits.into_iter().flatten().fold(MARGIN, Ticks::min);
+    arguments.margin.map_or(usual, |given| clock::ticks(given.0))
 }
 
 /// The number of the only request.

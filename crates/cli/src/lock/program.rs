@@ -1,7 +1,7 @@
 //! The command that runs inside: started, signalled, given the terminal, and seen to its end.
 //!
-//! It has a process group of its own, so that all of it can be stopped. It dies with the process that watches it, and its copy of the
-//! connection keeps the section taken for as long as anything of it lives. It gets the terminal when it wants it: a program
+//! It has a process group of its own and, where the machine allows it, a cgroup of its own, so that all of it can be stopped. It dies with the
+//! process that watches it, and what it [inherits](super::inherited) keeps the section taken for as long as anything of it lives. It gets the terminal when it wants it: a program
 //! that reads the terminal from the background is stopped by the system, which is seen here; then its group becomes the
 //! foreground and it goes on. One that never reads leaves Ctrl-C to this process, which passes it on.
 
@@ -13,14 +13,16 @@ use std::os::unix::process::CommandExt;
 use std::process;
 
 use nix::sys::signal;
-use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpgrp, getpid, kill_current_process_group, kill_process, kill_process_group,
-    set_child_subreaper, wait,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, geteuid, getpgrp, getpid, kill_current_process_group,
+    kill_process, kill_process_group, set_child_subreaper, test_kill_process, wait, waitid,
 };
 use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
-use super::{held_run, listens};
+use super::cgroup::Cgroup;
+use super::{held_run, inherited, listens};
 
 /// This program, also when its file was replaced meanwhile.
 const OURSELVES: &str = "/proc/self/exe";
@@ -29,6 +31,27 @@ const CHILDREN: &str = "/proc/thread-self/children";
 
 /// The terminal of this process, if it has one.
 const TERMINAL: &str = "/dev/tty";
+
+/// Who has changed its uid, as the beginning of a sentence.
+pub(super) const COMMAND: &str = "the command";
+pub(super) const PROCESS: &str = "a process of the command";
+/// How many processes of a command are looked at, to see whether one has changed its uid.
+const MOST_LOOKED_AT: usize = 64;
+
+/// How long the kernel may take to count a process out of its cgroup whose end it has told already.
+const COUNTED_OUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// How far the signals of this process reach. Of a command that has changed its uid, as by sudo, the system lets nobody but root and
+/// that user signal what it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// All of the command.
+    All,
+    /// It may not be signalled, but killed with its cgroup.
+    KillOnly,
+    /// Something of it may not be signalled, and is in no cgroup of ours.
+    Beyond,
+}
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +80,7 @@ pub(super) struct Program {
     /// Whether its group was made the foreground.
     has_terminal: bool,
     end: Option<End>,
+    cgroup: Option<Cgroup>,
 }
 
 impl Program {
@@ -69,20 +93,21 @@ impl Program {
         variables: &[(&str, String)],
         connection: &impl AsFd,
     ) -> io::Result<Self> {
+        let cgroup = Cgroup::make();
         hear_of_children()?;
         // Those whose parents end become our children, so that we know whether anything is left.
         set_child_subreaper(Some(getpid()))?;
-        fcntl_setfd(connection, FdFlags::empty())?;
+        let _kept = inherited::keeping_open(connection.as_fd())?;
         let child = process::Command::new(OURSELVES)
             .arg0("doorway")
-            .args(held_run::words(command))
+            .args(held_run::words(cgroup.as_ref(), command))
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .process_group(0)
             .spawn()?;
         let leader = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         let leader = leader.ok_or_else(|| io::Error::other("a process without a number"))?;
         let terminal = File::options().read(true).write(true).open(TERMINAL).ok();
-        Ok(Self { leader, terminal, has_terminal: false, end: None })
+        Ok(Self { leader, terminal, has_terminal: false, end: None, cgroup })
     }
 
     /// How it ended, if it has.
@@ -91,26 +116,82 @@ impl Program {
     }
 
     /// Sends a signal to all of its group. Whether anybody is left does not matter.
-    pub(super) fn signal(&self, signal: Signal) {
-        let _ = kill_process_group(self.leader, signal);
+    pub(super) fn signal(&self, signal: Signal) -> Reach {
+        let sent = kill_process_group(self.leader, signal);
         if signal == Signal::TERM || signal == Signal::HUP {
             // One that is stopped would not hear it.
             let _ = kill_process_group(self.leader, Signal::CONT);
         }
+        self.reach(sent, self.leader)
     }
 
-    /// Kills its group, and all that has become our child.
-    pub(super) fn kill_all(&self) {
-        let _ = kill_process_group(self.leader, Signal::KILL);
-        let children = std::fs::read_to_string(CHILDREN).unwrap_or_default();
-        let children = children.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?));
-        children.for_each(|child| {
-            let _ = kill_process(child, Signal::KILL);
-        });
+    /// Kills all of its cgroup and of its group, and all that has become our child.
+    pub(super) fn kill_all(&self) -> Reach {
+        self.cgroup.iter().for_each(Cgroup::kill);
+        let group = self.reach(kill_process_group(self.leader, Signal::KILL), self.leader);
+        let children = listed_in(CHILDREN).into_iter();
+        let mut reaches =
+            children.map(|child| self.reach(kill_process(child, Signal::KILL), child)).collect::<Vec<_>>();
+        reaches.push(group);
+        if reaches.contains(&Reach::Beyond) { Reach::Beyond } else { Reach::All }
+    }
+
+    /// Who of the command has changed its uid and cannot be stopped, as far as is known.
+    pub(super) fn beyond_reach(&self) -> Option<&'static str> {
+        let is_beyond = |process: &Pid| self.reach(test_kill_process(*process), *process) == Reach::Beyond;
+        if self.end.is_none() && is_beyond(&self.leader) {
+            return Some(COMMAND);
+        }
+        // Whoever is root may signal anybody, and a cgroup holds all.
+        let may_be = self.cgroup.is_none() && !geteuid().is_root();
+        let found = may_be && self.descendants().iter().any(is_beyond);
+        found.then_some(PROCESS)
+    }
+
+    /// What the command has started and those have started, as far as it is looked at.
+    fn descendants(&self) -> Vec<Pid> {
+        let mut found = children_of(self.leader);
+        let mut next = 0;
+        while let Some(parent) = found.get(next).filter(|_| found.len() < MOST_LOOKED_AT) {
+            let children = children_of(*parent);
+            found.extend(children);
+            next += 1;
+        }
+        found
+    }
+
+    fn reach(&self, sent: rustix::io::Result<()>, to: Pid) -> Reach {
+        match (sent, &self.cgroup) {
+            (Err(Errno::PERM), _) if has_ended(to) => Reach::All,
+            (Err(Errno::PERM), Some(cgroup)) if cgroup.holds(to) => Reach::KillOnly,
+            (Err(Errno::PERM), _) => Reach::Beyond,
+            // Nobody is there, or it was heard.
+            (Ok(()) | Err(_), _) => Reach::All,
+        }
+    }
+
+    /// What tells, if polled for exceptional conditions, that the last process has left its cgroup.
+    pub(super) fn emptied(&self) -> Option<PollFd<'_>> {
+        self.cgroup.as_ref().map(|cgroup| PollFd::new(cgroup, PollFlags::PRI))
     }
 
     /// Learns what became of it and of those that it left behind; tells whether any process is left.
     pub(super) fn look(&mut self) -> bool {
+        self.reap() || self.cgroup.as_ref().is_some_and(Cgroup::is_populated)
+    }
+
+    /// The same at the end: a process whose end was told may count as one of its cgroup for a moment.
+    pub(super) fn look_last(&mut self) -> bool {
+        let is_left = self.reap();
+        let Some(cgroup) = self.cgroup.as_ref().filter(|cgroup| !is_left && cgroup.is_populated()) else {
+            return is_left;
+        };
+        let _ = poll(&mut [PollFd::new(cgroup, PollFlags::PRI)], Some(&COUNTED_OUT));
+        cgroup.is_populated()
+    }
+
+    /// Hears of all children that have ended or were stopped; tells whether there are others.
+    fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
                 Ok(Some((pid, status))) if pid == self.leader => {
@@ -131,7 +212,7 @@ impl Program {
     fn on_stopped(&mut self, number: i32) {
         let wants_terminal = [Signal::TTIN, Signal::TTOU].iter().any(|signal| signal.as_raw() == number);
         if wants_terminal && self.give_terminal() {
-            self.signal(Signal::CONT);
+            let _ = self.signal(Signal::CONT);
         } else if self.terminal.is_some() && (wants_terminal || number == Signal::TSTP.as_raw()) {
             // The shell must see the whole job stopped. Here the signal is only noted, as all of ours are.
             let _ = kill_current_process_group(Signal::TSTP);
@@ -144,7 +225,7 @@ impl Program {
         if self.has_terminal {
             self.give_terminal();
         }
-        self.signal(Signal::CONT);
+        let _ = self.signal(Signal::CONT);
     }
 
     /// Makes its group the foreground if ours is.
@@ -166,6 +247,24 @@ impl Program {
             }
         }
     }
+}
+
+/// The children of a process, as far as they were started by its first thread.
+fn children_of(process: Pid) -> Vec<Pid> {
+    let process = process.as_raw_nonzero();
+    listed_in(&format!("/proc/{process}/task/{process}/children"))
+}
+
+/// The processes whose numbers are in a file of the system.
+fn listed_in(path: &str) -> Vec<Pid> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
+}
+
+/// Whether a child has ended, and we have not heard of it yet: it may not be signalled either.
+fn has_ended(child: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    waitid(WaitId::Pid(child), options).is_ok_and(|status| status.is_some())
 }
 
 /// Whoever started this process may have had it ignore the ends of its children: then the system forgets their statuses, and tells

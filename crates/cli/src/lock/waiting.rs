@@ -48,6 +48,7 @@ pub(super) fn obtain(
         looks_at: Some(now),
         answers_by: Some(now + ANSWER),
         was_welcome: false,
+        spare: Ticks(0),
         missing: None,
     };
     loop {
@@ -100,6 +101,8 @@ struct Waiting<'a> {
     answers_by: Option<Ticks>,
     /// Whether any daemon has said welcome until now.
     was_welcome: bool,
+    /// How near a deadline of the last one may be while all is well.
+    spare: Ticks,
     /// Why there is no daemon, if none is there at all.
     missing: Option<Refusal>,
 }
@@ -190,8 +193,13 @@ impl Waiting<'_> {
         let goes_on = self.line.as_mut().is_some_and(|line| line.take_in().unwrap_or(false));
         while let Some(told) = self.line.as_mut().map(Line::next).transpose()?.flatten() {
             match told {
-                Told::Welcome { .. } => self.on_welcome()?,
-                Told::Granted { number: REQUEST, fences, until } => return Ok(Some(Grant { fences, until })),
+                Told::Welcome { spare, .. } => {
+                    self.spare = spare;
+                    self.on_welcome()?;
+                }
+                Told::Granted { number: REQUEST, fences, until } => {
+                    return Ok(Some(Grant { fences, until, spare: self.spare }));
+                }
                 Told::Refused { number: REQUEST, why: Reason::TimedOut } => self.ask_why()?,
                 Told::Status { number: WHY, status } => return Err(self.too_late(Some(&status))),
                 Told::Refused { number: REQUEST, why: Reason::Leaving } => {

@@ -3,37 +3,16 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Child;
 
 use doorway_client::clock;
 use doorway_client::protocol::{Ask, NodeStatus, OwnStatus, Status, Told};
 use doorway_core::Ticks;
 use doorway_node::{Loss, Reason};
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Signal, kill_process, test_kill_process};
 
 use crate::scripted;
-use crate::scripted::{Daemon, after, end, pass};
+use crate::scripted::{Daemon, PATIENT, after, end, line, own, pass, process};
 use crate::terminal;
-
-/// The next line that a command prints.
-fn line(child: &mut Child) -> String {
-    let mut line = Vec::new();
-    // Byte by byte, so that nothing of the next line is taken.
-    let out = child.stdout.as_mut().expect("a pipe");
-    let mut byte = [0];
-    while std::io::Read::read(out, &mut byte).expect("it speaks") == 1 && byte != *b"\n" {
-        line.push(byte[0]);
-    }
-    terminal::text(&line)
-}
-
-fn process(number: &str) -> Pid {
-    number.parse().ok().and_then(Pid::from_raw).expect("the number of a process")
-}
-
-fn own(child: &Child) -> Pid {
-    Pid::from_raw(child.id().try_into().expect("a small number")).expect("a process")
-}
 
 #[test]
 fn the_status_is_the_commands_and_the_section_is_given_back_by_word() {
@@ -94,7 +73,7 @@ fn what_was_typed_reaches_the_daemon() {
 #[test]
 fn whoever_started_it_may_ignore_the_ends_of_its_children() {
     let daemon = Daemon::new("ignored-children");
-    let child = daemon.lock_ignoring_children(&["x", "--", "sh", "-c", "exit 7"]);
+    let child = daemon.lock_ignoring("CHLD", &["x", "--", "sh", "-c", "exit 7"]);
     let (mut client, _) = daemon.granted(60_000);
     assert!(client.hears_release());
     assert_eq!(end(child), (7, String::new(), String::new()));
@@ -220,19 +199,6 @@ fn whoever_does_not_obey_is_stopped_at_the_deadline_though_the_command_itself_ha
 }
 
 #[test]
-fn a_margin_that_no_renewal_leaves_time_for_is_an_own_failure() {
-    let daemon = Daemon::new("margin");
-    let child = daemon.lock(&["x", "--margin", "5s", "--", "true"]);
-    let (mut client, request) = daemon.granted(900);
-    client.say(&Told::Renewed { number: request.number, until: after(1_000) });
-    let (status, _, said) = end(child);
-    assert_eq!(
-        (status, said.as_str()),
-        (125, "doorway: --margin 5s is longer than a grant is valid: give less\n")
-    );
-}
-
-#[test]
 fn a_dead_daemon_leaves_the_command_its_time_and_no_more() {
     let daemon = Daemon::new("dead");
     let child = daemon.lock(&["x", "--", "sh", "-c", "read line; exit 3"]);
@@ -349,8 +315,7 @@ fn whoever_is_put_out_is_asked_at_once_and_has_time_until_the_deadline() {
 #[test]
 fn on_lost_signal_asks_and_waits_and_ignore_only_says_it() {
     let daemon = Daemon::new("on-lost");
-    let patient = ["sh", "-c", "trap 'echo asked' TERM; echo in; while ! read line; do :; done; exit 3"];
-    let mut child = daemon.lock(&[&["x", "--on-lost", "signal", "--"][..], &patient].concat());
+    let mut child = daemon.lock(&[&["x", "--on-lost", "signal", "--"][..], PATIENT].concat());
     let (mut client, request) = daemon.granted(60_000);
     assert_eq!(line(&mut child), "in");
     client.say(&Told::Lost { number: request.number, why: Loss::Lease });
@@ -358,7 +323,7 @@ fn on_lost_signal_asks_and_waits_and_ignore_only_says_it() {
     child.stdin.take().expect("a pipe").write_all(b"go\n").expect("it still runs");
     assert_eq!(end(child).0, 122, "it ended in its own time, without the lock");
 
-    let mut child = daemon.lock(&[&["x", "--on-lost", "ignore", "--"][..], &patient].concat());
+    let mut child = daemon.lock(&[&["x", "--on-lost", "ignore", "--"][..], PATIENT].concat());
     let (client, _) = daemon.granted(400);
     let deadline = after(400);
     assert_eq!(line(&mut child), "in");
@@ -462,8 +427,8 @@ fn bad_usage_is_refused_in_one_sentence() {
         ("lock x --wait 0s -- true", "that is --try"),
         ("lock x --max-hold 0ms -- true", "leaves no time"),
         ("lock x --ttl 0s -- true", "--ttl 0s loses the lock at once"),
-        ("lock x --ttl 599ms -- true", "--ttl 599ms is too short for --margin 200ms"),
-        ("lock x --ttl 599ms -- true", "give at least 600ms"),
+        ("lock x --ttl 599ms --margin 200ms -- true", "--ttl 599ms is too short for --margin 200ms"),
+        ("lock x --ttl 599ms --margin 200ms -- true", "give at least 600ms"),
         ("lock x --ttl 10s --max-hold 10s -- true", "--ttl 10s changes nothing, as --max-hold 10s is over"),
         ("lock x --on-lost dance -- true", "kill, signal, ignore"),
         ("lock x --socket s --node a -- true", "cannot be used with"),

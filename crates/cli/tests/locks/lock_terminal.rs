@@ -1,5 +1,7 @@
 //! `doorway lock` at a terminal: Ctrl-C, Ctrl-Z, and programs that read what is typed.
 
+use std::process::{Command, Stdio};
+
 use crate::fleet::Dev;
 use crate::shell::Shell;
 
@@ -50,4 +52,21 @@ fn a_command_at_a_terminal_is_stopped_continued_and_ended_as_any_other() {
     shell.types(CTRL_C);
     shell.tells_status("130");
     assert!(!shell.shown.contains("after"), "{}", shell.shown);
+}
+
+/// As `nohup cargo xtask test &` in a script has them run: without a terminal, and with the signals of terminals ignored.
+#[test]
+fn the_tests_with_terminals_and_signals_pass_in_the_background() {
+    let own = std::env::current_exe().expect("this program");
+    let script = "trap '' INT QUIT HUP; exec setsid --wait \"$@\"";
+    let tests = [
+        "lock_terminal::a_command_at_a_terminal_is_stopped_continued_and_ended_as_any_other",
+        "lock_alone::a_signal_while_waiting_withdraws_the_wish",
+        "lock_alone::signals_are_passed_on_to_the_whole_group",
+    ];
+    let mut shell = Command::new("bash");
+    shell.args(["-c", script, "bash"]).arg(own).arg("--exact").args(tests).stdin(Stdio::null());
+    let output = shell.output().expect("a shell");
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("3 passed"), "{told}");
 }

@@ -29,8 +29,11 @@ fn a_configuration_is_checked_with_the_line_of_the_mistake() {
         ("#lease = \"1s\"", "lease = \"soon\"", format!("line {}: \"soon\" is no time", line("#lease"))),
         (
             "#lease = \"1s\"",
-            "lease = \"300ms\"",
-            format!("line {}: the lease must be longer than", line("#lease")),
+            "lease = \"500ms\"",
+            format!(
+                "line {}: the lease must be at least 600ms, two margins and two heartbeats",
+                line("#lease")
+            ),
         ),
         ("#data = ", "dota = ", format!("line {}: there is no key `dota`", line("#data"))),
         (

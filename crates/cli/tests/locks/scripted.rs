@@ -9,13 +9,19 @@ use std::time::Duration;
 use doorway_client::clock;
 use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Status, Told, VERSION};
 use doorway_core::{Fence, SectionName, Ticks};
+use rustix::net::RecvFlags;
+use rustix::process::Pid;
 
 use crate::terminal;
 
 /// Nothing in these tests takes this long.
 pub const LONG: Duration = Duration::from_secs(30);
 
-const BINARY: &str = env!("CARGO_BIN_EXE_doorway");
+pub const BINARY: &str = env!("CARGO_BIN_EXE_doorway");
+
+/// A command that says when it is asked to stop, and stops when a line is typed.
+pub const PATIENT: &[&str] =
+    &["sh", "-c", "trap 'echo asked' TERM; echo in; while ! read line; do :; done; exit 3"];
 
 /// Somebody who listens where a daemon would.
 pub struct Daemon {
@@ -35,14 +41,18 @@ impl Daemon {
         self.run(Command::new(BINARY).arg("lock").args(line))
     }
 
-    /// The same, started by somebody who ignores the ends of its children.
-    pub fn lock_ignoring_children(&self, line: &[&str]) -> Child {
-        let script = "trap '' CHLD; exec \"$@\"";
-        self.run(Command::new("bash").args(["-c", script, "bash", BINARY, "lock"]).args(line))
+    /// The same, started by a process that ignores these signals.
+    pub fn lock_ignoring(&self, signals: &str, line: &[&str]) -> Child {
+        let script = format!("trap '' {signals}; exec \"$@\"");
+        self.run(Command::new("bash").args(["-c", &script, "bash", BINARY, "lock"]).args(line))
     }
 
-    fn run(&self, command: &mut Command) -> Child {
-        command
+    /// A command that finds this daemon. Tests that run in the background inherit ignored signals; it does not.
+    pub fn run(&self, command: &Command) -> Child {
+        Command::new("env")
+            .arg("--default-signal")
+            .arg(command.get_program())
+            .args(command.get_args())
             .env("DOORWAY_SOCKET", &self.socket)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -67,6 +77,15 @@ impl Daemon {
         client
     }
 
+    /// The next client, welcomed by a daemon whose deadlines may be so near, and let in until so many milliseconds from now.
+    pub fn granted_with_spare(&self, spare: u64, milliseconds: u64) -> (Client, Request) {
+        let mut client = self.stranger();
+        client.welcome_with(clock::now(), Ticks(spare * 1_000));
+        let request = client.request();
+        client.grant(&request, milliseconds);
+        (client, request)
+    }
+
     /// The next client, to which nothing was said.
     pub fn stranger(&self) -> Client {
         let (stream, _) = self.listener.accept().expect("a client");
@@ -77,12 +96,8 @@ impl Daemon {
     /// The next client, its request for a lock taken.
     pub fn request(&self) -> (Client, Request) {
         let mut client = self.client();
-        let introduced = client.hear();
-        assert!(matches!(introduced, Some(Ask::Introduce { .. })), "{introduced:?}");
-        let Some(Ask::Lock { number, names, patience, max_hold, ttl, .. }) = client.hear() else {
-            panic!("a request for a lock")
-        };
-        (client, Request { number, names, patience, max_hold, ttl })
+        let request = client.request();
+        (client, request)
     }
 
     /// The next client, let in with fences from 41 on until so many milliseconds from now.
@@ -111,14 +126,23 @@ pub struct Client {
 impl Client {
     /// Says welcome as a daemon does on whose clock it is this time.
     pub fn welcome(&mut self, now: Ticks) {
+        self.welcome_with(now, Ticks(60_000_000));
+    }
+
+    fn welcome_with(&mut self, now: Ticks, spare: Ticks) {
         let (cluster, node) = ("lab".to_owned(), "a".to_owned());
-        self.say(&Told::Welcome {
-            version: VERSION,
-            cluster,
-            node,
-            now,
-            clock: clock::name().map(str::to_owned),
-        });
+        let clock = clock::name().map(str::to_owned);
+        self.say(&Told::Welcome { version: VERSION, cluster, node, now, clock, spare });
+    }
+
+    /// Its introduction, and its request for a lock.
+    fn request(&mut self) -> Request {
+        let introduced = self.hear();
+        assert!(matches!(introduced, Some(Ask::Introduce { .. })), "{introduced:?}");
+        let Some(Ask::Lock { number, names, patience, max_hold, ttl, .. }) = self.hear() else {
+            panic!("a request for a lock")
+        };
+        Request { number, names, patience, max_hold, ttl }
     }
 
     pub fn say(&mut self, told: &Told) {
@@ -140,6 +164,12 @@ impl Client {
         Some(protocol::read(&body).expect("a word of the protocol"))
     }
 
+    /// Whether there is nothing to hear, and the connection is open.
+    pub fn has_said_nothing(&self) -> bool {
+        let heard = rustix::net::recv(&self.stream, &mut [0_u8; 1], RecvFlags::DONTWAIT | RecvFlags::PEEK);
+        heard.is_err_and(|error| error == rustix::io::Errno::AGAIN)
+    }
+
     /// Whether the client leaves by word, and is told that it was heard.
     pub fn hears_release(&mut self) -> bool {
         let released = matches!(self.hear(), Some(Ask::Release { .. }));
@@ -148,6 +178,26 @@ impl Client {
         }
         released
     }
+}
+
+/// The next line that a command prints.
+pub fn line(child: &mut Child) -> String {
+    let mut line = Vec::new();
+    // Byte by byte, so that nothing of the next line is taken.
+    let out = child.stdout.as_mut().expect("a pipe");
+    let mut byte = [0];
+    while std::io::Read::read(out, &mut byte).expect("it speaks") == 1 && byte != *b"\n" {
+        line.push(byte[0]);
+    }
+    terminal::text(&line)
+}
+
+pub fn process(number: &str) -> Pid {
+    number.parse().ok().and_then(Pid::from_raw).expect("the number of a process")
+}
+
+pub fn own(child: &Child) -> Pid {
+    Pid::from_raw(child.id().try_into().expect("a small number")).expect("a process")
 }
 
 /// So many milliseconds from now.

@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::fleet::{self, Process};
@@ -24,7 +26,12 @@ impl Shell {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&terminal).and_then(|()| unlockpt(&terminal)).expect("it is ours");
         let name = ptsname(&terminal, Vec::new()).expect("it has a name").into_string().expect("of letters");
-        let open = || File::options().read(true).write(true).open(&name).expect("it can be opened");
+        // It is the shell's terminal and not ours: tests may be run by a process that has none, and would get this one.
+        let not_ours = OFlags::NOCTTY.bits().cast_signed();
+        let open = || {
+            let mut options = File::options();
+            options.read(true).write(true).custom_flags(not_ours).open(&name).expect("it can be opened")
+        };
         let own = Path::new(env!("CARGO_BIN_EXE_doorway")).parent().expect("a folder");
         let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
         // Tests that run in the background inherit an ignored SIGINT, and so would everything that this shell starts.

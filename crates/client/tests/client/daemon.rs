@@ -42,7 +42,8 @@ impl Daemon {
     /// The same, with the name of that clock if it has one.
     pub fn welcome_by(&self, now: Ticks, clock: Option<&str>) {
         let (cluster, node, clock) = ("test".to_owned(), "a".to_owned(), clock.map(str::to_owned));
-        self.tell(&Told::Welcome { version: protocol::VERSION, cluster, node, now, clock });
+        let spare = Ticks(500_000);
+        self.tell(&Told::Welcome { version: protocol::VERSION, cluster, node, now, clock, spare });
     }
 
     pub fn tell(&self, told: &Told) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use doorway_client::protocol::{self, Told, frame};
 use doorway_client::{Client, Error, Lost, clock};
+use doorway_core::Ticks;
 use doorway_node::Reason;
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -39,6 +40,7 @@ fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
         node: String::new(),
         now: clock::now(),
         clock: None,
+        spare: Ticks(0),
     };
     let acts: [(&str, Vec<u8>); 5] = [
         ("bytes are no message", vec![2, 0, 0, 0, 0xff, 0xff]),

@@ -3,6 +3,7 @@
 
 mod clocks;
 mod daemon;
+mod forked;
 mod giving_up;
 mod holding;
 mod hostile;

@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 
 pub(crate) use self::outbox::Outbox;
 pub(crate) use self::places::Places;
+use crate::config::times::spare;
 use crate::driver::{Event, Room};
 use crate::frames::{self, race};
 use crate::shared::{Shared, lock};
@@ -99,6 +100,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream, door: Doo
         node: shared.config.node.get_ref().clone(),
         now: clock::now(),
         clock: clock::name().map(str::to_owned),
+        spare: spare(&shared.config.timing.timing()),
     });
     shared.tell(Event::Came { client, outbox: outbox.clone(), caller });
     let (mut reading, mut writing) = stream.split();

@@ -6,7 +6,7 @@ use doorway_core::Refusal;
 use doorway_node::wire::MOST_NODES;
 use toml::Spanned;
 
-use super::{Config, Peer, Tls};
+use super::{Config, Peer, Tls, times};
 use crate::address;
 use crate::identity::check_name;
 
@@ -54,7 +54,8 @@ impl Config {
             return Err(("socket_group".to_owned(), sentence.to_owned()));
         }
         self.check_limits()?;
-        self.timing.timing().fault().map_or(Ok(()), |(names, sentence)| {
+        let timing = self.timing.timing();
+        times::fault(&timing).or_else(|| timing.fault()).map_or(Ok(()), |(names, sentence)| {
             let mut keys = names.iter().map(|name| format!("timing.{name}"));
             let key = keys.find(|key| self.lines.has(key));
             Err((key.unwrap_or_else(|| "timing".to_owned()), sentence))
@@ -297,8 +298,19 @@ mod tests {
     #[test]
     fn times_that_do_not_fit_and_places_that_are_none_are_told_with_the_line_of_their_key() {
         for (from, to, told) in [
-            ("#time", "lease = \"300ms\"", "line 7: the lease must be longer than"),
-            ("#time", "idle = \"9s\"\nheartbeat = \"600ms\"", "line 8: the lease must be longer than"),
+            ("#time", "lease = \"300ms\"", "line 7: the lease must be at least 600ms"),
+            (
+                "#time",
+                "lease = \"500ms\"",
+                "line 7: the lease must be at least 600ms, two margins and two heartbeats",
+            ),
+            ("#time", "idle = \"9s\"\nheartbeat = \"600ms\"", "line 8: the lease must be at least 1400ms"),
+            (
+                "#time",
+                "idle = \"9s\"\nmargin = \"9ms\"",
+                "line 8: `margin` must be at least 10ms, as timers may be 10ms late",
+            ),
+            ("#time", "election = \"10ms\"", "line 7: `election` must be at least 50ms"),
             ("#time", "idle = \"9s\"\nlease = \"2s\"", "line 8: the detection time must not be shorter"),
             ("#time", "lease = \"1s\"\nidle = \"0s\"", "line 8: `idle` must be longer than nothing"),
             ("#time", "idle = \"2h\"", "line 7: `idle` must not be longer than an hour"),

@@ -6,6 +6,7 @@ mod changes;
 mod check;
 mod group;
 mod lines;
+pub(crate) mod times;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

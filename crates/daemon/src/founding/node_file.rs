@@ -100,7 +100,7 @@ CHOSEN
 
 # The times of the cluster; the same at all nodes.
 [timing]
-# For how long a node may act without hearing from a majority.
+# For how long a node may act without hearing from a majority; at least two margins and two heartbeats.
 #lease = "1s"
 # How long before the end of its lease it tells those inside to stop.
 #margin = "100ms"

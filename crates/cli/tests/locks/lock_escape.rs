@@ -1,0 +1,334 @@
+//! Commands of `doorway lock` that try to escape: by another user, by another session. With a cgroup, and without.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command};
+
+use doorway_client::protocol::{Ask, Told};
+use doorway_node::Loss;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, getuid, kill_process, test_kill_process};
+
+use crate::fleet::{Folder, until};
+use crate::scripted::{BINARY, Client, Daemon, Request, after, end, line, own, process};
+
+/// A user who may nothing.
+const NOBODY: u32 = 65_534;
+
+/// What the command does as root: it says who it is, and goes on whatever it is told; not for ever, as nothing ends it if a test fails.
+const STUBBORN: &str =
+    "trap '' TERM; echo $$; n=0; while [ $n -lt 10000 ]; do sleep 0.01; n=$((n + 1)); done";
+
+/// A place in which an ordinary user runs `doorway lock`, with a program that makes whoever runs it root.
+struct Place {
+    daemon: Daemon,
+    folder: Folder,
+}
+
+impl Place {
+    /// None where there is no such program, or nobody to be.
+    fn new(test: &str) -> Option<Self> {
+        if !getuid().is_root() {
+            eprintln!("skipped: only root can make a program that changes its uid");
+            return None;
+        }
+        let place = Self { daemon: Daemon::new(test), folder: Folder::new(test) };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut found = std::env::split_paths(&path).map(|folder| folder.join("setpriv"));
+        let setpriv = found.find(|path| path.exists());
+        let Some(setpriv) = setpriv else {
+            eprintln!("skipped: there is no setpriv here");
+            return None;
+        };
+        // Not by this process: what another test starts meanwhile would have the file open for writing, and nobody could run it.
+        let copied = Command::new("cp").args([&setpriv, &place.root()]).status().expect("cp starts");
+        assert!(copied.success());
+        fs::set_permissions(place.root(), fs::Permissions::from_mode(0o4755)).expect("it is ours");
+        fs::set_permissions(&place.daemon.socket, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        let tried = ["sh", "-c", "\"$0\" --version && \"$@\"", BINARY];
+        let tried = place.as_nobody().args(tried).args(place.as_root(&["id", "-u"])).output();
+        let is_right = tried.is_ok_and(|tried| tried.stdout.ends_with(b"\n0\n"));
+        if !is_right {
+            eprintln!("skipped: an ordinary user can run no set-user-ID program here, or not this one");
+            return None;
+        }
+        Some(place)
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.0.join("root")
+    }
+
+    fn as_nobody(&self) -> Command {
+        let mut command = Command::new("setpriv");
+        let user = NOBODY.to_string();
+        command.args(["--reuid", &user, "--regid", &user, "--clear-groups"]);
+        command
+    }
+
+    /// A command that changes its uid to root's, for good.
+    fn as_root(&self, command: &[&str]) -> Vec<String> {
+        let root = self.root().to_string_lossy().into_owned();
+        let own = [&root, "--reuid", "0", "--regid", "0", "--clear-groups"];
+        own.iter().chain(command).map(ToString::to_string).collect()
+    }
+
+    /// `doorway lock` of an ordinary user with these words before and after `--`.
+    fn lock(&self, words: &[&str], command: &[String]) -> Child {
+        self.daemon.run(self.as_nobody().args([BINARY, "lock", "x"]).args(words).arg("--").args(command))
+    }
+}
+
+/// The lines that `doorway lock` says.
+struct Said(BufReader<ChildStderr>);
+
+impl Said {
+    fn of(child: &mut Child) -> Self {
+        Self(BufReader::new(child.stderr.take().expect("a pipe")))
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("it speaks");
+        line
+    }
+
+    fn rest(mut self) -> String {
+        let mut text = String::new();
+        self.0.read_to_string(&mut text).expect("it speaks");
+        text
+    }
+}
+
+fn lose(client: &mut Client, request: &Request) {
+    client.say(&Told::Lost { number: request.number, why: Loss::Lease });
+}
+
+/// The words that a daemon says every moment, until `doorway lock` has seen what it has to say something of.
+fn renew_until_said(client: &mut Client, request: &Request, said: &Said) {
+    let moment = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+    let is_said = || {
+        poll(&mut [PollFd::new(said.0.get_ref(), PollFlags::IN)], Some(&moment)).is_ok_and(|ready| ready > 0)
+    };
+    until("it says something", || {
+        client.say(&Told::Renewed { number: request.number, until: after(60_000) });
+        is_said()
+    });
+}
+
+const LOST: &str =
+    "doorway: the lock on x is lost, as this node has not heard from a majority of the voters for too long:";
+const RUNS_ON: &str = "changed its uid, cannot be stopped and runs on without the lock\n";
+const WARNING: &str = "changed its uid and cannot be stopped: if the lock on x is lost, it runs on and only its fence protects\n";
+
+/// Whether a client that has lost its lock leaves by word; it does not wait for an answer.
+fn leaves_by_word(client: &mut Client) -> bool {
+    let asks: Vec<Ask> = std::iter::from_fn(|| client.hear()).collect();
+    matches!(asks[..], [Ask::Release { .. }, Ask::Status { .. }])
+}
+
+/// Until the command has ended by itself, nothing ends and nothing is given back.
+fn runs_on_until_it_ends(child: Child, client: &mut Client, command: Pid) {
+    let mut child = child;
+    assert!(test_kill_process(command).is_ok(), "it runs on");
+    assert!(child.try_wait().expect("it can be asked").is_none(), "and so does its watcher");
+    assert!(client.has_said_nothing(), "which has given nothing back");
+    kill_process(command, Signal::KILL).expect("it lives");
+    assert!(leaves_by_word(client));
+    assert_eq!(end(child).0, 123);
+}
+
+#[test]
+fn a_command_that_changed_its_uid_is_told_of_at_once_and_when_it_runs_on() {
+    let Some(place) = Place::new("uid") else { return };
+    let mut child = place.lock(&[], &place.as_root(&["sh", "-c", STUBBORN]));
+    let mut said = Said::of(&mut child);
+    let (mut client, request) = place.daemon.granted(60_000);
+    let command = process(&line(&mut child));
+    renew_until_said(&mut client, &request, &said);
+    assert_eq!(said.line(), format!("doorway: the command {WARNING}"));
+    lose(&mut client, &request);
+    assert_eq!(said.line(), format!("{LOST} the command {RUNS_ON}"));
+    runs_on_until_it_ends(child, &mut client, command);
+    assert_eq!(said.rest(), "");
+}
+
+#[test]
+fn what_the_command_started_as_another_user_is_told_of_when_it_runs_on() {
+    let Some(place) = Place::new("uid-child") else { return };
+    let script = ["sh", "-c", "\"$@\" & wait", "sh"].map(str::to_owned);
+    let command = place.as_root(&["sh", "-c", STUBBORN]);
+    let mut child = place.lock(&[], &[&script[..], &command].concat());
+    let mut said = Said::of(&mut child);
+    let (mut client, request) = place.daemon.granted(60_000);
+    let command = process(&line(&mut child));
+    renew_until_said(&mut client, &request, &said);
+    assert_eq!(said.line(), format!("doorway: a process of the command {WARNING}"));
+    lose(&mut client, &request);
+    assert_eq!(said.line(), format!("{LOST} a process of the command {RUNS_ON}"));
+    runs_on_until_it_ends(child, &mut client, command);
+    assert_eq!(said.rest(), "");
+}
+
+#[test]
+fn a_signal_that_cannot_be_passed_on_is_told_of() {
+    let Some(place) = Place::new("uid-signal") else { return };
+    // It starts nothing that could outlive it.
+    let mut child = place.lock(&[], &place.as_root(&["sh", "-c", "echo $$; exec sleep 100"]));
+    let mut said = Said::of(&mut child);
+    let (mut client, _) = place.daemon.granted(60_000);
+    let command = process(&line(&mut child));
+    kill_process(own(&child), Signal::USR1).expect("it lives");
+    let sentence = "doorway: SIGUSR1 cannot be passed on: the command changed its uid\n";
+    // It may also have said by then that the command cannot be stopped.
+    let first = said.line();
+    assert!(first == sentence || said.line() == sentence, "{first}");
+    kill_process(command, Signal::KILL).expect("it lives");
+    assert!(client.hears_release());
+    assert_eq!(end(child).0, 137, "it has not lost its lock");
+}
+
+/// A cgroup below that of the tests, given to a user; gone with its owner.
+struct Delegated(PathBuf);
+
+impl Delegated {
+    /// None where there are no such cgroups.
+    fn new(test: &str) -> Option<Self> {
+        let folder = own_cgroup()?.join(format!("dw-{}-{test}", std::process::id()));
+        if fs::create_dir(&folder).is_err() || !folder.join("cgroup.kill").exists() {
+            let _ = fs::remove_dir(&folder);
+            eprintln!("skipped: no cgroup can be made here, or none with cgroup.kill");
+            return None;
+        }
+        let given = Self(folder);
+        for part in ["", "cgroup.procs", "cgroup.threads", "cgroup.subtree_control"] {
+            chown(given.0.join(part), Some(NOBODY), Some(NOBODY)).expect("it is ours");
+        }
+        Some(given)
+    }
+
+    fn is_empty(&self) -> bool {
+        let entries = fs::read_dir(&self.0).expect("it is there").flatten();
+        !entries.into_iter().any(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+    }
+}
+
+impl Drop for Delegated {
+    fn drop(&mut self) {
+        let _ = fs::write(self.0.join("cgroup.kill"), "1");
+        // What was killed is counted until it has ended. Nothing is left to be killed unless a test has failed.
+        for _ in 0..100 {
+            for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
+                let _ = fs::remove_dir(entry.path());
+            }
+            if fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    }
+}
+
+/// The folder of this process's cgroup of version 2.
+fn own_cgroup() -> Option<PathBuf> {
+    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let name = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    Some(Path::new(&cgroups()?).join(name))
+}
+
+/// Where cgroups of version 2 are mounted.
+fn cgroups() -> Option<String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let mount = mounts.lines().find(|line| line.contains(" - cgroup2 "))?;
+    mount.split(' ').nth(4).map(str::to_owned)
+}
+
+#[test]
+fn a_command_in_a_cgroup_is_stopped_whatever_its_uid_and_session() {
+    let Some(place) = Place::new("cgroup") else { return };
+    let Some(given) = Delegated::new("cgroup") else { return };
+    // One as root, and one as root in another session whose parent has ended.
+    let stubborn = place.folder.0.join("stubborn");
+    fs::write(&stubborn, STUBBORN).expect("a script");
+    let command = place.as_root(&["sh", &stubborn.to_string_lossy()]).join(" ");
+    let script = format!("setsid sh -c '{command} &' & {command}");
+    let enter = format!("echo 0 > {}/cgroup.procs && exec \"$@\"", given.0.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &enter, "sh"]).arg(place.as_nobody().get_program()).args(place.as_nobody().get_args());
+    shell.args([BINARY, "lock", "x", "--", "sh", "-c", &script]);
+    let mut child = place.daemon.run(&shell);
+    let said = Said::of(&mut child);
+    let (mut client, request) = place.daemon.granted(60_000);
+    let commands = [process(&line(&mut child)), process(&line(&mut child))];
+    assert!(!given.is_empty(), "it has a cgroup of its own");
+    client.say(&Told::Renewed { number: request.number, until: after(70_000) });
+    lose(&mut client, &request);
+    assert!(leaves_by_word(&mut client));
+    let ended = commands.map(|command| test_kill_process(command).is_err());
+    assert_eq!((end(child).0, ended), (122, [true, true]));
+    assert_eq!(said.rest(), format!("{LOST} the command was stopped\n"));
+    until("the cgroup is removed", || given.is_empty());
+}
+
+#[test]
+fn what_a_killed_watcher_leaves_is_removed_by_the_next() {
+    if !getuid().is_root() {
+        eprintln!("skipped: only root can make a cgroup for the test");
+        return;
+    }
+    let Some(given) = Delegated::new("left") else { return };
+    let daemon = Daemon::new("cgroup-left");
+    let enter = format!("echo 0 > {}/cgroup.procs && exec \"$@\"", given.0.display());
+    let lock = |script: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &enter, "sh", BINARY, "lock", "x", "--", "sh", "-c", script]);
+        daemon.run(&shell)
+    };
+    let mut child = lock("sleep 1000 >&- 2>&- & echo $!; wait");
+    let (mut client, _) = daemon.granted(60_000);
+    let grandchild = process(&line(&mut child));
+    kill_process(own(&child), Signal::KILL).expect("it lives");
+    child.wait().expect("it has ended");
+    kill_process(grandchild, Signal::KILL).expect("it lives");
+    assert_eq!(client.hear(), None);
+    assert!(!given.is_empty(), "nobody was there to remove it");
+    until("it is removed", || {
+        let child = lock("true");
+        let (mut client, _) = daemon.granted(60_000);
+        assert!(client.hears_release());
+        assert_eq!(end(child).0, 0);
+        given.is_empty()
+    });
+}
+
+#[test]
+fn a_cgroup_is_made_where_they_are_mounted_and_missed_where_they_are_not() {
+    let Some(mount) = cgroups().filter(|_| getuid().is_root()) else {
+        eprintln!("skipped: only root can mount cgroups elsewhere, and there must be some");
+        return;
+    };
+    let (daemon, folder) = (Daemon::new("cgroup-mounts"), Folder::new("cgroup mounts"));
+    let nowhere = format!("umount -l '{mount}'");
+    let elsewhere = format!("{nowhere} && mount -t cgroup2 none '{}'", folder.0.display());
+    for (mounts, is_made) in [(elsewhere, true), (nowhere, false)] {
+        let mut tried = Command::new("unshare");
+        if !tried.args(["-m", "sh", "-c", &mounts]).output().is_ok_and(|tried| tried.status.success()) {
+            eprintln!("skipped: nothing can be mounted here");
+            continue;
+        }
+        let script = format!("{mounts}; exec \"$@\"");
+        let mut shell = Command::new("unshare");
+        shell.args(["-m", "sh", "-c", &script, "sh", BINARY, "lock", "x", "--", "cat", "/proc/self/cgroup"]);
+        let child = daemon.run(&shell);
+        let (mut client, _) = daemon.granted(60_000);
+        assert!(client.hears_release());
+        let (status, out, said) = end(child);
+        assert_eq!(
+            (status, said.as_str(), out.contains("doorway-lock-")),
+            (0, "", is_made),
+            "{mounts}: {out}"
+        );
+    }
+}
