@@ -16,3 +16,4 @@ mod restarts;
 mod scene;
 mod set_back;
 mod takeovers;
+mod voters;
