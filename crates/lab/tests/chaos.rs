@@ -202,7 +202,8 @@ fn where_clocks_drift_beyond_the_bound_two_are_inside_and_the_fence_stops_the_ol
     let job = |seed| run(&recipe, 5, seed, Some(Flaw::DriftBeyondBound));
     let found = first_seed(1_000, job, |_, outcome| {
         let has = |kind| outcome.violations.iter().any(|violation| violation.kind == kind);
-        assert!(!has(Kind::Fence), "{:?}", outcome.violations);
+        // A node that still acts in its old view lets clients in with fences below those of the newer view: the store refuses them.
+        assert!(!has(Kind::Fence) || has(Kind::Store), "{:?}", outcome.violations);
         has(Kind::TwoInside) && has(Kind::Store)
     });
     println!("two inside, and the store refuses the older one, with seed {found:?}");

@@ -17,3 +17,4 @@ mod restarts;
 mod scene;
 mod set_back;
 mod takeovers;
+mod voters;

@@ -172,24 +172,23 @@ impl LockNode {
             || self.has(Flaw::SetBackVotes)
     }
 
-    /// Whether a message is of the start of its sender that has greeted, if it tells, and of a disk that has come as far as it was
-    /// heard to have; then it is noted how far the disk has come. Otherwise it is late, or its greeting is, and the sender is asked to greet again. One that names the disk of another node is let through: that is a lie, and will be noticed.
+    /// Whether a message is of the start of its sender that has greeted, if it tells; then it is noted how far the disk has come. Otherwise
+    /// it is late, or its greeting is, and the sender is asked to greet again; also if its disk was heard to have come further. One that names the disk of another node is let through: that is a lie, and will be noticed.
     pub(super) fn is_of_known_start(&mut self, from: NodeId, msg: &Msg) -> bool {
         let Some((disk, state)) = msg.origin().filter(|_| from != self.setup.me) else { return true };
         let known = self.acquaintances.known.get(&from).map(|known| known.life);
         let is_same = known.is_some_and(|life| life.disk == disk && life.start().is_same_start(&state));
         let is_elsewhere = self.is_elsewhere(disk, from);
-        // R28: a machine that is set back with its memory keeps its start and has synced less. A message that is merely late looks
-        // the same, and is as good as lost; the next greeting tells which it was.
-        let is_behind =
-            is_same && !matches!(msg, Msg::Leave(_)) && self.acquaintances.has_synced_more(disk, &state);
-        let is_behind = is_behind && !self.has(Flaw::SyncedIgnored) && !self.has(Flaw::SetBackVotes);
-        if is_same && !is_behind {
+        // R28: a machine that is restored with its memory goes on in the same start and has synced less than it said. A message
+        // that is merely late looks the same, so it counts, and the sender is greeted anew: only that tells which it was.
+        let is_behind = is_same && self.acquaintances.has_synced_more(disk, &state);
+        if is_same {
             self.acquaintances.note(disk, state);
-        } else if !is_elsewhere {
+        }
+        if !is_same && !is_elsewhere || is_behind && !matches!(msg, Msg::Leave(_)) {
             self.acquaintances.known.entry(from).and_modify(|known| known.is_doubted = true);
         }
-        is_same && !is_behind || is_elsewhere
+        is_same || is_elsewhere
     }
 
     /// A node greets.
