@@ -57,8 +57,9 @@ const ORDEALS: [&str; 8] = [
 /// Runs that end without a leader although all is mended, by what their logs and the code of the engine show: while voters change,
 /// those of the old voters whose votes are needed have the new configuration, without them, in their logs, and nobody else has.
 /// They refuse everybody whose log is shorter, and `noraft` does not let a node stand that is no voter of its own newest
-/// configuration. Nobody is let in, so exclusion holds. When that is mended, these runs no longer stall, and this list fails.
-const STALLS: [(&str, u64); 1] = [("carvalho-roucairol", 52)];
+/// configuration. Nobody is let in, so exclusion holds. That is not mended yet, but since nodes
+/// that keep failing are kept out, none of these seeds comes to it. A run that is listed here and does not stall fails.
+const STALLS: [(&str, u64); 0] = [];
 
 #[test]
 fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
