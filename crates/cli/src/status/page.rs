@@ -161,6 +161,8 @@ pub(crate) fn spoken(span: Ticks) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn widest(text: &str) -> usize {

@@ -48,7 +48,8 @@ impl Outgoing {
     /// The parts to send now.
     fn due(&mut self, now: Ticks, resend: Ticks) -> Vec<u16> {
         // While the window grows, a part may wait behind twice as many others as the one that was answered last, and so may its answer.
-        let patience = resend + Ticks(self.round_trip.0.saturating_mul(4));
+        // An answer that was late because its node stood still says nothing about the link.
+        let patience = (resend + Ticks(self.round_trip.0.saturating_mul(4))).min(Ticks(resend.0 * 20));
         let mut due = Vec::new();
         for (number, sending) in self.under_way.iter_mut().filter(|(_, sending)| now >= sending.again) {
             sending.repeats += 1;
@@ -285,7 +286,7 @@ impl LockNode {
 
     /// How long a member takes to answer a heartbeat, if it does that.
     pub(super) fn round_trip(&self, node: NodeId) -> Ticks {
-        self.round_trips.get(&node).copied().unwrap_or_default()
+        self.round_trips.get(&node).copied().unwrap_or_default().min(self.setup.timing.resend)
     }
 }
 
