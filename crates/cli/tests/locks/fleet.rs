@@ -269,6 +269,15 @@ impl Cluster {
         until(&format!("{node} ends"), || process.0.try_wait().expect("it can be asked").is_some());
     }
 
+    /// Starts a daemon again that has ended by itself.
+    pub fn start_if_ended(&mut self, node: &str) {
+        let process =
+            self.nodes.iter_mut().find_map(|(name, process)| process.as_mut().filter(|_| name == node));
+        if process.is_none_or(|process| process.0.try_wait().expect("it can be asked").is_some()) {
+            self.start(node);
+        }
+    }
+
     /// The fence of an entry through a node.
     pub fn fence(&self, node: &str) -> u64 {
         let (code, out, err) = self.run(&[

@@ -147,7 +147,7 @@ pub struct Times {
     /// How long a member may be silent before it is left out; not shorter than the lease.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detection: Option<Span>,
-    /// How long a member may take to report when a view changes.
+    /// How long nothing may come of a member's report when a view changes; the whole report may take ten times as long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub barrier: Option<Span>,
     /// How long a voter waits for its leader before it stands for election.

@@ -110,7 +110,7 @@ CHOSEN
 #heartbeat = "200ms"
 # How long a member may be silent before it is left out; not shorter than the lease.
 #detection = "1200ms"
-# How long a member may take to report when members change.
+# How long nothing may come of a member's report when members change; the whole may take ten times as long.
 #barrier = "1s"
 # How long a voter waits for its leader before it stands for election.
 #election = "500ms"

@@ -31,9 +31,7 @@ fn assert_sound(states: u64, bounds: &Bounds) {
     println!("{} states, {} steps deep, {} MiB: {bounds:?}", found.states, found.depth, found.bytes >> 20);
     assert_eq!(told, Vec::<String>::new(), "{bounds:?}");
     assert!(found.is_complete, "{bounds:?}: {} states", found.states);
-    if std::env::var_os("COUNT").is_none() {
-        assert_eq!(found.states, states, "{bounds:?}");
-    }
+    assert_eq!(found.states, states, "{bounds:?}");
 }
 
 #[test]
@@ -62,7 +60,7 @@ fn a_log_is_cut_and_its_beginning_is_sent() {
 #[test]
 fn the_voters_change() {
     assert_sound(236_447, &Bounds { change: Some([1, 2].into()), ..Bounds::new(2, 0) });
-    assert_sound(207_756, &Bounds { change: Some([1].into()), ..Bounds::new(2, 0) });
+    assert_sound(210_486, &Bounds { change: Some([1].into()), ..Bounds::new(2, 0) });
     assert_sound(
         291_814,
         &Bounds { listeners: [4].into(), change: Some([1, 4].into()), ..Bounds::new(1, 0) },
@@ -121,13 +119,13 @@ fn large_a_restart_and_a_command() {
 #[test]
 #[ignore = "takes minutes; `cargo xtask soak --explore` makes it"]
 fn large_a_change_of_voters_in_three_terms() {
-    assert_sound(3_597_513, &Bounds { change: Some([1, 2].into()), ..Bounds::new(3, 0) });
+    assert_sound(3_599_777, &Bounds { change: Some([1, 2].into()), ..Bounds::new(3, 0) });
 }
 
 #[test]
 #[ignore = "takes minutes; `cargo xtask soak --explore` makes it"]
 fn large_a_change_of_voters_and_a_restart() {
-    assert_sound(1_153_661, &Bounds { restarts: 1, change: Some([1, 2].into()), ..Bounds::new(2, 0) });
+    assert_sound(1_154_115, &Bounds { restarts: 1, change: Some([1, 2].into()), ..Bounds::new(2, 0) });
 }
 
 #[test]

@@ -32,10 +32,10 @@
 //! | 2 | 0 | a snapshot | 193,675 | 21 |
 //! | 2 | 0 | a snapshot and a restart\* | 794,938 | 22 |
 //! | 3 | 0 | a snapshot\* | 24,145,280 | 31 |
-//! | 2 | 0 | voters 1, 2 instead of 1, 2, 3 | 236,307 | 26 |
-//! | 2 | 0 | voters 1, 2 instead of 1, 2, 3, and a restart\* | 1,153,661 | 27 |
-//! | 3 | 0 | voters 1, 2 instead of 1, 2, 3\* | 3,597,513 | 32 |
-//! | 2 | 0 | voter 1 instead of 1, 2, 3 | 207,756 | 23 |
+//! | 2 | 0 | voters 1, 2 instead of 1, 2, 3 | 236,447 | 26 |
+//! | 2 | 0 | voters 1, 2 instead of 1, 2, 3, and a restart\* | 1,154,115 | 27 |
+//! | 3 | 0 | voters 1, 2 instead of 1, 2, 3\* | 3,599,777 | 32 |
+//! | 2 | 0 | voter 1 instead of 1, 2, 3 | 210,486 | 23 |
 //! | 1 | 0 | voters 1, 4 instead of 1, 2, 3; node 4 listened | 291,814 | 22 |
 //! | 1 | 0 | voters 1, 2, 4 instead of 1, 2, 3; node 4 listened\* | 2,137,665 | 24 |
 //!
