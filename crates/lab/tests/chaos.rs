@@ -188,7 +188,7 @@ flaws_are_found! {
     epochs_that_are_ignored_are_found: EpochIgnored of "naimi-trehel" with 5 by TwoInside | Fence | Views | Epochs,
     /// A member with somebody inside starts again soon after the voters changed, and the new voters never stood behind its lease.
     an_age_rule_that_ignores_a_change_of_voters_is_found:
-        AgeAfterVoterChange of "naimi-trehel" with 9 by TwoInside | Fence,
+        AgeAfterVoterChange of "suzuki-kasami" with 5 by TwoInside | Fence,
     /// The old voters are cut off with one who acts, while the new ones decide views without it.
     a_lease_of_one_voter_set_is_found: LeaseOfOneVoterSet of "naimi-trehel" with 7 by TwoInside | Fence,
     /// The same, and the one who acts does not know yet that voters change.
