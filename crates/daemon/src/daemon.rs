@@ -321,7 +321,7 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
         recipe,
         timing: config.timing.timing(),
         longest_log: Setup::LONGEST_LOG,
-        most_open: Setup::MOST_OPEN,
+        most_open: config.limits.open.unwrap_or(Setup::MOST_OPEN),
         damping: Damping::of(&config.timing.timing()),
         flaw: None,
     }

@@ -194,6 +194,10 @@ pub struct Limits {
     pub names_per_uid: usize,
     /// How many requests the clients of one user may have, waiting or inside.
     pub requests_per_uid: usize,
+    /// How many sections may be open at once: for tests, as all nodes of a cluster count on the same number.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub open: Option<usize>,
 }
 
 impl Default for Limits {
@@ -204,6 +208,7 @@ impl Default for Limits {
             clients_per_uid: None,
             names_per_uid: half(MOST_INSIDE),
             requests_per_uid: half(MOST_REQUESTS),
+            open: None,
         }
     }
 }

@@ -24,6 +24,7 @@ impl Driver {
         let is_late = now >= self.looked + clock::ticks(LONGEST_REST);
         if is_late || (self.is_changed && now >= self.looked + LOOK_INTERVAL) {
             (self.looked, self.is_changed) = (now, false);
+            self.requests.forget_names(now, |name| self.node.is_used(name));
             self.look_around();
         }
     }

@@ -27,6 +27,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use self::looking::Seen;
 use self::orders::{Desire, Wish};
+use self::quotas::Quotas;
 use self::requests::Requests;
 use self::status::{Accounting, Survey};
 use self::telling::Turn;
@@ -168,7 +169,9 @@ const BATCH: usize = 32;
 impl Driver {
     pub(crate) fn new(shared: Arc<Shared>, node: LockNode, disk: Sender<Write>) -> Self {
         let limits = &shared.config.limits;
-        let requests = Requests::new(limits.names_per_uid, limits.requests_per_uid);
+        let quotas =
+            Quotas::new(limits.names_per_uid, limits.requests_per_uid, shared.config.timing.timing().idle);
+        let requests = Requests::new(quotas);
         let me = shared.config.me().id();
         Self {
             shared,

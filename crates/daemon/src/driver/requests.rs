@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use doorway_client::clock;
 use doorway_client::protocol::{self, Ask, Told};
 use doorway_core::{Fence, SectionName, Ticks, is_plain};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
@@ -33,12 +34,11 @@ struct Request {
 
 impl Requests {
     /// None, with so much for each user.
-    pub(super) fn new(most_names: usize, most_requests: usize) -> Self {
-        let quotas = Quotas::new(most_names, most_requests);
+    pub(super) fn new(quotas: Quotas) -> Self {
         Self { quotas, made: 0, all: BTreeMap::new(), by_number: BTreeMap::new() }
     }
 
-    /// A new one, counted for its user.
+    /// A new one, counted for its user, of the names that the node may use.
     ///
     /// # Errors
     /// If its client has one of that number already, or its user has too many.
@@ -47,11 +47,12 @@ impl Requests {
         (client, uid): (ClientId, Option<u32>),
         number: u32,
         names: &[SectionName],
+        most_used: usize,
     ) -> Result<RequestId, Reason> {
         if self.by_number.contains_key(&(client, number)) {
             return Err(Reason::BadNumber);
         }
-        if uid.is_some_and(|uid| !self.quotas.take(uid, names)) {
+        if uid.is_some_and(|uid| !self.quotas.take(uid, names, most_used)) {
             return Err(Reason::Quota);
         }
         self.made += 1;
@@ -71,7 +72,7 @@ impl Requests {
         let request = self.all.remove(&id)?;
         self.by_number.remove(&(request.client, request.number));
         if let Some((uid, names)) = &request.counted {
-            self.quotas.give_back(*uid, names);
+            self.quotas.give_back(*uid, names, clock::now());
         }
         Some(request)
     }
@@ -85,6 +86,11 @@ impl Requests {
     pub(super) fn inside(&self, client: ClientId) -> impl Iterator<Item = &[(SectionName, Fence)]> {
         let those = self.by_number.range((client, 0)..=(client, u32::MAX));
         those.filter_map(|(_, id)| self.all.get(id)).map(|request| request.inside.as_slice())
+    }
+
+    /// Counts names no more that the node has forgotten.
+    pub(super) fn forget_names(&mut self, now: Ticks, is_used: impl Fn(&SectionName) -> bool) {
+        self.quotas.forget(now, is_used);
     }
 
     /// A client is gone.
@@ -118,7 +124,7 @@ impl Driver {
             }
             Ask::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } => {
                 let uid = self.clients.get(&client).and_then(|client| client.caller.quota_uid());
-                let request = match self.requests.add((client, uid), number, &names) {
+                let request = match self.requests.add((client, uid), number, &names, self.node.most_used()) {
                     Ok(request) => request,
                     Err(why) => return self.tell(client, &Told::Refused { number, why }),
                 };

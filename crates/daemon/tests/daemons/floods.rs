@@ -124,6 +124,42 @@ fn one_user_has_half_of_the_names_and_others_get_in() {
 }
 
 #[test]
+fn names_that_one_user_took_and_gave_back_keep_no_other_out() {
+    let mut cluster = Cluster::founded(1);
+    let mut config = cluster.config("a");
+    // Its clients may have 1,024 of them open, and those of one user 512.
+    config.limits.open = Some(2_048);
+    let daemon = crate::cluster::start(config).expect("it starts");
+    cluster.daemons.insert("a".to_owned(), daemon);
+    cluster.wait_until_ready();
+    let mut greedy = user(&cluster, "a");
+    let mut fresh = (0..).map(|number| section(&format!("fresh-{number:06}")));
+    let mut next = |greedy: &mut Client| {
+        let wanted = greedy.want_all(fresh.by_ref().take(64).collect(), None);
+        match greedy.hear_news() {
+            Told::Granted { number, .. } if number == wanted => {
+                greedy.release(wanted);
+                None
+            }
+            Told::Refused { number, why } if number == wanted => Some(why),
+            told => panic!("neither granted nor refused but told {told:?}"),
+        }
+    };
+    let mut refused = None;
+    wait_for("it is refused", || {
+        refused = next(&mut greedy);
+        refused.is_some()
+    });
+    assert_eq!(refused, Some(Reason::Quota));
+    let mut other = cluster.client("a");
+    for number in 0..20 {
+        other.pass(&format!("of-another-{number}"));
+    }
+    // It has its share again when they are forgotten.
+    wait_for("its names are forgotten", || next(&mut greedy).is_none());
+}
+
+#[test]
 fn one_user_has_half_of_the_places_and_others_get_in() {
     let mut cluster = Cluster::founded(1);
     let mut config = cluster.config("a");

@@ -194,6 +194,18 @@ impl LockNode {
         self.sections.look_after(after, most_waiting)
     }
 
+    /// How many sections the clients of this node may use, those included that they used and that are not forgotten yet.
+    #[must_use]
+    pub fn most_used(&self) -> usize {
+        self.sections.most_used()
+    }
+
+    /// Whether a section is one of them.
+    #[must_use]
+    pub fn is_used(&self, name: &SectionName) -> bool {
+        self.sections.is_used(name)
+    }
+
     /// A section as this node sees it, if it is open here; of those who wait, so many at most.
     #[must_use]
     pub fn section_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionLook> {

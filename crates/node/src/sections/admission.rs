@@ -114,7 +114,16 @@ impl Sections {
         let wanted = self.used.wanted + count(&|name| !self.used.is_wanted(name));
         let used = self.used.names.len() + count(&|name| !self.used.names.contains_key(name));
         let open = self.open.len() + count(&|name| !self.open.contains_key(name));
-        let half = self.most_open / 2;
-        wanted <= MOST_INSIDE && used <= half / self.member_count.max(1) && open <= half
+        wanted <= MOST_INSIDE && used <= self.most_used() && open <= self.most_open / 2
+    }
+
+    /// How many sections the clients of this node may use, those included that they used and that are still open.
+    pub(crate) fn most_used(&self) -> usize {
+        self.most_open / 2 / self.member_count.max(1)
+    }
+
+    /// Whether a section is one of them.
+    pub(crate) fn is_used(&self, name: &SectionName) -> bool {
+        self.used.names.contains_key(name)
     }
 }
