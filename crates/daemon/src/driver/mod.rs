@@ -304,7 +304,7 @@ impl Driver {
                     self.command(Command::Forsake(client));
                 }
             }
-            Event::Finished { client, number, outcome } => self.tell(client, &told(number, outcome)),
+            Event::Finished { client, number, outcome } => self.hear_reloaded(client, number, outcome),
             Event::Stop { patience } => self.leave(patience),
             Event::End => self.outcome = Some(Ok(())),
         }
@@ -317,7 +317,9 @@ impl Driver {
             Word::Ask { number, question: Question::Status { section } } => {
                 self.account_for_peer(from, number, section);
             }
-            Word::Ask { number, question: Question::Lead(order) } => self.lead_for(from, number, order),
+            Word::Ask { number, question: Question::Lead { order, operator } } => {
+                self.lead_for(from, number, order, operator);
+            }
             Word::Answer { number, answer: Answer::Status(account) } => {
                 self.hear_account(number, from, *account);
             }
@@ -430,7 +432,6 @@ impl Driver {
 
     fn tell(&self, client: ClientId, told: &Told) {
         if let Some(known) = self.clients.get(&client) {
-            tracing::trace!(client = client.0, ?told, "told");
             known.outbox.push(told);
         }
     }
@@ -484,13 +485,5 @@ impl Driver {
         while clock::now() < until && !self.clients.values().all(|client| client.outbox.is_done()) {
             thread::sleep(Duration::from_millis(2));
         }
-    }
-}
-
-/// What comes of something that was asked for.
-fn told(number: u32, outcome: Result<String, Refusal>) -> Told {
-    match outcome {
-        Ok(sentence) => Told::Done { number, sentence },
-        Err(refusal) => Told::Failed { number, sentence: refusal.to_string() },
     }
 }

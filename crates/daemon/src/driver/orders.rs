@@ -10,17 +10,24 @@ use doorway_core::{NodeId, Refusal, Ticks};
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, Command, Stay};
 
-use super::{Client, Driver, Event, MOST_QUESTIONS, Reminder, told};
+use super::{Client, Driver, Event, MOST_QUESTIONS, Reminder};
 use crate::clients::Caller;
-use crate::peers::words::{Answer, Lane, Question, Word};
+use crate::peers::words::{Answer, Lane, Operator, Question, Word};
 use crate::revocation;
 
 /// Something that an operator wishes, until it is known what came of it.
 pub(super) struct Wish {
-    asker: Asker,
+    asked: Asked,
     desire: Desire,
     /// The node that was told because it leads.
     passed_to: Option<NodeId>,
+}
+
+/// Who is told what comes of something, and what the record says of it.
+struct Asked {
+    asker: Asker,
+    operator: Operator,
+    order: String,
 }
 
 #[derive(Clone, Copy)]
@@ -48,16 +55,13 @@ const PAUSE: Ticks = milliseconds(100);
 impl Driver {
     /// Puts out whoever is inside a section.
     pub(super) fn break_open(&mut self, client: ClientId, number: u32, stay: Stay) {
-        if !self.may(client, number, &format!("break {}", stay_in_words(&stay))) {
-            return;
+        if let Some(asked) = self.permitted(client, number, format!("break {}", stay_in_words(&stay))) {
+            self.wish(asked, Desire::Break(stay));
         }
-        self.wish(Asker::Client(client, number), Desire::Break(stay));
     }
 
     pub(super) fn administer(&mut self, client: ClientId, number: u32, order: Order) {
-        if !self.may(client, number, &order_in_words(&order)) {
-            return;
-        }
+        let Some(asked) = self.permitted(client, number, order_in_words(&order)) else { return };
         match order {
             Order::Stop => {
                 self.leavers.push((client, number));
@@ -66,21 +70,22 @@ impl Driver {
             Order::Reload => self.reload(client, number),
             Order::Remove { .. } | Order::Revoke { .. } | Order::Lead { .. } | Order::Appoint { .. } => {
                 match self.desire(order) {
-                    Ok(desire) => self.wish(Asker::Client(client, number), desire),
-                    Err(refusal) => self.tell(client, &told(number, Err(refusal))),
+                    Ok(desire) => self.wish(asked, desire),
+                    Err(refusal) => self.answer_wish(&asked, Err(refusal)),
                 }
             }
         }
     }
 
-    /// Whether a client may have that done: only one that came by the administrators' socket, or from within this process. Who asked
-    /// for what, and who was refused, is always logged.
-    fn may(&mut self, client: ClientId, number: u32, order: &str) -> bool {
-        let Some(Client { caller, label, outbox }) = self.clients.get(&client) else { return false };
+    /// What a client asks for, if it may have that done: only one may that came by the administrators' socket, or from within this process.
+    /// Who asked for what, and who was refused, is always logged.
+    fn permitted(&mut self, client: ClientId, number: u32, order: String) -> Option<Asked> {
+        let Client { caller, label, outbox } = self.clients.get(&client)?;
         let Caller { uid, process, .. } = *caller;
         if caller.administers() {
             tracing::info!(audit = true, order, client = client.0, uid, process, label, "an operator asks");
-            return true;
+            let operator = Operator { uid, process };
+            return Some(Asked { asker: Asker::Client(client, number), operator, order });
         }
         // A client that asks without end would fill the disk: then its refusals are counted, and told with the next one.
         if let Some(unlogged) = self.refusals.admit(clock::now()) {
@@ -95,9 +100,9 @@ impl Driver {
                 "refused: it did not ask at the administrators' socket"
             );
         }
-        let sentence = self.shared.for_administrators(order);
+        let sentence = self.shared.for_administrators(&order);
         outbox.push(&Told::Failed { number, sentence });
-        false
+        None
     }
 
     fn reload(&mut self, client: ClientId, number: u32) {
@@ -107,6 +112,15 @@ impl Driver {
                 shared.reload().map(|()| "configuration and certificates have been read again".to_owned());
             shared.tell(Event::Finished { client, number, outcome });
         });
+    }
+
+    /// Configuration and certificates have been read again, or cannot be.
+    pub(super) fn hear_reloaded(&mut self, client: ClientId, number: u32, outcome: Result<String, Refusal>) {
+        let caller = self.clients.get(&client).map(|client| client.caller);
+        let operator =
+            caller.map_or_else(Operator::default, |Caller { uid, process, .. }| Operator { uid, process });
+        let order = order_in_words(&Order::Reload);
+        self.answer_wish(&Asked { asker: Asker::Client(client, number), operator, order }, outcome);
     }
 
     /// An order about nodes, with their names looked up.
@@ -139,32 +153,29 @@ impl Driver {
     }
 
     /// Another daemon wants what only a leader can do.
-    pub(super) fn lead_for(&mut self, from: NodeId, number: u64, order: Order) {
-        tracing::info!(
-            audit = true,
-            ?order,
-            from = self.shared.roster.name(from),
-            "an operator asks elsewhere"
-        );
-        let asker = Asker::Daemon(from, number);
+    pub(super) fn lead_for(&mut self, from: NodeId, number: u64, order: Order, operator: Operator) {
+        let (node, Operator { uid, process }) = (self.shared.roster.name(from), operator);
+        let words = order_in_words(&order);
+        tracing::info!(audit = true, order = words, from = node, uid, process, "an operator asks elsewhere");
+        let asked = Asked { asker: Asker::Daemon(from, number), operator, order: words };
         // A certificate alone is no word in the cluster: who was removed has one, too.
         let newest = self.node.look().newest;
         if !newest.is_some_and(|view| view.members.contains_key(&from)) {
-            return self.answer_wish(asker, Err(Refusal::new("the node that asks is no member")));
+            return self.answer_wish(&asked, Err(Refusal::new("the node that asks is no member")));
         }
         match self.desire(order) {
-            Ok(desire) => self.wish(asker, desire),
-            Err(refusal) => self.answer_wish(asker, Err(refusal)),
+            Ok(desire) => self.wish(asked, desire),
+            Err(refusal) => self.answer_wish(&asked, Err(refusal)),
         }
     }
 
-    fn wish(&mut self, asker: Asker, desire: Desire) {
+    fn wish(&mut self, asked: Asked, desire: Desire) {
         if self.wishes.len() >= MOST_QUESTIONS {
-            return self.answer_wish(asker, Err(Refusal::new("too much is asked for at once: ask again")));
+            return self.answer_wish(&asked, Err(Refusal::new("too much is asked for at once: ask again")));
         }
         let number = self.next_question;
         self.next_question += 1;
-        self.wishes.insert(number, Wish { asker, desire, passed_to: None });
+        self.wishes.insert(number, Wish { asked, desire, passed_to: None });
         self.remind(PATIENCE, Reminder::Wish(number));
         self.try_wish(number);
     }
@@ -208,7 +219,7 @@ impl Driver {
 
     fn pass_wish_on(&mut self, number: u64, leader: Option<NodeId>) {
         let Some(wish) = self.wishes.get(&number) else { return };
-        if let Asker::Daemon(node, its_number) = wish.asker {
+        if let Asker::Daemon(node, its_number) = wish.asked.asker {
             // Whoever has passed it on finds out by itself who leads now.
             self.wishes.remove(&number);
             let word = Word::Answer { number: its_number, answer: Answer::TryAgain };
@@ -216,7 +227,8 @@ impl Driver {
             return;
         }
         let leader = leader.filter(|leader| *leader != self.me);
-        let question = self.order(&wish.desire).map(Question::Lead);
+        let operator = wish.asked.operator;
+        let question = self.order(&wish.desire).map(|order| Question::Lead { order, operator });
         if let (Some(leader), Some(question)) = (leader, question)
             && self.shared.peers.tell(leader, Lane::Life, &Word::Ask { number, question })
         {
@@ -309,7 +321,9 @@ impl Driver {
     pub(super) fn fulfil(&mut self, desire: &Desire, sentence: &str) {
         let those = self.wishes.iter().filter(|(_, wish)| wish.desire == *desire && wish.passed_to.is_none());
         let those: Vec<u64> = those.map(|(number, _)| *number).collect();
-        tracing::info!(audit = true, sentence, "done as an operator asked");
+        if those.is_empty() {
+            tracing::info!(audit = true, sentence, "done as an operator asked, who was not told in time");
+        }
         those.into_iter().for_each(|number| self.end_wish(number, Ok(sentence.to_owned())));
     }
 
@@ -321,13 +335,23 @@ impl Driver {
     }
 
     pub(super) fn end_wish(&mut self, number: u64, outcome: Result<String, Refusal>) {
-        if let Some(Wish { asker, .. }) = self.wishes.remove(&number) {
-            self.answer_wish(asker, outcome);
+        if let Some(Wish { asked, .. }) = self.wishes.remove(&number) {
+            self.answer_wish(&asked, outcome);
         }
     }
 
-    fn answer_wish(&mut self, asker: Asker, outcome: Result<String, Refusal>) {
-        match asker {
+    /// Tells whoever asked what came of it, and the record, here and where it was asked.
+    fn answer_wish(&mut self, asked: &Asked, outcome: Result<String, Refusal>) {
+        let Asked { asker, operator: Operator { uid, process }, order } = asked;
+        match &outcome {
+            Ok(sentence) => {
+                tracing::info!(audit = true, order, uid, process, sentence, "done as an operator asked");
+            }
+            Err(why) => {
+                tracing::warn!(audit = true, order, uid, process, %why, "not done as an operator asked");
+            }
+        }
+        match *asker {
             Asker::Client(client, number) => self.tell(client, &told(number, outcome)),
             Asker::Daemon(node, number) => {
                 let answer = match outcome {
@@ -346,6 +370,14 @@ impl Driver {
             "no majority of the voters has agreed in time; it may come true later nevertheless"
         };
         self.end_wish(number, Err(Refusal::new(sentence)));
+    }
+}
+
+/// What comes of something that was asked for.
+fn told(number: u32, outcome: Result<String, Refusal>) -> Told {
+    match outcome {
+        Ok(sentence) => Told::Done { number, sentence },
+        Err(refusal) => Told::Failed { number, sentence: refusal.to_string() },
     }
 }
 

@@ -51,8 +51,15 @@ pub(crate) enum Word {
 pub(crate) enum Question {
     /// How things stand there.
     Status { section: Option<SectionName> },
-    /// What only a leader can do.
-    Lead(Order),
+    /// What only a leader can do, and who wants it done.
+    Lead { order: Order, operator: Operator },
+}
+
+/// Who asked a daemon for something, as the system of its machine tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Operator {
+    pub(crate) uid: Option<u32>,
+    pub(crate) process: Option<u32>,
 }
 
 /// What comes of it.

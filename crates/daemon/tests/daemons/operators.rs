@@ -57,6 +57,38 @@ fn who_asked_for_what_and_what_came_of_it_is_on_the_record() {
 }
 
 #[test]
+fn an_order_that_is_passed_on_is_on_the_record_of_both_nodes_with_uid_and_process() {
+    let record = Record::kept();
+    let cluster = Cluster::running(3);
+    // The record is that of all tests, so what is asked for is written as no other writes it; a leader is told it in order.
+    let order = Order::Appoint { nodes: ["c", "b", "a", "c"].map(str::to_owned).into() };
+    for node in ["a", "b", "c"] {
+        cluster.client(node).order(order.clone()).expect("it can be agreed");
+    }
+    let process = format!("process={}", std::process::id());
+    let uid = format!("uid={}", rustix::process::geteuid().as_raw());
+    let is_whole = |line: &String| ["audit=true", &uid, &process].iter().all(|part| line.contains(part));
+    let lines = |what: &str, order: &str| {
+        let mut lines = record.lines_with(what);
+        lines.retain(|line| line.contains(order));
+        assert!(lines.iter().all(is_whole), "{lines:#?}");
+        lines.len()
+    };
+    // Whoever leads, two of them have passed it on.
+    let (asked, passed_on) = (r#"[\"c\", \"b\", \"a\", \"c\"]"#, r#"[\"a\", \"b\", \"c\"]"#);
+    assert!(lines("an operator asks elsewhere", passed_on) >= 2);
+    assert!(lines("done as an operator asked", passed_on) >= 2);
+    assert_eq!(lines("done as an operator asked", asked), 3);
+    let mut operator = cluster.client("a");
+    operator.order(Order::Lead { node: "nobody-there".to_owned() }).expect_err("there is none");
+    assert_eq!(
+        lines("not done as an operator asked", "nobody-there"),
+        1,
+        "what failed is on the record, too"
+    );
+}
+
+#[test]
 fn a_node_is_removed_and_voters_are_appointed_by_whichever_node_is_told() {
     let mut cluster = Cluster::running(4);
     let status = cluster.client("a").status(false);
