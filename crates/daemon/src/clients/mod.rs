@@ -93,7 +93,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream, door: Doo
         Err(sentence) => return turn_away(&shared, &stream, caller, sentence),
     };
     let client = ClientId(shared.next_client.fetch_add(1, Ordering::Relaxed));
-    let outbox = Arc::new(Outbox::new(shared.unread.clone()));
+    let outbox = Arc::new(Outbox::new(client, shared.unread.clone()));
     outbox.push(&Told::Welcome {
         version: protocol::VERSION,
         cluster: shared.config.cluster.clone(),
@@ -123,7 +123,9 @@ fn turn_away(shared: &Shared, stream: &UnixStream, caller: Caller, sentence: Str
         let Caller { uid, process, .. } = caller;
         tracing::warn!(uid, process, unlogged, "client refused: {sentence}");
     }
-    let _ = stream.try_write(&told_frame(&Told::Goodbye { sentence }));
+    let told = Told::Goodbye { sentence };
+    tracing::trace!(uid = caller.uid, process = caller.process, ?told, "told");
+    let _ = stream.try_write(&told_frame(&told));
 }
 
 /// Whether an error means that every copy of the client's socket is closed. After any other the client may still be there and believe
@@ -144,6 +146,7 @@ async fn hear(
     while let Some(bytes) = frames::read(stream, LONGEST_ASK).await? {
         let ask: Ask = protocol::read(&bytes)?;
         if ask == Ask::Clock {
+            tracing::trace!(client = client.0, ?ask, "asked");
             outbox.push(&Told::Clock { now: clock::now() });
             continue;
         }

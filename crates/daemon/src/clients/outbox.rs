@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use doorway_client::protocol::Told;
 use doorway_core::Ticks;
+use doorway_node::ClientId;
 use tokio::sync::Notify;
 
 use super::told_frame;
@@ -17,6 +18,8 @@ use crate::shared::lock;
 /// What waits to be told to one client.
 #[derive(Default)]
 pub(crate) struct Outbox {
+    /// Who that is, for the log.
+    client: u64,
     /// What all clients have not read yet, in bytes.
     unread: Arc<AtomicUsize>,
     waiting: Mutex<Waiting>,
@@ -48,22 +51,22 @@ impl Outbox {
     const MOST_UNREAD: usize = 64 << 20;
 
     /// Nothing yet. What waits is counted together with what waits for others.
-    pub(crate) fn new(unread: Arc<AtomicUsize>) -> Self {
+    pub(crate) fn new(client: ClientId, unread: Arc<AtomicUsize>) -> Self {
         let waiting = Mutex::new(Waiting { unread: unread.clone(), ..Waiting::default() });
-        Self { unread, waiting, ..Self::default() }
+        Self { client: client.0, unread, waiting, ..Self::default() }
     }
 
     /// Tells the client.
     pub(crate) fn push(&self, told: &Told) {
+        if let Told::Status { number, .. } = told
+            && self.unread.load(Ordering::Relaxed) > Self::MOST_UNREAD
+        {
+            let sentence = "too many answers are not read: ask again".to_owned();
+            return self.push(&Told::Failed { number: *number, sentence });
+        }
+        tracing::trace!(client = self.client, ?told, "told");
         // What is long is written down before the lock is taken, for which the node's thread may have to wait.
-        let frame = match told {
-            Told::Renewed { .. } => Vec::new(),
-            Told::Status { number, .. } if self.unread.load(Ordering::Relaxed) > Self::MOST_UNREAD => {
-                let sentence = "too many answers are not read: ask again".to_owned();
-                told_frame(&Told::Failed { number: *number, sentence })
-            }
-            _ => told_frame(told),
-        };
+        let frame = if matches!(told, Told::Renewed { .. }) { Vec::new() } else { told_frame(told) };
         let mut waiting = lock(&self.waiting);
         match told {
             Told::Renewed { number, until } => {
@@ -240,7 +243,7 @@ mod tests {
             };
             outbox.push(&Told::Status { number: 3, status: Box::new(status) });
         };
-        let outboxes: Vec<Outbox> = (0..100).map(|_| Outbox::new(unread.clone())).collect();
+        let outboxes: Vec<Outbox> = (0..100).map(|_| Outbox::new(ClientId(1), unread.clone())).collect();
         outboxes.iter().for_each(status);
         assert!(unread.load(Ordering::Relaxed) < 66 << 20);
         let first = all(&outboxes[0]);

@@ -8,15 +8,19 @@ use doorway_core::{Fence, SectionName, Ticks, is_plain};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
 
 use tokio::sync::OwnedSemaphorePermit;
+use tracing::Level;
 
-use super::Driver;
 use super::quotas::Quotas;
 use super::status::Asker;
 use super::telling::Turn;
+use super::{Driver, REFUSALS_A_SECOND};
+use crate::throttle::Throttle;
 
 /// The requests of all clients.
 pub(super) struct Requests {
     quotas: Quotas,
+    /// How often the log tells of requests that were refused at once.
+    refusals: Throttle,
     made: u64,
     all: BTreeMap<RequestId, Request>,
     by_number: BTreeMap<(ClientId, u32), RequestId>,
@@ -35,7 +39,8 @@ struct Request {
 impl Requests {
     /// None, with so much for each user.
     pub(super) fn new(quotas: Quotas) -> Self {
-        Self { quotas, made: 0, all: BTreeMap::new(), by_number: BTreeMap::new() }
+        let refusals = Throttle::new(REFUSALS_A_SECOND);
+        Self { quotas, refusals, made: 0, all: BTreeMap::new(), by_number: BTreeMap::new() }
     }
 
     /// A new one, counted for its user, of the names that the node may use.
@@ -126,7 +131,7 @@ impl Driver {
                 let uid = self.clients.get(&client).and_then(|client| client.caller.quota_uid());
                 let request = match self.requests.add((client, uid), number, &names, self.node.most_used()) {
                     Ok(request) => request,
-                    Err(why) => return self.tell(client, &Told::Refused { number, why }),
+                    Err(why) => return self.refuse_at_once(client, number, why),
                 };
                 let lock = Lock { request, client, names, patience, max_hold, ttl, tell_if_wanted };
                 self.command(Command::Lock(lock));
@@ -196,6 +201,20 @@ impl Driver {
             tracing::debug!(client = client.0, uid, number, why = %why.sentence(), "request refused");
             self.tell(client, &Told::Refused { number, why });
         }
+    }
+
+    /// The same before the node has heard of it. A client may be refused so without end: then the log tells of some, and how many it left out.
+    fn refuse_at_once(&mut self, client: ClientId, number: u32, why: Reason) {
+        if tracing::enabled!(Level::DEBUG)
+            && let Some(unlogged) = self.requests.refusals.admit(clock::now())
+        {
+            let caller = self.clients.get(&client).map(|client| client.caller);
+            let (uid, process) =
+                (caller.and_then(|caller| caller.uid), caller.and_then(|caller| caller.process));
+            let why = why.sentence();
+            tracing::debug!(client = client.0, uid, process, number, %why, unlogged, "request refused");
+        }
+        self.tell(client, &Told::Refused { number, why });
     }
 
     pub(super) fn tell_request(&self, id: RequestId, told: impl FnOnce(u32) -> Told) {

@@ -129,7 +129,7 @@ impl Hall {
         let now = clock::now();
         let mut quiet_until = lock(&self.quiet_until);
         if now < *quiet_until {
-            tracing::debug!(from, %refusal, "connection ended");
+            tracing::trace!(from, %refusal, "connection ended");
         } else {
             *quiet_until = now + milliseconds(1_000);
             tracing::info!(from, %refusal, "connection ended");
@@ -208,7 +208,7 @@ impl Hall {
             let permit = room.clone().acquire_many_owned(weight).await.map_err(io::Error::other)?;
             let from = link.id;
             match read_frame(&bytes)? {
-                Frame::Word(Word::StillHere) => {}
+                Frame::Word(word @ Word::StillHere) => tracing::trace!(from = link.name, ?word, "received"),
                 Frame::Word(word) => self.shared.tell(Event::Word { from, word, room: permit }),
                 Frame::Message(msg) => self.shared.tell(Event::Message { from, msg, room: permit }),
             }

@@ -47,7 +47,7 @@ pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lan
                 last_error.clear();
                 outgoing.is_up.store(true, Ordering::Relaxed);
                 tracing::info!(peer = link.name, lane = ?lane, "peer up");
-                let error = speak(stream, outgoing).await;
+                let error = speak(stream, outgoing, &link.name).await;
                 outgoing.is_up.store(false, Ordering::Relaxed);
                 tracing::info!(peer = link.name, lane = ?lane, %error, "peer down");
             }
@@ -148,16 +148,18 @@ pub(super) fn check_greeting(shared: &Shared, greeting: &Greeting) -> Result<(),
 }
 
 /// Writes what is to be sent until the connection ends; tells why it did.
-async fn speak(stream: TlsStream<TcpStream>, outgoing: &Outgoing) -> io::Error {
+async fn speak(stream: TlsStream<TcpStream>, outgoing: &Outgoing, to: &str) -> io::Error {
     let (reading, writing) = tokio::io::split(stream);
-    race(write_all(writing, outgoing), wait_for_end(reading)).await
+    race(write_all(writing, outgoing, to), wait_for_end(reading)).await
 }
 
-async fn write_all(mut stream: WriteHalf<TlsStream<TcpStream>>, outgoing: &Outgoing) -> io::Error {
+async fn write_all(mut stream: WriteHalf<TlsStream<TcpStream>>, outgoing: &Outgoing, to: &str) -> io::Error {
     loop {
         let mut batch = outgoing.take();
         if batch.is_empty() && timeout(SILENCE, outgoing.bell.notified()).await.is_err() {
-            batch = word_frame(&Word::StillHere);
+            let word = Word::StillHere;
+            tracing::trace!(to, ?word, "sent");
+            batch = word_frame(&word);
         }
         if batch.is_empty() {
             continue;

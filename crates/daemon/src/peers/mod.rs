@@ -150,8 +150,10 @@ impl Peers {
 
     /// Sends a word of the daemon; tells whether there is such a node.
     pub(crate) fn tell(&self, to: NodeId, lane: Lane, word: &Word) -> bool {
-        let link = self.get(to);
-        link.inspect(|link| link.lane(lane).push(word_frame(word))).is_some()
+        let Some(link) = self.get(to) else { return false };
+        tracing::trace!(to = link.name, ?word, "sent");
+        link.lane(lane).push(word_frame(word));
+        true
     }
 }
 
