@@ -290,7 +290,7 @@ impl Reason {
             Reason::BadNumber => "there is a request of that number already",
             Reason::TooMany => "this node has as many requests, or sections in use, as it can keep",
             Reason::Quota => {
-                "the programs of this user have as many requests, or sections in use, as this node lets one user have"
+                "the programs of this user have as many requests, or sections in use or not forgotten yet, as this node lets one user have"
             }
             Reason::Leaving => "this node is leaving its cluster",
             Reason::SetBack => "the disk of this node was set back to an earlier copy of itself",

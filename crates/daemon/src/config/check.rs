@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use doorway_core::Refusal;
-use doorway_node::wire::MOST_NODES;
+use doorway_node::MOST_REQUESTS;
+use doorway_node::wire::{MOST_INSIDE, MOST_NODES};
 use toml::Spanned;
 
 use super::{Config, Peer, Tls, times};
@@ -73,8 +74,19 @@ impl Config {
             ("limits.names_per_uid", limits.names_per_uid, nothing),
             ("limits.requests_per_uid", limits.requests_per_uid, nothing),
         ];
-        match all.into_iter().find(|(_, limit, _)| *limit == 0) {
-            Some((key, _, sentence)) => Err((key.to_owned(), sentence.to_owned())),
+        if let Some((key, _, sentence)) = all.into_iter().find(|(_, limit, _)| *limit == 0) {
+            return Err((key.to_owned(), sentence.to_owned()));
+        }
+        let parts = [
+            ("limits.clients_per_uid", limits.clients_per_uid.unwrap_or(1), limits.clients, "clients"),
+            ("limits.names_per_uid", limits.names_per_uid, MOST_INSIDE, "sections in use"),
+            ("limits.requests_per_uid", limits.requests_per_uid, MOST_REQUESTS, "requests"),
+        ];
+        match parts.into_iter().find(|(_, part, whole, _)| part > whole) {
+            Some((key, _, whole, what)) => Err((
+                key.to_owned(),
+                format!("this node has room for {whole} {what} of all users together: write at most {whole}"),
+            )),
             None => Ok(()),
         }
     }
@@ -272,6 +284,21 @@ mod tests {
             ("#limit", "clients_per_uid = 0", "line 5: nobody could connect"),
             ("#limit", "names_per_uid = 0", "line 5: nobody could lock anything"),
             ("#limit", "requests_per_uid = 0", "line 5: nobody could lock anything"),
+            (
+                "#limit",
+                "clients_per_uid = 10001",
+                "line 5: this node has room for 10000 clients of all users together",
+            ),
+            (
+                "#limit",
+                "names_per_uid = 10001",
+                "line 5: this node has room for 10000 sections in use of all users",
+            ),
+            (
+                "#limit",
+                "requests_per_uid = 100001",
+                "line 5: this node has room for 100000 requests of all users",
+            ),
             (
                 "#limit",
                 "clients = \"many\"",
