@@ -57,6 +57,7 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
 /// If no daemon answers, or it cannot do what it is asked for.
 fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
     let section = &arguments.section;
+    arguments.daemon.check_administers(|client| client.break_section(section.as_str(), None))?;
     let by = clock::now() + PATIENCE;
     let Inside { holder: Some(holder), .. } = settled(arguments, by, |inside| inside.holder.is_some())?
     else {

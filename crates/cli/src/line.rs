@@ -43,17 +43,60 @@ impl Where {
         ask(&self.path()?, question)
     }
 
+    /// What it answers to a question that anybody may ask. Those who can open the administrators' socket are answered there if it has no
+    /// place for another user.
+    ///
+    /// # Errors
+    /// As for [`Where::ask`].
+    pub(crate) fn look<T>(&self, question: impl Fn(&Client) -> Question<T>) -> Result<T, Refusal> {
+        let path = self.path()?;
+        let admin = place::admin_socket_of(&path);
+        match answer_at(&path, &question) {
+            Err(Error::TurnedAway(_)) if admin != path && can_open(&admin) => ask(&admin, question),
+            answered => answered.map_err(|error| in_words(&path, error)),
+        }
+    }
+
     /// What it answers at its administrators' socket, which stands beside the other one.
     ///
     /// # Errors
     /// If this user may not open that socket, and as for [`Where::ask`].
     pub(crate) fn administer<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
-        let path = place::admin_socket_of(&self.path()?);
-        if rustix::fs::access(&path, rustix::fs::Access::WRITE_OK) == Err(rustix::io::Errno::ACCESS) {
-            return Err(not_allowed(&path));
-        }
-        ask(&path, question)
+        let users = self.path()?;
+        let path = place::admin_socket_of(&users);
+        if may_not_open(&path) { Err(refused(&users, &path, question)) } else { ask(&path, question) }
     }
+
+    /// Whether this user may administer; if not, it asks for this nevertheless, so that the daemon writes it down.
+    ///
+    /// # Errors
+    /// If it may not, or there is no daemon.
+    pub(crate) fn check_administers<T>(
+        &self,
+        question: impl FnOnce(&Client) -> Question<T>,
+    ) -> Result<(), Refusal> {
+        let users = self.path()?;
+        let path = place::admin_socket_of(&users);
+        if may_not_open(&path) { Err(refused(&users, &path, question)) } else { Ok(()) }
+    }
+}
+
+/// What is said to somebody who may not administer. It asks at the users' socket, where the daemon refuses it and writes down who asked for
+/// what, if it can open that one at least.
+fn refused<T>(users: &Path, admin: &Path, question: impl FnOnce(&Client) -> Question<T>) -> Refusal {
+    if can_open(users) {
+        let _ = answer_at(users, question);
+    }
+    not_allowed(admin)
+}
+
+/// Whether the system keeps this user from a socket, by the mode of its file or of a folder.
+fn may_not_open(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK) == Err(rustix::io::Errno::ACCESS)
+}
+
+fn can_open(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
 /// What is said to somebody who may use locks and may not administer them.
@@ -71,12 +114,19 @@ fn not_allowed(path: &Path) -> Refusal {
 /// # Errors
 /// If there is none, or it does not answer or says why it cannot.
 pub(crate) fn ask<T>(path: &Path, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
-    let sentence = |error: Error| match error {
+    answer_at(path, question).map_err(|error| in_words(path, error))
+}
+
+fn answer_at<T>(path: &Path, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Error> {
+    question(&Client::open(path)?).answer_blocking()
+}
+
+fn in_words(path: &Path, error: Error) -> Refusal {
+    match error {
         Error::Unreachable(why) => nobody_at(&why),
         Error::Silent => silent(path),
         other => Refusal::new(other.to_string()),
-    };
-    question(&Client::open(path).map_err(sentence)?).answer_blocking().map_err(sentence)
+    }
 }
 
 fn nobody_at(where_and_why: &str) -> Refusal {

@@ -44,7 +44,7 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
         return Ok(readiness(arguments));
     }
     let section = arguments.section.as_ref().map(SectionName::as_str);
-    let asked = arguments.daemon.ask(|client| client.status(section, true));
+    let asked = arguments.daemon.look(|client| client.status(section, true));
     let status = match asked {
         Ok(status) => status,
         Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
@@ -58,7 +58,7 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
 
 /// A daemon that does not answer is not ready.
 fn readiness(arguments: &Arguments) -> Answer {
-    let asked = arguments.daemon.ask(|client| client.status(None, false));
+    let asked = arguments.daemon.look(|client| client.status(None, false));
     let (is_ready, sentence) = match asked {
         Ok(status) => (is_ready(&status), page::readiness(&status)),
         Err(refusal) => (false, refusal.to_string()),
