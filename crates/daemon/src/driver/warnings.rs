@@ -111,7 +111,10 @@ impl Driver {
         if !look.torn_between.is_empty() {
             warnings.push(two_clusters(&look.torn_between));
         }
-        warnings.extend(look.kept_out.iter().map(|kept_out| self.kept_out_sentence(kept_out)));
+        // Every member knows; the one that keeps it out says so, and a status of all nodes tells it once.
+        if look.leader == Some(self.me) {
+            warnings.extend(look.kept_out.iter().map(|kept_out| self.kept_out_sentence(kept_out)));
+        }
         warnings.extend(look.strangers.into_iter().map(|(node, why)| self.in_words(node, why)));
         warnings
     }
