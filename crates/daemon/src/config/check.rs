@@ -286,21 +286,6 @@ mod tests {
             ("#limit", "requests_per_uid = 0", "line 5: nobody could lock anything"),
             (
                 "#limit",
-                "clients_per_uid = 10001",
-                "line 5: this node has room for 10000 clients of all users together",
-            ),
-            (
-                "#limit",
-                "names_per_uid = 10001",
-                "line 5: this node has room for 10000 sections in use of all users",
-            ),
-            (
-                "#limit",
-                "requests_per_uid = 100001",
-                "line 5: this node has room for 100000 requests of all users",
-            ),
-            (
-                "#limit",
                 "clients = \"many\"",
                 "line 5: invalid type: string \"many\", expected a whole number",
             ),
@@ -319,6 +304,21 @@ mod tests {
         ] {
             let refused = Config::parse(&changed(from, to)).expect_err(to).to_string();
             assert!(refused.contains(told), "{to}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_share_of_one_user_may_be_the_whole_and_not_more() {
+        for (key, whole, what) in [
+            ("clients_per_uid", 10_000, "clients"),
+            ("names_per_uid", 10_000, "sections in use"),
+            ("requests_per_uid", 100_000, "requests"),
+        ] {
+            let with = |share: usize| Config::parse(&changed("#limit", &format!("{key} = {share}")));
+            with(whole).expect("no quota");
+            let refused = with(whole + 1).expect_err(key).to_string();
+            let told = format!("line 5: this node has room for {whole} {what} of all users together");
+            assert!(refused.contains(&told), "{refused}");
         }
     }
 
