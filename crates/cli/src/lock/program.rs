@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process;
 
 use nix::sys::signal;
@@ -35,8 +36,9 @@ const TERMINAL: &str = "/dev/tty";
 /// Who has changed its uid, as the beginning of a sentence.
 pub(super) const COMMAND: &str = "the command";
 pub(super) const PROCESS: &str = "a process of the command";
-/// How many processes of a command are looked at, to see whether one has changed its uid.
+/// How many processes of a command are looked at, to see whether one has changed its uid, and how many threads of them.
 const MOST_LOOKED_AT: usize = 64;
+const MOST_THREADS: usize = 1_024;
 
 /// How long the kernel may take to count a process out of its cgroup whose end it has told already.
 const COUNTED_OUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -142,21 +144,22 @@ impl Program {
         if self.end.is_none() && is_beyond(&self.leader) {
             return Some(COMMAND);
         }
-        // Whoever is root may signal anybody, and a cgroup holds all.
-        let may_be = self.cgroup.is_none() && !geteuid().is_root();
-        let found = may_be && self.descendants().iter().any(is_beyond);
+        // Root may signal everybody. A cgroup helps only with what is in it, which `reach` asks.
+        let found = !geteuid().is_root() && self.descendants().iter().any(is_beyond);
         found.then_some(PROCESS)
     }
 
-    /// What the command has started and those have started, as far as it is looked at.
+    /// What the command has started and those have started, as far as it is looked at: the children of this process, among them all
+    /// whose parents have ended, and theirs.
     fn descendants(&self) -> Vec<Pid> {
-        let mut found = children_of(self.leader);
-        let mut next = 0;
+        let mut found = listed_in(CHILDREN);
+        let (mut next, mut threads) = (0, MOST_THREADS);
         while let Some(parent) = found.get(next).filter(|_| found.len() < MOST_LOOKED_AT) {
-            let children = children_of(*parent);
+            let children = children_of(*parent, &mut threads);
             found.extend(children);
             next += 1;
         }
+        found.retain(|process| *process != self.leader);
         found
     }
 
@@ -249,14 +252,17 @@ impl Program {
     }
 }
 
-/// The children of a process, as far as they were started by its first thread.
-fn children_of(process: Pid) -> Vec<Pid> {
-    let process = process.as_raw_nonzero();
-    listed_in(&format!("/proc/{process}/task/{process}/children"))
+/// The children of a process: each of its threads has a list of those that it started. `threads` counts down those that are looked at.
+fn children_of(process: Pid, threads: &mut usize) -> Vec<Pid> {
+    let folder = format!("/proc/{}/task", process.as_raw_nonzero());
+    let tasks = std::fs::read_dir(folder).into_iter().flatten().flatten().take(*threads);
+    let lists: Vec<_> = tasks.map(|task| task.path().join("children")).collect();
+    *threads -= lists.len();
+    lists.iter().flat_map(listed_in).collect()
 }
 
 /// The processes whose numbers are in a file of the system.
-fn listed_in(path: &str) -> Vec<Pid> {
+fn listed_in(path: impl AsRef<Path>) -> Vec<Pid> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
 }
