@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::program::{COMMAND, PROCESS, Program, Reach, is_passed_on};
 use super::stay::{Stay, Step};
 use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, RAN_ON, REQUEST, Voice, listed, margin};
-use crate::line::Line;
+use crate::line::{Line, refused_by_system};
 use crate::wakeups::Wakeups;
 
 /// How long the daemon may take to say that a section is free again.
@@ -63,7 +63,7 @@ pub(super) fn run(
     };
     inside.wait_for_time()?;
     let program = Program::start(&arguments.command, &variables(arguments, &grant), &inside.line);
-    inside.program = Some(program.map_err(|error| Ending::failure(&error))?);
+    inside.program = Some(program.map_err(|error| refused_by_system(&error))?);
     while !inside.is_done() {
         inside.give_sign();
         inside.sleep()?;

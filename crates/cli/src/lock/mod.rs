@@ -24,7 +24,7 @@ use doorway_node::Lock;
 use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::line::Where;
+use crate::line::{Where, refused_by_system};
 use crate::typed::Typed;
 use crate::wakeups::Wakeups;
 use crate::{Answer, Exit};
@@ -180,7 +180,7 @@ fn check_ttl(arguments: &Arguments) -> Result<(), Refusal> {
 fn run(arguments: &Arguments, voice: &Voice<'_>) -> Result<u8, Ending> {
     let ignored = ignored::signals();
     let heard: Vec<Signal> = listens().into_iter().filter(|signal| !ignored.contains(signal)).collect();
-    let wakeups = Wakeups::new(&heard).map_err(|error| Ending::failure(&error))?;
+    let wakeups = Wakeups::new(&heard).map_err(|error| refused_by_system(&error))?;
     let (line, grant) = waiting::obtain(arguments, &wakeups, voice)?;
     inside::run(arguments, grant, line, &wakeups, voice)
 }
