@@ -36,13 +36,6 @@ pub(super) fn run(
     voice: &Voice<'_>,
 ) -> Result<u8, Ending> {
     let margin = margin(arguments, grant.spare);
-    if margin > grant.spare {
-        voice.say(&format!(
-            "--margin {} is long for this cluster: a late heartbeat leaves {} until the deadline, and the command would be stopped for nothing",
-            Span(clock::span(margin)),
-            Span(clock::span(grant.spare))
-        ));
-    }
     let stay = Stay::new(grant.until, margin);
     let signs_at = arguments.ttl.map(|_| clock::now());
     let mut inside = Inside {

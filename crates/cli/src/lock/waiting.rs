@@ -12,7 +12,9 @@ use doorway_core::{Refusal, Ticks};
 use doorway_node::Reason;
 use nix::sys::signal::Signal;
 
-use super::{Arguments, Ending, Grant, NOT_IN_TIME, OWN_FAILURE, REQUEST, Voice, label, listed, patience};
+use super::{
+    Arguments, Ending, Grant, NOT_IN_TIME, OWN_FAILURE, REQUEST, Voice, check_margin, label, listed, patience,
+};
 use crate::line::{Line, silent};
 use crate::status::spoken;
 use crate::wakeups::Wakeups;
@@ -211,6 +213,7 @@ impl Waiting<'_> {
         while let Some(told) = self.next()? {
             match told {
                 Told::Welcome { spare, .. } => {
+                    check_margin(self.arguments, spare)?;
                     self.spare = spare;
                     self.on_welcome()?;
                 }
