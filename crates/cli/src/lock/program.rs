@@ -267,10 +267,21 @@ fn listed_in(path: impl AsRef<Path>) -> Vec<Pid> {
     text.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
 }
 
-/// Whether a child has ended, and we have not heard of it yet: it may not be signalled either.
-fn has_ended(child: Pid) -> bool {
+/// Whether a process has ended and its parent has not heard of it yet: of another user's it may not be signalled either.
+fn has_ended(process: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    waitid(WaitId::Pid(child), options).is_ok_and(|status| status.is_some())
+    waitid(WaitId::Pid(process), options).is_ok_and(|status| status.is_some()) || is_zombie(process)
+}
+
+/// The same of a process that is no child of this one: its state stands behind its name, which may contain anything. A process whose first
+/// thread has ended looks the same, and lives while it has others.
+fn is_zombie(process: Pid) -> bool {
+    let process = process.as_raw_nonzero();
+    let stat = std::fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
+    let name_ends = stat.iter().rposition(|byte| *byte == b')');
+    let is_over = name_ends.is_some_and(|place| matches!(stat.get(place + 2), Some(b'Z' | b'X')));
+    is_over
+        && std::fs::read_dir(format!("/proc/{process}/task")).is_ok_and(|threads| threads.take(2).count() < 2)
 }
 
 /// Whoever started this process may have had it ignore the ends of its children: then the system forgets their statuses, and tells
@@ -287,4 +298,46 @@ pub(super) fn is_passed_on(signal: signal::Signal) -> Option<Signal> {
     debug_assert!(listens().contains(&signal));
     let passed = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH];
     passed.contains(&signal).then(|| Signal::from_named_raw(signal as i32)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_grandchild_that_nobody_waits_for_has_ended() {
+        let mut command = process::Command::new("sh");
+        // The shell becomes `sleep`, which does not know of its child, before that ends: so it stays a zombie.
+        let script = "exec 3<&0; cat <&3 >&2 & echo $!; exec sleep 1000";
+        let mut parent = command
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("sh starts");
+        let mut line = String::new();
+        let out = parent.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut line).expect("it speaks");
+        let number = |number: &str| number.trim().parse().ok().and_then(Pid::from_raw).expect("a process");
+        let (child, own) = (number(&line), number(&parent.id().to_string()));
+        let ends = Instant::now() + Duration::from_secs(60);
+        let until = |holds: &dyn Fn() -> bool| {
+            while !holds() && Instant::now() < ends {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let comm = format!("/proc/{}/comm", parent.id());
+        until(&|| std::fs::read_to_string(&comm).is_ok_and(|name| name == "sleep\n"));
+        assert!(!has_ended(child), "it reads");
+        drop(parent.stdin.take());
+        until(&|| has_ended(child));
+        let found = (has_ended(child), has_ended(own));
+        parent.kill().expect("it lives");
+        parent.wait().expect("it ends");
+        assert_eq!(found, (true, false));
+    }
 }
