@@ -114,7 +114,7 @@ fn a_client_that_is_turned_away_says_so_when_it_waits_no_longer() {
         turn_away(&daemon);
         assert_eq!(end(child), (125, String::new(), turned_away(&daemon)), "{patience:?}");
     }
-    let child = daemon.lock(&["x", "--wait", "1s", "--", "true"]);
+    let child = daemon.lock(&["x", "--wait", "3s", "--", "true"]);
     turn_away(&daemon);
     // Whoever comes from now on hears nothing.
     assert_eq!(end(child), (124, String::new(), turned_away(&daemon)));
