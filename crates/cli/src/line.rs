@@ -17,8 +17,7 @@ use rustix::net::{RecvFlags, recv};
 /// Which daemon.
 #[derive(clap::Args)]
 pub(crate) struct Where {
-    /// The daemon's socket, if not the one that DOORWAY_SOCKET names or that is found; what administrates goes to the
-    /// one beside it, as /run/doorway/a.admin.sock beside /run/doorway/a.sock
+    /// The daemon's socket, if not the one that DOORWAY_SOCKET names or that is found
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// The daemon of this node, if several run on this machine
@@ -133,6 +132,20 @@ fn nobody_at(where_and_why: &str) -> Refusal {
     Refusal::new(format!("no daemon listens at {where_and_why}; `doorway node --dev` starts one"))
 }
 
+/// What the system refused to this process, and what to do about it where that is known.
+pub(crate) fn refused_by_system(error: &io::Error) -> Refusal {
+    if is_out_of_files(error) {
+        return Refusal::new(
+            "this process may open too few files: raise its limit, as with `ulimit -n 64`, or start it with fewer open",
+        );
+    }
+    Refusal::new(error.to_string())
+}
+
+fn is_out_of_files(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error())
+}
+
 /// What is said of a daemon that is there and lets nobody in, or says nothing.
 pub(crate) fn silent(path: &Path) -> Refusal {
     Refusal::new(format!("the daemon at {} does not answer: is it stopped?", path.display()))
@@ -146,6 +159,7 @@ pub(crate) struct Line {
     /// When the connection was asked for: what the daemon says of the time is of no earlier moment.
     since: Ticks,
     is_welcome: bool,
+    is_turned_away: bool,
     /// The welcome, while it is not certain that the daemon's clock is this program's.
     held: Option<Told>,
 }
@@ -159,8 +173,18 @@ impl Line {
         let since = clock::now();
         let (path, received) = (path.to_owned(), Vec::new());
         match doorway_client::connect(&path) {
-            Ok(stream) => Ok(Some(Self { stream, path, received, since, is_welcome: false, held: None })),
+            Ok(stream) => Ok(Some(Self {
+                stream,
+                path,
+                received,
+                since,
+                is_welcome: false,
+                is_turned_away: false,
+                held: None,
+            })),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(place::closed_socket(&path)),
+            Err(error) if is_out_of_files(&error) => Err(refused_by_system(&error)),
             Err(error) => Err(nobody_at(&format!("{}: {error}", path.display()))),
         }
     }
@@ -168,6 +192,11 @@ impl Line {
     /// Whether the daemon has said its welcome; before that it is asked nothing.
     pub(crate) fn is_welcome(&self) -> bool {
         self.is_welcome
+    }
+
+    /// Whether the daemon has said, instead of a welcome, why it does not serve this client now.
+    pub(crate) fn is_turned_away(&self) -> bool {
+        self.is_turned_away
     }
 
     /// The welcome, once it is certain that the daemon's clock is this program's; it is asked again if it was heard too late to tell.
@@ -241,6 +270,7 @@ impl Line {
         let Some(body) = self.received.get(4..4 + length) else { return Ok(None) };
         let told = protocol::read(body).map_err(|error| self.broken(&error))?;
         self.received.drain(..4 + length);
+        self.is_turned_away |= !self.is_welcome && matches!(told, Told::Goodbye { .. });
         match told {
             told if !self.is_welcome => match self.check_first(told)? {
                 Some(welcome) => Ok(Some(welcome)),

@@ -14,6 +14,7 @@ use crate::clock;
 use crate::error::Error;
 use crate::keeper::{Connector, Shared, Welcome};
 use crate::link;
+use crate::place;
 use crate::protocol::{self, Ask, Order, Status};
 use crate::question::{self, Question};
 use crate::request::Request;
@@ -59,11 +60,12 @@ impl Client {
     /// Connects to the daemon at a Unix socket and does not wait for its welcome: see [`Client::welcome`].
     ///
     /// # Errors
-    /// If there is no daemon there, or it lets nobody in: then it is [silent](Error::Silent).
+    /// If there is no daemon there, or this user may [not use it](Error::Forbidden), or it lets nobody in: then it is [silent](Error::Silent).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let unreachable = |error: io::Error, path: &Path| match error.kind() {
             io::ErrorKind::WouldBlock => Error::Silent,
+            io::ErrorKind::PermissionDenied => Error::Forbidden(place::closed_socket(path)),
             _ => Error::Unreachable(format!("{}: {error}", path.display())),
         };
         let since = clock::now();

@@ -10,6 +10,8 @@ use doorway_node::{Loss, Reason};
 pub enum Error {
     /// There is no daemon where it was looked for, or it lets nobody in.
     Unreachable(String),
+    /// This user may not use the daemon's socket.
+    Forbidden(Refusal),
     /// The daemon is there and does not serve this client: it says why.
     TurnedAway(String),
     /// The daemon went away before it had answered.
@@ -45,6 +47,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Unreachable(why) => write!(f, "the Doorway daemon cannot be reached: {why}"),
+            Error::Forbidden(why) => write!(f, "{why}"),
             Error::TurnedAway(why) => write!(f, "the Doorway daemon turned this client away: {why}"),
             Error::Gone => f.write_str("the Doorway daemon went away before it answered: ask again"),
             Error::Silent => {

@@ -41,11 +41,17 @@ pub fn socket_of(node: &str) -> PathBuf {
 /// an administrators' socket is that already.
 #[must_use]
 pub fn admin_socket_of(socket: &Path) -> PathBuf {
-    let name = socket.file_name().unwrap_or_default().to_string_lossy();
-    if name.ends_with(ADMIN) {
+    if is_admin_socket(socket) {
         return socket.to_owned();
     }
+    let name = socket.file_name().unwrap_or_default().to_string_lossy();
     socket.with_file_name(format!("{}{ADMIN}", name.strip_suffix(".sock").unwrap_or(&name)))
+}
+
+/// Whether a socket is named like an administrators' one.
+#[must_use]
+pub fn is_admin_socket(socket: &Path) -> bool {
+    socket.file_name().unwrap_or_default().to_string_lossy().ends_with(ADMIN)
 }
 
 /// How the name of an administrators' socket ends.
@@ -95,7 +101,7 @@ fn check_owner(folder: &Path, owners: &[u32], forbidden: u32) -> Result<(), Refu
 /// that there is; of several the first by name.
 ///
 /// # Errors
-/// If there is none, or where it should be is somebody else's folder.
+/// If there is none, or this user may not look for it, or where it should be is somebody else's folder.
 pub fn find(typed: Option<&Path>, node: Option<&str>) -> Result<PathBuf, Refusal> {
     if let Some(path) = typed {
         return Ok(path.to_owned());
@@ -107,31 +113,83 @@ pub fn find(typed: Option<&Path>, node: Option<&str>) -> Result<PathBuf, Refusal
     if let Some(path) = env::var_os(VARIABLE).filter(|path| !path.is_empty()) {
         return Ok(path.into());
     }
+    let machine = Path::new(MACHINE).join("doorway");
     let own = check_folder(&folder()).map(|()| first_in(&folder()));
     // A stranger's folder keeps nobody from the daemon of the machine.
-    let found = own.as_ref().ok().cloned().flatten();
-    if let Some(path) = found.or_else(|| first_in(&Path::new(MACHINE).join("doorway"))) {
-        return Ok(path);
+    match (own, first_in(&machine)) {
+        (Ok(Found::Socket(path)), _) | (_, Found::Socket(path)) => Ok(path),
+        (Err(refusal), _) => Err(refusal),
+        (Ok(Found::Unread(error)), _) => Err(unread(&folder(), &error)),
+        (Ok(Found::Nothing), Found::Unread(error)) => Err(unread(&machine, &error)),
+        (Ok(Found::Nothing), Found::Nothing) => Err(Refusal::new(format!(
+            "no Doorway daemon was found in {}: start one with `doorway node --dev`, or name its socket with --socket or {VARIABLE}",
+            folder().display()
+        ))),
     }
-    own?;
-    Err(Refusal::new(format!(
-        "no Doorway daemon was found in {}: start one with `doorway node --dev`, or name its socket with --socket or {VARIABLE}",
-        folder().display()
-    )))
 }
 
-fn first_in(folder: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(folder).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let is_for_users = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.ends_with(".sock") && !name.ends_with(ADMIN)
+/// What a folder of sockets has for users of locks.
+#[derive(Debug)]
+enum Found {
+    /// A socket, of several the first that answers.
+    Socket(PathBuf),
+    /// No socket.
+    Nothing,
+    /// The folder is there and cannot be read, as this user may not do so: there may well be a daemon.
+    Unread(io::Error),
+}
+
+fn first_in(folder: &Path) -> Found {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries.filter_map(Result::ok).map(|entry| entry.path()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Found::Nothing,
+        Err(error) => return Found::Unread(error),
     };
+    let is_for_users = |path: &PathBuf| !is_admin_socket(path) && path.to_string_lossy().ends_with(".sock");
     let mut sockets: Vec<PathBuf> = entries.filter(is_for_users).collect();
     sockets.sort_unstable();
-    // One that a killed daemon has left behind hides no other.
-    let answers = sockets.iter().position(|path| is_taken(path));
-    (!sockets.is_empty()).then(|| sockets.swap_remove(answers.unwrap_or(0)))
+    // A socket that a killed daemon left behind hides neither a daemon nor one that this user may not use.
+    let first =
+        sockets.into_iter().min_by_key(|path| match link::connect(path).map_err(|error| error.kind()) {
+            Ok(_) | Err(io::ErrorKind::WouldBlock) => 0,
+            Err(io::ErrorKind::PermissionDenied) => 1,
+            Err(_) => 2,
+        });
+    first.map_or(Found::Nothing, Found::Socket)
 }
+
+/// What is said to a user who may not open a socket: starting another daemon would make a second cluster.
+#[must_use]
+pub fn closed_socket(path: &Path) -> Refusal {
+    let (uid, shown) = (rustix::process::geteuid().as_raw(), path.display());
+    if is_admin_socket(path) {
+        return Refusal::new(format!(
+            "{shown} is open to administrators only, and this user (uid {uid}) is none: users of locks have the socket beside it"
+        ));
+    }
+    let is_hidden =
+        path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    let folder = path.parent().filter(|_| is_hidden);
+    let how = folder.map(|folder| format!(", as it may not enter {}", folder.display())).unwrap_or_default();
+    Refusal::new(format!(
+        "this user (uid {uid}) may not use the locks of the daemon at {shown}{how}: {DECIDES}"
+    ))
+}
+
+/// What is said of a folder of sockets that cannot be read.
+fn unread(folder: &Path, error: &io::Error) -> Refusal {
+    let (uid, folder) = (rustix::process::geteuid().as_raw(), folder.display());
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return Refusal::new(format!("no Doorway daemon can be looked for in {folder}: {error}"));
+    }
+    Refusal::new(format!(
+        "this user (uid {uid}) may not read {folder}, so it may not use the locks of a daemon there: {DECIDES}; or name another socket with --socket or {VARIABLE}"
+    ))
+}
+
+/// Who can change that, and how.
+const DECIDES: &str =
+    "`socket_group` and `socket_mode` in its node.toml decide who may, and the folder must let them in";
 
 /// Whether somebody listens at a socket, even one who lets nobody in.
 #[must_use]
@@ -157,7 +215,7 @@ mod tests {
         for name in ["a.admin.sock", "b.sock"] {
             fs::write(folder.join(name), "").expect("room");
         }
-        assert_eq!(first_in(&folder), Some(folder.join("b.sock")));
+        assert!(matches!(first_in(&folder), Found::Socket(path) if path == folder.join("b.sock")));
         fs::remove_dir_all(&folder).expect("it is ours");
     }
 

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::program::{COMMAND, PROCESS, Program, Reach, is_passed_on};
 use super::stay::{Stay, Step};
 use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, RAN_ON, REQUEST, Voice, listed, margin};
-use crate::line::Line;
+use crate::line::{Line, refused_by_system};
 use crate::wakeups::Wakeups;
 
 /// How long the daemon may take to say that a section is free again.
@@ -36,13 +36,6 @@ pub(super) fn run(
     voice: &Voice<'_>,
 ) -> Result<u8, Ending> {
     let margin = margin(arguments, grant.spare);
-    if margin > grant.spare {
-        voice.say(&format!(
-            "--margin {} is long for this cluster: a late heartbeat leaves {} until the deadline, and the command would be stopped for nothing",
-            Span(clock::span(margin)),
-            Span(clock::span(grant.spare))
-        ));
-    }
     let stay = Stay::new(grant.until, margin);
     let signs_at = arguments.ttl.map(|_| clock::now());
     let mut inside = Inside {
@@ -63,7 +56,7 @@ pub(super) fn run(
     };
     inside.wait_for_time()?;
     let program = Program::start(&arguments.command, &variables(arguments, &grant), &inside.line);
-    inside.program = Some(program.map_err(|error| Ending::failure(&error))?);
+    inside.program = Some(program.map_err(|error| refused_by_system(&error))?);
     while !inside.is_done() {
         inside.give_sign();
         inside.sleep()?;

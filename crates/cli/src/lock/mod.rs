@@ -24,7 +24,7 @@ use doorway_node::Lock;
 use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::line::Where;
+use crate::line::{Where, refused_by_system};
 use crate::typed::Typed;
 use crate::wakeups::Wakeups;
 use crate::{Answer, Exit};
@@ -91,7 +91,8 @@ pub(crate) struct Arguments {
     /// What to do to the command if the lock is lost
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLost::Kill)]
     on_lost: OnLost,
-    /// How long before the deadline the command is asked to stop [default: 200ms, less with a short lease, --ttl or --max-hold]
+    /// How long before the deadline the command is asked to stop; at most what a late heartbeat leaves of a lease [default: 200ms, less
+    /// with a short lease, --ttl or --max-hold]
     #[arg(long, value_name = "TIME")]
     margin: Option<Span>,
     /// What `doorway status` says of it, if not the name of the command
@@ -180,7 +181,7 @@ fn check_ttl(arguments: &Arguments) -> Result<(), Refusal> {
 fn run(arguments: &Arguments, voice: &Voice<'_>) -> Result<u8, Ending> {
     let ignored = ignored::signals();
     let heard: Vec<Signal> = listens().into_iter().filter(|signal| !ignored.contains(signal)).collect();
-    let wakeups = Wakeups::new(&heard).map_err(|error| Ending::failure(&error))?;
+    let wakeups = Wakeups::new(&heard).map_err(|error| refused_by_system(&error))?;
     let (line, grant) = waiting::obtain(arguments, &wakeups, voice)?;
     inside::run(arguments, grant, line, &wakeups, voice)
 }
@@ -203,6 +204,18 @@ fn margin(arguments: &Arguments, spare: Ticks) -> Ticks {
     let limits = [Some(Ticks(spare.0 / 2)), third(arguments.ttl), third(arguments.max_hold)];
     let usual = limits.into_iter().flatten().fold(MARGIN, Ticks::min);
     arguments.margin.map_or(usual, |given| clock::ticks(given.0))
+}
+
+/// Refuses a margin that would stop a healthy command, before anything is asked for.
+fn check_margin(arguments: &Arguments, spare: Ticks) -> Result<(), Ending> {
+    let Some(margin) = arguments.margin.filter(|margin| clock::ticks(margin.0) > spare) else {
+        return Ok(());
+    };
+    let spare = Span(clock::span(spare));
+    Err(Ending::failure(&format_args!(
+        "--margin {margin} is too long for this cluster: after a late heartbeat {spare} are left until the deadline, and the command would \
+         be stopped for nothing; give at most {spare}"
+    )))
 }
 
 /// The number of the only request.

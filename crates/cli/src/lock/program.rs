@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process;
 
 use nix::sys::signal;
@@ -35,8 +36,9 @@ const TERMINAL: &str = "/dev/tty";
 /// Who has changed its uid, as the beginning of a sentence.
 pub(super) const COMMAND: &str = "the command";
 pub(super) const PROCESS: &str = "a process of the command";
-/// How many processes of a command are looked at, to see whether one has changed its uid.
+/// How many processes of a command are looked at, to see whether one has changed its uid, and how many threads of them.
 const MOST_LOOKED_AT: usize = 64;
+const MOST_THREADS: usize = 1_024;
 
 /// How long the kernel may take to count a process out of its cgroup whose end it has told already.
 const COUNTED_OUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
@@ -142,21 +144,22 @@ impl Program {
         if self.end.is_none() && is_beyond(&self.leader) {
             return Some(COMMAND);
         }
-        // Whoever is root may signal anybody, and a cgroup holds all.
-        let may_be = self.cgroup.is_none() && !geteuid().is_root();
-        let found = may_be && self.descendants().iter().any(is_beyond);
+        // Root may signal everybody. A cgroup helps only with what is in it, which `reach` asks.
+        let found = !geteuid().is_root() && self.descendants().iter().any(is_beyond);
         found.then_some(PROCESS)
     }
 
-    /// What the command has started and those have started, as far as it is looked at.
+    /// What the command has started and those have started, as far as it is looked at: the children of this process, among them all
+    /// whose parents have ended, and theirs.
     fn descendants(&self) -> Vec<Pid> {
-        let mut found = children_of(self.leader);
-        let mut next = 0;
+        let mut found = listed_in(CHILDREN);
+        let (mut next, mut threads) = (0, MOST_THREADS);
         while let Some(parent) = found.get(next).filter(|_| found.len() < MOST_LOOKED_AT) {
-            let children = children_of(*parent);
+            let children = children_of(*parent, &mut threads);
             found.extend(children);
             next += 1;
         }
+        found.retain(|process| *process != self.leader);
         found
     }
 
@@ -249,22 +252,36 @@ impl Program {
     }
 }
 
-/// The children of a process, as far as they were started by its first thread.
-fn children_of(process: Pid) -> Vec<Pid> {
-    let process = process.as_raw_nonzero();
-    listed_in(&format!("/proc/{process}/task/{process}/children"))
+/// The children of a process: each of its threads has a list of those that it started. `threads` counts down those that are looked at.
+fn children_of(process: Pid, threads: &mut usize) -> Vec<Pid> {
+    let folder = format!("/proc/{}/task", process.as_raw_nonzero());
+    let tasks = std::fs::read_dir(folder).into_iter().flatten().flatten().take(*threads);
+    let lists: Vec<_> = tasks.map(|task| task.path().join("children")).collect();
+    *threads -= lists.len();
+    lists.iter().flat_map(listed_in).collect()
 }
 
 /// The processes whose numbers are in a file of the system.
-fn listed_in(path: &str) -> Vec<Pid> {
+fn listed_in(path: impl AsRef<Path>) -> Vec<Pid> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
 }
 
-/// Whether a child has ended, and we have not heard of it yet: it may not be signalled either.
-fn has_ended(child: Pid) -> bool {
+/// Whether a process has ended and its parent has not heard of it yet: of another user's it may not be signalled either.
+fn has_ended(process: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    waitid(WaitId::Pid(child), options).is_ok_and(|status| status.is_some())
+    waitid(WaitId::Pid(process), options).is_ok_and(|status| status.is_some()) || is_zombie(process)
+}
+
+/// The same of a process that is no child of this one: its state stands behind its name, which may contain anything. A process whose first
+/// thread has ended looks the same, and lives while it has others.
+fn is_zombie(process: Pid) -> bool {
+    let process = process.as_raw_nonzero();
+    let stat = std::fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
+    let name_ends = stat.iter().rposition(|byte| *byte == b')');
+    let is_over = name_ends.is_some_and(|place| matches!(stat.get(place + 2), Some(b'Z' | b'X')));
+    is_over
+        && std::fs::read_dir(format!("/proc/{process}/task")).is_ok_and(|threads| threads.take(2).count() < 2)
 }
 
 /// Whoever started this process may have had it ignore the ends of its children: then the system forgets their statuses, and tells
@@ -281,4 +298,46 @@ pub(super) fn is_passed_on(signal: signal::Signal) -> Option<Signal> {
     debug_assert!(listens().contains(&signal));
     let passed = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGUSR1, SIGUSR2, SIGWINCH];
     passed.contains(&signal).then(|| Signal::from_named_raw(signal as i32)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    #[test]
+    fn a_grandchild_that_nobody_waits_for_has_ended() {
+        let mut command = process::Command::new("sh");
+        // The shell becomes `sleep`, which does not know of its child, before that ends: so it stays a zombie.
+        let script = "exec 3<&0; cat <&3 >&2 & echo $!; exec sleep 1000";
+        let mut parent = command
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("sh starts");
+        let mut line = String::new();
+        let out = parent.stdout.take().expect("a pipe");
+        BufReader::new(out).read_line(&mut line).expect("it speaks");
+        let number = |number: &str| number.trim().parse().ok().and_then(Pid::from_raw).expect("a process");
+        let (child, own) = (number(&line), number(&parent.id().to_string()));
+        let ends = Instant::now() + Duration::from_secs(60);
+        let until = |holds: &dyn Fn() -> bool| {
+            while !holds() && Instant::now() < ends {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let comm = format!("/proc/{}/comm", parent.id());
+        until(&|| std::fs::read_to_string(&comm).is_ok_and(|name| name == "sleep\n"));
+        assert!(!has_ended(child), "it reads");
+        drop(parent.stdin.take());
+        until(&|| has_ended(child));
+        let found = (has_ended(child), has_ended(own));
+        parent.kill().expect("it lives");
+        parent.wait().expect("it ends");
+        assert_eq!(found, (true, false));
+    }
 }

@@ -6,13 +6,15 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-use doorway_client::clock;
 use doorway_client::protocol::{Ask, ClientStatus, Status, Told};
+use doorway_client::{clock, place};
 use doorway_core::{Refusal, Ticks};
 use doorway_node::Reason;
 use nix::sys::signal::Signal;
 
-use super::{Arguments, Ending, Grant, NOT_IN_TIME, OWN_FAILURE, REQUEST, Voice, label, listed, patience};
+use super::{
+    Arguments, Ending, Grant, NOT_IN_TIME, OWN_FAILURE, REQUEST, Voice, check_margin, label, listed, patience,
+};
 use crate::line::{Line, silent};
 use crate::status::spoken;
 use crate::wakeups::Wakeups;
@@ -40,7 +42,7 @@ pub(super) fn obtain(
     let mut wait = Waiting {
         arguments,
         voice,
-        path: arguments.daemon.path()?,
+        path: users_socket(arguments)?,
         line: None,
         ends: patience(arguments).map(|patience| now + patience),
         is_over: false,
@@ -50,6 +52,7 @@ pub(super) fn obtain(
         was_welcome: false,
         spare: Ticks(0),
         missing: None,
+        turned_away: None,
     };
     loop {
         wait.on_time(clock::now())?;
@@ -66,6 +69,18 @@ pub(super) fn obtain(
             return Ok((line, grant));
         }
     }
+}
+
+/// The daemon's socket for users of locks. Over the administrators' one the command would inherit more than a lock.
+fn users_socket(arguments: &Arguments) -> Result<PathBuf, Refusal> {
+    let path = arguments.daemon.path()?;
+    if place::is_admin_socket(&path) {
+        return Err(Refusal::new(format!(
+            "{} is for administrators, and the command would inherit the connection: take the socket for users of locks beside it",
+            path.display()
+        )));
+    }
+    Ok(path)
 }
 
 /// Whoever is told to end while it waits ends; the connection is closed, and so the wish withdrawn.
@@ -105,6 +120,8 @@ struct Waiting<'a> {
     spare: Ticks,
     /// Why there is no daemon, if none is there at all.
     missing: Option<Refusal>,
+    /// Why the last daemon served this client not yet, if it said so.
+    turned_away: Option<Refusal>,
 }
 
 impl Waiting<'_> {
@@ -127,6 +144,7 @@ impl Waiting<'_> {
     /// The daemon has said welcome: it is told what is wanted, once.
     fn on_welcome(&mut self) -> Result<(), Ending> {
         self.was_welcome = true;
+        self.turned_away = None;
         self.answers_by.take().map_or(Ok(()), |_| self.ask())
     }
 
@@ -158,12 +176,12 @@ impl Waiting<'_> {
         if is_due(self.looks_at) { self.look(now) } else { Ok(()) }
     }
 
-    /// Looks for the daemon. That none is there is borne only if one was.
+    /// Looks for the daemon. That none is there is tolerated only if there was one.
     fn look(&mut self, now: Ticks) -> Result<(), Ending> {
         self.missing = None;
         match Line::open(&self.path) {
             Ok(line) => self.line = line,
-            Err(refusal) if self.was_welcome => self.missing = Some(refusal),
+            Err(refusal) if self.was_welcome || self.turned_away.is_some() => self.missing = Some(refusal),
             Err(refusal) => return Err(refusal.into()),
         }
         self.looks_at = self.line.is_none().then_some(now + RETRY);
@@ -184,16 +202,18 @@ impl Waiting<'_> {
 
     /// No daemon has said anything about the wish.
     fn unanswered(&self, code: u8) -> Ending {
-        let why = self.missing.clone().unwrap_or_else(|| silent(&self.path));
+        let known = self.missing.clone().or_else(|| self.turned_away.clone());
+        let why = known.unwrap_or_else(|| silent(&self.path));
         Ending::with(code, why.to_string())
     }
 
     /// Hears what the daemon says.
     fn hear(&mut self) -> Result<Option<Grant>, Ending> {
         let goes_on = self.line.as_mut().is_some_and(|line| line.take_in().unwrap_or(false));
-        while let Some(told) = self.line.as_mut().map(Line::next).transpose()?.flatten() {
+        while let Some(told) = self.next()? {
             match told {
                 Told::Welcome { spare, .. } => {
+                    check_margin(self.arguments, spare)?;
                     self.spare = spare;
                     self.on_welcome()?;
                 }
@@ -217,10 +237,26 @@ impl Waiting<'_> {
                 _ => {}
             }
         }
-        if !goes_on {
+        if !goes_on && self.line.is_some() {
             self.on_gone()?;
         }
         Ok(None)
+    }
+
+    /// The daemon's next word. One that turns this client away, as it has too many, is tried again for as long as `--wait` says.
+    fn next(&mut self) -> Result<Option<Told>, Ending> {
+        let Some(line) = &mut self.line else { return Ok(None) };
+        match line.next() {
+            Err(refusal) if line.is_turned_away() && self.arguments.wait.is_some() => {
+                let now = clock::now();
+                self.line = None;
+                self.turned_away = Some(refusal);
+                self.looks_at = Some(now + RETRY);
+                self.answers_by = Some(now + RETRY + ANSWER);
+                Ok(None)
+            }
+            told => Ok(told?),
+        }
     }
 
     /// Patience has ended. It may be that nobody was inside, and that the node could let nobody in: then it says so.

@@ -155,12 +155,12 @@ fn a_command_that_changed_its_uid_is_told_of_at_once_and_when_it_runs_on() {
     assert_eq!(said.rest(), "");
 }
 
-#[test]
-fn what_the_command_started_as_another_user_is_told_of_when_it_runs_on() {
-    let Some(place) = Place::new("uid-child") else { return };
-    let script = ["sh", "-c", "\"$@\" & wait", "sh"].map(str::to_owned);
+/// A command that runs another one as root is told of at once, and when that runs on without the lock.
+fn is_told_of(test: &str, starter: &[&str]) {
+    let Some(place) = Place::new(test) else { return };
+    let starter: Vec<String> = starter.iter().map(ToString::to_string).collect();
     let command = place.as_root(&["sh", "-c", STUBBORN]);
-    let mut child = place.lock(&[], &[&script[..], &command].concat());
+    let mut child = place.lock(&[], &[starter, command].concat());
     let mut said = Said::of(&mut child);
     let (mut client, request) = place.daemon.granted(60_000);
     let command = process(&line(&mut child));
@@ -170,6 +170,29 @@ fn what_the_command_started_as_another_user_is_told_of_when_it_runs_on() {
     assert_eq!(said.line(), format!("{LOST} a process of the command {RUNS_ON}"));
     runs_on_until_it_ends(child, &mut client, command);
     assert_eq!(said.rest(), "");
+}
+
+#[test]
+fn what_the_command_started_as_another_user_is_told_of_when_it_runs_on() {
+    is_told_of("uid-child", &["sh", "-c", "\"$@\" & wait", "sh"]);
+}
+
+#[test]
+fn another_user_in_a_session_of_its_own_is_told_of_when_its_parent_has_ended() {
+    is_told_of("uid-session", &["sh", "-c", "(setsid \"$@\" &); exec sleep 1000", "sh"]);
+}
+
+#[test]
+fn another_user_that_a_thread_has_started_is_told_of() {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: there is no python3 here");
+        return;
+    }
+    let script = "import subprocess, sys, threading\n\
+        thread = threading.Thread(target=lambda: subprocess.Popen(sys.argv[1:]).wait())\n\
+        thread.start()\n\
+        thread.join()";
+    is_told_of("uid-thread", &["python3", "-c", script]);
 }
 
 #[test]
@@ -270,6 +293,28 @@ fn a_command_in_a_cgroup_is_stopped_whatever_its_uid_and_session() {
     assert_eq!((end(child).0, ended), (122, [true, true]));
     assert_eq!(said.rest(), format!("{LOST} the command was stopped\n"));
     until("the cgroup is removed", || given.is_empty());
+}
+
+#[test]
+fn another_user_that_left_the_cgroup_is_told_of_at_once() {
+    let Some(place) = Place::new("cgroup-out") else { return };
+    let (Some(given), Some(outside)) = (Delegated::new("cgroup-out"), own_cgroup()) else { return };
+    let script = format!("echo 0 > {}/cgroup.procs && {STUBBORN}", outside.display());
+    let command = place.as_root(&["sh", "-c", &script]);
+    let enter = format!("echo 0 > {}/cgroup.procs && exec \"$@\"", given.0.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &enter, "sh"]).arg(place.as_nobody().get_program()).args(place.as_nobody().get_args());
+    shell.args([BINARY, "lock", "x", "--", "sh", "-c", "\"$@\" & wait", "sh"]).args(command);
+    let mut child = place.daemon.run(&shell);
+    let mut said = Said::of(&mut child);
+    let (mut client, request) = place.daemon.granted(60_000);
+    let command = process(&line(&mut child));
+    assert!(!given.is_empty(), "it has a cgroup of its own");
+    renew_until_said(&mut client, &request, &said);
+    assert_eq!(said.line(), format!("doorway: a process of the command {WARNING}"));
+    lose(&mut client, &request);
+    assert_eq!(said.line(), format!("{LOST} a process of the command {RUNS_ON}"));
+    runs_on_until_it_ends(child, &mut client, command);
 }
 
 #[test]

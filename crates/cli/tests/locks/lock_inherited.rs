@@ -93,3 +93,14 @@ fn a_signal_that_is_not_ignored_is_heard_beside_one_that_is() {
     assert_eq!(client.hear(), None);
     assert_eq!(end(child), (143, String::new(), String::new()));
 }
+
+#[test]
+fn a_limit_of_descriptors_that_is_too_low_is_told_with_what_to_do() {
+    let daemon = Daemon::new("too-few");
+    let few = CLEAN.replace("exec \"$@\"", "ulimit -n 4; exec \"$@\"");
+    let child =
+        daemon.run(Command::new("bash").args(["-c", &few, "bash", BINARY, "lock", "x", "--", "true"]));
+    let (status, out, said) = end(child);
+    assert_eq!((status, out.as_str()), (125, ""), "{said}");
+    assert!(said.contains("may open too few files") && said.contains("`ulimit -n 64`"), "{said}");
+}

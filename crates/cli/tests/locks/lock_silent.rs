@@ -1,5 +1,6 @@
 //! `doorway lock` and a daemon that is there and does not answer, as one that is stopped: that is not the same as a lock that is taken.
 
+use doorway_client::protocol::Told;
 use doorway_core::Ticks;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -79,4 +80,42 @@ fn a_signal_is_heard_before_the_welcome() {
     kill_process(own, Signal::TERM).expect("it lives");
     assert_eq!(end(child), (143, String::new(), String::new()));
     assert_eq!(client.hear(), None);
+}
+
+/// Turns the next client away, as a daemon does that has too many.
+fn turn_away(daemon: &Daemon) {
+    let mut client = daemon.stranger();
+    client.say(&Told::Goodbye { sentence: "7 clients are connected".to_owned() });
+    assert_eq!(client.hear(), None);
+}
+
+fn turned_away(daemon: &Daemon) -> String {
+    format!(
+        "doorway: the daemon at {} turned this client away: 7 clients are connected\n",
+        daemon.socket.display()
+    )
+}
+
+#[test]
+fn a_client_that_is_turned_away_tries_again_for_as_long_as_it_waits() {
+    let daemon = Daemon::new("turned-away");
+    let child = daemon.lock(&["x", "--wait", "30s", "--", "true"]);
+    (0..3).for_each(|_| turn_away(&daemon));
+    let (mut client, _) = daemon.granted(60_000);
+    assert!(client.hears_release());
+    assert_eq!(end(child), (0, String::new(), String::new()));
+}
+
+#[test]
+fn a_client_that_is_turned_away_says_so_when_it_waits_no_longer() {
+    let daemon = Daemon::new("turned-away-late");
+    for patience in [&["--try"][..], &[]] {
+        let child = daemon.lock(&[&["x"], patience, &["--", "true"]].concat());
+        turn_away(&daemon);
+        assert_eq!(end(child), (125, String::new(), turned_away(&daemon)), "{patience:?}");
+    }
+    let child = daemon.lock(&["x", "--wait", "3s", "--", "true"]);
+    turn_away(&daemon);
+    // Whoever comes from now on hears nothing.
+    assert_eq!(end(child), (124, String::new(), turned_away(&daemon)));
 }

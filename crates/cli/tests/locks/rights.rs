@@ -3,13 +3,14 @@
 use std::fs::{self, Permissions};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use doorway_client::protocol::{self, LONGEST_TOLD, Told};
 
-use crate::fleet::{Cluster, LONG, command, start, until};
+use crate::fleet::{Cluster, Folder, LONG, command, start, until};
 use crate::terminal;
 
 /// A user and a group that no machine gives to anybody.
@@ -24,17 +25,34 @@ fn configure(cluster: &Cluster, node: &str, from: &str, to: &str) {
     fs::write(&path, text.replacen(from, to, 1)).expect("it can be changed");
 }
 
+/// Whether a test can run the command as another user; if not, it says why.
+fn can_be_another_user() -> bool {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can run a command as somebody else");
+        return false;
+    }
+    let binary = Command::new(env!("CARGO_BIN_EXE_doorway")).arg("--version").uid(USER).gid(GROUP).output();
+    let can_run = binary.is_ok_and(|output| output.status.success());
+    if !can_run {
+        eprintln!("skipped: another user cannot run the command where it is");
+    }
+    can_run
+}
+
 /// How a command of another user ends, and what it says.
 fn as_user(cluster: &Cluster, words: &[&str]) -> (i32, String) {
-    let mut command = command(&cluster.folder.0, words);
+    run_as_user(&cluster.folder.0, words)
+}
+
+fn run_as_user(runtime: &Path, words: &[&str]) -> (i32, String) {
+    let mut command = command(runtime, words);
     let output = command.uid(USER).gid(GROUP).output().expect("the command starts");
     (output.status.code().unwrap_or(-1), terminal::text(&output.stderr))
 }
 
 #[test]
 fn a_user_of_locks_takes_them_and_cannot_administer() {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: only root can run a command as somebody else");
+    if !can_be_another_user() {
         return;
     }
     let mut cluster = Cluster::found("rights", &["a"]);
@@ -44,11 +62,6 @@ fn a_user_of_locks_takes_them_and_cannot_administer() {
     fs::create_dir(&sockets).expect("room");
     chown(&sockets, None, Some(GROUP)).expect("we are root");
     fs::set_permissions(&sockets, Permissions::from_mode(0o750)).expect("it is ours");
-    let binary = Command::new(env!("CARGO_BIN_EXE_doorway")).arg("--version").uid(USER).gid(GROUP).output();
-    if !binary.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: another user cannot run the command where it is");
-        return;
-    }
     cluster.start("a");
     cluster.await_ready("a");
     let found =
@@ -84,6 +97,68 @@ fn a_user_of_locks_takes_them_and_cannot_administer() {
         let socket = sockets.join(socket).to_string_lossy().into_owned();
         let (code, _, err) = cluster.run(&["break", "door", "--yes", "--socket", &socket]);
         assert!(code == 1 && err.contains("nobody is inside door"), "{code} {err}");
+    }
+    // Nobody's command inherits a connection of an administrator.
+    let admin = sockets.join("a.admin.sock").to_string_lossy().into_owned();
+    let (code, out, err) = cluster.run(&["lock", "door", "--socket", &admin, "--", "echo", "started"]);
+    assert_eq!((code, out.as_str(), err.lines().count()), (125, "", 1), "{err}");
+    assert!(err.contains("is for administrators, and the command would inherit the connection"), "{err}");
+}
+
+#[test]
+fn who_may_not_open_a_socket_is_told_who_decides_and_not_to_start_a_daemon() {
+    if !can_be_another_user() {
+        return;
+    }
+    // Sockets need no daemon here: the system refuses whoever may not open them.
+    let folder = Folder::new("closed");
+    let sockets = folder.0.join("doorway");
+    fs::create_dir(&sockets).expect("room");
+    let set =
+        |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    [&folder.0, &sockets].iter().for_each(|path| set(path, 0o755));
+    // One that a killed daemon left behind, and is found first if nobody looks closer.
+    drop(UnixListener::bind(sockets.join("0.sock")).expect("a socket"));
+    set(&sockets.join("0.sock"), 0o777);
+    let _daemon = ["a.sock", "a.admin.sock"].map(|name| {
+        let listener = UnixListener::bind(sockets.join(name)).expect("a socket");
+        set(&sockets.join(name), 0o600);
+        listener
+    });
+    let users = sockets.join("a.sock").to_string_lossy().into_owned();
+    let admin = sockets.join("a.admin.sock").to_string_lossy().into_owned();
+    let refused = |options: &[&str], parts: &[&str]| {
+        for words in [&["status"][..], &["lock", "x"]] {
+            let command: &[&str] = if words[0] == "lock" { &["--", "true"] } else { &[] };
+            let words = [words, options, command].concat();
+            let (code, err) = run_as_user(&folder.0, &words);
+            assert_ne!(code, 0, "{words:?}");
+            assert!(parts.iter().all(|part| err.contains(part)), "{words:?}: {err}");
+            assert!(!err.contains("--dev") && err.lines().count() == 1, "{words:?}: {err}");
+        }
+    };
+    let keys = ["`socket_group` and `socket_mode` in its node.toml", "uid 54321"];
+    let closed = [&["may not use the locks of the daemon at ", &users][..], &keys].concat();
+    for options in [&[][..], &["--node", "a"], &["--socket", &users]] {
+        refused(options, &closed);
+    }
+    refused(&["--socket", &admin], &["administrators"]);
+    // A folder that may be neither read nor entered is no empty one.
+    set(&sockets, 0o700);
+    // A daemon of the machine would be found instead.
+    let is_alone = !Path::new("/run/doorway").exists();
+    if is_alone {
+        refused(&[], &[&["may not read ", &sockets.to_string_lossy()], &keys[..]].concat());
+    }
+    refused(&["--socket", &users], &[&["may not enter"], &closed[..]].concat());
+    set(&sockets, 0o755);
+    fs::remove_file(&users).expect("it is ours");
+    fs::remove_file(sockets.join("0.sock")).expect("it is ours");
+    let (_, err) = run_as_user(&folder.0, &["status", "--node", "a"]);
+    assert!(err.contains("no daemon listens"), "{err}");
+    if is_alone {
+        let (_, err) = run_as_user(&folder.0, &["status"]);
+        assert!(err.contains("no Doorway daemon was found"), "{err}");
     }
 }
 

@@ -129,7 +129,8 @@ impl Client {
         self.welcome_with(now, Ticks(60_000_000));
     }
 
-    fn welcome_with(&mut self, now: Ticks, spare: Ticks) {
+    /// The same of a daemon whose deadlines may be so near.
+    pub fn welcome_with(&mut self, now: Ticks, spare: Ticks) {
         let (cluster, node) = ("lab".to_owned(), "a".to_owned());
         let clock = clock::name().map(str::to_owned);
         self.say(&Told::Welcome { version: VERSION, cluster, node, now, clock, spare });
