@@ -11,19 +11,22 @@ Runs the benchmarks of all crates in release, or the one that is named.
 
   cargo xtask bench             all of them
   cargo xtask bench simulator   only crates/*/benches/simulator/main.rs
-  cargo xtask bench locks       only `doorway bench locks`, of a release build";
+  cargo xtask bench locks       our locks beside those of std, parking_lot, spin and mcslock
 
-/// The one that is a verb of the command, because people want it on their own machines too.
+The bench of the locks takes options: --quick or --seconds S, --json, --svg FILE with --theme auto|light|dark.";
+
+/// The one that is a program of its own, with options.
 const LOCKS: &str = "locks";
 
 /// Runs them and says how long it took.
 pub fn run(words: &[String]) -> Result<(), Stop> {
-    let name = name_asked(words)?;
     let begun = Instant::now();
-    let outcome = match name {
-        LOCKS => locks(),
-        "*" => benches(name).and_then(|()| locks()),
-        name => benches(name),
+    let outcome = match words {
+        [first, options @ ..] if first == LOCKS => locks(options),
+        _ => match name_asked(words)? {
+            "*" => benches("*").and_then(|()| locks(&[])),
+            name => benches(name),
+        },
     };
     println!("\nbench: {:.1} s", begun.elapsed().as_secs_f64());
     outcome
@@ -33,8 +36,10 @@ fn benches(name: &str) -> Result<(), Stop> {
     cargo(&["bench", "--workspace", "--locked", "--bench", name], &[])
 }
 
-fn locks() -> Result<(), Stop> {
-    cargo(&["run", "--release", "--locked", "--package", "doorway-cli", "--", "bench", LOCKS], &[])
+fn locks(options: &[String]) -> Result<(), Stop> {
+    let program = ["run", "--release", "--locked", "--package", "doorway-lock-bench", "--"];
+    let options = options.iter().map(String::as_str);
+    cargo(&program.into_iter().chain(options).collect::<Vec<_>>(), &[])
 }
 
 /// The benchmark that was asked for; the star is cargo's word for all, and leaves out the empty ones of libraries.

@@ -15,7 +15,7 @@ if it is not there. What is found lies in fuzz/artifacts.
   cargo xtask fuzz                two minutes
   cargo xtask fuzz --minutes 60   an hour";
 
-/// How long it takes, unless somebody says otherwise.
+/// The default duration.
 const USUAL_MINUTES: u64 = 2;
 
 /// Runs it for as long as was asked for.
@@ -23,7 +23,7 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
     run_for(minutes_asked(words)?)
 }
 
-/// Runs it for so many minutes.
+/// Runs it for this many minutes.
 pub fn run_for(minutes: u64) -> Result<(), Stop> {
     let tools = target_directory().join("tools");
     if !tools.join("bin").join(format!("cargo-fuzz{}", env::consts::EXE_SUFFIX)).is_file() {

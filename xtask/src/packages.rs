@@ -30,6 +30,10 @@ pub const FAULTS: [Package; 2] = [
     Package { program: "ip", name: "iproute2", tests: "the tests of the lock under real faults" },
 ];
 
+/// What commands become another user by under `doorway lock`.
+pub const SUDO: Package =
+    Package { program: "sudo", name: "sudo", tests: "the tests of commands under sudo" };
+
 /// The database in which the SQL that refuses old fences is tested.
 pub const POSTGRESQL: Package =
     Package { program: "psql", name: "postgresql", tests: "the test of the SQL for PostgreSQL" };

@@ -6,14 +6,14 @@ use std::process::ExitCode;
 /// Why a chore stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// What was asked does not hold: exit 1.
+    /// A check failed: exit 1.
     Failed(String),
-    /// What was asked makes no sense: exit 2.
+    /// Bad usage: exit 2.
     Usage(String),
 }
 
 impl Stop {
-    /// What the shell is told.
+    /// The exit code.
     pub fn code(&self) -> ExitCode {
         match self {
             Stop::Failed(_) => ExitCode::from(1),

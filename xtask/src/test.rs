@@ -1,4 +1,4 @@
-//! `cargo xtask test`: all that a change must pass, part by part, with the time that each takes.
+//! `cargo xtask test`: everything that a change must pass, part by part, with the time that each takes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -105,6 +105,7 @@ fn clippy() -> Result<(), Stop> {
 fn tests_of_workspace() -> Result<(), Stop> {
     packages::ensure(&packages::PARALLEL);
     packages::ensure(&packages::POSTGRESQL);
+    packages::ensure(&packages::SUDO);
     packages::BROWSER.iter().chain(&packages::FAULTS).for_each(packages::ensure);
     // A picture that differs from its snapshot fails, and nothing is written beside it.
     let words = ["test", "--workspace", "--locked", "--tests", "--examples"];
@@ -114,7 +115,7 @@ fn tests_of_workspace() -> Result<(), Stop> {
 /// What is off unless it is asked for, and the locks without `std`.
 fn features() -> Result<(), Stop> {
     // With the whole workspace, so that all but the laboratory has the features that it was built with for the tests.
-    let parquet = ["--features", "doorway-lab/parquet", "--test", "sweep", "parquet"];
+    let parquet = ["--features", "doorway-experiments/parquet", "--test", "sweep", "parquet"];
     cargo(&[&["test", "--workspace", "--locked"], &parquet[..]].concat(), &[])?;
     let locks = ["-p", "doorway-locks", "--locked"];
     for features in [&["--all-features"][..], &[], &["--no-default-features"]] {

@@ -1,13 +1,12 @@
-//! The lemmas on Singhal's algorithm, to be asked of every state that can be reached: as printed, and as they are true.
+//! The lemmas on Singhal's algorithm, to be checked in every reachable state: as printed, and corrected.
 //!
-//! The correctness of the algorithm is argued from what its vectors say. Some of that is false as printed. A node that was
-//! given the token while it was idle is inside, and the token still says that it requests (E22). And while a REQUEST is
-//! under way, the news can overtake it by way of the token, so that of two nodes neither will ask the other when all has
-//! become quiet (E11): channels that are first-in first-out do not prevent it, causal delivery does. With the chase that
-//! still happens, and does no harm, because a request now also follows the track of the token.
+//! The paper argues the correctness of the algorithm from its vectors. Some lemmas are false as printed. A node that is
+//! given the idle token is inside, and the token still says that it requests (E22). And while a REQUEST is in flight, the
+//! news can overtake it by way of the token, so that of two nodes neither will ask the other when all is quiet again
+//! (E11): first-in first-out channels do not prevent it, causal delivery does. With the chase that still happens, but does
+//! no harm, because a request now also follows the track of the token.
 //!
-//! These are no invariants of the algorithm; whoever wants to know where they hold holds the algorithm to one of them and asks
-//! a checker: see [`held`].
+//! These are not invariants of the algorithm. To find out where one holds, let a checker run the algorithm [`held`] to it.
 //!
 //! ```
 //! use doorway_algorithms::lemmas::{Form, Lemma};
@@ -21,11 +20,12 @@ mod held;
 
 use doorway_core::{Algorithm, Cut, Invariant, NodeId, NodeSet, Phase};
 
-use crate::message::singhal::{Msg, Singhal, State, tokens};
+use crate::message::singhal::proof::tokens;
+use crate::message::singhal::{Msg, Singhal, State};
 use crate::specimens::spoiled::{Fault, Spoiled};
 pub use held::{Held, LemmaAt, NeverFalls, Statement, held};
 
-/// A statement on all states, true or not.
+/// A statement about all states, true or not.
 pub struct Lemma<A: Algorithm> {
     /// Its number: `S4.1`.
     pub number: &'static str,
@@ -35,12 +35,12 @@ pub struct Lemma<A: Algorithm> {
     pub says: Invariant<A>,
 }
 
-/// How a lemma is told.
+/// Which form of a lemma it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// As printed.
     Printed,
-    /// As it is true.
+    /// Corrected, so that it is true.
     Corrected,
 }
 
@@ -69,7 +69,7 @@ impl<A: Vectors> Lemma<A> {
             number: "S4.1",
             form: Form::Printed,
             says: Invariant {
-                name: "whom the token takes for requesting waits",
+                name: "a node that the token takes for requesting waits",
                 holds: token_knows_who_waits,
             },
         },
@@ -77,7 +77,7 @@ impl<A: Vectors> Lemma<A> {
             number: "S4.1",
             form: Form::Corrected,
             says: Invariant {
-                name: "whom the token takes for requesting waits or is inside",
+                name: "a node that the token takes for requesting waits or is inside",
                 holds: token_knows_who_waits_or_is_inside,
             },
         },
@@ -163,7 +163,7 @@ fn takes<A: Vectors>(cut: &Cut<'_, A>, i: NodeId, j: NodeId) -> bool {
     i != j && cut.state(i).vectors().known[j].state == State::R
 }
 
-/// Nothing is in flight, and nobody waits or is inside.
+/// No message is in flight, and no node waits or is inside.
 fn is_quiet<A: Vectors>(cut: &Cut<'_, A>) -> bool {
     cut.in_flight.is_empty() && cut.nodes.iter().all(|node| node.phase() == Phase::Outside)
 }

@@ -1,7 +1,8 @@
 //! The textbook: every mutual-exclusion algorithm of the classical literature, one file each, and the one list of them.
 //!
 //! Each file of [`message`] reads like the paper's page: citation, idea, claims, state, messages, and one handler per
-//! event. What an algorithm tells about itself ([`doorway_core::Explain`]) and how it is listed stand below it.
+//! event. Its appendix, `NAME/proof.rs`, says what the algorithm tells about itself ([`doorway_core::Explain`]) and
+//! what the checker may rely on ([`doorway_core::Hints`]).
 //! [`shared`] has the algorithms for processes that share memory: the textbook's lines, one access in each. [`specimens`] are
 //! wrong on purpose.
 //!

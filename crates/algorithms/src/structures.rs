@@ -1,4 +1,4 @@
-//! Whom nodes ask: the quorums of Maekawa's and Cao and Singhal's algorithms, the structures of Sanders'.
+//! Which nodes a node asks: the quorums of Maekawa's and Cao and Singhal's algorithms, the structures of Sanders'.
 //!
 //! A structure in a file is one line per node, `3: ask 1 2 3 inform 3`; `#` begins a comment.
 
@@ -135,7 +135,7 @@ const FOUR_NODES: &str = "
 
 type AsksAndInforms = (PerNode<NodeSet>, PerNode<NodeSet>);
 
-/// Whom each node asks and informs, as a file tells; whether that is safe is not looked at.
+/// Which nodes each node asks and informs, from a file; does not check that the structure is safe.
 ///
 /// # Errors
 /// Names the line that cannot be read.

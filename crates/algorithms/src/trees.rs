@@ -14,7 +14,7 @@ pub const TREE: Parameter = Parameter {
 /// A way to make a tree of any number of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TreeKind {
-    /// The first node is everybody's neighbour.
+    /// The first node is the neighbour of all others.
     Star,
     /// Each node is the neighbour of the next.
     Chain,
@@ -56,7 +56,7 @@ impl TreeKind {
     /// The tree for these members.
     ///
     /// # Errors
-    /// If the edges of a file are no tree of so many nodes.
+    /// If the edges of a file are not a tree of these members.
     pub fn build(&self, members: &Members) -> Result<Tree, Refusal> {
         let parent = |index: usize| match self {
             TreeKind::Star => 0,

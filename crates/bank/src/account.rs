@@ -20,7 +20,7 @@ pub struct Account {
     highest: BTreeMap<SectionName, Fence>,
 }
 
-/// What came of an order.
+/// The result of an order.
 pub struct Served {
     /// What it answers.
     pub answer: Answer,
@@ -37,7 +37,7 @@ impl Account {
         Self { balance, clock: LamportClock::default(), fencing, highest: BTreeMap::new() }
     }
 
-    /// Does what it is told, unless the fence is old and that matters.
+    /// Carries out an order, unless its fence is old and fencing is on.
     pub fn serve(&mut self, pass: Pass, order: Order) -> Served {
         let is_stale = self.is_stale(pass);
         if is_stale && self.fencing == Fencing::On {

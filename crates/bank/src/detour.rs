@@ -1,7 +1,7 @@
 //! A network with roads of different lengths, for locks that are to show their faults.
 //!
 //! Between daemons on one machine messages arrive at once and in the order in which they were sent, and what a node tells itself
-//! it hears before anything else can happen. So many a wrong lock is right there, by luck. In virtual time all messages take
+//! it hears before anything else can happen. There many a wrong lock works by luck. In virtual time all messages take
 //! their time and may overtake each other. Here they do as well: half of them go straight, and the others wander from node to
 //! node before they reach their receiver, as often as chance has it. What a node tells itself goes at least to its neighbour
 //! and back. An algorithm that needs channels in order of sending would be wronged by this; the others must bear it.
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 /// A message on its way.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Routed<M> {
-    /// Who has sent it.
+    /// The sender.
     from: NodeId,
-    /// Whom it is for.
+    /// The receiver.
     to: NodeId,
     /// How many more nodes it visits before.
     detours: u32,

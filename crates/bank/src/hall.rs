@@ -1,4 +1,4 @@
-//! The hall of the bank: all processes in the engine, and somebody who watches and trusts nobody.
+//! The hall of the bank: all processes in the engine, and an observer that checks every step.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::settings::Bank;
 use super::tally::{Tally, Violation, Wrong};
 use super::teller::Teller;
 
-/// What a run of the bank came to.
+/// The outcome of a run of the bank.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// What was counted.
@@ -27,7 +27,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// So many violations of a kind are told; the others are only counted.
+    /// The most violations of a kind that are reported; further ones are only counted.
     pub const MOST_VIOLATIONS: u64 = 10;
 
     /// Whether nothing was wrong.
@@ -42,7 +42,7 @@ impl Bank {
     /// weakest order of channels under which the lock is right.
     ///
     /// # Errors
-    /// If the settings do not fit together, or the algorithm cannot run among so many.
+    /// If the settings do not fit together, or the algorithm cannot run with this many participants.
     pub fn run<A: Explain>(&self, needs: Channels, lock: &Factory<A>) -> Result<Outcome, Refusal> {
         self.check()?;
         Hall::run(self, needs, lock)
@@ -57,7 +57,7 @@ impl Bank {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 struct Hall<'a, A: Explain> {
     bank: &'a Bank,
     engine: Engine<Process<A>>,
@@ -129,7 +129,7 @@ impl<'a, A: Explain> Hall<'a, A> {
         }
     }
 
-    /// So many steps without an entry are too many. Everybody may ask everybody before the first one enters.
+    /// The most steps without an entry. Every participant may ask every other before the first one enters.
     fn patience(&self) -> u64 {
         let participants = self.bank.participant_count() as u64;
         1_000_000 + 8 * participants * participants
@@ -139,7 +139,7 @@ impl<'a, A: Explain> Hall<'a, A> {
         self.engine.machines().iter().all(Process::is_done)
     }
 
-    /// Looks at what came of a step.
+    /// Checks the effects of a step.
     fn after_step(&mut self, process: NodeId) {
         self.steps_without_entry += 1;
         if let Some(breach) = self.engine.effects().out.breach() {
@@ -221,7 +221,7 @@ impl<'a, A: Explain> Hall<'a, A> {
         self.engine.machines().iter().filter_map(balance).collect()
     }
 
-    /// Who waits for what for ever.
+    /// Which processes wait for ever, and for what.
     fn stall(&self) -> String {
         const SHOWN: usize = 8;
         let processes = NodeId::first(self.bank.processes()).zip(self.engine.machines());

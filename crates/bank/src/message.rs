@@ -1,4 +1,4 @@
-//! What the processes of the bank tell each other.
+//! The messages between the processes of the bank.
 
 use doorway_core::{Fence, Named, SectionName};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub enum Msg<M> {
     Section(Named<M>),
     /// From a client or the auditor to an account.
     Order(Pass, Order),
-    /// From an account to whoever gave the order.
+    /// From an account to the sender of the order.
     Answer(Answer),
 }
 
@@ -21,7 +21,7 @@ impl<M> From<Named<M>> for Msg<M> {
     }
 }
 
-/// What whoever gives an order shows for it: in which section it is, and the fence of its entry.
+/// The section that the sender of an order is in, and the fence of its entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pass {
     /// The section that guards the account.
@@ -30,21 +30,21 @@ pub struct Pass {
     pub fence: Fence,
 }
 
-/// What an account is told to do.
+/// An order to an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Order {
     /// Tell the balance.
     Read,
-    /// Take so much away, whether it is there or not.
+    /// Take this amount away, even if the account is overdrawn by it.
     Debit(i64),
-    /// Add so much.
+    /// Add this amount.
     Credit(i64),
     /// Replace the balance, whatever it is.
     Write(i64),
 }
 
-/// What an account answers.
+/// An account's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Answer {

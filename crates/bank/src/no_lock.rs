@@ -1,11 +1,11 @@
-//! No lock at all: everybody enters at once.
+//! No lock at all: every node enters at once.
 //!
 //! It has the form of an algorithm, so that the bank runs without a lock exactly as it runs with one.
 
 use doorway_core::{Algorithm, Explain, Factory, Field, NodeId, NodeSet, Out, Rule};
 use serde::Serialize;
 
-/// A node that never asks anybody.
+/// A node that never sends a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct NoLock;
 
@@ -23,7 +23,7 @@ impl Algorithm for NoLock {
     }
 
     fn on_message(&mut self, _: NodeId, (): (), out: &mut Out<()>) {
-        out.broken("a message where nobody sends any");
+        out.broken("a message to a node that never asks");
     }
 
     fn on_release(&mut self, _: &mut Out<()>) {}

@@ -9,7 +9,7 @@ use super::account::Account;
 use super::message::{Msg, Order, Pass};
 use super::teller::{Ended, Teller};
 
-/// A process: the owner of an account, or somebody who works on accounts.
+/// A process: an account, or a client or auditor that works on accounts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Process<A> {
     Account(Account),
@@ -20,7 +20,7 @@ pub enum Process<A> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Begin;
 
-/// What a process tells whoever watches the bank.
+/// What a process reports to the hall.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Notice {
     /// It wants into a section.
@@ -29,7 +29,7 @@ pub enum Notice {
     Entered(SectionName, Fence),
     /// It leaves.
     Left(SectionName),
-    /// It has told so many others something about a section: the kind of message, by its place and its name.
+    /// It has sent a message about a section to this many others: the kind of message, by its place and its name.
     Spoke { place: u32, kind: &'static str, copies: u64 },
     /// An account has acknowledged this change.
     Changed { account: usize, by: i64 },
@@ -42,7 +42,7 @@ pub enum Notice {
 }
 
 impl<A: Algorithm> Process<A> {
-    /// Whether it wants nothing any more.
+    /// Whether it has nothing left to do.
     pub fn is_done(&self) -> bool {
         match self {
             Process::Account(_) => true,
@@ -50,7 +50,7 @@ impl<A: Algorithm> Process<A> {
         }
     }
 
-    /// Every message tells the clock of its sender; what is said about sections is counted.
+    /// Every message carries its sender's clock; messages about sections are counted.
     fn end_step(&self, effects: &mut Effects<Self>) {
         effects.header = match self {
             Process::Account(account) => account.clock,
@@ -119,7 +119,7 @@ impl<A: Algorithm> Machine for Process<A> {
             }
             (Process::Account(_), Msg::Section(_) | Msg::Answer(_))
             | (Process::Teller(_), Msg::Order(..)) => {
-                effects.out.broken("a message for somebody else");
+                effects.out.broken("a message for another process");
             }
         }
         self.end_step(effects);

@@ -7,7 +7,7 @@ use super::report::{BankReport, Found};
 use super::settings::Bank;
 use super::tally::{Tally, Violation, Wrong};
 
-/// What several runs came to, added up in the order of their seeds.
+/// The results of several runs, added up in the order of their seeds.
 #[derive(Clone, Debug)]
 pub struct BankRuns {
     /// The bank with its first seed.

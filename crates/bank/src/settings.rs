@@ -36,7 +36,7 @@ pub struct Bank {
     pub fencing: Fencing,
     /// How long clients and auditor think before they ask for the lock.
     pub think: Span,
-    /// How long a message is under way.
+    /// Message latency.
     pub latency: Span,
     /// In what order channels deliver; if nothing is said, in the weakest order under which the lock claims to be right.
     pub channels: Option<Channels>,
@@ -197,7 +197,7 @@ impl Bank {
     /// The choices as the algorithm understands them: an elected tree is one of the participants.
     ///
     /// # Errors
-    /// If the election cannot be held among so many.
+    /// If the election cannot be held with this many participants.
     pub fn resolved(&self) -> Result<Options, Refusal> {
         let settings = Settings { nodes: self.participant_count(), ..self.network(Channels::Any) };
         elected(&self.options, &settings)

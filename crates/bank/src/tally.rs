@@ -1,4 +1,4 @@
-//! What is counted in the bank, and what is found wrong.
+//! The bank's counters and violations.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +65,7 @@ impl Tally {
         self.found.get(&wrong).copied().unwrap_or(0)
     }
 
-    /// Counts how a transfer or an audit has ended. An audit that comes to another sum than this is wrong, and told.
+    /// Counts how a transfer or an audit has ended. Reports an audit with another sum than this.
     pub fn count_end(&mut self, ended: Ended, total: i64) -> Option<(Wrong, String)> {
         let counted = match ended {
             Ended::Transferred => &mut self.transfers,
@@ -82,7 +82,7 @@ impl Tally {
         }
     }
 
-    /// Counts something wrong, and tells whether it is one of the first of its kind, which are told.
+    /// Counts a violation, and returns whether it is one of the first of its kind, which are reported.
     pub fn count_wrong(&mut self, wrong: Wrong) -> bool {
         let times = self.found.entry(wrong).or_default();
         *times += 1;
@@ -119,7 +119,7 @@ impl Tally {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wrong {
-    /// An audit comes to another sum than there was at the beginning.
+    /// An audit finds another sum than there was at the beginning.
     Audit,
     /// An account has less than nothing.
     NegativeBalance,
@@ -133,7 +133,7 @@ pub enum Wrong {
     Fence,
     /// The algorithm met what it takes for impossible.
     Contract,
-    /// Somebody waits for ever.
+    /// A process waits for ever.
     Stall,
 }
 

@@ -1,4 +1,4 @@
-//! Whoever works on accounts: a client with its transfers, or the auditor with its audits.
+//! The processes that work on accounts: a client with its transfers, or the auditor with its audits.
 
 use std::collections::VecDeque;
 
@@ -65,7 +65,7 @@ enum Stage {
     Reading(Transfer),
     /// The balance to add to, where balances are rewritten; the other one is known.
     ReadingTarget(Transfer, i64),
-    /// The acknowledgement that the money has left, and what the other account is told then.
+    /// The acknowledgement that the money has left, and the order that the other account gets then.
     Charging(Transfer, Order),
     /// The acknowledgement that it has arrived.
     Paying(Transfer),
@@ -148,7 +148,7 @@ impl<A: Algorithm> Teller<A> {
     /// It is in the section that it waited for.
     pub fn on_entered(&mut self, fence: Fence, effects: &mut Effects<Process<A>>) {
         let (Stage::Taking(work), Some(section)) = (self.stage, self.wanted.pop()) else {
-            return effects.out.broken("an entry that nobody waits for");
+            return effects.out.broken("an entry that was not asked for");
         };
         effects.notices.push(Notice::Entered(section.clone(), fence));
         self.passes.push(Pass { section, fence });
@@ -204,7 +204,7 @@ impl<A: Algorithm> Teller<A> {
                 Answer::Fenced,
             ) => self.finish(Ended::Fenced(Work::Transfer(transfer)), effects),
             (_, Answer::Balance(_) | Answer::Done | Answer::Fenced) => {
-                effects.out.broken("an answer to an order that nobody gave");
+                effects.out.broken("an answer to an order that was not given");
             }
         }
     }

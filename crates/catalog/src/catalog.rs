@@ -7,8 +7,10 @@ use doorway_bank::{Bank, Outcome};
 use doorway_core::shared::{AboutProgram, Program, ProgramEntry};
 use doorway_core::{About, Entry, Explain, Hints, Members, Options, Refusal, Registrar};
 use doorway_node::Recipes;
+use doorway_trace::Recording;
 
 use crate::program::{self, ProgramSubject};
+use crate::states::{Recorded, States};
 use crate::subject::{self, Subject};
 
 /// A list of algorithms and of programs over shared memory, by their names. A copy costs little.
@@ -168,6 +170,12 @@ impl Catalog {
         let listed = self.get_program(name);
         let listed = listed.ok_or_else(|| Refusal::new(format!("there is no program {name:?}")))?;
         listed.choose(options, &Members::new(n)?)
+    }
+
+    /// What every node knew after every event of a recorded run.
+    #[must_use]
+    pub fn states(&self, recording: &Recording) -> States {
+        States::of(&Recorded::new(&recording.header, &recording.events), self)
     }
 
     /// Runs the bank with the lock that it names.

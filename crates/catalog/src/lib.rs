@@ -24,7 +24,9 @@
 //! recorded run, and [`examples`] the scripts that ship.
 
 mod catalog;
+mod described;
 pub mod examples;
+pub mod invariants;
 pub mod lemmas;
 mod program;
 pub mod states;
@@ -33,6 +35,7 @@ mod subject;
 mod trial;
 
 pub use catalog::{Catalog, Listed, ListedProgram};
+pub use described::{described, parameters, specimen};
 pub use program::ProgramSubject;
 pub use subject::{Has, Subject};
 pub use trial::{Trial, warning};

@@ -2,7 +2,7 @@
 
 use doorway_core::{About, Channels, Choice, Options, Refusal, Start};
 use doorway_simulator::{Heading, Outcome, Played, Report, Script, ScriptError, Settings, elected, shell};
-use doorway_trace::Header;
+use doorway_trace::{Event, Header, Recording};
 
 use crate::{Catalog, Subject};
 
@@ -106,6 +106,12 @@ impl Trial {
         let files = self.resolved().unwrap_or_default().iter().filter_map(text).collect();
         let start_inside = start.holder();
         Header { channels, start_inside, options, files, ..Header::new(&self.algorithm, nodes, seed) }
+    }
+
+    /// The recording of this trial, from the events of its run.
+    #[must_use]
+    pub fn recording(&self, events: Vec<Event>) -> Recording {
+        Recording { header: self.header(), events }
     }
 
     /// The numbers of an outcome of this trial.

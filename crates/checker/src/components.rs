@@ -2,19 +2,20 @@
 //!
 //! R. E. Tarjan: "Depth-first search and linear graph algorithms", SIAM Journal on Computing 1(2), 1972; without recursion.
 
-use crate::brake::Brake;
+use crate::cancellation::Cancellation;
 
-/// Tells the next successor of a node and moves the cursor, which begins at 0, past it.
+/// Returns the next successor of a node and moves the cursor, which starts at 0, past it.
 pub(crate) trait Successors: Fn(u32, &mut u32) -> Option<u32> {}
 
 impl<F: Fn(u32, &mut u32) -> Option<u32>> Successors for F {}
 
-/// What the search for components remembers. One can be used again and again without clearing the whole of it.
+/// The memory of the search for components. It can be reused without clearing all of it.
 pub(crate) struct Components {
-    /// For each node in which order it was met, from 1; [`UNMET`] if it was not, [`DONE`] if its component is known or it is not
-    /// looked at. As `DONE` is the largest, a node that is done is never the first that another one leads back to.
+    /// For each node its visiting order, from 1; [`UNMET`] before its visit, [`DONE`] once its component is
+    /// known or if it is not part of the search. `DONE` is the maximum, so that a finished node never lowers
+    /// a low link.
     orders: Vec<u32>,
-    brake: Brake,
+    cancellation: Cancellation,
 }
 
 const UNMET: u32 = 0;
@@ -23,26 +24,25 @@ const DONE: u32 = u32::MAX;
 /// A node whose successors are being followed.
 struct Frame {
     node: u32,
-    /// The first of all met nodes that it leads back to.
+    /// Its low link: the earliest open node that it leads back to.
     low: u32,
-    /// How far its successors were followed.
+    /// Its next successor.
     cursor: u32,
 }
 
 impl Components {
     /// For nodes below `bound`.
-    pub(crate) fn new(bound: usize, brake: &Brake) -> Self {
-        Self { orders: vec![DONE; bound], brake: brake.clone() }
+    pub(crate) fn new(bound: usize, cancellation: &Cancellation) -> Self {
+        Self { orders: vec![DONE; bound], cancellation: cancellation.clone() }
     }
 
-    /// Calls `visit` with every component that these nodes have among themselves, each after all those that can be reached
-    /// from it.
+    /// Calls `visit` with every component of the subgraph of these nodes, in reverse topological order.
     pub(crate) fn among(&mut self, nodes: &[u32], successors: impl Successors, visit: impl FnMut(&[u32])) {
         nodes.iter().for_each(|node| self.orders[*node as usize] = UNMET);
         self.search(nodes.iter().copied(), successors, visit);
     }
 
-    /// The same for all nodes that can be reached from some.
+    /// The same for all nodes reachable from the roots.
     pub(crate) fn from(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
@@ -54,15 +54,16 @@ impl Components {
         self.orders.fill(DONE);
     }
 
-    /// Visits what can be reached from the roots; all of it is done then, unless the brake was pulled.
+    /// Visits the nodes reachable from the roots; afterwards all of them are [`DONE`], unless the search was
+    /// cancelled.
     fn search(
         &mut self,
         roots: impl IntoIterator<Item = u32>,
         successors: impl Successors,
         mut visit: impl FnMut(&[u32]),
     ) {
-        let (orders, brake) = (&mut self.orders[..], &self.brake);
-        if brake.is_pulled() {
+        let (orders, cancellation) = (&mut self.orders[..], &self.cancellation);
+        if cancellation.is_cancelled() {
             return;
         }
         // The nodes whose component is not known yet, and those whose successors are being followed.
@@ -79,7 +80,7 @@ impl Components {
                 path.push(meet(root, orders, &mut stack));
             }
             while let Some(frame) = path.last_mut() {
-                if brake.is_pulled_after(&mut times) {
+                if cancellation.poll(&mut times) {
                     return;
                 }
                 let Frame { node, mut low, mut cursor } = *frame;
@@ -114,9 +115,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn components_come_in_the_order_of_what_they_lead_to() {
+    fn components_come_in_reverse_topological_order() {
         let edges: [&[u32]; 7] = [&[1], &[2, 4], &[0, 3], &[3], &[5], &[4], &[0]];
-        let mut components = Components::new(7, &Brake::default());
+        let mut components = Components::new(7, &Cancellation::default());
         for _ in 0..2 {
             let mut seen = Vec::new();
             let next = |node: u32, cursor: &mut u32| {
@@ -133,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_is_told_to_stop_visits_nothing_more() {
+    fn a_cancelled_search_visits_nothing_more() {
         let stop = doorway_core::Stop::default();
-        let brake = Brake::new(&stop, None);
-        let mut components = Components::new(100_000, &brake);
+        let cancellation = Cancellation::new(&stop, None);
+        let mut components = Components::new(100_000, &cancellation);
         let next = |node: u32, cursor: &mut u32| {
             *cursor += 1;
             (*cursor == 1 && node < 99_999).then_some(node + 1)
@@ -149,6 +150,6 @@ mod tests {
             }
         });
         assert!(visited < 5_000, "{visited}");
-        assert!(brake.has_ended());
+        assert!(cancellation.was_cancelled());
     }
 }

@@ -1,8 +1,8 @@
-//! The search: breadth first, every state once, on one thread or several.
+//! Breadth-first search over all states, on one thread or several.
 //!
-//! A round takes some states of the present depth. First every thread makes the steps of its share and sorts the states after
-//! them by shard; then every thread puts those of its shards into the store. So no lock is needed, and numbers, counts and runs do
-//! not depend on how many threads there are.
+//! A round expands some states of the current depth. First every thread computes the successors of its share
+//! and sorts them by shard; then every thread inserts the successors of its shards into the store. So no lock
+//! is needed, and state numbers, counts and counterexamples do not depend on the number of threads.
 
 mod at_once;
 mod batch;
@@ -13,26 +13,26 @@ use std::time::{Duration, Instant};
 
 use doorway_core::Stop;
 
-use crate::brake::Brake;
+use crate::cancellation::Cancellation;
 use crate::graph::{Graph, GraphBuilder};
 use crate::progress::{self, Progress};
-use crate::store::{NOBODY, SHARDS, StateId, Store, Visited, encode, hash, shard_of};
+use crate::store::{NO_PARENT, SHARDS, StateId, Store, Visited, encode, hash, shard_of};
 use crate::waiting::{self, Waiting};
 use crate::{Fairness, Property, System, Violation, counts};
 use batch::insert_all;
 pub(crate) use batch::{Batch, Inserted};
 pub(crate) use judge::{Found, named, state as state_faults, stillness};
 
-/// How far a search may go.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most states.
     pub states: u64,
-    /// The most bytes for them.
+    /// The most bytes of memory.
     pub bytes: u64,
-    /// The longest time; it is looked at now and then.
+    /// The time limit, polled during the search.
     pub time: Duration,
-    /// The most steps from the beginning.
+    /// The greatest depth.
     pub depth: u64,
 }
 
@@ -42,24 +42,24 @@ impl Default for Limits {
     }
 }
 
-/// How to search, and for what.
+/// The parameters of a search.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// How far.
+    /// The limits.
     pub limits: Limits,
-    /// On how many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// What to keep of each state.
+    /// What to store of each state.
     pub visited: Visited,
-    /// What to ask about whole runs. It needs room for every step between states.
+    /// The analyses of whole runs. They need memory for every transition.
     pub runs: Runs,
-    /// Ends as soon as each of these was found violated, if there is one.
+    /// Ends the search once all of these properties are violated, unless empty.
     pub until: Vec<Property>,
-    /// How many states to visit at most from when on something was found violated.
+    /// The most states to visit after the first violation.
     pub patience: u64,
-    /// Whether to keep the states in which nothing can happen any more.
+    /// Whether to keep the terminal states.
     pub keep_terminals: bool,
-    /// Said by somebody else when it is to end: then a limit was reached.
+    /// A cancellation flag; when it is set, the search ends as if a limit was reached.
     pub stop: Stop,
 }
 
@@ -79,15 +79,15 @@ impl Default for Search {
     }
 }
 
-/// What to ask about whole runs.
+/// Analyses of whole runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Runs {
-    /// Who can starve, and whether all can go round in vain; under which fairness they cannot. With a kind of fairness given,
-    /// runs against the properties are looked for under just that one, else under the strongest.
+    /// Progress: the fairness under which no process starves and some process always enters. Counterexamples
+    /// are searched under the given fairness, or else under the strongest.
     pub progress: Option<Option<Fairness>>,
-    /// How often one can be overtaken.
+    /// The number of bypasses.
     pub waiting: bool,
-    /// How many messages a run takes.
+    /// The number of messages of a run.
     pub messages: bool,
 }
 
@@ -97,36 +97,37 @@ impl Runs {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
-    /// How many states were reached.
+    /// The number of states reached.
     pub states: u64,
-    /// How many steps lead from them.
+    /// The number of transitions from them.
     pub transitions: u64,
-    /// How many steps the longest of all shortest runs has.
+    /// The depth of the deepest state.
     pub depth: u64,
-    /// Whether every state was reached; otherwise a limit was, or all that was looked for was found.
+    /// Whether every reachable state was visited. If not, a limit was reached or [`Search::until`] was met.
     pub is_complete: bool,
-    /// Whether it ended because all that was looked for was found.
+    /// Whether all properties of [`Search::until`] are violated.
     pub is_satisfied: bool,
-    /// The bytes that the states took.
+    /// The memory of the states in bytes.
     pub bytes: u64,
-    /// The odds that a state was missed, if only fingerprints were kept.
+    /// The probability that a state was missed, if only fingerprints were stored.
     pub odds_of_omission: Option<f64>,
-    /// For each property that does not hold a run in which it does not.
+    /// A counterexample for each violated property.
     pub violations: Vec<Violation>,
-    /// The states in which nothing can happen any more, if they were to be kept.
+    /// The terminal states, if [`Search::keep_terminals`] is set.
     pub terminals: Vec<Vec<u32>>,
-    /// Which fairness progress needs, if it was asked for and all states were reached.
+    /// The fairness that progress needs, if requested and the search is complete.
     pub progress: Option<Progress>,
-    /// How often one is overtaken, if it was asked for and all states were reached.
+    /// The number of bypasses, if requested and the search is complete.
     pub waiting: Option<Waiting>,
-    /// The smallest and the largest number of messages of a run that ends, if it was asked for and all states were reached.
+    /// The smallest and the largest number of messages of a run that ends, if requested and the search is
+    /// complete.
     pub messages: Option<counts::Messages>,
 }
 
-/// Visits every state that can be reached; `watch` is told now and then how many there were so far.
+/// Visits every reachable state; calls `watch` after each round with the number of states so far.
 pub fn explore<S: System>(system: &mut S, search: &Search, watch: &mut dyn FnMut(u64)) -> Exploration {
     let mut explorer = Explorer::new(system, search);
     explorer.begin();
@@ -136,21 +137,21 @@ pub fn explore<S: System>(system: &mut S, search: &Search, watch: &mut dyn FnMut
     explorer.finish()
 }
 
-/// How many states a round takes at most: so many that what was looked up for one of them is still at hand for others.
+/// The most states of a round: many, so that a shard's table stays in the cache for many insertions.
 const ROUND: usize = 1 << 18;
-/// How many it takes at least, and first.
+/// The fewest states of a round, and the size of the first one.
 const SHORT_ROUND: usize = 1 << 10;
-/// How many bytes the states after those of a round should take.
+/// The target size in bytes of the successors of a round.
 const BYTES_OF_ROUND: usize = 80 << 20;
-/// Fewer states are made the steps of one after the other: neither a second thread nor sorting by shard pays.
-const FEW: usize = 1 << 11;
+/// Rounds with fewer states run on one thread without sorting by shard, which would not pay off.
+const SEQUENTIAL_BELOW: usize = 1 << 11;
 
 pub(crate) struct Explorer<'a, S: System> {
     pub(crate) system: &'a mut S,
     search: &'a Search,
     pub(crate) store: Store,
     initial: Vec<(Vec<u32>, StateId)>,
-    /// The states to be expanded at this depth, and those found at the next.
+    /// The states to expand at this depth, and those found at the next.
     frontier: Vec<StateId>,
     deeper: Vec<StateId>,
     depth: u64,
@@ -159,9 +160,9 @@ pub(crate) struct Explorer<'a, S: System> {
     found: Vec<Found>,
     graph: Option<GraphBuilder>,
     batches: Vec<Batch>,
-    /// How many states the next round takes.
+    /// The number of states of the next round.
     round: usize,
-    /// How many states there were when something was found violated first.
+    /// The number of states at the first violation.
     states_when_found: Option<u64>,
     is_over: bool,
     began: Instant,
@@ -195,7 +196,7 @@ impl<'a, S: System> Explorer<'a, S> {
             encode(&word, &mut encoded);
             let hash = hash(&encoded);
             let shard = shard_of(hash);
-            if let Some((place, true)) = self.store.shards[shard].insert(&encoded, hash, NOBODY) {
+            if let Some((place, true)) = self.store.shards[shard].insert(&encoded, hash, NO_PARENT) {
                 let state = (place * SHARDS + shard) as StateId;
                 self.frontier.push(state);
                 let found = judge::state(self.system, state, &word);
@@ -208,7 +209,7 @@ impl<'a, S: System> Explorer<'a, S> {
         }
     }
 
-    /// Makes every step of every state of this depth.
+    /// Expands every state of this depth.
     fn level(&mut self, watch: &mut dyn FnMut(u64)) {
         let frontier = std::mem::take(&mut self.frontier);
         let before: Vec<usize> = self.store.shards.iter().map(|shard| shard.len()).collect();
@@ -248,12 +249,12 @@ impl<'a, S: System> Explorer<'a, S> {
                 .is_some_and(|then| self.store.len() as u64 > then.saturating_add(self.search.patience))
     }
 
-    /// The bytes that lie ready for rounds.
+    /// The bytes of the batches' buffers.
     fn buffered(&self) -> u64 {
         self.batches.iter().map(Batch::room).sum::<usize>() as u64
     }
 
-    /// Whether all that was looked for was found.
+    /// Whether all properties of [`Search::until`] are violated.
     fn is_satisfied(&self) -> bool {
         let until = &self.search.until;
         let is_found = |property: &Property| self.found.iter().any(|found| found.property == *property);
@@ -261,7 +262,7 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     fn round(&mut self, states: &[StateId]) {
-        if states.len() < FEW {
+        if states.len() < SEQUENTIAL_BELOW {
             return self.at_once(states);
         }
         let threads = self.search.threads.max(1);
@@ -275,10 +276,11 @@ impl<'a, S: System> Explorer<'a, S> {
         self.batches = batches;
     }
 
-    /// Makes the steps of these states; what one thread cannot know yet is found out at the end.
+    /// Expands these states. States whose steps the system must learn first are expanded at the end, on one
+    /// thread, because learning changes the system.
     fn expand(&mut self, states: &[StateId], batches: &mut [Batch]) {
         let (system, store, keep) = (&*self.system, &self.store, self.graph.is_some());
-        let (last, batches) = batches.split_last_mut().expect("there is one for each thread and one more");
+        let (last, batches) = batches.split_last_mut().expect("one batch per thread and one more");
         let share = states.len().div_ceil(batches.len());
         let stop = &self.search.stop;
         let work = |batch: &mut Batch, share: &[StateId]| {
@@ -301,10 +303,10 @@ impl<'a, S: System> Explorer<'a, S> {
             self.system.learn(&word);
             last.expand(&*self.system, &self.store, *state);
         }
-        debug_assert!(last.unknown.is_empty(), "what was learned is known");
+        debug_assert!(last.unknown.is_empty(), "the system has learned these states");
     }
 
-    /// Puts what was reached into the store.
+    /// Inserts the successors into the store.
     fn insert(&mut self, batches: &[Batch]) -> Vec<Inserted> {
         let (system, keep) = (&*self.system, self.graph.is_some());
         let threads = batches.len() - 1;
@@ -323,7 +325,7 @@ impl<'a, S: System> Explorer<'a, S> {
         })
     }
 
-    /// Counts what a round found, in an order that does not depend on the threads.
+    /// Merges the results of a round, in an order that does not depend on the number of threads.
     fn take_in(&mut self, batches: &[Batch], inserted: Vec<Inserted>) {
         for batch in batches {
             self.transitions += batch.transitions;
@@ -344,7 +346,7 @@ impl<'a, S: System> Explorer<'a, S> {
         }
     }
 
-    /// Remembers where a property does not hold, if it is the first such place: no other is nearer.
+    /// Keeps the first violation of each property: in a breadth-first search no other is shorter.
     fn remember(&mut self, found: Found) {
         if self.found.iter().all(|other| other.property != found.property) {
             self.found.push(found);
@@ -375,11 +377,12 @@ impl<'a, S: System> Explorer<'a, S> {
         };
         if let Some(builder) = self.graph.take().filter(|_| is_complete) {
             let initial = self.initial.iter().map(|(_, state)| *state).collect();
-            let brake = Brake::new(&self.search.stop, self.began.checked_add(self.search.limits.time));
-            let graph = builder.finish(self.system, initial, brake);
+            let cancellation =
+                Cancellation::new(&self.search.stop, self.began.checked_add(self.search.limits.time));
+            let graph = builder.finish(self.system, initial, cancellation);
             let before = explored.clone();
             self.ask_about_runs(&graph, &mut explored);
-            if graph.brake.has_ended() {
+            if graph.cancellation.was_cancelled() {
                 explored = Exploration { is_complete: false, ..before };
             }
         }
@@ -389,8 +392,8 @@ impl<'a, S: System> Explorer<'a, S> {
     fn ask_about_runs(&mut self, graph: &Graph, explored: &mut Exploration) {
         let Runs { progress, waiting, messages } = self.search.runs;
         if let Some(fairness) = progress {
-            let (told, lassos) = progress::judge(graph, fairness.unwrap_or(Fairness::Strong));
-            explored.progress = Some(told);
+            let (answer, lassos) = progress::judge(graph, fairness.unwrap_or(Fairness::Strong));
+            explored.progress = Some(answer);
             for lasso in lassos {
                 let is_known = |known: &Violation| known.property == lasso.property;
                 if !explored.violations.iter().any(is_known) {
@@ -400,9 +403,9 @@ impl<'a, S: System> Explorer<'a, S> {
             }
         }
         if waiting {
-            let (mut told, waiting::Shown { once, worst, without_end }) = waiting::judge(graph);
-            told.witness = worst.map(|run| self.lasso(graph, run));
-            explored.waiting = Some(told);
+            let (mut answer, waiting::Witnesses { once, worst, without_end }) = waiting::judge(graph);
+            answer.witness = worst.map(|run| self.lasso(graph, run));
+            explored.waiting = Some(answer);
             let violations = once.into_iter().chain(without_end).map(|run| self.lasso(graph, run));
             explored.violations.extend(violations);
         }
@@ -412,7 +415,7 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 }
 
-/// Where all processes stand, packed.
+/// The positions of all processes, packed: see [`crate::graph::pack`].
 pub(crate) fn graph_phases<S: System>(system: &S, word: &[u32]) -> u64 {
     crate::graph::pack((0..system.processes()).map(|process| {
         let phase = system.phase(word, process);

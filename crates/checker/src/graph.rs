@@ -1,29 +1,29 @@
-//! All states and the steps between them, for questions about whole runs.
+//! The graph of all states and transitions, for analyses of whole runs.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
 use doorway_core::Phase;
 
-use crate::brake::Brake;
+use crate::cancellation::Cancellation;
 use crate::explore::{Batch, Inserted};
 use crate::store::StateId;
 use crate::{Step, System};
 
-/// A step from one state to another.
+/// A transition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) to: StateId,
-    /// Which step it is.
+    /// The number of its label.
     pub(crate) label: u32,
 }
 
-/// What the questions about runs ask of a step.
+/// The part of a step that the analyses need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Label {
     pub(crate) process: u32,
     pub(crate) action: u32,
-    /// Its class, [`Label::FREE`] if it need never happen.
+    /// Its fairness class, or [`Label::FREE`] if fairness does not apply.
     owed: u32,
     pub(crate) sends: u32,
 }
@@ -36,7 +36,7 @@ impl Label {
         Self { process, action, owed: step.owed.unwrap_or(Self::FREE), sends }
     }
 
-    /// Its class, if it must happen in the end.
+    /// Its fairness class, if fairness applies.
     pub(crate) fn owed(self) -> Option<u32> {
         Some(self.owed).filter(|class| *class != Self::FREE)
     }
@@ -51,44 +51,46 @@ impl Label {
 /// The graph of all states.
 pub(crate) struct Graph {
     pub(crate) processes: usize,
-    /// What people call one of them, and several.
+    /// The noun for a process, singular and plural.
     pub(crate) nouns: [&'static str; 2],
     pub(crate) initial: Vec<StateId>,
-    /// Where the steps of each state begin, and how many they are.
+    /// The first edge and the number of edges of each state.
     spans: Vec<(u32, u32)>,
     edges: Vec<Edge>,
     pub(crate) labels: Vec<Label>,
-    /// Where all processes stand in each state, two bits for each.
+    /// The positions of all processes in each state: see [`pack`].
     phases: Vec<u64>,
     /// The length of a shortest run to each state.
     pub(crate) depths: Vec<u32>,
-    /// What ends the analyses of it.
-    pub(crate) brake: Brake,
+    /// Cancels the analyses.
+    pub(crate) cancellation: Cancellation,
 }
 
-/// The span of a number that is no state's.
+/// The span of an unused state number.
 const NO_STATE: (u32, u32) = (u32::MAX, 0);
 
-/// The lower of the two bits of every process.
+/// The lower bit of every process.
 const LOW_BITS: u64 = 0x5555_5555_5555_5555;
 
-/// Where a process stands.
+/// The position of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stand {
+pub(crate) enum Position {
     Outside,
     Doorway,
     Waiting,
     Inside,
 }
 
-impl Stand {
-    /// Whether it wants in and is not.
-    pub(crate) fn wants(self) -> bool {
-        matches!(self, Stand::Doorway | Stand::Waiting)
+impl Position {
+    /// Whether it has requested and is not inside.
+    pub(crate) fn competes(self) -> bool {
+        matches!(self, Position::Doorway | Position::Waiting)
     }
 }
 
-/// Packs where all processes stand, and whether they are past their doorways.
+/// Packs the phases of all processes, and whether they are past their doorways: process i has the bits 2i and
+/// 2i + 1. 00 is outside, 01 in the doorway, 10 waiting, 11 inside; so exactly one bit is set in a process
+/// that competes.
 pub(crate) fn pack(stands: impl Iterator<Item = (Phase, bool)>) -> u64 {
     stands.enumerate().fold(0, |packed, (process, stand)| {
         let bits: u64 = match stand {
@@ -102,7 +104,7 @@ pub(crate) fn pack(stands: impl Iterator<Item = (Phase, bool)>) -> u64 {
 }
 
 impl Graph {
-    /// One more than the largest number of a state.
+    /// One more than the largest state number.
     pub(crate) fn bound(&self) -> usize {
         self.phases.len()
     }
@@ -116,7 +118,8 @@ impl Graph {
         &self.edges[first as usize..][..count as usize]
     }
 
-    /// Where the next of the steps of a state leads that can be followed; the cursor, which begins at 0, moves past it.
+    /// The target of the next edge of a state that `follow` accepts; the cursor, which starts at 0, moves
+    /// past it.
     #[inline]
     pub(crate) fn next(
         &self,
@@ -138,42 +141,42 @@ impl Graph {
         self.labels[edge.label as usize]
     }
 
-    pub(crate) fn stand(&self, state: StateId, process: usize) -> Stand {
+    pub(crate) fn position(&self, state: StateId, process: usize) -> Position {
         match self.phases[state as usize] >> (2 * process) & 3 {
-            0 => Stand::Outside,
-            1 => Stand::Doorway,
-            2 => Stand::Waiting,
-            _ => Stand::Inside,
+            0 => Position::Outside,
+            1 => Position::Doorway,
+            2 => Position::Waiting,
+            _ => Position::Inside,
         }
     }
 
-    /// Whether somebody wants in and is not.
-    pub(crate) fn somebody_wants(&self, state: StateId) -> bool {
+    /// Whether some process competes.
+    pub(crate) fn any_competes(&self, state: StateId) -> bool {
         let phases = self.phases[state as usize];
         (phases ^ phases >> 1) & LOW_BITS != 0
     }
 
-    /// Whether a step between two states lets anybody in.
-    pub(crate) fn anybody_enters(&self, from: StateId, to: StateId) -> bool {
+    /// Whether some process enters between two states.
+    pub(crate) fn any_enters(&self, from: StateId, to: StateId) -> bool {
         let inside =
             |state: StateId| self.phases[state as usize] & self.phases[state as usize] >> 1 & LOW_BITS;
         inside(to) & !inside(from) != 0
     }
 
-    /// Whether a step between two states lets a process in.
+    /// Whether a process enters between two states.
     pub(crate) fn enters(&self, from: StateId, to: StateId, process: usize) -> bool {
-        self.stand(from, process) != Stand::Inside && self.stand(to, process) == Stand::Inside
+        self.position(from, process) != Position::Inside && self.position(to, process) == Position::Inside
     }
 
-    /// Whether somebody who wants in can give up.
-    pub(crate) fn anybody_gives_up(&self) -> bool {
+    /// Whether a competing process can give up.
+    pub(crate) fn any_gives_up(&self) -> bool {
         let outside = |state: StateId| !(self.phases[state as usize] | self.phases[state as usize] >> 1);
         let wants = |state: StateId| self.phases[state as usize] ^ self.phases[state as usize] >> 1;
         let gives_up = |from, edge: &Edge| wants(from) & outside(edge.to) & LOW_BITS != 0;
         self.states().any(|state| self.edges(state).iter().any(|edge| gives_up(state, edge)))
     }
 
-    /// Whether every step leads to a state that is further from the beginning, so that no run goes round.
+    /// Whether every edge leads to a greater depth, so that the graph has no cycles.
     pub(crate) fn is_layered(&self) -> bool {
         self.states().all(|state| {
             let depth = self.depths[state as usize];
@@ -182,15 +185,15 @@ impl Graph {
     }
 }
 
-/// A run that begins as a shortest one to a state and goes on along these steps.
+/// A run: a shortest one to `from`, then along these edges.
 pub(crate) struct Path {
     pub(crate) from: StateId,
     pub(crate) edges: Vec<Edge>,
-    /// Which of them is the first that repeats for ever.
+    /// The first edge of the endless loop.
     pub(crate) loop_start: Option<usize>,
 }
 
-/// A graph that grows with the search.
+/// Builds the graph during the search.
 #[derive(Default)]
 pub(crate) struct GraphBuilder {
     spans: Vec<(u32, u32)>,
@@ -198,21 +201,21 @@ pub(crate) struct GraphBuilder {
     latest: StateId,
     edges: Vec<Edge>,
     labels: Vec<Label>,
-    numbers: HashMap<Label, u32, Quick>,
-    /// The labels that were met last, by a part of their hash: steps of few kinds come again and again.
+    numbers: HashMap<Label, u32, FastHash>,
+    /// A cache of recent labels, by a part of their hash: most steps have one of few labels.
     recent: Vec<(Label, u32)>,
     phases: Vec<u64>,
     depths: Vec<u32>,
 }
 
-/// How many labels are remembered as met last.
+/// The size of that cache.
 const RECENT: usize = 1 << 10;
-/// The label of no step: no system has so many processes.
+/// A label that no step has: no system has that many processes.
 const NO_LABEL: (Label, u32) =
     (Label { process: u32::MAX, action: u32::MAX, owed: u32::MAX, sends: u32::MAX }, 0);
 
-/// A quick hash for numbers.
-type Quick = std::hash::BuildHasherDefault<crate::intern::Mixer>;
+/// A fast hash for numbers.
+type FastHash = std::hash::BuildHasherDefault<crate::intern::Mixer>;
 
 impl GraphBuilder {
     pub(crate) fn bytes(&self) -> u64 {
@@ -220,7 +223,7 @@ impl GraphBuilder {
         (states + self.edges.capacity() * size_of::<Edge>()) as u64
     }
 
-    /// Notes where all processes stand in a state, and how far it is from the beginning.
+    /// Adds a state with its positions and depth.
     pub(crate) fn place(&mut self, state: StateId, phases: u64, depth: u32) {
         let state = state as usize;
         if state >= self.phases.len() {
@@ -232,7 +235,7 @@ impl GraphBuilder {
         self.depths[state] = depth;
     }
 
-    /// Takes the steps of a round; what is new lies at this depth.
+    /// Adds the steps of a round; its new states have this depth.
     pub(crate) fn take_in(&mut self, batches: &[Batch], inserted: &[Inserted], depth: u32) {
         for &(state, phases) in inserted.iter().flat_map(|part| &part.phases) {
             self.place(state, phases, depth);
@@ -248,7 +251,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The steps that are added next are those of this state.
+    /// Starts the edges of this state.
     pub(crate) fn begin_steps(&mut self, state: StateId) {
         self.spans[state as usize] = (self.edges.len() as u32, 0);
         self.latest = state;
@@ -280,9 +283,14 @@ impl GraphBuilder {
         number
     }
 
-    pub(crate) fn finish<S: System>(self, system: &S, initial: Vec<StateId>, brake: Brake) -> Graph {
+    pub(crate) fn finish<S: System>(
+        self,
+        system: &S,
+        initial: Vec<StateId>,
+        cancellation: Cancellation,
+    ) -> Graph {
         let (processes, nouns) = (system.processes(), system.nouns());
         let Self { spans, edges, labels, phases, depths, .. } = self;
-        Graph { processes, nouns, initial, spans, edges, labels, phases, depths, brake }
+        Graph { processes, nouns, initial, spans, edges, labels, phases, depths, cancellation }
     }
 }

@@ -1,9 +1,10 @@
-//! Numbers for things.
+//! Interning: equal values get equal numbers.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// Gives every different thing a number, in the order in which it meets them. The numbers are looked up, never iterated over.
+/// Numbers distinct values in the order of first use. The map is never iterated, so its order cannot
+/// influence a run.
 pub(crate) struct Interner<T> {
     numbers: HashMap<T, u32, BuildHasherDefault<Mixer>>,
     things: Vec<T>,
@@ -16,7 +17,7 @@ impl<T: Clone + Eq + Hash> Default for Interner<T> {
 }
 
 impl<T: Clone + Eq + Hash> Interner<T> {
-    /// The number of a thing.
+    /// The number of a value.
     pub(crate) fn number(&mut self, thing: T) -> u32 {
         if let Some(&number) = self.numbers.get(&thing) {
             return number;
@@ -31,13 +32,13 @@ impl<T: Clone + Eq + Hash> Interner<T> {
         self.things.len()
     }
 
-    /// The thing of a number.
+    /// The value of a number.
     pub(crate) fn thing(&self, number: u32) -> &T {
         &self.things[number as usize]
     }
 }
 
-/// A quick hash by multiplying and folding; what is hashed comes from nobody who would choose it to collide.
+/// A fast multiply-and-fold hash. Its inputs are trusted, so it need not resist chosen collisions.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Mixer(u64);
 

@@ -1,17 +1,18 @@
-//! Explores every interleaving of a small system.
+//! An explicit-state model checker: explores every interleaving of a small system.
 //!
-//! A [`System`] says which steps are possible in a state and what comes of them; [`explore`] visits every state that can be
-//! reached, breadth first, so that what it finds wrong in a state it finds by a shortest run; then it asks about whole runs: who can
-//! wait for ever, under which fairness, how often one is overtaken, how many messages a run takes. [`Messages`] is the system of
-//! an algorithm: its nodes, the channels between them, and so many requests of each. The code that is explored
-//! is the code that ships. [`Shared`] is the same for a program over shared memory: its processes, and registers that are atomic or
-//! not, with stores that reach memory at once or later.
+//! A [`System`] defines the steps of a state and their successors. [`explore`] visits every reachable state
+//! by breadth-first search, so that its counterexamples to state properties are shortest runs; then it
+//! analyses whole runs: which process can starve under which fairness, the number of bypasses, the number of
+//! messages. [`Messages`] is the system of an algorithm: its nodes, the channels between them, and the number
+//! of requests of each node. The explored code is the code that ships. [`Shared`] is the system of a
+//! shared-memory program: its processes, and atomic, regular or safe registers with immediate or buffered
+//! stores.
 //!
-//! A state is a word, a short list of numbers. [`Messages`] numbers the states of single nodes and the messages in flight as
-//! it meets them, so that a step is looked up by two numbers, and the algorithm's own code runs once for each different
-//! local step.
+//! A state is a word: a short list of numbers. [`Messages`] interns the states of single nodes and the
+//! messages in flight, so that a step is a table lookup by two numbers, and the algorithm's own code runs
+//! once for each distinct local step.
 
-mod brake;
+mod cancellation;
 mod components;
 pub mod counts;
 mod explore;

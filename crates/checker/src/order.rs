@@ -1,10 +1,10 @@
-//! The same run, told with few changes from one process to another.
+//! Reorders a run so that it switches between processes less often.
 
 use crate::{Known, Step, System};
 
-/// Puts steps that do not depend on each other into an order in which one process makes as many in a row as it can. Two
-/// neighbours change places only if the state after both is the same, so the run ends where it ended.
-pub(crate) fn with_few_changes<S: System>(system: &S, begin: &[u32], steps: Vec<Step>) -> Vec<Step> {
+/// Reorders independent steps so that each process takes as many in a row as possible. Two neighbours are
+/// swapped only if the state after both is the same, so the run ends in the same state.
+pub(crate) fn with_few_switches<S: System>(system: &S, begin: &[u32], steps: Vec<Step>) -> Vec<Step> {
     let Some(mut run) = Run::new(system, begin, steps) else { return Vec::new() };
     let mut place = 1;
     while place < run.steps.len() {
@@ -41,7 +41,7 @@ impl<'a, S: System> Run<'a, S> {
         Some(Self { system, steps, states })
     }
 
-    /// Lets the step after this one come first, if nothing changes by it.
+    /// Swaps this step with the next one, if they commute.
     fn swap(&mut self, place: usize) -> bool {
         let (first, second) = (self.steps[place], self.steps[place + 1]);
         if first.process == second.process || self.states.is_empty() {
@@ -57,7 +57,7 @@ impl<'a, S: System> Run<'a, S> {
     }
 }
 
-/// The state after a step.
+/// The successor of a step.
 fn after<S: System>(system: &S, state: &[u32], step: &Step) -> Option<Vec<u32>> {
     let mut found = None;
     let known = system.steps(state, &mut |other, after| {

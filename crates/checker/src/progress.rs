@@ -1,9 +1,10 @@
-//! Whether whoever waits enters in the end, and what a scheduler must grant for that.
+//! Progress: whether waiting processes enter eventually, and the scheduler fairness that this needs.
 //!
-//! A run that goes on for ever goes round in one component of the graph from some moment on. Under weak fairness it can stay there
-//! if every class of steps is taken there or not possible in some state of it; under strong fairness if every class that is
-//! possible anywhere in it is taken: then states where an untaken class is possible are left out, and what remains is looked
-//! at again (E. A. Emerson, C.-L. Lei: "Modalities for model checking", Science of Computer Programming 8, 1987).
+//! An infinite run eventually stays in one strongly connected component. A weakly fair run can stay there if
+//! every class of steps is taken in it or disabled in some state of it; a strongly fair run if every class
+//! that is enabled anywhere in it is taken. If not, the search removes the states where an untaken class is
+//! enabled and splits the rest into components again (E. A. Emerson, C.-L. Lei: "Modalities for model
+//! checking", Science of Computer Programming 8, 1987).
 
 mod lasso;
 
@@ -15,29 +16,29 @@ use crate::graph::{Edge, Graph, Label, Path};
 use crate::store::StateId;
 use crate::{Fairness, Property};
 
-/// What progress needs.
+/// The fairness that progress needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Under which fairness somebody enters whenever somebody waits; `None` if under none.
-    pub somebody: Option<Fairness>,
-    /// For each process, under which fairness it enters whenever it waits; `None` if under none.
+    /// The fairness under which some process enters whenever one waits; `None` if there is none.
+    pub any: Option<Fairness>,
+    /// For each process, the fairness under which it enters whenever it waits; `None` if there is none.
     pub each: Vec<Option<Fairness>>,
 }
 
 impl Progress {
-    /// Under which fairness nobody starves; `None` if under none.
+    /// The fairness under which no process starves; `None` if there is none.
     #[must_use]
-    pub fn everybody(&self) -> Option<Fairness> {
+    pub fn all(&self) -> Option<Fairness> {
         of_all(&self.each)
     }
 }
 
-/// Under which fairness all enter, given what each needs; `None` if one enters under none.
+/// The fairness under which all enter: the strongest of what each needs; `None` if one of them has none.
 fn of_all(each: &[Option<Fairness>]) -> Option<Fairness> {
     each.iter().copied().try_fold(Fairness::None, |most, one| Some(most.max(one?)))
 }
 
-/// A run that goes on for ever and in which a property does not hold.
+/// A run along the graph that violates a property.
 pub(crate) struct Lasso {
     pub(crate) property: Property,
     pub(crate) what: String,
@@ -45,43 +46,45 @@ pub(crate) struct Lasso {
     pub(crate) path: Path,
 }
 
-/// Part of the graph in which a run may stay.
+/// A part of the graph.
 struct Region<H, W> {
-    /// Whether the run may be in a state.
+    /// Whether it contains a state.
     holds: H,
-    /// Whether it may take a step.
+    /// Whether it contains an edge.
     allows: W,
 }
 
 impl<H, W: Fn(StateId, Edge) -> bool> Region<H, W> {
-    /// Where the next step of a state leads that the run may take.
+    /// The target of the next edge of a state in the region.
     fn next(&self, graph: &Graph, state: StateId, cursor: &mut u32) -> Option<StateId> {
         graph.next(state, cursor, |edge| (self.allows)(state, edge).then_some(edge.to))
     }
 }
 
-/// Decides what progress needs, and finds a run for each property that does not hold under this fairness.
+/// Decides the fairness that progress needs, and finds a counterexample for each property that fails under
+/// `fairness`.
 pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>) {
     let mut loops = Loops::new(graph);
     let mut lassos = Vec::new();
     let livelock = Region {
-        holds: |state| graph.somebody_wants(state),
-        allows: |from, edge: Edge| !graph.anybody_enters(from, edge.to),
+        holds: |state| graph.any_competes(state),
+        allows: |from, edge: Edge| !graph.any_enters(from, edge.to),
     };
     let each_waits: Vec<_> = (0..graph.processes)
         .map(|process| Region {
-            holds: move |state| graph.stand(state, process).wants(),
+            holds: move |state| graph.position(state, process).competes(),
             allows: |_, _| true,
         })
         .collect();
     let mut each: Vec<Option<Fairness>> = each_waits.iter().map(|region| loops.needs(region)).collect();
-    let mut somebody = loops.needs_of_all(&livelock, &each);
-    if let Some(path) = loops.path(&livelock, fairness, somebody) {
+    let mut any = loops.needs_of_all(&livelock, &each);
+    if let Some(path) = loops.path(&livelock, fairness, any) {
         let state = path.edges.last().map_or(path.from, |edge| edge.to);
         let processes: Vec<usize> =
-            (0..graph.processes).filter(|process| graph.stand(state, *process).wants()).collect();
-        let what =
-            format!("all goes on for ever, but nobody enters, and {} in vain", wait(graph.nouns, &processes));
+            (0..graph.processes).filter(|process| graph.position(state, *process).competes()).collect();
+        let [noun, _] = graph.nouns;
+        let waits = wait(graph.nouns, &processes);
+        let what = format!("the run goes on for ever, but no {noun} enters, and {waits} in vain");
         lassos.push(Lasso { property: Property::DeadlockFreedom, what, processes, path });
     }
     let mut vain = each_waits.iter().zip(&each).enumerate();
@@ -95,26 +98,26 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
     for state in graph.states() {
         if loops.classes.is_nothing_owed(graph, state) {
             for (process, needs) in each.iter_mut().enumerate() {
-                if graph.stand(state, process).wants() {
-                    (*needs, somebody) = (None, None);
+                if graph.position(state, process).competes() {
+                    (*needs, any) = (None, None);
                 }
             }
         }
     }
-    (Progress { somebody, each }, lassos)
+    (Progress { any, each }, lassos)
 }
 
 fn wait(nouns: [&str; 2], processes: &[usize]) -> String {
     format!("{} {}", named(nouns, processes), if processes.len() == 1 { "waits" } else { "wait" })
 }
 
-/// Where a run can go round.
+/// The search for fair cycles.
 struct Loops<'a> {
     graph: &'a Graph,
     components: Components,
-    /// The states in question: none if no run goes round at all.
+    /// The states to search: none if the graph has no cycles.
     rounds: Vec<StateId>,
-    /// To which part of a search each state belongs, by number.
+    /// The mark of each state: see [`mark`].
     marks: Vec<u32>,
     next_mark: u32,
     classes: Classes,
@@ -123,11 +126,12 @@ struct Loops<'a> {
 impl<'a> Loops<'a> {
     fn new(graph: &'a Graph) -> Self {
         let rounds = if graph.is_layered() { Vec::new() } else { graph.states().collect() };
-        let (components, marks) = (Components::new(graph.bound(), &graph.brake), vec![0; graph.bound()]);
+        let (components, marks) =
+            (Components::new(graph.bound(), &graph.cancellation), vec![0; graph.bound()]);
         Self { graph, components, rounds, marks, next_mark: 1, classes: Classes::new(graph) }
     }
 
-    /// The weakest fairness under which no run stays in the region.
+    /// The weakest fairness under which no run stays in the region for ever.
     fn needs<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         region: &Region<H, W>,
@@ -158,8 +162,9 @@ impl<'a> Loops<'a> {
         }
     }
 
-    /// The weakest fairness under which somebody enters, given what each needs to enter. If nobody enters, whoever waits, unless it
-    /// gives up, starves; so all together need no more than the one who needs most, and often it is clear that they need as much.
+    /// The weakest fairness under which some process enters, given what each needs. In a livelock every
+    /// waiting process that does not give up starves. So progress needs no more than the strongest of `each`,
+    /// and often that answer is exact without another search.
     fn needs_of_all<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         livelock: &Region<H, W>,
@@ -167,14 +172,14 @@ impl<'a> Loops<'a> {
     ) -> Option<Fairness> {
         let most = of_all(each);
         let is_clear = match most {
-            Some(Fairness::None) => !self.graph.anybody_gives_up(),
-            Some(Fairness::Weak) => !self.graph.anybody_gives_up() && self.has_short_round(livelock),
+            Some(Fairness::None) => !self.graph.any_gives_up(),
+            Some(Fairness::Weak) => !self.graph.any_gives_up() && self.has_short_round(livelock),
             Some(Fairness::Strong) | None => false,
         };
         if is_clear { most } else { self.needs(livelock) }
     }
 
-    /// Whether a run can stay in a region by making a step and the one back, or one that leads nowhere, for ever.
+    /// Whether the region has a cycle of one or two edges.
     fn has_short_round<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &self,
         region: &Region<H, W>,
@@ -189,12 +194,12 @@ impl<'a> Loops<'a> {
         })
     }
 
-    /// The states of a region from which one can come back.
+    /// The states of a region that may be on a cycle.
     fn states<H: Fn(StateId) -> bool, W>(&self, region: &Region<H, W>) -> Vec<StateId> {
         self.rounds.iter().copied().filter(|state| (region.holds)(*state)).collect()
     }
 
-    /// The components of the region in which one can go round.
+    /// The components of the region that have a cycle.
     fn parts<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         region: &Region<H, W>,
@@ -203,7 +208,7 @@ impl<'a> Loops<'a> {
         self.split(&part, region)
     }
 
-    /// One of these components, or a part of one, in which a fair run can stay.
+    /// One of these components, or a part of one, in which a fair run can stay; the nearest first.
     fn find<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         parts: &[Vec<StateId>],
@@ -238,12 +243,12 @@ impl<'a> Loops<'a> {
         None
     }
 
-    /// How far the nearest of these states is from the beginning.
+    /// The depth of the nearest of these states.
     fn depth(&self, part: &[StateId]) -> u32 {
         part.iter().map(|state| self.graph.depths[*state as usize]).min().unwrap_or(u32::MAX)
     }
 
-    /// The states in which none of these classes is possible.
+    /// The states in which none of these classes is enabled.
     fn without(&self, component: &[StateId], unfair: &[u32]) -> Vec<StateId> {
         let is_fair = |state: &StateId| {
             let mut classes = self.graph.edges(*state).iter().filter_map(|edge| self.classes.of(*edge));
@@ -252,7 +257,7 @@ impl<'a> Loops<'a> {
         component.iter().copied().filter(is_fair).collect()
     }
 
-    /// The components of a part in which one can go round.
+    /// The components of a part that have a cycle.
     fn split<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         part: &[StateId],
@@ -272,8 +277,8 @@ impl<'a> Loops<'a> {
         found
     }
 
-    /// The classes of steps that are possible in the component (under weak fairness: in every state of it) and never taken
-    /// there.
+    /// The classes that are enabled in the component (under weak fairness: in every state of it) and never
+    /// taken there.
     fn unfair<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         component: &[StateId],
@@ -287,7 +292,7 @@ impl<'a> Loops<'a> {
         self.classes.untaken_in(graph, component, least, is_taken)
     }
 
-    /// A run that stays in the region and is fair, if `needs`, what progress needs there, is more than that.
+    /// A fair run that stays in the region, if progress `needs` more than this fairness.
     fn path<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         region: &Region<H, W>,
@@ -311,20 +316,20 @@ impl<'a> Loops<'a> {
     }
 }
 
-/// Gives a new number to these states.
+/// Gives these states a new mark, so that membership in the set is one comparison.
 fn mark(part: &[StateId], marks: &mut [u32], next: &mut u32) -> u32 {
     *next += 1;
     part.iter().for_each(|state| marks[*state as usize] = *next);
     *next
 }
 
-/// The classes of steps that fairness knows, numbered, and what was seen of them in a component.
+/// The fairness classes, numbered, and what was seen of them in a component.
 struct Classes {
-    /// The class of each kind of step, [`Classes::NONE`] if it is owed to nobody.
+    /// The class of each label, or [`Classes::NONE`] if fairness does not apply.
     of_label: Vec<u32>,
-    /// For each state the classes that are possible in it, one bit for each, if they fit.
+    /// For each state, a mask of the classes enabled in it; empty if there are too many classes.
     possible: Vec<u64>,
-    /// In how many states each is possible, the last of them, and whether it is taken.
+    /// For each class: the number of states that enable it, the last of them, and whether it is taken.
     seen: Vec<(u32, StateId, bool)>,
     met: Vec<u32>,
 }
@@ -354,7 +359,7 @@ impl Classes {
         classes
     }
 
-    /// The class of a step as a bit; 0 if it is owed to nobody.
+    /// The class of an edge as a bit; 0 if fairness does not apply.
     fn bit(&self, edge: Edge) -> u64 {
         match self.of_label[edge.label as usize] {
             Self::NONE => 0,
@@ -362,7 +367,7 @@ impl Classes {
         }
     }
 
-    /// Whether nothing need ever happen in a state.
+    /// Whether fairness demands no step in a state.
     fn is_nothing_owed(&self, graph: &Graph, state: StateId) -> bool {
         match self.possible.get(state as usize) {
             Some(classes) => *classes == 0,
@@ -370,7 +375,8 @@ impl Classes {
         }
     }
 
-    /// Whether a run that goes round in a component can be weakly fair: no class is possible in every state and never taken.
+    /// Whether a run that stays in a component can be weakly fair: no class is enabled in every state and
+    /// never taken.
     fn are_weakly_fair(
         &mut self,
         graph: &Graph,
@@ -396,7 +402,7 @@ impl Classes {
         untaken == 0
     }
 
-    /// The classes that are possible in at least so many states of a component and never taken there.
+    /// The classes that are enabled in at least `states` states of a component and never taken there.
     fn untaken_in(
         &mut self,
         graph: &Graph,
@@ -432,7 +438,7 @@ impl Classes {
         *was_taken = *was_taken || is_taken();
     }
 
-    /// The classes that are possible in at least so many states and never taken.
+    /// The classes that are enabled in at least `states` states and never taken.
     fn untaken(&self, states: usize) -> Vec<u32> {
         let is_untaken = |class: &u32| {
             let (seen, _, is_taken) = self.seen[*class as usize];
@@ -442,7 +448,7 @@ impl Classes {
     }
 }
 
-/// Whether one can go round in a component.
+/// Whether a component has a cycle: more than one state, or a self-loop.
 fn goes_round(graph: &Graph, component: &[StateId], allows: impl Fn(StateId, Edge) -> bool) -> bool {
     match component {
         [only] => graph.edges(*only).iter().any(|edge| edge.to == *only && allows(*only, *edge)),

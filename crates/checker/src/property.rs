@@ -1,17 +1,17 @@
-//! What is decided about a system.
+//! The properties that the checker decides.
 
 use std::fmt;
 
 use crate::Step;
 
-/// Something that should hold, in every state or in every run.
+/// A property of every state or of every run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Property {
     /// At most one process is inside.
     MutualExclusion,
-    /// Whenever somebody waits, somebody enters in the end: the system neither stands still nor goes round in vain.
+    /// Whenever a process waits, some process enters eventually: no deadlock and no livelock.
     DeadlockFreedom,
-    /// Whoever waits enters in the end.
+    /// Every waiting process enters eventually.
     StarvationFreedom,
     /// There is exactly one token.
     OneToken,
@@ -19,16 +19,16 @@ pub enum Property {
     Invariants,
     /// Every entry has a larger fence than the one before.
     Fence,
-    /// Requests of which one happened before the other are served in that order.
+    /// Requests are served in happened-before order.
     HappenedBeforeOrder,
-    /// Nobody enters who asked after somebody who still waits.
+    /// No process enters before one that requested earlier.
     Fifo,
-    /// Nobody enters more than so many times before somebody who had asked before.
+    /// The number of times that a process enters before one that requested earlier is bounded.
     BoundedWaiting,
 }
 
 impl Property {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order of reports.
     pub const ALL: [Property; 9] = [
         Property::MutualExclusion,
         Property::DeadlockFreedom,
@@ -41,7 +41,7 @@ impl Property {
         Property::BoundedWaiting,
     ];
 
-    /// What one types.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -64,31 +64,31 @@ impl fmt::Display for Property {
     }
 }
 
-/// A run in which a property does not hold.
+/// A counterexample: a run that violates a property.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// Which property.
+    /// The property.
     pub property: Property,
-    /// What is wrong at its end, or for ever, as a sentence.
+    /// The violation, as a sentence.
     pub what: String,
-    /// The processes that it is about, counted from 0.
+    /// The processes involved, counted from 0.
     pub processes: Vec<usize>,
     /// The processes that wait at its end.
     pub waiting: Vec<usize>,
-    /// Its steps: a shortest run where the fault is in one state or step.
+    /// Its steps: a shortest run if the violation is in one state or step.
     pub steps: Vec<Step>,
-    /// The place of the first step that repeats for ever, if the run does not end.
+    /// The index of the first step of the endless loop, if the run is infinite.
     pub loop_start: Option<usize>,
 }
 
-/// What a scheduler owes to those that wait. Each demands more than the one before.
+/// The fairness of a scheduler. Each demands more than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fairness {
-    /// Only that something happens as long as something can.
+    /// Some step is taken as long as one is enabled.
     None,
-    /// What stays possible from some moment on happens in the end.
+    /// A step that is continuously enabled from some point on is taken eventually.
     Weak,
-    /// What is possible again and again happens in the end.
+    /// A step that is enabled infinitely often is taken eventually.
     Strong,
 }
 
@@ -96,7 +96,7 @@ impl Fairness {
     /// All of them, weakest first.
     pub const ALL: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
 
-    /// What one types.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,35 +1,44 @@
-//! All states that were reached, each once, and from which one each was reached first.
+//! The store of all visited states, each with the parent from which it was first reached.
 //!
-//! The states are spread over many small stores by their hash: each has a table that fits the processor's cache, and two threads
-//! never touch the same one. A word is written as 16-bit numbers, one for almost every number of the word.
+//! A word is stored as 16-bit numbers, and everything else in packed numbers:
+//!
+//! ```text
+//! word       u32 below 0xFFFF: one u16.  Larger: 0xFFFF │ low half │ high half
+//! hash       shard (bits 63–58) │ … │ tag (47–40) │ … │ first slot (low bits, as many as the table needs)
+//! slot       tag (bits 31–24) │ place + 1 (23–0);  0 is a free slot
+//! StateId    place (bits 31–6) │ shard (5–0)
+//! ```
+//!
+//! The hash distributes the states over shards: each has a hash table that fits into the cache, and two
+//! threads never touch the same one.
 
-/// The number of a state: its place in its shard, and the shard.
+/// The number of a state: `place * SHARDS + shard`.
 pub(crate) type StateId = u32;
 
-/// How many shards there are.
+/// The number of shards.
 pub(crate) const SHARDS: usize = 64;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
-/// A slot of a table has this many bits for a place, and the rest for a part of the hash.
+/// The bits of a table slot for the place; the other 8 are the tag.
 const PLACE_BITS: u32 = 24;
-/// No more states fit the places of a shard.
+/// The most states of a shard: places plus one must fit into a slot.
 const MOST_STATES: usize = (1 << PLACE_BITS) - 2;
 
-/// How many words are looked for at the same time.
+/// The number of lookups whose memory is prefetched together.
 pub(crate) const BLOCK: usize = 32;
 
-/// A table with fewer slots is at hand anyway.
-const FEW: usize = 1 << 12;
+/// Smaller tables are cached anyway and need no prefetching.
+const SMALL_TABLE: usize = 1 << 12;
 
-/// The parent of a state that has none.
-pub(crate) const NOBODY: StateId = StateId::MAX;
+/// The parent of an initial state.
+pub(crate) const NO_PARENT: StateId = StateId::MAX;
 
-/// What is kept of a state.
+/// What is stored of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Visited {
-    /// All of it: two states are never taken for the same.
+    /// The whole state: distinct states never collide.
     #[default]
     Exact,
-    /// A fingerprint of 64 bits: a state may be missed because it looks like another one.
+    /// A 64-bit fingerprint: a state may be missed because of a collision.
     Fingerprints,
 }
 
@@ -38,17 +47,17 @@ pub(crate) struct Store {
     pub(crate) shards: Vec<Shard>,
 }
 
-/// The states with the same first bits of their hash.
+/// The states whose hashes have the same top bits.
 pub(crate) struct Shard {
     visited: Visited,
     words: Vec<u16>,
-    /// Where the word of each state ends; the words of the first ones may be gone.
+    /// The end of each state's word in `words`, without those dropped.
     ends: Vec<u32>,
-    /// How many of the first states have no word any more.
+    /// The number of states whose words were dropped; they are the first ones.
     gone: usize,
     parents: Vec<StateId>,
     fingerprints: Vec<u64>,
-    /// For each state its place plus one and a part of its hash; 0 is free.
+    /// The hash table, with open addressing: tag and place plus one; 0 is free.
     table: Vec<u32>,
 }
 
@@ -73,7 +82,7 @@ impl Store {
 
     pub(crate) fn parent(&self, state: StateId) -> Option<StateId> {
         let (shard, place) = split(state);
-        Some(self.shards[shard].parents[place]).filter(|parent| *parent != NOBODY)
+        Some(self.shards[shard].parents[place]).filter(|parent| *parent != NO_PARENT)
     }
 
     /// Reads the word of a state.
@@ -90,12 +99,12 @@ impl Store {
         }
     }
 
-    /// The bytes that it takes.
+    /// Its memory in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.shards.iter().map(Shard::bytes).sum()
     }
 
-    /// Lets go of the words of all states so far, if only fingerprints are kept of them.
+    /// Drops the words of the first `before` states of each shard, if only fingerprints are stored.
     pub(crate) fn drop_words(&mut self, before: &[usize]) {
         for (shard, &before) in self.shards.iter_mut().zip(before) {
             shard.drop_words(before);
@@ -140,7 +149,7 @@ impl Shard {
         }
     }
 
-    /// The place of a word, or else the free slot where it belongs.
+    /// The place of a word, or else the free slot for it.
     #[inline]
     fn find(&self, encoded: &[u16], hash: u64) -> Result<usize, usize> {
         let mask = self.table.len() - 1;
@@ -158,10 +167,10 @@ impl Shard {
         }
     }
 
-    /// Reads what will be needed to look for these hashes, all at the same time instead of one after the other: most of the time of
-    /// a search goes into waiting for memory.
-    pub(crate) fn warm(&self, hashes: impl Iterator<Item = u64>) {
-        if self.table.len() < FEW {
+    /// Prefetches the memory for looking up these hashes: the reads are independent, so they overlap. Most of
+    /// a search's time is memory latency.
+    pub(crate) fn prefetch(&self, hashes: impl Iterator<Item = u64>) {
+        if self.table.len() < SMALL_TABLE {
             return;
         }
         let (mask, places) = (self.table.len() - 1, (1 << PLACE_BITS) - 1);
@@ -190,7 +199,7 @@ impl Shard {
         std::hint::black_box(sum);
     }
 
-    /// The place of a word, and whether it is new; `None` if no more states fit.
+    /// Inserts a word: returns its place and whether it is new, or `None` if the shard is full.
     #[inline]
     pub(crate) fn insert(&mut self, encoded: &[u16], hash: u64, parent: StateId) -> Option<(usize, bool)> {
         if (self.parents.len() + 1) * 4 > self.table.len() * 3 {
@@ -206,11 +215,11 @@ impl Shard {
         }
         let place = self.parents.len();
         self.table[slot] = (tag(hash) << PLACE_BITS) | (place as u32 + 1);
-        room(&mut self.words, encoded.len()).extend_from_slice(encoded);
-        room(&mut self.ends, 1).push(end);
-        room(&mut self.parents, 1).push(parent);
+        reserve(&mut self.words, encoded.len()).extend_from_slice(encoded);
+        reserve(&mut self.ends, 1).push(end);
+        reserve(&mut self.parents, 1).push(parent);
         if self.visited == Visited::Fingerprints {
-            room(&mut self.fingerprints, 1).push(hash);
+            reserve(&mut self.fingerprints, 1).push(hash);
         }
         Some((place, true))
     }
@@ -246,26 +255,26 @@ impl Shard {
     }
 }
 
-/// Makes room for some more: by the double where that is little, else by an eighth, so that not much stands empty.
+/// Reserves space: doubles small lists but grows large ones by an eighth, so that little memory stays unused.
 #[inline]
-fn room<T>(list: &mut Vec<T>, more: usize) -> &mut Vec<T> {
-    const LITTLE: usize = 1 << 13;
-    if list.len() + more > list.capacity() && list.len() > LITTLE {
+fn reserve<T>(list: &mut Vec<T>, more: usize) -> &mut Vec<T> {
+    const SMALL: usize = 1 << 13;
+    if list.len() + more > list.capacity() && list.len() > SMALL {
         list.reserve_exact(more.max(list.len() / 8));
     }
     list
 }
 
-/// A few bits of a hash that neither the shard nor the slot uses.
+/// Eight bits of a hash that neither the shard nor the slot uses.
 #[inline]
 fn tag(hash: u64) -> u32 {
     ((hash >> 40) & 0xFF) as u32
 }
 
-/// In front of a number that needs more than 16 bits.
+/// The escape before a number that does not fit into 16 bits.
 const LONG: u16 = u16::MAX;
 
-/// Writes a word as 16-bit numbers.
+/// Encodes a word as 16-bit numbers.
 #[inline]
 pub(crate) fn encode(word: &[u32], encoded: &mut Vec<u16>) {
     if word.iter().fold(0, |all, number| all | number) < u32::from(LONG) {
@@ -302,8 +311,8 @@ pub(crate) fn decode(encoded: &[u16], word: &mut Vec<u32>) {
     }
 }
 
-/// A hash of 64 bits. Each round can be undone, so words of up to four numbers never collide and longer ones only by chance; they
-/// come from nobody who would choose them to collide.
+/// A 64-bit hash. Each round is a bijection, so words of one length up to four numbers never collide, and
+/// longer ones only by chance; the inputs are trusted, so it need not resist chosen collisions.
 #[inline]
 pub(crate) fn hash(encoded: &[u16]) -> u64 {
     let mut sum = (encoded.len() as u64).wrapping_mul(0x2D35_8DCC_AA6C_78A5);
@@ -335,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_has_one_number_and_knows_its_first_parent() {
+    fn every_word_has_one_number_and_can_be_read_back() {
         for visited in [Visited::Exact, Visited::Fingerprints] {
             let mut store = Store::new(visited);
             let mut seen = std::collections::HashMap::new();
@@ -357,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_find_states_whose_words_are_gone() {
+    fn fingerprints_find_states_whose_words_were_dropped() {
         let mut store = Store::new(Visited::Fingerprints);
         let all: Vec<Vec<u16>> = words()
             .map(|word| {
@@ -368,7 +377,7 @@ mod tests {
             .collect();
         for (number, encoded) in all.iter().enumerate() {
             let hash = hash(encoded);
-            store.shards[shard_of(hash)].insert(encoded, hash, NOBODY);
+            store.shards[shard_of(hash)].insert(encoded, hash, NO_PARENT);
             if number % 5_000 == 4_999 {
                 let before: Vec<usize> = store.shards.iter().map(Shard::len).collect();
                 store.drop_words(&before);

@@ -1,60 +1,61 @@
-//! What can be explored.
+//! The interface to a system that can be explored.
 
 use doorway_core::Phase;
 
 use crate::Property;
 
-/// A system of processes. Its states are words: short lists of numbers whose meaning is its own affair, but equal states must
-/// be equal words.
+/// A system of processes. Its states are words: short lists of numbers. Each system defines its own layout
+/// ([`crate::Messages`] and [`crate::Shared`] draw theirs), but equal states must be equal words.
 ///
-/// A system may find out what its steps do as it goes, and remember it: [`System::steps`] is asked by several threads at
-/// once and must not change anything; when it meets something new it says so, and [`System::learn`] is called, alone.
+/// A system may compute its local steps lazily and cache them: several threads call [`System::steps`] at
+/// once, so it must not change anything. If an entry is missing it returns [`Known::No`], and the checker
+/// calls [`System::learn`] on one thread.
 pub trait System: Sync {
-    /// How many processes it has.
+    /// The number of processes.
     fn processes(&self) -> usize;
 
-    /// What people call its processes: one of them, and several.
+    /// The noun for its processes, singular and plural.
     fn nouns(&self) -> [&'static str; 2] {
         ["node", "nodes"]
     }
 
-    /// The states in which it can begin.
+    /// The initial states.
     fn initial(&mut self) -> Vec<Vec<u32>>;
 
-    /// Calls `visit` with every step that is possible in a state, and the state after it. If it answers [`Known::No`], what it
-    /// visited does not count, and it is asked again after [`System::learn`].
+    /// Calls `visit` with every enabled step of a state and its successor. If it returns [`Known::No`], the
+    /// visits do not count, and it is called again after [`System::learn`].
     fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known;
 
-    /// Finds out all that [`System::steps`] needs to know about a state.
+    /// Computes all that [`System::steps`] needs for a state.
     fn learn(&mut self, _state: &[u32]) {}
 
-    /// Forgets all that it has learned, so that it takes no room; states and steps from before mean nothing any more.
+    /// Drops all that it has learned, to free memory; earlier states and steps become meaningless.
     fn restart(&mut self) {}
 
-    /// Where a process stands in a state.
+    /// The phase of a process in a state.
     fn phase(&self, state: &[u32], process: usize) -> Phase;
 
-    /// Whether a process that waits is past its doorway, so that whoever comes later should not be served before it.
+    /// Whether a waiting process is past its doorway, so that later processes should not enter before it.
     fn is_past_doorway(&self, _state: &[u32], _process: usize) -> bool {
         true
     }
 
-    /// What does not hold in a state of all that should, besides exclusion.
+    /// The violated properties in a state, besides mutual exclusion.
     fn flaws(&self, _state: &[u32]) -> Vec<(Property, String)> {
         Vec::new()
     }
 
-    /// The single steps of a step: more than one if the system makes several at once where their order does not matter.
+    /// The single steps of a step: more than one if the system merges steps whose order does not matter.
     fn unfold(&self, _state: &[u32], step: &Step) -> Vec<Step> {
         vec![*step]
     }
 
-    /// The bytes that it takes for what it has learned.
+    /// The memory in bytes of what it has learned.
     fn bytes(&self) -> u64 {
         0
     }
 
-    /// Whether it had to leave out something since the last [`System::restart`], so that nothing can be said of what was found.
+    /// Whether it had to drop steps since the last [`System::restart`], so that results are not valid.
     fn is_cut(&self) -> bool {
         false
     }
@@ -63,30 +64,30 @@ pub trait System: Sync {
     fn describe(&self, step: &Step) -> String;
 }
 
-/// Whether a system knew all that it was asked.
+/// Whether a system knew all steps of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Known {
     /// All steps were visited.
     All,
-    /// It has to learn about the state first.
+    /// It must learn the state first.
     No,
 }
 
 /// One step of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Step {
-    /// Who makes it.
+    /// The process that takes it.
     pub process: u32,
-    /// What it does, as a number of the system's own.
+    /// What it does, as a number defined by the system.
     pub action: u32,
-    /// Which steps fairness takes for one: a class that is possible again and again is taken in the end. `None` for what need
-    /// never happen: a new request, a fault. It does not help whoever waits.
+    /// Its fairness class: the scheduler must treat the class fairly. `None` for a step that need never
+    /// happen, such as a new request or a fault; it does not count as progress for waiting processes.
     pub owed: Option<u32>,
-    /// What carries it out (a channel, an application, a process): random walks give each lane a speed of its own.
+    /// The channel, application or process that carries it out: random walks give each lane its own speed.
     pub lane: u32,
-    /// How many messages it sends.
+    /// The number of messages that it sends.
     pub sends: u32,
-    /// What it did that must never be, and which property that breaks.
+    /// The property that it violates, and how.
     pub broken: Option<(Property, &'static str)>,
 }

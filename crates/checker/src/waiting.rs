@@ -1,8 +1,9 @@
-//! How often one process can be overtaken by another.
+//! Bounded waiting: how often one process can overtake (bypass) another.
 //!
-//! Process j overtakes i when i is past its doorway, j begins to ask after that, and j enters while i still waits. For each pair the
-//! states in which i waits are looked at twice: once while j is still about what it wanted before, once afterwards; the longest
-//! way through them, counted in entries of j, is the answer, and there is none if such an entry lies on a way round.
+//! Process j overtakes i when i is past its doorway, j starts its request after that, and j enters while i
+//! still waits. For each pair the search covers the states in which i waits twice: while j still has an older
+//! request, and afterwards. The longest path through them, counted in entries of j, is the bound; there is
+//! none if such an entry lies on a cycle.
 
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
@@ -10,18 +11,18 @@ use std::collections::{HashMap, VecDeque};
 
 use crate::components::Components;
 use crate::explore::named;
-use crate::graph::{Edge, Graph, Path, Stand};
+use crate::graph::{Edge, Graph, Path, Position};
 use crate::progress::Lasso;
 use crate::store::StateId;
 use crate::{Property, Violation};
 
-/// How often processes overtake each other at worst.
+/// The worst case of overtaking.
 #[derive(Clone, Debug)]
 pub struct Waiting {
-    /// By whom and by how often each process is overtaken: `bounds[i][j]` is how often j enters that asked after i, before i
-    /// does; `None` if there is no bound.
+    /// `bounds[i][j]` is the number of times that j, having requested after i, enters before i; `None` if
+    /// there is no bound.
     pub bounds: Vec<Vec<Option<u32>>>,
-    /// A shortest run in which somebody is overtaken most often, if anybody is and there is a bound.
+    /// A shortest run with the largest number of overtakings, if there are any and there is a bound.
     pub witness: Option<Violation>,
 }
 
@@ -33,29 +34,29 @@ impl Waiting {
     }
 }
 
-/// Runs that show how one is overtaken.
-pub(crate) struct Shown {
-    /// Once, if ever.
+/// Runs with overtaking.
+pub(crate) struct Witnesses {
+    /// With one overtaking.
     pub(crate) once: Option<Lasso>,
-    /// Most often.
+    /// With the most overtakings, if bounded.
     pub(crate) worst: Option<Lasso>,
-    /// For ever.
+    /// With endless overtaking.
     pub(crate) without_end: Option<Lasso>,
 }
 
-/// Decides for every pair.
-pub(crate) fn judge(graph: &Graph) -> (Waiting, Shown) {
-    let mut components = Components::new(graph.bound() * 2, &graph.brake);
+/// Decides the bound of every pair.
+pub(crate) fn judge(graph: &Graph) -> (Waiting, Witnesses) {
+    let mut components = Components::new(graph.bound() * 2, &graph.cancellation);
     let pairs = || (0..graph.processes).flat_map(|i| (0..graph.processes).map(move |j| Pair { graph, i, j }));
     let mut bounds = vec![vec![Some(0); graph.processes]; graph.processes];
-    for pair in pairs().filter(|pair| pair.i != pair.j && !graph.brake.is_pulled()) {
+    for pair in pairs().filter(|pair| pair.i != pair.j && !graph.cancellation.is_cancelled()) {
         bounds[pair.i][pair.j] = pair.bound(&mut components);
     }
     let bound = |pair: &Pair<'_>| bounds[pair.i][pair.j];
     let depths = &graph.depths;
     let length = |path: &Path| depths[path.from as usize] as usize + path.edges.len();
     let shortest = |count: u32| {
-        let pairs = pairs().filter(|_| !graph.brake.is_pulled());
+        let pairs = pairs().filter(|_| !graph.cancellation.is_cancelled());
         let pairs = pairs.filter(|pair| bound(pair).is_none_or(|bound| bound >= count && count > 0));
         let runs = pairs.filter_map(|pair| pair.shortest(depths, count));
         runs.min_by_key(|lasso| length(&lasso.path))
@@ -66,7 +67,7 @@ pub(crate) fn judge(graph: &Graph) -> (Waiting, Shown) {
     let endless = pairs().filter(|pair| bound(pair).is_none());
     let endless: Vec<Lasso> = endless.filter_map(|pair| pair.endless(depths, &mut components)).collect();
     let without_end = endless.into_iter().min_by_key(|lasso| length(&lasso.path));
-    (waiting, Shown { once, worst, without_end })
+    (waiting, Witnesses { once, worst, without_end })
 }
 
 /// Process `i` waits, and `j` may overtake it.
@@ -77,35 +78,35 @@ struct Pair<'a> {
     j: usize,
 }
 
-/// A state in which i waits, and whether j is still about what it wanted before.
+/// A state in which i waits, and whether j still has an older request: `state * 2 + is_old`.
 type Spot = u32;
 
 fn spot(state: StateId, is_old: bool) -> Spot {
     state * 2 + u32::from(is_old)
 }
 
-/// A spot, and how often j has overtaken i on the way to it.
+/// A spot, and the number of times that j has overtaken i on the path to it.
 type Key = (Spot, u32);
 
-/// From where each spot was reached first, and by which step from which state.
+/// The predecessor of each spot, with the state and edge that first reached it.
 type Trail = HashMap<Key, (Option<Key>, StateId, Edge)>;
 
 impl Pair<'_> {
-    /// Where i has just passed its doorway, and how it came there.
+    /// The edges by which i passes its doorway, each with its state and the spot it leads to.
     fn starts(&self) -> impl Iterator<Item = (StateId, Edge, Spot)> + '_ {
         self.graph.states().flat_map(move |state| {
-            let is_before = self.graph.stand(state, self.i) != Stand::Waiting;
+            let is_before = self.graph.position(state, self.i) != Position::Waiting;
             let edges = self.graph.edges(state).iter().filter(move |_| is_before);
-            edges.filter(|edge| self.graph.stand(edge.to, self.i) == Stand::Waiting).map(move |&edge| {
-                let is_old = self.graph.stand(edge.to, self.j).wants();
+            edges.filter(|edge| self.graph.position(edge.to, self.i) == Position::Waiting).map(move |&edge| {
+                let is_old = self.graph.position(edge.to, self.j).competes();
                 (state, edge, spot(edge.to, is_old))
             })
         })
     }
 
-    /// Where a step leads while i waits, and whether j overtakes i by it.
+    /// The target of an edge while i waits, and whether j overtakes i on it.
     fn follow(&self, from: Spot, edge: Edge) -> Option<(Spot, bool)> {
-        if self.graph.stand(edge.to, self.i) != Stand::Waiting {
+        if self.graph.position(edge.to, self.i) != Position::Waiting {
             return None;
         }
         let was_old = from % 2 == 1;
@@ -117,7 +118,7 @@ impl Pair<'_> {
         self.graph.next(from / 2, cursor, |edge| Some(self.follow(from, edge)?.0))
     }
 
-    /// How often j overtakes i at most.
+    /// The most times that j overtakes i.
     fn bound(&self, components: &mut Components) -> Option<u32> {
         let mut values: Vec<u32> = vec![0; self.graph.bound() * 2];
         let starts: Vec<Spot> = self.starts().map(|(_, _, spot)| spot).collect();
@@ -133,7 +134,7 @@ impl Pair<'_> {
         (most != ENDLESS).then_some(most)
     }
 
-    /// How often j can still overtake i from a component on.
+    /// The most times that j can overtake i from a component on.
     fn value(&self, component: &[Spot], values: &[u32]) -> u32 {
         let mut members = component.to_vec();
         members.sort_unstable();
@@ -156,7 +157,7 @@ impl Pair<'_> {
         Lasso { property, what, processes: vec![self.i, self.j], path }
     }
 
-    /// A shortest run in which j overtakes i so often.
+    /// A shortest run in which j overtakes i `count` times.
     fn shortest(&self, depths: &[u32], count: u32) -> Option<Lasso> {
         let what = format!(
             "{} enters {} before {}, which asked before",
@@ -168,8 +169,8 @@ impl Pair<'_> {
         Some(self.lasso(Property::Fifo, what, Path { from, edges, loop_start: None }))
     }
 
-    /// A shortest run, from where i passes its doorway, to a step of which `is_goal` is told where it begins and leads, and how
-    /// often j has overtaken i with it.
+    /// A shortest run in which i passes its doorway, up to an edge that `is_goal` accepts, given its two
+    /// spots and the number of overtakings so far.
     fn way(&self, depths: &[u32], is_goal: &dyn Fn(Spot, Spot, u32) -> bool) -> Option<(StateId, Vec<Edge>)> {
         let mut starts: Vec<(StateId, Edge, Spot)> = self.starts().collect();
         starts.sort_by_key(|(state, _, _)| Reverse(depths[*state as usize]));
@@ -177,7 +178,7 @@ impl Pair<'_> {
         let mut queue: VecDeque<(u32, Key)> = VecDeque::new();
         let mut times = 0;
         loop {
-            if self.graph.brake.is_pulled_after(&mut times) {
+            if self.graph.cancellation.poll(&mut times) {
                 return None;
             }
             let now = queue.front().map_or(u32::MAX, |(depth, _)| *depth);
@@ -250,7 +251,7 @@ impl Pair<'_> {
         ))
     }
 
-    /// A shortest way from one spot to another among some.
+    /// A shortest path from one spot to another within `members`.
     fn back(&self, members: &[Spot], from: Spot, to: Spot) -> Option<Vec<Edge>> {
         let mut before: HashMap<Spot, Option<(Spot, Edge)>> = HashMap::from([(from, None)]);
         let mut queue = VecDeque::from([from]);
@@ -279,7 +280,7 @@ impl Pair<'_> {
 /// There is no bound.
 const ENDLESS: u32 = u32::MAX;
 
-/// The way to a spot and one step more, from the state before i passed its doorway.
+/// The path to a spot and one more edge, from the state before i passed its doorway.
 fn trace(before: &Trail, last: Key, edge: Edge) -> (StateId, Vec<Edge>) {
     let (mut edges, mut at, mut first) = (vec![edge], Some(last), 0);
     while let Some((earlier, state, edge)) = at.and_then(|at| before.get(&at)) {

@@ -1,7 +1,7 @@
 //! Random walks, for systems too large to visit every state.
 //!
-//! In every walk each lane (a channel, an application) has a speed of its own, drawn once: so some messages stay in flight while
-//! many others overtake them, which a walk that gives all steps the same chance almost never does.
+//! In every walk each lane (a channel, an application) has its own random speed. So some messages stay in
+//! flight while many others overtake them, which almost never happens if all steps are equally likely.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -10,21 +10,21 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::explore::{Found, state_faults, stillness};
-use crate::order::with_few_changes;
+use crate::order::with_few_switches;
 use crate::{Known, Property, Step, System, Violation};
 
-/// How many walks, and how far.
+/// The parameters of random walks.
 #[derive(Clone, Debug)]
 pub struct Walks {
-    /// How many.
+    /// The number of walks.
     pub count: u64,
-    /// From which seed.
+    /// The seed.
     pub seed: u64,
-    /// The most steps of one.
+    /// The most steps of a walk.
     pub steps: u64,
-    /// The longest time for all.
+    /// The time limit for all walks.
     pub time: Duration,
-    /// Ends as soon as each of these was found violated, if there is one.
+    /// Stops once all of these properties are violated, unless empty.
     pub until: Vec<Property>,
 }
 
@@ -35,20 +35,21 @@ impl Default for Walks {
     }
 }
 
-/// What walks came to.
+/// The result of random walks.
 #[derive(Clone, Debug, Default)]
 pub struct Walked {
-    /// How many there were.
+    /// The number of walks.
     pub walks: u64,
-    /// How many steps they took.
+    /// The number of their steps.
     pub steps: u64,
 }
 
-/// The system starts anew after so many walks, so that what it has learned stays small.
+/// The number of walks after which the system restarts, so that its tables stay small.
 const GROUP: u64 = 256;
 
-/// Walks at random; `watch` is told how many walks there were so far. At the end `tell` is called, for each property that was
-/// found violated, with the shortest run to it and how many walks found it; its steps mean something until `tell` returns.
+/// Runs random walks; calls `watch` from time to time with the number of walks so far. At the end it calls
+/// `tell` for each violated property, with the shortest run to it and the number of walks that found it; the
+/// steps of the run are valid until `tell` returns.
 pub fn walk<S: System>(
     system: &mut S,
     walks: &Walks,
@@ -69,7 +70,7 @@ pub fn walk<S: System>(
             watch(number);
         }
         let mut seen: Vec<(Property, usize)> = Vec::new();
-        let steps = one(system, walks, number, &mut |found, steps| {
+        let steps = walk_once(system, walks, number, &mut |found, steps| {
             if seen.iter().all(|(property, _)| *property != found.property) {
                 seen.push((found.property, steps.len()));
             }
@@ -83,13 +84,13 @@ pub fn walk<S: System>(
         walked.steps += steps;
     }
     for best in &best {
-        let violation = again(system, walks, best);
+        let violation = replay(system, walks, best);
         tell(system, violation, best.times);
     }
     walked
 }
 
-/// The shortest walk that found a property violated.
+/// The shortest walk that violated a property.
 struct Best {
     property: Property,
     walk: u64,
@@ -109,13 +110,13 @@ fn note(best: &mut Vec<Best>, property: Property, walk: u64, steps: usize) {
     }
 }
 
-/// Walks once more, to where a property was found violated.
-fn again<S: System>(system: &mut S, walks: &Walks, best: &Best) -> Violation {
+/// Replays the walk that violated a property.
+fn replay<S: System>(system: &mut S, walks: &Walks, best: &Best) -> Violation {
     system.restart();
     let mut seen = None;
     for number in best.walk / GROUP * GROUP..=best.walk {
         let is_it = number == best.walk;
-        one(system, walks, number, &mut |found, steps| {
+        walk_once(system, walks, number, &mut |found, steps| {
             if is_it && found.property == best.property && seen.is_none() {
                 seen = Some((found, steps.to_vec()));
             }
@@ -124,17 +125,23 @@ fn again<S: System>(system: &mut S, walks: &Walks, best: &Best) -> Violation {
             system.restart();
         }
     }
-    let (found, steps) = seen.expect("a walk takes the same steps again");
+    let (found, steps) = seen.expect("a replayed walk takes the same steps");
     let begin = system.initial().into_iter().next().unwrap_or_default();
-    let steps = with_few_changes(system, &begin, steps);
+    let steps = with_few_switches(system, &begin, steps);
     let Found { property, what, processes, .. } = found;
     let is_still = matches!(property, Property::DeadlockFreedom | Property::StarvationFreedom);
     let waiting = if is_still { processes.clone() } else { Vec::new() };
     Violation { property, what, processes, waiting, steps, loop_start: None }
 }
 
-/// One walk; it ends where nothing can happen any more or exclusion is violated. Gives the number of its steps.
-fn one<S: System>(system: &mut S, walks: &Walks, number: u64, tell: &mut dyn FnMut(Found, &[Step])) -> u64 {
+/// One walk; it ends in a terminal state or at the first violation in a state or step. Returns its number of
+/// steps.
+fn walk_once<S: System>(
+    system: &mut S,
+    walks: &Walks,
+    number: u64,
+    tell: &mut dyn FnMut(Found, &[Step]),
+) -> u64 {
     let mut random = Pcg64Mcg::seed_from_u64(walks.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut speeds: HashMap<u32, u64> = HashMap::new();
     let mut state = system.initial().into_iter().next().unwrap_or_default();
@@ -177,7 +184,7 @@ fn one<S: System>(system: &mut S, walks: &Walks, number: u64, tell: &mut dyn FnM
     taken.len() as u64
 }
 
-/// One of the choices, the faster the likelier.
+/// Chooses a step with a probability proportional to its speed.
 fn choose(random: &mut Pcg64Mcg, choices: &[(Step, u64)]) -> Option<usize> {
     let sum: u64 = choices.iter().map(|(_, speed)| speed).sum();
     let mut drawn = ((u128::from(random.next_u64()) * u128::from(sum)) >> 64) as u64;

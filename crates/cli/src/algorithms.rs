@@ -3,11 +3,11 @@
 use doorway_catalog::Catalog;
 use doorway_core::shared::AboutProgram;
 use doorway_core::{About, Refusal, Specimen};
-use doorway_lab::view;
+use doorway_terminal::{table, text};
 use serde_json::{Value, json};
 
 use crate::typed::Typed;
-use crate::{Answer, programs, table, text};
+use crate::{Answer, programs};
 
 /// List the algorithms
 ///
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let list = catalog.list();
     if arguments.json {
-        let algorithms: Vec<Value> = list.iter().map(|about| view::described(about)).collect();
+        let algorithms: Vec<Value> = list.iter().map(|about| doorway_catalog::described(about)).collect();
         let programs: Result<Vec<Value>, Refusal> = catalog
             .programs()
             .iter()

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal};
 
 use doorway_client::clock;
-use doorway_client::protocol::ClientStatus;
 use doorway_core::{Refusal, SectionName, Ticks};
+use doorway_protocol::ClientStatus;
 
 use crate::Answer;
 use crate::line::Where;

@@ -2,13 +2,12 @@
 
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_lab::claims::{Bench, Claim, Row, list, test_all};
-use doorway_lab::{Step, processors};
+use doorway_experiments::claims::{Bench, Claim, Row, list, test_all};
+use doorway_simulator::parallel::{Step, processors};
+use doorway_terminal::text::{counted, item, prose_width, wrap};
+use doorway_terminal::{Progress, whole};
 
-use crate::progress::Progress;
-use crate::text::{counted, item, prose_width, wrap};
 use crate::typed::Typed;
-use crate::usage::whole;
 use crate::{Answer, Exit};
 
 /// Hold every claim of the literature against runs

@@ -4,18 +4,17 @@ use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
 use doorway_core::{Channels, Options, Refusal};
-use doorway_lab::compare::{Cell, Comparison, Metric, panels};
-use doorway_lab::processors;
+use doorway_experiments::compare::{Cell, Comparison, Metric, panels};
+use doorway_picture::Theme;
+use doorway_simulator::parallel::processors;
 use doorway_simulator::{Load, Settings};
-use doorway_trace::draw::Theme;
+use doorway_terminal::text::{decimal, prose_width, rate, wrap};
+use doorway_terminal::{Picture, Progress, table, whole};
 use serde_json::json;
 
-use crate::picture::Picture;
-use crate::progress::Progress;
-use crate::text::{decimal, prose_width, rate, wrap};
 use crate::typed::Typed;
-use crate::usage::{named, whole};
-use crate::{Answer, Exit, files, names, table};
+use crate::usage::named;
+use crate::{Answer, Exit, files, names};
 
 /// Run all algorithms on the same work and compare them
 ///

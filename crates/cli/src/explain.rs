@@ -4,12 +4,12 @@ mod program;
 
 use doorway_catalog::Catalog;
 use doorway_core::{About, Channels, Options, Parameter, Refusal, Rule, Specimen};
-use doorway_lab::view;
+use doorway_terminal::text;
 use serde_json::{Value, json};
 
+use crate::Answer;
 use crate::names::{self, Named};
 use crate::typed::Typed;
-use crate::{Answer, text};
 
 /// Explain one algorithm
 ///
@@ -50,7 +50,7 @@ struct Laws {
 }
 
 fn as_json(about: &About, laws: &Laws, to_try: &str) -> Value {
-    let mut told = view::described(about);
+    let mut told = doorway_catalog::described(about);
     let rules: Vec<Value> =
         laws.rules.iter().map(|rule| json!({"name": rule.name, "text": rule.text})).collect();
     told["page"] = json!(about.page());

@@ -18,7 +18,6 @@
 
 mod algorithms;
 mod bank;
-mod bench;
 mod breaking;
 mod chaos;
 mod check;
@@ -34,9 +33,7 @@ mod lock;
 mod man;
 mod names;
 mod node;
-mod picture;
 mod programs;
-mod progress;
 mod question;
 mod quorum;
 mod records;
@@ -45,8 +42,6 @@ mod simulate;
 mod status;
 mod studio;
 mod sweep;
-mod table;
-mod text;
 mod trace;
 mod typed;
 mod usage;
@@ -124,7 +119,6 @@ impl Answer {
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
   doorway chaos --seeds 20                 lock nodes while all goes wrong
-  doorway bench locks                      how fast our locks are here
   doorway trace html run.jsonl -o run.html a recorded run to step through
   doorway studio --open                    all of this in the browser
   doorway node --dev                       three lock nodes to try things with
@@ -151,7 +145,6 @@ enum Verb {
     Bank(Box<bank::Arguments>),
     Sweep(Box<sweep::Arguments>),
     Chaos(Box<chaos::Arguments>),
-    Bench(bench::Arguments),
     Trace(trace::Arguments),
     Studio(studio::Arguments),
     Cluster(cluster::Arguments),
@@ -191,7 +184,6 @@ fn answer(catalog: &Catalog, typed: &mut Typed) -> Result<Answer, Refusal> {
         Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
         Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
         Some(Verb::Chaos(arguments)) => chaos::answer(catalog, &arguments, typed),
-        Some(Verb::Bench(arguments)) => bench::answer(&arguments),
         Some(Verb::Trace(arguments)) => trace::answer(catalog, &arguments),
         Some(Verb::Studio(arguments)) => studio::answer(catalog, &arguments),
         Some(Verb::Cluster(arguments)) => cluster::answer(catalog, &arguments, typed),

@@ -1,18 +1,15 @@
-//! The daemon on this machine, for verbs that ask it something, and a line to it for the one that holds a lock.
+//! The daemon on this machine: where it is, what it answers, and what is said if it cannot be used.
 //!
-//! What must not wait does not: a verb that runs a command looks for words between other events. Deadlines are told by the
-//! daemon's own clock, which goes on while the machine is suspended.
+//! All verbs speak to it through `doorway_client`: those that ask something by a `Client`, `doorway lock` by a `Session`.
 
-use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told, VERSION};
-use doorway_client::{Client, Error, Question, clock, place};
-use doorway_core::{Refusal, Ticks};
-use rustix::net::{RecvFlags, recv};
+use doorway_client::{Client, Error, Question, Strange, is_out_of_files, place, refused_by_system};
+use doorway_core::Refusal;
+use doorway_protocol::VERSION;
 
 /// Which daemon.
 #[derive(clap::Args)]
@@ -132,172 +129,38 @@ fn nobody_at(where_and_why: &str) -> Refusal {
     Refusal::new(format!("no daemon listens at {where_and_why}; `doorway node --dev` starts one"))
 }
 
-/// What the system refused to this process, and what to do about it where that is known.
-pub(crate) fn refused_by_system(error: &io::Error) -> Refusal {
-    if is_out_of_files(error) {
-        return Refusal::new(
-            "this process may open too few files: raise its limit, as with `ulimit -n 64`, or start it with fewer open",
-        );
-    }
-    Refusal::new(error.to_string())
-}
-
-fn is_out_of_files(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error())
-}
-
 /// What is said of a daemon that is there and lets nobody in, or says nothing.
 pub(crate) fn silent(path: &Path) -> Refusal {
     Refusal::new(format!("the daemon at {} does not answer: is it stopped?", path.display()))
 }
 
-/// A connection to a daemon, whose first word is its welcome. Nobody ever waits for it.
-pub(crate) struct Line {
-    stream: UnixStream,
-    path: PathBuf,
-    received: Vec<u8>,
-    /// When the connection was asked for: what the daemon says of the time is of no earlier moment.
-    since: Ticks,
-    is_welcome: bool,
-    is_turned_away: bool,
-    /// The welcome, while it is not certain that the daemon's clock is this program's.
-    held: Option<Told>,
+/// Connects to the daemon at a socket, without waiting. [`sentence`] puts its errors into words.
+///
+/// # Errors
+/// If no daemon listens there, or this user may not use it, or it lets nobody in: then it is silent.
+pub(crate) fn dial(path: &Path) -> Result<UnixStream, Error> {
+    doorway_client::connect(path).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => Error::Silent,
+        io::ErrorKind::PermissionDenied => Error::Forbidden(place::closed_socket(path)),
+        _ if is_out_of_files(&error) => Error::System(refused_by_system(&error)),
+        _ => Error::Unreachable(format!("{}: {error}", path.display())),
+    })
 }
 
-impl Line {
-    /// Connects to a daemon, if it lets anybody in at this moment.
-    ///
-    /// # Errors
-    /// If nobody listens there.
-    pub(crate) fn open(path: &Path) -> Result<Option<Self>, Refusal> {
-        let since = clock::now();
-        let (path, received) = (path.to_owned(), Vec::new());
-        match doorway_client::connect(&path) {
-            Ok(stream) => Ok(Some(Self {
-                stream,
-                path,
-                received,
-                since,
-                is_welcome: false,
-                is_turned_away: false,
-                held: None,
-            })),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(place::closed_socket(&path)),
-            Err(error) if is_out_of_files(&error) => Err(refused_by_system(&error)),
-            Err(error) => Err(nobody_at(&format!("{}: {error}", path.display()))),
+/// Why there is no connection to the daemon at a socket that could be used, for a verb that stays connected.
+pub(crate) fn sentence(path: &Path, error: &Error) -> Refusal {
+    let shown = path.display();
+    Refusal::new(match error {
+        Error::Gone => format!("the daemon at {shown} has ended"),
+        Error::TurnedAway(why) => format!("the daemon at {shown} turned this client away: {why}"),
+        Error::Strange(Strange::Version(version)) => format!(
+            "the daemon at {shown} speaks version {version} of the protocol and this program {VERSION}: use the same release of both"
+        ),
+        Error::Strange(Strange::Clock(why)) => format!("the daemon at {shown} cannot be used: {why}"),
+        Error::Strange(Strange::NoWelcome | Strange::SecondWelcome) => {
+            format!("what listens at {shown} is no daemon of Doorway")
         }
-    }
-
-    /// Whether the daemon has said its welcome; before that it is asked nothing.
-    pub(crate) fn is_welcome(&self) -> bool {
-        self.is_welcome
-    }
-
-    /// Whether the daemon has said, instead of a welcome, why it does not serve this client now.
-    pub(crate) fn is_turned_away(&self) -> bool {
-        self.is_turned_away
-    }
-
-    /// The welcome, once it is certain that the daemon's clock is this program's; it is asked again if it was heard too late to tell.
-    ///
-    /// # Errors
-    /// If no daemon of this version, or none with the clock of this program, is at the other end, or it lets nobody else in.
-    fn check_first(&mut self, told: Told) -> Result<Option<Told>, Refusal> {
-        let heard = clock::now();
-        let (time, name) = match (&told, &self.held) {
-            (Told::Welcome { version: VERSION, now, clock, .. }, None) => (*now, clock.as_deref()),
-            (Told::Clock { now }, Some(_)) => (*now, None),
-            _ => return self.refuse_first(&told).map(|()| None),
-        };
-        let useless = |why| format!("the daemon at {} cannot be used: {why}", self.path.display());
-        clock::check_same(time, self.since, heard).map_err(|why| Refusal::new(useless(why)))?;
-        self.is_welcome = clock::is_certain(name, self.since, heard);
-        let welcome = self.held.take().unwrap_or(told);
-        if self.is_welcome {
-            return Ok(Some(welcome));
-        }
-        self.held = Some(welcome);
-        self.since = clock::now();
-        self.say(&Ask::Clock).map(|()| None)
-    }
-
-    fn refuse_first(&self, told: &Told) -> Result<(), Refusal> {
-        match told {
-            Told::Goodbye { sentence } => Err(Refusal::new(format!(
-                "the daemon at {} turned this client away: {sentence}",
-                self.path.display()
-            ))),
-            Told::Welcome { version, .. } if *version != VERSION => Err(Refusal::new(format!(
-                "the daemon at {} speaks version {version} of the protocol and this program {VERSION}: use the same release of both",
-                self.path.display()
-            ))),
-            _ => Err(self.nonsense()),
-        }
-    }
-
-    /// # Errors
-    /// If the daemon is gone, or has left more unread than anybody says.
-    pub(crate) fn say(&mut self, ask: &Ask) -> Result<(), Refusal> {
-        let sent = protocol::frame(ask, LONGEST_ASK).and_then(|frame| self.stream.write_all(&frame));
-        sent.map_err(|error| self.broken(&error))
-    }
-
-    /// Takes what has arrived, without waiting; tells whether more can come.
-    ///
-    /// # Errors
-    /// If it cannot be read.
-    pub(crate) fn take_in(&mut self) -> Result<bool, Refusal> {
-        let mut bytes = [0; 16 << 10];
-        loop {
-            match recv(&self.stream, &mut bytes[..], RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return Ok(false),
-                Ok((count, _)) => self.received.extend_from_slice(&bytes[..count]),
-                Err(rustix::io::Errno::AGAIN) => return Ok(true),
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(self.broken(&error.into())),
-            }
-        }
-    }
-
-    /// The next word that has arrived whole.
-    ///
-    /// # Errors
-    /// If it is none of the protocol, or the first and no welcome of a daemon that can be used.
-    pub(crate) fn next(&mut self) -> Result<Option<Told>, Refusal> {
-        let Some(head) = self.received.first_chunk::<4>() else { return Ok(None) };
-        let length = protocol::length(*head, LONGEST_TOLD).map_err(|error| self.broken(&error))?;
-        let Some(body) = self.received.get(4..4 + length) else { return Ok(None) };
-        let told = protocol::read(body).map_err(|error| self.broken(&error))?;
-        self.received.drain(..4 + length);
-        self.is_turned_away |= !self.is_welcome && matches!(told, Told::Goodbye { .. });
-        match told {
-            told if !self.is_welcome => match self.check_first(told)? {
-                Some(welcome) => Ok(Some(welcome)),
-                None => self.next(),
-            },
-            // An answer that is late.
-            Told::Clock { .. } => self.next(),
-            told => Ok(Some(told)),
-        }
-    }
-
-    /// What is said when nothing more can come.
-    pub(crate) fn gone(&self) -> Refusal {
-        Refusal::new(format!("the daemon at {} has ended", self.path.display()))
-    }
-
-    fn nonsense(&self) -> Refusal {
-        Refusal::new(format!("what listens at {} is no daemon of Doorway", self.path.display()))
-    }
-
-    fn broken(&self, error: &io::Error) -> Refusal {
-        Refusal::new(format!("the connection to the daemon at {} broke: {error}", self.path.display()))
-    }
-}
-
-impl AsFd for Line {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
-    }
+        Error::Strange(why) => format!("the connection to the daemon at {shown} broke: {why}"),
+        other => return in_words(path, other.clone()),
+    })
 }

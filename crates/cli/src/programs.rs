@@ -4,11 +4,9 @@ use doorway_catalog::Catalog;
 use doorway_checker::{Barriers, MemoryModel};
 use doorway_core::shared::{AboutProgram, Accesses, Cell, Values};
 use doorway_core::{Options, Refusal};
-use doorway_lab::memory::ProgramInstance;
-use doorway_lab::view;
+use doorway_experiments::memory::ProgramInstance;
+use doorway_terminal::{table, text};
 use serde_json::{Value, json};
-
-use crate::{table, text};
 
 /// What a program tells of itself for one number of nodes.
 pub(crate) struct Facts {
@@ -116,8 +114,8 @@ pub(crate) fn described(about: &AboutProgram, facts: &Facts) -> Value {
         "registers": facts.registers.iter().map(register).collect::<Vec<_>>(),
         "alone": alone,
         "promise": about.promise.to_string(),
-        "parameters": view::parameters(about.parameters),
-        "specimen": view::specimen(about.specimen),
+        "parameters": doorway_catalog::parameters(about.parameters),
+        "specimen": doorway_catalog::specimen(about.specimen),
     })
 }
 

@@ -5,15 +5,15 @@ mod ratings;
 use std::path::{Path, PathBuf};
 
 use doorway_core::{NodeId, NodeSet, Refusal};
-use doorway_lab::quorum_drawing;
+use doorway_picture::{Theme, quorums};
 use doorway_quorums::{Construction, Spread, System};
-use doorway_trace::draw::Theme;
 use ratings::{Crashes, Rated};
 use serde_json::{Map, Value, json};
 
-use crate::picture::Picture;
-use crate::usage::{node, whole};
-use crate::{Answer, Exit, files, table, text};
+use doorway_terminal::{Picture, table, text, whole};
+
+use crate::usage::node;
+use crate::{Answer, Exit, files};
 
 /// Build, verify and rate a quorum system
 ///
@@ -112,7 +112,7 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     })?;
     if let Some(path) = &arguments.svg {
         let picture = Picture::new(path)?;
-        picture.write(&quorum_drawing::quorum(&system, arguments.quorum_of, arguments.theme)?)?;
+        picture.write(&quorums::quorum(&system, arguments.quorum_of, arguments.theme)?)?;
     }
     let intersecting = system.verify().is_ok();
     let rated = Rated::new(&system, &arguments.fail, arguments.seed);

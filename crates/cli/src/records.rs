@@ -3,18 +3,16 @@
 use std::path::Path;
 
 use doorway_core::Refusal;
-use doorway_lab::Recording;
-use doorway_trace::{Header, Log, draw, write};
-
-use crate::files::Destination;
-use crate::picture::Picture;
+use doorway_picture::space_time;
+use doorway_terminal::{Destination, Picture};
+use doorway_trace::{Event, Header, Log, Recording, write};
 
 /// The files to write, which are checked before the work begins.
 #[derive(Debug)]
 pub(crate) struct Records {
     trace: Option<Destination>,
     picture: Option<Picture>,
-    looks: draw::Options,
+    looks: doorway_picture::Options,
 }
 
 impl Records {
@@ -23,7 +21,7 @@ impl Records {
     pub(crate) fn new(
         trace: Option<&Path>,
         svg: Option<&Path>,
-        looks: draw::Options,
+        looks: doorway_picture::Options,
     ) -> Result<Self, Refusal> {
         let trace = trace.map(Destination::new).transpose()?;
         Ok(Self { trace, picture: svg.map(Picture::new).transpose()?, looks })
@@ -34,10 +32,10 @@ impl Records {
     pub(crate) fn write(&self, recording: &Recording) -> Result<(), Refusal> {
         // First, because it may be refused, and what is refused leaves nothing behind.
         if let Some(picture) = &self.picture {
-            picture.write(&recording.drawing(&self.looks)?)?;
+            picture.write(&space_time(&recording.header, &recording.events, &self.looks)?)?;
         }
         match &self.trace {
-            Some(trace) => trace.write(|file| recording.write(file)),
+            Some(trace) => trace.write(|file| Ok(recording.write(file)?)),
             None => Ok(()),
         }
     }
@@ -48,8 +46,8 @@ impl Records {
     /// If the run cannot be drawn, or a file cannot be written.
     pub(crate) fn write_log(&self, header: Header, log: &Log) -> Result<(), Refusal> {
         if let Some(picture) = &self.picture {
-            let recording = Recording { header: header.clone(), events: log.iter().collect() };
-            picture.write(&recording.drawing(&self.looks)?)?;
+            let events: Vec<Event> = log.iter().collect();
+            picture.write(&space_time(&header, &events, &self.looks)?)?;
         }
         match &self.trace {
             Some(trace) => trace.write(|file| Ok(write(file, &header, log.iter())?)),

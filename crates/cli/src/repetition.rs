@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use doorway_core::Refusal;
-use doorway_lab::processors;
+use doorway_simulator::parallel::processors;
 
 /// More threads are refused: no machine has so many processors.
 const MOST_THREADS: usize = 1_024;

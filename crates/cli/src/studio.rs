@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
 use doorway_studio::{Closing, Studio};
+use doorway_terminal::whole;
 
 use crate::Answer;
-use crate::usage::whole;
 
 /// See algorithms run, step back, break them and understand them, in a browser
 ///

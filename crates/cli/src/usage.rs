@@ -1,10 +1,8 @@
 //! What clap says when the arguments make no sense, as one sentence; and the words that take more than clap to read.
 
-use std::error::Error;
-use std::str::FromStr;
-
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::ErrorKind;
 use doorway_core::{NodeId, Refusal};
+use doorway_terminal::sentence;
 
 use crate::Answer;
 
@@ -14,50 +12,6 @@ pub(crate) fn answer(error: &clap::Error) -> Result<Answer, Refusal> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Answer::holds(error.to_string())),
         _ => Err(Refusal::new(sentence(error))),
     }
-}
-
-fn sentence(error: &clap::Error) -> String {
-    match (error.source(), error.get(ContextKind::InvalidArg)) {
-        (Some(reason), Some(argument)) => {
-            let argument = argument.to_string();
-            let flag = argument.split(' ').next().unwrap_or_default();
-            format!("{flag}: {reason}")
-        }
-        _ => joined(&error.to_string()),
-    }
-}
-
-/// The lines of clap's message up to its usage, as one line.
-fn joined(message: &str) -> String {
-    let lines = message.lines().map(str::trim);
-    let told =
-        lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
-    let mut sentence = String::new();
-    for line in told.filter(|line| !line.is_empty()) {
-        let (between, line) = match line.strip_prefix("tip: ") {
-            Some(tip) => ("; ", tip),
-            None => (" ", line),
-        };
-        if !sentence.is_empty() {
-            sentence.push_str(between);
-        }
-        sentence.push_str(line);
-    }
-    let sentence = sentence.strip_prefix("error: ").unwrap_or(&sentence);
-    if message.contains("tip: ") {
-        sentence.to_owned()
-    } else {
-        format!("{sentence}; --help shows what is right")
-    }
-}
-
-/// A whole number.
-pub(crate) fn whole<T: FromStr>(word: &str) -> Result<T, Refusal> {
-    let all_digits = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
-    word.parse().map_err(|_| match all_digits {
-        true => Refusal::new(format!("{word} is too large a number")),
-        false => Refusal::new(format!("{word:?} is not a whole number, such as 5")),
-    })
 }
 
 /// The number of a node.

@@ -8,16 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_node::Stay;
+use doorway_protocol::{Ask, Order, Status, Stay};
 
 use crate::clock;
-use crate::error::Error;
-use crate::keeper::{Connector, Shared, Welcome};
+use crate::error::{self, Error};
+use crate::keeper::Shared;
 use crate::link;
 use crate::place;
-use crate::protocol::{self, Ask, Order, Status};
 use crate::question::{self, Question};
 use crate::request::Request;
+use crate::session::{Dial, Welcome};
 
 /// How long a question about how things stand waits for its answer, unless told otherwise.
 const QUESTION: Duration = Duration::from_secs(10);
@@ -60,17 +60,20 @@ impl Client {
     /// Connects to the daemon at a Unix socket and does not wait for its welcome: see [`Client::welcome`].
     ///
     /// # Errors
-    /// If there is no daemon there, or this user may [not use it](Error::Forbidden), or it lets nobody in: then it is [silent](Error::Silent).
+    /// If there is no daemon there, or this user may [not use it](Error::Forbidden), or it lets nobody in: then it is [silent](Error::Silent);
+    /// or if the [system](Error::System) has no descriptor or no thread for a client.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let unreachable = |error: io::Error, path: &Path| match error.kind() {
             io::ErrorKind::WouldBlock => Error::Silent,
             io::ErrorKind::PermissionDenied => Error::Forbidden(place::closed_socket(path)),
+            _ if error::is_out_of_files(&error) => Error::System(error::refused_by_system(&error)),
             _ => Error::Unreachable(format!("{}: {error}", path.display())),
         };
         let since = clock::now();
         let socket = link::connect(&path).map_err(|error| unreachable(error, &path))?;
-        Self::start(socket, since, Some(Box::new(move || link::connect(&path))))
+        let dial = move || link::connect(&path).map_err(|error| Error::Unreachable(error.to_string()));
+        Self::start(socket, since, Some(Box::new(dial)))
     }
 
     /// A client over a connection that is there already, such as one to a daemon in the same process. It does not wait for the
@@ -91,13 +94,14 @@ impl Client {
         mut connect: impl FnMut() -> io::Result<UnixStream> + Send + 'static,
     ) -> Result<Self, Error> {
         let since = clock::now();
-        let socket = connect().map_err(|error| Error::Unreachable(error.to_string()))?;
-        Self::start(socket, since, Some(Box::new(connect)))
+        let mut dial = move || connect().map_err(|error| Error::Unreachable(error.to_string()));
+        let socket = dial()?;
+        Self::start(socket, since, Some(Box::new(dial)))
     }
 
-    fn start(socket: UnixStream, since: Ticks, connector: Option<Connector>) -> Result<Self, Error> {
-        let shared =
-            Shared::start(socket, since, connector).map_err(|error| Error::Unreachable(error.to_string()))?;
+    fn start(socket: UnixStream, since: Ticks, dial: Option<Dial>) -> Result<Self, Error> {
+        let refused = |error: io::Error| Error::System(error::refused_by_system(&error));
+        let shared = Shared::start(socket, since, dial).map_err(refused)?;
         Ok(Self { handle: Arc::new(Handle { shared }) })
     }
 
@@ -106,7 +110,7 @@ impl Client {
     /// # Errors
     /// If it does not, or is none.
     pub async fn welcome(&self) -> Result<Welcome, Error> {
-        self.handle.shared.welcome.until(Clone::clone).await
+        self.handle.shared.greeted.until(Clone::clone).await
     }
 
     /// Blocks this thread until the daemon has said who it is.
@@ -114,14 +118,13 @@ impl Client {
     /// # Errors
     /// If it does not, or is none.
     pub fn welcome_blocking(&self) -> Result<Welcome, Error> {
-        self.handle.shared.welcome.wait(None, Clone::clone).unwrap_or(Err(Error::Silent))
+        self.handle.shared.greeted.wait(None, Clone::clone).unwrap_or(Err(Error::Silent))
     }
 
     /// Tells the daemon who this is, for those who look: a few words.
     pub fn introduce(&self, label: &str) {
-        let label = protocol::shortened(label).to_owned();
         // A child that was forked from this process is nobody to the daemon.
-        let _ = self.handle.shared.at_desk(|desk| desk.introduce(label));
+        let _ = self.handle.shared.with_session(|session| session.introduce(label));
     }
 
     /// A request for sections, all of them or none.

@@ -8,7 +8,7 @@ use doorway_core::{Fence, SectionName, Ticks};
 use crate::clock;
 use crate::error::Lost;
 use crate::request::Place;
-use crate::seat::{Course, Outcome};
+use crate::seat::{Course, LockState};
 
 /// Whoever has it is inside the sections that it asked for, until it drops it or [loses](Guard::lost) it.
 ///
@@ -44,7 +44,7 @@ impl Guard {
     /// The deadline on [`crate::clock`], as it was told last: it moves on while the daemon renews it.
     #[must_use]
     pub fn valid_until(&self) -> Ticks {
-        self.place.seat.course.look(|course| course.until)
+        self.place.seat().course.look(|course| course.until)
     }
 
     /// How long is left until the deadline; nothing if the guard is lost.
@@ -63,25 +63,25 @@ impl Guard {
 
     /// Waits until the guard is lost, and tells why.
     pub async fn lost(&self) -> Lost {
-        self.place.seat.course.until(lost).await
+        self.place.seat().course.until(lost).await
     }
 
     /// Blocks this thread until the guard is lost, or for no longer than this.
     #[must_use]
     pub fn wait_lost(&self, timeout: Duration) -> Option<Lost> {
-        self.place.seat.course.wait(Some(timeout), lost)
+        self.place.seat().course.wait(Some(timeout), lost)
     }
 
     /// Waits until somebody else waits for one of the sections, and tells which; nothing if the guard is lost before. Only who
     /// asked with [`crate::Request::tell_if_wanted`] is told.
     pub async fn wanted(&self) -> Option<SectionName> {
-        self.place.seat.course.until(wanted).await
+        self.place.seat().course.until(wanted).await
     }
 
     /// Whether somebody else is known to wait for one of the sections.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
-        self.place.seat.course.look(|course| !course.wanted.is_empty())
+        self.place.seat().course.look(|course| !course.wanted.is_empty())
     }
 
     /// Leaves, as dropping the guard does, and tells whether it was inside up to this moment.
@@ -92,14 +92,14 @@ impl Guard {
         if self.is_valid() {
             return Ok(());
         }
-        Err(self.place.seat.course.look(lost).unwrap_or(Lost::Deadline))
+        Err(self.place.seat().course.look(lost).unwrap_or(Lost::Deadline))
     }
 }
 
 fn lost(course: &Course) -> Option<Lost> {
-    match course.outcome {
-        Outcome::Lost(lost) => Some(lost),
-        Outcome::Waiting | Outcome::Inside(_) | Outcome::Refused(_) => None,
+    match course.state {
+        LockState::Lost(lost) => Some(lost),
+        LockState::Waiting | LockState::Held(_) | LockState::Refused(_) => None,
     }
 }
 

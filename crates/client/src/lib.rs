@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Everything can be awaited on any runtime, or blocked on with none. One thread of the client's own keeps the deadlines: it asks
-//! neither the program's runtime nor the daemon.
+//! neither the program's runtime nor the daemon. A program that has a loop of its own can drive a [`session`] without that thread.
 
 pub mod alarm;
 mod client;
@@ -23,16 +23,17 @@ mod ledger;
 mod link;
 pub mod pauses;
 pub mod place;
-pub mod protocol;
+mod policy;
 mod question;
 mod request;
 mod seat;
+pub mod session;
 mod watched;
 
 pub use client::Client;
-pub use error::{Error, Lost};
+pub use error::{Error, Lost, Strange, is_out_of_files, refused_by_system};
 pub use guard::Guard;
-pub use keeper::Welcome;
 pub use link::connect;
 pub use question::Question;
 pub use request::Request;
+pub use session::Welcome;

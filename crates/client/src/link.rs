@@ -6,25 +6,24 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use doorway_core::Ticks;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::clock;
-use crate::error::Error;
-use crate::keeper::Welcome;
-use crate::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
-
-/// How long a daemon may take to say welcome, or not read what it is sent.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+use crate::error::{Error, Strange};
+use crate::policy::Policy;
+use crate::session::Welcome;
+use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
 
 /// How many bytes may wait for a daemon that does not read.
 const MOST_UNSENT: usize = 4 << 20;
 
-/// How many bytes are read before other things are looked at.
+/// How many bytes are read at once, and how often before other things are looked at: deadlines do not wait for a daemon that never stops
+/// talking. Together that is more than the system keeps of what was said while this process was stopped.
 const BITE: usize = 64 << 10;
+const MOST_BITES: usize = 16;
 
 /// A connection.
 pub(crate) struct Link {
@@ -38,8 +37,8 @@ pub(crate) struct Link {
     owes: Option<Ticks>,
     /// When the connection, or the time, was asked for: what the daemon says of the time is of no earlier moment.
     pub(crate) since: Ticks,
-    /// Who the daemon says it is, while it is not certain that its clock is the same.
-    pub(crate) greeting: Option<Welcome>,
+    /// Who the daemon says it is and how near its deadlines may be, while it is not certain that its clock is the same.
+    pub(crate) greeting: Option<(Welcome, Ticks)>,
 }
 
 impl Link {
@@ -50,19 +49,25 @@ impl Link {
         Self { socket, is_welcome: false, bite, incoming, outgoing, owes: Some(now), since, greeting: None }
     }
 
-    /// Reads what there is. What was read before the end of the connection counts.
+    /// Reads all that has come. What was read before the end of the connection counts.
     pub(crate) fn receive(&mut self) -> (Vec<Told>, Option<Error>) {
-        let fault = match recv(&*self.socket, &mut *self.bite, RecvFlags::DONTWAIT) {
-            Ok((0, _)) => Some(Error::Gone),
-            Ok((count, _)) => {
-                self.incoming.extend_from_slice(&self.bite[..count]);
-                None
-            }
-            Err(Errno::AGAIN | Errno::INTR) => None,
-            Err(_) => Some(Error::Gone),
-        };
+        let fault = self.read();
         let (frames, strange) = self.frames();
         (frames, strange.or(fault))
+    }
+
+    /// Puts all that has come behind what was not a whole frame yet; tells if nothing more can come.
+    fn read(&mut self) -> Option<Error> {
+        for _ in 0..MOST_BITES {
+            match recv(&*self.socket, &mut *self.bite, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return Some(Error::Gone),
+                Ok((count, _)) => self.incoming.extend_from_slice(&self.bite[..count]),
+                Err(Errno::AGAIN) => return None,
+                Err(Errno::INTR) => {}
+                Err(_) => return Some(Error::Gone),
+            }
+        }
+        None
     }
 
     /// The whole frames among the bytes that have come.
@@ -79,7 +84,7 @@ impl Link {
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    fault = Some(Error::Strange(error.to_string()));
+                    fault = Some(Error::Strange(Strange::Bytes(error.to_string())));
                     break;
                 }
             }
@@ -96,8 +101,7 @@ impl Link {
         if self.outgoing.len() > MOST_UNSENT {
             return Err(Error::Silent);
         }
-        let frame = protocol::frame(ask, LONGEST_ASK).map_err(|error| Error::Strange(error.to_string()))?;
-        self.outgoing.extend(frame);
+        self.outgoing.extend(framed(ask)?);
         Ok(())
     }
 
@@ -124,8 +128,8 @@ impl Link {
         Ok(())
     }
 
-    /// The daemon has said welcome; tells who it is.
-    pub(crate) fn welcome(&mut self) -> Option<Welcome> {
+    /// The daemon is welcome; tells what it has said in its greeting.
+    pub(crate) fn welcome(&mut self) -> Option<(Welcome, Ticks)> {
         self.is_welcome = true;
         self.owes = None;
         self.greeting.take()
@@ -135,10 +139,9 @@ impl Link {
     ///
     /// # Errors
     /// If the daemon does not take the question.
-    pub(crate) fn ask_clock(&mut self) -> Result<(), Error> {
-        let frame =
-            protocol::frame(&Ask::Clock, LONGEST_ASK).map_err(|error| Error::Strange(error.to_string()))?;
-        self.since = clock::now();
+    pub(crate) fn ask_clock(&mut self, now: Ticks) -> Result<(), Error> {
+        let frame = framed(&Ask::Clock)?;
+        self.since = now;
         match send(&*self.socket, &frame, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
             Ok(sent) if sent == frame.len() => Ok(()),
             // Nothing else was ever sent, so there is room for a word of a few bytes.
@@ -152,10 +155,14 @@ impl Link {
         self.is_welcome && !self.outgoing.is_empty()
     }
 
-    /// When it is taken for dead.
+    /// When it is taken for dead: a daemon may take as long to read as to say welcome.
     pub(crate) fn due(&self) -> Option<Ticks> {
-        self.owes.map(|since| Ticks(since.0.saturating_add(clock::ticks(PATIENCE).0)))
+        self.owes.map(|since| Ticks(since.0.saturating_add(clock::ticks(Policy::FIRST_WELCOME).0)))
     }
+}
+
+fn framed(ask: &Ask) -> Result<Vec<u8>, Error> {
+    protocol::frame(ask, LONGEST_ASK).map_err(|error| Error::Strange(Strange::Bytes(error.to_string())))
 }
 
 /// Connects to a socket without waiting, and without blocking from then on.

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
 
+use crate::error;
 use crate::link;
 
 /// What names a socket when nobody types one.
@@ -179,6 +180,9 @@ pub fn closed_socket(path: &Path) -> Refusal {
 /// What is said of a folder of sockets that cannot be read.
 fn unread(folder: &Path, error: &io::Error) -> Refusal {
     let (uid, folder) = (rustix::process::geteuid().as_raw(), folder.display());
+    if error::is_out_of_files(error) {
+        return error::refused_by_system(error);
+    }
     if error.kind() != io::ErrorKind::PermissionDenied {
         return Refusal::new(format!("no Doorway daemon can be looked for in {folder}: {error}"));
     }

@@ -9,9 +9,9 @@ use doorway_core::{Refusal, Ticks};
 
 use crate::client::Handle;
 use crate::clock;
-use crate::error::Error;
+use crate::error::{Error, Strange};
 use crate::ledger::{Answer, Reply};
-use crate::protocol::{self, Ask, LONGEST_ASK, Status};
+use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, Status};
 
 /// A question that has not been asked yet. Await it, or block on it.
 #[must_use = "nothing is asked before the question is awaited or blocked on"]
@@ -92,13 +92,13 @@ impl<T> Question<T> {
         protocol::frame(&ask, LONGEST_ASK).map_err(|error| Error::Bad(Refusal::new(error.to_string())))?;
         let gives_up = Ticks(clock::now().0.saturating_add(clock::ticks(self.within).0));
         let put = |number| numbered(ask, number);
-        let (number, answer) = self.handle.shared.at_desk(|desk| desk.ledger.question(put, gives_up))?;
+        let (number, answer) = self.handle.shared.with_session(|session| session.question(put, gives_up))?;
         Ok(Asked { handle: Arc::clone(&self.handle), number, answer })
     }
 }
 
 fn understood<T>(answer: Option<T>) -> Result<T, Error> {
-    answer.ok_or_else(|| Error::Strange("its answer is to another question".to_owned()))
+    answer.ok_or(Error::Strange(Strange::Answer))
 }
 
 impl<T: Send + 'static> IntoFuture for Question<T> {
@@ -119,6 +119,6 @@ struct Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        let _ = self.handle.shared.at_desk(|desk| desk.ledger.forget(self.number));
+        let _ = self.handle.shared.with_session(|session| session.forget_question(self.number));
     }
 }

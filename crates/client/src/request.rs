@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doorway_core::{Refusal, SectionName};
-use doorway_node::{Lock, Reason};
 
 use crate::client::Handle;
 use crate::clock;
 use crate::error::Error;
 use crate::guard::Guard;
-use crate::ledger::Plan;
-use crate::seat::{Course, Outcome, Seat};
+use crate::seat::{Course, LockState, Seat};
+use crate::session::{Acquisition, LockRequest};
 
 /// A wish to enter sections, which has not been told to the daemon yet. Await it, or block on it.
 #[must_use = "nothing is asked for before the request is awaited or blocked on"]
@@ -85,8 +84,8 @@ impl Request {
     /// that answers.
     pub async fn enter(self) -> Result<Guard, Error> {
         let place = self.ask()?;
-        let outcome = place.seat.course.until(decided).await;
-        place.guard(outcome)
+        let state = place.seat().course.until(decided).await;
+        place.guard(state)
     }
 
     /// Enters, and blocks this thread until then.
@@ -95,19 +94,16 @@ impl Request {
     /// As for [`Request::enter`].
     pub fn enter_blocking(self) -> Result<Guard, Error> {
         let place = self.ask()?;
-        let outcome = place.seat.course.wait(None, decided).unwrap_or(Outcome::Waiting);
-        place.guard(outcome)
+        let state = place.seat().course.wait(None, decided).unwrap_or(LockState::Waiting);
+        place.guard(state)
     }
 
     fn ask(self) -> Result<Place, Error> {
         let names = self.names?;
-        if !(1..=Lock::MOST_NAMES).contains(&names.len()) || has_twice(&names) {
-            return Err(Error::Refused { names, why: Reason::BadNames });
-        }
         let Self { handle, patience, max_hold, ttl, tell_if_wanted, persists, .. } = self;
-        let plan = Plan { names, patience, max_hold, ttl, tell_if_wanted, persists };
-        let (number, seat) = handle.shared.at_desk(|desk| desk.ledger.enter(plan, clock::now()))??;
-        Ok(Place { handle, number, seat })
+        let request = LockRequest { names, patience, max_hold, ttl, tell_if_wanted, persists };
+        let lock = handle.shared.with_session(|session| session.request(request, clock::now()))??;
+        Ok(Place { handle, lock })
     }
 }
 
@@ -120,33 +116,32 @@ impl IntoFuture for Request {
     }
 }
 
-fn has_twice(names: &[SectionName]) -> bool {
-    names.iter().enumerate().any(|(place, name)| names[..place].contains(name))
+fn decided(course: &Course) -> Option<LockState> {
+    (course.state != LockState::Waiting).then(|| course.state.clone())
 }
 
-fn decided(course: &Course) -> Option<Outcome> {
-    (course.outcome != Outcome::Waiting).then(|| course.outcome.clone())
-}
-
-/// The place of a request in the ledger, given back when it is dropped, whether it waits or is inside.
+/// A request in the session of a client, given back when it is dropped, whether it waits or is inside.
 pub(crate) struct Place {
     handle: Arc<Handle>,
-    number: u32,
-    pub(crate) seat: Arc<Seat>,
+    lock: Acquisition,
 }
 
 impl Place {
-    /// Whether its owner may go on at this moment.
-    pub(crate) fn is_valid(&self) -> bool {
-        self.seat.is_valid() && self.handle.shared.is_own_process()
+    pub(crate) fn seat(&self) -> &Seat {
+        &self.lock.seat
     }
 
-    fn guard(self, outcome: Outcome) -> Result<Guard, Error> {
-        match outcome {
-            Outcome::Inside(fences) => Ok(Guard::new(self, fences)),
-            Outcome::Refused(error) => Err(error),
-            Outcome::Lost(lost) => Err(lost.into()),
-            Outcome::Waiting => Err(Error::Silent),
+    /// Whether its owner may go on at this moment.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.seat().is_valid() && self.handle.shared.is_own_process()
+    }
+
+    fn guard(self, state: LockState) -> Result<Guard, Error> {
+        match state {
+            LockState::Held(fences) => Ok(Guard::new(self, fences)),
+            LockState::Refused(error) => Err(error),
+            LockState::Lost(lost) => Err(lost.into()),
+            LockState::Waiting => Err(Error::Silent),
         }
     }
 }
@@ -154,6 +149,6 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         // In a child that was forked without exec this is a copy: what is inside is the parent.
-        let _ = self.handle.shared.at_desk(|desk| desk.ledger.leave(self.number));
+        let _ = self.handle.shared.with_session(|session| session.leave(&self.lock));
     }
 }

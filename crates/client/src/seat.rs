@@ -24,7 +24,7 @@ pub(crate) struct Seat {
 
 /// How far a request has come.
 pub(crate) struct Course {
-    pub(crate) outcome: Outcome,
+    pub(crate) state: LockState,
     /// The last deadline that was told.
     pub(crate) until: Ticks,
     /// The sections that somebody else waits for.
@@ -33,16 +33,20 @@ pub(crate) struct Course {
 
 /// What has become of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum LockState {
+    /// It waits for its grant.
     Waiting,
-    Inside(Vec<(SectionName, Fence)>),
+    /// It is granted: its sections, each with its fence, in the order in which they were asked for.
+    Held(Vec<(SectionName, Fence)>),
+    /// It was not granted.
     Refused(Error),
+    /// It was granted and is lost.
     Lost(Lost),
 }
 
 impl Seat {
     pub(crate) fn new() -> Arc<Self> {
-        let course = Course { outcome: Outcome::Waiting, until: Ticks(0), wanted: BTreeSet::new() };
+        let course = Course { state: LockState::Waiting, until: Ticks(0), wanted: BTreeSet::new() };
         Arc::new(Self { valid_until: AtomicU64::new(OVER), course: Watched::new(course) })
     }
 
@@ -61,7 +65,7 @@ impl Seat {
     pub(crate) fn enter(&self, fences: Vec<(SectionName, Fence)>, until: Ticks) -> Woken {
         self.valid_until.store(until.0, Ordering::Release);
         self.course.change(|course| {
-            course.outcome = Outcome::Inside(fences);
+            course.state = LockState::Held(fences);
             course.until = until;
         })
     }
@@ -78,12 +82,18 @@ impl Seat {
         is_renewed
     }
 
+    /// Moves its deadline although that may have passed: only for a seat of which nobody asks whether it is valid.
+    pub(crate) fn extend(&self, until: Ticks) {
+        self.valid_until.store(until.0, Ordering::Release);
+        self.course.amend(|course| course.until = until);
+    }
+
     /// It ends in this way, unless it has ended before.
-    pub(crate) fn end(&self, outcome: Outcome) -> Woken {
+    pub(crate) fn end(&self, state: LockState) -> Woken {
         self.valid_until.store(OVER, Ordering::Release);
         self.course.change(|course| {
-            if matches!(course.outcome, Outcome::Waiting | Outcome::Inside(_)) {
-                course.outcome = outcome;
+            if matches!(course.state, LockState::Waiting | LockState::Held(_)) {
+                course.state = state;
             }
         })
     }
@@ -113,9 +123,9 @@ mod tests {
         assert!(seat.renew(Ticks(far.0 + 1), Ticks(far.0 - 1)));
         assert!(!seat.renew(Ticks(far.0 + 2), Ticks(far.0 + 1)), "it is too late");
         assert_eq!(seat.course.look(|course| course.until), Ticks(far.0 + 1));
-        seat.end(Outcome::Lost(Lost::Daemon)).for_each(drop);
-        seat.end(Outcome::Lost(Lost::Deadline)).for_each(drop);
+        seat.end(LockState::Lost(Lost::Daemon)).for_each(drop);
+        seat.end(LockState::Lost(Lost::Deadline)).for_each(drop);
         assert!(!seat.is_valid());
-        assert_eq!(seat.course.look(|course| course.outcome.clone()), Outcome::Lost(Lost::Daemon));
+        assert_eq!(seat.course.look(|course| course.state.clone()), LockState::Lost(Lost::Daemon));
     }
 }

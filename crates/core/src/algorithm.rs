@@ -1,4 +1,4 @@
-//! The contract itself: what an algorithm is told and what it must be.
+//! The contract itself: the events an algorithm handles and the bounds on its state and messages.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -8,34 +8,33 @@ use serde::de::DeserializeOwned;
 
 use crate::{LamportClock, NodeId, Out};
 
-/// What every state must be, so that every driver can copy, compare, hash, print, send it to a thread and
-/// look at it from several.
+/// The bounds on every state: drivers copy, compare, hash and print it, and share it between threads.
 pub trait Data: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'static {}
 
 impl<T: Clone + Debug + Eq + Hash + Serialize + Send + Sync + 'static> Data for T {}
 
-/// What every message must be: data that can come from outside, in an order of its own so that a checker can sort
-/// what is in flight.
+/// The bounds on every message: data that can be decoded, and ordered so that the checker can sort the
+/// messages in flight.
 pub trait Message: Data + DeserializeOwned + Ord {}
 
 impl<T: Data + DeserializeOwned + Ord> Message for T {}
 
 /// One node of a mutual-exclusion algorithm, as a pure state machine.
 ///
-/// Each handler is one atomic step and never blocks. It may rely on [`crate::Node`] for its own half of the contract:
-/// a request comes only when its node is outside, a release only when it is inside. The other half it must keep:
-/// [`Out::enter`] only while its node waits. An algorithm that meets the impossible says [`Out::broken`]; it never
+/// Each handler is one atomic step and never blocks. [`crate::Node`] guarantees that a request comes only
+/// while the node is outside and a release only while it is inside. In return the algorithm calls
+/// [`Out::enter`] only while its node waits. On an impossible event it calls [`Out::broken`]; it never
 /// panics.
 pub trait Algorithm: Data {
-    /// What its nodes tell each other. Give it `#[serde(rename_all = "UPPERCASE")]` and its variants are shown as
+    /// The messages between its nodes. With `#[serde(rename_all = "UPPERCASE")]` the variants are shown as
     /// the literature writes them.
     type Msg: Message;
 
-    /// Whether messages travel even when nobody wants to enter, as the token of a ring does. A driver then takes a
-    /// system for quiet when nobody waits, instead of when nothing is in flight.
+    /// Whether messages travel even when no node wants to enter, as the token of a ring does. A driver then
+    /// treats a system as quiet when no node waits, instead of when nothing is in flight.
     const PERPETUAL: bool = false;
 
-    /// Called once, before anything else. Most algorithms have nothing to say yet.
+    /// Called once, before anything else. Most algorithms do nothing here.
     fn on_start(&mut self, _out: &mut Out<Self::Msg>) {}
 
     /// The application asks to enter.
@@ -47,9 +46,9 @@ pub trait Algorithm: Data {
     /// The application has left.
     fn on_release(&mut self, out: &mut Out<Self::Msg>);
 
-    /// Its logical clock, if it has one. A process has one clock for all that it takes part in, so whoever runs several
-    /// sections in one process, or lets applications talk to each other, keeps this clock up with what the process has
-    /// heard elsewhere. It may only be moved forward.
+    /// Its logical clock, if it has one. A process has one clock for all its sections and for its
+    /// application's own messages, so a driver that runs several sections in a process merges into this clock
+    /// what the process has heard elsewhere. The driver may only move it forward.
     fn clock(&mut self) -> Option<&mut LamportClock> {
         None
     }
@@ -58,15 +57,15 @@ pub trait Algorithm: Data {
 /// The same events as data, for traces, replays and the wire.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, serde::Deserialize)]
 pub enum Input<M> {
-    /// The node comes to life.
+    /// The node starts.
     Start,
     /// Its application asks to enter.
     Request,
     /// A message has arrived.
     Message {
-        /// Who sent it.
+        /// The sender.
         from: NodeId,
-        /// What it says.
+        /// The message.
         msg: M,
     },
     /// Its application has left.

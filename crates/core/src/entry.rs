@@ -1,7 +1,7 @@
-//! How an algorithm is listed: what people are told about it, what they can choose, and how choices become a factory.
+//! How an algorithm is listed: its description, its parameters, and how chosen options become a factory.
 //!
-//! A list of algorithms is a function that hands every [`Entry`] to a [`Registrar`]. The registrar sees the type of each
-//! algorithm; what it keeps of it is its own affair. So the list knows no driver, and no driver knows the list.
+//! A list of algorithms is a function that hands every [`Entry`] to a [`Registrar`]. The registrar sees the
+//! type of each algorithm and keeps what it needs. So the list knows no driver, and no driver knows the list.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 use crate::shared::{Program, ProgramEntry};
 use crate::{Explain, Factory, Hints, Refusal};
 
-/// What people are told about an algorithm.
+/// The description of an algorithm.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// What one types: `ricart-agrawala`; a specimen is `maekawa/basic`.
+    /// Its name on the command line: `ricart-agrawala`; a specimen is `maekawa/basic`.
     pub name: &'static str,
-    /// What the literature calls it.
+    /// Its name in the literature.
     pub title: &'static str,
     /// How it excludes.
     pub family: Family,
-    /// The weakest order of channels under which it is right.
+    /// The weakest channel order under which it is correct.
     pub needs: Channels,
     /// Messages per entry, as a formula.
     pub messages: &'static str,
-    /// The same as numbers: the least and the most that an entry costs in a system of this size.
+    /// The same as numbers: the fewest and the most messages per entry in a system of this size.
     pub cost: fn(Scale) -> [f64; 2],
     /// Synchronisation delay, as a formula; T is the delay of one message.
     pub delay: &'static str,
-    /// What can be chosen.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
     /// The source of its file, whose header is its page in the textbook: `include_str!("name.rs")`.
     pub source: &'static str,
@@ -43,7 +43,7 @@ impl About {
         page(self.source)
     }
 
-    /// What it lets one choose under this name.
+    /// The parameter of this name.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
@@ -56,12 +56,12 @@ pub(crate) fn page(source: &str) -> String {
     header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// How large a system is, for formulas.
+/// The size of a system, for formulas.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// How many nodes there are: N.
+    /// The number of nodes: N.
     pub n: f64,
-    /// How many nodes a quorum has, at least and at most: K. It is N where there are no quorums.
+    /// The smallest and the largest quorum size: K. It is N where there are no quorums.
     pub k: [f64; 2],
 }
 
@@ -89,15 +89,15 @@ impl Family {
     }
 }
 
-/// In what order a channel delivers. Each order promises all that the ones before it do.
+/// The delivery order of the channels. Each order implies the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channels {
     /// Any order.
     Any,
-    /// Between two nodes in the order of sending.
+    /// In the order of sending, between any two nodes.
     Fifo,
-    /// At each node in an order that agrees with causality.
+    /// In causal order at each node.
     Causal,
 }
 
@@ -105,7 +105,7 @@ impl Channels {
     /// All of them, weakest first.
     pub const ALL: [Channels; 3] = [Channels::Any, Channels::Fifo, Channels::Causal];
 
-    /// What one types.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -126,14 +126,14 @@ impl FromStr for Channels {
     }
 }
 
-/// Something that can be chosen for an algorithm: `--quorum grid`.
+/// A parameter of an algorithm: `--quorum grid`.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What is taken when nothing is said.
+    /// Its default value.
     pub default: &'static str,
-    /// What can be said, in one sentence.
+    /// The possible values, in one sentence.
     pub help: &'static str,
 }
 
@@ -146,63 +146,63 @@ pub struct Specimen {
     pub of: &'static str,
     /// What is wrong with it, in one sentence.
     pub wrong: &'static str,
-    /// What comes of it: `deadlock`.
+    /// The result: `deadlock`.
     pub verdict: &'static str,
 }
 
-/// What was chosen, by name.
+/// The chosen options, by parameter name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options(BTreeMap<String, Choice>);
 
-/// One choice: a word, and the content of the file it names if it names one. Whoever reads files has read it; an
+/// One option: a word, and the content of the file if it names one. The caller has read the file; an
 /// algorithm never does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What was typed.
+    /// The word as typed.
     pub word: String,
-    /// The text of the file that it names.
+    /// The content of the file that it names.
     pub file: Option<String>,
 }
 
 impl Options {
-    /// Nothing chosen: every parameter has its default.
+    /// No options: every parameter has its default.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The same with one choice more.
+    /// The same with one more option.
     #[must_use]
     pub fn with(mut self, name: &str, word: &str) -> Self {
         self.set(name, Choice { word: word.to_owned(), file: None });
         self
     }
 
-    /// The same with the text of a file as choice.
+    /// The same with the content of a file as an option.
     #[must_use]
     pub fn with_file(mut self, name: &str, text: &str) -> Self {
         self.set(name, Choice { word: "file".to_owned(), file: Some(text.to_owned()) });
         self
     }
 
-    /// Makes a choice.
+    /// Sets an option.
     pub fn set(&mut self, name: &str, choice: Choice) {
         self.0.insert(name.to_owned(), choice);
     }
 
-    /// What was chosen under this name, or the parameter's default.
+    /// The option for this parameter, or its default.
     #[must_use]
     pub fn choice(&self, parameter: &Parameter) -> Choice {
         let default = || Choice { word: parameter.default.to_owned(), file: None };
         self.0.get(parameter.name).cloned().unwrap_or_else(default)
     }
 
-    /// Each choice with its name.
+    /// Each option with its name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Choice)> {
         self.0.iter().map(|(name, choice)| (name.as_str(), choice))
     }
 
-    /// Refuses a choice that `name` does not offer.
+    /// Refuses an option that the algorithm `name` does not have.
     pub(crate) fn check(&self, name: &str, parameters: &[Parameter]) -> Result<(), Refusal> {
         let is_known = |chosen: &str| parameters.iter().any(|parameter| parameter.name == chosen);
         let Some(unknown) = self.0.keys().find(|chosen| !is_known(chosen)) else { return Ok(()) };
@@ -212,26 +212,26 @@ impl Options {
     }
 }
 
-/// An algorithm as it is listed: what is told about it, and how choices become a factory.
+/// A list entry: an algorithm's description, and how options become a factory.
 pub struct Entry<A> {
-    /// What people are told.
+    /// The description.
     pub about: About,
-    /// Makes the factory for what was chosen.
+    /// Makes the factory for these options.
     pub bind: fn(&Options) -> Result<Factory<A>, Refusal>,
 }
 
 impl<A> Entry<A> {
-    /// The factory for what was chosen.
+    /// The factory for these options.
     ///
     /// # Errors
-    /// If the algorithm does not offer such a choice, or does not understand the word for it.
+    /// If the algorithm has no such parameter, or rejects the value.
     pub fn factory(&self, options: &Options) -> Result<Factory<A>, Refusal> {
         options.check(self.about.name, self.about.parameters)?;
         (self.bind)(options)
     }
 }
 
-/// Takes the entries of a list of algorithms, each with its type.
+/// Receives the entries of a list of algorithms, each with its type.
 ///
 /// ```
 /// # use doorway_core::{Entry, Explain, Hints, Registrar, shared::{Program, ProgramEntry}};
@@ -249,9 +249,9 @@ impl<A> Entry<A> {
 /// }
 /// ```
 pub trait Registrar {
-    /// Takes an algorithm that sends messages.
+    /// Receives a message-passing algorithm.
     fn algorithm<A: Explain + Hints>(&mut self, entry: Entry<A>);
 
-    /// Takes a program over shared memory.
+    /// Receives a shared-memory program.
     fn program<P: Program>(&mut self, entry: ProgramEntry<P>);
 }

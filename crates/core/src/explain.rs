@@ -1,4 +1,4 @@
-//! What an algorithm tells about itself. Nothing here is ever used to run it.
+//! An algorithm's description of itself. Nothing here is used to run it.
 
 use std::fmt::Display;
 
@@ -10,19 +10,19 @@ pub trait Explain: Algorithm {
     /// The state in the textbook's words.
     fn fields(&self) -> Vec<Field>;
 
-    /// Whether a node that waits needs something from all of those it waits for. With a token that is somewhere, any
-    /// one of them will do, so a ring of nodes that wait for each other means nothing.
+    /// Whether a waiting node needs something from every node it waits for. A waiter for a token needs only
+    /// one of them, so a cycle in its wait-for graph is no deadlock.
     const WAITS_FOR_ALL: bool = true;
 
-    /// The nodes from which something is missing. Asked only while its own node waits.
+    /// The nodes that this node waits for. Called only while it waits.
     fn waits_for(&self) -> NodeSet;
 
-    /// To whom this node has given its vote, or whether it has the token.
+    /// The holder of this node's vote, or whether this node has the token.
     fn permission(&self) -> Permission {
         Permission::None
     }
 
-    /// The rules of the algorithm: every name that it gives to [`crate::Out::rule`], with what it means.
+    /// The rules of the algorithm: every name that it passes to [`crate::Out::rule`], with its meaning.
     fn rules() -> &'static [Rule];
 
     /// Predicates over all nodes and the messages in flight that hold in every reachable state.
@@ -34,14 +34,14 @@ pub trait Explain: Algorithm {
 /// One line of a node's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What the textbook calls it.
+    /// Its name in the textbook.
     pub name: &'static str,
-    /// What it is now.
+    /// Its current value.
     pub value: String,
 }
 
 impl Field {
-    /// A field with anything that can be printed.
+    /// A field with any printable value.
     pub fn new(name: &'static str, value: impl Display) -> Self {
         Self { name, value: value.to_string() }
     }
@@ -58,10 +58,10 @@ impl Field {
     }
 }
 
-/// What a node has to give: its vote, or the token.
+/// What a node can grant: its vote, or the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// The algorithm has neither, or this node plays no part in it now.
+    /// The algorithm has neither, or this node has nothing to grant now.
     None,
     /// The vote is here and free.
     Free,
@@ -74,13 +74,13 @@ pub enum Permission {
 /// A rule by its name, with one sentence that says what it does and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The name given to [`crate::Out::rule`].
+    /// The name passed to [`crate::Out::rule`].
     pub name: &'static str,
     /// What it does, as a sentence.
     pub text: &'static str,
 }
 
-/// What the invariant of every algorithm with one token is called.
+/// The name of the invariant that all algorithms with one token share.
 pub const ONE_TOKEN: &str = "there is exactly one token";
 
 /// A predicate that holds in every reachable state of a correct algorithm.
@@ -91,7 +91,7 @@ pub struct Invariant<A: Algorithm> {
     pub holds: fn(&Cut<'_, A>) -> bool,
 }
 
-/// A global state: all nodes, and what is in flight between them.
+/// A global state: all nodes and the messages in flight between them.
 pub struct Cut<'a, A: Algorithm> {
     /// The nodes in order.
     pub nodes: Vec<&'a Node<A>>,
@@ -99,13 +99,13 @@ pub struct Cut<'a, A: Algorithm> {
     pub in_flight: Vec<Letter<'a, A::Msg>>,
 }
 
-/// A message on its way.
+/// A message in flight.
 pub struct Letter<'a, M> {
-    /// Who sent it.
+    /// The sender.
     pub from: NodeId,
-    /// For whom it is.
+    /// The recipient.
     pub to: NodeId,
-    /// What it says.
+    /// The message.
     pub msg: &'a M,
 }
 
@@ -121,19 +121,19 @@ impl<'a, A: Algorithm> Cut<'a, A> {
         self.nodes[node.index()].algorithm()
     }
 
-    /// Where one node stands.
+    /// The phase of one node.
     #[must_use]
     pub fn phase(&self, node: NodeId) -> Phase {
         self.nodes[node.index()].phase()
     }
 
-    /// How many tokens there are: at nodes that have one, and in flight.
+    /// The number of tokens, at nodes and in flight.
     pub fn tokens(&self, has_one: impl Fn(NodeId, &A) -> bool, is_one: impl Fn(&A::Msg) -> bool) -> usize {
         let held = self.states().filter(|(node, state)| has_one(*node, state)).count();
         held + self.flying(|letter| is_one(letter.msg))
     }
 
-    /// How many messages in flight satisfy `matches`.
+    /// The number of messages in flight that satisfy `matches`.
     pub fn flying(&self, matches: impl Fn(&Letter<'a, A::Msg>) -> bool) -> usize {
         self.in_flight.iter().filter(|letter| matches(letter)).count()
     }

@@ -1,11 +1,11 @@
-//! How the nodes of a system come to be.
+//! How the nodes of a system are made.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::{Algorithm, Node, NodeId, NodeSet};
 
-/// Who takes part.
+/// The members of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Members {
     n: usize,
@@ -26,7 +26,7 @@ impl Members {
         }
     }
 
-    /// How many they are: N.
+    /// Their number: N.
     #[must_use]
     pub fn n(&self) -> usize {
         self.n
@@ -37,7 +37,7 @@ impl Members {
         NodeId::first(self.n)
     }
 
-    /// Everybody but `me`.
+    /// All members but `me`.
     #[must_use]
     pub fn others(&self, me: NodeId) -> NodeSet {
         NodeSet::first(self.n).without(me)
@@ -53,10 +53,10 @@ impl Members {
 /// The two initial states of every algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Start {
-    /// Nobody is inside.
+    /// No node is inside.
     #[default]
     Empty,
-    /// This node is inside already: so a section continues after a change of view.
+    /// This node is already inside: a section continues like this after a view change.
     Inside(NodeId),
 }
 
@@ -67,7 +67,7 @@ impl Start {
         self == Start::Inside(node)
     }
 
-    /// Who starts inside.
+    /// The node that starts inside.
     #[must_use]
     pub fn holder(self) -> Option<NodeId> {
         match self {
@@ -76,15 +76,15 @@ impl Start {
         }
     }
 
-    /// Who starts inside, or else the first node: where most token algorithms put the token.
+    /// The node that starts inside, or else the first node: where most token algorithms put the token.
     #[must_use]
     pub fn holder_or_first(self) -> NodeId {
         self.holder().unwrap_or(NodeId::new(0))
     }
 }
 
-/// Makes any node of one list of members, in either start. What all of them share (quorums, a tree) was computed
-/// when the plan was made.
+/// Makes any node of one list of members, in either start state. What the nodes share (quorums, a tree) is
+/// computed once, when the plan is made.
 pub struct Plan<A>(Box<MakeNode<A>>);
 
 type MakeNode<A> = dyn Fn(NodeId, Start) -> A + Send + Sync;
@@ -101,7 +101,7 @@ impl<A: Algorithm> Plan<A> {
         (self.0)(me, start)
     }
 
-    /// One node in its contract.
+    /// One node inside its contract.
     #[must_use]
     pub fn node(&self, me: NodeId, start: Start) -> Node<A> {
         let algorithm = self.make(me, start);
@@ -115,7 +115,7 @@ pub struct Factory<A>(Arc<MakePlan<A>>);
 type MakePlan<A> = dyn Fn(&Members) -> Result<Plan<A>, Refusal> + Send + Sync;
 
 impl<A: Algorithm> Factory<A> {
-    /// A factory from the function that plans a system.
+    /// A factory from the function that makes a plan.
     pub fn new(plan: impl Fn(&Members) -> Result<Plan<A>, Refusal> + Send + Sync + 'static) -> Self {
         Self(Arc::new(plan))
     }
@@ -128,7 +128,8 @@ impl<A: Algorithm> Factory<A> {
     /// Computes what the nodes of these members share.
     ///
     /// # Errors
-    /// Where the algorithm cannot run among so many: a quorum system, for instance, that does not exist for this N.
+    /// If the algorithm cannot run with this number of nodes, for instance because its quorum system does not
+    /// exist for this N.
     pub fn plan(&self, members: &Members) -> Result<Plan<A>, Refusal> {
         (self.0)(members)
     }
@@ -140,7 +141,7 @@ impl<A> Clone for Factory<A> {
     }
 }
 
-/// Why something cannot be built as asked: one sentence that says what was wrong and what would be right.
+/// Why a request was refused: one sentence that says what was wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(Box<str>);
 

@@ -1,9 +1,9 @@
-//! The fence: a number handed out with each entry that strictly increases from entry to entry.
+//! The fence (fencing token): a number handed out with each entry, strictly increasing from entry to entry.
 //!
-//! Whoever enters a section next does so causally after the previous release; otherwise the exclusion would rest on
-//! luck. So a counter that is merged on every receipt and ticks on every entry strictly increases from entry to
-//! entry, with every correct algorithm. It costs one number on each message, and a store behind the lock can refuse a
-//! writer whose fence is older than one that it has seen.
+//! With every correct algorithm each entry is causally after the previous release; otherwise mutual exclusion
+//! would rest on luck. So a counter that is merged on every receipt and incremented on every entry strictly
+//! increases. It costs one number per message, and a store behind the lock can refuse a writer whose fence is
+//! older than one it has seen.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::{
     Algorithm, Ask, Effects, Entered, LamportClock, Machine, Never, Node, NodeId, Phase, Plan, Start, Ticks,
 };
 
-/// A fence. In JSON it is a string, because not every reader of JSON keeps 64 bits.
+/// A fence. In JSON it is a string, because not every JSON reader keeps 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fence(pub u64);
 
@@ -45,7 +45,7 @@ impl<'de> Deserialize<'de> for Fence {
     }
 }
 
-/// A node whose entries are fenced, whatever its algorithm.
+/// A node of any algorithm whose entries carry fences.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct Fenced<A> {
     node: Node<A>,
@@ -60,19 +60,19 @@ impl<A> Fenced<A> {
         Self { node, highest: Fence::default() }
     }
 
-    /// A node that goes on from a fence: the one that it holds if it starts inside, the last one issued otherwise.
+    /// A node that continues from a fence: its own if it starts inside, otherwise the last one issued.
     #[must_use]
     pub fn from_fence(node: Node<A>, highest: Fence) -> Self {
         Self { node, highest }
     }
 
-    /// The node within.
+    /// The inner node.
     #[must_use]
     pub fn node(&self) -> &Node<A> {
         &self.node
     }
 
-    /// The node within, to prepare a textbook example.
+    /// The inner node, to set up a textbook example.
     pub fn node_mut(&mut self) -> &mut Node<A> {
         &mut self.node
     }
@@ -96,7 +96,8 @@ impl<A: Algorithm> Fenced<A> {
         self.node.clock()
     }
 
-    /// After the merge of the message that caused it, an entry ticks: that count is its fence.
+    /// Increments the fence if the step entered. The message's fence must be merged before, so that the new
+    /// one is larger.
     #[inline]
     fn tick_if_entered(&mut self, before: Phase) -> bool {
         let entered = before != Phase::Inside && self.node.phase() == Phase::Inside;

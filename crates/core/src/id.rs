@@ -1,15 +1,16 @@
-//! Who takes part: a node's number.
+//! A node's number.
 
 use std::fmt;
 use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-/// A participant. Code indexes nodes from 0; everything that people see or write counts from 1, as the literature
-/// does, so a `NodeId` prints and serialises as its index plus one.
+/// A node. Code indexes nodes from 0; people count them from 1, as the literature does, so a `NodeId` prints
+/// and serialises as its index plus one.
 ///
-/// It is stored that way too, which makes an `Option<NodeId>` as small as a `NodeId`. A serializer hears its name, by
-/// which [`crate::check_sound`] knows nodes from other numbers; no format writes it.
+/// It is stored that way too, so that an `Option<NodeId>` is as small as a `NodeId`. Serde passes the type's
+/// name to the serializer: [`crate::check_sound`] uses it to tell nodes from other numbers; formats do not
+/// write it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeId(NonZeroU32);
 
@@ -27,7 +28,7 @@ impl NodeId {
         }
     }
 
-    /// The node that people call `number`, counted from 1; `None` for 0.
+    /// The node with this number, counted from 1; `None` for 0.
     #[must_use]
     pub fn from_number(number: u32) -> Option<Self> {
         NonZeroU32::new(number).map(Self)
@@ -39,7 +40,7 @@ impl NodeId {
         self.0.get() as usize - 1
     }
 
-    /// Its number as people write it, counted from 1.
+    /// Its number, counted from 1.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0.get()
@@ -50,7 +51,7 @@ impl NodeId {
         (0..n).map(NodeId::new)
     }
 
-    /// The other nodes of `n` in the order of a ring, beginning after this one.
+    /// The other nodes of `n` in ring order, starting after this one.
     pub fn around(self, n: usize) -> impl Iterator<Item = NodeId> + Clone {
         let me = self.index();
         (me + 1..n).chain(0..me).map(NodeId::new)
@@ -82,12 +83,12 @@ mod tests {
     }
 
     #[test]
-    fn an_optional_node_costs_nothing_more() {
+    fn an_optional_node_takes_no_extra_space() {
         assert_eq!(size_of::<Option<NodeId>>(), 4);
     }
 
     #[test]
-    fn around_visits_everybody_else_once_beginning_with_the_successor() {
+    fn around_visits_every_other_node_once_from_the_successor_on() {
         let order: Vec<usize> = NodeId::new(2).around(5).map(NodeId::index).collect();
         assert_eq!(order, [3, 4, 0, 1]);
         assert_eq!(NodeId::new(0).around(1).count(), 0);

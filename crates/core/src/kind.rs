@@ -1,4 +1,4 @@
-//! The kind of a message: the name of its variant, read through serde, so that no algorithm writes it down twice.
+//! The kind of a message: the name of its variant, read through serde, so that no algorithm has to repeat it.
 
 use std::fmt;
 
@@ -35,7 +35,8 @@ pub fn kind<M: Serialize>(msg: &M) -> Kind {
     }
 }
 
-/// The names of all kinds that messages of a type can have, in the order of its variants; one if it is no enum.
+/// The names of all kinds of a message type, in the order of its variants; a single name if it is not an
+/// enum.
 ///
 /// ```
 /// #[derive(serde::Deserialize)]
@@ -49,32 +50,32 @@ pub fn kinds<M: DeserializeOwned>() -> Vec<&'static str> {
     M::deserialize(Names).err().map_or_else(|| vec![UNNAMED.name], |found| found.0)
 }
 
-/// A deserializer that has nothing to give but hears of which variants it could be.
+/// A deserializer without data: it only learns the names of the variants.
 struct Names;
 
-/// The early way out: not an error, but what was looked for.
+/// The early exit of the walk: not an error, but the result.
 #[derive(Debug)]
-struct Heard(Vec<&'static str>);
+struct FoundNames(Vec<&'static str>);
 
-impl fmt::Display for Heard {
+impl fmt::Display for FoundNames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join(", "))
     }
 }
 
-impl std::error::Error for Heard {}
+impl std::error::Error for FoundNames {}
 
-impl de::Error for Heard {
+impl de::Error for FoundNames {
     fn custom<T: fmt::Display>(_: T) -> Self {
-        Heard(vec![UNNAMED.name])
+        FoundNames(vec![UNNAMED.name])
     }
 }
 
 impl<'de> Deserializer<'de> for Names {
-    type Error = Heard;
+    type Error = FoundNames;
 
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Heard> {
-        Err(Heard(vec![UNNAMED.name]))
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, FoundNames> {
+        Err(FoundNames(vec![UNNAMED.name]))
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -82,8 +83,8 @@ impl<'de> Deserializer<'de> for Names {
         _: &'static str,
         variants: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Heard> {
-        Err(Heard(variants.to_vec()))
+    ) -> Result<V::Value, FoundNames> {
+        Err(FoundNames(variants.to_vec()))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -91,20 +92,24 @@ impl<'de> Deserializer<'de> for Names {
         name: &'static str,
         _: &'static [&'static str],
         _: V,
-    ) -> Result<V::Value, Heard> {
-        Err(Heard(vec![name]))
+    ) -> Result<V::Value, FoundNames> {
+        Err(FoundNames(vec![name]))
     }
 
-    fn deserialize_unit_struct<V: Visitor<'de>>(self, name: &'static str, _: V) -> Result<V::Value, Heard> {
-        Err(Heard(vec![name]))
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        _: V,
+    ) -> Result<V::Value, FoundNames> {
+        Err(FoundNames(vec![name]))
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
         _: V,
-    ) -> Result<V::Value, Heard> {
-        Err(Heard(vec![name]))
+    ) -> Result<V::Value, FoundNames> {
+        Err(FoundNames(vec![name]))
     }
 
     fn deserialize_tuple_struct<V: Visitor<'de>>(
@@ -112,8 +117,8 @@ impl<'de> Deserializer<'de> for Names {
         name: &'static str,
         _: usize,
         _: V,
-    ) -> Result<V::Value, Heard> {
-        Err(Heard(vec![name]))
+    ) -> Result<V::Value, FoundNames> {
+        Err(FoundNames(vec![name]))
     }
 
     forward_to_deserialize_any! {
@@ -122,10 +127,10 @@ impl<'de> Deserializer<'de> for Names {
     }
 }
 
-/// A listener that stops at the first name it hears. What stands in a list or a tuple names only itself.
+/// A listener that stops at the first name. Names inside a list or a tuple are not the message's.
 struct Reader;
 
-/// The early way out: not an error, but what was looked for.
+/// The early exit of the walk: not an error, but the result.
 #[derive(Debug)]
 struct Found(Kind);
 

@@ -1,16 +1,17 @@
-//! The contract of Doorway: what an algorithm for mutual exclusion is, and what its drivers may rely on.
+//! The contract between a mutual-exclusion algorithm and the drivers that run it.
 //!
-//! An [`Algorithm`] is a pure state machine. It is told what happened (a request of its application, a message, a
-//! release) and answers through [`Out`] with what to send and whether its node may now enter. It has no socket, no
-//! thread, no clock and no chance of its own, so the simulator, the checker and the real node run the very same code.
+//! An [`Algorithm`] is a pure state machine. Its inputs are a request by the application, a message and a
+//! release; its outputs, collected in [`Out`], are messages to send and permission to enter. It has no
+//! socket, thread, wall clock or randomness, so the simulator, the checker and the real node run the same
+//! code.
 //!
-//! The path of the data is one line: [`Input`] → [`Node::step`] → the algorithm's handler → [`Out`] → driver.
+//! The data flows one way: [`Input`] → [`Node::step`] → the algorithm's handler → [`Out`] → driver.
 //!
 //! ```
 //! use doorway_core::{Algorithm, Input, Node, NodeId, Out, Phase};
 //! use serde::{Deserialize, Serialize};
 //!
-//! /// Two nodes that take turns: node 1 first, and whoever leaves hands over.
+//! /// Two nodes that take turns: node 1 first, and each passes the turn on when it leaves.
 //! #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 //! struct Turns { peer: NodeId, my_turn: bool, wants: bool }
 //!

@@ -1,4 +1,5 @@
-//! Anything that a driver can step: the simplest is one node of one algorithm, the largest a whole lock node.
+//! The interface that drivers step. The simplest machine is one node of one algorithm, the largest a whole
+//! lock node.
 
 use std::ops::{Add, Sub};
 
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Data, Message, NodeId, Out};
 
-/// A moment or a span of virtual time.
+/// A point in virtual time, or a duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Ticks(pub u64);
@@ -19,7 +20,7 @@ impl Add for Ticks {
     }
 }
 
-/// The span from one moment to a later one, never negative.
+/// The duration since an earlier point, never negative.
 impl Sub for Ticks {
     type Output = Ticks;
 
@@ -34,30 +35,30 @@ impl std::fmt::Display for Ticks {
     }
 }
 
-/// A deterministic machine among others of its kind: it is told what happens at the moment `now` and answers with
-/// effects. Each call is one atomic step; the same state and the same call give the same effects. What it takes in and gives out
-/// is data; the machine itself need not be, and nobody but itself looks into it.
+/// A deterministic state machine among others of its kind: it handles an event at time `now` and returns
+/// effects. Each call is one atomic step; the same state and the same call give the same effects. Inputs and
+/// outputs are data; the machine's own state is private and need not be.
 pub trait Machine: Sized + Send + 'static {
-    /// What it writes on the envelope of every message of a step, besides the message.
+    /// A header that every message of a step carries.
     type Header: Data + Copy + Default;
-    /// What machines tell each other.
+    /// The messages between machines.
     type Msg: Message;
-    /// What its application tells it.
+    /// The application's commands.
     type Command: Data;
-    /// What it tells its application.
+    /// Its notifications to the application.
     type Notice: Data;
-    /// What it asks to be reminded of.
+    /// Its timers.
     type Timer: Data;
-    /// What it writes to its disk.
+    /// Its disk writes.
     type Write: Data;
 
-    /// It comes to life.
+    /// The machine starts.
     fn on_start(&mut self, now: Ticks, effects: &mut Effects<Self>);
 
-    /// Its application speaks.
+    /// The application gives a command.
     fn on_command(&mut self, now: Ticks, command: Self::Command, effects: &mut Effects<Self>);
 
-    /// A message has arrived, with what its sender wrote on the envelope.
+    /// A message has arrived, with its header.
     fn on_message(
         &mut self,
         now: Ticks,
@@ -67,25 +68,25 @@ pub trait Machine: Sized + Send + 'static {
         effects: &mut Effects<Self>,
     );
 
-    /// A reminder is due.
+    /// A timer has expired.
     fn on_timer(&mut self, now: Ticks, timer: Self::Timer, effects: &mut Effects<Self>);
 
     /// A write has reached the disk.
     fn on_written(&mut self, now: Ticks, write: Self::Write, effects: &mut Effects<Self>);
 }
 
-/// What one step of a machine asks of its driver, which owns it and uses it again.
+/// The outputs of one step of a machine. The driver owns the buffer and reuses it.
 #[derive(Debug)]
 pub struct Effects<M: Machine> {
-    /// What to write on the envelope of everything sent in this step.
+    /// The header of every message sent in this step.
     pub header: M::Header,
-    /// What to send, which rule ran, and what was found broken.
+    /// The messages to send, the rule that ran, and a breach if one was found.
     pub out: Out<M::Msg>,
-    /// What to tell the application.
+    /// The notifications to the application.
     pub notices: Vec<M::Notice>,
-    /// What to be reminded of, and after what span.
+    /// The timers to set, each with its delay.
     pub timers: Vec<(Ticks, M::Timer)>,
-    /// What to write to the disk, in order.
+    /// The disk writes, in order.
     pub writes: Vec<M::Write>,
 }
 
@@ -102,7 +103,7 @@ impl<M: Machine> Default for Effects<M> {
 }
 
 impl<M: Machine> Effects<M> {
-    /// Empties it for the next step.
+    /// Clears it for the next step.
     #[inline]
     pub fn clear(&mut self) {
         self.header = M::Header::default();
@@ -113,20 +114,20 @@ impl<M: Machine> Effects<M> {
     }
 }
 
-/// What an application tells the node of one section.
+/// An application's command to the node of one section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ask {
-    /// It wants in.
+    /// It requests the section.
     Request,
-    /// It has left.
+    /// It releases the section.
     Release,
 }
 
-/// What a node of one section tells its application: it is in.
+/// Notifies the application that the node of its section has entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entered(pub crate::Fence);
 
-/// What cannot be: the timers and the disk of a machine that has none.
+/// The uninhabited type, for the timers or disk writes of a machine that has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Never {}

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Algorithm, Input, LamportClock, NodeId, Out};
 
-/// Where a node stands towards its section.
+/// Where a node is relative to its critical section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// It does not want in.
+    /// It neither waits nor holds.
     #[default]
     Outside,
-    /// It has asked and was not let in yet.
+    /// It has requested and waits to enter.
     Waiting,
     /// It is in the critical section.
     Inside,
 }
 
-/// An algorithm inside its contract. Drivers step nodes, never algorithms: the node keeps outside / waiting / inside
-/// by itself, so that safety never asks the algorithm's opinion.
+/// An algorithm inside its contract. Drivers step nodes, never algorithms: the node tracks outside / waiting
+/// / inside itself, so checking safety does not rely on the algorithm's own account.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Node<A> {
     algorithm: A,
@@ -38,32 +38,34 @@ impl<A> Node<A> {
         Self { algorithm, phase: Phase::Inside }
     }
 
-    /// Where it stands.
+    /// Its phase.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// The algorithm's state, to look at.
+    /// The algorithm's state.
     #[must_use]
     pub fn algorithm(&self) -> &A {
         &self.algorithm
     }
 
-    /// The algorithm's state, to prepare a textbook example (`clock 1 = 41` in a script). No driver changes it.
+    /// The algorithm's state, to set up a textbook example (`clock 1 = 41` in a script). Drivers never change
+    /// it.
     pub fn algorithm_mut(&mut self) -> &mut A {
         &mut self.algorithm
     }
 }
 
 impl<A: Algorithm> Node<A> {
-    /// The algorithm's clock, if it has one, to keep it up with what its process has heard elsewhere.
+    /// The algorithm's clock, if it has one, so that a driver can merge what the process has heard elsewhere.
     pub fn clock(&mut self) -> Option<&mut LamportClock> {
         self.algorithm.clock()
     }
 
-    /// One atomic step. Afterwards `out`, emptied before, holds what to send; the node has entered if
-    /// [`Node::phase`] became [`Phase::Inside`]; and [`Out::breach`] tells if the algorithm broke its contract.
+    /// One atomic step. It clears `out` first; afterwards `out` holds the messages to send, the node has
+    /// entered if [`Node::phase`] became [`Phase::Inside`], and [`Out::breach`] says whether the algorithm
+    /// broke its contract.
     ///
     /// # Panics
     /// If the driver breaks its half of the contract: a request when not outside, a release when not inside.
@@ -77,7 +79,7 @@ impl<A: Algorithm> Node<A> {
         }
     }
 
-    /// [`Node::step`] with [`Input::Start`], for a driver that has emptied `out` itself; so the three below.
+    /// [`Node::step`] with [`Input::Start`]. This and the three methods below expect `out` to be cleared.
     pub fn start(&mut self, out: &mut Out<A::Msg>) {
         self.algorithm.on_start(out);
         self.keep_contract(out);
@@ -88,7 +90,7 @@ impl<A: Algorithm> Node<A> {
     /// # Panics
     /// If the node is not outside.
     pub fn request(&mut self, out: &mut Out<A::Msg>) {
-        assert!(self.phase == Phase::Outside, "a node asks only when it is outside");
+        assert!(self.phase == Phase::Outside, "a node may request only while it is outside");
         self.phase = Phase::Waiting;
         self.algorithm.on_request(out);
         self.keep_contract(out);
@@ -106,7 +108,7 @@ impl<A: Algorithm> Node<A> {
     /// # Panics
     /// If the node is not inside.
     pub fn release(&mut self, out: &mut Out<A::Msg>) {
-        assert!(self.phase == Phase::Inside, "a node leaves only when it is inside");
+        assert!(self.phase == Phase::Inside, "a node may release only while it is inside");
         self.phase = Phase::Outside;
         self.algorithm.on_release(out);
         self.keep_contract(out);
@@ -117,8 +119,8 @@ impl<A: Algorithm> Node<A> {
         match (out.entries(), self.phase) {
             (0, _) => {}
             (1, Phase::Waiting) => self.phase = Phase::Inside,
-            (1, _) => out.broken("the algorithm let a node in that was not waiting"),
-            (_, _) => out.broken("the algorithm let a node in twice in one step"),
+            (1, _) => out.broken("the algorithm called enter while its node was not waiting"),
+            (_, _) => out.broken("the algorithm called enter twice in one step"),
         }
     }
 }
@@ -127,7 +129,7 @@ impl<A: Algorithm> Node<A> {
 mod tests {
     use super::*;
 
-    /// Lets its node in as often as a message says.
+    /// Calls `enter` as often as a message says.
     #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
     struct Careless;
 
@@ -159,22 +161,22 @@ mod tests {
     }
 
     #[test]
-    fn letting_in_who_does_not_wait_is_a_breach_and_changes_nothing() {
+    fn entering_without_waiting_is_a_breach_and_changes_nothing() {
         let mut node = Node::new(Careless);
-        assert_eq!(deliver(&mut node, 1), Some("the algorithm let a node in that was not waiting"));
+        assert_eq!(deliver(&mut node, 1), Some("the algorithm called enter while its node was not waiting"));
         assert_eq!(node.phase(), Phase::Outside);
     }
 
     #[test]
-    fn letting_in_twice_is_a_breach() {
+    fn entering_twice_in_one_step_is_a_breach() {
         let mut node = Node::new(Careless);
         node.step(Input::Request, &mut Out::default());
-        assert_eq!(deliver(&mut node, 2), Some("the algorithm let a node in twice in one step"));
+        assert_eq!(deliver(&mut node, 2), Some("the algorithm called enter twice in one step"));
     }
 
     #[test]
-    #[should_panic(expected = "a node asks only when it is outside")]
-    fn asking_twice_is_the_drivers_mistake() {
+    #[should_panic(expected = "a node may request only while it is outside")]
+    fn a_second_request_while_waiting_panics() {
         let mut node = Node::new(Careless);
         node.step(Input::Request, &mut Out::default());
         node.step(Input::Request, &mut Out::default());

@@ -1,9 +1,9 @@
-//! What one step asks of its driver.
+//! The outputs of one step.
 
 use crate::{NodeId, NodeSet};
 
-/// The answer of one step: what to send, and whether the node may now enter. The driver owns it and uses it again
-/// for the next step, so that a step does not allocate.
+/// The outputs of one step: messages to send, and whether the node may now enter. The driver owns the buffer
+/// and reuses it, so a step does not allocate.
 #[derive(Clone, Debug)]
 pub struct Out<M> {
     sends: Vec<Sent<M>>,
@@ -12,12 +12,12 @@ pub struct Out<M> {
     broken: Option<&'static str>,
 }
 
-/// One message on its way out; a multicast is one entry.
+/// One message to send; a multicast is one entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent<M> {
-    /// For whom it is.
+    /// Its recipients.
     pub to: To,
-    /// What it says.
+    /// The message.
     pub msg: M,
     /// The rule of the algorithm that sent it.
     pub rule: &'static str,
@@ -33,7 +33,7 @@ pub enum To {
 }
 
 impl To {
-    /// Whether `node` is among them.
+    /// Whether `node` is a recipient.
     #[must_use]
     pub fn includes(&self, node: NodeId) -> bool {
         match self {
@@ -42,7 +42,7 @@ impl To {
         }
     }
 
-    /// How many they are.
+    /// The number of recipients.
     #[inline]
     #[must_use]
     pub fn count(&self) -> usize {
@@ -59,7 +59,7 @@ impl<M> Default for Out<M> {
     }
 }
 
-/// What an algorithm says.
+/// The methods for algorithms.
 impl<M> Out<M> {
     /// Sends `msg` to one node.
     #[inline]
@@ -67,38 +67,40 @@ impl<M> Out<M> {
         self.sends.push(Sent { to: To::One(to), msg, rule: self.rule });
     }
 
-    /// Sends `msg` to every node of a set. An empty set is no message at all.
+    /// Sends `msg` to every node of a set. An empty set sends nothing.
     pub fn multicast(&mut self, to: &NodeSet, msg: M) {
         if !to.is_empty() {
             self.sends.push(Sent { to: To::Set(to.clone()), msg, rule: self.rule });
         }
     }
 
-    /// Sends `msg` to the recipients of another message: for whoever passes on what somebody else has sent.
+    /// Sends `msg` to the recipients of another message, for a machine that wraps or forwards messages.
     pub fn send_to(&mut self, to: To, msg: M) {
         self.sends.push(Sent { to, msg, rule: self.rule });
     }
 
-    /// Lets the node in. Right only while it waits, and once.
+    /// Lets the node enter. Allowed only while it waits, and once per step.
     pub fn enter(&mut self) {
         self.entries += 1;
     }
 
-    /// Names the rule that runs: what is sent after this carries the name into the trace.
+    /// Names the rule that runs: messages sent after this call carry the name into the trace.
     pub fn rule(&mut self, name: &'static str) {
         self.rule = name;
     }
 
-    /// Reports what cannot happen if the algorithm and its channels are right. Simulator and checker report a
-    /// violation with the run that led to it; a real node drops the message and asks for a view without its sender.
+    /// Reports an event that is impossible if the algorithm and its channels are correct. The simulator and
+    /// the checker report a violation with the run that led to it; a real node drops the message and asks for
+    /// a view without its sender.
     pub fn broken(&mut self, what: &'static str) {
         self.broken.get_or_insert(what);
     }
 
-    /// The next message that this step has addressed to its own node, taken back before it reaches the network.
+    /// Takes back the next message that this step has addressed to its own node, before it reaches the
+    /// network.
     ///
-    /// A node that is an arbiter for itself writes its rules as if it were two, and at the end of each handler
-    /// answers itself with `while let Some(msg) = out.take_own(me)`: the step stays atomic.
+    /// A node that is its own arbiter can send to itself like to any other, then end each handler with `while
+    /// let Some(msg) = out.take_own(me)`: the step stays atomic.
     pub fn take_own(&mut self, me: NodeId) -> Option<M>
     where
         M: Clone,
@@ -116,46 +118,49 @@ impl<M> Out<M> {
     }
 }
 
-/// What a driver reads.
+/// The methods for drivers.
 impl<M> Out<M> {
-    /// What is to be sent, in order.
+    /// The messages to send, in order.
     #[must_use]
     pub fn sends(&self) -> &[Sent<M>] {
         &self.sends
     }
 
-    /// Takes out what is to be sent, in order.
+    /// Takes out the messages to send, in order.
     #[inline]
     pub fn drain(&mut self) -> impl Iterator<Item = Sent<M>> + '_ {
         self.sends.drain(..)
     }
 
-    /// Takes out all that is to be sent at once, in order, and goes on with the room of `spare`, which must be empty.
+    /// Takes out all messages to send, in order, and continues with the buffer `spare`, which must be empty.
     #[inline]
     pub fn take_sends(&mut self, spare: Vec<Sent<M>>) -> Vec<Sent<M>> {
-        debug_assert!(spare.is_empty(), "what is not sent would be sent by the next step");
+        debug_assert!(
+            spare.is_empty(),
+            "the spare buffer must be empty, or the next step would send its messages"
+        );
         std::mem::replace(&mut self.sends, spare)
     }
 
-    /// How often the step let its node in: 0, or 1 if all is well.
+    /// How often the step called `enter`: 0 or 1 for a correct algorithm.
     #[must_use]
     pub fn entries(&self) -> u32 {
         self.entries
     }
 
-    /// The rule that was named last.
+    /// The rule named last.
     #[must_use]
     pub fn last_rule(&self) -> &'static str {
         self.rule
     }
 
-    /// What the step found broken.
+    /// The first breach that the step reported.
     #[must_use]
     pub fn breach(&self) -> Option<&'static str> {
         self.broken
     }
 
-    /// Empties it for the next step.
+    /// Clears it for the next step.
     #[inline]
     pub fn clear(&mut self) {
         self.sends.clear();
@@ -170,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_node_tells_itself_is_taken_back_in_order_with_its_rule() {
+    fn messages_to_oneself_are_taken_back_in_order_with_their_rule() {
         let (me, peer) = (NodeId::new(0), NodeId::new(1));
         let mut out = Out::default();
         out.rule("first");
@@ -188,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_multicast_to_nobody_sends_nothing() {
+    fn a_multicast_to_the_empty_set_sends_nothing() {
         let mut out = Out::default();
         out.multicast(&NodeSet::new(), 'x');
         assert!(out.sends().is_empty());

@@ -1,14 +1,15 @@
-//! What a value consists of: its numbers, names and lists, in the order in which a format without field names writes them.
+//! Walks the parts of a serialisable value: its numbers, names and lists, in the order of a format without
+//! field names.
 //!
-//! Whoever wants to know something about every part of a value, wherever it is nested, need not know the value's type:
-//! anything that can be serialised can be walked over. A [`Listener`] says only what it wants to hear of.
+//! The walk needs no knowledge of the value's type and reaches every part, however deeply nested. A
+//! [`Listener`] overrides only the methods that it needs.
 
 use serde::ser::{
     Error, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-/// Hears of the parts of a value, and can end the walk by an error. What it does not listen to passes by.
+/// Receives the parts of a value, and can end the walk with an error. By default each part is ignored.
 pub trait Listener {
     /// Why the walk ended early.
     type Error: Error;
@@ -25,7 +26,7 @@ pub trait Listener {
         Ok(())
     }
 
-    /// A list or a map of so many elements begins.
+    /// A list or a map begins, with its number of elements.
     #[inline]
     fn list(&mut self, _length: usize) -> Result<(), Self::Error> {
         Ok(())
@@ -37,19 +38,19 @@ pub trait Listener {
         Ok(())
     }
 
-    /// A whole number without a sign, of 16 bits or more.
+    /// An unsigned integer of 16 bits or more.
     #[inline]
     fn whole(&mut self, _value: u64) -> Result<(), Self::Error> {
         Ok(())
     }
 
-    /// A whole number with a sign, of 16 bits or more.
+    /// A signed integer of 16 bits or more.
     #[inline]
     fn signed(&mut self, _value: i64) -> Result<(), Self::Error> {
         Ok(())
     }
 
-    /// Something that always takes so many bytes: a truth value, a byte, a float, whether an option is there.
+    /// A value of fixed size in bytes: a boolean, a byte, a float, the tag of an option.
     #[inline]
     fn fixed(&mut self, _bytes: u64) -> Result<(), Self::Error> {
         Ok(())
@@ -62,24 +63,24 @@ pub trait Listener {
     }
 }
 
-/// Lets a listener hear of every part of `value`.
+/// Reports every part of `value` to a listener.
 ///
 /// # Errors
-/// What the listener ended the walk with, or what the value itself says if it refuses to be serialised.
+/// The listener's error, or the value's own if it cannot be serialised.
 #[inline]
 pub fn walk<T: Serialize + ?Sized, L: Listener>(value: &T, listener: &mut L) -> Result<(), L::Error> {
     value.serialize(Walk(listener))
 }
 
-/// The serializer that writes nothing and tells its listener.
+/// The serializer: it writes nothing and reports to its listener.
 struct Walk<'a, L>(&'a mut L);
 
-/// A scalar is one word to the listener.
+/// A scalar is one call to the listener.
 macro_rules! scalars {
-    ($($method:ident($value:ident: $type:ty) => $word:ident($told:expr)),* $(,)?) => {
+    ($($method:ident($value:ident: $type:ty) => $call:ident($part:expr)),* $(,)?) => {
         $(#[inline]
         fn $method(self, $value: $type) -> Result<(), L::Error> {
-            self.0.$word($told)
+            self.0.$call($part)
         })*
     };
 }
@@ -210,7 +211,7 @@ impl<L: Listener> Serializer for Walk<'_, L> {
     }
 }
 
-/// The parts of anything compound simply follow each other.
+/// The parts of a compound value follow each other without delimiters.
 macro_rules! parts_follow_each_other {
     ($($compound:ident: $($method:ident($($key:ty)?)),+);* $(;)?) => {
         $(impl<L: Listener> $compound for Walk<'_, L> {

@@ -7,7 +7,8 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::{NodeId, Stamp};
 
-/// Nodes in order of arrival. Up to three cost no allocation and 16 bytes, so that a million nodes can have one.
+/// Nodes in order of arrival. Up to three fit in 16 bytes without an allocation, so that a million nodes can
+/// each have a queue.
 #[derive(Clone, Debug)]
 pub struct NodeQueue(Places);
 
@@ -25,7 +26,7 @@ impl NodeQueue {
         Self(Places::Few([None; 3]))
     }
 
-    /// Puts a node behind the others.
+    /// Appends a node.
     pub fn push(&mut self, node: NodeId) {
         match &mut self.0 {
             Places::Few(places) => match places.iter_mut().find(|place| place.is_none()) {
@@ -39,7 +40,7 @@ impl NodeQueue {
         }
     }
 
-    /// Takes the first node out.
+    /// Removes and returns the first node.
     pub fn pop(&mut self) -> Option<NodeId> {
         match &mut self.0 {
             Places::Few(places) => {
@@ -57,13 +58,13 @@ impl NodeQueue {
         }
     }
 
-    /// Whether nobody is in it.
+    /// Whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 
-    /// How many are in it.
+    /// Its length.
     #[must_use]
     pub fn len(&self) -> usize {
         self.iter().count()
@@ -91,7 +92,7 @@ impl Default for NodeQueue {
     }
 }
 
-/// Equal when the same nodes stand in the same order, however they are stored.
+/// Equal when the same nodes are queued in the same order, however they are stored.
 impl PartialEq for NodeQueue {
     fn eq(&self, other: &Self) -> bool {
         self.iter().eq(other.iter())
@@ -139,7 +140,7 @@ impl<'de> serde::Deserialize<'de> for NodeQueue {
     }
 }
 
-/// Requests by age, oldest first, however they arrived.
+/// Requests by age, oldest first, whatever their order of arrival.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(transparent)]
 pub struct RequestQueue(VecDeque<Stamp>);
@@ -151,7 +152,7 @@ impl RequestQueue {
         Self(VecDeque::new())
     }
 
-    /// Puts a request at the place that its age gives it.
+    /// Inserts a request by age.
     #[inline]
     pub fn insert(&mut self, request: Stamp) {
         match self.0.back() {
@@ -163,7 +164,7 @@ impl RequestQueue {
         }
     }
 
-    /// Puts a request at its place, unless a younger one of the same node is there; an older one is forgotten.
+    /// Inserts a request by age, unless a younger one of the same node is queued; removes an older one.
     pub fn insert_newest(&mut self, request: Stamp) {
         if self.0.iter().any(|queued| queued.node == request.node && *queued > request) {
             return;
@@ -178,12 +179,12 @@ impl RequestQueue {
         self.0.front().copied()
     }
 
-    /// Takes the oldest request out.
+    /// Removes and returns the oldest request.
     pub fn pop_oldest(&mut self) -> Option<Stamp> {
         self.0.pop_front()
     }
 
-    /// Takes a given request out; tells whether it was there.
+    /// Removes a request; returns whether it was queued.
     pub fn remove(&mut self, request: Stamp) -> bool {
         match self.0.binary_search(&request) {
             Ok(place) => self.0.remove(place).is_some(),
@@ -191,7 +192,7 @@ impl RequestQueue {
         }
     }
 
-    /// Takes all requests out, oldest first, and keeps the room.
+    /// Removes all requests, oldest first, and keeps the capacity.
     #[inline]
     pub fn drain(&mut self) -> impl Iterator<Item = Stamp> + '_ {
         self.0.drain(..)
@@ -203,19 +204,19 @@ impl RequestQueue {
         self.0.binary_search(&request).is_ok()
     }
 
-    /// Whether nobody is in it.
+    /// Whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many are in it.
+    /// Its length.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The count of each request, to shift all of them alike: their order must stay what it is.
+    /// The count of each request, to shift all by the same amount: the caller must keep their order.
     pub fn counters(&mut self) -> impl Iterator<Item = &mut u64> {
         self.0.iter_mut().map(|request| &mut request.counter)
     }
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn node_queues_compare_by_what_is_in_them() {
+    fn node_queues_compare_by_content() {
         let mut long: NodeQueue = NodeId::first(4).collect();
         long.pop();
         assert_eq!(long, NodeId::first(4).skip(1).collect());

@@ -8,10 +8,10 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::NodeId;
 
-/// A set of nodes. It grows by itself; iteration is in the order of the nodes.
+/// A set of nodes. It grows on demand and iterates in ascending order.
 ///
-/// Two sets are equal when they have the same members, whatever room they once needed: that is why equality and
-/// hash are written by hand here and derived everywhere else.
+/// Sets with the same members are equal, whatever their capacity. That is why equality and hash are written
+/// by hand here and derived everywhere else.
 #[derive(Clone)]
 pub struct NodeSet(Words);
 
@@ -22,7 +22,7 @@ enum Words {
 }
 
 impl NodeSet {
-    /// The largest index that a set read from outside may hold, so that one number cannot claim gigabytes.
+    /// The largest index that a decoded set may hold, so that one number cannot allocate gigabytes.
     const LARGEST_INDEX_FROM_OUTSIDE: usize = 1 << 20;
 
     /// The empty set.
@@ -31,7 +31,7 @@ impl NodeSet {
         Self(Words::One(0))
     }
 
-    /// All of the nodes with index 0 to `n` − 1.
+    /// The nodes with index 0 to `n` − 1.
     #[must_use]
     pub fn first(n: usize) -> Self {
         if n <= 64 {
@@ -41,7 +41,7 @@ impl NodeSet {
         Self(Words::Many(words.collect()))
     }
 
-    /// Adds a node; tells whether it was missing.
+    /// Adds a node; returns whether it was missing.
     #[inline]
     pub fn insert(&mut self, node: NodeId) -> bool {
         let (word, bit) = place(node);
@@ -61,7 +61,7 @@ impl NodeSet {
         self.0 = Words::Many(grown.into_boxed_slice());
     }
 
-    /// Takes a node out; tells whether it was there.
+    /// Removes a node; returns whether it was present.
     #[inline]
     pub fn remove(&mut self, node: NodeId) -> bool {
         let (word, bit) = place(node);
@@ -78,12 +78,12 @@ impl NodeSet {
         self
     }
 
-    /// Takes everybody out and keeps the room.
+    /// Removes all members and keeps the capacity.
     pub fn clear(&mut self) {
         self.words_mut().fill(0);
     }
 
-    /// Whether `node` is in.
+    /// Whether `node` is a member.
     #[inline]
     #[must_use]
     pub fn contains(&self, node: NodeId) -> bool {
@@ -91,7 +91,7 @@ impl NodeSet {
         self.words().get(word).is_some_and(|&slot| slot & bit != 0)
     }
 
-    /// Whether nobody is in.
+    /// Whether the set has no members.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -101,7 +101,7 @@ impl NodeSet {
         }
     }
 
-    /// How many are in.
+    /// The number of members.
     #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
@@ -111,13 +111,13 @@ impl NodeSet {
         }
     }
 
-    /// Whether some node is in both.
+    /// Whether the sets have a member in common.
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
         self.words().iter().zip(other.words()).any(|(a, b)| a & b != 0)
     }
 
-    /// How many nodes are in both.
+    /// The number of members in common.
     #[must_use]
     pub fn common(&self, other: &Self) -> usize {
         self.words().iter().zip(other.words()).map(|(a, b)| (a & b).count_ones() as usize).sum()
@@ -136,7 +136,7 @@ impl NodeSet {
         self.iter().next()
     }
 
-    /// Takes the member with the smallest number out.
+    /// Removes and returns the member with the smallest number.
     #[inline]
     pub fn pop_least(&mut self) -> Option<NodeId> {
         let (word, slot) = match &mut self.0 {
@@ -289,7 +289,7 @@ impl Serialize for NodeSet {
     }
 }
 
-/// Writes nodes as a list whose length comes first, as formats need it that do not describe themselves.
+/// Writes nodes as a list with its length first, as formats that are not self-describing require.
 pub(crate) fn serialize_nodes<S: Serializer>(
     length: usize,
     nodes: impl Iterator<Item = NodeId>,
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_two_words_small() {
+    fn a_set_takes_two_words() {
         assert_eq!(size_of::<NodeSet>(), 16);
     }
 
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn equality_does_not_see_the_room_a_set_once_needed() {
+    fn equality_and_hash_ignore_capacity() {
         let mut grown = set(&[1, 4000]);
         grown.remove(NodeId::new(4000));
         assert_eq!(grown, set(&[1]));

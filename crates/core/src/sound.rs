@@ -1,9 +1,9 @@
-//! Whether a message from outside can be handed to an algorithm.
+//! Validates a decoded message before an algorithm sees it.
 //!
-//! Bytes that come from another process may be anything, and what they decode to may name nodes that do not exist,
-//! bring tables of a wrong length, or count so high that the next step overflows. An algorithm relies on none of that
-//! happening; so whoever decodes a message checks it here, once, before a node sees it. A sound message can still be
-//! impossible: then the algorithm says [`crate::Out::broken`].
+//! Bytes from another process are untrusted: they may decode to nodes that do not exist, tables of the wrong
+//! length, or counts so high that the next step overflows. Algorithms assume that none of this happens, so
+//! the decoder checks each message here, once. A sound message can still be impossible in the current state:
+//! then the algorithm calls [`crate::Out::broken`].
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ use serde::ser::{Error, Serialize};
 use crate::parts::{Listener, walk};
 use crate::{Members, Refusal};
 
-/// The largest count that is believed. No honest run reaches it, one event a nanosecond would take 146 years; and who
-/// goes on counting from it for as long again does not overflow.
+/// The largest count that is accepted. No honest run reaches it (at one event per nanosecond it takes 146
+/// years), and counting on from it for as long again does not overflow.
 pub const LARGEST_COUNT: u64 = 1 << 62;
 
-/// Checks what was decoded from outside, a message or what is written on its envelope: every node in it is a member,
-/// every table has a value for each of them, no other list is longer than they are many, and no count is absurd.
+/// Checks a decoded message or header: every node in it is a member, every table has one value per member, no
+/// other list has more elements than there are members, and no count exceeds [`LARGEST_COUNT`].
 ///
-/// The nodes, tables and counts are found wherever they are nested: by the types [`crate::NodeId`] and
-/// [`crate::PerNode`], and as numbers of 64 bits. Who sent the message is not in it; whether that is a member
-/// must be checked besides.
+/// It finds nodes and tables at any depth by their types [`crate::NodeId`] and [`crate::PerNode`]; every
+/// other unsigned integer of 16 bits or more is a count. The sender is not part of the message: the caller
+/// must check separately that it is a member.
 ///
 /// ```
 /// use doorway_core::{Members, NodeId, Stamp, check_sound};
@@ -36,15 +36,15 @@ pub const LARGEST_COUNT: u64 = 1 << 62;
 /// ```
 ///
 /// # Errors
-/// Says what is wrong with it, and what would be right.
+/// Says what is wrong and what would be right.
 pub fn check_sound<M: Serialize + ?Sized>(msg: &M, members: &Members) -> Result<(), Refusal> {
     walk(msg, &mut Check { n: members.n(), next: Next::Anything })
 }
 
-/// Holds each part against the number of members.
+/// Checks each part against the number of members.
 struct Check {
     n: usize,
-    /// What the part that comes next is by the name before it.
+    /// The meaning of the next part, from the type name before it.
     next: Next,
 }
 
@@ -93,7 +93,7 @@ impl Listener for Check {
     }
 }
 
-/// A value that refuses to be serialised is refused in its own words.
+/// Passes on the error of a value that cannot be serialised.
 impl Error for Refusal {
     fn custom<T: fmt::Display>(sentence: T) -> Self {
         Self::new(sentence.to_string())
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::{Fence, LamportClock, NodeId, NodeQueue, NodeSet, PerNode, Stamp};
 
-    /// Everything that is checked, below everything that it can be nested in.
+    /// Every checked type inside every kind of nesting.
     #[derive(serde::Serialize)]
     enum Msg {
         Unit,
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_members_can_say_is_sound() {
+    fn messages_between_members_are_sound() {
         let queue = Msg::Queue(NodeId::first(3).collect());
         let map = Msg::Map(NodeId::first(3).map(|node| (node, i64::MIN)).collect());
         for msg in [Msg::Unit, table(3, LARGEST_COUNT, 2), queue, map] {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_found_wherever_they_are_nested() {
+    fn unknown_nodes_are_found_at_any_depth() {
         let sentence = Some("it names node 4, and there are nodes 1 to 3".to_owned());
         let strangers = || NodeId::first(4).skip(2);
         assert_eq!(refusal(&table(3, 0, 3), 3), sentence);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_counts_are_found_in_clocks_fences_and_stamps_and_a_node_is_no_count() {
+    fn huge_counts_are_found_in_clocks_fences_and_stamps() {
         let beyond = LARGEST_COUNT + 1;
         let sentence = Some(format!("it counts to {beyond}, and no run comes beyond {LARGEST_COUNT}"));
         assert_eq!(refusal(&table(3, beyond, 0), 3), sentence);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_does_not_change_what_is_written() {
+    fn type_names_do_not_change_the_encoding() {
         let stamp = Stamp { counter: 41, node: NodeId::new(299) };
         let table = PerNode::from(vec![stamp; 2]);
         assert_eq!(postcard::to_stdvec(&table), Ok(vec![2, 41, 172, 2, 41, 172, 2]));

@@ -1,9 +1,9 @@
-//! A word from outside that work is to end. Algorithms never hear it; drivers that work for long listen now and then.
+//! A request to stop long work. Drivers poll it; algorithms never see it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A word that can be said once, and is heard by all who have a copy of it.
+/// A cancellation flag. All clones share it, and it cannot be reset.
 ///
 /// ```
 /// let stop = doorway_core::Stop::default();
@@ -16,12 +16,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Says it.
+    /// Requests the stop.
     pub fn say(&self) {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether it was said.
+    /// Whether a stop was requested.
     #[inline]
     #[must_use]
     pub fn is_said(&self) -> bool {

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
 
-/// One `T` for each of the nodes 0 to n − 1, indexed by [`NodeId`]. A serializer hears its name, by which
-/// [`crate::check_sound`] knows tables from other lists; no format writes it.
+/// One `T` for each of the nodes 0 to n − 1, indexed by [`NodeId`]. Serde passes the type's name to the
+/// serializer: [`crate::check_sound`] uses it to tell tables from other lists; formats do not write it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PerNode<T>(Box<[T]>);
 
@@ -17,13 +17,13 @@ impl<T> PerNode<T> {
         Self(NodeId::first(n).map(make).collect())
     }
 
-    /// How many nodes it has.
+    /// The number of nodes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no node at all.
+    /// Whether there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -40,7 +40,7 @@ impl<T> PerNode<T> {
         self.0.iter().enumerate().map(|(index, value)| (NodeId::new(index), value))
     }
 
-    /// Each node with its value, to change it.
+    /// Each node with a mutable reference to its value.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut T)> {
         self.0.iter_mut().enumerate().map(|(index, value)| (NodeId::new(index), value))
     }

@@ -13,12 +13,15 @@ pub(crate) struct Budget {
     pub(crate) clients: usize,
     /// Clients of one user.
     pub(crate) clients_per_uid: usize,
+    /// Clients of the administrators' socket, who get in however many users of locks are there.
+    pub(crate) administrators: usize,
     /// Connections of those who have not proved yet which node they are.
     pub(crate) strangers: usize,
 }
 
-/// Clients of the administrators' socket, who get in however many users of locks are there.
-pub(crate) const MOST_ADMINISTRATORS: usize = 32;
+/// The most clients of the administrators' socket: fewer where there are few descriptors, or they would take those of the peers.
+const MOST_ADMINISTRATORS: usize = 32;
+const FILES_PER_ADMINISTRATOR: usize = 16;
 
 /// Listeners, disk, logs, health and whatever the program has open besides.
 const FIXED: usize = 128 + MOST_ADMINISTRATORS;
@@ -28,6 +31,9 @@ const PER_PEER: usize = 32;
 
 /// For how many peers there is room at least: others may join.
 const FEWEST_PEERS: usize = 8;
+
+/// How many clients and strangers there may be at least, however few descriptors there are: two peers that dial at once are four strangers.
+const FEWEST: usize = 8;
 
 impl Budget {
     /// What the limits of a configuration come to with the descriptors that this process may have.
@@ -39,10 +45,11 @@ impl Budget {
     fn with(limits: &Limits, nodes: usize, files: usize) -> Self {
         let reserved = FIXED + PER_PEER * nodes.max(FEWEST_PEERS);
         let rest = files.saturating_sub(reserved);
-        let strangers = limits.connections.min((rest / 4).max(1));
-        let clients = limits.clients.min((rest - strangers.min(rest)).max(1));
+        let strangers = limits.connections.min((rest / 4).max(FEWEST));
+        let clients = limits.clients.min((rest - strangers.min(rest)).max(FEWEST));
         let clients_per_uid = limits.clients_per_uid.unwrap_or_else(|| half(clients)).min(clients);
-        Self { clients, clients_per_uid, strangers }
+        let administrators = MOST_ADMINISTRATORS.min((files / FILES_PER_ADMINISTRATOR).max(1));
+        Self { clients, clients_per_uid, administrators, strangers }
     }
 }
 
@@ -58,17 +65,20 @@ mod tests {
     #[test]
     fn peers_and_the_daemon_itself_have_descriptors_left() {
         let limits = Limits::default();
-        let whole = Budget { clients: 10_000, clients_per_uid: 5_000, strangers: 1_024 };
+        let whole = Budget { clients: 10_000, clients_per_uid: 5_000, administrators: 32, strangers: 1_024 };
         assert_eq!(Budget::with(&limits, 3, 65_536), whole);
         for files in [0, 100, 416, 417, 420, 1_024, 4_096] {
-            let Budget { clients, clients_per_uid, strangers } = Budget::with(&limits, 3, files);
-            assert!(clients > 0 && clients_per_uid > 0 && strangers > 0);
+            let Budget { clients, clients_per_uid, administrators, strangers } =
+                Budget::with(&limits, 3, files);
+            assert!([clients, clients_per_uid, administrators, strangers].iter().all(|most| *most > 0));
+            assert!(administrators <= (files / 16).max(1), "{administrators} of {files}");
             let left = files.saturating_sub(clients + strangers);
-            assert!(left >= FIXED + 8 * PER_PEER || files < 420, "{left} of {files} are left");
+            let is_scarce = files < FIXED + 8 * PER_PEER + 4 * FEWEST;
+            assert!(left >= FIXED + 8 * PER_PEER || is_scarce, "{left} of {files} are left");
         }
         assert_eq!(
             Budget::with(&limits, 3, 1_024),
-            Budget { clients: 456, clients_per_uid: 228, strangers: 152 }
+            Budget { clients: 456, clients_per_uid: 228, administrators: 32, strangers: 152 }
         );
     }
 }

@@ -138,7 +138,9 @@ impl Daemon {
         ours.set_nonblocking(true)?;
         let _entered = self.shared.runtime.enter();
         let ours = tokio::net::UnixStream::from_std(ours)?;
-        self.shared.runtime.spawn(clients::serve(self.shared.clone(), ours, Door::Own));
+        if let Some(admitted) = clients::admit(&self.shared, ours, Door::Own) {
+            self.shared.runtime.spawn(clients::serve(self.shared.clone(), admitted));
+        }
         Ok(theirs)
     }
 
@@ -323,7 +325,6 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
         longest_log: Setup::LONGEST_LOG,
         most_open: config.limits.open.unwrap_or(Setup::MOST_OPEN),
         damping: Damping::of(&config.timing.timing()),
-        flaw: None,
     }
 }
 

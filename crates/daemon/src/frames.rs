@@ -7,7 +7,7 @@ use std::io;
 use std::pin::pin;
 use std::task::Poll;
 
-use doorway_client::protocol;
+use doorway_protocol as protocol;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Reads the bytes of one frame, of at most so many; nothing if the stream has ended where a frame could begin.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use doorway_client::protocol::{Order, Status};
 use doorway_client::{Client, Error, Question, Request, Welcome, place};
 use doorway_core::{Fence, Refusal};
 use doorway_daemon::{Config, Daemon};
 use doorway_node::Recipes;
+use doorway_protocol::{Order, Status};
 
 use crate::aside::aside;
 

@@ -107,11 +107,11 @@ mod fenced_file;
 mod mark;
 
 pub use doorway_client::clock;
-pub use doorway_client::protocol::{Order, Status};
 pub use doorway_client::{Client, Error, Guard, Lost, Question, Request, Welcome};
 pub use doorway_core::{Fence, SectionName, Ticks};
 pub use doorway_daemon::{Config, config};
-pub use doorway_node::{Loss, Reason};
+pub use doorway_protocol::{Loss, Reason};
+pub use doorway_protocol::{Order, Status};
 pub use fenced_file::{FencedFile, FencedFileError};
 
 pub use self::doorway::Doorway;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use doorway::{Config, Doorway, Error, FencedFile, FencedFileError, Loss, Lost, Reason};
 use doorway_client::clock;
-use doorway_client::protocol::{self, Ask, Told};
 use doorway_core::{SectionName, Ticks};
 use doorway_daemon::founding;
+use doorway_protocol::{self as protocol, Ask, Told};
 
 #[path = "../../daemon/tests/ports/mod.rs"]
 mod ports;

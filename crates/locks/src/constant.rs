@@ -13,7 +13,7 @@ macro_rules! at_rest_fn {
     };
 }
 
-/// A protocol with nobody in it: the constant `AT_REST`, and under loom a function.
+/// A protocol at rest: the constant `AT_REST`, and under loom a function.
 macro_rules! at_rest {
     ($value:expr) => {
         #[cfg(not(doorway_loom))]

@@ -77,7 +77,7 @@ impl<'a, L: Section> Slot<'a, L> {
         Guard::new(self.lock, &mut self.process)
     }
 
-    /// Enters if nobody is inside or on its way, else returns `None` after a number of steps that the number of processes
+    /// Enters if no process is inside or on its way, else returns `None` after a number of steps that the number of processes
     /// limits (and, with `Park`, the time to wake those who sleep). If several try at once it can happen that none of them
     /// gets in.
     ///
@@ -134,8 +134,8 @@ impl<'a, L: Section, H: Hold> Guard<'a, L, H> {
     /// The guard of a process that has just entered this lock.
     #[inline]
     pub(crate) fn new(lock: &'a L, holder: H) -> Self {
-        // SAFETY: the protocol lets one process at a time enter, and everybody who leaves releases what the next to enter
-        // acquires. The process is inside until `_stay` is dropped, which is after `value`; until then nobody can
+        // SAFETY: the protocol lets one process at a time enter, and each one that leaves releases what the next to enter
+        // acquires. The process is inside until `_stay` is dropped, which is after `value`; until then no other thread can
         // act for it, because the guard holds it.
         let value = unsafe { lock.place().open() };
         Self { value, _stay: Stay { lock, holder } }

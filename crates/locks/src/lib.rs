@@ -26,12 +26,12 @@
 //! | [`Peterson`] | 2 processes | 3, 1 | is overtaken at most once | yes |
 //! | [`Tournament`] | many processes, each seldom there | 3 ⌈log₂ n⌉, ⌈log₂ n⌉ | gets in, overtaken any number of times | yes |
 //! | [`LamportFast`] | many processes, seldom two at once | 7, 2 | may starve | no |
-//! | [`Bakery`] | few processes, first come first served | 2n + 1, 2 | is overtaken by nobody who came later | yes |
-//! | [`BlackWhiteBakery`] | the same with words of a few bits | 2n + 3, 2 | is overtaken by nobody of its colour who came later | no |
+//! | [`Bakery`] | few processes, first come first served | 2n + 1, 2 | is never overtaken by one that came later | yes |
+//! | [`BlackWhiteBakery`] | the same with words of a few bits | 2n + 3, 2 | is never overtaken by one of its colour that came later | no |
 //!
-//! Tickets of a bakery grow while somebody always waits. A word of 64 bits does not overflow within centuries; where words
-//! have 32 or 16 bits it is checked (16 bits last for 65 533 tickets taken without a pause), and the process that finds no ticket panics before it holds anybody up. Those of the
-//! black-white bakery never exceed n.
+//! Tickets of a bakery grow while some process is always waiting. A word of 64 bits does not overflow within centuries;
+//! where words have 32 or 16 bits the overflow is checked (16 bits last for 65 533 tickets taken without a pause), and the
+//! process that finds no ticket panics before it blocks others. Tickets of the black-white bakery never exceed n.
 //!
 //! # How do processes wait?
 //!
@@ -47,10 +47,10 @@
 //! ```
 //!
 //! Where processes need not be served in the order of coming, one that leaves while another wants in gives way before it asks
-//! again: it hesitates, and with `std` now and then offers its processor. So nobody has a lock for itself as long as its
-//! time slice lasts.
+//! again: it hesitates, and with `std` now and then offers its processor. So no process keeps a lock to itself for its
+//! whole time slice.
 //!
-//! Whoever has another way, such as the wait-for-event instruction of a small processor, implements [`Wait`].
+//! For another way, such as the wait-for-event instruction of a small processor, implement [`Wait`].
 //!
 //! # What if my threads come and go?
 //!
@@ -71,7 +71,7 @@
 //!
 //! # What if something goes wrong?
 //!
-//! | what | what comes of it |
+//! | what | consequence |
 //! |---|---|
 //! | a panic inside | the guard is dropped and the next one enters; there is no poisoning, the value is as the panic left it |
 //! | a guard is forgotten | the others wait, until its slot locks again or the lock is split anew; in `Shared`, for ever |
@@ -80,7 +80,7 @@
 //! | `N` is huge | a lock is as large as its words, and `split` returns its slots on the stack: for many thousands, box the lock and give the thread a large stack |
 //! | more threads than slots, or a thread that is inside locks again, in `Shared` | `lock` panics, `checked_lock` returns why, `try_lock` returns `None`. A thread has its slot until a join of it returns; the end of a `thread::scope` does not wait for that |
 //! | the same in `RawShared` | it waits for a slot; a thread that is inside and locks again aborts the program |
-//! | a bakery runs out of tickets | the process that finds none panics, and holds nobody up; in `RawShared` it aborts the program |
+//! | a bakery runs out of tickets | the process that finds none panics, and blocks no other; in `RawShared` it aborts the program |
 //! | a [`Wait`] of your own panics | the program is aborted |
 //!
 //! # What is proved?
@@ -120,7 +120,7 @@ mod seats;
 mod shared;
 mod wait;
 
-/// What nobody outside can name, and so nobody can implement a trait that asks for it.
+/// Not nameable outside this crate, so a trait that requires it cannot be implemented there.
 mod sealed {
     /// A type of this crate.
     pub trait Sealed {}

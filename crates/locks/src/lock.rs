@@ -9,13 +9,13 @@ use crate::protocol::{self, Protocol, TryProtocol};
 use crate::sealed::Sealed;
 use crate::wait::{DefaultWait, Wait};
 
-/// Peterson's lock for two processes: the cheapest when nobody else is there, and nobody starves.
+/// Peterson's lock for two processes: the cheapest without contention, and starvation-free.
 pub type Peterson<T, W = DefaultWait> = Lock<T, protocol::Peterson, 2, W>;
 
-/// A tree of Peterson's locks for `N` processes: a few steps even for many of them, and nobody starves.
+/// A tree of Peterson's locks for `N` processes: a few steps even for many of them, and starvation-free.
 pub type Tournament<T, const N: usize, W = DefaultWait> = Lock<T, protocol::Tournament<N>, N, W>;
 
-/// Lamport's fast lock for `N` processes: seven accesses when nobody else is there, for any `N`; one may starve.
+/// Lamport's fast lock for `N` processes: seven accesses without contention, for any `N`; a process may starve.
 pub type LamportFast<T, const N: usize, W = DefaultWait> = Lock<T, protocol::LamportFast<N>, N, W>;
 
 /// Lamport's bakery for `N` processes: first come, first served.
@@ -37,12 +37,12 @@ pub struct Lock<T, P, const N: usize, W = DefaultWait> {
 
 #[cfg(not(doorway_loom))]
 impl<T, P: Protocol<N>, const N: usize> Lock<T, P, N> {
-    /// A lock around a value, with nobody inside, whose processes wait in the default way.
+    /// A free lock around a value, whose processes wait in the default way.
     ///
     /// A lock for no process does not compile, once code is generated for it (`cargo check` does not notice):
     ///
     /// ```compile_fail,E0080
-    /// let nobody = doorway_locks::Bakery::<u64, 0>::new(7);
+    /// let lock = doorway_locks::Bakery::<u64, 0>::new(7);
     /// ```
     pub const fn new(value: T) -> Self {
         #[cfg(feature = "std")]
@@ -54,7 +54,7 @@ impl<T, P: Protocol<N>, const N: usize> Lock<T, P, N> {
 }
 
 impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
-    /// A lock around a value, with nobody inside, whose processes wait in this way.
+    /// A free lock around a value, whose processes wait in this way.
     ///
     /// ```
     /// use doorway_locks::{Bakery, Spin};
@@ -68,7 +68,7 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
         Self { protocol: P::AT_REST, memory: Atomics(wait), value: Place::new(value) }
     }
 
-    /// A lock around a value, with nobody inside, whose processes wait in this way.
+    /// A free lock around a value, whose processes wait in this way.
     #[cfg(doorway_loom)]
     pub fn with_wait(value: T, wait: W) -> Self {
         const { assert!(N > 0, "a lock is for at least one process") }
@@ -77,7 +77,7 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
 
     /// One slot for each process. Each can be sent to a thread, and only one thread at a time can use it.
     ///
-    /// Nobody is inside after a split: a guard that was forgotten in an earlier one no longer counts.
+    /// The lock is free after a split: a guard that was forgotten in an earlier one no longer counts.
     ///
     /// ```
     /// use doorway_locks::Peterson;
@@ -100,7 +100,7 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
         processes.map(|process| Slot::new(self, process))
     }
 
-    /// The value, without entering: nobody can have a slot meanwhile.
+    /// The value, without entering: `&mut self` rules out any slot.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
@@ -142,7 +142,7 @@ pub trait Section: Sealed {
     fn enter(&self, process: &mut Process);
     #[doc(hidden)]
     fn exit(&self, process: &mut Process);
-    /// Nobody is inside or on its way any more. Whoever shows all processes is alone with the lock.
+    /// Frees the lock. A caller that has all processes is alone with it.
     #[doc(hidden)]
     fn clear(&self, all: &[Process]);
     #[doc(hidden)]
@@ -153,9 +153,9 @@ pub trait Section: Sealed {
 
 /// A lock that one can try to enter in a bounded number of steps.
 ///
-/// [`Peterson`], [`Tournament`] and [`Bakery`] have it. [`LamportFast`] has not: there, whoever has written `y` may be the
-/// one that all others wait for, and cannot step back alone. [`BlackWhiteBakery`] has not: whoever gave a ticket back would
-/// leave without changing the colour, and that is what keeps tickets small.
+/// [`Peterson`], [`Tournament`] and [`Bakery`] have it. [`LamportFast`] has not: there, a process that has written `y` may
+/// be the one that all others wait for, and cannot step back alone. [`BlackWhiteBakery`] has not: a process that gave a
+/// ticket back would leave without changing the colour, and that is what keeps tickets small.
 ///
 /// ```compile_fail,E0277
 /// let mut lock = doorway_locks::LamportFast::<u64, 2>::new(7);
@@ -237,7 +237,7 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
         self.note(process, false);
     }
 
-    /// A process that is still inside has forgotten its guard, which nobody has any more. It leaves before it enters.
+    /// If the process is still inside, its guard was forgotten and is gone: it leaves before it enters again.
     #[inline]
     fn settle(&self, process: &mut Process, memory: &impl Memory) {
         let is_inside = match self.protocol.own(process.me) {
@@ -249,7 +249,8 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
         }
     }
 
-    /// Whether the process is inside, where no word tells. Which it is the compiler knows, so that nobody writes in vain.
+    /// Notes whether the process is inside, if the protocol has no word for it. Decided at compile time, so the other
+    /// protocols write nothing.
     #[inline]
     fn note(&self, process: &mut Process, is_inside: bool) {
         if self.protocol.own(process.me).is_none() {
@@ -275,7 +276,7 @@ mod tests {
     use crate::memory::Word;
 
     /// The memory of a process that is overtaken once: between its write of x and its last look at it, another writes x,
-    /// finds y taken, and steps back. Whoever would have to wait here would wait for ever.
+    /// finds y taken, and steps back. A process that had to wait here would wait for ever.
     struct Overtaken<'a> {
         x: &'a Word,
         is_overtaken: Cell<bool>,
@@ -328,7 +329,7 @@ mod tests {
 
     impl Wait for Polite {
         fn pause(&self, _tries: u32, _ready: impl FnMut() -> bool) {
-            panic!("nobody waits here");
+            panic!("a process waits without contention");
         }
 
         fn give_way(&self, courtesies: u32) {

@@ -22,11 +22,11 @@ pub trait Memory {
     /// Writes a word.
     fn store(&self, word: &Word, value: usize);
 
-    /// What this process itself wrote last into a word that nobody else writes. It stands for a variable of its own,
-    /// and is no access to what is shared.
+    /// The last value that this process wrote into a word that only it writes. It stands for a local variable, and is no
+    /// access to shared memory.
     fn recall(&self, word: &Word) -> usize;
 
-    /// All stores before it are seen by whoever passes a barrier later. The number tells a protocol's barriers apart,
+    /// A process that passes a barrier later sees all stores before this one. The number tells a protocol's barriers apart,
     /// from 1, so that a test can leave one out.
     fn barrier(&self, number: usize);
 
@@ -34,7 +34,7 @@ pub trait Memory {
     /// must lie in memory, and is written there even by those that need not wait.
     fn wait_until(&self, ready: impl FnMut() -> bool);
 
-    /// Stands after every store that can make a condition true for which somebody waits. The number tells a protocol's
+    /// Stands after every store that can make a condition true for which a process waits. The number tells a protocol's
     /// wake-ups apart: 1 on the way in or back, 2 on leaving.
     fn wake(&self, number: usize);
 }
@@ -58,13 +58,13 @@ impl Word {
         }
     }
 
-    /// Reads the word where nobody writes it at the same time, or nobody else ever does.
+    /// Reads the word where no other process writes it at the same time.
     #[inline]
     pub fn peek(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Writes the word where nobody uses it at the same time.
+    /// Writes the word where no other process uses it at the same time.
     #[inline]
     pub fn put(&self, value: usize) {
         self.0.store(value, Ordering::Relaxed);
@@ -90,8 +90,8 @@ impl<W: Wait> Atomics<W> {
     }
 }
 
-/// A process that others can see. It cannot be abandoned there, as nobody could clear up after it without harm to those that
-/// are inside; so a way to wait that panics ends the program: a panic while another unwinds aborts.
+/// A process that others can see. It cannot be abandoned there, as no other could clear up after it without harm to those
+/// inside; so a way to wait that panics ends the program: a panic while another unwinds aborts.
 struct OnItsWay;
 
 impl Drop for OnItsWay {

@@ -10,10 +10,10 @@ use loom::cell::{MutPtr, UnsafeCell};
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
-/// A value that one process at a time may use, if somebody sees to that.
+/// A value that one process at a time may use; the callers of `open` see to that.
 pub struct Place<T>(UnsafeCell<T>);
 
-// SAFETY: through a shared place one gets at the value only by `open`, whose caller promises that nobody else does at the
+// SAFETY: through a shared place one gets at the value only by `open`, whose caller promises that no other does at the
 // same time. So threads take turns with the value, for which it must be `Send`.
 unsafe impl<T: Send> Sync for Place<T> {}
 
@@ -50,7 +50,7 @@ impl<T> Place<T> {
     /// The value, to one that holds the place alone.
     #[cfg(doorway_loom)]
     pub fn get_mut(&mut self) -> &mut T {
-        // SAFETY: `&mut self` says that nobody else has the place.
+        // SAFETY: `&mut self` says that there is no other reference to the place.
         self.0.with_mut(|pointer| unsafe { &mut *pointer })
     }
 
@@ -81,7 +81,7 @@ impl<T> Deref for Open<'_, T> {
     #[inline]
     fn deref(&self) -> &T {
         #[cfg(not(doorway_loom))]
-        // SAFETY: whoever opened the place promised that this is the only way to the value as long as it lasts.
+        // SAFETY: the caller of `open` promised that this is the only way to the value as long as it lasts.
         let value = unsafe { self.pointer.as_ref() };
         #[cfg(doorway_loom)]
         // SAFETY: the same.
@@ -94,7 +94,7 @@ impl<T> DerefMut for Open<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         #[cfg(not(doorway_loom))]
-        // SAFETY: whoever opened the place promised that this is the only way to the value, and `&mut self` that it is
+        // SAFETY: the caller of `open` promised that this is the only way to the value, and `&mut self` that it is
         // not in use.
         let value = unsafe { self.pointer.as_mut() };
         #[cfg(doorway_loom)]

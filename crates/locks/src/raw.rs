@@ -32,7 +32,7 @@ use crate::wait::{Park, Spin, SpinThenYield, Wait};
 pub struct RawShared<L> {
     lock: L,
     seats: Seats,
-    /// The seat of whoever is inside; only that thread touches it. If it forgets its guard the seat is never dropped, as
+    /// The seat of the thread inside; only that thread touches it. If it forgets its guard the seat is never dropped, as
     /// that might be in another thread.
     inside: UnsafeCell<Option<ManuallyDrop<Seat>>>,
     /// Whether there is one, for those who are not inside.
@@ -40,8 +40,8 @@ pub struct RawShared<L> {
 }
 
 // SAFETY: `lock` and `seats` are `Sync`. `inside` is used only by the thread that is inside, between its entry and its exit;
-// the seat in it goes in and out in one thread, because `GuardNoSend` keeps guards there, and whoever calls `unlock` by hand
-// promises the same.
+// the seat in it goes in and out in one thread, because `GuardNoSend` keeps guards there, and a caller of `unlock` promises
+// the same.
 unsafe impl<L: Sync> Sync for RawShared<L> {}
 // SAFETY: `lock` and `seats` are `Send`. A seat in `inside` is touched only by its own thread, which cannot get at a lock that
 // was sent away, and it is not dropped with the lock.
@@ -51,7 +51,7 @@ impl<L: Section> RawShared<L> {
     /// Keeps the seat until `unlock`.
     #[inline]
     fn keep(&self, seat: Seat) {
-        // SAFETY: this thread has just entered, so nobody else uses the cell.
+        // SAFETY: this thread has just entered, so no other uses the cell.
         unsafe { *self.inside.get() = Some(ManuallyDrop::new(seat)) }
         self.is_held.store(true, Ordering::Relaxed);
     }
@@ -91,14 +91,14 @@ unsafe impl<P: TryProtocol<N>, const N: usize, W: ConstantWait> RawMutex for Raw
 
     unsafe fn unlock(&self) {
         self.is_held.store(false, Ordering::Relaxed);
-        // SAFETY: the caller promises that this thread is inside, so nobody else uses the cell.
+        // SAFETY: the caller promises that this thread is inside, so no other uses the cell.
         let seat = unsafe { (*self.inside.get()).take() };
         if let Some(mut seat) = seat.map(ManuallyDrop::into_inner) {
             self.lock.exit(seat.process());
         }
     }
 
-    /// Whether somebody is inside. It needs no slot, and whoever is only on its way does not count.
+    /// Whether a thread is inside. It needs no slot, and threads that are only on their way do not count.
     fn is_locked(&self) -> bool {
         self.is_held.load(Ordering::Relaxed)
     }
@@ -111,7 +111,7 @@ struct MustEnter;
 
 impl Drop for MustEnter {
     fn drop(&mut self) {
-        panic!("a thread could not lock, and whoever called it relies on it; the program cannot go on");
+        panic!("a thread could not lock, and its caller relies on it; the program cannot go on");
     }
 }
 
@@ -129,7 +129,7 @@ impl<L: fmt::Debug> fmt::Debug for RawShared<L> {
 
 /// A way of waiting that a constant can hold, as `RawMutex` wants.
 pub trait ConstantWait: Wait {
-    /// With nobody waiting.
+    /// Without sleepers.
     const NEW: Self;
 }
 
@@ -167,6 +167,6 @@ mod tests {
             let _ = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| mutex.lock()));
         });
         assert!(said.contains("the bakery has no ticket left"), "{said}");
-        assert!(said.contains("a thread could not lock, and whoever called it relies on it"), "{said}");
+        assert!(said.contains("a thread could not lock, and its caller relies on it"), "{said}");
     }
 }

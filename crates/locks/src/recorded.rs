@@ -100,7 +100,7 @@ where
             assert!(process < N, "the script names process {process}, and there are {N}, from 0");
             processes[process].go();
         }
-        // Whoever is still there finds the reins gone, and ends.
+        // Dropping the reins ends the processes that are left.
     });
     events.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn pool_of(shared: &Shared<Bakery<u64, 2>>) -> Weak<Pool> {
-        shared.seats().0.get().map(Arc::downgrade).expect("somebody has locked it")
+        shared.seats().0.get().map(Arc::downgrade).expect("a thread has locked it")
     }
 
     #[test]

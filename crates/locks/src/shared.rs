@@ -81,7 +81,7 @@ impl<L: Section> Shared<L> {
         Ok(Guard::new(&self.lock, seat))
     }
 
-    /// Enters if nobody is inside or on its way and this thread has a slot or can get one.
+    /// Enters if no process is inside or on its way and this thread has a slot or can get one.
     pub fn try_lock(&self) -> Option<SharedGuard<'_, L>>
     where
         L: TrySection,
@@ -90,7 +90,7 @@ impl<L: Section> Shared<L> {
         self.lock.try_enter(seat.process()).then(|| Guard::new(&self.lock, seat))
     }
 
-    /// The value, without entering: nobody else can have the lock meanwhile.
+    /// The value, without entering: `&mut self` rules out any other user of the lock.
     pub fn get_mut(&mut self) -> &mut L::Value {
         self.lock.value_mut()
     }

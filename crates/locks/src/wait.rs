@@ -97,14 +97,14 @@ mod with_threads {
     /// processors, short enough to be nothing beside a time slice. Under loom every question more is a longer proof.
     const SPINS: u32 = if cfg!(doorway_loom) { 0 } else { 100 };
 
-    /// Whether it is worth while to keep the processor after so many questions.
+    /// Whether to keep the processor after this many tries.
     #[inline]
     fn is_early(tries: u32) -> bool {
         (0..SPINS).contains(&tries)
     }
 
     /// How often a process that gives way only hesitates, until it offers its processor once: so seldom that the offer costs
-    /// little where every process has a processor of its own, and so often that where it has not nobody waits for the end of
+    /// little where every process has a processor of its own, and so often that elsewhere no process waits for the end of
     /// another's time slice.
     const CUSTOM: u32 = 64;
 
@@ -133,14 +133,14 @@ mod with_threads {
         }
     }
 
-    /// Asks a hundred times, then sleeps until somebody changes what it waits for. Right where waits are long.
+    /// Asks a hundred times, then sleeps until another process changes what it waits for. Right where waits are long.
     ///
     /// It costs every store that may wake others a barrier, and the sleep itself is the operating system's: with this way
     /// of waiting a lock no longer stands on reads and writes alone.
     ///
-    /// No wake-up is lost. Whoever goes to sleep counts itself, passes a barrier and asks once more; whoever changes
-    /// something passes a barrier and then looks at the count. One of the two barriers comes first, so either the sleeper
-    /// sees the change or the other sees the sleeper, and then waits at the gate until the sleeper sleeps.
+    /// No wake-up is lost. A process that goes to sleep counts itself, passes a barrier and asks once more; one that
+    /// changes something passes a barrier and then reads the count. One of the two barriers comes first, so either the
+    /// sleeper sees the change or the other sees the sleeper, and then waits at the gate until the sleeper sleeps.
     pub struct Park {
         /// How many sleep or are about to; written only by who holds the gate.
         sleepers: AtomicUsize,
@@ -153,7 +153,7 @@ mod with_threads {
 
     impl Park {
         at_rest_fn! {
-            /// A place where nobody sleeps.
+            /// A way to wait without sleepers.
             #[must_use]
             pub fn new() -> Self {
                 Self {

@@ -53,7 +53,7 @@ fn whether_a_mutex_is_locked_can_be_told_without_a_slot() {
     let guard = mutex.lock();
     assert!(told_elsewhere());
     drop(guard);
-    assert!(!told_elsewhere(), "the slot is this thread's, and nobody is inside");
+    assert!(!told_elsewhere(), "the slot is this thread's, and the lock is free");
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_thread_that_would_wait_for_itself_aborts_in_a_sentence() {
         let _ = catch_unwind(AssertUnwindSafe(|| drop(mutex.lock())));
     });
     assert!(said.contains("this thread is inside already"), "{said}");
-    assert!(said.contains("a thread could not lock, and whoever called it relies on it"), "{said}");
+    assert!(said.contains("a thread could not lock, and its caller relies on it"), "{said}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! The shipping code under loom, which runs it in every order of its accesses and lets loads return old values.
 //!
 //! Loom's model of memory is close to Rust's and not the same. A load never returns what is only stored later, which no
-//! load that acquires could do either. But its `fence(SeqCst)` is stronger: whoever passes one later is synchronised with
-//! whoever passed one before, which Rust does not promise. So a lock that relied on that alone would pass here.
+//! load that acquires could do either. But its `fence(SeqCst)` is stronger: a thread that passes one later synchronises with
+//! every thread that passed one before, which Rust does not promise. So a lock that relied on that alone would pass here.
 //!
-//! Loom watches the protected value: two uses that nothing orders fail, and so does a run in which nobody can go on. Each
+//! Loom watches the protected value: two uses that nothing orders fail, and so does a run that deadlocks. Each
 //! lock is explored whole for one round of two processes, and up to a number of preemptions for more; and each of its
 //! barriers, left out, must be found missing. Run it by `cargo xtask test --only loom`.
 #![cfg(doorway_loom)]
@@ -23,7 +23,7 @@ struct Runs<const M: usize> {
     processes: [usize; M],
     /// How often each of them enters.
     rounds: [usize; M],
-    /// Only runs with at most so many preemptions; all of them if there is no number.
+    /// Explores only runs with at most this many preemptions; all runs if `None`.
     preemptions: Option<usize>,
 }
 
@@ -50,7 +50,7 @@ impl<const M: usize> Runs<M> {
         (model.max_duration, model.max_permutations, model.checkpoint_file) = (None, None, None);
         model.check(move || {
             let lock = Box::into_raw(Box::new(Lock::with_wait(0, wait())));
-            // SAFETY: the box was just made, and nobody else knows it.
+            // SAFETY: the box was just made, and there is no other reference to it.
             let mut slots = unsafe { &mut *lock }.split().map(Some);
             let slots =
                 self.processes.map(|process| slots[process].take().expect("no process is named twice"));
@@ -158,14 +158,14 @@ impl Wait for Sleeper {
     }
 }
 
-/// Whether everybody can sleep for ever if something is left out.
+/// Whether all processes can sleep for ever if something is left out.
 fn sleeps_for_ever<P: Protocol<N> + Send + Sync + 'static, const N: usize>(
     sleeper: fn() -> Sleeper,
     processes: [usize; 2],
 ) {
     let runs = Runs { processes, rounds: [1, 1], preemptions: Some(3) };
     let outcome = catch_unwind(|| runs.explore::<P, N, _>(sleeper, locks));
-    let reason = outcome.expect_err("loom finds nobody who sleeps for ever");
+    let reason = outcome.expect_err("loom finds no lost wake-up");
     let reason = reason.downcast_ref::<String>().expect("loom says why in words");
     assert!(reason.starts_with("deadlock; threads ="), "{reason}");
 }
@@ -239,7 +239,7 @@ macro_rules! proof_of_trying {
         fn $name() {
             let runs = || Runs { processes: $processes, rounds: [1, 1], preemptions: Some(3) };
             runs().explore::<$protocol, $n, _>(|| Spin, |slot| tries(slot) || locks(slot));
-            // Whoever gives up is not there any more, and the other gets in.
+            // A process that gave up leaves nothing behind, so the other gets in.
             runs().explore::<$protocol, $n, _>(
                 || Spin,
                 |slot| if slot.number() == 0 { tries(slot) } else { locks(slot) },
@@ -252,8 +252,8 @@ proof_of_trying!(peterson_can_be_tried_and_given_up: protocol::Peterson, 2, [0, 
 proof_of_trying!(a_tournament_can_be_tried_and_given_up: protocol::Tournament<4>, 4, [0, 2]);
 proof_of_trying!(a_bakery_can_be_tried_and_given_up: protocol::Bakery<2>, 2, [0, 1]);
 
-/// One round of three processes, with up to so many preemptions. Loom sees them spin in ever new ways; so runs end where one
-/// of them has asked a few times in vain, so this is no proof that nobody waits for ever.
+/// One round of three processes, with a bound on preemptions. Loom sees them spin in ever new ways, so a run ends when one
+/// of them has asked a few times in vain: this is no proof of progress.
 macro_rules! proof_for_three {
     ($name:ident: $protocol:ty, $preemptions:literal) => {
         #[test]

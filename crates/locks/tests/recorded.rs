@@ -132,7 +132,7 @@ fn excludes<P: Protocol<N> + Sync, const N: usize>() {
                     assert_eq!(inside, None, "{process} entered; seed {seed}");
                     inside = Some(process);
                 }
-                // It leaves with one of its stores of the exit, so before that nobody may enter.
+                // It leaves with one of its stores of the exit, so before that no other may enter.
                 Event::Store { .. } if inside == Some(process) => inside = None,
                 _ => {}
             }

@@ -8,7 +8,7 @@ use std::thread;
 
 use doorway_locks::{Bakery, LamportFast, NoSlot, Park, Peterson, Shared, SharedGuard};
 
-/// Runs in a thread of its own and returns what came of it.
+/// Runs in a thread of its own and returns the result.
 fn elsewhere<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join().expect("the work does not panic"))
 }

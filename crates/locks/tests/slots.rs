@@ -127,7 +127,7 @@ fn a_lock_can_be_tried_and_the_first_to_come_has_it() {
             let mut lock = $lock;
             let mut slots = lock.split().map(Some);
             let (mut one, mut other) = (slots[$one].take().unwrap(), slots[$other].take().unwrap());
-            let guard = one.try_lock().expect("nobody is there");
+            let guard = one.try_lock().expect("the lock is free");
             assert!(other.try_lock().is_none());
             drop(guard);
             *other.try_lock().expect("the first has left") += 1;

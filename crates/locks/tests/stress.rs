@@ -15,7 +15,7 @@ use doorway_locks::{Lock, Park, Spin, SpinThenYield, Wait};
 const ROUNDS: u64 = 200_000;
 const TIME: Duration = Duration::from_millis(250);
 
-/// Two numbers that only somebody alone can keep equal.
+/// Two numbers that stay equal only under mutual exclusion.
 #[derive(Default)]
 struct Twins {
     one: u64,

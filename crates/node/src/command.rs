@@ -1,12 +1,10 @@
 //! What clients tell their node, and what it tells them.
 
-use std::borrow::Cow;
-
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
+use doorway_protocol::{Loss, Reason, Stay};
 use serde::{Deserialize, Serialize};
 
 use crate::node::Stranger;
-use crate::timing::MILLISECOND;
 use crate::{ClientId, DiskState, Epoch, KeptOut, RequestId, Timing};
 
 /// What somebody on this side of the network wants of the node.
@@ -62,15 +60,6 @@ pub enum Command {
     Break(Stay),
 }
 
-/// Somebody inside a section: whoever it is, or the one who has this fence and nobody who came later.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Stay {
-    /// The section.
-    pub section: SectionName,
-    /// The fence, if only that one is meant.
-    pub fence: Option<Fence>,
-}
-
 /// A client wants into one section, or into several at once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Lock {
@@ -88,11 +77,6 @@ pub struct Lock {
     pub ttl: Option<Ticks>,
     /// Whether it wants to be told that somebody waits.
     pub tell_if_wanted: bool,
-}
-
-impl Lock {
-    /// The largest number of sections in one request.
-    pub const MOST_NAMES: usize = 64;
 }
 
 /// What a node tells its clients.
@@ -208,99 +192,4 @@ pub enum Notice {
     KeptOut(KeptOut),
     /// What the node found on its disk, or was told by the consensus, cannot be: it does nothing any more.
     Corrupt(String),
-}
-
-/// Why somebody inside has to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Loss {
-    /// The node has not heard from a majority of the voters for too long.
-    Lease,
-    /// The other nodes have gone on without this one.
-    LeftOut,
-    /// It has stayed as long as it said that it would.
-    MaxHold,
-    /// The node is leaving its cluster.
-    Leaving,
-    /// Two nodes said that they were inside: nobody may go on.
-    Conflict,
-    /// The disk of the node was set back to an earlier copy of itself.
-    SetBack,
-    /// An operator has broken the section.
-    Broken,
-    /// Its client gave no sign of life for as long as its time-to-live.
-    Silent,
-}
-
-impl Loss {
-    /// The reason as the end of a sentence.
-    #[must_use]
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Loss::Lease => "this node has not heard from a majority of the voters for too long",
-            Loss::LeftOut => "the other nodes have gone on without this one",
-            Loss::MaxHold => "it was held for as long as was asked for",
-            Loss::Leaving => "this node is leaving its cluster",
-            Loss::Conflict => "two nodes reported to be inside",
-            Loss::SetBack => "the disk of this node was set back to an earlier copy of itself",
-            Loss::Broken => "somebody has broken the lock",
-            Loss::Silent => "its holder gave no sign of life for as long as its time-to-live",
-        }
-    }
-}
-
-/// Why a request is not served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Reason {
-    /// It waited as long as it said that it would.
-    TimedOut,
-    /// Its client did not want to wait any longer.
-    Cancelled,
-    /// Its client holds one of the sections already, or waits for it.
-    Reentrant,
-    /// It names no section, or one twice, or more than a request may name.
-    BadNames,
-    /// A request of that number exists already.
-    BadNumber,
-    /// More requests wait, or are inside, than a node can keep, or more sections are in use.
-    TooMany,
-    /// The clients of its user have as many requests, or name as many sections, as one user may.
-    Quota,
-    /// The node is leaving its cluster.
-    Leaving,
-    /// The disk of the node was set back to an earlier copy of itself.
-    SetBack,
-    /// Its time-to-live is too short for signs of life to arrive in time: see [`Timing::shortest_ttl`].
-    ShortTtl {
-        /// The shortest that the node takes.
-        shortest: Ticks,
-    },
-}
-
-impl Reason {
-    /// The reason as the end of a sentence.
-    #[must_use]
-    pub fn sentence(self) -> Cow<'static, str> {
-        let fixed = match self {
-            Reason::TimedOut => "it was not free in time",
-            Reason::Cancelled => "the request was withdrawn",
-            Reason::Reentrant => {
-                "this client holds it already or waits for it, and a section cannot be entered twice"
-            }
-            Reason::BadNames => "a request names 1 to 64 sections, each of them once",
-            Reason::BadNumber => "there is a request of that number already",
-            Reason::TooMany => "this node has as many requests, or sections in use, as it can keep",
-            Reason::Quota => {
-                "the programs of this user have as many requests, or sections in use or not forgotten yet, as this node lets one user have"
-            }
-            Reason::Leaving => "this node is leaving its cluster",
-            Reason::SetBack => "the disk of this node was set back to an earlier copy of itself",
-            Reason::ShortTtl { shortest } => {
-                return Cow::Owned(format!(
-                    "its time-to-live must be at least {} ms: a sign of life every third of it, and its answer, may each be late by the cluster's margin",
-                    shortest.0.div_ceil(MILLISECOND.0)
-                ));
-            }
-        };
-        Cow::Borrowed(fixed)
-    }
 }

@@ -1,4 +1,4 @@
-//! Nodes that keep failing.
+//! Damping: how long a node that keeps failing is kept out (part of R7).
 //!
 //! Each time that a member fails, the others have to wait for its lease: no lock that it might hold can be given away for W. So a node
 //! that fails over and over would block its whole cluster most of the time. The leader takes such a node in again only after it has run
@@ -56,6 +56,7 @@ impl Damping {
     pub fn pause(&self, failures: u8) -> Ticks {
         match failures {
             0 | 1 => Ticks(0),
+            // R7: damping
             more => Ticks(self.first.0.saturating_mul(1 << (more - 2).min(30))).min(self.longest),
         }
     }

@@ -71,6 +71,7 @@ impl Delivery {
         let channel = self.channels.entry(to).or_default();
         channel.sent += 1;
         channel.owes_ack = None;
+        // R12: numbered per view and pair
         let (seq, ack) = (channel.sent, channel.arrived);
         self.outbox.push((to, Msg::Parcel { view: self.view, seq, ack, parcel: parcel.clone() }));
         channel.unacknowledged.push_back(Unacknowledged { seq, parcel, first_sent: now, last_sent: now });

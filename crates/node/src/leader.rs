@@ -1,4 +1,4 @@
-//! What a leader of the consensus watches, and which view it proposes next.
+//! What the consensus leader observes of members and joiners, and which view it proposes next.
 
 mod voters;
 
@@ -11,13 +11,13 @@ use crate::damping::Record;
 use crate::message::{Heartbeat, Hello};
 use crate::recipe::Recipe;
 use crate::wishes::Wishes;
-use crate::{Flaw, Incarnation, KeptOut, Notice, Setup, Timing, View};
+use crate::{Flaw, Incarnation, KeptOut, Notice, Rules, Setup, Timing, View};
 
 /// What a voter has seen of the others. It matters only while this voter leads.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch {
+pub(crate) struct Watch<R> {
     timing: Timing,
-    flaw: Option<Flaw>,
+    rules: R,
     /// Since when this node leads.
     leads_since: Option<Ticks>,
     /// The newest view that was decided, and since when this node knows.
@@ -60,14 +60,11 @@ pub(crate) enum Proposal {
     Config(Config),
 }
 
-impl Watch {
-    /// The largest number of voters that is made without being asked for.
-    const MOST_VOTERS: usize = 5;
-
-    pub(crate) fn new(setup: &Setup) -> Self {
+impl<R: Rules> Watch<R> {
+    pub(crate) fn new(setup: &Setup, rules: R) -> Self {
         Self {
             timing: setup.timing,
-            flaw: setup.flaw,
+            rules,
             leads_since: None,
             decided: (0, Ticks(0)),
             members: BTreeMap::new(),
@@ -182,6 +179,7 @@ impl Watch {
             return None;
         }
         let since = *self.leads_since.get_or_insert(now);
+        // R5: only a settled leader
         if !consensus.can_propose(now) {
             return None;
         }
@@ -216,21 +214,25 @@ impl Watch {
         now: Ticks,
     ) -> Option<View> {
         let mut next = current.successor();
+        // R6: anybody may be left out
         next.members.retain(|node, life| !self.is_out(*node, life, current, since, now));
         if let Some(victim) = self.most_complained_of(&next, current) {
             next.members.remove(&victim);
         }
         self.wishes.grant(&mut next);
         let gone = current.members.values().filter(|life| !next.has(life) && self.left.contains(life));
+        // R21: left by itself
         next.clean = gone.copied().collect();
         next.failures = self.record.failures_of(&next, current, now);
         let everybody_is_active =
             next.members.iter().all(|(node, life)| self.is_active(*node, life, current));
+        // R7: all who stay are active
         if everybody_is_active {
             for (node, joiner) in &self.joiners {
                 self.take_in(*node, joiner, &mut next, consensus, recipe, now);
             }
         }
+        // R19: renew the counters
         let runs_out = self.members.iter().any(|(node, seen)| {
             let heartbeat = &seen.heartbeat;
             heartbeat.is_running_out
@@ -249,18 +251,20 @@ impl Watch {
         let seen = self.members.get(&node).filter(|seen| self.is_same(&seen.heartbeat.incarnation, life));
         // A new leader has heard heartbeats before; but whoever was cut off until now must be given the time for two of them.
         let two_heartbeats = Ticks(self.timing.heartbeat.0 * 5 / 2).min(self.timing.detection);
+        // R23: silent for T_d
         let is_silent = match seen {
             Some(seen) => now > seen.both_ways + self.timing.detection && now > since + two_heartbeats,
             None => now > decided.max(since) + self.timing.detection,
         };
         let has_not_adopted = seen.is_none_or(|seen| seen.heartbeat.view < current.number);
+        // R23: late with the view
         let is_late = has_not_adopted && now > decided.max(since) + self.timing.barrier;
         self.left.contains(life) || is_silent || is_late || self.is_replaced(node, life, now)
     }
 
     /// Whether two lives of one node are the same one.
     fn is_same(&self, one: &Incarnation, other: &Incarnation) -> bool {
-        one == other || crate::has_flaw(self.flaw, Flaw::LeftOutByName)
+        one == other || self.rules.breaks(Flaw::LeftOutByName)
     }
 
     /// Whether the node lives on as somebody else.
@@ -271,6 +275,7 @@ impl Watch {
             return false;
         }
         if new.disk == life.disk {
+            // R6: a restart is a replacement
             return new.life() > life.life();
         }
         // Of two disks at one node the newer is the one that speaks; what the other one sent may still arrive.
@@ -300,6 +305,7 @@ impl Watch {
                 *complaints.entry(*other).or_default() += 1;
             }
         }
+        // R23: most complained of
         complaints.into_iter().max_by_key(|(node, count)| (*count, *node)).map(|(node, _)| node)
     }
 
@@ -316,8 +322,9 @@ impl Watch {
     ) {
         let Joiner { hello, first, .. } = joiner;
         let life = hello.incarnation;
+        // R6: later than every known life
         let is_new = match consensus.latest_life(life.disk) {
-            Some(latest) => life.life() > latest.life() || crate::has_flaw(self.flaw, Flaw::Readmitted),
+            Some(latest) => life.life() > latest.life() || self.rules.breaks(Flaw::Readmitted),
             // Its lives may have been forgotten; then a late hello of one of them tells of an earlier view.
             None => hello.newest >= consensus.forgotten_to(),
         };
@@ -329,10 +336,12 @@ impl Watch {
         let is_known = consensus.config().everybody().any(|(disk, _)| disk == life.disk);
         let failures = next.failures.get(&node).copied().unwrap_or_default();
         let pause = self.record.damping().pause(failures);
+        // R7: steady, damped by failures
         let is_steady = now >= *first + pause.max(Ticks(self.timing.heartbeat.0 * 2));
         let is_same = hello.algorithm == recipe.name()
             && hello.timing == self.timing
             && recipe.blueprint(next.members.len() + 1).is_ok();
+        // R7: hears all both ways
         let reaches_all = next.members.keys().all(|other| hears(other) && is_heard(other));
         let is_free = !next.members.contains_key(&node) && next.members.len() < crate::wire::MOST_NODES;
         let is_gone = self.left.contains(&life) || next.removed.contains(&life.disk);
@@ -355,7 +364,7 @@ mod tests {
     use super::*;
     use crate::consensus::Snapshot;
     use crate::disk::{Memory, blank};
-    use crate::{DiskId, Nonce, Voters};
+    use crate::{DiskId, Nonce, Sound, Voters};
 
     fn recipe() -> Recipe {
         Recipe::of(&central::entry(), &Options::none()).expect("it needs no options")
@@ -379,7 +388,6 @@ mod tests {
             longest_log: 64,
             most_open: 64,
             damping: crate::Damping::of(&timing),
-            flaw: None,
         }
     }
 
@@ -393,7 +401,7 @@ mod tests {
         let life = Incarnation { disk: DiskId(2), boot: 5, tenure: 0, nonce: Nonce(0) };
         memory.snapshot.lives.insert(DiskId(2), life);
         let consensus = Consensus::new(&memory, Timing::default(), 64, Ticks(0));
-        let watch = Watch::new(&setup());
+        let watch = Watch::new(&setup(), Sound);
         let mut next = view.successor();
         let joiner = Joiner { hello, first: Ticks(0), last: Ticks(0) };
         let now = crate::timing::milliseconds(1_000);

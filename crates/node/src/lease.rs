@@ -46,12 +46,14 @@ impl Lease {
         let Some(since) = self.majority_since(view) else { return false };
         let until = since + length;
         let grows = until > self.until;
+        // R4: never goes back
         self.until = until.max(self.until);
         grows
     }
 
     /// The latest time such that in each set of voters a majority acknowledged heartbeats sent then or later.
     fn majority_since(&self, view: &View) -> Option<Ticks> {
+        // R4: a majority of each set
         let since = view.voter_sets().map(|voters| {
             let mut times: Vec<Ticks> =
                 voters.keys().filter_map(|disk| self.acknowledged.get(disk)).copied().collect();

@@ -36,6 +36,7 @@ mod message;
 pub mod node;
 mod recipe;
 mod recipes;
+mod rules;
 mod sections;
 pub mod timing;
 mod view;
@@ -43,9 +44,10 @@ mod voter;
 pub mod wire;
 mod wishes;
 
-pub use command::{Command, Lock, Loss, Notice, Reason, Stay};
+pub use command::{Command, Lock, Notice};
 pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
 pub use damping::{Damping, KeptOut};
+pub use doorway_protocol::{Loss, Reason, Revocation, Stay};
 pub use flaw::Flaw;
 pub use id::{ClientId, DiskId, DiskState, Epoch, Incarnation, Nonce, RequestId};
 pub use message::{
@@ -54,11 +56,7 @@ pub use message::{
 pub use node::{LockNode, Setup, Stranger};
 pub use recipe::{Blueprint, Participant, Post, Recipe, full_name};
 pub use recipes::Recipes;
+pub use rules::{Rules, Sound};
 pub use sections::{Counters, InsideLook, MOST_REQUESTS, SectionLook, WaitingLook};
 pub use timing::Timing;
-pub use view::{Revocation, View, Voters};
-
-/// Whether a node has this flaw: never, unless the laboratory is compiled in.
-fn has_flaw(one: Option<Flaw>, flaw: Flaw) -> bool {
-    cfg!(feature = "flaws") && one == Some(flaw)
-}
+pub use view::{View, Voters};

@@ -3,8 +3,7 @@
 use doorway_core::{Refusal, Ticks};
 use serde::{Deserialize, Serialize};
 
-/// One millisecond: a tick of a node's clock is a microsecond.
-pub const MILLISECOND: Ticks = Ticks(1_000);
+pub use doorway_protocol::MILLISECOND;
 
 /// So many milliseconds.
 #[must_use]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::NodeId;
+use doorway_protocol::Revocation;
 use serde::{Deserialize, Serialize};
 
 use crate::{Damping, DiskId, Incarnation};
@@ -33,15 +34,6 @@ pub struct View {
     pub revoked: BTreeMap<String, Revocation>,
     /// How often in a row each node was left out without having said that it leaves, for those of which that still counts.
     pub failures: BTreeMap<NodeId, u8>,
-}
-
-/// All certificates of a node up to a time are void.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Revocation {
-    /// The node that had them.
-    pub node: NodeId,
-    /// The last time of issue that is void, in microseconds since 1970. A later certificate is good.
-    pub until: u64,
 }
 
 impl View {

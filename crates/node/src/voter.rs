@@ -1,4 +1,4 @@
-//! A voter's duty towards the leases of others.
+//! Which heartbeats a voter acknowledges, and when it last did.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +24,8 @@ impl Voter {
         Self { born: now, acknowledged: BTreeMap::new() }
     }
 
-    /// Answers a heartbeat. The voter stands behind nobody whom the newest view in its log leaves out, decided or not: so
-    /// whoever is left out has no majority from the moment on in which a majority has the view in its log.
+    /// Answers a heartbeat. The voter acknowledges nobody whom the newest view in its log leaves out, decided or not: as soon as a
+    /// majority has that view in its log, the node that it leaves out can get no new lease.
     pub(crate) fn answer(
         &mut self,
         (voter, state): (DiskId, DiskState),
@@ -43,6 +43,7 @@ impl Voter {
 
     /// Whether the newest view of a voter's log lets it stand behind a life that has adopted the view of this number.
     pub(crate) fn may_acknowledge(newest: &View, incarnation: &Incarnation, adopted: u64) -> bool {
+        // R3: may acknowledge
         newest.number <= adopted || (newest.has(incarnation) && adopted >= newest.voters_since)
     }
 
@@ -61,6 +62,7 @@ impl Voter {
     /// How long it has stood behind nobody who is not in this view, as far as it remembers.
     pub(crate) fn age(&self, view: &View, now: Ticks) -> Ticks {
         let outsiders = self.acknowledged.iter().filter(|(life, _)| !view.has(life)).map(|(_, at)| *at);
+        // R16: never before the boot
         now - outsiders.max().unwrap_or_default().max(self.born)
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorway_core::NodeId;
 
-use crate::view::Revocation;
+use crate::Revocation;
 use crate::wire::MOST_NODES;
 use crate::{DiskId, Notice, View};
 

@@ -1,7 +1,7 @@
 //! G. Ricart, A. K. Agrawala: "An optimal algorithm for mutual exclusion in computer networks", Communications of the
 //! ACM 24(1), 1981.
 //!
-//! Everybody is asked, so one crash stops all. The largest quorum there is, and the measure for the others.
+//! Every node is asked, so one crash stops all. The largest quorum, and the baseline for the others.
 
 use doorway_core::{NodeSet, PerNode};
 

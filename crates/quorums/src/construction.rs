@@ -1,4 +1,4 @@
-//! The constructions by the names that people type.
+//! The constructions by their names on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,12 +7,12 @@ use doorway_core::{NodeId, Refusal};
 
 use crate::file;
 
-/// How the quorums are made. What a construction needs besides the number of nodes, it carries.
+/// How the quorums are made, with all parameters but the number of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Construction {
-    /// This one node is everybody's quorum.
+    /// This node is the quorum of every node.
     Singleton(NodeId),
-    /// All nodes are everybody's quorum.
+    /// All nodes are the quorum of every node.
     All,
     /// More than half of the nodes.
     Majority,
@@ -22,9 +22,9 @@ pub enum Construction {
     Grid,
     /// A line of a finite projective plane.
     Plane,
-    /// A line of the next larger plane, with a survivor in place of each node that is not there.
+    /// A line of the next larger plane, with an existing node in place of each missing one.
     Truncated,
-    /// The rotations of one set whose differences are all numbers.
+    /// The rotations of one set whose differences cover all numbers.
     Cyclic,
     /// A path of a binary tree from the root to a leaf, with both subtrees in place of a crashed node.
     Tree,
@@ -38,12 +38,12 @@ pub enum Construction {
     File(String),
 }
 
-/// What people are told about a construction.
+/// The description of a construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
     /// The word to type.
     pub name: &'static str,
-    /// The word with what may follow it.
+    /// The word with its arguments.
     pub usage: &'static str,
     /// What its quorums are, in one sentence.
     pub help: &'static str,
@@ -57,7 +57,7 @@ impl Construction {
     /// Every construction, in the order in which help texts and tables show them.
     pub const LIST: [Description; 13] = [
         described("singleton", "singleton[:NODE]", "One node decides for all, node 1 if none is named."),
-        described("all", "all", "Everybody must agree."),
+        described("all", "all", "All nodes must agree."),
         described("majority", "majority", "Any ⌊N/2⌋ + 1 nodes."),
         described("weighted", "weighted:W1,W2,…", "Any nodes with more than half of all votes."),
         described("grid", "grid", "A row and a column of a square, about 2√N nodes; for every N."),
@@ -87,14 +87,13 @@ impl Construction {
         described("file", "file", "What a file says: one line `1: 1 2 3` for each node."),
     ];
 
-    /// The construction that people typed, and the text of the file if they named one.
+    /// Parses a construction, given its word and the content of the file if the word names one.
     ///
-    /// The text is the list of quorums for `file`, the list of numbers for `weighted` and `wall`. A word that is no
-    /// construction but comes with a text is taken for the name of a file of quorums. The other constructions need no
-    /// text and do not look at it.
+    /// The text is the list of quorums for `file`, the list of numbers for `weighted` and `wall`. An unknown
+    /// word with a text is the name of a file of quorums. The other constructions ignore the text.
     ///
     /// # Errors
-    /// For an unknown word, and for what cannot follow a known one.
+    /// For an unknown word, or wrong arguments of a known one.
     pub fn parse(word: &str, text: Option<&str>) -> Result<Self, Refusal> {
         let (name, after) = word.split_once(':').map_or((word, None), |(name, after)| (name, Some(after)));
         match name {
@@ -113,7 +112,7 @@ impl Construction {
         }
     }
 
-    /// The construction that this word alone names.
+    /// The construction without arguments of this name.
     fn plain(name: &str) -> Option<Self> {
         let all = [
             Self::All,
@@ -149,8 +148,7 @@ impl Construction {
         }
     }
 
-    /// How many nodes it was made for, if it says so itself: so many weights, so many places in the wall, so many
-    /// nodes in the file.
+    /// The number of nodes that the weights, the widths of the wall or the file imply.
     #[must_use]
     pub fn implied_nodes(&self) -> Option<usize> {
         match self {
@@ -173,7 +171,7 @@ impl FromStr for Construction {
     }
 }
 
-/// As people type it; a file is only called so.
+/// As typed on the command line; a file is just `file`.
 impl fmt::Display for Construction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
@@ -189,7 +187,7 @@ impl fmt::Display for Construction {
 
 const NEEDS_TEXT: &str = "`file` needs the text of a file of quorums, with one line `1: 1 2 3` for each node";
 
-/// What to say when a list of numbers is missing or wrong.
+/// The errors for a missing or wrong list of numbers.
 struct Numbers {
     missing: &'static str,
     wrong: &'static str,
@@ -205,7 +203,7 @@ const WIDTHS: Numbers = Numbers {
     wrong: "the width of a row: widths are whole numbers from 1",
 };
 
-/// Numbers between commas or spaces.
+/// Parses numbers separated by commas or white space.
 fn numbers<T: FromStr>(list: Option<&str>, expected: &Numbers) -> Result<Vec<T>, Refusal> {
     let words = list.unwrap_or_default().split([',', ' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
     let wrong = |word| Refusal::new(format!("{word:?} is not {}", expected.wrong));
@@ -224,7 +222,7 @@ fn unknown(word: &str) -> Refusal {
     Refusal::new(format!("{word:?} is not a quorum system: there are {}", names.join(", ")))
 }
 
-/// Numbers in one text.
+/// Joins numbers.
 pub(crate) fn joined<T: fmt::Display>(numbers: &[T], between: &str) -> String {
     numbers.iter().map(T::to_string).collect::<Vec<_>>().join(between)
 }
@@ -238,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_of_the_list_is_understood() {
+    fn every_name_of_the_list_is_accepted() {
         for Description { name, .. } in Construction::LIST {
             let construction = Construction::parse(name, Some("1 2")).expect(name);
             assert_eq!(construction.name(), name);
@@ -246,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_can_be_typed_again() {
+    fn printed_constructions_parse_again() {
         let words =
             ["singleton:3", "all", "majority", "weighted:3,1,1", "grid", "plane", "truncated", "cyclic"];
         for word in words.into_iter().chain(["tree", "wall:1,2,3", "triangle", "cwlog"]) {
@@ -269,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn some_constructions_say_how_many_nodes_they_are_for() {
+    fn some_constructions_imply_their_number_of_nodes() {
         let nodes = |word: &str| word.parse::<Construction>().expect(word).implied_nodes();
         assert_eq!([nodes("weighted:3,1,1"), nodes("wall:1,2,4"), nodes("grid")], [Some(3), Some(7), None]);
         assert_eq!(Construction::File("1: 1\n3: 1\n2: 1".to_owned()).implied_nodes(), Some(3));
@@ -277,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_is_answered_with_the_known_ones() {
+    fn an_unknown_word_is_refused_with_the_known_ones() {
         assert_eq!(
             refusal("circle"),
             "\"circle\" is not a quorum system: there are singleton, all, majority, weighted, grid, plane, \
@@ -287,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_follow_a_name_is_refused_in_one_sentence() {
+    fn wrong_arguments_are_refused_in_one_sentence() {
         assert_eq!(refusal("grid:3"), "`grid` takes nothing after it, not \"3\"");
         assert_eq!(refusal("singleton:0"), "\"0\" is not the number of a node: nodes count from 1");
         assert_eq!(refusal("singleton:x"), "\"x\" is not the number of a node: nodes count from 1");

@@ -1,24 +1,26 @@
 //! W.-S. Luk, T.-T. Wong: "Two new quorum based algorithms for distributed mutual exclusion", 17th International
 //! Conference on Distributed Computing Systems, 1997.
 //!
-//! Take a set D of numbers such that every number modulo N is a difference of two of them; the quorum of node i is D
-//! moved on by i. The quorums of i and j meet because the distance from i to j is a difference. All quorums have the
-//! same size and all nodes the same load, for every N, which makes this the best default.
+//! Take a set D of numbers such that every number modulo N is a difference of two of them; the quorum of node
+//! i is D shifted by i. The quorums of i and j meet because the distance from i to j is such a difference.
+//! All quorums have the same size and all nodes the same load, for every N, which makes this the best
+//! default.
 //!
-//! Up to 31 nodes D is the smallest possible, found by search. Where N has a plane D is a perfect difference set
-//! ([`crate::singer`]). Elsewhere it is a ruler that measures every distance up to N/2 (B. Wichmann: "A note on
-//! restricted difference bases", Journal of the London Mathematical Society 38, 1963; C. J. Colbourn, A. C. H. Ling:
-//! "Quorums from difference covers", Information Processing Letters 75, 2000), without the marks that turn out not to
-//! be needed: at most √(3N/2) + 2 nodes, where fewer than √N are impossible.
+//! Up to 31 nodes D is the smallest possible, found by search. Where N has a plane D is a perfect difference
+//! set ([`crate::singer`]). Elsewhere it is a ruler that measures every distance up to N/2 (B. Wichmann: "A
+//! note on restricted difference bases", Journal of the London Mathematical Society 38, 1963; C. J. Colbourn,
+//! A. C. H. Ling: "Quorums from difference covers", Information Processing Letters 75, 2000), without
+//! redundant marks: at most √(3N/2) + 2 nodes, where fewer than √N are impossible.
 
 use doorway_core::{NodeId, NodeSet, PerNode};
 
 use crate::{field, plane, singer};
 
-/// For each of `n` nodes the difference cover, moved on to it.
+/// For each of `n` nodes, the difference cover shifted by its index.
 pub(crate) fn assignment(n: usize) -> PerNode<NodeSet> {
     let cover = difference_cover(n);
-    // Moving two quorums by the same distance moves what they have in common, so this one check stands for all pairs.
+    // Shifting two quorums by the same distance shifts their intersection, so this one check covers all
+    // pairs.
     assert!(is_cover(&cover, n), "the differences of {cover:?} are not all numbers modulo {n}");
     PerNode::from_fn(n, |node| cover.iter().map(|d| NodeId::new((node.index() + d) % n)).collect())
 }
@@ -29,10 +31,10 @@ fn difference_cover(n: usize) -> Vec<usize> {
         return smallest.to_vec();
     }
     let order = field::orders().find(|&order| plane::size(order) == n);
-    order.and_then(singer::difference_set).unwrap_or_else(|| without_the_needless(wichmann_ruler(n), n))
+    order.and_then(singer::difference_set).unwrap_or_else(|| without_redundant(wichmann_ruler(n), n))
 }
 
-/// The smallest covers, by the number of nodes; there is none for no nodes.
+/// The smallest covers, by the number of nodes; the entry for 0 is empty.
 const SMALLEST: [&[usize]; 32] = [
     &[],
     &[0],
@@ -68,8 +70,8 @@ const SMALLEST: [&[usize]; 32] = [
     &[0, 1, 3, 8, 12, 18],
 ];
 
-/// The marks of the ruler with the fewest marks among Wichmann's that measure every distance up to `n` / 2; what is
-/// farther along the ring one way is nearer the other way.
+/// The marks of the ruler with the fewest marks among Wichmann's that measure every distance up to `n` / 2; a
+/// larger distance one way round the ring is a smaller one the other way.
 ///
 /// The ruler for r and s has the gaps 1 (r times), r + 1, 2r + 1 (r times), 4r + 3 (s times), 2r + 2 (r + 1 times)
 /// and 1 (r times): 4r + s + 3 marks and a length of 4r(r + s + 2) + 3(s + 1).
@@ -89,8 +91,9 @@ fn wichmann_ruler(n: usize) -> Vec<usize> {
     marks
 }
 
-/// The cover without those numbers, tried from the largest down, whose differences all occur elsewhere too.
-fn without_the_needless(mut cover: Vec<usize>, n: usize) -> Vec<usize> {
+/// The cover without redundant numbers, whose differences all occur elsewhere too; tried from the largest
+/// down.
+fn without_redundant(mut cover: Vec<usize>, n: usize) -> Vec<usize> {
     let mut occurrences = occurrences(&cover, n);
     for place in (1..cover.len()).rev() {
         let mark = cover.remove(place);
@@ -108,7 +111,7 @@ fn is_cover(cover: &[usize], n: usize) -> bool {
     occurrences(cover, n).iter().all(|&times| times > 0)
 }
 
-/// How often each number modulo `n` is a difference of two numbers of the cover.
+/// The number of times that each number modulo `n` is a difference of two numbers of the cover.
 fn occurrences(cover: &[usize], n: usize) -> Vec<usize> {
     let mut occurrences = vec![0; n];
     for a in cover {
@@ -128,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_31_nodes_the_sizes_are_those_of_the_specification() {
+    fn up_to_31_nodes_the_sizes_are_as_specified() {
         let expected =
             [1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 5, 5, 5, 5, 5, 5, 6, 5, 6, 6, 6, 6, 6, 6, 6, 7, 7, 6];
         assert_eq!((1..=31).map(size).collect::<Vec<_>>(), expected);
@@ -155,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_of_nodes_up_to_4096_has_a_cover_within_the_bound() {
+    fn every_n_up_to_4096_has_a_cover_within_the_bound() {
         for n in 1..=4096 {
             let cover = difference_cover(n);
             assert!(cover.contains(&0) && is_cover(&cover, n), "{n}");
@@ -166,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_nodes_that_has_a_plane_gets_a_perfect_difference_set() {
+    fn an_n_with_a_plane_gets_a_perfect_difference_set() {
         for order in field::orders() {
             assert_eq!(size(plane::size(order)), order + 1);
         }

@@ -1,9 +1,9 @@
 //! E. Galois: "Sur la théorie des nombres", Bulletin de Férussac 13, 1830.
 //!
-//! Finite fields: numbers that one can add, multiply and divide, of which there are only q. For a prime they are the
-//! integers modulo q; for a power p^m they are the polynomials over them of degree below m, modulo a polynomial that
-//! has no factors. An element is written as one number whose digits in base p are the coefficients, so 0 is zero and 1
-//! is one, and both operations are looked up in tables.
+//! Finite fields: q elements that can be added, multiplied and divided. For a prime q they are the integers
+//! modulo q; for a power p^m they are the polynomials of degree below m over the integers modulo p, modulo an
+//! irreducible polynomial. An element is one number whose base-p digits are the coefficients, so 0 is zero
+//! and 1 is one. Both operations are table lookups.
 
 /// A finite field.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(crate) type Element = u8;
 struct Recipe {
     order: usize,
     prime: usize,
-    /// The coefficients of a polynomial without factors, the constant first; for a prime just x.
+    /// The coefficients of an irreducible polynomial, the constant first; for a prime just x.
     modulus: &'static [usize],
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn orders() -> impl DoubleEndedIterator<Item = usize> {
 }
 
 impl Field {
-    /// The field with so many elements.
+    /// The field with `order` elements.
     pub(crate) fn new(order: usize) -> Option<Self> {
         let recipe = RECIPES.iter().find(|recipe| recipe.order == order)?;
         let table = |operation: fn(&Recipe, usize, usize) -> usize| {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_field_for_every_prime_power_up_to_32_and_no_other_order() {
+    fn fields_exist_for_exactly_the_prime_powers_up_to_32() {
         let primes: Vec<usize> = (2..=32).filter(|p| (2..*p).all(|divisor| p % divisor != 0)).collect();
         let is_power = |q: usize| primes.iter().any(|p| (1..6).any(|m| p.pow(m) == q));
         for order in 0..=40 {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_laws_for_three_elements_hold_for_all_of_them() {
+    fn sums_and_products_are_associative_and_distributive() {
         for field in fields() {
             let (sum, product) = (|a, b| field.sum(a, b), |a, b| field.product(a, b));
             for a in field.elements() {

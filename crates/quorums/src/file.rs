@@ -1,7 +1,7 @@
-//! Quorums that somebody wrote down.
+//! Quorums from a text file.
 //!
-//! One line for each node: its number, a colon, and the numbers of the nodes in its quorum between spaces or commas.
-//! Nodes count from 1. What follows a `#` is a comment; empty lines are skipped; the order of the lines is free.
+//! One line for each node: its number, a colon, and the numbers of the nodes in its quorum between spaces or
+//! commas. Nodes count from 1. `#` starts a comment; empty lines are skipped; lines may come in any order.
 //!
 //! ```text
 //! # three nodes, any two of which are a quorum
@@ -14,7 +14,7 @@
 
 use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
-/// What the text assigns to each of `n` nodes. Whether the quorums meet is checked where all are.
+/// The quorums that the text assigns to `n` nodes. [`crate::System::build`] checks that they meet.
 pub(crate) fn assignment(text: &str, n: usize) -> Result<PerNode<NodeSet>, Refusal> {
     let mut found: PerNode<Option<(usize, NodeSet)>> = PerNode::same(n, None);
     for (number, content) in lines(text) {
@@ -33,12 +33,12 @@ pub(crate) fn assignment(text: &str, n: usize) -> Result<PerNode<NodeSet>, Refus
     Ok(PerNode::from_fn(n, |node| found[node].take().map(|(_, quorum)| quorum).unwrap_or_default()))
 }
 
-/// The largest number of a node that a line begins with.
+/// The largest node number at the start of a line.
 pub(crate) fn implied_nodes(text: &str) -> Option<usize> {
     lines(text).filter_map(|(_, content)| content.split_once(':')?.0.trim().parse().ok()).max()
 }
 
-/// The lines that say something, with their numbers.
+/// The lines that are not empty, with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let contents = text.lines().map(|line| line.split_once('#').map_or(line, |(before, _)| before).trim());
     (1..).zip(contents).filter(|(_, content)| !content.is_empty())
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_spaces_comments_and_blank_lines_are_understood() {
+    fn commas_spaces_comments_and_blank_lines_are_accepted() {
         let text = "# any two of three\r\n\r\n3: 1,3\n 1 :\t1 2 # the first\n\n2: 2, 3\n";
         let assignment = assignment(text, 3).expect("well formed");
         let written: Vec<String> = assignment.values().iter().map(NodeSet::to_string).collect();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_their_line() {
         assert_eq!(refusal("1: 1\n\n2: 1 x", 2), "line 3: \"x\" is not the number of a node");
         assert_eq!(refusal("one: 1", 2), "line 1: \"one\" is not the number of a node");
         assert_eq!(refusal("1: 1 -2", 2), "line 1: \"-2\" is not the number of a node");

@@ -2,12 +2,13 @@
 //! 3(2), 1985; S. Y. Cheung, M. H. Ammar, M. Ahamad: "The grid protocol", IEEE Transactions on Knowledge and Data
 //! Engineering 4(6), 1992.
 //!
-//! The nodes stand in rows of ⌈√N⌉, and a quorum is one row and one column: the row of the one crosses the column of
-//! the other. The last row may be short, for of the two crossings at least one is always there, unless both rows are
-//! the last one. Node i is assigned its own row and column; after crashes any live row will do with any live column.
+//! The nodes form rows of ⌈√N⌉, and a quorum is one row and one column: the row of one quorum crosses the
+//! column of the other. The last row may be short: of the two crossings at least one exists, unless both
+//! quorums share the last row. Node i is assigned its own row and column; after crashes any live row with any
+//! live column is a quorum.
 //!
-//! A row with one node of each other row would do as well, and would survive more; the ratings in the literature are
-//! those of row and column, and so are ours.
+//! A row with one node of each other row would also be a quorum, and would survive more crashes; the
+//! literature rates row and column, and so do we.
 
 use doorway_core::{NodeId, NodeSet, PerNode};
 
@@ -38,23 +39,24 @@ impl Grid {
         Some(self.cross(row, column))
     }
 
-    /// Every row with every column, without the sets that contain another: there are such where the last row is short.
+    /// Every row with every column, without the sets that contain another one, which occur where the last row
+    /// is short.
     pub(crate) fn quorums(self) -> Vec<NodeSet> {
         let rows = 0..self.height();
         coterie(rows.flat_map(|row| (0..self.width).map(move |column| self.cross(row, column))).collect())
     }
 
-    /// How many nodes a full row has.
+    /// The number of nodes of a full row.
     pub(crate) fn width(self) -> usize {
         self.width
     }
 
-    /// How many nodes the last row has.
+    /// The number of nodes of the last row.
     pub(crate) fn last_row(self) -> usize {
         self.n - (self.height() - 1) * self.width
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn height(self) -> usize {
         self.n.div_ceil(self.width)
     }

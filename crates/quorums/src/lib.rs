@@ -1,11 +1,12 @@
-//! Quorum systems: sets of nodes of which every two have a node in common.
+//! Quorum systems: sets of nodes, every two of which have a node in common.
 //!
-//! Whoever has the permission of one whole quorum excludes everybody else, for the node in common gives its permission
-//! to one at a time. A [`Construction`] says which quorums, a [`System`] has them built for N nodes: one assigned to
-//! each node, a rule that chooses another one when nodes have crashed, and the list of all where it is short.
+//! A node with the permission of a whole quorum excludes all others, because each node grants its permission
+//! to one node at a time. A [`Construction`] names the kind of quorums; a [`System`] is built from it for N
+//! nodes: one quorum assigned to each node, a rule that chooses another when nodes have crashed, and the list
+//! of all quorums if it is short.
 //!
-//! There is one file for each construction, and its header tells the idea and the paper. Nothing here reads a file or
-//! draws a random number: the text of a file is handed in, and the same words always give the same sets.
+//! Each construction has its own file, whose header gives the paper and the idea. Nothing here reads files or
+//! draws random numbers: the caller passes the text of a file, and the same input always gives the same sets.
 //!
 //! ```
 //! use doorway_core::{NodeId, NodeSet};

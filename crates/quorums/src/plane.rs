@@ -7,14 +7,14 @@
 //! triples (1,a,b), (0,1,a) and (0,0,1), lines are the same triples, and a point lies on a line if the sum of the
 //! products of their coordinates is zero.
 //!
-//! Each node is to have a line of its own that goes through it. Such an assignment exists because every point is on
-//! as many lines as every line has points (Hall), and H. W. Kuhn's augmenting paths find it.
+//! Each node gets its own line through it. Such an assignment exists because every point is on as many lines
+//! as every line has points (Hall), and H. W. Kuhn's augmenting paths find it.
 
 use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
 use crate::field::{self, Element, Field};
 
-/// For each of `n` nodes a line of its own.
+/// For each of `n` nodes, a line of its own.
 pub(crate) fn assignment(n: usize) -> Result<PerNode<NodeSet>, Refusal> {
     match field::orders().find(|&order| size(order) == n) {
         Some(order) => Ok(of_order(order)),
@@ -29,14 +29,14 @@ pub(crate) fn of_order(order: usize) -> PerNode<NodeSet> {
     let on_line =
         |line: &Triple| (0..points.len()).filter(|&point| is_on(&field, &points[point], line)).collect();
     let lines: Vec<Vec<usize>> = points.iter().map(on_line).collect();
-    // A point and the line with the same triple can change roles, so `lines` lists the lines through a point as well.
+    // Points and lines are dual, so `lines` also lists the lines through each point.
     let line_of = perfect_matching(&lines);
     PerNode::from_fn(points.len(), |node| {
         lines[line_of[node.index()]].iter().map(|&point| NodeId::new(point)).collect()
     })
 }
 
-/// How many points the plane of this order has.
+/// The number of points of the plane of this order.
 pub(crate) const fn size(order: usize) -> usize {
     order * order + order + 1
 }
@@ -44,8 +44,9 @@ pub(crate) const fn size(order: usize) -> usize {
 /// The largest plane that is built: order 32.
 pub(crate) const MOST_NODES: usize = size(32);
 
-/// Whether these sets, one for each node, are the lines of a projective plane: all of size q + 1, every node in
-/// exactly q + 1 of them, every two with exactly one node in common. The least plane has order 2 and seven nodes.
+/// Whether these sets, one for each node, are the lines of a projective plane: all of size q + 1, every node
+/// in exactly q + 1 of them, every two with exactly one node in common. The smallest plane has order 2 and
+/// seven nodes.
 #[must_use]
 pub fn is_projective_plane(lines: &[NodeSet]) -> bool {
     let n = lines.len();
@@ -72,7 +73,7 @@ fn is_on(field: &Field, point: &Triple, line: &Triple) -> bool {
     products.fold(0, |sum, product| field.sum(sum, product)) == 0
 }
 
-/// For each point one of its `candidates`, none of them twice.
+/// Matches each point with one of its `candidates`, none of them twice.
 fn perfect_matching(candidates: &[Vec<usize>]) -> Vec<usize> {
     let n = candidates.len();
     let mut owner = vec![None; n];
@@ -134,7 +135,7 @@ mod tests {
         numbers.iter().filter_map(|&number| NodeId::from_number(number)).collect()
     }
 
-    /// The thirteen quorums that the lectures use.
+    /// The thirteen quorums of the lectures.
     fn lecture() -> Vec<NodeSet> {
         let sets: [[u32; 4]; 13] = [
             [1, 2, 3, 4],
@@ -155,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_up_to_32_gives_a_plane_with_a_line_of_its_own_through_each_node() {
+    fn every_plane_up_to_order_32_gives_each_node_its_own_line() {
         assert_eq!(field::orders().count(), 18);
         for order in field::orders() {
             let plane = of_order(order);
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn with_any_one_element_changed_they_are_none() {
+    fn changing_any_one_element_breaks_the_plane() {
         for (i, line) in lecture().into_iter().enumerate() {
             for member in &line {
                 for other in NodeId::first(13).filter(|&other| !line.contains(other)) {
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_without_a_plane_are_refused_with_the_nearest_that_have_one() {
+    fn sizes_without_a_plane_are_refused_with_the_nearest_sizes() {
         let refusal = |n| assignment(n).unwrap_err().to_string();
         assert_eq!(
             refusal(10),

@@ -1,13 +1,14 @@
-//! How good a quorum system is.
+//! Ratings of quorum systems.
 //!
-//! Small quorums cost few messages, but they are not all that counts: how busy the busiest node is, how many crashes are
-//! always survived, how likely they leave no quorum, and whether another system would be strictly better. M. Naor, A.
-//! Wool: "The load, capacity, and availability of quorum systems", SIAM Journal on Computing 27(2), 1998; D. Peleg, A.
-//! Wool: "The availability of quorum systems", Information and Computation 123(2), 1995.
+//! Small quorums cost few messages, but size is not everything. These ratings also cover the load of the
+//! busiest node, the number of crashes that is always survived, the probability that no quorum is left, and
+//! whether another system dominates. M. Naor, A. Wool: "The load, capacity, and availability of quorum
+//! systems", SIAM Journal on Computing 27(2), 1998; D. Peleg, A. Wool: "The availability of quorum systems",
+//! Information and Computation 123(2), 1995.
 //!
-//! What is given as exact is exact. Where a system is too large for that, there are bounds, or an interval, or nothing;
-//! how long it takes is limited by counting steps, never by a clock, so that the same system always has the same ratings.
-//! Chance is handed in.
+//! A value called exact is exact. Where a system is too large for that, there are bounds, an interval, or
+//! nothing. Step counts limit the running time, never a clock, so that the same system always gets the same
+//! ratings. The caller supplies randomness.
 //!
 //! ```
 //! use doorway_quorums::{Construction, Ratings, System};
@@ -50,19 +51,20 @@ pub fn load(system: &System) -> Load {
     Ratings::new(system).load().clone()
 }
 
-/// The resilience of a system: how many crashes, of whatever nodes, it always survives.
+/// The resilience of a system: the number of crashes that it always survives, whichever nodes crash.
 #[must_use]
 pub fn resilience(system: &System) -> Bounds {
     Ratings::new(system).resilience()
 }
 
-/// Whether no other system is alive whenever this one is, and more often; `None` if it is too large to tell.
+/// Whether the system is nondominated: no other system is alive whenever this one is, and more often. `None`
+/// if it is too large to tell.
 #[must_use]
 pub fn is_nondominated(system: &System) -> Option<bool> {
     Ratings::new(system).is_nondominated()
 }
 
-/// A system with what all its ratings are computed from.
+/// A rated system.
 #[derive(Clone, Debug)]
 pub struct Ratings<'a> {
     system: &'a System,
@@ -70,7 +72,7 @@ pub struct Ratings<'a> {
     quorums: Option<Vec<NodeSet>>,
     load: Load,
     resilience: Bounds,
-    /// How many sets of live nodes contain no quorum, by size, if they are few enough.
+    /// The number of sets of live nodes without a quorum, by size, if there are few enough.
     losing: Option<Vec<u32>>,
     nondominated: Option<bool>,
 }
@@ -79,10 +81,10 @@ impl<'a> Ratings<'a> {
     /// The number of sets of ten among twenty nodes: no system of up to twenty nodes has more minimal quorums.
     const MOST_QUORUMS_OF_TWENTY: usize = 184_756;
 
-    /// The overlaps of more quorums are not computed.
+    /// The largest number of quorums whose overlaps are computed.
     const MOST_COMPARED: usize = 2_048;
 
-    /// Rates a system: seconds for the largest, far less for the others.
+    /// Rates a system. Takes seconds for the largest, far less for the others.
     #[must_use]
     pub fn new(system: &'a System) -> Self {
         let most = match system.n() {
@@ -94,7 +96,7 @@ impl<'a> Ratings<'a> {
         let resilience = resilience::resilience(system, quorums.as_deref(), &load);
         let coalitions = quorums.as_deref().and_then(Coalitions::new);
         let by_shape = || system.structure()?.is_nondominated();
-        // A transversal that is smaller than every quorum contains none, and leaves none.
+        // A transversal smaller than every quorum contains no quorum, and neither does its complement.
         let by_transversal = || (resilience.most + 1 < system.smallest_quorum()).then_some(false);
         let by_sets = coalitions.as_ref().map(Coalitions::is_nondominated);
         let nondominated = by_sets.or_else(by_shape).or_else(by_transversal);
@@ -102,7 +104,7 @@ impl<'a> Ratings<'a> {
         Self { system, quorums, load, resilience, losing, nondominated }
     }
 
-    /// The system that is rated.
+    /// The rated system.
     #[must_use]
     pub fn system(&self) -> &'a System {
         self.system
@@ -114,27 +116,27 @@ impl<'a> Ratings<'a> {
         self.quorums.as_deref()
     }
 
-    /// How many nodes every two of the minimal quorums have in common, if there are not too many.
+    /// The overlaps of all pairs of minimal quorums, if there are not too many.
     #[must_use]
     pub fn overlaps(&self) -> Option<Overlaps> {
         self.quorums().filter(|quorums| quorums.len() <= Self::MOST_COMPARED).map(Overlaps::of)
     }
 
-    /// How often the busiest node is asked by the strategy for which that is least. One divided by it is the capacity:
-    /// how many requests in the time that a node needs for one.
+    /// The load: the busiest node's share of requests under the best strategy. Its inverse is the capacity:
+    /// the number of requests served in the time that a node needs for one.
     #[must_use]
     pub fn load(&self) -> &Load {
         &self.load
     }
 
-    /// How many crashes, of whatever nodes, are always survived.
+    /// The number of crashes that is always survived, whichever nodes crash.
     #[must_use]
     pub fn resilience(&self) -> Bounds {
         self.resilience
     }
 
-    /// Whether no other system is alive whenever this one is, and more often; `None` if the system is too large to
-    /// tell.
+    /// Whether no other system is alive whenever this one is, and more often. `None` if the system is too
+    /// large to tell.
     #[must_use]
     pub fn is_nondominated(&self) -> Option<bool> {
         self.nondominated
@@ -147,8 +149,8 @@ impl<'a> Ratings<'a> {
         failure::exact(self, crashed.clamp(0.0, 1.0))
     }
 
-    /// The same for several probabilities, exactly or else from crashes that are drawn: `random` gives numbers from 0 to
-    /// 1, and is not asked where everything is exact.
+    /// The same for several probabilities, exact or else sampled. `random` returns numbers from 0 to 1; it is
+    /// not called if everything is exact.
     pub fn failures(&self, crashed: &[f64], random: &mut dyn FnMut() -> f64) -> Vec<Failure> {
         let exact: Option<Vec<f64>> = crashed.iter().map(|&crashed| self.exact_failure(crashed)).collect();
         match exact {
@@ -157,7 +159,7 @@ impl<'a> Ratings<'a> {
         }
     }
 
-    /// How many sets of live nodes contain no quorum, by size.
+    /// The number of sets of live nodes without a quorum, by size.
     fn losing(&self) -> Option<&[u32]> {
         self.losing.as_deref()
     }

@@ -1,11 +1,10 @@
 //! J. Singer: "A theorem in finite projective geometry and some applications to number theory", Transactions of the
 //! American Mathematical Society 43(3), 1938.
 //!
-//! A plane of order q can be turned so that each point moves to the next and all points are visited. The numbers of
-//! the points of one line, counted along this walk, then have every difference exactly once: a perfect difference set
-//! of q + 1 numbers modulo q² + q + 1. The walk is multiplication by x in the field with q³ elements, whose elements
-//! are triples over the field with q: x³ is replaced by a·x² + b·x + c, and we try a, b, c until the walk visits
-//! every point.
+//! A plane of order q has a rotation that visits all points in one cycle. Numbered along this walk, the
+//! points of one line have every difference exactly once: a perfect difference set of q + 1 numbers modulo
+//! q² + q + 1. The walk is multiplication by x in the field with q³ elements, whose elements are triples over
+//! the field with q: x³ is replaced by a·x² + b·x + c, and we try a, b, c until the walk visits every point.
 
 use crate::field::{Element, Field};
 
@@ -22,13 +21,13 @@ pub(crate) fn difference_set(order: usize) -> Option<Vec<usize>> {
 /// A polynomial of degree below 3, the constant first.
 type Triple = [Element; 3];
 
-/// The times at which the walk crosses the line of those points that have no x², or `None` if it returns to its start
-/// before it has seen every point.
+/// The times at which the walk crosses the line of the points without x², or `None` if it returns to its
+/// start before it has visited every point.
 fn line_on_walk(field: &Field, cubed: Triple, order: usize) -> Option<Vec<usize>> {
     let length = order * order + order + 1;
     let (mut point, mut crossings) = ([1, 0, 0], Vec::new());
     for time in 0..length {
-        // Triples that differ by a factor are the same point: back at the start is a constant, whatever its value.
+        // Triples that differ by a factor are the same point, so any constant is the start.
         let is_at_start = point[1] == 0 && point[2] == 0;
         if is_at_start && time > 0 {
             return None;

@@ -1,9 +1,9 @@
 //! D. Peleg, A. Wool: "The availability of quorum systems", Information and Computation 123(2), 1995.
 //!
-//! One node is everybody's quorum: the central coordinator, seen as a quorum system. It costs the fewest messages,
-//! and carries all of the load. When nodes crash with probability above one half nothing is more available; below one
-//! half it gains nothing from all the nodes that might have helped. It is the one construction in which a node is not
-//! in its own quorum.
+//! One node is the quorum of every node: the central coordinator as a quorum system. It needs the fewest
+//! messages, and that node carries the whole load. When nodes crash with probability above one half no system
+//! is more available; below one half the other nodes add nothing. It is the only construction in which a node
+//! may not be in its own quorum.
 
 use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 

@@ -1,4 +1,4 @@
-//! A quorum system that has been built.
+//! A built quorum system.
 
 use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
@@ -16,15 +16,15 @@ use crate::{Construction, all, cwlog, cyclic, file, majority, plane, singleton, 
 #[derive(Clone, Debug)]
 pub struct System {
     construction: Construction,
-    /// The quorum that each node asks as long as nobody has crashed.
+    /// The quorum that each node asks while no node has crashed.
     assignment: PerNode<NodeSet>,
     rule: Rule,
 }
 
-/// Which other quorums there are.
+/// How to find the other quorums.
 #[derive(Clone, Debug)]
 enum Rule {
-    /// None but the assigned ones.
+    /// There are only the assigned ones.
     Assigned,
     Votes(Votes),
     Grid(Grid),
@@ -32,28 +32,28 @@ enum Rule {
     Wall(Wall),
 }
 
-/// The least, the mean and the most of a number over all nodes.
+/// The minimum, mean and maximum of a number over all nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The least.
+    /// The minimum.
     pub least: usize,
     /// The mean.
     pub mean: f64,
-    /// The most.
+    /// The maximum.
     pub most: usize,
 }
 
 impl System {
-    /// A system of more nodes is refused.
+    /// The largest number of nodes.
     pub const MOST_NODES: usize = 4096;
 
-    /// More quorums than these are not listed by [`System::quorums`].
+    /// The most quorums that [`System::quorums`] lists.
     pub const MOST_QUORUMS: usize = 1 << 16;
 
     /// Builds the quorums of `n` nodes and makes sure that every two meet.
     ///
     /// # Errors
-    /// Where the construction does not exist for so many nodes, and where what somebody wrote down is wrong.
+    /// If the construction does not exist for this number of nodes, or the weights, widths or file are wrong.
     pub fn build(construction: &Construction, n: usize) -> Result<Self, Refusal> {
         match n {
             0 => return Err(Refusal::new("a quorum system needs at least one node")),
@@ -73,13 +73,13 @@ impl System {
         Ok(system)
     }
 
-    /// How it was made.
+    /// Its construction.
     #[must_use]
     pub fn construction(&self) -> &Construction {
         &self.construction
     }
 
-    /// How many nodes it has: N.
+    /// The number of nodes: N.
     #[must_use]
     pub fn n(&self) -> usize {
         self.assignment.len()
@@ -108,13 +108,13 @@ impl System {
         first_disjoint(&self.assignment).map_or(Ok(()), Err)
     }
 
-    /// How many nodes the assigned quorums have.
+    /// The sizes of the assigned quorums.
     #[must_use]
     pub fn sizes(&self) -> Spread {
         Spread::of(self.assignment.values().iter().map(NodeSet::len))
     }
 
-    /// In how many of the assigned quorums each node is.
+    /// For each node, the number of assigned quorums that contain it.
     #[must_use]
     pub fn responsibilities(&self) -> PerNode<usize> {
         let mut responsibilities = PerNode::same(self.n(), 0);
@@ -124,14 +124,14 @@ impl System {
         responsibilities
     }
 
-    /// In how many of the assigned quorums the nodes are.
+    /// The spread of [`System::responsibilities`].
     #[must_use]
     pub fn responsibility(&self) -> Spread {
         Spread::of(self.responsibilities().values().iter().copied())
     }
 
-    /// A quorum of live nodes by the construction's own rule, or `None` if the crashes leave none. It meets every
-    /// assigned quorum and everything else that is chosen.
+    /// A quorum of live nodes by the construction's own rule, or `None` if the crashes leave none. It meets
+    /// every assigned and every chosen quorum.
     #[must_use]
     pub fn choose(&self, alive: &NodeSet) -> Option<NodeSet> {
         match &self.rule {
@@ -145,8 +145,8 @@ impl System {
 
     /// All quorums that contain no other, or `None` if there are more than [`System::MOST_QUORUMS`].
     ///
-    /// These are all that [`System::choose`] can come to, up to needless nodes: it finds a quorum exactly if one of
-    /// these is alive.
+    /// [`System::choose`] finds a quorum exactly if one of these is alive, and each quorum it returns
+    /// contains one of these.
     #[must_use]
     pub fn quorums(&self) -> Option<Vec<NodeSet>> {
         self.quorums_up_to(Self::MOST_QUORUMS)
@@ -163,7 +163,7 @@ impl System {
         }
     }
 
-    /// How many nodes the smallest of all quorums has.
+    /// The size of the smallest quorum.
     #[must_use]
     pub fn smallest_quorum(&self) -> usize {
         self.structure().map_or_else(|| self.sizes().least, Structure::smallest_quorum)
@@ -186,7 +186,7 @@ impl System {
         }
     }
 
-    /// What the rule knows of all its quorums. If none but the assigned ones are quorums, that is nothing.
+    /// The rule's knowledge of all its quorums; `None` if only the assigned ones are quorums.
     pub(crate) fn structure(&self) -> Option<&dyn Structure> {
         match &self.rule {
             Rule::Assigned => None,
@@ -197,8 +197,7 @@ impl System {
         }
     }
 
-    /// A quorum that is light by these weights of the nodes: the lightest of those that are assigned, or of many votes
-    /// one that is nearly so.
+    /// A quorum of small weight: the lightest assigned one, or for votes a nearly lightest one.
     pub(crate) fn lightest_quorum(&self, weights: &[f64]) -> Lightest {
         if let Rule::Votes(votes) = &self.rule {
             return Lightest { quorum: votes.light_quorum(weights), is_lightest: false };
@@ -210,7 +209,7 @@ impl System {
         Lightest { quorum, is_lightest: matches!(self.rule, Rule::Assigned) }
     }
 
-    /// About how many steps it takes to find that one.
+    /// The approximate number of steps of [`System::lightest_quorum`].
     pub(crate) fn work_of_lightest(&self) -> usize {
         match &self.rule {
             Rule::Votes(_) => 16 * self.n(),
@@ -245,9 +244,9 @@ fn by_wall(wall: Wall) -> (PerNode<NodeSet>, Rule) {
     (wall.assignment(), Rule::Wall(wall))
 }
 
-/// Whether one line of arithmetic shows that every two quorums meet, so that comparing millions of pairs of large
-/// sets would only cost time: they are all the same set, or have more than half of the votes each, or were checked
-/// to have every distance as a difference.
+/// Whether every two quorums meet by construction, so that comparing millions of pairs would only cost time:
+/// all are the same set, or each has more than half of the votes, or the cover was checked for every
+/// difference.
 fn meets_by_arithmetic(construction: &Construction) -> bool {
     match construction {
         Construction::Singleton(_) | Construction::All => true,

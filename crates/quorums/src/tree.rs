@@ -7,8 +7,8 @@
 //! (N + 1)/2. By induction two quorums of a subtree meet: both have its root, or one has a quorum of both children and the
 //! other one of at least one of them.
 //!
-//! The tree may have any number of nodes. A child that does not exist counts as crashed, so a node with a single
-//! child is always there together with it. Node i is assigned the path through i that goes to the left below it.
+//! The tree may have any number of nodes. A missing child counts as crashed, so a node with a single child is
+//! always in a quorum together with it. Node i is assigned the path through i that goes left below it.
 
 use doorway_core::{NodeId, NodeSet, PerNode};
 
@@ -23,7 +23,7 @@ impl Tree {
         Self { n }
     }
 
-    /// For each node the path from the root through it, and on to the left.
+    /// For each node, the path from the root through it, then to the left.
     pub(crate) fn assignment(self) -> PerNode<NodeSet> {
         PerNode::from_fn(self.n, |node| {
             let up = std::iter::successors(Some(node.index()), |&place| (place > 0).then(|| (place - 1) / 2));
@@ -81,7 +81,7 @@ impl Tree {
         self.left(place).is_none()
     }
 
-    /// How many nodes it has.
+    /// The number of nodes.
     pub(crate) fn n(self) -> usize {
         self.n
     }

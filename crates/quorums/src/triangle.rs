@@ -2,9 +2,9 @@
 //! Finite Sets, 1975; D. Peleg, A. Wool: "Crumbling walls: a class of practical and efficient quorum systems",
 //! Distributed Computing 10(2), 1997.
 //!
-//! The wall whose rows have 1, 2, 3, … nodes. Row i and a representative of each of the rows below are always as many
-//! nodes as there are rows, so all quorums have the same size, about √(2N). Nodes that do not fill a last row are
-//! placed as [`Wall::by_rule`] says.
+//! The wall whose rows have 1, 2, 3, … nodes. Row i with a representative of each row below always has as
+//! many nodes as there are rows, so all quorums have the same size, about √(2N). [`Wall::by_rule`] places
+//! nodes that do not fill a last row.
 
 use crate::wall::Wall;
 

@@ -1,19 +1,18 @@
 //! M. Maekawa: "A √N algorithm for mutual exclusion in decentralized systems", ACM Transactions on Computer Systems
 //! 3(2), 1985.
 //!
-//! For numbers of nodes that no plane has, take the least plane that is large enough and write, in place of each node
-//! that does not exist, everywhere the same node that does. Lines that met in the missing node now meet in its
-//! substitute. Quorums have at most q + 1 nodes and every node is in its own, but the load is no longer equal: the
-//! substitutes are spread over as many nodes as possible, so that nobody stands in for two before everybody stands
-//! in for one.
+//! For a number of nodes that has no plane, take the smallest larger plane and replace each missing node
+//! everywhere by the same existing one. Lines that met in the missing node now meet in its substitute.
+//! Quorums have at most q + 1 nodes and every node is in its own, but the load is no longer equal.
+//! Substitution goes round robin: no node replaces two missing ones before every node replaces one.
 //!
-//! Fewer than seven nodes are cut from the plane of order 2, the least there is; one node is its own quorum.
+//! Fewer than seven nodes are cut from the plane of order 2, the smallest; a single node is its own quorum.
 
 use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
 use crate::{field, plane};
 
-/// For each of `n` nodes the line that it has in the larger plane, as far as it exists.
+/// For each of `n` nodes, its line in the larger plane with missing nodes replaced.
 pub(crate) fn assignment(n: usize) -> Result<PerNode<NodeSet>, Refusal> {
     let order = field::orders().find(|&order| plane::size(order) >= n).ok_or_else(|| refusal(n))?;
     let plane = plane::of_order(order);
@@ -37,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn quorums_are_no_larger_than_the_lines_they_are_cut_from() {
+    fn quorums_are_no_larger_than_their_lines() {
         for (n, order) in [(6, 2), (8, 3), (10, 3), (12, 3), (14, 4), (40, 7), (64, 8), (1000, 32)] {
             assert!(sizes(n).1 <= order + 1, "{n}: {:?}", sizes(n));
         }
@@ -50,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_has_a_plane_gets_it_whole() {
+    fn a_size_with_a_plane_gets_the_whole_plane() {
         for order in [2, 3, 4, 5, 7] {
             let n = plane::size(order);
             assert_eq!(assignment(n), plane::assignment(n));

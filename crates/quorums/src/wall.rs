@@ -1,13 +1,15 @@
 //! D. Peleg, A. Wool: "Crumbling walls: a class of practical and efficient quorum systems", Distributed Computing
 //! 10(2), 1997.
 //!
-//! The nodes are the bricks of a wall, in rows that may have different widths. A quorum is one whole row with one
-//! representative of each row below it: of two quorums the one with the higher row has a representative in the row of
-//! the other, or they share the row. The wall wastes nothing if its top row has one brick and the others have at
-//! least two; a row of one brick further down is a quorum together with what is below it, and no row above matters.
+//! The nodes are the bricks of a wall, in rows that may have different widths. A quorum is one whole row with
+//! one representative of each row below it: of two quorums, the one with the higher row has a representative
+//! in the row of the other, or both share the row. Every node matters if the top row has one brick and the
+//! others at least two; a row of one brick further down forms a quorum with the rows below it, so the rows
+//! above do not matter.
 //!
-//! Node i is assigned a smallest quorum that contains it: its own row, or a higher one with i as representative where
-//! that is smaller; of equal ones that with the lowest row. The representatives are spread by the number of the node.
+//! Node i is assigned a smallest quorum that contains it: its own row, or a higher one with i as
+//! representative where that is smaller; among equals the lowest row. The node's number spreads the
+//! representatives.
 
 use std::ops::Range;
 
@@ -38,11 +40,12 @@ impl Wall {
         Ok(Self::stacked(widths))
     }
 
-    /// The wall of `n` nodes whose rows have the widths of a rule, which is asked with 1, 2, 3, …
+    /// The wall of `n` nodes whose i-th row from 1 has `width(i)` nodes.
     ///
-    /// What is left below the last full row is a row of its own if only one node is missing from it. Fewer nodes would
-    /// be a row that is in every small quorum, or a single node that decides alone; they widen the lowest rows
-    /// instead, by one each. So the top row keeps its one node, but for two nodes, which are one row.
+    /// The nodes left below the last full row form a row of their own if it is only one node short. A shorter
+    /// row would be in every small quorum, or a single node that decides alone; so fewer nodes widen the
+    /// lowest rows instead, by one each. Thus the top row keeps its one node, except for n = 2, which is one
+    /// row.
     pub(crate) fn by_rule(n: usize, width: impl Fn(usize) -> usize) -> Self {
         let (mut widths, mut left) = (Vec::new(), n);
         let mut next = width(1);
@@ -68,7 +71,7 @@ impl Wall {
         Self { rows: rows.collect() }
     }
 
-    /// For each node a smallest quorum that contains it.
+    /// For each node, a smallest quorum that contains it.
     pub(crate) fn assignment(&self) -> PerNode<NodeSet> {
         let assigned = self.rows.iter().enumerate().flat_map(|(row, nodes)| {
             let whole = self.best_row_down_to(row);
@@ -77,7 +80,7 @@ impl Wall {
         PerNode::from(assigned.collect::<Vec<_>>())
     }
 
-    /// Among the rows from the top to `lowest`, the one that makes the smallest quorum.
+    /// The row from the top to `lowest` that makes the smallest quorum.
     fn best_row_down_to(&self, lowest: usize) -> usize {
         let size = |row: usize| self.rows[row].len() + self.rows.len() - row;
         (0..=lowest).rev().min_by_key(|&row| size(row)).expect("there is a row")
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_bottom_row_is_represented_and_not_asked_as_a_whole() {
+    fn a_wide_bottom_row_is_only_represented() {
         let wall = Wall::new(&[1, 2, 100], 103).expect("sums up");
         assert!(wall.assignment().values().iter().all(|quorum| quorum.len() == 3));
     }
@@ -173,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_makes_a_row_or_widens_the_lowest_ones() {
+    fn leftover_nodes_form_a_row_or_widen_the_lowest_ones() {
         let triangle = |n| widths(&crate::triangle::wall(n));
         assert_eq!([triangle(1), triangle(2), triangle(3)], [vec![1], vec![2], vec![1, 2]]);
         assert_eq!([triangle(4), triangle(5), triangle(6)], [vec![1, 3], vec![1, 2, 2], vec![1, 2, 3]]);
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn walls_by_rule_have_all_nodes_one_on_top_and_at_least_two_below() {
+    fn walls_by_rule_have_one_node_on_top_and_two_or_more_below() {
         for n in 3..=4096 {
             for wall in [crate::triangle::wall(n), crate::cwlog::wall(n)] {
                 let widths = widths(&wall);

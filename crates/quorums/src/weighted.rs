@@ -1,8 +1,8 @@
 //! D. K. Gifford: "Weighted voting for replicated data", 7th ACM Symposium on Operating Systems Principles, 1979.
 //!
-//! Every node has a number of votes, and nodes with more than half of all votes are a quorum: two such sets cannot be
-//! disjoint, or there would be more votes than there are. Reliable nodes get many votes; a node may have none. Node i
-//! is assigned itself and the nodes after it in the ring until the votes suffice.
+//! Every node has a number of votes, and any set with more than half of all votes is a quorum: two such sets
+//! cannot be disjoint. Reliable nodes get many votes; a node may have none. Node i is assigned itself and the
+//! following nodes of the ring that have votes, until they reach a majority.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ pub(crate) struct Votes {
     weights: PerNode<u64>,
     /// The nodes that have a vote, most votes first.
     ranking: Vec<NodeId>,
-    /// The sum of all votes. So wide that the sum of 4,096 weights, and twice that, always fits.
+    /// The sum of all votes. 128 bits hold twice the sum of 4,096 weights.
     total: u128,
 }
 
@@ -37,7 +37,7 @@ impl Votes {
         Ok(Self { weights, ranking, total })
     }
 
-    /// For each node itself and then whoever follows and has a vote, until the votes suffice.
+    /// For each node: itself, then the following nodes that have votes, until they reach a majority.
     pub(crate) fn assignment(&self) -> PerNode<NodeSet> {
         let n = self.weights.len();
         PerNode::from_fn(n, |node| {
@@ -46,8 +46,8 @@ impl Votes {
         })
     }
 
-    /// The live nodes with the most votes, as few as suffice. The last to join has the fewest votes and was needed, so
-    /// nobody can be left out.
+    /// The fewest live nodes with the most votes that reach a majority. The last one added has the fewest
+    /// votes and was needed, so the quorum is minimal.
     pub(crate) fn choose(&self, alive: &NodeSet) -> Option<NodeSet> {
         self.gather(self.ranking.iter().copied().filter(|&node| alive.contains(node)))
     }
@@ -64,8 +64,8 @@ impl Votes {
         None
     }
 
-    /// All minimal quorums, unless there are more than `most`. They are counted first, because their number is found
-    /// faster than the sets are made.
+    /// All minimal quorums, unless there are more than `most`. It counts them first, because counting is
+    /// faster than building the sets.
     pub(crate) fn quorums(&self, most: usize) -> Option<Vec<NodeSet>> {
         let mut count = 0;
         let counted = self.visit(&mut |_| {
@@ -87,9 +87,9 @@ impl Votes {
         self.visit_from(0, self.total, &mut Vec::new(), 0, each)
     }
 
-    /// Completes `chosen`, who have `votes`, in every minimal way with nodes from place `next` of the ranking on,
-    /// which have `rest` votes. Going down the ranking, whoever completes a set has the fewest votes in it: that is
-    /// why each set found is minimal, and found once.
+    /// Completes `chosen`, which has `votes`, in every minimal way with the nodes from place `next` of the
+    /// ranking on, which have `rest` votes. The ranking descends, so the node that completes a set has the
+    /// fewest votes in it: each set is minimal and found once.
     fn visit_from(
         &self,
         next: usize,
@@ -125,8 +125,8 @@ impl Votes {
         self.total
     }
 
-    /// A minimal quorum that is light by these weights of the nodes, though not always the lightest: votes that cost
-    /// little come first, and then whoever is not needed goes.
+    /// A minimal quorum of small weight, though not always the lightest: it takes the cheapest votes first,
+    /// then drops nodes that are not needed.
     pub(crate) fn light_quorum(&self, weights: &[f64]) -> NodeSet {
         let price = |node: NodeId| weights[node.index()] / self.weights[node] as f64;
         let mut order = self.ranking.clone();
@@ -151,5 +151,5 @@ impl Votes {
     }
 }
 
-/// What to do with each quorum, and whether to go on.
+/// Called with each quorum; decides whether to continue.
 type Each<'a> = &'a mut dyn FnMut(&[NodeId]) -> ControlFlow<()>;

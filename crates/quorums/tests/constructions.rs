@@ -1,4 +1,5 @@
-//! What every construction promises, for every number of nodes up to 64, checked without the crate's own checks.
+//! The guarantees of every construction, for every number of nodes up to 64, checked independently of the
+//! crate.
 
 use doorway_core::{NodeId, NodeSet};
 use doorway_quorums::{Construction, System, is_projective_plane};
@@ -34,7 +35,7 @@ fn some_weights(n: usize) -> String {
     format!("weighted:{}", weights.join(","))
 }
 
-/// Widths of `n` nodes in all: rows of 3, 1, 4, 1, 5, … with a single node somewhere in the middle.
+/// A wall of `n` nodes with rows of 3, 1, 4, 1, 5, …: some rows in the middle have a single node.
 fn some_wall(n: usize) -> String {
     let (mut widths, mut left) = (Vec::new(), n);
     for width in [3, 1, 4, 1, 5, 9, 2, 6].into_iter().cycle() {
@@ -74,7 +75,7 @@ fn every_two_quorums_meet_and_every_node_is_in_its_own() {
 }
 
 #[test]
-fn assigned_quorums_contain_one_of_the_listed_and_nothing_listed_contains_another() {
+fn assigned_quorums_contain_a_listed_one_and_listed_ones_are_minimal() {
     for n in 1..=18 {
         for word in all_words(n) {
             let system = build(&word, n);
@@ -116,7 +117,7 @@ fn chooses_exactly_where_a_quorum_is_alive(word: &str, n: usize) {
 }
 
 #[test]
-fn after_any_crashes_up_to_nine_nodes_choose_the_right_quorum() {
+fn up_to_nine_nodes_choose_a_live_quorum_after_any_crashes() {
     for n in 1..=9 {
         for word in all_words(n) {
             chooses_exactly_where_a_quorum_is_alive(&word, n);
@@ -125,14 +126,14 @@ fn after_any_crashes_up_to_nine_nodes_choose_the_right_quorum() {
 }
 
 #[test]
-fn after_any_crashes_the_trees_of_seven_and_fifteen_choose_the_right_quorum() {
+fn larger_trees_choose_a_live_quorum_after_any_crashes() {
     chooses_exactly_where_a_quorum_is_alive("tree", 7);
     chooses_exactly_where_a_quorum_is_alive("tree", 12);
     chooses_exactly_where_a_quorum_is_alive("tree", 15);
 }
 
 #[test]
-fn the_trees_rule_agrees_with_its_definition_written_as_a_predicate() {
+fn the_trees_rule_agrees_with_its_definition() {
     fn has_quorum(alive: &NodeSet, place: usize, n: usize) -> bool {
         let is_alive = place <= n && alive.contains(NodeId::new(place - 1));
         let child = |place| place <= n && has_quorum(alive, place, n);
@@ -151,7 +152,7 @@ fn the_trees_rule_agrees_with_its_definition_written_as_a_predicate() {
 }
 
 #[test]
-fn quorums_are_as_many_and_as_large_as_counted_by_hand() {
+fn numbers_and_sizes_of_quorums_agree_with_hand_counts() {
     let figures = |word: &str, n| {
         let quorums = build(word, n).quorums().expect("few enough");
         let sizes = || quorums.iter().map(NodeSet::len);
@@ -193,7 +194,7 @@ fn failure(word: &str, n: usize, p: f64) -> i64 {
 }
 
 #[test]
-fn crashes_leave_no_quorum_as_often_as_specified() {
+fn failure_probabilities_are_as_specified() {
     let both = |word, n| (failure(word, n, 0.1), failure(word, n, 0.2));
     assert_eq!(both("plane", 7), (68, 505));
     assert_eq!(both("majority", 7), (27, 333));
@@ -237,7 +238,7 @@ fn sizes_and_responsibilities_are_as_specified() {
 }
 
 #[test]
-fn weights_decide_who_is_asked() {
+fn weights_decide_which_nodes_are_asked() {
     let system = build("weighted:5,1,1,1,1", 5);
     assert_eq!(system.choose(&NodeSet::first(5)), Some(set(&[1])));
     assert_eq!(system.choose(&set(&[2, 3, 4, 5])), None);
@@ -274,7 +275,7 @@ fn quorums_in_a_file_that_do_not_meet_are_refused() {
 }
 
 #[test]
-fn numbers_of_nodes_that_make_no_sense_are_refused_by_every_construction() {
+fn every_construction_refuses_zero_and_too_many_nodes() {
     for word in FOR_EVERY_N.into_iter().chain(["plane", "weighted:1", "wall:1"]) {
         assert_eq!(refusal(word, 0), "a quorum system needs at least one node");
         assert_eq!(refusal(word, 4097), "a quorum system has at most 4096 nodes, not 4097");
@@ -286,7 +287,7 @@ fn numbers_of_nodes_that_make_no_sense_are_refused_by_every_construction() {
 }
 
 #[test]
-fn what_does_not_fit_the_number_of_nodes_is_refused_in_one_sentence() {
+fn a_wrong_number_of_nodes_is_refused_in_one_sentence() {
     assert_eq!(refusal("singleton:6", 5), "node 6 cannot decide for all: there are only nodes 1 to 5");
     assert_eq!(refusal("weighted:3,1,1", 4), "there are 3 weights for 4 nodes: each node needs one");
     assert_eq!(refusal("weighted:0,0", 2), "all weights are 0: at least one node needs a vote");

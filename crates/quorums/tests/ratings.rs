@@ -1,4 +1,4 @@
-//! The ratings of the literature, and what can be said of any system by counting.
+//! Compares the ratings with the literature and with brute-force enumeration.
 
 use doorway_core::{NodeId, NodeSet, PerNode};
 use doorway_quorums::{
@@ -25,7 +25,7 @@ fn failure(word: &str, n: usize, crashed: f64) -> String {
     format!("{failure:.4}")
 }
 
-/// Numbers from 0 to 1 that look like chance, from a seed (G. Marsaglia: "Xorshift RNGs", 2003).
+/// Pseudorandom numbers from 0 to 1 (G. Marsaglia: "Xorshift RNGs", 2003).
 fn chance(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -110,7 +110,7 @@ fn resiliences_are_those_of_the_literature() {
 }
 
 #[test]
-fn a_wall_is_not_dominated_exactly_if_its_top_has_one_node_and_no_other_row_has() {
+fn a_wall_is_nondominated_exactly_if_only_its_top_has_one_node() {
     for (widths, expected) in [
         (vec![1, 2], true),
         (vec![1, 2, 4], true),
@@ -128,12 +128,12 @@ fn a_wall_is_not_dominated_exactly_if_its_top_has_one_node_and_no_other_row_has(
         let system = System::build(&Construction::Wall(widths.clone()), n).expect("the widths sum up");
         assert_eq!(is_nondominated(&system), Some(expected), "{widths:?}");
     }
-    // Nodes above a row of one node are in no minimal quorum: without them the wall is as the rule wants it.
+    // Nodes above a row of one node are in no minimal quorum; the rest of the wall satisfies the rule.
     assert_eq!(is_nondominated(&build("wall:3,1,2", 6)), Some(true));
 }
 
 #[test]
-fn who_is_dominated() {
+fn domination_of_each_construction() {
     let nondominated = |word: &str, n| is_nondominated(&build(word, n));
     for n in [1, 3, 5, 19, 21, 4095] {
         assert_eq!((nondominated("majority", n), nondominated("majority", n + 1)), (Some(true), Some(false)));
@@ -154,8 +154,8 @@ fn who_is_dominated() {
     assert_eq!(nondominated(&format!("weighted:{}", large.join(",")), 30), None, "too many sums to try");
 }
 
-/// The load by the definition: the strategy asks quorums only, the busiest node has the load, and every quorum weighs
-/// as much.
+/// Checks the load by its definition: the strategy asks quorums only, the busiest node has the load, and
+/// every quorum weighs at least as much.
 fn recheck(system: &System, certificate: &Certificate, load: Fraction) {
     let quorums = system.quorums().expect("few");
     let requests: u128 = certificate.strategy.iter().map(|(_, share)| share).sum();
@@ -176,7 +176,7 @@ fn recheck(system: &System, certificate: &Certificate, load: Fraction) {
 }
 
 #[test]
-fn every_small_load_comes_with_a_certificate_that_additions_confirm() {
+fn every_small_load_has_a_valid_certificate() {
     let shapes =
         (1..=13).flat_map(|n| ["majority", "grid", "tree", "triangle", "cwlog"].map(|word| build(word, n)));
     for system in sets().into_iter().chain(shapes) {
@@ -188,7 +188,7 @@ fn every_small_load_comes_with_a_certificate_that_additions_confirm() {
 }
 
 #[test]
-fn a_wrong_certificate_is_not_accepted() {
+fn a_wrong_certificate_is_rejected() {
     let wall = build("wall:1,2,4", 7);
     let (quorums, right) = (wall.quorums().expect("few"), load(&wall).certificate.expect("small"));
     for place in 0..right.strategy.len() {
@@ -210,7 +210,7 @@ fn a_wrong_certificate_is_not_accepted() {
 }
 
 #[test]
-fn resilience_is_what_all_sets_of_crashes_say() {
+fn resilience_agrees_with_an_enumeration_of_crashes() {
     for system in sets() {
         let n = system.n();
         let nodes = |bits: usize| NodeId::first(n).filter(move |node| bits >> node.index() & 1 == 1);
@@ -227,7 +227,7 @@ fn resilience_is_what_all_sets_of_crashes_say() {
 }
 
 #[test]
-fn failure_is_what_all_sets_of_crashes_say() {
+fn failure_agrees_with_an_enumeration_of_crashes() {
     for system in sets().into_iter().filter(|system| system.n() <= 12) {
         let n = system.n();
         let alive =
@@ -244,8 +244,8 @@ fn failure_is_what_all_sets_of_crashes_say() {
 }
 
 #[test]
-fn drawn_crashes_come_with_an_interval_that_holds_the_truth() {
-    // A majority as a file has no shape, and 21 nodes are too many to look at all sets.
+fn sampled_crashes_have_an_interval_that_contains_the_exact_value() {
+    // A majority from a file has no shape, and 21 nodes are too many to enumerate.
     let line = |i: usize| {
         format!(
             "{}: {}\n",
@@ -265,7 +265,7 @@ fn drawn_crashes_come_with_an_interval_that_holds_the_truth() {
     assert_eq!(failures, ratings.failures(&[0.1, 0.0, 1.0], &mut chance(7)), "a seed gives the same again");
 }
 
-/// The probability that no `run` neighbours in a ring of `n` are alive, by looking at all sets.
+/// The probability that no `run` neighbours in a ring of `n` are alive, by enumeration.
 fn consecutive_run_failure(n: u32, run: u32, crashed: f64) -> f64 {
     let (all, window) = ((1_u64 << n) - 1, (1_u64 << run) - 1);
     let has_run = |bits: u64| {
@@ -298,7 +298,7 @@ fn large_systems_have_bounds_that_hold() {
 
 #[test]
 fn votes_bound_the_load_by_a_half() {
-    // Votes of so many different sizes that only bounds are known, and so equal that the load is nearly a half.
+    // Too many distinct votes for an exact load, but so equal that it is nearly a half.
     for n in [65, 100] {
         let weights: Vec<String> = (0..n).map(|i| (1000 + i).to_string()).collect();
         let load = load(&build(&format!("weighted:{}", weights.join(",")), n));
@@ -307,7 +307,7 @@ fn votes_bound_the_load_by_a_half() {
 }
 
 #[test]
-fn a_node_in_every_quorum_carries_all_of_the_load() {
+fn a_node_in_every_quorum_carries_the_whole_load() {
     let line = |i: usize| format!("{}: 1 {} {}\n", i + 1, i % 99 + 2, (i + 1) % 99 + 2);
     let system = written(&(0..100).map(line).collect::<String>(), 100);
     let load = load(&system);
@@ -328,7 +328,7 @@ fn overlaps_are_counted_by_pairs() {
 }
 
 #[test]
-fn shapes_tell_where_the_nodes_stand() {
+fn shapes_give_the_layout_of_the_nodes() {
     let numbers = |rows: &[Vec<NodeId>]| -> Vec<Vec<u32>> {
         rows.iter().map(|row| row.iter().map(|node| node.number()).collect()).collect()
     };

@@ -1,31 +1,31 @@
-//! The agenda: what is due when, in the order in which it was put down.
+//! The agenda: a priority queue of events by tick, first in first out within a tick.
 //!
-//! A timing wheel (G. Varghese, A. Lauck, "Hashed and hierarchical timing wheels", 1987) for the near future and a
-//! sorted map for the rest. What is due at the same tick comes in the order of scheduling, always: when a tick of the
-//! far future comes within the wheel's reach, all that was put down for it so far moves to the wheel at once.
+//! A timing wheel (G. Varghese, A. Lauck, "Hashed and hierarchical timing wheels", 1987) for the near future
+//! and a sorted map for the rest. Events of one tick always come in the order of scheduling: when a tick
+//! comes within the wheel's reach, all its events move from the map to the wheel at once.
 
 use std::collections::BTreeMap;
 
 use doorway_core::Ticks;
 
-/// How many ticks the wheel reaches; a power of two.
+/// The reach of the wheel in ticks; a power of two.
 const REACH: u64 = 1_024;
 const WORDS: usize = (REACH / 64) as usize;
 
-/// What is due when.
+/// Events by tick.
 pub struct Agenda<T> {
     now: u64,
-    /// What is due now and was not taken yet, the next one last.
+    /// The events due now, in reverse order.
     current: Vec<T>,
-    /// What was put down for now since then.
+    /// Events scheduled for now since the tick began.
     added: Vec<T>,
-    /// What is due at each of the next ticks, by the tick's remainder.
+    /// The events of each of the next ticks, by tick modulo [`REACH`].
     wheel: Vec<Vec<T>>,
-    /// A bit for each slot of the wheel that is not empty.
+    /// One bit per slot of the wheel, set if it is not empty.
     filled: [u64; WORDS],
-    /// What is due later.
+    /// Events beyond the wheel's reach.
     far: BTreeMap<u64, Vec<T>>,
-    /// Emptied slots with their room, so that a burst costs its memory once, not once per tick.
+    /// Empty slots that keep their capacity, so that a burst allocates once, not once per tick.
     spare: Vec<Vec<T>>,
 }
 
@@ -44,19 +44,19 @@ impl<T> Agenda<T> {
         }
     }
 
-    /// The present.
+    /// The current tick.
     #[must_use]
     pub fn now(&self) -> Ticks {
         Ticks(self.now)
     }
 
-    /// Puts something down for the tick `at`; what is over is due now.
+    /// Schedules an event for the tick `at`, or for now if that is past.
     #[inline(always)]
     pub fn put(&mut self, at: Ticks, what: T) {
         self.list_for(at).push(what);
     }
 
-    /// Puts something down for now, before all else that is due now.
+    /// Schedules an event for now, before all others that are due now.
     pub fn put_first(&mut self, what: T) {
         self.current.push(what);
     }
@@ -80,7 +80,7 @@ impl<T> Agenda<T> {
         }
     }
 
-    /// When the next thing is due.
+    /// The tick of the next event.
     #[inline]
     #[must_use]
     pub fn next_time(&self) -> Option<Ticks> {
@@ -90,7 +90,7 @@ impl<T> Agenda<T> {
         self.later_time()
     }
 
-    /// Whether something is due at the present tick.
+    /// Whether an event is due at the current tick.
     #[inline]
     #[must_use]
     pub fn is_something_due_now(&self) -> bool {
@@ -108,7 +108,7 @@ impl<T> Agenda<T> {
         self.now.saturating_add(1)
     }
 
-    /// The first filled slot after the current one, going round.
+    /// The first filled slot after the current one, wrapping around.
     fn next_filled(&self) -> Option<u64> {
         let start = self.next_tick() % REACH;
         let (word, bit) = ((start / 64) as usize, start % 64);
@@ -124,7 +124,7 @@ impl<T> Agenda<T> {
             .map(|(w, bits)| slot_in(w, bits))
     }
 
-    /// The next thing that is due; its time is now the present.
+    /// Removes the next event and advances to its tick.
     #[inline]
     pub fn take(&mut self) -> Option<T> {
         let next = self.current.pop();
@@ -142,12 +142,12 @@ impl<T> Agenda<T> {
         self.current.pop()
     }
 
-    /// Moves the present to `to`; nothing may be due before.
+    /// Advances to the tick `to`; no event may be due before.
     pub fn advance(&mut self, to: Ticks) {
         if to.0 <= self.now {
             return;
         }
-        debug_assert!(!self.is_something_due_now(), "something is still due at {}", self.now);
+        debug_assert!(!self.is_something_due_now(), "an event is still due at {}", self.now);
         self.now = to.0;
         while let Some(entry) = self.far.first_entry()
             && *entry.key() - self.now < REACH
@@ -160,21 +160,21 @@ impl<T> Agenda<T> {
         let slot = (self.now % REACH) as usize;
         self.filled[slot / 64] &= !(1 << (slot % 64));
         let due = std::mem::take(&mut self.wheel[slot]);
-        let room = std::mem::replace(&mut self.current, due);
+        let spare = std::mem::replace(&mut self.current, due);
         self.current.reverse();
-        if room.capacity() > 0 {
-            self.spare.push(room);
+        if spare.capacity() > 0 {
+            self.spare.push(spare);
         }
     }
 
-    /// How many things are due, now or later.
+    /// The number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         let lists = self.wheel.iter().chain(self.far.values());
         self.current.len() + self.added.len() + lists.map(Vec::len).sum::<usize>()
     }
 
-    /// All that is due, in no particular order.
+    /// All events, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.current
             .iter()
@@ -190,7 +190,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn it_agrees_with_a_sorted_list_whatever_is_put_down_when() {
+    fn it_agrees_with_a_sorted_list() {
         let mut random = Random::new(3, 0);
         let (mut agenda, mut list) = (Agenda::new(), Vec::new());
         let mut number = 0_u64;
@@ -211,18 +211,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_life_with_a_far_future_takes_no_more_memory_than_a_short_one() {
+    fn memory_does_not_grow_with_the_length_of_a_run() {
         let mut agenda = Agenda::new();
         for _ in 0..100_000 {
             let now = agenda.now();
             [2, 700, 1_500, 5_000].into_iter().for_each(|ahead| agenda.put(now + Ticks(ahead), ahead));
             assert!([(); 4].map(|()| agenda.take()).iter().all(Option::is_some));
         }
-        assert!(agenda.spare.len() <= REACH as usize, "{} emptied slots are kept", agenda.spare.len());
+        assert!(agenda.spare.len() <= REACH as usize, "{} spare slots", agenda.spare.len());
     }
 
     #[test]
-    fn what_is_put_down_first_comes_before_all_else_of_its_tick() {
+    fn put_first_comes_before_all_events_of_its_tick() {
         let mut agenda = Agenda::new();
         ["a", "c", "d"].into_iter().for_each(|what| agenda.put(Ticks(7), what));
         assert_eq!(agenda.take(), Some("a"));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn things_of_one_tick_come_in_the_order_in_which_they_were_put_down_from_near_or_far() {
+    fn events_of_one_tick_keep_their_order_from_wheel_and_map() {
         let mut agenda = Agenda::new();
         agenda.put(Ticks(3_000), "from afar");
         agenda.put(Ticks(2_500), "a step closer");

@@ -1,4 +1,4 @@
-//! The applications: one at each node, which think, ask, stay inside and leave.
+//! The applications, one at each node: they think, request, hold and release.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use doorway_core::{NodeId, Ticks};
 use crate::random::Random;
 use crate::settings::{Load, Settings, Span};
 
-/// All applications of a run. Each has at most one alarm, which ends its present stage.
+/// All applications of a run. Each has at most one alarm, which ends its current stage.
 pub struct Applications {
     load: Load,
     hold: Span,
@@ -17,40 +17,40 @@ pub struct Applications {
     /// Requests that are still to be issued.
     quota: u64,
     stages: Vec<Stage>,
-    /// When each application asked for the entry that it waits for or is in.
+    /// When each application made its current request.
     asked_at: Vec<Ticks>,
     alarms: BinaryHeap<Reverse<(Ticks, NodeId)>>,
-    /// How many are between asking and leaving.
+    /// The number of applications between request and release.
     busy: usize,
 }
 
-/// Where an application is. With a local latency its node hears of it later.
+/// The stage of an application. With a local latency its node learns of it later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// It does not want anything, for good or until it is told.
+    /// It has no request and no alarm.
     Idle,
-    /// It will ask when its alarm rings.
+    /// It makes a request when its alarm rings.
     Thinking,
-    /// It has asked; its node hears it when the alarm rings.
+    /// It has made a request, which reaches its node when the alarm rings.
     Asking,
-    /// Its node has heard it.
+    /// Its node has the request.
     Waiting,
-    /// Its node was let in; it hears of it when the alarm rings.
+    /// Its node has entered; the application learns of it when the alarm rings.
     Admitted,
-    /// It is inside, and leaves when the alarm rings.
+    /// It is inside and leaves when the alarm rings.
     Inside,
-    /// It has left; its node hears it when the alarm rings, and with it the next request if there is one.
+    /// It has left; the release, and the next request if there is one, reach its node when the alarm rings.
     Leaving {
-        /// Whether it has asked again in the same breath.
+        /// Whether it has made the next request at the same time.
         asks_again: bool,
     },
 }
 
 impl Applications {
-    /// The moment at which a node asked that was inside from the start.
+    /// The request time of a node that started inside.
     pub const NEVER: Ticks = Ticks(u64::MAX);
 
-    /// The applications of these settings; nobody has an alarm yet.
+    /// The applications of these settings, without alarms.
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let n = settings.nodes;
@@ -90,67 +90,67 @@ impl Applications {
         self.alarms = alarms.into();
     }
 
-    /// Puts an application inside from the start.
+    /// Starts an application inside.
     pub fn begin_inside(&mut self, node: NodeId) {
         self.busy += 1;
         self.go_inside(node, Ticks(0));
     }
 
-    /// When the next alarm rings.
+    /// The time of the next alarm.
     #[inline]
     #[must_use]
     pub fn next_alarm(&self) -> Option<Ticks> {
         self.alarms.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// Whose alarm it is, and which stage it ends.
+    /// Takes the next alarm: its node, and the stage that it ends.
     pub fn ring(&mut self) -> Option<(NodeId, Stage)> {
         let Reverse((_, node)) = self.alarms.pop()?;
         Some((node, self.stages[node.index()]))
     }
 
-    /// Where an application is.
+    /// The stage of an application.
     #[must_use]
     pub fn stage(&self, node: NodeId) -> Stage {
         self.stages[node.index()]
     }
 
-    /// When it asked.
+    /// When it made its request.
     #[must_use]
     pub fn asked_at(&self, node: NodeId) -> Ticks {
         self.asked_at[node.index()]
     }
 
-    /// How long words between an application and its node are under way.
+    /// The latency between an application and its node.
     #[must_use]
     pub fn local_latency(&self) -> Ticks {
         self.local_latency
     }
 
-    /// How many requests were not issued yet.
+    /// The number of requests not issued yet.
     #[must_use]
     pub fn unissued(&self) -> u64 {
         self.quota
     }
 
-    /// Whether nobody is between asking and leaving.
+    /// Whether no application is between request and release.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.busy == 0
     }
 
-    /// Moves an application to a stage that no alarm ends.
+    /// Moves an application to a stage without an alarm.
     pub fn go(&mut self, node: NodeId, stage: Stage) {
         self.stages[node.index()] = stage;
     }
 
-    /// Moves an application to a stage that an alarm ends.
+    /// Moves an application to a stage that ends with an alarm at `until`.
     pub fn go_until(&mut self, node: NodeId, stage: Stage, until: Ticks) {
         self.stages[node.index()] = stage;
         self.alarms.push(Reverse((until, node)));
     }
 
-    /// An application asks at the moment `at`, if there are requests left to issue. Tells whether it did.
+    /// Issues a request of an application at time `at`, if any are left. Returns whether it did.
     pub fn ask(&mut self, node: NodeId, at: Ticks) -> bool {
         if self.quota == 0 {
             self.go(node, Stage::Idle);
@@ -166,13 +166,13 @@ impl Applications {
         true
     }
 
-    /// An application enters and will leave after its time inside.
+    /// Moves an application inside, until its hold time is over.
     pub fn go_inside(&mut self, node: NodeId, now: Ticks) {
         let hold = Ticks(self.random.ticks(self.hold));
         self.go_until(node, Stage::Inside, now + hold);
     }
 
-    /// An application leaves; tells whether it wants in again at once.
+    /// An application leaves. Returns whether it requests again at once.
     pub fn leave(&mut self, node: NodeId) -> bool {
         self.busy -= 1;
         self.go(node, Stage::Idle);
@@ -184,8 +184,8 @@ impl Applications {
         }
     }
 
-    /// The node of an application that left at the moment `left`, and did not ask again, knows it: the application
-    /// thinks before it asks again, if it ever does.
+    /// The node of an application that left at time `left` without a new request has the release: the
+    /// application now thinks, if it will request again.
     pub fn rest(&mut self, node: NodeId, left: Ticks) {
         self.go(node, Stage::Idle);
         if let Load::Light(mean) = self.load
@@ -196,8 +196,8 @@ impl Applications {
         }
     }
 
-    /// An application is gone with its node.
-    pub fn bury(&mut self, node: NodeId) {
+    /// An application stops with its node.
+    pub fn crash(&mut self, node: NodeId) {
         let is_at_rest =
             |stage| matches!(stage, Stage::Idle | Stage::Thinking | Stage::Leaving { asks_again: false });
         let was_busy = !is_at_rest(self.stage(node));
@@ -205,7 +205,7 @@ impl Applications {
         self.go(node, Stage::Idle);
     }
 
-    /// When the system is quiet under an isolated load: who asks next, of those that live.
+    /// Draws the live node that makes the next request when the system is quiet under an isolated load.
     pub fn draw_next(&mut self, lives: impl Fn(NodeId) -> bool) -> Option<NodeId> {
         if self.load != Load::Isolated || self.quota == 0 {
             return None;

@@ -1,9 +1,9 @@
-//! An election, run in the simulator, that leaves a spanning tree behind.
+//! An election in the simulator that builds a spanning tree.
 //!
 //! Echo with extinction (E. J. H. Chang, "Echo algorithms: depth parallel operations on general graphs", IEEE
-//! Transactions on Software Engineering 8(4), 1982): every node starts a wave with its own number; a wave that meets a
-//! larger one dies. The largest number's wave reaches everybody, and the neighbour from which it came first is the
-//! parent. Which tree that is depends on how long the messages were under way.
+//! Transactions on Software Engineering 8(4), 1982): every node starts a wave with its own number; a wave
+//! that meets a larger one dies. The largest number's wave reaches all nodes, and each node's parent is the
+//! neighbour from which it came first. So the tree depends on the message latencies.
 
 use doorway_core::{Choice, Effects, Machine, Members, Never, NodeId, NodeSet, Options, Refusal, Ticks};
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,10 @@ use crate::engine::Engine;
 use crate::random::Random;
 use crate::settings::{Latency, Settings};
 
-/// The most nodes among which an election is held: each sends to its neighbours once per larger wave it meets.
+/// The most nodes of an election: each sends to its neighbours once per larger wave it meets.
 const MOST_NODES: usize = 10_000;
 
-/// Resolves the choice `tree = elected`: runs the election and puts the elected tree in its place.
+/// Resolves the option `tree = elected`: runs the election and adds the elected tree as the file's content.
 ///
 /// # Errors
 /// If there are too many nodes for an election, or none.
@@ -29,8 +29,8 @@ pub fn elected(options: &Options, settings: &Settings) -> Result<Options, Refusa
     Ok(resolved)
 }
 
-/// Runs an election among `nodes` nodes on a connected graph drawn from the seed and answers with the edges of the
-/// tree that the winner's wave has left, one a line.
+/// Runs an election among `nodes` nodes on a connected graph drawn from the seed. Returns the edges of the
+/// winner's tree, one per line.
 ///
 /// # Errors
 /// If there are too many nodes, or none.
@@ -76,11 +76,11 @@ fn graph(n: usize, seed: u64) -> Vec<NodeSet> {
 struct Elector {
     me: NodeId,
     neighbours: NodeSet,
-    /// The largest number heard of so far, whose wave this node belongs to.
+    /// The largest number received so far, whose wave this node belongs to.
     leader: NodeId,
-    /// Whence that wave came first.
+    /// The neighbour from which that wave came first.
     parent: Option<NodeId>,
-    /// The neighbours from which the wave has not come back.
+    /// The neighbours that have not echoed the wave.
     missing: NodeSet,
 }
 

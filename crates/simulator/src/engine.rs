@@ -1,4 +1,4 @@
-//! The engine: virtual time for machines of any kind.
+//! The engine: a discrete-event simulator for machines of any kind.
 
 mod by_hand;
 mod clock;
@@ -22,82 +22,81 @@ use crate::network::{CUT, Wire};
 use crate::settings::Settings;
 use crate::traffic::Traffic;
 
-/// Machines, the network between them, and what is due when.
+/// Machines, the network between them, and the agenda of events.
 ///
-/// The engine steps machines and schedules what comes of it. What machines tell their applications it leaves in
-/// [`Engine::effects`], for whoever plays the applications.
+/// The engine steps machines and schedules the effects. Notifications to applications stay in
+/// [`Engine::effects`] for the driver, which plays the applications.
 pub struct Engine<M: Machine> {
     machines: Vec<M>,
-    /// What the machines run on, if that makes a difference.
+    /// The nodes' clocks, timers and disks; empty while none is used.
     hosts: Vec<Host<M>>,
     agenda: Agenda<Due<M>>,
     wire: Wire,
-    /// The latency of everything, if nothing can go wrong and nobody asks what happened before what.
+    /// The latency of all messages, if it is constant, nothing can be lost and causality is not tracked.
     plain_latency: Option<Ticks>,
     disk_latency: Ticks,
     effects: Effects<M>,
-    /// What is being delivered, one recipient at a time.
+    /// The batch in delivery, one recipient at a time.
     batch: Option<Batch<M>>,
-    /// Emptied batches with their room.
+    /// Empty batches that keep their capacity.
     spare: Vec<Vec<Sent<M::Msg>>>,
-    /// In a script: what was sent and waits to be delivered by hand.
+    /// In a script: messages in flight that the script delivers.
     held: Option<Vec<Letter<M>>>,
-    /// Crashes to come, latest first.
+    /// Future crashes, latest first.
     crashes: Vec<Crash>,
-    /// Whether anybody has crashed or will.
+    /// Whether a node has crashed or will.
     can_crash: bool,
-    /// Whether each arrival is looked at: its receiver may have crashed or be paused, its link may be cut, or it is written
-    /// down.
+    /// Whether each arrival needs a check: for a crashed or paused receiver, a cut link, or the log.
     is_watched: bool,
     crashed: NodeSet,
     just_crashed: Vec<NodeId>,
-    /// The alarm that came due last.
+    /// The last alarm that rang.
     alarm: Option<u64>,
-    /// The write that reached its disk last.
+    /// The last write that reached its disk.
     written: Option<(NodeId, M::Write)>,
     past: Past,
     traffic: Traffic,
-    /// What happened, if it is written down.
+    /// The log of events, if the run is recorded.
     log: Option<Log>,
     lost: Vec<Loss>,
 }
 
-/// Something on the agenda.
+/// An event on the agenda.
 enum Due<M: Machine> {
     Letter(Letter<M>),
     Batch(Batch<M>),
-    /// A message that has come through the network and had to wait for its receiver.
+    /// A message that came through the network while its receiver was paused.
     Arrived(Letter<M>),
-    /// The reminder of this number.
+    /// The timer of this number.
     Timer(NodeId, u64),
     /// The write of this number.
     Written(NodeId, u64),
-    /// A moment that somebody outside wants to know of.
+    /// A wake-up for the driver.
     Alarm(u64),
 }
 
-/// What has become of a message when it arrives.
+/// The fate of an arriving message.
 enum Arrival {
     Received,
     Waits,
     Lost,
 }
 
-/// What happened next.
+/// The event that [`Engine::advance_until`] processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// A node made a step.
+    /// A node took a step.
     Step(NodeId),
-    /// An alarm came due.
+    /// An alarm rang.
     Alarm(u64),
-    /// Nobody noticed anything: a message was lost, something waits for a node that is paused, or a node has crashed.
+    /// No node took a step: a message was lost, an event waits for a paused node, or a node crashed.
     Nothing,
-    /// Nothing is due so soon; the present has not moved.
+    /// No event is due by the limit; the time has not changed.
     Over,
 }
 
 impl<M: Machine> Engine<M> {
-    /// An engine for these machines, at time 0. Nothing is stepped yet.
+    /// An engine for these machines, at time 0, before any step.
     #[must_use]
     pub fn new(machines: Vec<M>, settings: &Settings) -> Self {
         let n = machines.len();
@@ -135,7 +134,7 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// The present.
+    /// The current time.
     #[must_use]
     pub fn now(&self) -> Ticks {
         self.agenda.now()
@@ -147,24 +146,24 @@ impl<M: Machine> Engine<M> {
         &self.machines
     }
 
-    /// One machine, to prepare a textbook example.
+    /// One machine, to set up a textbook example.
     pub fn machine_mut(&mut self, node: NodeId) -> &mut M {
         &mut self.machines[node.index()]
     }
 
-    /// What came of the last step; what was to be sent is on its way already.
+    /// The effects of the last step, without its messages, which are in flight already.
     #[must_use]
     pub fn effects(&self) -> &Effects<M> {
         &self.effects
     }
 
-    /// What the network has carried.
+    /// The message counts.
     #[must_use]
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
     }
 
-    /// Forgets what the network has carried so far.
+    /// Resets the message counts.
     pub fn restart_traffic(&mut self) {
         self.traffic.restart();
     }
@@ -175,40 +174,41 @@ impl<M: Machine> Engine<M> {
         self.crashed.contains(node)
     }
 
-    /// Who is down.
+    /// The crashed nodes.
     #[must_use]
     pub fn crashed(&self) -> &NodeSet {
         &self.crashed
     }
 
-    /// When the next thing is due.
+    /// The time of the next event.
     #[inline]
     #[must_use]
     pub fn next_time(&self) -> Option<Ticks> {
         if self.batch.is_some() { Some(self.now()) } else { self.agenda.next_time() }
     }
 
-    /// Whether something is due at the present tick.
+    /// Whether an event is due at the current tick.
     #[inline]
     #[must_use]
     pub fn is_something_due_now(&self) -> bool {
         self.batch.is_some() || self.agenda.is_something_due_now()
     }
 
-    /// How many things are on the agenda; all that one step sent may be one of them.
+    /// The number of events on the agenda; all messages of one step may be a single event.
     #[must_use]
     pub fn due(&self) -> usize {
         self.agenda.len()
     }
 
-    /// When the next node crashes. Whoever moves the time must come to that time first.
+    /// The time of the next crash. The driver must not advance beyond it.
     #[inline]
     #[must_use]
     pub fn next_crash(&self) -> Option<Ticks> {
         self.crashes.last().map(|crash| crash.at)
     }
 
-    /// Moves the present to `to`, where nothing may be due before, and lets those crash who must.
+    /// Advances to the time `to`, before which no event may be due, and crashes the nodes whose time has
+    /// come.
     pub fn advance_to(&mut self, to: Ticks) {
         self.agenda.advance(to);
         while let Some(crash) = self.crashes.pop_if(|crash| crash.at <= to) {
@@ -216,47 +216,47 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// An application speaks to its machine.
+    /// Passes an application's command to its machine.
     ///
     /// # Panics
-    /// If the node is paused: its application stands still with it.
+    /// If the node is paused: its application is paused too.
     pub fn command(&mut self, node: NodeId, command: M::Command) {
-        assert!(!self.is_paused(node), "node {node} is paused and hears no command");
+        assert!(!self.is_paused(node), "node {node} is paused and takes no command");
         let (machine, now, effects) = self.begin_step(node);
         machine.on_command(now, command, effects);
         self.end_step(node);
     }
 
-    /// A machine hears something now that nobody of the system has sent: the word of an enemy, in the name of another machine.
+    /// Delivers a message now that no machine has sent: an attacker forges it in the name of another machine.
     ///
     /// # Panics
-    /// If the node is paused: it hears nothing.
+    /// If the node is paused.
     pub fn forge(&mut self, from: NodeId, to: NodeId, header: M::Header, msg: M::Msg) {
-        assert!(!self.is_paused(to), "node {to} is paused and hears no message");
+        assert!(!self.is_paused(to), "node {to} is paused and receives no message");
         let (machine, now, effects) = self.begin_step(to);
         machine.on_message(now, from, header, msg, effects);
         self.end_step(to);
     }
 
-    /// Brings a machine to life.
+    /// Starts a machine.
     pub fn start(&mut self, node: NodeId) {
         let (machine, now, effects) = self.begin_step(node);
         machine.on_start(now, effects);
         self.end_step(node);
     }
 
-    /// Makes something known to whoever advances the engine, when the time comes: see [`Engine::take_alarm`].
+    /// Sets an alarm for the driver: see [`Engine::take_alarm`].
     pub fn put_alarm(&mut self, at: Ticks, token: u64) {
         self.agenda.put(at, Due::Alarm(token));
     }
 
-    /// The alarm that came due last, unless it was taken before.
+    /// Takes the last alarm that rang.
     #[inline]
     pub fn take_alarm(&mut self) -> Option<u64> {
         self.alarm.take()
     }
 
-    /// Makes the next thing happen if it is due at `limit` or before, and tells what it was.
+    /// Processes the next event if it is due at `limit` or before, and returns what it was.
     pub fn advance_until(&mut self, limit: Ticks) -> Happened {
         if self.next_time().is_none_or(|due| due > limit) {
             return Happened::Over;
@@ -265,8 +265,8 @@ impl<M: Machine> Engine<M> {
         step.or_else(|| self.take_alarm().map(Happened::Alarm)).unwrap_or(Happened::Nothing)
     }
 
-    /// Makes the next thing happen that is due; tells which node made a step, if one did: what was meant for a node
-    /// that has crashed is lost.
+    /// Processes the next event. Returns the node that took a step, if one did; a message to a crashed node
+    /// is lost.
     #[inline]
     pub fn advance(&mut self) -> Option<NodeId> {
         if self.can_crash && self.crashes_first() {
@@ -277,7 +277,7 @@ impl<M: Machine> Engine<M> {
                 Due::Letter(Letter { from, to, header, msg, note: None }) => {
                     self.receive(from, to, header, msg, 0)
                 }
-                rare => self.advance_rarely(rare),
+                rare => self.advance_rare(rare),
             };
         };
         let Batch { from, header, sent, ref mut sends } = *batch;
@@ -298,7 +298,8 @@ impl<M: Machine> Engine<M> {
         self.receive(from, to, header, msg, sent)
     }
 
-    /// A message arrives, that was sent in event `sent` if there is a record. Inlined, so that it goes from the agenda to the algorithm without being copied in between.
+    /// Delivers a message, sent in event `sent` if the run is recorded. Inlined, so that the message goes
+    /// from the agenda to the algorithm without a copy.
     #[inline(always)]
     fn receive(
         &mut self,
@@ -322,7 +323,7 @@ impl<M: Machine> Engine<M> {
         Some(to)
     }
 
-    /// Lets those crash who must before the next thing that is due, or with it; tells whether somebody did.
+    /// Processes the crashes that are due before the next event or with it. Returns whether there were any.
     #[inline(never)]
     fn crashes_first(&mut self) -> bool {
         let crash = self.next_crash().filter(|crash| self.next_time().is_some_and(|due| *crash <= due));
@@ -330,9 +331,9 @@ impl<M: Machine> Engine<M> {
         crash.is_some()
     }
 
-    /// The things that are due more seldom than a plain message.
+    /// Processes the events that are rarer than a plain message.
     #[inline(never)]
-    fn advance_rarely(&mut self, due: Due<M>) -> Option<NodeId> {
+    fn advance_rare(&mut self, due: Due<M>) -> Option<NodeId> {
         match due {
             Due::Letter(letter) => self.deliver(letter),
             Due::Batch(batch) => {
@@ -341,7 +342,7 @@ impl<M: Machine> Engine<M> {
             }
             Due::Arrived(letter) => self.deliver_late(letter),
             Due::Timer(node, _) | Due::Written(node, _) if self.is_paused(node) => self.keep(node, due),
-            Due::Timer(node, number) => self.remind(node, number),
+            Due::Timer(node, number) => self.fire_timer(node, number),
             Due::Written(node, number) => self.finish_write(node, number),
             Due::Alarm(token) => {
                 self.alarm = Some(token);
@@ -350,7 +351,7 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Whether a message gets through; otherwise it is lost. Either way it is written down, if anything is.
+    /// Checks the link and the receiver of an arriving message, and logs the arrival or the loss.
     #[inline(never)]
     fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> Arrival {
         if self.wire.is_cut(from, to) {
@@ -360,7 +361,7 @@ impl<M: Machine> Engine<M> {
         self.takes(from, to, msg, sent)
     }
 
-    /// Whether a message that has got through can be received.
+    /// Checks the receiver of a message that came through the network.
     fn takes(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> Arrival {
         if self.can_crash && self.is_crashed(to) {
             self.lose(Loss { from, to, kind: kind(msg).name, why: Loss::CRASHED }, sent);
@@ -381,7 +382,7 @@ impl<M: Machine> Engine<M> {
         self.hand_over(letter, arrival)
     }
 
-    /// Delivers a message that had to wait for its receiver.
+    /// Delivers a message that waited for its paused receiver.
     fn deliver_late(&mut self, letter: Letter<M>) -> Option<NodeId> {
         let arrival = self.takes(letter.from, letter.to, &letter.msg, letter.sent());
         self.hand_over(letter, arrival)
@@ -404,7 +405,8 @@ impl<M: Machine> Engine<M> {
         Some(to)
     }
 
-    /// Keeps a message that has no note, but has one of its sending if there is a record.
+    /// Keeps a message without a note for a paused receiver. If the run is recorded, it gets a note of its
+    /// sending.
     #[inline(never)]
     fn keep_plain(
         &mut self,
@@ -418,7 +420,7 @@ impl<M: Machine> Engine<M> {
         self.keep(to, Due::Arrived(Letter { from, to, header, msg, note }))
     }
 
-    /// What a machine is told what happens with.
+    /// A machine, its local time and the cleared effects of one step.
     #[inline(always)]
     fn begin_step(&mut self, node: NodeId) -> (&mut M, Ticks, &mut Effects<M>) {
         self.effects.clear();
@@ -429,13 +431,13 @@ impl<M: Machine> Engine<M> {
         (&mut self.machines[node.index()], now, &mut self.effects)
     }
 
-    /// Carries out what the machine asked for.
+    /// Sends the messages of the step and schedules its timers and writes.
     #[inline(always)]
     fn end_step(&mut self, node: NodeId) {
         if !self.effects.out.sends().is_empty() {
             match self.plain_latency {
-                Some(latency) => self.send_plainly(node, latency),
-                None => self.send_with_care(node),
+                Some(latency) => self.send_batch(node, latency),
+                None => self.send_each(node),
             }
         }
         if !self.effects.timers.is_empty() || !self.effects.writes.is_empty() {
@@ -443,8 +445,8 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// The network, to be changed from now on. That messages are sent more slowly afterwards is the price even if nothing is
-    /// changed, so whoever changes nothing should not ask.
+    /// The network, to change it from now on. After this call sending is slower even if nothing changes, so
+    /// call it only to change something.
     pub fn network_mut(&mut self) -> &mut Wire {
         let counted_from = self.wire.prepare_for_changes(self.now());
         self.plain_latency = None;
@@ -456,7 +458,8 @@ impl<M: Machine> Engine<M> {
         &mut self.wire
     }
 
-    /// Stops a node, for good unless it is restarted: it forgets its reminders and what has not reached its disk.
+    /// Crashes a node until it is restarted: it loses its timers and the writes that have not reached its
+    /// disk.
     pub fn crash(&mut self, node: NodeId) {
         if !self.crashed.insert(node) {
             return;
@@ -467,7 +470,7 @@ impl<M: Machine> Engine<M> {
         self.clear_host(node);
     }
 
-    /// A node that has crashed since this was asked last.
+    /// Takes a node that has crashed since the last call.
     #[inline]
     pub fn take_crashed(&mut self) -> Option<NodeId> {
         self.just_crashed.pop()

@@ -1,18 +1,18 @@
-//! What goes wrong in a run, as a person would type it.
+//! The faults of a run, as typed on the command line.
 
 use std::fmt;
 use std::str::FromStr;
 
 use doorway_core::{NodeId, NodeSet, Refusal, Ticks};
 
-/// What goes wrong in a run.
+/// The faults of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// The share of messages that are lost.
     pub loss: Probability,
     /// The share of messages that arrive twice.
     pub duplicate: Probability,
-    /// Whether a layer below the algorithm resends what is lost and removes what is doubled.
+    /// Whether a layer below the algorithm resends lost messages and removes duplicates.
     pub retransmit: bool,
     /// Nodes that stop for good.
     pub crashes: Vec<Crash>,
@@ -48,7 +48,7 @@ impl FromStr for Probability {
     }
 }
 
-/// As people type it.
+/// As typed on the command line.
 impl fmt::Display for Probability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -58,9 +58,9 @@ impl fmt::Display for Probability {
 /// A node that stops for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crash {
-    /// Which node.
+    /// The node.
     pub node: NodeId,
-    /// When.
+    /// The time of the crash.
     pub at: Ticks,
 }
 
@@ -78,26 +78,26 @@ impl FromStr for Crash {
     }
 }
 
-/// As people type it.
+/// As typed on the command line.
 impl fmt::Display for Crash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{}", self.node, self.at)
     }
 }
 
-/// A time during which groups of nodes cannot reach each other; nodes in no group reach everybody.
+/// A period in which groups of nodes cannot reach each other; nodes in no group reach all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// Who can still reach whom.
+    /// The groups; nodes of one group can reach each other.
     pub groups: Vec<NodeSet>,
-    /// When it begins.
+    /// When it starts.
     pub from: Ticks,
-    /// When it is healed; never, if there is no such time.
+    /// When it heals, if ever.
     pub until: Option<Ticks>,
 }
 
 impl Partition {
-    /// Whether it keeps the two apart at this moment.
+    /// Whether it separates two nodes at time `now`.
     #[must_use]
     pub fn cuts(&self, a: NodeId, b: NodeId, now: Ticks) -> bool {
         let group = |node| self.groups.iter().position(|group| group.contains(node));
@@ -106,7 +106,7 @@ impl Partition {
     }
 }
 
-/// As people type it.
+/// As typed on the command line.
 impl fmt::Display for Partition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, group) in self.groups.iter().enumerate() {
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_type_is_read_as_they_mean_it() {
+    fn crashes_and_partitions_parse() {
         let crash: Crash = "3@500".parse().expect("a crash");
         assert_eq!((crash.node.number(), crash.at), (3, Ticks(500)));
         let partition: Partition = "1,2|3,4,5@100..200".parse().expect("a partition");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_can_be_typed_again() {
+    fn printed_faults_parse_again() {
         assert_eq!("3@500".parse::<Crash>().expect("a crash").to_string(), "3@500");
         assert_eq!("0.05".parse::<Probability>().expect("a share").to_string(), "0.05");
         for word in ["1,2|3,4,5@100..200", "1|2@5.."] {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_in_one_sentence_that_shows_what_is_right() {
+    fn errors_show_a_correct_example() {
         for word in ["", "1,2@1..2", "1|1@1..2", "1|2@5..5", "1|0@1..2", "1|2", "1|x@1..2"] {
             let sentence = word.parse::<Partition>().expect_err("nonsense").to_string();
             assert!(sentence.contains("as in \"1,2|3,4,5@100..200\""), "{sentence}");

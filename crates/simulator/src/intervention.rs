@@ -1,7 +1,8 @@
-//! What somebody decides about single messages of a run, as a person would type it.
+//! Interventions on single messages of a run, as typed on the command line.
 //!
-//! Messages are known by their numbers, counted in the order of sending. What chance would have decided is drawn all the same and then put
-//! aside: up to the first intervention a run is the one without any, and whoever watched that one knows what is being changed.
+//! Messages are numbered in the order of sending. The network still draws its random decision for each
+//! message before an intervention overrides it, so that up to the first intervention the run is the same as
+//! without any.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -9,26 +10,27 @@ use std::str::FromStr;
 
 use doorway_core::{Refusal, Ticks};
 
-/// What becomes of one message, whatever chance and the network would have done with it.
+/// Overrides the network's decision on one message.
 ///
-/// It is the last word on cuts and on loss by lot. Channels still keep their order, nothing arrives before it is sent, and who
-/// has crashed receives nothing. With a retransmission layer it speaks of what that layer hands over, not of its attempts.
+/// It overrides cuts and random loss. Channels still keep their order, no message arrives before it is sent,
+/// and a crashed node receives nothing. With a retransmission layer it applies to the message that the layer
+/// delivers, not to its attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Intervention {
-    /// The number of the message: the first that is sent in the run is 1.
+    /// The number of the message: the first message of the run is 1.
     pub message: NonZeroU64,
-    /// What becomes of it.
+    /// What happens to it.
     pub change: Change,
 }
 
-/// What an intervention does with its message.
+/// What an intervention does to its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// It arrives at this time.
     Arrive(Ticks),
     /// It never arrives.
     Lose,
-    /// A second copy arrives at this time; if the first is lost otherwise, it is the only one.
+    /// A second copy arrives at this time; if the first is lost, it is the only one.
     Double(Ticks),
 }
 
@@ -42,7 +44,7 @@ impl Intervention {
     }
 
     /// # Errors
-    /// If two of them want something else of the same message.
+    /// If two of them contradict each other.
     pub(crate) fn check(all: &[Self]) -> Result<(), Refusal> {
         let mut sorted = all.to_vec();
         sorted.sort_unstable();
@@ -55,7 +57,7 @@ impl Intervention {
         }
     }
 
-    /// A message can arrive at one time and again at another; everything else that differs is a contradiction.
+    /// A message can arrive at one time and again at another; any other two changes contradict each other.
     fn contradicts(self, later: Self) -> bool {
         let goes_together = matches!((self.change, later.change), (Change::Arrive(_), Change::Double(_)));
         self.message == later.message && self != later && !goes_together
@@ -84,7 +86,7 @@ impl FromStr for Intervention {
     }
 }
 
-/// As people type it.
+/// As typed on the command line.
 impl fmt::Display for Intervention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = self.message;
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_type_is_read_as_they_mean_it() {
+    fn interventions_parse() {
         let twelve = NonZeroU64::new(12).expect("it is not 0");
         let means = |word, change| assert_eq!(typed(word), Intervention { message: twelve, change });
         means("12@40", Change::Arrive(Ticks(40)));
@@ -115,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_can_be_typed_again() {
+    fn printed_interventions_parse_again() {
         for word in ["12@40", "1:lost", "18446744073709551615:twice@0"] {
             assert_eq!(typed(word).to_string(), word);
         }
     }
 
     #[test]
-    fn nonsense_is_refused_in_one_sentence_that_shows_what_is_right() {
+    fn errors_show_a_correct_example() {
         let words = [
             "",
             "12",
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_has_one_fate_but_may_arrive_once_more() {
+    fn contradicting_interventions_are_refused() {
         let check = |words: &[&str]| {
             let all: Vec<Intervention> = words.iter().map(|word| typed(word)).collect();
             Intervention::check(&all).map_err(|refusal| refusal.to_string())

@@ -1,12 +1,12 @@
 //! Runs algorithms in virtual time: deterministic, with faults, workloads and metrics. A run is a seed.
 //!
-//! [`simulate`] runs an algorithm under [`Settings`] and answers with an [`Outcome`]; a [`Script`] runs
-//! it step by step instead. Both stand on one [`Engine`], which steps any [`doorway_core::Machine`].
+//! [`simulate`] runs an algorithm under [`Settings`] and returns an [`Outcome`]; a [`Script`] runs it step by
+//! step. Both use one [`Engine`], which steps any [`doorway_core::Machine`].
 //!
-//! **The order of things.** Time is a whole number of ticks. Within a tick, first those crash who must, then applications
-//! act in the order of their nodes' numbers, then messages arrive in the order in which they were sent; an application
-//! that must act in the same tick because of a message does so before the next one arrives. So the same settings give
-//! the same run on every machine.
+//! **The order of events.** Time is a whole number of ticks. Within a tick, first nodes crash, then
+//! applications act in the order of their nodes' numbers, then messages arrive in the order of sending. If a
+//! message makes an application act in the same tick, it acts before the next message arrives. So the same
+//! settings give the same run on every machine.
 //!
 //! ```
 //! use doorway_algorithms::message::ricart_agrawala;
@@ -31,6 +31,7 @@ mod measures;
 mod network;
 mod nodes;
 mod outcome;
+pub mod parallel;
 mod random;
 mod report;
 mod script;

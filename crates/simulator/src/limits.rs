@@ -1,25 +1,25 @@
-//! When a run is to end although it could go on.
+//! Limits on a run.
 
 use doorway_core::Stop;
 
-/// When a run is to end although it could go on, so that nobody waits for it for ever and its record fits into memory.
+/// Limits that end a run early, so that it takes bounded time and its log fits into memory.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// So many events are recorded and no more than a step beyond.
+    /// The most logged events; the run ends after the step that reaches it.
     pub events: Option<usize>,
-    /// Somebody else says this when the run is to end.
+    /// A cancellation flag that the caller can set.
     pub stop: Option<Stop>,
 }
 
 impl Limits {
-    /// The same, or none where nothing limits a run.
+    /// The limits, or `None` if there are none.
     pub(crate) fn if_any(&self) -> Option<Self> {
         (self.events.is_some() || self.stop.is_some()).then(|| self.clone())
     }
 
-    /// Whether a run with so many events has to end.
+    /// Whether a run with this number of events must end.
     pub(crate) fn is_reached(&self, events: usize) -> bool {
-        let is_told = || self.stop.as_ref().is_some_and(Stop::is_said);
-        self.events.is_some_and(|most| events >= most) || is_told()
+        let is_stopped = || self.stop.as_ref().is_some_and(Stop::is_said);
+        self.events.is_some_and(|most| events >= most) || is_stopped()
     }
 }

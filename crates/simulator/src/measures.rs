@@ -1,39 +1,39 @@
-//! What is measured at the section: times, fairness, throughput.
+//! The measurements of a run: times, fairness, throughput.
 
 use std::collections::BTreeMap;
 
 use crate::traffic::Traffic;
 
-/// All that is measured in a run. Measures of several runs add up.
+/// The measurements of a run. Those of several runs can be merged.
 #[derive(Clone, Debug, Default)]
 pub struct Measures {
-    /// How many entries were measured.
+    /// The number of measured entries.
     pub entries: u64,
     /// From request to release, in ticks.
     pub response_time: Samples,
     /// From request to entry, in ticks.
     pub waiting_time: Samples,
-    /// From a release to the next entry while somebody waited, in ticks.
+    /// From a release to the next entry while a node waited, in ticks.
     pub sync_delay: Samples,
-    /// How often others that asked later went first, over all waits.
+    /// For each wait, the number of bypasses: entries of nodes that requested later.
     pub bypasses: Samples,
-    /// How often each node entered, or [`Measures::NEVER_ASKED`].
+    /// The number of entries of each node, or [`Measures::NEVER_ASKED`].
     pub entries_by_node: Vec<u32>,
-    /// How many entries came before a request that had happened before theirs, if that was counted.
+    /// The number of entries ahead of a waiting request that had happened before theirs, if counted.
     pub out_of_order: Option<u64>,
-    /// Entries that began after another one, and the ticks between the first and the last of them.
+    /// The number of entries after the first, and the ticks from the first to the last.
     pub throughput: (u64, u64),
-    /// What the network carried.
+    /// The message counts.
     pub traffic: Traffic,
-    /// The time at which the run ended, in ticks; of several runs the sum.
+    /// The end of the run in ticks; for several runs the sum.
     pub time: u64,
 }
 
 impl Measures {
-    /// What is counted for a node that never asked.
+    /// Marks a node that never requested.
     pub const NEVER_ASKED: u32 = u32::MAX;
 
-    /// Adds the measures of another run.
+    /// Adds the measurements of another run.
     pub fn merge(&mut self, other: &Measures) {
         self.entries += other.entries;
         self.response_time.merge(&other.response_time);
@@ -58,7 +58,7 @@ impl Measures {
         }
     }
 
-    /// How often each of those entered that asked at all.
+    /// The number of entries of each node that made a request.
     pub fn entries_of_those_who_asked(&self) -> impl Iterator<Item = u64> + '_ {
         self.entries_by_node
             .iter()
@@ -66,9 +66,9 @@ impl Measures {
             .map(|&entries| entries.into())
     }
 
-    /// Jain's index of how evenly entries fell on those who asked: 1 if evenly, 1/n if all fell on one. Of several runs
-    /// the entries of each node are added up. (R. Jain, D. Chiu, W. Hawe, "A quantitative measure of fairness and
-    /// discrimination", 1984.)
+    /// Jain's fairness index over the entries of the nodes that made requests: 1 if all entered equally
+    /// often, 1/n if only one did. Over several runs the entries of each node are summed. (R. Jain, D. Chiu,
+    /// W. Hawe, "A quantitative measure of fairness and discrimination", 1984.)
     #[must_use]
     pub fn jain(&self) -> Option<f64> {
         let entries = || self.entries_of_those_who_asked();
@@ -78,20 +78,20 @@ impl Measures {
     }
 }
 
-/// A collection of whole numbers of which only mean, quantiles and maximum matter. It is exact and costs memory by
-/// the number of different values, not by how many there are.
+/// A collection of integers with exact mean, quantiles and maximum. Its memory grows with the number of
+/// distinct values, not with the number of samples.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
-    /// How often each small value occurred.
+    /// Counts of small values, by value.
     small: Vec<u64>,
-    /// How often each other value occurred.
+    /// Counts of all other values.
     large: BTreeMap<u64, u64>,
     count: u64,
     sum: u128,
 }
 
 impl Samples {
-    /// Values below this are counted in a plain table.
+    /// Values below this are counted in an array.
     const SMALL: u64 = 4_096;
 
     /// Adds one value.
@@ -120,13 +120,13 @@ impl Samples {
         other.values().for_each(|(value, times)| self.add_times(value, times));
     }
 
-    /// How many values there are.
+    /// The number of values.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How often this value occurred.
+    /// The number of occurrences of this value.
     #[must_use]
     pub fn occurrences(&self, value: u64) -> u64 {
         let table = self.small.get(value as usize).filter(|_| value < Self::SMALL);
@@ -139,7 +139,7 @@ impl Samples {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The smallest value that at least this share of all values do not exceed.
+    /// The smallest value such that at least this share of all values is no larger.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
@@ -162,7 +162,7 @@ impl Samples {
             .or_else(|| self.small.iter().rposition(|&times| times > 0).map(|place| place as u64))
     }
 
-    /// Each value with how often it occurred, smallest first.
+    /// Each value with its number of occurrences, in ascending order.
     fn values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let small = (0..).zip(self.small.iter().copied()).filter(|(_, times)| *times > 0);
         small.chain(self.large.iter().map(|(&value, &times)| (value, times)))
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_entries_of_several_runs_are_added_up_node_by_node() {
+    fn merging_sums_the_entries_of_each_node() {
         let with = |entries_by_node| Measures { entries_by_node, ..Measures::default() };
         let mut pooled = Measures::default();
         pooled.merge(&with(vec![10, 0, Measures::NEVER_ASKED]));

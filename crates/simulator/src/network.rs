@@ -1,4 +1,4 @@
-//! What becomes of a message between its sending and its arrival.
+//! The network between sending and arrival: latency, loss, duplication, order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,62 +9,63 @@ use crate::intervention::{Change, Intervention};
 use crate::random::Random;
 use crate::settings::{Latency, Settings, Span};
 
-/// The network: it gives every message its time of arrival, or loses it.
+/// The network: it decides when each message arrives, or loses it.
 ///
-/// The faults of a run's settings are known in advance, so the fate of a message is settled when it is sent. Whoever drives an
-/// engine by itself may change the network during the run, through [`crate::Engine::network_mut`]: what is changed holds for
-/// what is sent from then on; but a cut loses what would arrive while it lasts, too. The retransmission layer does not
-/// foresee such changes, and what it has sent is not sent again because of them.
+/// The faults in the settings are known in advance, so the fate of a message is decided when it is sent. A
+/// driver may change the network during the run with [`crate::Engine::network_mut`]: a change applies to
+/// messages sent afterwards; a cut also loses messages that would arrive while it lasts. The retransmission
+/// layer does not react to such changes.
 pub struct Wire {
     latency: Latency,
     channels: Channels,
-    /// Whether messages must be held back so that none overtakes another.
+    /// Whether messages must be delayed so that none overtakes another.
     fifo: bool,
-    /// Before this time none can arrive that must not overtake: until then those are under way of which nobody kept count.
+    /// The earliest arrival of messages that must not overtake: until then untracked earlier messages are in
+    /// flight.
     counted_from: Ticks,
-    /// The links that are cut for the time being, each in one direction.
+    /// The links that are currently cut, each in one direction.
     cut: BTreeSet<(NodeId, NodeId)>,
-    /// The links that have a latency of their own for the time being.
+    /// The links that currently have their own latency.
     slow: BTreeMap<(NodeId, NodeId), Span>,
-    /// How long after the first copy of a message a second one arrives, if that has a span of its own.
+    /// The delay between the first and the second copy of a message, if set.
     echo: Option<Span>,
     faults: Faults,
-    /// How long the retransmission layer waits before it sends again for the first time.
-    patience: u64,
+    /// The first timeout of the retransmission layer.
+    first_timeout: u64,
     random: Random,
-    /// How many messages were sent so far.
+    /// The number of messages sent so far.
     sent: u64,
-    /// What is decided about messages that were not sent yet, the next one last.
+    /// Interventions on messages not sent yet, in reverse order.
     interventions: Vec<Intervention>,
-    /// The latest arrival so far on each channel, kept only where a later message could be quicker.
+    /// The latest arrival so far on each channel, used only where a later message could be faster.
     latest: Latest,
 }
 
-/// Why a message does not get through where nothing does.
+/// The reason for a loss on a cut link.
 pub(crate) const CUT: &str = "the link was cut";
 
-/// What becomes of one message.
+/// The fate of one message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// When it arrives.
     pub arrival: Option<Ticks>,
     /// When a second copy arrives.
     pub duplicate: Option<Ticks>,
-    /// Why it never arrives, if so.
+    /// The reason if it is lost.
     pub lost: &'static str,
-    /// What the retransmission layer sent again.
+    /// The number of copies that the retransmission layer sent again.
     pub resent: u64,
-    /// What the retransmission layer sent in acknowledgement.
+    /// The number of acknowledgements of the retransmission layer.
     pub acknowledgements: u64,
     /// Copies that the network made and the retransmission layer removed.
     pub removed: u64,
 }
 
 impl Wire {
-    /// After so many attempts the retransmission layer gives a message up.
+    /// The most attempts of the retransmission layer for one message.
     const ATTEMPTS: u32 = 1_000;
-    /// Its patience doubles with each attempt, up to this factor.
-    const MOST_PATIENCE: u64 = 1_024;
+    /// Its timeout doubles with each attempt, up to this factor.
+    const MOST_BACKOFF: u64 = 1_024;
 
     /// The network of these settings.
     #[must_use]
@@ -83,7 +84,7 @@ impl Wire {
             cut: BTreeSet::new(),
             slow: BTreeMap::new(),
             echo: None,
-            patience: 4 * settings.latency.mean() + 1,
+            first_timeout: 4 * settings.latency.mean() + 1,
             faults: settings.faults.clone(),
             random: Random::new(settings.seed, 1),
             latest: Latest::new(settings.nodes),
@@ -91,7 +92,7 @@ impl Wire {
         }
     }
 
-    /// The latency of every message, if it is always the same and nothing can go wrong.
+    /// The latency of every message, if it is constant and there are no faults.
     #[must_use]
     pub fn plain_latency(&self) -> Option<Ticks> {
         let Faults { loss, duplicate, retransmit, partitions, .. } = &self.faults;
@@ -103,7 +104,7 @@ impl Wire {
         }
     }
 
-    /// Settles what becomes of a message that is sent now. It must not arrive before `not_before`.
+    /// Decides the fate of a message that is sent now. It must not arrive before `not_before`.
     pub fn fate(&mut self, from: NodeId, to: NodeId, now: Ticks, not_before: Ticks) -> Fate {
         let mut fate = if self.faults.retransmit {
             self.persistent_fate(from, to, now)
@@ -123,7 +124,7 @@ impl Wire {
         fate
     }
 
-    /// The messages about which something was decided and that were never sent, in their order.
+    /// The numbers of messages that have an intervention but were never sent, in order.
     pub(crate) fn never_sent(&self) -> Vec<u64> {
         let mut numbers: Vec<u64> = self.interventions.iter().rev().map(|left| left.message.get()).collect();
         numbers.dedup();
@@ -144,10 +145,10 @@ impl Wire {
         }
     }
 
-    /// Sends until an acknowledgement arrives. Copies beyond the first are removed at the receiver.
+    /// Retries until an acknowledgement arrives. The receiver removes duplicates.
     fn persistent_fate(&mut self, from: NodeId, to: NodeId, now: Ticks) -> Fate {
         let mut fate = Fate { lost: "given up by the retransmission layer", ..Fate::default() };
-        let (mut at, mut patience) = (now, self.patience);
+        let (mut at, mut timeout) = (now, self.first_timeout);
         let mut acknowledged = Ticks(u64::MAX);
         for attempt in 0..Self::ATTEMPTS {
             if attempt > 0 && (acknowledged <= at || self.is_crashed(from, at) || self.is_crashed(to, at)) {
@@ -166,20 +167,22 @@ impl Wire {
                     acknowledged = acknowledged.min(heard);
                 }
             }
-            at = at + Ticks(patience);
-            patience = (patience * 2).min(self.patience * Self::MOST_PATIENCE);
+            at = at + Ticks(timeout);
+            timeout = (timeout * 2).min(self.first_timeout * Self::MOST_BACKOFF);
         }
         fate
     }
 
-    /// One copy on the wire: when it arrives, or why it does not.
+    /// One copy on the wire: its arrival time, or the reason for its loss.
     fn attempt(&mut self, from: NodeId, to: NodeId, at: Ticks) -> Result<Ticks, &'static str> {
         let arrival = self.draw_latency(from, to, at);
         let cut = |when| self.faults.partitions.iter().any(|partition| partition.cuts(from, to, when));
-        match () {
-            () if cut(at) || cut(arrival) || self.is_cut(from, to) => Err(CUT),
-            () if self.random.happens(self.faults.loss.value()) => Err("drawn by lot"),
-            () => Ok(arrival),
+        if cut(at) || cut(arrival) || self.is_cut(from, to) {
+            Err(CUT)
+        } else if self.random.happens(self.faults.loss.value()) {
+            Err("drawn by lot")
+        } else {
+            Ok(arrival)
         }
     }
 
@@ -199,8 +202,8 @@ impl Wire {
 
 /// Changes during a run.
 impl Wire {
-    /// From now on it may be changed: what could not overtake so far because all messages took the same time is held back
-    /// where it must be. Tells until when those are under way of which nobody kept count.
+    /// Prepares for changes: with a constant latency no message could overtake another so far, so arrivals
+    /// were not tracked; from now on they are. Returns the time until which untracked messages are in flight.
     pub(crate) fn prepare_for_changes(&mut self, now: Ticks) -> Ticks {
         if let Latency::Span(Span::Constant(ticks)) = self.latency
             && !self.fifo
@@ -211,17 +214,17 @@ impl Wire {
         self.counted_from
     }
 
-    /// Whether messages must not overtake what was sent before them elsewhere.
+    /// Whether channels deliver in causal order.
     pub(crate) fn is_causal(&self) -> bool {
         self.channels == Channels::Causal
     }
 
-    /// Cuts one direction of a link: until it is healed, what is sent or would arrive is lost.
+    /// Cuts one direction of a link: until it heals, messages sent or due to arrive on it are lost.
     pub fn cut(&mut self, from: NodeId, to: NodeId) {
         self.cut.insert((from, to));
     }
 
-    /// Heals one direction of a link: it is neither cut nor has a latency of its own.
+    /// Heals one direction of a link: removes a cut and its own latency.
     pub fn heal(&mut self, from: NodeId, to: NodeId) {
         self.cut.remove(&(from, to));
         self.slow.remove(&(from, to));
@@ -233,33 +236,33 @@ impl Wire {
         self.slow.clear();
     }
 
-    /// Whether one direction of a link is cut for the time being.
+    /// Whether one direction of a link is currently cut.
     #[must_use]
     pub fn is_cut(&self, from: NodeId, to: NodeId) -> bool {
         self.cut.contains(&(from, to))
     }
 
-    /// Gives one direction of a link a latency of its own, until it is healed.
+    /// Gives one direction of a link its own latency until it heals.
     pub fn slow_down(&mut self, from: NodeId, to: NodeId, latency: Span) {
         self.slow.insert((from, to), latency);
     }
 
-    /// Gives all links but those that have one of their own another latency.
+    /// Changes the latency of all links that do not have their own.
     pub fn set_latency(&mut self, latency: Span) {
         self.latency = Latency::Span(latency);
     }
 
-    /// How likely a message is lost.
+    /// Sets the probability that a message is lost.
     pub fn set_loss(&mut self, loss: Probability) {
         self.faults.loss = loss;
     }
 
-    /// From now on a second copy of a message arrives so long after the first one.
+    /// Sets the delay between the first and the second copy of a message.
     pub fn set_echo(&mut self, echo: Span) {
         self.echo = Some(echo);
     }
 
-    /// How likely a message arrives twice.
+    /// Sets the probability that a message arrives twice.
     pub fn set_duplication(&mut self, duplicate: Probability) {
         self.faults.duplicate = duplicate;
     }
@@ -277,7 +280,7 @@ impl Fate {
     }
 }
 
-/// The latest arrival on each channel: a table where it is small, a map where most pairs never meet.
+/// The latest arrival on each channel: a table for few nodes, a map where most pairs never communicate.
 enum Latest {
     Table { n: usize, times: Vec<u64> },
     Map(HashMap<(NodeId, NodeId), u64>),
@@ -294,7 +297,7 @@ impl Latest {
         }
     }
 
-    /// The arrival, put off to the latest one on the same channel so far, and remembered.
+    /// Delays the arrival to the latest one on the same channel so far, and records it.
     fn no_earlier(&mut self, from: NodeId, to: NodeId, arrival: Ticks) -> Ticks {
         let latest = match self {
             Latest::Table { n, times } => {
@@ -342,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_and_duplication_happen_as_often_as_they_should() {
+    fn loss_and_duplication_have_their_probabilities() {
         let mut wire = wire(|settings| {
             settings.faults.loss = parsed("0.2");
             settings.faults.duplicate = parsed("0.1");
@@ -354,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn the_retransmission_layer_brings_everything_through_heavy_loss_and_a_healed_partition() {
+    fn retransmission_survives_heavy_loss_and_a_healed_partition() {
         let mut wire = wire(|settings| {
             settings.faults.loss = parsed("0.5");
             settings.faults.duplicate = parsed("0.2");
@@ -373,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_retransmission_layer_gives_up_on_a_crashed_receiver_and_on_a_link_that_is_never_healed() {
+    fn retransmission_gives_up_on_a_crash_or_a_permanent_cut() {
         let mut crashed = wire(|settings| {
             settings.faults.retransmit = true;
             settings.faults.loss = parsed("1");
@@ -390,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_loses_what_is_sent_or_would_arrive_while_it_lasts() {
+    fn a_cut_loses_messages_sent_or_due_while_it_lasts() {
         let mut wire = wire(|settings| settings.faults.partitions = vec![parsed("1|2@100..200")]);
         let mut arrives = |t| wire.fate(ONE, TWO, Ticks(t), Ticks(0)).arrival.is_some();
         assert_eq!([89, 90, 100, 195, 200].map(&mut arrives), [true, false, false, false, true]);

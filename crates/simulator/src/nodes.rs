@@ -5,15 +5,16 @@ use doorway_core::{Explain, Factory, Fenced, Members, NodeId, Refusal};
 use crate::settings::Settings;
 use crate::size::measure;
 
-/// The memory that a simulation may take, in bytes, as far as it can be foreseen.
+/// The memory limit of a simulation in bytes, checked by an estimate.
 const MOST_MEMORY: u64 = 16 << 30;
 
-/// All nodes at the start, unless they would not fit: most algorithms keep something about every node at every node.
+/// All nodes at the start, unless they would not fit into memory: most algorithms keep data about every node
+/// at every node.
 pub(crate) fn make_nodes<A: Explain>(
     factory: &Factory<A>,
     settings: &Settings,
 ) -> Result<Vec<Fenced<A>>, Refusal> {
-    /// A state takes so many times the memory that it takes on the wire, roughly.
+    /// Memory of a state per byte of its encoding, roughly.
     const MEMORY_PER_WIRE_BYTE: u64 = 8;
     let n = settings.nodes;
     let plan = factory.plan(&Members::new(n)?)?;

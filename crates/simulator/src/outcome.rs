@@ -1,4 +1,4 @@
-//! What a run came to.
+//! The outcome of a run.
 
 use doorway_core::{NodeSet, Ticks};
 use doorway_trace::{Event, Log};
@@ -7,55 +7,56 @@ use crate::measures::Measures;
 use crate::report::Report;
 use crate::stall::Stall;
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What was measured.
+    /// The measurements.
     pub measures: Measures,
-    /// Who waits for ever, if somebody does.
+    /// The nodes that wait for ever, if the run stalled.
     pub stall: Option<Stall>,
-    /// What must never happen and did, as sentences.
+    /// The violations, as sentences.
     pub violations: Vec<String>,
-    /// What happened, if it was recorded.
+    /// The log, if the run was recorded.
     pub log: Log,
-    /// Requests that nobody was left to make, because the nodes that would have made them had crashed.
+    /// Requests not issued because the nodes that would have made them had crashed.
     pub unissued: u64,
-    /// The numbers of messages about which something was decided and that were never sent.
+    /// The numbers of messages that have an intervention but were never sent.
     pub never_sent: Vec<u64>,
-    /// That it repeats itself for ever, if a script says so.
+    /// The endless part of the run, if a script has a loop.
     pub repetition: Option<Repetition>,
-    /// Whether it was ended by its limits while it could go on.
+    /// Whether its limits ended it early.
     pub is_cut: bool,
-    /// Whether all came as it should: every request made and served, no violation; in a script, all that it expects.
+    /// Whether the run succeeded: every request issued and served, no violation; in a script, all
+    /// expectations met.
     pub as_expected: bool,
 }
 
 /// The endless part of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repetition {
-    /// When it begins for the first time.
+    /// When it first begins.
     pub from: Ticks,
-    /// Who waits all the while.
+    /// The nodes that wait throughout.
     pub starving: NodeSet,
 }
 
 impl Outcome {
-    /// After so many violations a run has made its point and is stopped.
+    /// The number of violations after which a run stops.
     pub const MOST_VIOLATIONS: usize = 10;
 
-    /// The numbers as people and programs read them.
+    /// The report for people and programs.
     #[must_use]
     pub fn report(&self, algorithm: &str, nodes: usize, seed: u64) -> Report {
         Report::new(self, algorithm, nodes, seed)
     }
 
-    /// What happened, event by event, if it was recorded.
+    /// The logged events, if the run was recorded.
     #[must_use]
     pub fn events(&self) -> Vec<Event> {
         self.log.iter().collect()
     }
 
-    /// Adds the outcome of another run of the same algorithm. What happened remains that of the first run.
+    /// Adds the outcome of another run of the same algorithm. The log remains that of the first run.
     pub fn merge(&mut self, other: Outcome) {
         self.measures.merge(&other.measures);
         self.stall = self.stall.take().or(other.stall);

@@ -1,38 +1,38 @@
-//! Chance from a seed, the same on every machine.
+//! Random numbers from a seed, the same on every machine.
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use crate::settings::Span;
 
-/// A stream of chance. Different parts of a run draw from different streams of one seed, so that a change of the
-/// network's faults does not change when applications ask.
+/// A random stream. Different parts of a run use different streams of one seed, so that a change of the
+/// network's faults does not change when applications make requests.
 pub struct Random(Pcg64Mcg);
 
 impl Random {
-    /// The stream of this number of a seed.
+    /// The stream with this number of a seed.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         Self(Pcg64Mcg::seed_from_u64(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// A whole number from 0 to `bound` − 1. (D. Lemire, "Fast random integer generation in an interval", 2019, without
-    /// the rejection: for bounds below 2³² the bias is under 2⁻³².)
+    /// An integer from 0 to `bound` − 1. (D. Lemire, "Fast random integer generation in an interval", 2019,
+    /// without the rejection: for bounds below 2³² the bias is under 2⁻³².)
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from 0, included, to 1, excluded.
+    /// A number in [0, 1).
     pub fn fraction(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Whether something of this probability happens.
+    /// Whether an event of this probability happens.
     pub fn happens(&mut self, probability: f64) -> bool {
         probability > 0.0 && self.fraction() < probability
     }
 
-    /// A span of time.
+    /// A random duration.
     pub fn ticks(&mut self, span: Span) -> u64 {
         match span {
             Span::Constant(ticks) => ticks,
@@ -45,8 +45,8 @@ impl Random {
     }
 }
 
-/// ln x for 0 < x ≤ 1 from additions, multiplications and divisions alone: the logarithms of the platforms differ in
-/// their last bits, and a run must not.
+/// ln x for 0 < x ≤ 1 by additions, multiplications and divisions alone, because the platforms' logarithms
+/// differ in their last bits and runs must not.
 fn natural_logarithm(x: f64) -> f64 {
     const LN_2: f64 = std::f64::consts::LN_2;
     let bits = x.to_bits();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_logarithm_is_right_to_fifteen_digits() {
+    fn the_logarithm_is_accurate_to_fifteen_digits() {
         for step in 1..=100_000_u32 {
             let x = f64::from(step) / 100_000.0;
             let error = (natural_logarithm(x) - x.ln()).abs();

@@ -1,4 +1,4 @@
-//! What a run comes to, as people and programs read it.
+//! The report of a run for people and programs.
 
 use doorway_core::NodeId;
 use serde::{Serialize, Serializer};
@@ -10,7 +10,7 @@ use crate::stall::Waiting;
 /// The numbers of a run, or of several runs together. Times are in ticks, sizes in bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// The version of this form.
+    /// The version of this format.
     pub version: u32,
     /// The algorithm's name.
     pub algorithm: String,
@@ -33,36 +33,36 @@ pub struct Report {
     pub response_time: Summary,
     /// From request to entry.
     pub waiting_time: Summary,
-    /// From a release to the next entry, while somebody waited.
+    /// From a release to the next entry while a node waited.
     pub sync_delay: SyncDelay,
     /// Entries per tick between the first entry and the last.
     pub throughput: Option<f64>,
-    /// How evenly entries fell, and how far somebody was passed over.
+    /// How evenly nodes entered, and the largest number of bypasses.
     pub fairness: Fairness,
-    /// Entries before which somebody waited whose request had happened before; `null` unless asked for.
+    /// Entries ahead of a waiting request that had happened before theirs; `null` unless counted.
     pub out_of_order: Option<u64>,
     /// Messages handled by a node, sent or received.
     pub load: LoadSpread,
     /// Messages that never arrived.
     pub lost: u64,
-    /// Messages that arrived once more than they were sent.
+    /// Messages that arrived twice.
     pub duplicated: u64,
     /// What the retransmission layer added.
     pub retransmission: Retransmission,
-    /// When the run ended; of several runs, the sum.
+    /// The end of the run; for several runs, the sum.
     pub time: u64,
-    /// Whether somebody waits for ever.
+    /// Whether a node waits for ever.
     pub stalled: bool,
-    /// Who waits for whom, if stalled.
+    /// The waiting nodes and what they wait for, if stalled.
     pub waiting: Vec<Waiting>,
-    /// Nodes that wait for each other in a ring, if stalled by that.
+    /// A cycle of nodes that wait for each other, if that caused the stall.
     pub wait_cycle: Vec<NodeId>,
-    /// Requests that nobody was left to make: the nodes that would have made them had crashed.
+    /// Requests not issued because the nodes that would have made them had crashed.
     pub unissued: u64,
-    /// The numbers of messages about which something was decided and that were never sent; left out if there are none.
+    /// The numbers of messages that have an intervention but were never sent; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub never_sent: Vec<u64>,
-    /// What must never happen and did.
+    /// The violations.
     pub violations: Vec<String>,
 }
 
@@ -71,41 +71,41 @@ pub struct Report {
 pub struct Summary {
     /// The mean.
     pub mean: Option<f64>,
-    /// Half of all values do not exceed it.
+    /// The median.
     pub p50: Option<u64>,
-    /// 99 of 100 values do not exceed it.
+    /// The 99th percentile.
     pub p99: Option<u64>,
     /// The largest.
     pub max: Option<u64>,
 }
 
-/// The synchronisation delay, and how often there was one.
+/// The synchronisation delays.
 #[derive(Clone, Debug, Serialize)]
 pub struct SyncDelay {
     /// The delays.
     #[serde(flatten)]
     pub summary: Summary,
-    /// How many entries followed a release while somebody waited.
+    /// The number of entries that followed a release while a node waited.
     pub count: u64,
 }
 
-/// How evenly entries fell.
+/// The fairness of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fairness {
-    /// Jain's index over the entries of those who asked.
+    /// Jain's index over the entries of the nodes that made requests.
     pub jain: Option<f64>,
-    /// The largest number of entries by others that had asked later, while one node waited.
+    /// The largest number of entries of later requests while one node waited.
     pub max_bypass: Option<u64>,
 }
 
 /// The messages that nodes handled.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadSpread {
-    /// The least of any node.
+    /// The minimum over all nodes.
     pub min: Option<u64>,
     /// The mean.
     pub mean: Option<f64>,
-    /// The most of any node.
+    /// The maximum over all nodes.
     pub max: Option<u64>,
 }
 

@@ -15,27 +15,28 @@
 //! release 2
 //! ```
 //!
-//! Heading, before the first action: `algorithm NAME`, `nodes N`, `channels fifo|any|causal`, `start-inside NODE`,
-//! `quorum`, `structure`, `tree` and `arbitration` with what one would type on the command line, `set NAME VALUE` for
-//! any other parameter. A path in `file:PATH` is relative to the script.
+//! Heading, before the first action: `algorithm NAME`, `nodes N`, `channels fifo|any|causal`, `start-inside
+//! NODE`, `quorum`, `structure`, `tree` and `arbitration` with the same values as on the command line, `set
+//! NAME VALUE` for any other parameter. A path in `file:PATH` is relative to the script.
 //!
-//! Actions: `request NODE`, `release NODE`, `deliver MESSAGE`, `deliver all`, `lose MESSAGE`, `duplicate MESSAGE`, `crash
-//! NODE`, `clock NODE = COUNT`, `tell FROM->TO` (an application tells another one of all that its node knows, on a channel of
-//! their own). Each action takes one tick.
+//! Actions: `request NODE`, `release NODE`, `deliver MESSAGE`, `deliver all`, `lose MESSAGE`, `duplicate
+//! MESSAGE`, `crash NODE`, `clock NODE = COUNT`, `tell FROM->TO` (an application tells another, outside the
+//! algorithm, all that its node knows). Each action takes one tick.
 //!
-//! A message is `FROM->TO [KIND] [#WHICH]`, of those in flight on this channel. `deliver 1->2 REPLY #2` is the second REPLY in
-//! the order in which they were sent, `deliver 1->2 #2` the second message of any kind; without a number the first is
-//! meant. A `#` with a blank behind it, or on any other line, begins a comment.
+//! A message is `FROM->TO [KIND] [#WHICH]`, of those in flight on this channel. `deliver 1->2 REPLY #2` is
+//! the second REPLY in the order of sending, `deliver 1->2 #2` the second message of any kind; without a
+//! number it is the first. A `#` followed by a blank, or on any other line, starts a comment.
 //!
-//! `loop`, once in a script, says that from here on the run repeats itself for ever, as a run does in which somebody starves.
-//! It takes no tick and changes nothing. What comes after it, at least one action, is played once; nobody checks that it ends
-//! as it began, which `expect` is for. A run with a loop never stalls: it goes on for ever.
+//! `loop`, once in a script, says that the run repeats from here on for ever, as a run does in which a node
+//! starves. It takes no tick and changes nothing. The part after it, at least one action, is played once; use
+//! `expect` to check that it ends in the state in which it began. A run with a loop never stalls.
 //!
-//! Expectations: `expect inside NODE…|nobody`, `expect waiting NODE…|nobody` (these and no others), `expect deadlock
-//! NODE…` (nothing is in flight, nobody is inside, and just these wait), `expect cycle NODE…` (they wait for each other
-//! in this order), `expect entries NODE…` (who entered so far, in order), `expect messages COUNT`, `expect in-flight
-//! COUNT`, `expect state NODE FIELD = VALUE` (a field of [`doorway_core::Explain::fields`]), `expect violation`, `expect
-//! out-of-order COUNT` (so many entries came before one whose request had happened before).
+//! Expectations: `expect inside NODE…|nobody`, `expect waiting NODE…|nobody` (these and no others), `expect
+//! deadlock NODE…` (nothing is in flight, no node is inside, and exactly these wait), `expect cycle NODE…`
+//! (they wait for each other in this order), `expect entries NODE…` (the entries so far, in order), `expect
+//! messages COUNT`, `expect in-flight COUNT`, `expect state NODE FIELD = VALUE` (a field of
+//! [`doorway_core::Explain::fields`]), `expect violation`, `expect out-of-order COUNT` (the number of entries
+//! ahead of a waiting request that had happened before theirs).
 
 mod choices;
 mod parse;
@@ -48,26 +49,26 @@ use doorway_core::{Channels, NodeId};
 
 use crate::outcome::Outcome;
 
-/// A script, read and ready to run.
+/// A parsed script.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// What it says about the system that it is for.
+    /// The system that it is for.
     pub heading: Heading,
     actions: Vec<(usize, Action)>,
 }
 
-/// The system that a script is for, as far as it says.
+/// The system that a script is for, as far as specified.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heading {
     /// The algorithm.
     pub algorithm: Option<String>,
-    /// How many nodes.
+    /// The number of nodes.
     pub nodes: Option<usize>,
     /// The order of the channels.
     pub channels: Option<Channels>,
-    /// Who is inside at the start.
+    /// The node that starts inside.
     pub start_inside: Option<NodeId>,
-    /// What is chosen for the algorithm, as one would type it.
+    /// The algorithm's options, as on the command line.
     pub options: Vec<(String, String)>,
 }
 
@@ -102,62 +103,62 @@ impl Action {
     }
 }
 
-/// Which message is meant.
+/// Names a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pick {
     from: NodeId,
     to: NodeId,
     kind: Option<String>,
-    /// Which of those that it could be, in the order of sending, counted from 1.
+    /// Its number among the matching messages, in the order of sending, from 1.
     which: NonZeroUsize,
 }
 
-/// A script as far as it could be played.
+/// The result of playing a script as far as possible.
 #[derive(Clone, Debug)]
 pub struct Played {
-    /// What it came to.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What could be done next.
+    /// The possible next actions.
     pub choices: Vec<Choice>,
-    /// Why it was not played to its end.
+    /// The error that stopped it, if any.
     pub trouble: Option<ScriptError>,
 }
 
 impl Played {
-    /// What a script came to that was played to its end.
+    /// The outcome of a script that was played to its end.
     ///
     /// # Errors
-    /// If a line asked for something impossible, or expected what is not so.
+    /// If an action was impossible, or an expectation was not met.
     pub fn whole(self) -> Result<Outcome, ScriptError> {
         self.trouble.map_or(Ok(self.outcome), Err)
     }
 }
 
-/// Something that could be done next.
+/// A possible next action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The line of a script that does it: `deliver 2->1 REQUEST`.
     pub line: String,
     /// What it does, in a few words: `REQUEST from 2 reaches 1`.
     pub says: String,
-    /// Whose step it is.
+    /// The node that takes the step.
     pub node: NodeId,
-    /// Which message it is about.
+    /// The message that it delivers.
     pub message: Option<InFlight>,
 }
 
 /// A message that could arrive next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InFlight {
-    /// Who sent it.
+    /// The sender.
     pub from: NodeId,
     /// Its kind.
     pub kind: &'static str,
-    /// The event in which it was sent, where events are recorded.
+    /// The event in which it was sent, if the run is recorded.
     pub sent: Option<u64>,
 }
 
-/// What a script expects to be so.
+/// An expectation of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Expectation {
     Inside(Vec<NodeId>),
@@ -172,27 +173,27 @@ enum Expectation {
     Violation,
 }
 
-/// Why a script could not be read or did not come out.
+/// Why a script failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScriptError {
-    /// A line that says nothing known, or that cannot be done.
+    /// A line that cannot be parsed or executed.
     Impossible {
-        /// The line, counted from 1; 0 if it is not about a line.
+        /// The line, counted from 1; 0 for an error without a line.
         line: usize,
         /// What is wrong, and what would be right.
         what: String,
     },
-    /// What a line expects is not so.
+    /// An expectation that is not met.
     Unmet {
         /// The line, counted from 1.
         line: usize,
-        /// What is expected, and what is.
+        /// The expected and the actual value.
         what: String,
     },
 }
 
 impl ScriptError {
-    /// Whether the script was sound and only its expectation did not come true.
+    /// Whether the script was valid and only an expectation failed.
     #[must_use]
     pub fn is_unmet(&self) -> bool {
         matches!(self, ScriptError::Unmet { .. })

@@ -1,12 +1,12 @@
-//! Commands as one types them.
+//! Quotes words for a shell.
 
-/// Words as one line that a shell takes apart into the same words.
+/// Joins words into one line that a shell splits into the same words.
 #[must_use]
 pub fn joined(words: &[impl AsRef<str>]) -> String {
     words.iter().map(|word| quoted(word.as_ref())).collect::<Vec<_>>().join(" ")
 }
 
-/// A word, in quotes if a shell would take it apart.
+/// A word, in quotes if a shell would change it.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:,@=+%".contains(letter);
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_would_take_apart_is_quoted() {
+    fn words_with_special_characters_are_quoted() {
         assert_eq!(quoted("1,2|3@1..2"), "'1,2|3@1..2'");
         assert_eq!(quoted("it's"), "'it'\\''s'");
         assert_eq!(quoted(""), "''");

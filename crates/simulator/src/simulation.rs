@@ -13,23 +13,23 @@ use crate::settings::Settings;
 use crate::stall::Stall;
 use crate::watch::{Line, Order, Watch};
 
-/// Runs an algorithm until every request is served and nothing is in flight, or until it cannot go on.
+/// Runs an algorithm until every request is served and nothing is in flight, or until it stalls.
 ///
 /// # Errors
-/// If the settings do not fit together, or the algorithm cannot run among so many nodes.
+/// If the settings are inconsistent, or the algorithm cannot run with this number of nodes.
 pub fn simulate<A: Explain>(factory: &Factory<A>, settings: &Settings) -> Result<Outcome, Refusal> {
     let mut simulation = Simulation::new(factory, settings)?;
     simulation.run();
     Ok(simulation.finish())
 }
 
-/// A run under way.
+/// A run in progress.
 pub(crate) struct Simulation<A: Explain> {
     pub(crate) engine: Engine<Fenced<A>>,
     applications: Applications,
     watch: Watch,
     line: Line,
-    /// The place in line of each node's request, as far as 32 bits go.
+    /// The place in line of each node's request: its low 32 bits.
     place_in_line: Vec<u32>,
     order: Option<Order>,
     measures: Measures,
@@ -37,24 +37,24 @@ pub(crate) struct Simulation<A: Explain> {
     warmup: u64,
     /// All entries so far, those of the warm-up included.
     entries: u64,
-    /// Applications that have asked and were not let in yet.
+    /// The number of applications that wait to enter.
     waiting: usize,
-    /// Who left last and when, if somebody else waited then.
+    /// The last release, if another application waited at that time.
     left_to_others: Option<(NodeId, Ticks)>,
     first_and_last_entry: Option<(Ticks, Ticks)>,
-    /// Steps since somebody entered, or since it was last seen that nobody waits.
+    /// Steps since the last entry, or since the last progress check.
     steps_without_entry: u64,
-    /// So many steps without an entry are worth a closer look.
+    /// The number of steps without an entry after which progress is checked.
     patience: u64,
-    /// When that look was taken last.
-    looked_at: Option<Ticks>,
-    /// Whether messages move but nobody will ever enter again.
+    /// When progress was last checked.
+    checked_at: Option<Ticks>,
+    /// Whether messages move but no node will ever enter again.
     livelock: bool,
-    /// Whether the run makes no sense any more.
-    is_senseless: bool,
+    /// Whether messages multiply or travel for ever, so that the run would never end.
+    is_runaway: bool,
     check_invariants: bool,
     limits: Option<Limits>,
-    /// Whether the limits have ended it.
+    /// Whether the limits ended it.
     is_cut: bool,
     violations: Vec<String>,
 }
@@ -85,9 +85,9 @@ impl<A: Explain> Simulation<A> {
             first_and_last_entry: None,
             steps_without_entry: 0,
             patience: 1_000_000 + (n as u64).saturating_mul(n as u64).saturating_mul(8),
-            looked_at: None,
+            checked_at: None,
             livelock: false,
-            is_senseless: false,
+            is_runaway: false,
             check_invariants: settings.invariants,
             limits: settings.limits.if_any(),
             is_cut: false,
@@ -103,7 +103,7 @@ impl<A: Explain> Simulation<A> {
         Ok(simulation)
     }
 
-    /// Brings every node to life that does not crash before.
+    /// Starts every node that has not crashed.
     pub(crate) fn start(&mut self) {
         self.engine.advance_to(Ticks(0));
         for node in NodeId::first(self.engine.machines().len()) {
@@ -116,14 +116,14 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// Not inlined into its caller: on a stack frame of more than a page the loop ran at half the speed.
+    /// Not inlined: on a stack frame of more than a page the loop ran at half the speed.
     #[inline(never)]
     fn run(&mut self) {
         self.start();
         self.applications.begin();
         while !self.is_over() {
             while let Some(node) = self.engine.take_crashed() {
-                self.bury(node);
+                self.crash_application(node);
             }
             if A::PERPETUAL && self.applications.is_idle() && !self.go_on_when_quiet() {
                 break;
@@ -144,25 +144,24 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// Whether nothing is to happen any more, although it could.
+    /// Whether the run must end, although events remain.
     #[inline]
     fn is_over(&mut self) -> bool {
         if self.limits.is_some() {
-            self.mind_limits();
+            self.check_limits();
         }
-        let is_wrong =
-            self.violations.len() >= Outcome::MOST_VIOLATIONS || self.livelock || self.is_senseless;
+        let is_wrong = self.violations.len() >= Outcome::MOST_VIOLATIONS || self.livelock || self.is_runaway;
         is_wrong || self.is_cut
     }
 
-    /// Whether the limits end it here.
-    pub(crate) fn mind_limits(&mut self) -> bool {
+    /// Checks whether the limits end the run here.
+    pub(crate) fn check_limits(&mut self) -> bool {
         let events = self.engine.log().map_or(0, |log| log.len());
         self.is_cut = self.limits.as_ref().is_some_and(|limits| limits.is_reached(events));
         self.is_cut
     }
 
-    /// Delivers the next message, and all others of its tick until something comes of one.
+    /// Delivers the next message, and then others of its tick until one needs attention.
     #[inline]
     fn deliver_what_is_due(&mut self) {
         loop {
@@ -174,7 +173,7 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// Lets the next one ask, or tells that there is nobody who ever will.
+    /// Issues the next request of a quiet system. Returns false if there are none.
     fn go_on_when_quiet(&mut self) -> bool {
         if !self.applications.is_idle() {
             return false;
@@ -187,7 +186,7 @@ impl<A: Explain> Simulation<A> {
         self.applications.unissued() > 0 && self.applications.next_alarm().is_some()
     }
 
-    /// An alarm rings: an application goes on to its next stage.
+    /// An alarm rings: an application moves to its next stage.
     fn ring(&mut self, at: Ticks) {
         self.engine.advance_to(at);
         let Some((node, stage)) = self.applications.ring() else { return };
@@ -206,8 +205,8 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// An application ends with its node.
-    pub(crate) fn bury(&mut self, node: NodeId) {
+    /// An application stops with its node.
+    pub(crate) fn crash_application(&mut self, node: NodeId) {
         match self.applications.stage(node) {
             Stage::Asking | Stage::Waiting | Stage::Leaving { asks_again: true } => {
                 self.waiting -= 1;
@@ -217,10 +216,10 @@ impl<A: Explain> Simulation<A> {
             Stage::Admitted => self.waiting -= 1,
             Stage::Idle | Stage::Thinking | Stage::Inside | Stage::Leaving { asks_again: false } => {}
         }
-        self.applications.bury(node);
+        self.applications.crash(node);
     }
 
-    /// An application asks, if there are requests left to issue.
+    /// Issues a request of an application, if any are left.
     pub(crate) fn ask(&mut self, node: NodeId, at: Ticks) {
         if !self.issue(node, at) {
             return;
@@ -233,7 +232,7 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// Issues a request, if there are any left; tells whether it did.
+    /// Issues a request, if any are left; returns whether it did.
     fn issue(&mut self, node: NodeId, at: Ticks) -> bool {
         let issued = self.applications.ask(node, at);
         if issued {
@@ -243,7 +242,7 @@ impl<A: Explain> Simulation<A> {
         issued
     }
 
-    /// The node hears the request: this is the step that stamps it.
+    /// The request reaches the node: this is the step that stamps it.
     fn node_hears_request(&mut self, node: NodeId) {
         self.applications.go(node, Stage::Waiting);
         self.record_step(node, What::Request);
@@ -256,7 +255,7 @@ impl<A: Explain> Simulation<A> {
         self.after_step(node);
     }
 
-    /// Looks at what came of a step; tells whether it was nothing to speak of.
+    /// Checks the effects of a step; returns whether it needed no attention.
     #[inline]
     pub(crate) fn after_step(&mut self, node: NodeId) -> bool {
         self.steps_without_entry += 1;
@@ -288,23 +287,23 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// Messages have moved for long and nobody has entered: what is one to think of it?
+    /// Decides whether many steps without an entry are a livelock or a runaway.
     fn judge_progress(&mut self, node: NodeId) {
         let now = self.engine.now();
-        let stands_still = self.looked_at.replace(now) == Some(now);
-        let somebody_waits =
+        let stands_still = self.checked_at.replace(now) == Some(now);
+        let is_any_waiting =
             self.engine.machines().iter().any(|fenced| fenced.node().phase() == Phase::Waiting);
         if self.engine.due() as u64 > self.patience {
-            self.is_senseless = true;
-            self.violate(node, "messages multiply without end and nobody enters".to_owned());
-        } else if somebody_waits {
+            self.is_runaway = true;
+            self.violate(node, "messages multiply without end and no node enters".to_owned());
+        } else if is_any_waiting {
             self.livelock = true;
         } else if stands_still {
-            self.is_senseless = true;
+            self.is_runaway = true;
             self.violate(node, "time stands still: messages travel for ever within one tick".to_owned());
         } else if !A::PERPETUAL && self.applications.next_alarm().is_none() {
-            self.is_senseless = true;
-            self.violate(node, "messages travel for ever although nobody wants in".to_owned());
+            self.is_runaway = true;
+            self.violate(node, "messages travel for ever although no node waits".to_owned());
         }
     }
 
@@ -379,8 +378,8 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// The node hears that its application has left, at the moment `left`. Under a saturated load the application asks
-    /// again in the same breath, so both words arrive together.
+    /// The release of an application that left at time `left` reaches its node. Under a saturated load the
+    /// application requests again at the same time, so both arrive together.
     fn node_hears_release(&mut self, node: NodeId, left: Ticks, asks_again: bool) {
         self.watch.leave(node);
         self.record_step(node, What::Release);
@@ -417,13 +416,13 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// The global state: all nodes and what is in flight.
+    /// The global state: all nodes and the messages in flight.
     pub(crate) fn cut(&self) -> Cut<'_, A> {
         let nodes: Vec<&Node<A>> = self.engine.machines().iter().map(Fenced::node).collect();
         Cut { nodes, in_flight: self.engine.in_flight() }
     }
 
-    /// How many entries were out of happened-before order; 0 if nobody counts.
+    /// The number of entries out of happened-before order; 0 if not counted.
     pub(crate) fn out_of_order(&self) -> u64 {
         self.order.as_ref().map_or(0, Order::violated)
     }
@@ -432,8 +431,8 @@ impl<A: Explain> Simulation<A> {
         &self.violations
     }
 
-    /// Who waits for ever: somebody waits, nobody inside can still leave, and nothing is on its way, or it does not
-    /// help.
+    /// The stall, if a node waits, no live node is inside, and no message is in flight to a live node, or in
+    /// a livelock.
     pub(crate) fn stall(&self) -> Option<Stall> {
         let lives = |node: NodeId| !self.engine.is_crashed(node);
         let is_any = |phase| {
@@ -452,8 +451,7 @@ impl<A: Explain> Simulation<A> {
     }
 
     pub(crate) fn finish(mut self) -> Outcome {
-        let was_stopped =
-            self.violations.len() >= Outcome::MOST_VIOLATIONS || self.is_senseless || self.is_cut;
+        let was_stopped = self.violations.len() >= Outcome::MOST_VIOLATIONS || self.is_runaway || self.is_cut;
         let stall = if was_stopped { None } else { self.stall() };
         let unissued = if was_stopped || stall.is_some() { 0 } else { self.applications.unissued() };
         self.close_measures();

@@ -1,18 +1,18 @@
-//! What a message takes on the wire, counted without writing it.
+//! The encoded size of a message, computed without encoding it.
 //!
-//! The wire of Doorway is `postcard`: whole numbers of variable length (7 bits a byte), the number of the variant before
-//! the content of an enum, the length before the content of a list. A simulator that counts bytes for every message
-//! cannot afford to write them, so this listener only adds up; the test compares it with the real one.
+//! Doorway encodes messages with `postcard`: integers of variable length (7 bits per byte), the variant's
+//! number before the content of an enum, the length before the content of a list. Encoding every message just
+//! to count its bytes would be too slow, so this listener only adds up; a test compares it with `postcard`.
 
 use doorway_core::parts::{Listener, walk};
 use doorway_core::{Kind, kind};
 use serde::ser::{Error, Serialize};
 
-/// The kind of a message, and the bytes that it takes with its header.
+/// The kind of a message, and its size in bytes with its header.
 #[inline]
 pub fn measure<H: Serialize, M: Serialize>(header: &H, msg: &M) -> (Kind, u64) {
     let mut size = Size(0);
-    // Counting cannot fail; a type that refuses to be serialised counts as far as it got.
+    // Counting cannot fail; a type that cannot be serialised counts up to its error.
     let _ = walk(header, &mut size);
     let _ = walk(msg, &mut size);
     (kind(msg), size.0)
@@ -50,7 +50,7 @@ impl Listener for Size {
         self.add((bits * 9 + 64) >> 6)
     }
 
-    /// Signed numbers are folded so that small ones of either sign are short.
+    /// Zigzag encoding: small numbers of either sign are short.
     #[inline]
     fn signed(&mut self, value: i64) -> Result<(), Refused> {
         self.whole(((value << 1) ^ (value >> 63)) as u64)
@@ -68,13 +68,13 @@ impl Listener for Size {
     }
 }
 
-/// What a type reports that refuses to be serialised.
+/// The error of a type that cannot be serialised.
 #[derive(Debug)]
 struct Refused;
 
 impl std::fmt::Display for Refused {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a message refuses to be serialised")
+        f.write_str("a message cannot be serialised")
     }
 }
 

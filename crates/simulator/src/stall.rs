@@ -1,4 +1,4 @@
-//! A run that cannot go on: who waits for whom, and the ring in which they wait if there is one.
+//! The diagnosis of a stalled run: the wait-for graph, and a cycle in it if there is one.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -7,33 +7,33 @@ use std::fmt;
 use doorway_core::{Cut, Explain, NodeId, NodeSet, Permission, Phase};
 use serde::Serialize;
 
-/// A run in which somebody waits for ever.
+/// A run in which nodes wait for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stall {
-    /// Everybody who waits.
+    /// The waiting nodes.
     pub waiting: Vec<Waiting>,
     /// Nodes that wait for each other, each for the next and the last for the first.
     pub cycle: Vec<NodeId>,
-    /// Messages that might have helped and never arrived, as sentences.
+    /// Lost messages, as sentences.
     pub lost: Vec<String>,
-    /// Who has crashed.
+    /// The crashed nodes.
     pub crashed: Vec<NodeId>,
-    /// Whether messages still move although nobody enters any more.
+    /// Whether messages still move although no node enters any more.
     pub livelock: bool,
 }
 
-/// A node that waits, and for whom.
+/// A waiting node and the nodes it waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waiting {
-    /// Who waits.
+    /// The waiting node.
     pub node: NodeId,
-    /// From whom something is missing.
+    /// The nodes that it waits for.
     #[serde(rename = "for")]
     pub missing: NodeSet,
 }
 
 impl Stall {
-    /// Finds out who waits for whom in a state in which nothing moves.
+    /// Builds the wait-for graph of a stalled state.
     pub fn diagnose<A: Explain>(cut: &Cut<'_, A>, crashed: &NodeSet) -> Self {
         let waiting: Vec<Waiting> = cut
             .states()
@@ -45,7 +45,7 @@ impl Stall {
     }
 }
 
-/// Who keeps each waiting node from entering: whoever has the vote that is missing, or else the node that should give
+/// The nodes that block each waiting node: the holder of the missing vote, or else the node that should grant
 /// it.
 fn blockers<A: Explain>(cut: &Cut<'_, A>, waiting: &[Waiting]) -> BTreeMap<NodeId, NodeSet> {
     let blocker = |node: NodeId, member: NodeId| match cut.state(member).permission() {
@@ -59,8 +59,8 @@ fn blockers<A: Explain>(cut: &Cut<'_, A>, waiting: &[Waiting]) -> BTreeMap<NodeI
     waiting.iter().map(edges).collect()
 }
 
-/// The nodes of a short ring of the graph, smallest first; empty if there is none. It takes a time that grows with the edges alone, so
-/// that a system of a million nodes can be diagnosed.
+/// The nodes of a short cycle, smallest first; empty if there is none. Linear in the number of edges, so that
+/// a system of a million nodes can be diagnosed.
 fn find_cycle(edges: &BTreeMap<NodeId, NodeSet>) -> Vec<NodeId> {
     let mut cycle =
         node_on_a_cycle(edges).and_then(|start| shortest_way_back(edges, start)).unwrap_or_default();
@@ -69,23 +69,23 @@ fn find_cycle(edges: &BTreeMap<NodeId, NodeSet>) -> Vec<NodeId> {
     cycle
 }
 
-/// Goes along the edges, depth first, until it comes to a node that is still on the way.
+/// Depth-first search for a back edge.
 fn node_on_a_cycle(edges: &BTreeMap<NodeId, NodeSet>) -> Option<NodeId> {
     let successors = |node: NodeId| edges.get(&node).into_iter().flatten();
-    let (mut on_the_way, mut done) = (NodeSet::new(), NodeSet::new());
+    let (mut on_path, mut done) = (NodeSet::new(), NodeSet::new());
     for &start in edges.keys() {
-        let mut way = vec![(start, successors(start))];
-        while let Some((node, rest)) = way.last_mut() {
+        let mut path = vec![(start, successors(start))];
+        while let Some((node, rest)) = path.last_mut() {
             let node = *node;
-            on_the_way.insert(node);
+            on_path.insert(node);
             match rest.next() {
-                Some(next) if on_the_way.contains(next) => return Some(next),
+                Some(next) if on_path.contains(next) => return Some(next),
                 Some(next) if done.contains(next) => {}
-                Some(next) => way.push((next, successors(next))),
+                Some(next) => path.push((next, successors(next))),
                 None => {
-                    on_the_way.remove(node);
+                    on_path.remove(node);
                     done.insert(node);
-                    way.pop();
+                    path.pop();
                 }
             }
         }
@@ -93,7 +93,7 @@ fn node_on_a_cycle(edges: &BTreeMap<NodeId, NodeSet>) -> Option<NodeId> {
     None
 }
 
-/// The shortest ring through `start`, by breadth-first search.
+/// The shortest cycle through `start`, by breadth-first search.
 fn shortest_way_back(edges: &BTreeMap<NodeId, NodeSet>, start: NodeId) -> Option<Vec<NodeId>> {
     let mut came_from = BTreeMap::new();
     let mut reached = vec![start];
@@ -140,7 +140,7 @@ impl fmt::Display for Stall {
             parts.push(format!("wait-for cycle: {}", ring.join(" → ")));
         }
         if self.livelock {
-            parts.push("messages still move, but nobody has entered for a long time".to_owned());
+            parts.push("messages still move, but no node has entered for a long time".to_owned());
         }
         f.write_str(&parts.join("; "))
     }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_is_found_and_told_from_a_chain() {
+    fn a_cycle_is_found_and_a_chain_is_none() {
         assert_eq!(numbers(&find_cycle(&graph(&[(7, &[8]), (8, &[11]), (11, &[7])]))), [7, 8, 11]);
         assert_eq!(numbers(&find_cycle(&graph(&[(1, &[2]), (2, &[3]), (3, &[2])]))), [2, 3]);
         assert!(find_cycle(&graph(&[(1, &[2]), (2, &[3])])).is_empty());
@@ -168,13 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn of_several_rings_through_a_node_the_shortest_is_told() {
+    fn the_shortest_cycle_through_a_node_is_found() {
         let edges = graph(&[(1, &[2, 4]), (2, &[3]), (3, &[4]), (4, &[1])]);
         assert_eq!(numbers(&find_cycle(&edges)), [1, 4]);
     }
 
     #[test]
-    fn a_chain_of_a_hundred_thousand_is_searched_at_once() {
+    fn a_chain_of_a_hundred_thousand_is_searched_quickly() {
         let node = |index| NodeId::new(index);
         let chain: BTreeMap<NodeId, NodeSet> = (0..100_000)
             .map(|index| (node(index), [node(index + 1)].into_iter().collect::<NodeSet>()))

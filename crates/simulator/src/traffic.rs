@@ -1,4 +1,4 @@
-//! What the network carried, counted.
+//! Message counts.
 
 use doorway_core::{Kind, NodeId};
 
@@ -7,24 +7,24 @@ use doorway_core::{Kind, NodeId};
 pub struct Traffic {
     /// All messages.
     pub messages: u64,
-    /// Their size on the wire, in bytes: the message and its fence, as `postcard` writes them.
+    /// Their size in bytes: the message and its fence, as `postcard` encodes them.
     pub bytes: u64,
-    /// How many of each kind, in the order of the algorithm's messages.
+    /// Counts by kind, in the order of the algorithm's messages.
     by_kind: Vec<(&'static str, u64)>,
-    /// How many each node has handled, sent or received.
+    /// The messages that each node has sent or received.
     by_node: Vec<u32>,
     /// Messages that never arrived.
     pub lost: u64,
-    /// Messages that arrived once more than they were sent.
+    /// Messages that arrived twice.
     pub duplicated: u64,
-    /// What the retransmission layer sent again.
+    /// Copies that the retransmission layer sent again.
     pub resent: u64,
-    /// What the retransmission layer sent in acknowledgement.
+    /// Acknowledgements of the retransmission layer.
     pub acknowledgements: u64,
 }
 
 impl Traffic {
-    /// Nothing yet, among `n` nodes.
+    /// Zero counts for `n` nodes.
     #[must_use]
     pub fn new(n: usize) -> Self {
         Self { by_node: vec![0; n], ..Self::default() }
@@ -58,23 +58,23 @@ impl Traffic {
         *handled = handled.saturating_add(1);
     }
 
-    /// Forgets what was counted so far.
+    /// Resets all counts.
     pub(crate) fn restart(&mut self) {
         self.by_node.fill(0);
         *self = Self { by_node: std::mem::take(&mut self.by_node), ..Self::default() };
     }
 
-    /// The kinds of messages that were sent, with how many.
+    /// The kinds of sent messages with their counts.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         self.by_kind.iter().copied().filter(|(_, count)| *count > 0)
     }
 
-    /// How many messages each node has handled, sent or received.
+    /// The number of messages that each node has sent or received.
     pub fn load(&self) -> impl Iterator<Item = u64> + '_ {
         self.by_node.iter().map(|&handled| u64::from(handled))
     }
 
-    /// Adds the counts of another run of the same algorithm; nodes are counted side by side.
+    /// Adds the counts of another run of the same algorithm; its nodes are appended.
     pub(crate) fn merge(&mut self, other: &Traffic) {
         self.messages += other.messages;
         self.bytes += other.bytes;

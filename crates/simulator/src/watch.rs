@@ -1,11 +1,11 @@
-//! The watch: what must hold at every step of every algorithm, kept by somebody who trusts none of them.
+//! The watch: checks mutual exclusion and fences at every step, independently of the algorithm.
 
 use std::collections::VecDeque;
 use std::fmt;
 
 use doorway_core::{Fence, NodeId, PerNode, VectorClock};
 
-/// Who is inside, and which fence was handed out last.
+/// The nodes inside, and the last fence.
 #[derive(Debug, Default)]
 pub struct Watch {
     inside: Vec<NodeId>,
@@ -13,13 +13,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// A node is inside from the start.
+    /// A node starts inside.
     pub fn begin_inside(&mut self, node: NodeId, fence: Fence) {
         self.inside.push(node);
         self.last_fence = fence;
     }
 
-    /// A node enters; answers with what is wrong with that.
+    /// A node enters; returns what is wrong with the entry, if anything.
     pub fn enter(&mut self, node: NodeId, fence: Fence) -> Option<WrongEntry> {
         let already = self.inside.first().copied();
         self.inside.push(node);
@@ -40,20 +40,20 @@ impl Watch {
 /// What can be wrong with an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrongEntry {
-    /// Somebody was inside already.
+    /// Another node was inside.
     Together {
-        /// Who was inside.
+        /// The node that was inside.
         other: NodeId,
-        /// Who entered.
+        /// The node that entered.
         node: NodeId,
     },
-    /// Its fence is not larger than the one before.
+    /// Its fence is not larger than the previous one.
     Fence {
-        /// Who entered.
+        /// The node that entered.
         node: NodeId,
-        /// With which fence.
+        /// Its fence.
         fence: Fence,
-        /// The fence that was handed out before.
+        /// The previous fence.
         before: Fence,
     },
 }
@@ -69,25 +69,25 @@ impl fmt::Display for WrongEntry {
     }
 }
 
-/// The requests in the order in which they were made, to tell how often each was passed over.
+/// The requests in order, to count how often each was bypassed.
 ///
-/// A request that is the r-th of all (from 0) and enters after E others was passed over by those of the E that were
-/// made after it. Of the r before it, all have entered but those that still wait; so it was passed over
-/// E − (r − still waiting) times, and nothing but a bit per request must be kept.
+/// A request that is the r-th of all (from 0) and enters after E others was bypassed by those of the E that
+/// were made after it. Of the r before it, all have entered but those that still wait; so it was bypassed E −
+/// (r − still waiting) times, and one bit per request is enough.
 #[derive(Debug, Default)]
 pub struct Line {
-    /// The number of the request that the first bit stands for.
+    /// The number of the request of the first bit.
     base: u64,
-    /// A bit for each request from there on that still waits.
+    /// One bit per request from there on, set while it waits.
     waiting: VecDeque<u64>,
     made: u64,
     entered: u64,
-    /// Requests that ended with their nodes, sorted.
+    /// Requests withdrawn by crashes, sorted.
     withdrawn: Vec<u64>,
 }
 
 impl Line {
-    /// A request is made; answers with its number.
+    /// Adds a request; returns its number.
     pub fn join(&mut self) -> u64 {
         let number = self.made;
         self.made += 1;
@@ -101,7 +101,7 @@ impl Line {
         number
     }
 
-    /// How many requests still wait that were made before this one.
+    /// The number of earlier requests that still wait.
     fn ahead(&self, number: u64) -> u64 {
         let place = number - self.base;
         let (whole, rest) = ((place / 64) as usize, place % 64);
@@ -110,14 +110,14 @@ impl Line {
         in_front + u64::from(last.count_ones())
     }
 
-    /// How often the request of this number was passed over so far.
+    /// The number of times that this request was bypassed so far.
     #[must_use]
     pub fn bypasses(&self, number: u64) -> u64 {
         let withdrawn = self.withdrawn.partition_point(|&other| other < number) as u64;
         self.entered + self.ahead(number) + withdrawn - number
     }
 
-    /// The request of this number enters; answers with how often it was passed over.
+    /// This request enters; returns the number of times that it was bypassed.
     pub fn enter(&mut self, number: u64) -> u64 {
         let bypasses = self.bypasses(number);
         self.entered += 1;
@@ -125,14 +125,14 @@ impl Line {
         bypasses
     }
 
-    /// The request of this number ends with its node.
+    /// Withdraws a request whose node has crashed.
     pub fn withdraw(&mut self, number: u64) {
         let place = self.withdrawn.partition_point(|&other| other < number);
         self.withdrawn.insert(place, number);
         self.leave(number);
     }
 
-    /// The number of a request of which only the lower 32 bits were kept.
+    /// The full number of a request from its low 32 bits.
     #[must_use]
     pub fn number(&self, low: u32) -> u64 {
         self.base + u64::from(low.wrapping_sub(self.base as u32))
@@ -150,7 +150,7 @@ impl Line {
     }
 }
 
-/// Entries before which somebody waited whose request had happened before theirs.
+/// Counts entries ahead of a waiting request that had happened before theirs.
 #[derive(Debug)]
 pub struct Order {
     requests: PerNode<Option<VectorClock>>,
@@ -158,13 +158,13 @@ pub struct Order {
 }
 
 impl Order {
-    /// Nobody waits yet.
+    /// Starts without requests.
     #[must_use]
     pub fn new(n: usize) -> Self {
         Self { requests: PerNode::same(n, None), violated: 0 }
     }
 
-    /// A node asks at this point of its past.
+    /// A node makes a request at this vector time.
     pub fn ask(&mut self, node: NodeId, clock: &VectorClock) {
         self.requests[node] = Some(clock.clone());
     }
@@ -177,12 +177,12 @@ impl Order {
         self.violated += u64::from(self.requests.values().iter().any(passed_over));
     }
 
-    /// Forgets what was counted so far.
+    /// Resets the count.
     pub fn restart(&mut self) {
         self.violated = 0;
     }
 
-    /// How many entries were out of order.
+    /// The number of entries out of order.
     pub fn violated(&self) -> u64 {
         self.violated
     }
@@ -194,7 +194,7 @@ mod tests {
     use crate::random::Random;
 
     #[test]
-    fn two_inside_and_a_fence_that_does_not_rise_are_seen() {
+    fn two_nodes_inside_and_a_stale_fence_are_detected() {
         let (one, two) = (NodeId::new(0), NodeId::new(1));
         let mut watch = Watch::default();
         assert_eq!(watch.enter(one, Fence(1)), None);

@@ -3,8 +3,10 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use doorway_core::Refusal;
-use doorway_lab::view::{Trouble, sentence};
 use serde_json::json;
+
+use crate::spec::Trouble;
+use crate::view::sentence;
 
 /// Why a request is not answered as it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

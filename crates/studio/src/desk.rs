@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use doorway_catalog::Catalog;
-use doorway_lab::view;
 use serde_json::json;
 
 use crate::answer::Rejection;
 use crate::job::{End, Job, Why};
 use crate::limits::{MOST_FINISHED, MOST_KEPT_BYTES, MOST_WAITING};
+use crate::view;
 use crate::work::{Work, too_long};
 
 /// Where requests leave jobs and workers take them.

@@ -14,8 +14,11 @@ mod guard;
 mod gzip;
 mod job;
 mod limits;
+pub mod page;
 mod progress;
 mod routes;
+pub mod spec;
+pub mod view;
 mod work;
 
 use std::io;

@@ -11,13 +11,14 @@ use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use doorway_lab::view::{ExportForm, Spec, looks};
 use serde::de::DeserializeOwned;
 
 use crate::answer::{Rejection, json_text};
 use crate::desk::Desk;
 use crate::guard::{Guard, guarded};
 use crate::job::{End, Job, Product};
+use crate::spec::RunSpec;
+use crate::view::{ExportForm, looks};
 use crate::work::{Work, too_long};
 use crate::{assets, gzip, limits, progress};
 
@@ -132,8 +133,8 @@ async fn quorums(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Re
 }
 
 /// What run was asked for. Only one that brings its trace along may be large.
-fn read_spec(body: &Bytes) -> Result<Spec, Rejection> {
-    let spec: Result<Spec, Rejection> = read(body);
+fn read_spec(body: &Bytes) -> Result<RunSpec, Rejection> {
+    let spec: Result<RunSpec, Rejection> = read(body);
     match spec {
         Ok(spec) if spec.is_trace() => Ok(spec),
         other => small(body).and(other),

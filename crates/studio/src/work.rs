@@ -4,26 +4,23 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use doorway_catalog::Catalog;
-use doorway_lab::check::all::All;
-use doorway_lab::check::{CheckBounds, CheckSpec};
-use doorway_lab::compare::ComparisonSpec;
-use doorway_lab::quorum::QuorumSpec;
-use doorway_lab::view::{Bounds, ExportForm, Spec, Trouble};
+use doorway_experiments::check::all::All;
 use doorway_simulator::Limits;
-use doorway_trace::draw;
 use serde_json::json;
 
 use crate::answer::Rejection;
 use crate::job::{Job, Meter, Product};
 use crate::limits;
+use crate::spec::{Bounds, CheckBounds, CheckSpec, ComparisonSpec, QuorumSpec, RunSpec, Trouble};
+use crate::view::ExportForm;
 
 /// What a job is to do.
 #[derive(Debug)]
 pub(crate) enum Work {
     /// Make a run and look at it.
-    Run(Box<Spec>),
+    Run(Box<RunSpec>),
     /// Make a run and take it away.
-    Export(Box<Spec>, ExportForm, draw::Options),
+    Export(Box<RunSpec>, ExportForm, doorway_picture::Options),
     /// Explore a system.
     Check(Box<CheckSpec>),
     /// Explore every algorithm.
@@ -85,9 +82,9 @@ impl Work {
 }
 
 fn exported(
-    spec: &Spec,
+    spec: &RunSpec,
     form: ExportForm,
-    looks: &draw::Options,
+    looks: &doorway_picture::Options,
     job: &Job,
     catalog: &Catalog,
 ) -> Result<Product, Rejection> {

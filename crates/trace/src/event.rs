@@ -29,7 +29,7 @@ pub struct Header {
     /// What was chosen for the algorithm.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
-    /// The text of each file that was chosen, under the name of its choice: without it nobody could make the run again.
+    /// The text of each file that was chosen, under the name of its choice: without it the run could not be repeated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
 }
@@ -98,7 +98,7 @@ pub enum What {
     Release,
     /// It sends a message.
     Send {
-        /// To whom.
+        /// The receiver.
         to: NodeId,
         /// The kind of message.
         kind: Cow<'static, str>,
@@ -107,7 +107,7 @@ pub enum What {
     },
     /// A message reaches it.
     Deliver {
-        /// From whom.
+        /// The sender.
         from: NodeId,
         /// The kind of message.
         kind: Cow<'static, str>,
@@ -136,7 +136,7 @@ pub enum What {
         #[serde(default)]
         line: u32,
     },
-    /// Its logical clock is moved by somebody outside of the algorithm: a script sets it, or its process has heard elsewhere.
+    /// Its logical clock is moved from outside the algorithm: by a script, or because its process heard of a later time.
     Clock {
         /// What the clock shows then.
         count: u64,

@@ -30,14 +30,14 @@
 //! # Ok::<(), doorway_trace::TraceError>(())
 //! ```
 
-#[cfg(feature = "draw")]
-pub mod draw;
 mod event;
 pub mod export;
 mod lines;
 mod log;
+mod recording;
 mod sentence;
 
 pub use event::{AccessKind, Event, Header, VERSION, What};
 pub use lines::{Events, TraceError, read, write};
 pub use log::{Log, Reader};
+pub use recording::Recording;

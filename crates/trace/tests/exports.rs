@@ -103,7 +103,7 @@ fn a_reading_knows_the_writing_whose_value_it_reads() {
     };
     let mut header = Header::new("peterson", 3, 1);
     assert_eq!(log(&header)[1].1, json!({"node1": 1, "node2": 1}));
-    assert_eq!(log(&header)[2].1, json!({"node3": 1}), "it reads what nobody has written");
+    assert_eq!(log(&header)[2].1, json!({"node3": 1}), "it reads the initial value");
     header.options.insert("memory".to_owned(), "tso".to_owned());
     assert_eq!(log(&header)[1].1, json!({"node2": 1}), "a buffered store is not seen by others yet");
 }
@@ -161,6 +161,6 @@ fn a_delivery_of_what_nobody_sent_is_refused_and_a_trace_that_begins_late_is_not
     assert!(matches!(refused, TraceError::Line { number: 11, .. }));
     assert_eq!(
         refused.to_string(),
-        "line 11 of the trace cannot be read: event 10 delivers what event 5 sent, which nobody remembers"
+        "line 11 of the trace cannot be read: event 10 delivers what event 5 sent, which is no longer remembered"
     );
 }

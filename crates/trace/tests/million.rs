@@ -86,7 +86,7 @@ fn bytes(form: Form, events: u64) -> u64 {
     counted.0
 }
 
-/// So many KiB more than a short file may a long one take.
+/// The most memory, in KiB, that a long file may take beyond a short one.
 const MOST_MORE: u64 = 2048;
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! A. J. Martin, "Distributed mutual exclusion on a ring of processes", Science of Computer Programming 5, 1985.
 //!
-//! The nodes form a ring in which one token moves, but only when somebody wants it: requests travel against the
+//! The nodes form a ring in which one token moves, but only when a node wants it: requests travel against the
 //! token's direction until they meet it, and the token comes back the same way. A node that has already asked for the
 //! token asks no second time on behalf of the nodes behind it.
 //!
@@ -14,7 +14,10 @@
 //! It is written from the idea, not from the paper's program, which is one of communicating processes: here a node is
 //! one machine. The token starts at the first node.
 
-use doorway_core::*;
+use doorway_core::{
+    About, Algorithm, Channels, Entry, Explain, Factory, Family, Field, Hints, Invariant, Members, NodeId,
+    NodeSet, ONE_TOKEN, Out, Permission, Rule, Start,
+};
 use serde::{Deserialize, Serialize};
 
 /// One node of the ring.
@@ -38,7 +41,7 @@ pub struct Martin {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Msg {
-    /// The sender, or somebody behind it, wants in.
+    /// The sender, or a node behind it, wants in.
     Request,
     /// The right to enter.
     Token,
@@ -156,7 +159,7 @@ impl Explain for Martin {
     fn invariants() -> &'static [Invariant<Self>] {
         &[
             Invariant {
-                name: "there is exactly one token",
+                name: ONE_TOKEN,
                 holds: |cut| {
                     let held = cut.states().filter(|(_, node)| node.token).count();
                     held + cut.flying(|letter| *letter.msg == Msg::Token) == 1

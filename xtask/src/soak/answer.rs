@@ -1,4 +1,4 @@
-//! What a batch of runs came to, read from the JSON of `doorway chaos`.
+//! The result of a batch of runs, read from the JSON of `doorway chaos`.
 //!
 //! `xtask` depends on nothing, so this reads no JSON in general: only numbers, maps from names to numbers and lists of names,
 //! by their keys. Names have neither quotes nor brackets.
@@ -11,13 +11,17 @@ pub type Counts = BTreeMap<String, u64>;
 /// The maps of names to numbers that are summed.
 pub const MAPS: [&str; 5] = ["faults", "aimed", "pairs", "rules", "microseconds"];
 
-/// What a batch came to.
+/// The result of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// How many runs it had.
     pub runs: u64,
-    /// How often somebody was let in.
+    /// The number of entries.
     pub entries: u64,
+    /// How many views were decided.
+    pub views: u64,
+    /// The longest that anybody waited after the last fault of a run, in microseconds.
+    pub slowest_us: u64,
     /// Each map by its key.
     pub maps: BTreeMap<String, Counts>,
     /// The commands that repeat runs in which something was found.
@@ -25,12 +29,14 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// What was printed, or nothing if that is something else.
+    /// Reads the printed JSON; `None` if it has another form.
     pub fn read(text: &str) -> Option<Self> {
         let maps = MAPS.map(|key| Some((key.to_owned(), counts(text, key)?)));
         Some(Self {
             runs: number(text, "runs")?,
             entries: number(text, "entries")?,
+            views: number(text, "views")?,
+            slowest_us: number(text, "slowest_recovery")?,
             maps: maps.into_iter().collect::<Option<_>>()?,
             replay: names(text, "replay")?,
         })
@@ -73,7 +79,7 @@ mod tests {
     #[test]
     fn what_the_command_prints_is_read() {
         let answer = Answer::read(PRINTED).expect("it is as printed");
-        assert_eq!((answer.runs, answer.entries), (24, 812));
+        assert_eq!((answer.runs, answer.entries, answer.views, answer.slowest_us), (24, 812, 9, 17));
         assert_eq!(answer.maps["faults"], [("crash".to_owned(), 3), ("one-way cut".to_owned(), 1)].into());
         assert_eq!(answer.maps["pairs"]["crash + pause"], 7);
         assert_eq!(answer.maps["rules"]["16 the age rule is not used, as voters have just changed"], 1);

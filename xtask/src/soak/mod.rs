@@ -1,14 +1,16 @@
-//! `cargo xtask soak`: chaos for a long time, with seeds that nobody has seen before; then libFuzzer for a while.
+//! `cargo xtask soak`: chaos for a long time, with new seeds; then libFuzzer for a while.
 
 mod answer;
+mod campaign;
 mod state;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use self::answer::Answer;
+use self::campaign::{Batch, Campaign};
 use self::state::State;
 use crate::cargo::{cargo, root, target_directory};
 use crate::fuzz;
@@ -19,23 +21,22 @@ pub const HELP: &str = "\
 Runs `doorway chaos` with all algorithms and 3 to 9 and 16 nodes, of a release build, until the time is over, enough runs were
 made, or something happens that must never happen. Seeds count upwards from a random one, which is printed. Every minute of
 virtual time counts; at the end it tells the rate, which faults met, which rules were needed, and what was missed.
-After each batch it writes target/soak.state, from which --resume goes on, however it was ended. With --minutes, libFuzzer
-then makes up messages for a tenth of that time, as `cargo xtask fuzz` does.
+After each batch it writes target/soak.state, from which --resume goes on, however it was ended; the batch that was under way
+is made again. A new soak keeps the state of the last one as target/soak.state.before. With --minutes, libFuzzer then makes up
+messages for a tenth of that time, as `cargo xtask fuzz` does.
 
   cargo xtask soak                  for ten minutes
   cargo xtask soak --minutes 480    for a night
   cargo xtask soak --runs 100000    until so many runs are made, however long it takes
-  cargo xtask soak --resume         go on where the last one stopped, up to its runs or for ten minutes
+  cargo xtask soak --resume         go on where the last one stopped, up to its runs or seeds or for ten minutes
   cargo xtask soak --seed 17        from this seed on
+  cargo xtask soak --nodes 7,9 --algorithm naimi-trehel --seeds 1500
+                                    1500 seeds of one algorithm with 7 and with 9 nodes, however long it takes
   cargo xtask soak --explore        instead, all interleavings of consensus and of the change of members, up to
                                     bounds that are too large for `cargo xtask test`: half an hour, 4 GB";
 
-/// How long it takes, unless somebody says otherwise.
+/// The default duration.
 const USUAL_MINUTES: u64 = 10;
-/// The sizes of clusters, one after the other.
-const SIZES: [u64; 8] = [3, 4, 5, 6, 7, 8, 9, 16];
-/// The seeds of each algorithm and size in one go: few, so that it stops soon after the time is over.
-const SEEDS: u64 = 2;
 
 /// What was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,19 +44,15 @@ struct Asked {
     minutes: Option<u64>,
     runs: Option<u64>,
     seed: Option<u64>,
+    seeds: Option<u64>,
+    sizes: Option<Vec<u64>>,
+    algorithm: Option<String>,
     is_resumed: bool,
     explores: bool,
 }
 
 /// The tests that explore: packages and programs.
-const EXPLORING: [[&str; 2]; 2] = [["doorway-node", "consensus"], ["doorway-lab", "views"]];
-
-/// Some runs: all algorithms, one size, a few seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Batch {
-    nodes: u64,
-    seed: u64,
-}
+const EXPLORING: [[&str; 2]; 2] = [["doorway-node", "consensus"], ["doorway-chaos", "model"]];
 
 /// Runs until the time is over, enough runs are made, or something is found.
 pub fn run(words: &[String]) -> Result<(), Stop> {
@@ -64,16 +61,16 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
         return explore();
     }
     let file = target_directory().join("soak.state");
-    let mut state = begin(&asked, || state::read(&file))?;
-    let minutes = asked.minutes.or_else(|| state.goal.is_none().then_some(USUAL_MINUTES));
+    let _alone = state::lock(&file.with_extension("lock"))?;
+    let mut state = begin(&asked, &file)?;
+    let is_endless = state.goal.is_none() && state.campaign.seeds.is_none();
+    let minutes = asked.minutes.or_else(|| is_endless.then_some(USUAL_MINUTES));
     cargo(&["build", "--release", "--locked", "--package", "doorway-cli"], &[])?;
     println!("\nsoak: {}", told_before(&state, minutes));
     let (begun, before) = (Instant::now(), state.elapsed);
     let is_over = || minutes.is_some_and(|minutes| begun.elapsed() >= Duration::from_secs(60 * minutes));
-    let outcome = soak(&mut state, is_over, |state| {
-        let answer = doorway(batch_of(state)?)?;
-        state.add(&answer, before + begun.elapsed());
-        state::write(&file, state)?;
+    let outcome = soak(&mut state, is_over, |state, batch| {
+        advance(state, &batch, &file, || before + begun.elapsed(), doorway)?;
         println!("{}", progress(state));
         Ok(())
     });
@@ -83,7 +80,7 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
     asked.minutes.map_or(Ok(()), |minutes| fuzz::run_for((minutes / 10).max(1)))
 }
 
-/// Makes the explorations that take long.
+/// Runs the long explorations.
 fn explore() -> Result<(), Stop> {
     EXPLORING.iter().try_for_each(|[package, test]| {
         let words = ["--", "--ignored", "--nocapture", "--test-threads", "1"];
@@ -96,34 +93,58 @@ fn asked(words: &[String]) -> Result<Asked, Stop> {
     let mut asked = Asked::default();
     let mut rest = &words[..];
     while let Some((word, after)) = rest.split_first() {
-        let number = after.first().and_then(|word| word.parse::<u64>().ok());
-        match (*word, number) {
-            ("--minutes", Some(minutes @ 1..=100_000)) => asked.minutes = Some(minutes),
-            ("--runs", Some(runs @ 1..)) => asked.runs = Some(runs),
-            ("--seed", Some(seed)) => asked.seed = Some(seed),
-            ("--resume", _) => asked.is_resumed = true,
-            ("--explore", _) => asked.explores = true,
+        let next = after.first().copied().unwrap_or_default();
+        let number = next.parse::<u64>().ok();
+        match *word {
+            "--minutes" => {
+                asked.minutes = Some(number.filter(|n| (1..=100_000).contains(n)).ok_or_else(usage)?)
+            }
+            "--runs" => asked.runs = Some(number.filter(|n| *n > 0).ok_or_else(usage)?),
+            "--seed" => asked.seed = Some(number.ok_or_else(usage)?),
+            "--seeds" => asked.seeds = Some(number.filter(|n| *n > 0).ok_or_else(usage)?),
+            "--nodes" => asked.sizes = Some(campaign::sizes(next).ok_or_else(usage)?),
+            "--algorithm" => asked.algorithm = Some(campaign::algorithm(next).ok_or_else(usage)?),
+            "--resume" => asked.is_resumed = true,
+            "--explore" => asked.explores = true,
             _ => return Err(usage()),
         }
-        let has_number = !matches!(*word, "--resume" | "--explore");
-        rest = &after[usize::from(has_number)..];
+        let has_value = !matches!(*word, "--resume" | "--explore");
+        rest = &after[usize::from(has_value)..];
     }
     let is_alone = asked == Asked { explores: true, ..Asked::default() };
-    let is_wrong = asked.is_resumed && asked.seed.is_some() || asked.explores && !is_alone;
+    let is_named =
+        asked.seed.is_some() || asked.seeds.is_some() || asked.sizes.is_some() || asked.algorithm.is_some();
+    let is_wrong = asked.is_resumed && is_named || asked.explores && !is_alone;
     if is_wrong { Err(usage()) } else { Ok(asked) }
 }
 
 fn usage() -> Stop {
-    let sentence = "`cargo xtask soak` takes `--minutes M` from 1 to 100000, `--runs R` from 1, and either `--seed S`, a number, or `--resume`; or `--explore` alone.";
+    let sentence = "`cargo xtask soak` takes `--minutes M` from 1 to 100000, `--runs R` from 1, and either `--resume` or any of `--seed S`, a number, `--seeds N` from 1, `--nodes N,N` from 1 to 16 and `--algorithm NAME`; or `--explore` alone.";
     Stop::Usage(sentence.to_owned())
 }
 
-/// Where it begins: from a seed, or where the last one stopped.
-fn begin(asked: &Asked, last: impl FnOnce() -> Result<State, Stop>) -> Result<State, Stop> {
-    let mut state =
-        if asked.is_resumed { last()? } else { State::new(asked.seed.unwrap_or_else(random_seed)) };
+/// Where it begins: with its first batch, or where the last one stopped.
+fn begin(asked: &Asked, file: &Path) -> Result<State, Stop> {
+    let mut state = if asked.is_resumed {
+        state::read(file)?
+    } else {
+        state::set_aside(file)?;
+        State::new(campaign_of(asked))
+    };
     state.goal = asked.runs.or(state.goal);
+    // Also what is ended in its first batch can be resumed.
+    state::write(file, &state)?;
     Ok(state)
+}
+
+fn campaign_of(asked: &Asked) -> Campaign {
+    let usual = Campaign::new(asked.seed.unwrap_or_else(random_seed));
+    Campaign {
+        seeds: asked.seeds,
+        sizes: asked.sizes.clone().unwrap_or(usual.sizes),
+        algorithm: asked.algorithm.clone().unwrap_or(usual.algorithm),
+        ..usual
+    }
 }
 
 /// A seed that differs each time, short enough to be typed.
@@ -135,37 +156,26 @@ fn random_seed() -> u64 {
 fn told_before(state: &State, minutes: Option<u64>) -> String {
     let time = minutes.map(|minutes| format!("{minutes} min"));
     let goal = state.goal.map(|goal| format!("up to {goal} runs"));
-    let how_long = [time, goal].into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let first = state.first;
+    let seeds = state.campaign.seeds.map(|seeds| format!("{seeds} seeds"));
+    let how_long = [time, goal, seeds].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let (first, words) = (state.campaign.first, state.campaign.words());
     match state.runs {
         0 => format!(
-            "{how_long} from seed {first} on; repeat it with `cargo xtask soak --seed {first}`, go on after an end with --resume"
+            "{how_long} from seed {first} on; repeat it with `{words}`, go on after an end with --resume"
         ),
-        runs => format!("{how_long}, after {runs} runs from seed {first} on"),
+        runs => format!("{how_long}, after {runs} runs from seed {first} on (`{words}`)"),
     }
 }
 
-/// The batch that comes next.
-///
-/// # Errors
-/// If there are no larger seeds.
-fn batch_of(state: &State) -> Result<Batch, Stop> {
-    let count = SIZES.len() as u64;
-    let nodes = SIZES[(state.batches % count) as usize];
-    let seed = (state.batches / count).checked_mul(SEEDS).and_then(|more| state.first.checked_add(more));
-    let last = seed.filter(|seed| seed.checked_add(SEEDS - 1).is_some());
-    let none = || Stop::Failed("There are no larger seeds: begin with a smaller one.".to_owned());
-    Ok(Batch { nodes, seed: last.ok_or_else(none)? })
-}
-
-/// Makes batch after batch until it is over or something is wrong; what was asked for is made at least once.
+/// Makes batch after batch until all are made, it is over or something is wrong; one batch is made at least.
 fn soak(
     state: &mut State,
     is_over: impl Fn() -> bool,
-    mut make: impl FnMut(&mut State) -> Result<(), Stop>,
+    mut make: impl FnMut(&mut State, Batch) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     while state.goal.is_none_or(|goal| state.runs < goal) {
-        make(state)?;
+        let Some(batch) = state.campaign.batch(state.batches)? else { break };
+        make(state, batch)?;
         if is_over() {
             break;
         }
@@ -173,12 +183,27 @@ fn soak(
     Ok(())
 }
 
+/// Makes one batch, and writes down that it was made. A soak that is killed before that makes the batch again; one that is killed
+/// later does not.
+fn advance(
+    state: &mut State,
+    batch: &Batch,
+    file: &Path,
+    elapsed: impl FnOnce() -> Duration,
+    make: impl FnOnce(&Batch) -> Result<Answer, Stop>,
+) -> Result<(), Stop> {
+    let answer = make(batch)?;
+    state.add(batch.nodes, &answer, elapsed());
+    state::write(file, state)
+}
+
 /// Makes one batch with the command.
-fn doorway(batch: Batch) -> Result<Answer, Stop> {
-    let output = Command::new(program()).args(arguments(batch)).current_dir(root()).output();
+fn doorway(batch: &Batch) -> Result<Answer, Stop> {
+    let arguments = batch.arguments();
+    let output = Command::new(program()).args(&arguments).current_dir(root()).output();
     let output = output.map_err(|error| Stop::Failed(format!("`doorway` could not be started: {error}.")))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let line = arguments(batch).join(" ");
+    let line = arguments.join(" ");
     let answer = Answer::read(&said);
     match answer {
         Some(answer) if output.status.success() => Ok(answer),
@@ -197,16 +222,11 @@ fn program() -> PathBuf {
     target_directory().join("release").join(format!("doorway{}", std::env::consts::EXE_SUFFIX))
 }
 
-fn arguments(Batch { nodes, seed }: Batch) -> Vec<String> {
-    let line = format!("chaos --algorithm all --nodes {nodes} --seeds {SEEDS} --seed {seed} --json");
-    line.split(' ').map(str::to_owned).collect()
-}
-
 /// How far it is, and how quickly it goes.
 fn progress(state: &State) -> String {
     let seconds = state.elapsed.as_secs_f64().max(0.001);
     let hours = state.virtual_us as f64 / 3.6e9;
-    let goal = state.goal.map(|goal| format!(" of {goal}")).unwrap_or_default();
+    let goal = state.goal.or(state.campaign.runs()).map(|goal| format!(" of {goal}")).unwrap_or_default();
     let (runs, entries) = (state.runs, state.entries);
     let (rate, per_minute) = (runs as f64 / seconds, hours * 60.0 / seconds);
     format!(
@@ -217,6 +237,7 @@ fn progress(state: &State) -> String {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::fs;
 
     use super::*;
 
@@ -225,10 +246,16 @@ mod tests {
     }
 
     #[test]
-    fn time_runs_and_seed_can_be_asked_for() {
+    fn time_runs_seeds_sizes_and_an_algorithm_can_be_asked_for() {
         assert_eq!(asked(&[]), Ok(Asked::default()));
         let all = Asked { minutes: Some(3), runs: Some(7), seed: Some(9), ..Asked::default() };
         assert_eq!(asked(&words("--minutes 3 --seed=9 --runs 7")), Ok(all));
+        let (sizes, algorithm) = (Some(vec![7, 9]), Some("raymond".to_owned()));
+        let named = Asked { seeds: Some(1_500), sizes, algorithm, ..Asked::default() };
+        assert_eq!(asked(&words("--nodes 7,9 --algorithm raymond --seeds 1500")), Ok(named.clone()));
+        let made = campaign_of(&Asked { seed: Some(4), ..named });
+        assert_eq!((made.first, made.seeds, &made.sizes[..]), (4, Some(1_500), &[7, 9][..]));
+        assert_eq!(campaign_of(&Asked { seed: Some(4), ..Asked::default() }), Campaign::new(4));
         let resumed = Asked { minutes: Some(3), is_resumed: true, ..Asked::default() };
         assert_eq!(asked(&words("--resume --minutes 3")), Ok(resumed));
         assert_eq!(asked(&words("--explore")), Ok(Asked { explores: true, ..Asked::default() }));
@@ -237,65 +264,152 @@ mod tests {
     #[test]
     fn anything_else_is_bad_usage() {
         let lines = ["--minutes", "--minutes 0", "--minutes soon", "--hours 3", "--seed -1", "5", "--runs 0"];
-        for line in lines.into_iter().chain([
-            "--resume --seed 1",
-            "--resume 5",
-            "--seed --resume",
-            "--explore --runs 5",
-        ]) {
+        let more = ["--resume --seed 1", "--resume 5", "--seed --resume", "--explore --runs 5", "--seeds 0"];
+        let named =
+            ["--nodes", "--nodes 17", "--algorithm --resume", "--resume --nodes 7", "--resume --seeds 5"];
+        for line in lines.into_iter().chain(more).chain(named) {
             assert!(matches!(asked(&words(line)), Err(Stop::Usage(_))), "{line} was accepted");
+        }
+    }
+
+    /// A file for a state of its own, gone in the beginning and at the end.
+    struct Place(PathBuf);
+
+    impl Place {
+        fn new(name: &str) -> Self {
+            let place =
+                Self(std::env::temp_dir().join(format!("doorway-{name}-{}.state", std::process::id())));
+            place.clear();
+            place
+        }
+
+        fn clear(&self) {
+            for extension in ["state", "state.new", "state.before"] {
+                let _ = fs::remove_file(self.0.with_extension(extension));
+            }
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            self.clear();
         }
     }
 
     #[test]
     fn it_goes_on_where_the_last_one_stopped() {
-        let last = || Ok(State { goal: Some(50), batches: 3, ..State::new(40) });
+        let place = Place::new("soak-resumed");
         let resumed = Asked { is_resumed: true, ..Asked::default() };
-        let state = begin(&resumed, last).expect("it can be read");
-        assert_eq!((state.first, state.goal, state.batches), (40, Some(50), 3));
-        let more = Asked { runs: Some(90), ..resumed.clone() };
-        assert_eq!(begin(&more, last).map(|state| state.goal), Ok(Some(90)));
-        let broken = || Err(Stop::Failed("it is damaged".to_owned()));
-        assert_eq!(begin(&resumed, broken), broken());
+        let nothing = begin(&resumed, &place.0).expect_err("there is nothing").to_string();
+        assert!(nothing.starts_with("There is nothing to resume"), "{nothing}");
+        let asked = Asked { runs: Some(50), seed: Some(40), ..Asked::default() };
+        let state = begin(&asked, &place.0).expect("it begins");
+        assert_eq!(begin(&resumed, &place.0), Ok(state.clone()), "killed in its first batch");
+        state::write(&place.0, &State { batches: 3, ..state }).expect("it can be written");
+        let state = begin(&resumed, &place.0).expect("it can be read");
+        assert_eq!((state.campaign.first, state.goal, state.batches), (40, Some(50), 3));
+        let more = Asked { runs: Some(90), ..resumed };
+        assert_eq!(begin(&more, &place.0).map(|state| state.goal), Ok(Some(90)));
         let anew = Asked { seed: Some(7), ..Asked::default() };
-        assert_eq!(begin(&anew, broken), Ok(State::new(7)), "an old state does not matter");
+        assert_eq!(begin(&anew, &place.0), Ok(State::new(Campaign::new(7))), "an old state does not matter");
+    }
+
+    /// When a soak is killed: in which batch, counted from 0, and when in it.
+    #[derive(Clone, Copy, Debug)]
+    enum Kill {
+        /// The command has not answered.
+        WhileItRuns(u64),
+        /// The command has answered, and the new state is only half written.
+        WhileItWrites(u64),
+        /// The new state is written.
+        After(u64),
+    }
+
+    /// Soaks until it is killed, if it is; tells every batch that was begun.
+    fn soak_until(kill: Option<Kill>, asked: &Asked, file: &Path) -> (Vec<Batch>, Result<State, Stop>) {
+        let mut state = match begin(asked, file) {
+            Ok(state) => state,
+            Err(stop) => return (Vec::new(), Err(stop)),
+        };
+        let mut begun = Vec::new();
+        let killed = || Stop::Failed("killed".to_owned());
+        let outcome = soak(
+            &mut state,
+            || false,
+            |state, batch| {
+                let number = state.batches;
+                begun.push(batch.clone());
+                let make = |batch: &Batch| match kill {
+                    Some(Kill::WhileItRuns(at)) if at == number => Err(killed()),
+                    Some(Kill::WhileItWrites(at)) if at == number => {
+                        fs::write(file.with_extension("state.new"), "doorway soak 2\nnod").expect("a file");
+                        Err(killed())
+                    }
+                    _ => Ok(made_up(batch)),
+                };
+                advance(state, &batch, file, || Duration::from_secs(number + 1), make)?;
+                if matches!(kill, Some(Kill::After(at)) if at == number) { Err(killed()) } else { Ok(()) }
+            },
+        );
+        (begun, outcome.map(|()| state))
+    }
+
+    /// What a batch comes to, different for each.
+    fn made_up(batch: &Batch) -> Answer {
+        let maps = [("pairs".to_owned(), [("crash + pause".to_owned(), batch.seed)].into())].into();
+        let entries = 1_000 * batch.nodes + batch.seed;
+        Answer {
+            runs: batch.seeds,
+            entries,
+            views: batch.seed,
+            slowest_us: batch.seed,
+            maps,
+            replay: Vec::new(),
+        }
     }
 
     #[test]
-    fn sizes_change_first_and_seeds_count_up() {
-        let at =
-            |batches| batch_of(&State { batches, ..State::new(40) }).map(|batch| (batch.nodes, batch.seed));
-        let made: Vec<_> = (0..10).filter_map(|batches| at(batches).ok()).collect();
-        let sizes =
-            [(3, 40), (4, 40), (5, 40), (6, 40), (7, 40), (8, 40), (9, 40), (16, 40), (3, 42), (4, 42)];
-        assert_eq!(made, sizes);
-        assert!(batch_of(&State::new(u64::MAX - 1)).is_ok());
-        assert!(batch_of(&State::new(u64::MAX)).is_err(), "there are no larger seeds");
+    fn killed_and_resumed_it_loses_no_run_and_counts_none_twice() {
+        let asked = asked(&words("--nodes 7,9 --algorithm raymond --seeds 50 --seed 5")).expect("good words");
+        let resumed = Asked { is_resumed: true, ..Asked::default() };
+        let place = Place::new("soak-killed");
+        let (batches, whole) = soak_until(None, &asked, &place.0);
+        let whole = whole.expect("nobody kills it");
+        assert_eq!((batches.len(), whole.runs, whole.batches), (6, 100, 6));
+        for number in 0..6 {
+            for (kill, again) in
+                [(Kill::WhileItRuns(number), 1), (Kill::WhileItWrites(number), 1), (Kill::After(number), 0)]
+            {
+                place.clear();
+                let (first, killed) = soak_until(Some(kill), &asked, &place.0);
+                assert!(killed.is_err(), "{kill:?}");
+                let (then, state) = soak_until(None, &resumed, &place.0);
+                assert_eq!(state, Ok(whole.clone()), "{kill:?}");
+                let kept = &first[..first.len() - again];
+                assert_eq!([kept, &then].concat(), batches, "{kill:?}");
+            }
+        }
+        let (then, state) = soak_until(None, &resumed, &place.0);
+        assert_eq!((then.len(), state), (0, Ok(whole)), "all is made");
     }
 
     #[test]
     fn it_ends_with_the_time_with_enough_runs_or_with_what_is_found() {
-        let make = |state: &mut State| {
+        let make = |state: &mut State, _: Batch| {
             state.runs += 24;
             Ok(())
         };
         let left = Cell::new(3);
-        let mut state = State::new(1);
+        let mut state = State::new(Campaign::new(1));
         assert_eq!(soak(&mut state, || left.replace(left.get() - 1) == 1, make), Ok(()));
         assert_eq!(state.runs, 72);
-        let mut state = State { goal: Some(100), ..State::new(1) };
+        let mut state = State { goal: Some(100), ..State::new(Campaign::new(1)) };
         assert_eq!(soak(&mut state, || false, make), Ok(()));
         assert_eq!(state.runs, 120, "batches are made whole");
         assert_eq!(soak(&mut state, || false, make), Ok(()));
         assert_eq!(state.runs, 120, "all are made already");
         let found = || Err(Stop::Failed("found".to_owned()));
-        assert_eq!(soak(&mut State::new(1), || false, |_| found()), found());
-    }
-
-    #[test]
-    fn a_batch_is_a_command() {
-        let line = arguments(Batch { nodes: 7, seed: 5 }).join(" ");
-        assert_eq!(line, "chaos --algorithm all --nodes 7 --seeds 2 --seed 5 --json");
+        assert_eq!(soak(&mut State::new(Campaign::new(1)), || false, |_, _| found()), found());
     }
 
     #[test]
@@ -307,7 +421,7 @@ mod tests {
             entries: 7,
             virtual_us: 36_000_000_000,
             elapsed,
-            ..State::new(1)
+            ..State::new(Campaign::new(1))
         };
         let expected =
             "600 of 1000 runs, 7 entries, 10.0 virtual hours; 5.0 runs/s, 5.0 virtual hours per minute";

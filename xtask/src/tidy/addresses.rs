@@ -1,4 +1,4 @@
-//! No file holds an address of somebody's machine, or of a host that the reader did not come for.
+//! No file holds a path of one machine; network addresses stand only where a reader expects them.
 
 use super::Finding;
 use super::files::File;

@@ -84,7 +84,7 @@ fn above<'a>(members: &[Member<'a>]) -> BTreeSet<&'a str> {
     }
 }
 
-/// Who may depend on the textbook. Tests below the catalog may; those above have the catalog.
+/// Which members may depend on the textbook. Tests below the catalog may; those above have the catalog.
 fn textbook(member: &Member<'_>, is_above: bool) -> Option<Finding> {
     let Member { path, name, needs } = member;
     if MAY_INSTANTIATE.contains(name) {
@@ -153,7 +153,7 @@ mod tests {
 
     fn manifest(member: &str, table: &str, dependency: &str) -> Vec<Finding> {
         let above = "[dependencies]\ndoorway-catalog.workspace = true\n";
-        let above = if ["lab", "cli"].contains(&member) { above } else { "" };
+        let above = if ["experiments", "cli"].contains(&member) { above } else { "" };
         let text = format!("{above}[{table}]\n{dependency}.workspace = true\n");
         check(&[file(&format!("crates/{member}/Cargo.toml"), &text)], &[])
     }
@@ -163,7 +163,7 @@ mod tests {
         for member in ["catalog", "doorway"] {
             assert!(manifest(member, "dependencies", TEXTBOOK).is_empty(), "{member}");
         }
-        for member in ["lab", "cli", "simulator", "daemon"] {
+        for member in ["experiments", "cli", "simulator", "daemon"] {
             assert_eq!(manifest(member, "dependencies", TEXTBOOK).len(), 1, "{member}");
         }
         assert!(manifest("simulator", "dev-dependencies", TEXTBOOK).is_empty(), "a driver's tests may");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     fn source(manifest: &str, path: &str, text: &str) -> Vec<usize> {
-        let files = [file("crates/lab/Cargo.toml", manifest)];
+        let files = [file("crates/experiments/Cargo.toml", manifest)];
         check(&files, &[Source::new(path, text)]).into_iter().map(|finding| finding.line).collect()
     }
 
@@ -192,16 +192,20 @@ mod tests {
             "pub use doorway_core::Entry as E;",
             "fn run(algorithm: impl doorway_core::Algorithm) {}",
         ] {
-            assert_eq!(source(ABOVE, "crates/lab/src/a.rs", &format!("//! A.\n{bad}\n")), [2], "{bad}");
+            assert_eq!(
+                source(ABOVE, "crates/experiments/src/a.rs", &format!("//! A.\n{bad}\n")),
+                [2],
+                "{bad}"
+            );
         }
     }
 
     #[test]
     fn a_crate_that_stands_on_one_above_is_above() {
         let files = [
-            file("crates/lab/Cargo.toml", ABOVE),
-            file("crates/papers/Cargo.toml", "[dependencies]\ndoorway-lab.workspace = true\n"),
-            file("crates/tools/Cargo.toml", "[dev-dependencies]\ndoorway-lab.workspace = true\n"),
+            file("crates/experiments/Cargo.toml", ABOVE),
+            file("crates/papers/Cargo.toml", "[dependencies]\ndoorway-experiments.workspace = true\n"),
+            file("crates/tools/Cargo.toml", "[dev-dependencies]\ndoorway-experiments.workspace = true\n"),
         ];
         let found = |path: &str| check(&files, &[Source::new(path, "use doorway_core::Hints;")]).len();
         assert_eq!(found("crates/papers/src/lib.rs"), 1);
@@ -224,10 +228,10 @@ mod tests {
             "fn f(about: &doorway_core::About) -> Entry {}",
             "#[cfg(test)]\nmod tests { use doorway_core::Entry; }",
         ] {
-            assert!(source(ABOVE, "crates/lab/src/a.rs", good).is_empty(), "{good}");
+            assert!(source(ABOVE, "crates/experiments/src/a.rs", good).is_empty(), "{good}");
         }
         let generic = "use doorway_core::Explain;";
-        assert!(source(ABOVE, "crates/lab/tests/a.rs", generic).is_empty());
-        assert!(source("", "crates/lab/src/a.rs", generic).is_empty());
+        assert!(source(ABOVE, "crates/experiments/tests/a.rs", generic).is_empty());
+        assert!(source("", "crates/experiments/src/a.rs", generic).is_empty());
     }
 }

@@ -78,6 +78,7 @@ mod tests {
     #[test]
     fn what_is_no_algorithm_needs_no_entry() {
         assert_eq!(found("", "message/mod.rs"), 0);
+        assert_eq!(found("", "message/raymond/proof.rs"), 0);
         let support = "//! It.\n// tidy: not an algorithm, because two of them share it.\n";
         assert!(check(&[Source::new("crates/algorithms/src/message/tree.rs", support)]).is_empty());
     }

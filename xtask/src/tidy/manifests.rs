@@ -95,7 +95,7 @@ fn core(path: &str, pairs: &[Pair]) -> Vec<Finding> {
     wrong.map(|dependency| Finding::new(path, dependency.line, sentence(dependency.name))).collect()
 }
 
-/// One dependency, however many lines it is told on.
+/// One dependency, on any number of lines.
 pub struct Dependency<'a> {
     /// The table with all that stands before it: `dependencies`, `target.'cfg(unix)'.dependencies`.
     table: &'a str,

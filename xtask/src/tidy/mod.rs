@@ -11,8 +11,11 @@ mod list;
 mod manifests;
 mod names;
 mod places;
+mod rules;
 mod source;
+mod speakers;
 mod specimens;
+mod systems;
 mod weight;
 
 use std::fmt;
@@ -59,14 +62,16 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
     }
     let files = files::read_all(&root())?;
     let mut findings = findings(&files);
-    findings.extend(weight::check(&weight::tree(&root())?));
+    for budget in &weight::BUDGETS {
+        findings.extend(budget.check(&budget.tree(&root())?));
+    }
     for finding in &findings {
         println!("{finding}");
     }
     match findings.len() {
         0 => {
             println!("tidy: {} files, nothing to mend", files.len());
-            Ok(())
+            systems::check_target()
         }
         many => Err(Stop::Failed(format!("tidy: {} files, {many} to mend.", files.len()))),
     }
@@ -86,8 +91,11 @@ fn findings(files: &[File]) -> Vec<Finding> {
     found.extend(names::check(files));
     found.extend(list::check(&sources));
     found.extend(drivers::check(&sources));
+    found.extend(speakers::check(&sources));
     found.extend(manifests::check(files));
     found.extend(layers::check(files, &sources));
+    found.extend(systems::check(&sources));
+    found.extend(rules::check(files, &sources));
     found.extend(files.iter().flat_map(addresses::check));
     found.sort();
     found
@@ -104,8 +112,10 @@ mod tests {
             file("Cargo.toml", "[workspace]\n"),
             file("crates/core/src/util.rs", "use x;\n// tidy: please\n"),
             file("crates/algorithms/src/message/raymond.rs", "//! E3\nfn f() {\n}\n"),
-            file("crates/simulator/src/lib.rs", "//! It.\nuse raymond;\n"),
-            file("crates/lab/Cargo.toml", "[dependencies]\ndoorway-algorithms.workspace = true\n"),
+            file("crates/simulator/src/lib.rs", "//! It.\nuse raymond;\nuse std::os::fd;\n"),
+            file("crates/node/src/lease.rs", "//! It.\n// R99: unheard of\n"),
+            file("crates/cli/src/lib.rs", "//! It.\nuse doorway_protocol::Told;\n"),
+            file("crates/experiments/Cargo.toml", "[dependencies]\ndoorway-algorithms.workspace = true\n"),
             file("crates/trace/src/lib.rs", &("//! It.\n".repeat(501) + "// ht" + "tp://a.example\n")),
         ];
         let found = findings(&files);
@@ -119,8 +129,11 @@ mod tests {
             "driver",
             "manifest",
             "by name",
+            "speaks the protocol",
             "lines",
             "address",
+            "particular system",
+            "no rule",
         ] {
             assert!(says(words), "nothing was said about {words}: {found:#?}");
         }

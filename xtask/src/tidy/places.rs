@@ -52,7 +52,7 @@ mod tests {
     fn a_page_is_a_file_on_a_shelf() {
         let found = page("crates/algorithms/src/message/raymond.rs");
         assert_eq!(found, Some(Page { shelf: "message", stem: "raymond" }));
-        for other in ["message/mod.rs", "register.rs", "message/raymond/tree.rs", "quorums/grid.rs"] {
+        for other in ["message/mod.rs", "register.rs", "message/raymond/proof.rs", "quorums/grid.rs"] {
             assert_eq!(page(&format!("crates/algorithms/src/{other}")), None);
         }
     }

@@ -10,7 +10,7 @@ pub enum Kind {
     Code,
     /// A string or a character.
     Literal,
-    /// A comment to whoever reads the file.
+    /// A comment that is not documentation.
     Comment,
     /// A comment that becomes documentation: `//!`, `///` and their blocks.
     Doc,

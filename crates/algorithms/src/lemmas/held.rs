@@ -2,7 +2,10 @@
 
 use std::marker::PhantomData;
 
-use doorway_core::*;
+use doorway_core::{
+    Algorithm, Data, Explain, Factory, Field, Hints, Invariant, LamportClock, NodeId, NodeSet, Out,
+    Permission, Plan, Rule,
+};
 use serde::Serialize;
 
 use super::{Lemma, Vectors};
@@ -147,6 +150,8 @@ impl Statement for NeverFalls {
 
 #[cfg(test)]
 mod tests {
+    use doorway_core::{Members, Start};
+
     use super::*;
 
     #[test]

@@ -3,18 +3,21 @@
 //! G. Cao, M. Singhal, "A delay-optimal quorum-based mutual exclusion algorithm for distributed systems", IEEE
 //! Transactions on Parallel and Distributed Systems 12(12), 2001.
 //!
-//! Maekawa's algorithm with one hop less between an exit and the next entry: the arbiter tells the node that has its
-//! vote who comes next, and that node, when it leaves, passes the vote on directly instead of by way of the arbiter.
+//! Maekawa's algorithm with one hop less between an exit and the next entry: the arbiter announces the next node to the
+//! one that has its vote, which on leaving passes the vote on directly instead of by way of the arbiter.
 //!
 //! Messages: 3(K − 1) per entry without conflict, K the size of a quorum; up to 6(K − 1) with it. Delay: T where the
-//! successor was announced before the exit, else 2T. Needs: channels of any order. Nobody starves.
+//! successor was announced before the exit, else 2T. Needs: channels of any order. Starvation-free.
 //!
 //! This is a formulation of our own. Each vote is counted by an epoch, one per change of hands, and every message
 //! names the epoch that it is about: so a RELEASE may overtake its predecessor's, and a TRANSFER its REPLY.
 
 // tidy: allow length, because this formulation has no page in the literature and is told here in full.
 
-use doorway_core::*;
+use doorway_core::{
+    About, Algorithm, Channels, Entry, Family, LamportClock, NodeId, NodeSet, Out, PerNode, RequestQueue,
+    Scale, Stamp, Start,
+};
 use serde::{Deserialize, Serialize};
 
 /// One node: it asks, and it votes.
@@ -22,17 +25,17 @@ use serde::{Deserialize, Serialize};
 pub struct CaoSinghal {
     me: NodeId,
     clock: LamportClock,
-    /// Its quorum: whom it asks.
+    /// Its quorum: the nodes that it asks.
     quorum: NodeSet,
-    /// Its request, from the asking to the leaving.
+    /// Its request, until it leaves.
     request: Option<Stamp>,
     inside: bool,
-    /// How it stands with each member of its quorum, in their order.
+    /// The vote of each member of its quorum, in the quorum's order.
     votes: Box<[Vote]>,
     arbiter: Arbiter,
 }
 
-/// How a node stands with one arbiter.
+/// What a requester knows of one arbiter's vote.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Vote {
     arbiter: NodeId,
@@ -41,7 +44,7 @@ struct Vote {
     grant: u64,
     /// The latest epoch that this node has given up or passed on.
     done: u64,
-    /// The latest word on who comes next.
+    /// The latest TRANSFER: which node comes next.
     transfer: Transfer,
     /// The latest epoch whose vote the arbiter would like back.
     inquired: u64,
@@ -54,7 +57,7 @@ enum Status {
     Locked,
 }
 
-/// Who gets a vote next: the later word in the later epoch counts.
+/// Which node gets a vote next: the latest TRANSFER of the latest epoch counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 struct Transfer {
     epoch: u64,
@@ -67,11 +70,11 @@ struct Transfer {
 struct Arbiter {
     /// The request that has the vote.
     lock: Option<Stamp>,
-    /// How often the vote has changed hands.
+    /// The number of times the vote has changed hands.
     epoch: u64,
     /// Whether the vote was asked back in this epoch.
     inquired: bool,
-    /// How many words on the successor were sent in this epoch.
+    /// The number of TRANSFERs sent in this epoch.
     words: u64,
     /// The requests that wait for the vote.
     queue: RequestQueue,
@@ -84,7 +87,7 @@ struct Arbiter {
 pub struct Release {
     epoch: u64,
     request: Stamp,
-    /// To whom the vote was passed on.
+    /// The request that the vote was passed on to.
     forwarded: Option<Stamp>,
 }
 
@@ -95,11 +98,11 @@ pub struct Release {
 pub enum Msg {
     /// The sender wants in.
     Request(Stamp),
-    /// The arbiter's vote, from itself or from the one who had it before.
+    /// The arbiter's vote, from the arbiter or from the node that had it before.
     Reply { arbiter: NodeId, request: Stamp, epoch: u64, next: Option<Stamp> },
     /// An older request goes first at the sender.
     Failed(Stamp),
-    /// Who is to have the vote next, and whether the arbiter would like it back for them at once.
+    /// Which request gets the vote next, and whether the arbiter wants the vote back for it at once.
     Transfer { holder: Stamp, epoch: u64, word: u64, target: Stamp, inquire: bool },
     /// Here is your vote back, for now.
     Yield { request: Stamp, epoch: u64 },
@@ -167,7 +170,7 @@ impl CaoSinghal {
         }
     }
 
-    /// A FAILED that comes after the vote of the same arbiter was overtaken by it and says nothing any more.
+    /// A FAILED that arrives after the vote of the same arbiter was overtaken by it and is stale.
     fn on_failed(&mut self, arbiter: NodeId, request: Stamp, out: &mut Out<Msg>) {
         if !self.waits_with(request) {
             return;
@@ -197,7 +200,7 @@ impl CaoSinghal {
         }
     }
 
-    /// Who cannot enter yet anyway gives every vote back that was asked for and has come.
+    /// A request that failed at some arbiter cannot enter yet, so it returns every vote that it holds and was asked for.
     fn yield_votes(&mut self, out: &mut Out<Msg>) {
         let Some(request) = self.request.filter(|_| !self.inside) else { return };
         if !self.votes.iter().any(|vote| vote.status == Status::Failed) {
@@ -361,8 +364,8 @@ impl Arbiter {
         }
     }
 
-    /// Whoever the vote was passed on to may leave first. Nobody comes after them before they are announced, and that is
-    /// done when this epoch's RELEASE is here.
+    /// The node that the vote was passed on to may leave before this epoch's RELEASE arrives. One early RELEASE is the most
+    /// there can be: the arbiter announces the next successor only after this epoch's RELEASE.
     fn keep_until_due(&mut self, release: Release, out: &mut Out<Msg>) {
         let is_other = |early: Release| early.epoch > self.epoch && early != release;
         if release.epoch != self.epoch + 1 || self.early.is_some_and(is_other) {
@@ -372,168 +375,7 @@ impl Arbiter {
     }
 }
 
-impl Explain for CaoSinghal {
-    fn fields(&self) -> Vec<Field> {
-        let with =
-            |status| self.votes.iter().filter(move |vote| vote.status == status).map(|vote| vote.arbiter);
-        vec![
-            Field::new("clock", self.clock.count()),
-            Field::optional("request", self.request),
-            Field::list("locked", with(Status::Locked)),
-            Field::list("failed", with(Status::Failed)),
-            Field::optional("vote given to", self.arbiter.lock),
-            Field::new("epoch", self.arbiter.epoch),
-            Field::list("queue", self.arbiter.queue.iter()),
-        ]
-    }
-
-    fn waits_for(&self) -> NodeSet {
-        self.votes.iter().filter(|vote| vote.status != Status::Locked).map(|vote| vote.arbiter).collect()
-    }
-
-    fn permission(&self) -> Permission {
-        self.arbiter.lock.map_or(Permission::Free, |lock| Permission::GivenTo(lock.node))
-    }
-
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in stamps its request and sends it to its quorum." },
-            Rule {
-                name: "grant",
-                text: "An arbiter whose vote is free gives it to the oldest request in its queue.",
-            },
-            Rule { name: "refuse", text: "A request that is not the oldest here is told FAILED." },
-            Rule {
-                name: "overtake",
-                text: "A request that was the oldest in the queue and no longer is, is told FAILED.",
-            },
-            Rule {
-                name: "announce",
-                text: "An arbiter tells the node that has its vote who comes next, and asks for it back if that one is older.",
-            },
-            Rule {
-                name: "yield",
-                text: "A node that failed somewhere gives back every vote that it was asked for.",
-            },
-            Rule {
-                name: "pass on",
-                text: "A node that leaves passes a vote directly to the successor that was announced.",
-            },
-            Rule { name: "leave", text: "A node that leaves tells each arbiter to whom the vote has gone." },
-        ]
-    }
-
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "at most one node has, or is being sent, the vote of an arbiter's current epoch",
-                holds: |cut| {
-                    let is_alone =
-                        |(arbiter, epoch)| grants(cut, arbiter).filter(|of| *of == epoch).count() <= 1;
-                    cut.states().map(|(me, node)| (me, node.arbiter.epoch)).all(is_alone)
-                },
-            },
-            Invariant {
-                name: "no vote has changed hands more often than its arbiter knows or will hear from RELEASEs",
-                holds: |cut| {
-                    cut.states().all(|(me, node)| {
-                        let passed_on =
-                            releases(cut, me).filter(|release| release.forwarded.is_some()).count();
-                        grants(cut, me).all(|epoch| epoch <= node.arbiter.epoch + passed_on as u64)
-                    })
-                },
-            },
-            Invariant {
-                name: "to whom a vote was passed on waits in the arbiter's queue",
-                holds: |cut| {
-                    cut.states().all(|(me, CaoSinghal { arbiter, .. })| {
-                        let mut next = releases(cut, me).filter(|release| release.epoch == arbiter.epoch);
-                        next.all(|release| release.forwarded.is_none_or(|to| arbiter.queue.contains(to)))
-                    })
-                },
-            },
-        ]
-    }
-}
-
-/// The epochs of an arbiter's votes that nodes have or are being sent.
-fn grants<'a>(cut: &Cut<'a, CaoSinghal>, arbiter: NodeId) -> impl Iterator<Item = u64> {
-    let votes = cut.states().flat_map(|(_, node)| &node.votes).filter(move |vote| vote.arbiter == arbiter);
-    let held =
-        votes.filter(|vote| vote.status == Status::Locked && vote.done < vote.grant).map(|vote| vote.grant);
-    let flying = cut.in_flight.iter().filter_map(move |letter| match letter.msg {
-        Msg::Reply { arbiter: of, epoch, .. } if *of == arbiter => Some(*epoch),
-        _ => None, // Only a REPLY brings a vote.
-    });
-    held.chain(flying)
-}
-
-/// What an arbiter has been told or will be told of those who left.
-fn releases<'a>(cut: &Cut<'a, CaoSinghal>, arbiter: NodeId) -> impl Iterator<Item = &'a Release> {
-    let flying = cut.in_flight.iter().filter_map(move |letter| match letter.msg {
-        Msg::Release(release) if letter.to == arbiter => Some(release),
-        _ => None, // Only a RELEASE tells that.
-    });
-    cut.state(arbiter).arbiter.early.iter().chain(flying)
-}
-
-impl Hints for CaoSinghal {
-    /// A FAILED is only minded while its request waits and its arbiter has said nothing yet, a TRANSFER only while its
-    /// request lives and its epoch is not over. None of that ever becomes true again.
-    fn commutes(&self, from: NodeId, msg: &Msg, _: Ahead) -> bool {
-        let vote = self.votes.iter().find(|vote| vote.arbiter == from);
-        match msg {
-            Msg::Failed(request) => {
-                !self.waits_with(*request) || vote.is_some_and(|vote| vote.status != Status::Pending)
-            }
-            Msg::Transfer { holder, epoch, .. } => {
-                self.request != Some(*holder) || vote.is_some_and(|vote| vote.done >= *epoch)
-            }
-            Msg::Request(_) | Msg::Reply { .. } | Msg::Yield { .. } | Msg::Release(_) => false,
-        }
-    }
-
-    /// Nothing but stamps of requests is taken from the clock; and of a vote nothing is looked at again that belongs to an
-    /// epoch which is over.
-    fn forget(&mut self) {
-        self.clock = LamportClock::STOPPED;
-        for vote in &mut self.votes {
-            vote.inquired = vote.inquired.max(vote.done);
-            if vote.transfer.epoch <= vote.done {
-                vote.transfer = Transfer::default();
-            }
-        }
-    }
-
-    /// The epochs stay as they are, since a message does not tell here of whose vote it speaks.
-    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        self.clock.counter().into_iter().for_each(|count| show(Group::Time, count));
-        let targets = self.votes.iter_mut().flat_map(|vote| &mut vote.transfer.target);
-        let stamps = self.request.iter_mut().chain(&mut self.arbiter.lock).chain(targets);
-        stamps.for_each(|stamp| show(Group::Time, &mut stamp.counter));
-        self.arbiter.queue.counters().for_each(|counter| show(Group::Time, counter));
-        self.arbiter.early.iter_mut().for_each(|release| release.counters(show));
-        true
-    }
-
-    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
-        let (stamp, other) = match msg {
-            Msg::Request(request) | Msg::Failed(request) | Msg::Yield { request, .. } => (request, None),
-            Msg::Reply { request, next, .. } => (request, next.as_mut()),
-            Msg::Transfer { holder, target, .. } => (holder, Some(target)),
-            Msg::Release(release) => return release.counters(show),
-        };
-        show(Group::Time, &mut stamp.counter);
-        other.into_iter().for_each(|stamp| show(Group::Time, &mut stamp.counter));
-    }
-}
-
-impl Release {
-    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) {
-        let stamps = [&mut self.request].into_iter().chain(&mut self.forwarded);
-        stamps.for_each(|stamp| show(Group::Time, &mut stamp.counter));
-    }
-}
+mod proof;
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<CaoSinghal> {

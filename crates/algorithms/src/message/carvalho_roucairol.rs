@@ -3,16 +3,19 @@
 //! O. S. F. Carvalho, G. Roucairol, "On mutual exclusion in computer networks", Communications of the ACM 26(2), 1983.
 //!
 //! Ricart and Agrawala's algorithm with a memory: a reply is a permission that stays valid until its giver asks for
-//! it back. So a node asks only those whose permission it does not have, and one that enters again and again while
-//! nobody else wants in sends nothing at all.
+//! it back. So a node asks only the nodes whose permission it lacks, and one that re-enters while no other node wants
+//! in sends nothing at all.
 //!
 //! Messages: 0 to 2(N − 1) per entry, 2 per pair and change of hands. Delay: T. Needs: channels of any order.
-//! Nobody starves, but a request that happened before another can be served after it: re-entry on permissions that
-//! one has asks nobody, so it cannot hear of a request that is still under way.
+//! Starvation-free, but a request that happened before another can be served after it: a node that re-enters on
+//! permissions it already has sends nothing, so it cannot hear of a request that is still in flight.
 //!
-//! At the start nobody has a permission. A node that gives a permission up while it waits asks for it back at once.
+//! At the start no node has a permission. A node that gives up a permission while it waits asks for it back at once.
 
-use doorway_core::*;
+use doorway_core::{
+    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, Members, NodeId, NodeSet, Out,
+    RequestQueue, Scale, Stamp, Start,
+};
 use serde::{Deserialize, Serialize};
 
 use super::ricart_agrawala::State;
@@ -23,7 +26,7 @@ pub struct CarvalhoRoucairol {
     me: NodeId,
     pub(crate) clock: LamportClock,
     pub(crate) state: State,
-    /// The peers whose permission we have not got: those that we must ask.
+    /// The peers whose permission we lack and must ask for.
     pub(crate) missing: NodeSet,
     /// The requests whose reply we hold back until we leave.
     deferred: RequestQueue,
@@ -33,7 +36,7 @@ pub struct CarvalhoRoucairol {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Msg {
-    /// The sender wants in and has not the receiver's permission.
+    /// The sender wants in and lacks the receiver's permission.
     Request(Stamp),
     /// The sender's permission, good until the sender asks for it back.
     Reply(Stamp),
@@ -98,7 +101,7 @@ impl Algorithm for CarvalhoRoucairol {
                 self.missing.remove(from);
                 self.enter_if_permitted(out);
             }
-            // It answers a request that was withdrawn: the permission is then at neither side.
+            // A REPLY to a withdrawn request is dropped: then neither node has the other's permission.
             Msg::Reply(_) => {}
         }
     }
@@ -117,89 +120,9 @@ impl Algorithm for CarvalhoRoucairol {
     }
 }
 
-impl Explain for CarvalhoRoucairol {
-    fn fields(&self) -> Vec<Field> {
-        vec![
-            Field::new("clock", self.clock.count()),
-            Field::new("state", self.state),
-            Field::list("without permission of", &self.missing),
-            Field::list("deferred", self.deferred.iter()),
-        ]
-    }
+mod proof;
 
-    fn waits_for(&self) -> NodeSet {
-        self.missing.clone()
-    }
-
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in asks those whose permission it does not have." },
-            Rule {
-                name: "reply",
-                text: "A node that does not go first gives its permission, and loses the asker's.",
-            },
-            Rule {
-                name: "ask back",
-                text: "A node that gave a permission up while it waits asks for it back.",
-            },
-            Rule {
-                name: "leave",
-                text: "A node that leaves gives its permission to all whom it had deferred.",
-            },
-        ]
-    }
-
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "of two nodes at most one has, or is being sent, the other's permission",
-            holds: |cut| {
-                let sent = |from, to| {
-                    cut.flying(|letter| {
-                        matches!(letter.msg, Msg::Reply(_)) && (letter.from, letter.to) == (from, to)
-                    })
-                };
-                let has = |i: NodeId, j: NodeId| usize::from(!cut.state(i).missing.contains(j));
-                cut.states().all(|(i, _)| {
-                    NodeId::first(i.index()).all(|j| has(i, j) + has(j, i) + sent(i, j) + sent(j, i) <= 1)
-                })
-            },
-        }]
-    }
-}
-
-impl Hints for CarvalhoRoucairol {
-    /// When nobody asks again, a REQUEST that is deferred is answered on leaving and would be answered at once after it,
-    /// with the same loss of permission. One that goes before our own is answered now or later alike if we have not the
-    /// sender's permission: it will not give it before we have answered, so we cannot enter before that.
-    fn commutes(&self, from: NodeId, msg: &Msg, ahead: Ahead) -> bool {
-        match msg {
-            Msg::Request(request) => {
-                let waits = matches!(self.state, State::Wanted(_)) && !self.state.goes_before(*request);
-                !ahead.any && (!waits || self.missing.contains(from))
-            }
-            Msg::Reply(_) => false,
-        }
-    }
-
-    /// Nothing but stamps of requests is taken from the clock.
-    fn forget(&mut self) {
-        self.clock = LamportClock::STOPPED;
-    }
-
-    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        self.clock.counter().into_iter().for_each(|count| show(Group::Time, count));
-        self.state.counters(show);
-        self.deferred.counters().for_each(|counter| show(Group::Time, counter));
-        true
-    }
-
-    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
-        let (Msg::Request(request) | Msg::Reply(request)) = msg;
-        show(Group::Time, &mut request.counter);
-    }
-}
-
-/// What people are told about it.
+/// Its description in the catalog.
 pub const ABOUT: About = About {
     name: "carvalho-roucairol",
     title: "Carvalho–Roucairol 1983",

@@ -11,7 +11,7 @@
 
 use std::collections::VecDeque;
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, Out, Start};
 use serde::{Deserialize, Serialize};
 
 /// One node; the coordinator's part of the state is empty at all others.
@@ -20,11 +20,11 @@ pub struct Central {
     me: NodeId,
     /// The node that decides.
     server: NodeId,
-    /// How often this node has asked.
+    /// The number of requests this node has made.
     number: u64,
-    /// At the server: who was let in and has not left.
+    /// At the server: the client that was let in and has not left.
     busy: Option<Ticket>,
-    /// At the server: who waits, in order of arrival.
+    /// At the server: the waiting clients, in order of arrival.
     queue: VecDeque<Ticket>,
 }
 
@@ -113,70 +113,7 @@ impl Algorithm for Central {
     }
 }
 
-impl Explain for Central {
-    fn fields(&self) -> Vec<Field> {
-        if self.me != self.server {
-            return vec![Field::new("requests made", self.number)];
-        }
-        let queue = self.queue.iter().map(|ticket| ticket.client);
-        vec![Field::optional("busy with", self.busy.map(|t| t.client)), Field::list("queue", queue)]
-    }
-
-    fn waits_for(&self) -> NodeSet {
-        let blocker = if self.me == self.server { self.busy.map(|t| t.client) } else { Some(self.server) };
-        blocker.into_iter().collect()
-    }
-
-    fn permission(&self) -> Permission {
-        match self.busy {
-            _ if self.me != self.server => Permission::None,
-            Some(ticket) => Permission::GivenTo(ticket.client),
-            None => Permission::Free,
-        }
-    }
-
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A client that wants in sends its REQUEST to the server." },
-            Rule { name: "grant", text: "When nobody is inside, the server lets the first of its queue in." },
-            Rule { name: "leave", text: "A client that leaves tells the server." },
-        ]
-    }
-
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "the server is busy exactly while a GRANT, a client inside or a RELEASE accounts for it",
-            holds: |cut| {
-                let flying = cut.flying(|letter| !matches!(letter.msg, Msg::Request(_)));
-                let inside = cut.nodes.iter().filter(|node| node.phase() == Phase::Inside).count();
-                flying + inside == usize::from(cut.state(NodeId::new(0)).busy.is_some())
-            },
-        }]
-    }
-}
-
-impl Hints for Central {
-    /// A RELEASE lets the first of the queue in, or whoever comes next if nobody waits: the same one, whether others arrive
-    /// before the RELEASE or after it. If the first is the server itself, it would enter.
-    fn commutes(&self, _: NodeId, msg: &Msg, _: Ahead) -> bool {
-        let first = self.queue.front();
-        matches!(msg, Msg::Release(_)) && first.is_none_or(|first| first.client != self.me)
-    }
-
-    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        show(Group::Requests(self.me), &mut self.number);
-        let tickets = self.busy.iter_mut().chain(&mut self.queue);
-        tickets.for_each(|ticket| show(Group::Requests(ticket.client), &mut ticket.number));
-        true
-    }
-
-    fn counters_in(from: NodeId, to: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
-        match msg {
-            Msg::Request(number) | Msg::Release(number) => show(Group::Requests(from), number),
-            Msg::Grant(number) => show(Group::Requests(to), number),
-        }
-    }
-}
+mod proof;
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<Central> {

@@ -4,28 +4,28 @@
 //! mutual exclusion", 1987; M. Naimi, M. Tréhel, A. Arnold, "A log(N) distributed mutual exclusion algorithm based on
 //! path reversal", Journal of Parallel and Distributed Computing 34(1), 1996.
 //!
-//! Two structures share the work. `father` leads towards whoever asked last; a request travels along it, and every
-//! node that it passes makes the asker its new father. `next` is the queue, spread over those who wait: each knows
-//! only its successor, to whom it passes the token when it leaves.
+//! Two structures share the work. `father` leads towards the last requester; a request travels along it, and every
+//! node that it passes makes the requester its new father. `next` is the queue, spread over the waiting nodes: each
+//! knows only its successor, to which it passes the token when it leaves.
 //!
 //! Messages: O(log N) per entry on average, at most N; 0 if the token is here. Delay: T. Needs: channels of any order.
-//! First come first served, in the order in which requests reach the last one that asked.
+//! First come, first served, in the order in which requests reach the last requester.
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, Out, Scale, Start};
 use serde::{Deserialize, Serialize};
 
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct NaimiTrehel {
     me: NodeId,
-    /// Towards the last one that asked; nobody, if that is this node.
+    /// Towards the last requester; `None` if that is this node.
     father: Option<NodeId>,
-    /// Who gets the token after this node.
+    /// The node that gets the token after this one.
     next: Option<NodeId>,
     token: bool,
     /// Whether this node waits or is inside.
     requesting: bool,
-    /// While it waits: where its request went first. Nothing depends on it; it can tell people whom it waits for.
+    /// While this node waits: the first node its request went to. No rule reads it; it only explains the wait.
     asked: Option<NodeId>,
 }
 
@@ -111,81 +111,7 @@ impl Algorithm for NaimiTrehel {
     }
 }
 
-impl Explain for NaimiTrehel {
-    fn fields(&self) -> Vec<Field> {
-        vec![
-            Field::optional("father", self.father),
-            Field::optional("next", self.next),
-            Field::new("token", self.token),
-            Field::new("requesting", self.requesting),
-        ]
-    }
-
-    fn waits_for(&self) -> NodeSet {
-        self.asked.into_iter().collect()
-    }
-
-    fn permission(&self) -> Permission {
-        if self.token { Permission::Token } else { Permission::None }
-    }
-
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule {
-                name: "ask",
-                text: "A node that wants in sends its request towards the last one that asked, and is now the last.",
-            },
-            Rule {
-                name: "forward",
-                text: "A request is forwarded towards the last one that asked, and its asker becomes the father.",
-            },
-            Rule { name: "give", text: "Who has the token and does not need it gives it to the asker." },
-            Rule { name: "pass on", text: "Who leaves passes the token to its successor." },
-        ]
-    }
-
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: ONE_TOKEN,
-                holds: |cut| cut.tokens(|_, node| node.token, |msg| *msg == Msg::Token) == 1,
-            },
-            Invariant {
-                name: "the successors from the token on are nodes that wait, each of them once",
-                holds: |cut| {
-                    let here = cut.states().find(|(_, node)| node.token).map(|(me, _)| me);
-                    let token = cut.in_flight.iter().find(|letter| *letter.msg == Msg::Token);
-                    let holder = here.or(token.map(|letter| letter.to));
-                    let successors = std::iter::successors(holder, |&node| cut.state(node).next);
-                    let chain: Vec<NodeId> = successors.take(cut.nodes.len() + 1).collect();
-                    chain.iter().copied().collect::<NodeSet>().len() == chain.len()
-                        && chain.iter().skip(1).all(|&node| cut.phase(node) == Phase::Waiting)
-                },
-            },
-            Invariant {
-                name: "following the fathers from anywhere ends",
-                holds: |cut| {
-                    let step = |node: NodeId| cut.state(node).father;
-                    cut.states().all(|(me, _)| {
-                        std::iter::successors(Some(me), |&node| step(node)).take(cut.nodes.len() + 1).count()
-                            <= cut.nodes.len()
-                    })
-                },
-            },
-        ]
-    }
-}
-
-impl Hints for NaimiTrehel {
-    /// Nothing depends on where a request went first.
-    fn forget(&mut self) {
-        self.asked = None;
-    }
-
-    fn counters(&mut self, _: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        true
-    }
-}
+mod proof;
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<NaimiTrehel> {

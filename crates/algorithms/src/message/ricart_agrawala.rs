@@ -2,15 +2,18 @@
 //!
 //! G. Ricart, A. K. Agrawala, "An optimal algorithm for mutual exclusion in computer networks", CACM 24(1), 1981.
 //!
-//! Whoever wants in asks everybody and enters when all have replied. A node that is inside, or whose own request is
-//! older, holds its reply back until it leaves.
+//! A node that wants in asks all others and enters when all have replied. A node that is inside, or whose own request
+//! is older, holds its reply back until it leaves.
 //!
 //! Messages: 2(N − 1) per entry (REQUEST, REPLY). Delay: T. Needs: channels of any order. Entries are in the order of
 //! the stamps, so a request that happened before another is served before it.
 //!
-//! Beyond the paper a REPLY tells its sender's clock: else a request heard of by a REPLY alone could be passed over.
+//! Beyond the paper a REPLY carries its sender's clock: else a request heard of by a REPLY alone could be passed over.
 
-use doorway_core::*;
+use doorway_core::{
+    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, Members, NodeId, NodeSet, Out,
+    RequestQueue, Scale, Stamp, Start,
+};
 use serde::{Deserialize, Serialize};
 
 /// One node.
@@ -20,13 +23,13 @@ pub struct RicartAgrawala {
     others: NodeSet,
     pub(crate) clock: LamportClock,
     pub(crate) state: State,
-    /// The peers whose reply to our request has not come yet.
+    /// The peers that have not replied to our request yet.
     missing: NodeSet,
     /// The requests whose reply we hold back until we leave.
     deferred: RequestQueue,
 }
 
-/// What the node is about.
+/// The node's state, as in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub(crate) enum State {
     Released,
@@ -40,7 +43,7 @@ pub(crate) enum State {
 pub enum Msg {
     /// The sender wants in.
     Request(Stamp),
-    /// The sender lets the receiver's request of this counter go first, and tells its clock.
+    /// The sender lets the receiver's request of this counter go first. Carries the sender's clock.
     #[allow(missing_docs)]
     Reply { counter: u64, clock: LamportClock },
 }
@@ -118,122 +121,9 @@ impl Algorithm for RicartAgrawala {
     }
 }
 
-impl Explain for RicartAgrawala {
-    fn fields(&self) -> Vec<Field> {
-        vec![
-            Field::new("clock", self.clock.count()),
-            Field::new("state", self.state),
-            Field::list("missing", &self.missing),
-            Field::list("deferred", self.deferred.iter()),
-        ]
-    }
+pub mod proof;
 
-    fn waits_for(&self) -> NodeSet {
-        self.missing.clone()
-    }
-
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in stamps its request and sends it to everybody." },
-            Rule {
-                name: "reply",
-                text: "A node that does not want in, or wants in with a younger request, replies at once.",
-            },
-            Rule { name: "leave", text: "A node that leaves replies to every request that it had deferred." },
-        ]
-    }
-
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: "nothing is deferred by a node that is RELEASED",
-                holds: |cut| {
-                    cut.states().all(|(_, node)| node.state != State::Released || node.deferred.is_empty())
-                },
-            },
-            Invariant {
-                name: "who is HELD has deferred every other WANTED request or will see it arrive",
-                holds: |cut| {
-                    let wanted = || {
-                        cut.states().filter_map(|(me, node)| match node.state {
-                            State::Wanted(stamp) => Some((me, stamp)),
-                            State::Released | State::Held => None,
-                        })
-                    };
-                    let accounted = |holder: NodeId, node: &Self, (from, stamp): (NodeId, Stamp)| {
-                        let flying = cut.flying(|letter| {
-                            (letter.from, letter.to) == (from, holder) && *letter.msg == Msg::Request(stamp)
-                        });
-                        node.deferred.contains(stamp) || flying > 0
-                    };
-                    let held = cut.states().filter(|(_, node)| node.state == State::Held);
-                    held.into_iter().all(|(me, node)| wanted().all(|request| accounted(me, node, request)))
-                },
-            },
-        ]
-    }
-}
-
-impl std::fmt::Display for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            State::Released => f.write_str("RELEASED"),
-            State::Wanted(stamp) => write!(f, "WANTED {stamp}"),
-            State::Held => f.write_str("HELD"),
-        }
-    }
-}
-
-impl Hints for RicartAgrawala {
-    /// A REPLY only strikes its sender off, so while another one is missing it makes no difference when; what it tells of
-    /// the clock must be known already, or be of no use. When nobody asks again, neither has a REQUEST to be taken early:
-    /// what is deferred now is answered on leaving and would be answered at once after it; and what is answered now can
-    /// come no later than our entry, because the sender of an older request holds back the REPLY that we need.
-    fn commutes(&self, _: NodeId, msg: &Msg, ahead: Ahead) -> bool {
-        match msg {
-            Msg::Request(_) => !ahead.any,
-            Msg::Reply { clock, .. } => self.missing.len() > 1 && (*clock <= self.clock || !ahead.any),
-        }
-    }
-
-    /// Nothing but stamps of requests is taken from the clock.
-    fn forget(&mut self) {
-        self.clock = LamportClock::STOPPED;
-    }
-
-    fn forget_in(msg: &mut Msg) {
-        if let Msg::Reply { clock, .. } = msg {
-            *clock = LamportClock::STOPPED;
-        }
-    }
-
-    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        self.clock.counter().into_iter().for_each(|count| show(Group::Time, count));
-        self.state.counters(show);
-        self.deferred.counters().for_each(|counter| show(Group::Time, counter));
-        true
-    }
-
-    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
-        match msg {
-            Msg::Request(request) => show(Group::Time, &mut request.counter),
-            Msg::Reply { counter, clock } => {
-                show(Group::Time, counter);
-                clock.counter().into_iter().for_each(|count| show(Group::Time, count));
-            }
-        }
-    }
-}
-
-impl State {
-    pub(super) fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) {
-        if let State::Wanted(stamp) = self {
-            show(Group::Time, &mut stamp.counter);
-        }
-    }
-}
-
-/// What people are told about it.
+/// Its description in the catalog.
 pub const ABOUT: About = About {
     name: "ricart-agrawala",
     title: "Ricart–Agrawala 1981",

@@ -3,10 +3,10 @@
 //! B. A. Sanders, "The information structure of distributed mutual exclusion algorithms", ACM Transactions on Computer
 //! Systems 5(3), 1987.
 //!
-//! Lamport's, Ricart and Agrawala's and Maekawa's algorithms differ in whom a node asks and whom it tells. Here each
-//! node i has two sets: R_i, whom it asks for permission, and I_i, whom it informs when it leaves. An arbiter reserves
-//! its vote only for those who will inform it; to the others it says yes without keeping the vote, since they in turn
-//! must ask it again. The rest is Maekawa's algorithm, which is the case I = R = a quorum.
+//! Lamport's, Ricart and Agrawala's and Maekawa's algorithms differ in which nodes a node asks and which it tells. Here
+//! each node i has two sets: R_i, which it asks for permission, and I_i, which it informs when it leaves. An arbiter
+//! reserves its vote only for nodes that will inform it; to the others it says yes without keeping the vote, since they
+//! in turn must ask it again. The rest is Maekawa's algorithm, which is the case I = R = a quorum.
 //!
 //! Two nodes exclude each other if their I meet, or if each keeps its own vote (i ∈ I_i) and asks the other.
 //! Messages: |I − {i}| + 2|R − {i}| per entry without conflict. Delay: 2T between i and j if some third node is in
@@ -15,31 +15,34 @@
 //! The theorem holds only if a node's own vote is taken in the same step as its request and clocks are merged at every
 //! REQUEST. Beyond the paper: i ∈ I_i is not demanded where the I meet anyway, so that a central server is a structure.
 
-use doorway_core::*;
+use doorway_core::{
+    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, NodeId, NodeSet, Out, PerNode, Plan,
+    Refusal, Scale, Stamp, Start,
+};
 use serde::Serialize;
 
-use super::maekawa::{self, Arbiter, Msg, Requester};
+use super::maekawa::{Arbiter, Msg, Requester};
 
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Sanders {
     me: NodeId,
     clock: LamportClock,
-    /// I: whom it tells that it has left.
+    /// I: the nodes it tells that it has left.
     informs: NodeSet,
-    /// St: who tells this node, so that its vote can be kept for them.
+    /// St: the nodes that inform this one, so that it can reserve its vote for them.
     informed_by: NodeSet,
     /// Its quorum is R.
     requester: Requester,
     arbiter: Arbiter,
 }
 
-/// Whom each node asks and whom it informs.
+/// Which nodes each node asks and informs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Structure {
-    /// R: whom each node asks.
+    /// R: the nodes that each node asks.
     pub asks: PerNode<NodeSet>,
-    /// I: whom each node informs.
+    /// I: the nodes that each node informs.
     pub informs: PerNode<NodeSet>,
 }
 
@@ -53,7 +56,7 @@ impl Structure {
         let nodes = || NodeId::first(structure.asks.len());
         for i in nodes() {
             if structure.asks[i].is_empty() {
-                return Err(Refusal::new(format!("node {i} asks nobody, so nobody keeps it out")));
+                return Err(Refusal::new(format!("node {i} asks no node, so no node keeps it out")));
             }
             if !structure.informs[i].is_subset(&structure.asks[i]) {
                 return Err(Refusal::new(format!(
@@ -159,56 +162,9 @@ impl Algorithm for Sanders {
     }
 }
 
-impl Explain for Sanders {
-    fn fields(&self) -> Vec<Field> {
-        maekawa::fields(&self.clock, &self.requester, &self.arbiter)
-    }
+mod proof;
 
-    fn waits_for(&self) -> NodeSet {
-        self.requester.missing()
-    }
-
-    fn permission(&self) -> Permission {
-        self.arbiter.permission()
-    }
-
-    fn rules() -> &'static [Rule] {
-        maekawa::RULES
-    }
-
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: "whoever is inside has the vote of all whom it will inform",
-            holds: |cut| {
-                cut.states().filter(|(_, node)| node.requester.inside).all(|(_, node)| {
-                    let is_locked = |member| cut.state(member).arbiter.lock == node.requester.request;
-                    node.informs.iter().all(is_locked)
-                })
-            },
-        }]
-    }
-}
-
-/// The promises are those of Maekawa's algorithm, whose halves these are.
-impl Hints for Sanders {
-    fn commutes(&self, from: NodeId, msg: &Msg, _: Ahead) -> bool {
-        self.requester.ignores(from, msg)
-    }
-
-    fn forget(&mut self) {
-        maekawa::forget(&mut self.clock, &mut self.requester);
-    }
-
-    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        maekawa::counters(&mut self.clock, &mut self.requester, &mut self.arbiter, show)
-    }
-
-    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
-        maekawa::counters_in(msg, show);
-    }
-}
-
-/// What people are told about it.
+/// Its description in the catalog.
 pub const ABOUT: About = About {
     name: "sanders",
     title: "Sanders 1987, generic",

@@ -3,20 +3,23 @@
 //! M. Singhal, "A heuristically-aided algorithm for mutual exclusion in distributed systems", IEEE Transactions on
 //! Computers 38(5), 1989.
 //!
-//! A token algorithm in which a node asks only those who, for all it knows, have the token or will soon have it: the
-//! ones that are requesting. What each node knows of the others it learns from their requests and from the token,
-//! which carries the news from holder to holder. At the start node i takes every node before it for requesting, so of
-//! any two nodes one asks the other.
+//! A token algorithm in which a node asks only the nodes that, as far as it knows, have the token or will soon have it:
+//! those that are requesting. A node learns about the others from their requests and from the token, which carries
+//! the news from holder to holder. At the start node i takes every node before it for requesting, so of any two nodes
+//! one asks the other.
 //!
 //! Messages: about N/2 at light load, N when saturated, and about 2 for the chase. Delay: T. Needs: channels of any
-//! order. Nobody starves with the arbitration round-robin, the default, or smallest-number; with nearest one can.
+//! order. Starvation-free with the arbitration round-robin, the default, or smallest-number, but not with nearest.
 //!
 //! As printed it can deadlock unless delivery is causal: a node forgets a peer while its own request to it is still
-//! under way. The chase repairs that: one copy of each request also goes to where its sender last passed the token,
-//! and is handed on from there along the token's track until it meets somebody who waits or is inside. And a node
+//! in flight. The chase repairs that: one copy of each request also goes to where its sender last passed the token,
+//! and is forwarded from there along the token's track until it meets a node that waits or is inside. And a node
 //! that enters with the idle token is then executing, so that a request cannot take the token away from it.
 
-use doorway_core::*;
+use doorway_core::{
+    About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, NodeSet, Options, Out, Parameter,
+    PerNode, Plan, Refusal, Scale, Start,
+};
 use serde::{Deserialize, Serialize};
 
 /// One node.
@@ -26,7 +29,7 @@ pub struct Singhal {
     arbitration: Arbitration,
     /// P: what this node knows of each node, itself included.
     pub(crate) known: PerNode<Known>,
-    /// Where it last passed the token, or else where the token started.
+    /// The node it last passed the token to, or else the node where the token started.
     pub(crate) to: NodeId,
     /// T, if the token is here: what the token knows of each node.
     pub(crate) token: Option<PerNode<Known>>,
@@ -52,14 +55,14 @@ pub(crate) enum State {
     N,
 }
 
-/// Who gets the token of those that ask for it.
+/// Which requester gets the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Arbitration {
     /// The first after the one that leaves.
     RoundRobin,
     /// The one that has asked the least often.
     SmallestNumber,
-    /// The one whose number is nearest. Two neighbours that always want in starve everybody else.
+    /// The one whose number is nearest. Two neighbours that always want in starve all other nodes.
     Nearest,
 }
 
@@ -67,13 +70,13 @@ pub enum Arbitration {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Msg {
-    /// A node's request of this number; a chasing one is handed on along the token's track.
+    /// A node's request of this number; a chasing one is forwarded along the token's track.
     Request {
-        /// Who asks.
+        /// The requester.
         node: NodeId,
         /// Which of its requests.
         number: u64,
-        /// Whether it is handed on.
+        /// Whether it is forwarded.
         chase: bool,
     },
     /// The token itself.
@@ -213,169 +216,16 @@ impl Algorithm for Singhal {
     }
 }
 
-impl Explain for Singhal {
-    const WAITS_FOR_ALL: bool = false;
+pub(crate) mod proof;
 
-    fn fields(&self) -> Vec<Field> {
-        vec![
-            Field::list("P", self.known.values()),
-            Field::list("T", self.token.iter().flat_map(|token| token.values())),
-            Field::new("token last passed to", self.to),
-        ]
-    }
-
-    fn waits_for(&self) -> NodeSet {
-        self.requesting().chain([self.to]).filter(|&node| node != self.me).collect()
-    }
-
-    fn permission(&self) -> Permission {
-        if self.token.is_some() { Permission::Token } else { Permission::None }
-    }
-
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in asks those it takes for requesting." },
-            Rule {
-                name: "ask and chase",
-                text: "It also asks where it last passed the token, to be handed on from there.",
-            },
-            Rule {
-                name: "chase",
-                text: "Who neither waits nor has the token hands a chasing request on along the token's track.",
-            },
-            Rule { name: "ask in turn", text: "Who waits and hears of a new rival asks it as well." },
-            Rule { name: "give", text: "Who holds the idle token gives it to the first who asks." },
-            Rule {
-                name: "pass on",
-                text: "Who leaves exchanges news with the token and passes it to one that asks.",
-            },
-        ]
-    }
-
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[
-            Invariant {
-                name: ONE_TOKEN,
-                holds: |cut| {
-                    cut.tokens(|_, node| node.token.is_some(), |msg| matches!(msg, Msg::Token(_))) == 1
-                },
-            },
-            Invariant {
-                name: "whom the token takes for requesting waits or is inside",
-                holds: |cut| {
-                    let is_true = |(node, known): (NodeId, &Known)| {
-                        known.state != State::R
-                            || matches!(cut.state(node).known[node].state, State::R | State::E)
-                    };
-                    tokens(cut, |node| node).all(|token| token.iter().all(is_true))
-                },
-            },
-            Invariant {
-                name: "nobody, nor the token, has heard of a request that was not made",
-                holds: |cut| {
-                    let was_made =
-                        |(node, known): (NodeId, &Known)| known.number <= cut.state(node).known[node].number;
-                    let known = cut.states().map(|(_, node)| &node.known);
-                    known.chain(tokens(cut, |node| node)).all(|vector| vector.iter().all(was_made))
-                },
-            },
-            Invariant {
-                name: "who is inside does not know a request to be over that the token does not know to be over",
-                holds: |cut| cut.states().all(|(_, node)| node.exchanges_case_by_case()),
-            },
-        ]
-    }
-}
-
-/// Every token, where it is or in flight, of nodes that are Singhal's or made of them.
-pub(crate) fn tokens<'a, A: Algorithm<Msg = Msg>>(
-    cut: &Cut<'a, A>,
-    of: fn(&'a A) -> &'a Singhal,
-) -> impl Iterator<Item = &'a PerNode<Known>> {
-    let here = cut.states().filter_map(move |(_, node)| of(node).token.as_ref());
-    let flying = cut.in_flight.iter().filter_map(|letter| match letter.msg {
-        Msg::Token(token) => Some(token),
-        Msg::Request { .. } => None,
-    });
-    here.chain(flying)
-}
-
-impl Singhal {
-    /// Whether the exchange of news on leaving can be told case by case, and comes to the same. It is asked while inside.
-    pub(crate) fn exchanges_case_by_case(&self) -> bool {
-        let Some(token) = self.token.as_ref().filter(|_| self.known[self.me].state == State::E) else {
-            return true;
-        };
-        let agrees = |node: NodeId| {
-            let (known, told) = (self.known[node], token[node]);
-            let larger = if known.number > told.number { known } else { told };
-            case_by_case(known, told) == Some(larger)
-        };
-        self.me.around(token.len()).all(agrees)
-    }
-}
-
-/// What node and token both know of another node after the exchange, by what each of them knew before; nothing, in the
-/// three cases that cannot be. What a node has heard and the token has not is always a request.
-fn case_by_case(known: Known, told: Known) -> Option<Known> {
-    use std::cmp::Ordering::{Equal, Greater, Less};
-    match (known.state, told.state, known.number.cmp(&told.number)) {
-        (_, State::R | State::N, Less) => Some(told),
-        (State::R, State::R | State::N, Greater) => Some(known),
-        (State::R, State::R, Equal) | (State::N, State::N, Equal) => Some(known),
-        (State::R, State::N, Equal) => Some(told),
-        (State::N, State::N | State::R, Greater) | (State::N, State::R, Equal) => None,
-        (State::E | State::H, ..) | (_, State::E | State::H, _) => None,
-    }
-}
-
-impl std::fmt::Display for Known {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}{}", self.state, self.number)
-    }
-}
-
-impl Hints for Singhal {
-    /// A REQUEST that is no news is ignored, and stays so, since numbers never fall; but a chasing one that is noted here
-    /// as open may still have to be handed on.
-    fn commutes(&self, _: NodeId, msg: &Msg, _: Ahead) -> bool {
-        match msg {
-            Msg::Request { node, number, chase } => {
-                let known = self.known[*node];
-                let may_be_handed_on = *chase && known == Known { state: State::R, number: *number };
-                *number <= known.number && !may_be_handed_on
-            }
-            Msg::Token(_) => false,
-        }
-    }
-
-    /// Only the arbitration by the smallest number compares the numbers of different nodes.
-    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        counters(&mut self.known, show);
-        self.token.iter_mut().for_each(|token| counters(token, show));
-        self.arbitration != Arbitration::SmallestNumber
-    }
-
-    fn counters_in(_: NodeId, _: NodeId, msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
-        match msg {
-            Msg::Request { node, number, .. } => show(Group::Requests(*node), number),
-            Msg::Token(token) => counters(token, show),
-        }
-    }
-}
-
-fn counters(vector: &mut PerNode<Known>, show: &mut dyn FnMut(Group, &mut u64)) {
-    vector.iter_mut().for_each(|(node, known)| show(Group::Requests(node), &mut known.number));
-}
-
-/// Who of those that ask gets the token.
+/// Chooses the [`Arbitration`].
 const ARBITRATION: Parameter = Parameter {
     name: "arbitration",
     default: "round-robin",
     help: "who gets the token of those that ask: round-robin, smallest-number, or nearest, which is unfair",
 };
 
-/// What people are told about it.
+/// Its description in the catalog.
 pub const ABOUT: About = About {
     name: "singhal",
     title: "Singhal 1989, repaired",
@@ -394,7 +244,7 @@ pub fn entry() -> Entry<Singhal> {
     Entry { about: ABOUT, bind: |options| arbitrated(options, |node| node) }
 }
 
-/// A factory for nodes with the arbitration that was chosen, or for what is made of them.
+/// A factory for nodes with the chosen arbitration, or for what `make` builds from them.
 pub(crate) fn arbitrated<A: Algorithm>(
     options: &Options,
     make: fn(Singhal) -> A,

@@ -2,16 +2,16 @@
 //!
 //! G. Le Lann, "Distributed systems: towards a formal approach", IFIP Congress, 1977.
 //!
-//! The nodes form a ring in which one token travels for ever. Whoever wants in keeps it when it comes by, enters, and
-//! passes it on when it leaves.
+//! The nodes form a ring in which one token travels for ever. A node that wants in keeps it when it comes by, enters,
+//! and passes it on when it leaves.
 //!
-//! Messages: 1 per entry when all want in; N/2 on average for a lone request; without bound when nobody asks.
+//! Messages: 1 per entry when all want in; N/2 on average for a lone request; without bound when no node asks.
 //! Delay: T to (N − 1)T. Needs: channels of any order, for each node hears from its predecessor alone.
 //! Every other node enters at most once before a waiting one; the order of requests is not kept.
 //!
 //! The token starts at the last node, on its way to the first. A node that is alone keeps it.
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, Out, Scale, Start};
 use serde::{Deserialize, Serialize};
 
 /// One node of the ring.
@@ -91,52 +91,7 @@ impl Algorithm for TokenRing {
     }
 }
 
-impl Explain for TokenRing {
-    const WAITS_FOR_ALL: bool = false;
-
-    fn fields(&self) -> Vec<Field> {
-        vec![
-            Field::new("want", self.want),
-            Field::new("token", self.token),
-            Field::new("successor", self.successor),
-        ]
-    }
-
-    fn waits_for(&self) -> NodeSet {
-        [self.predecessor].into_iter().collect()
-    }
-
-    fn permission(&self) -> Permission {
-        if self.token { Permission::Token } else { Permission::None }
-    }
-
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "start", text: "The token sets out from the last node to the first." },
-            Rule { name: "forward", text: "A node that does not want in passes the token to its successor." },
-            Rule { name: "leave", text: "A node that leaves passes the token to its successor." },
-        ]
-    }
-
-    fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant {
-            name: ONE_TOKEN,
-            holds: |cut| cut.tokens(|_, node| node.token, |msg| *msg == Msg::Token) == 1,
-        }]
-    }
-}
-
-impl Hints for TokenRing {
-    /// A node that does not want in and never will has nothing to do but pass the token on. Somebody must still be about
-    /// to ask, or else the token would go round for ever without anything else being looked at.
-    fn commutes(&self, _: NodeId, Msg::Token: &Msg, ahead: Ahead) -> bool {
-        !self.want && !ahead.mine && ahead.any
-    }
-
-    fn counters(&mut self, _: &mut dyn FnMut(Group, &mut u64)) -> bool {
-        true
-    }
-}
+mod proof;
 
 /// Its place in the catalog.
 pub fn entry() -> Entry<TokenRing> {

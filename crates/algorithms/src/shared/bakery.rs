@@ -2,15 +2,15 @@
 //!
 //! L. Lamport, "A new solution of Dijkstra's concurrent programming problem", Communications of the ACM 17(8), 1974.
 //!
-//! Who wants in reads the numbers of all, one after the other, and takes one more than the largest. Two may take the
-//! same; then the smaller process goes first. While a process takes its number a flag says so, and whoever compares
-//! itself with it waits for that: otherwise a number that was computed long ago could come late and still be the
-//! smallest.
+//! A process that wants in reads the numbers of all, one after the other, and takes one more than the largest. Two may
+//! take the same; then the smaller process goes first. While a process chooses its number a flag says so, and a process
+//! that compares itself with it waits for that: otherwise a number that was computed long ago could be written late and
+//! still be the smallest.
 //!
-//! Registers: a flag and a number for each process; numbers are without limit, and grow for ever while somebody is
-//! always waiting. Each is written by its own process alone, and no more is asked of it than to be safe: a read during
-//! a write may give anything. Alone: 4 writes, 3(n − 1) reads. Nobody starves; first come, first served from the end of
-//! the choosing. Total store order: a barrier after the choosing has begun and one after the number; the second could
+//! Registers: a flag and a number for each process; numbers are unbounded, and grow for ever while some process is
+//! always waiting. Each is written by its own process alone and need only be safe: a read during a write may return
+//! anything. Alone: 4 writes, 3(n − 1) reads. Starvation-free; first come, first served from the end of the choosing.
+//! Total store order: a barrier after the choosing has begun and one after the number; the second could
 //! also stand after the choosing has ended, but not where writes overtake each other.
 //!
 //! Every number is read once, into a local maximum. The paper's process reads its own number too and waits for itself;
@@ -20,7 +20,7 @@ use doorway_core::shared::{
     AboutProgram, Cell, Fairness, Invariant, Memory, Program, ProgramEntry, Progress, Register, Snapshot,
     Team, Values,
 };
-use doorway_core::*;
+use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
 use super::lines::Then::{self, Again, Doorway, Enter, Exit, Goto, Next};
@@ -128,7 +128,7 @@ pub fn registers(n: usize) -> Vec<Cell> {
     flags.chain(Cell::for_each("number", n, Values::Unbounded)).collect()
 }
 
-/// What people are told about it.
+/// Its description in the catalog.
 pub(crate) const ABOUT: AboutProgram = AboutProgram {
     name: "bakery",
     title: "Bakery",

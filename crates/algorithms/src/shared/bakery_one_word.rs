@@ -4,11 +4,11 @@
 //! 1974.
 //!
 //! Flag and number of the bakery are never both of interest: while a process chooses, its old number is 0. So one word
-//! says it all: 0 for idle, 1 for choosing, and from 2 on a ticket. Who wants in reads the words of all others, takes
-//! one more than the largest, and then needs one read for each test instead of two: as 1 is smaller than every ticket,
-//! who chooses is waited for like one with a smaller ticket.
+//! says it all: 0 for idle, 1 for choosing, and from 2 on a ticket. A process that wants in reads the words of all
+//! others, takes one more than the largest, and then needs one read for each test instead of two: as 1 is smaller than
+//! every ticket, it waits for a process that chooses as for one with a smaller ticket.
 //!
-//! Registers: one word for each process, without limit. Alone: 3 writes, 2(n − 1) reads. Nobody starves; first come,
+//! Registers: one word for each process, without limit. Alone: 3 writes, 2(n − 1) reads. Starvation-free; first come,
 //! first served from when the ticket is seen. Total store order: a barrier after the choosing has begun and one after
 //! the ticket.
 //!
@@ -19,7 +19,7 @@
 use doorway_core::shared::{
     AboutProgram, Cell, Fairness, Invariant, Memory, Program, ProgramEntry, Progress, Register, Team, Values,
 };
-use doorway_core::*;
+use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
 use super::lines::Then::{self, Again, Doorway, Enter, Exit, Goto, Next};

@@ -4,13 +4,13 @@
 //! algorithms", DISC 2004.
 //!
 //! A bakery whose tickets have the colour of a sign on the wall, and are compared only with tickets of their own
-//! colour. Whoever leaves turns the sign to the other colour than its own. Then newcomers get tickets of the new colour
-//! and wait until the old colour is used up; when the next sign is turned nobody has that colour any more, and its
-//! numbers begin at 1.
+//! colour. A process that leaves turns the sign to the other colour than its own. Then newcomers get tickets of the new
+//! colour and wait until the old colour is used up; when the sign turns again, no process has that colour any more, and
+//! its numbers begin at 1.
 //!
 //! Registers: the sign, and for each process a flag and a ticket, colour and number together, of 2(n + 1) values: no
 //! number is larger than n; a ticket is the value 2 · number + colour. They must be atomic: with three processes and
-//! regular registers two are inside after 55 steps. Alone: 6 writes, 4n − 3 reads. Nobody starves; first come, first
+//! regular registers two are inside after 55 steps. Alone: 6 writes, 4n − 3 reads. Starvation-free; first come, first
 //! served from the end of the choosing, as old colours go before new ones. Total store order: a barrier after the
 //! choosing has begun and one after the number.
 //!
@@ -22,7 +22,7 @@ use doorway_core::shared::{
     AboutProgram, Cell, Fairness, Invariant, Memory, Program, ProgramEntry, Progress, Register, Snapshot,
     Team, Values,
 };
-use doorway_core::*;
+use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
 use super::lines::Then::{self, Again, Doorway, Enter, Exit, Goto, Next};
@@ -161,7 +161,7 @@ impl Program for BlackWhiteBakery {
     }
 }
 
-/// What people are told about it.
+/// Its description in the catalog.
 pub(crate) const ABOUT: AboutProgram = AboutProgram {
     name: "black-white",
     title: "Black-white bakery",

@@ -4,18 +4,18 @@
 //! algorithms", DISC 2004.
 //!
 //! As in the bakery with one word: 0 is idle, 1 is choosing, and from 2 on a word is a ticket, colour and number together:
-//! 2 · number + colour. Registers must be atomic, as in the other form. Whoever looks at another reads its word; only if
-//! that has the other colour does it read the sign as well, and goes on if the sign has turned away from its own.
+//! 2 · number + colour. Registers must be atomic, as in the other form. To test another process is to read its word; only
+//! if that has the other colour is the sign read as well, and the test passes if the sign has turned from the own colour.
 //!
 //! Registers: the sign, and a word of 2(n + 1) values for each process, as no number is larger than n. Alone: 4 writes, 2n
-//! − 1 reads. Nobody starves; first come, first served. Total store order: a barrier after either write of the doorway.
+//! − 1 reads. Starvation-free; first come, first served. Total store order: a barrier after either write of the doorway.
 //!
 //! This is the form that ships as a lock. It waits also for one that chooses again, which will wait for it then.
 
 use doorway_core::shared::{
     AboutProgram, Cell, Fairness, Invariant, Memory, Program, ProgramEntry, Progress, Register, Team, Values,
 };
-use doorway_core::*;
+use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
 use super::lines::Then::{self, Again, Doorway, Enter, Exit, Goto, Next};

@@ -2,20 +2,19 @@
 //!
 //! L. Lamport, "A fast mutual exclusion algorithm", ACM Transactions on Computer Systems 5(1), 1987.
 //!
-//! Who wants in writes its name into x, and if y is free, into y. If x is still its own then, nobody else was near, and
-//! it goes in: that takes the same few accesses however many processes there are. Otherwise somebody was near; it takes
-//! back that it wants in, waits until all others have either gone past or done the same, and goes in if y is its own in
-//! the end.
+//! A process that wants in writes its name into x, and if y is free, into y. If x is still its own then, there was no
+//! contention, and it goes in: that takes the same few accesses for any number of processes. Otherwise it lowers its
+//! flag, waits until all others have either gone past or done the same, and goes in if y is its own in the end.
 //!
-//! Registers: x and y of n + 1 values, 0 for nobody, and n flags. Alone: 5 writes and 2 reads. Somebody always gets in,
-//! but one process may lose the race every time and starve. Total store order: a barrier after x and one after y.
+//! Registers: x and y of n + 1 values, 0 for none, and n flags. Alone: 5 writes and 2 reads. Deadlock-free, but one
+//! process may lose the race every time and starve. Total store order: a barrier after x and one after y.
 //!
-//! The doorway ends with the first write of x; who starts again is past it already.
+//! The doorway ends with the first write of x; a process that starts again is past it already.
 
 use doorway_core::shared::{
     AboutProgram, Cell, Fairness, Memory, Program, ProgramEntry, Progress, Register, Team, Values,
 };
-use doorway_core::*;
+use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
 use super::lines::Then::{self, Again, Doorway, Enter, Exit, Goto, Next};
@@ -33,8 +32,8 @@ pub struct LamportFast {
 
 const X: Register = Register::new(0);
 const Y: Register = Register::new(1);
-/// What x and y hold when they are free.
-const NOBODY: u64 = 0;
+/// The value of x and y when they are free.
+const NO_PROCESS: u64 = 0;
 
 fn want(process: usize) -> Register {
     Register::new(2 + process)
@@ -46,7 +45,7 @@ impl LamportFast {
         Self { me, n, line: 1, other: 0 }
     }
 
-    /// Waits until nobody else is on its way, one process after the other.
+    /// Waits until no other flag is up, one process after the other.
     fn await_others(&mut self, wants: u64) -> Then {
         if wants == 1 {
             return Again(11);
@@ -85,17 +84,17 @@ impl Program for LamportFast {
             1 => write(memory, mine, 1, Next),
             2 => write(memory, X, name, Doorway),
             3 => barrier(memory, Next),
-            4 => test(memory.load(Y) == NOBODY, Goto(7), Next),
+            4 => test(memory.load(Y) == NO_PROCESS, Goto(7), Next),
             5 => write(memory, mine, 0, Next),
-            6 => test(memory.load(Y) == NOBODY, Goto(1), Again(6)),
+            6 => test(memory.load(Y) == NO_PROCESS, Goto(1), Again(6)),
             7 => write(memory, Y, name, Next),
             8 => barrier(memory, Next),
             9 => test(memory.load(X) == name, Enter(14), Next),
             10 => write(memory, mine, 0, Next),
             11 => self.await_others(memory.load(want(self.other))),
             12 => test(memory.load(Y) == name, Enter(14), Next),
-            13 => test(memory.load(Y) == NOBODY, Goto(1), Again(13)),
-            14 => write(memory, Y, NOBODY, Next),
+            13 => test(memory.load(Y) == NO_PROCESS, Goto(1), Again(13)),
+            14 => write(memory, Y, NO_PROCESS, Next),
             _ => write(memory, mine, 0, Exit),
         };
         then.follow(&mut self.line)

@@ -3,7 +3,7 @@
 // tidy: not an algorithm, because all programs are written with it.
 
 use doorway_core::shared::{Memory, Progress, Register};
-use doorway_core::*;
+use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
 /// Where a line leads.
@@ -24,7 +24,7 @@ pub enum Then {
 }
 
 impl Then {
-    /// Goes there from a line, and tells what came of it.
+    /// Moves on from a line, and returns the step's progress.
     pub fn follow(self, line: &mut usize) -> Progress {
         let (next, progress) = match self {
             Then::Next => (*line + 1, Progress::Step),
@@ -39,24 +39,24 @@ impl Then {
     }
 }
 
-/// Writes a register, and then goes on there.
+/// Writes a register, then moves on.
 pub fn write(memory: &mut impl Memory, register: Register, value: u64, then: Then) -> Then {
     memory.store(register, value);
     then
 }
 
-/// Waits until what was written is seen by all, and then goes on there.
+/// Waits until all processes see what was written, then moves on.
 pub fn barrier(memory: &mut impl Memory, then: Then) -> Then {
     memory.barrier();
     then
 }
 
-/// Goes on to the one place or to the other.
+/// Moves on to one place or the other.
 pub fn test(holds: bool, yes: Then, no: Then) -> Then {
     if holds { yes } else { no }
 }
 
-/// All other processes in order, one of which is looked at: j.
+/// A loop over all other processes in order; j is the current one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Others {
     me: usize,
@@ -76,7 +76,7 @@ impl Others {
         self.n == 1
     }
 
-    /// The one that is looked at, counted from 0.
+    /// The current one, counted from 0.
     pub fn now(&self) -> usize {
         self.now
     }
@@ -88,7 +88,7 @@ impl Others {
         if next.is_some() { Then::Goto(line) } else { last }
     }
 
-    /// The one that is looked at, for people.
+    /// The current one, for people.
     pub fn field(&self) -> Field {
         Field::optional("j", (!self.is_empty()).then(|| NodeId::new(self.now)))
     }

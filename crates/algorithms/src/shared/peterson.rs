@@ -2,13 +2,13 @@
 //!
 //! G. L. Peterson, "Myths about the mutual exclusion problem", Information Processing Letters 12(3), 1981.
 //!
-//! Who wants in raises its flag and then gives way: it writes its own side into the turn, and waits while the other's
-//! flag is up and the turn is still its own. If both want in, one of them wrote the turn last; that one waits, and the
-//! other goes.
+//! A process that wants in raises its flag and then gives way: it writes its own side into the turn, and waits while the
+//! other's flag is up and the turn is still its own. If both want in, one of them wrote the turn last; that one waits,
+//! and the other goes in.
 //!
 //! Registers: two flags and a turn, of two values each; the first process is side 0, the second side 1. Alone: 3
-//! writes, 1 read. Nobody starves. Who has written the turn is served before whoever begins later; who has only raised
-//! its flag can be overtaken once. Total store order: a barrier after the turn, so that both writes are seen before the
+//! writes, 1 read. Starvation-free. A process that has written the turn is served before one that begins later; one that
+//! has only raised its flag can be overtaken once. Total store order: a barrier after the turn, so that both writes are seen before the
 //! other's flag is read.
 //!
 //! Flag and turn are read apart, the turn only if the flag is up: the algorithm does not need both at once.
@@ -16,7 +16,7 @@
 use doorway_core::shared::{
     AboutProgram, Cell, Fairness, Memory, Program, ProgramEntry, Progress, Register, Team, Values,
 };
-use doorway_core::*;
+use doorway_core::{Field, Members, NodeId, Refusal};
 use serde::Serialize;
 
 use super::lines::Then::{Again, Doorway, Enter, Exit, Next};

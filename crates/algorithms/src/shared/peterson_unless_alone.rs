@@ -2,19 +2,19 @@
 //!
 //! After G. L. Peterson, "Myths about the mutual exclusion problem", Information Processing Letters 12(3), 1981.
 //!
-//! Who wants in raises its flag and looks whether the other's is up. If not, it goes in at once: the other will see
-//! this flag and give way. Only who has seen the other's flag writes the turn and waits as in Peterson's algorithm. Of
-//! two that come together at least one has seen the other, so one that waits never waits for one that went in without
+//! A process that wants in raises its flag and reads the other's. If that is down, it goes in at once: the other will
+//! see this flag and give way. Only a process that has seen the other's flag writes the turn and waits as in Peterson's
+//! algorithm. Of two that come together at least one has seen the other, so neither waits for one that went in without
 //! giving way.
 //!
-//! Registers: two flags and a turn, of two values each. Alone: 2 writes, 1 read, and only one barrier. Nobody starves.
-//! Who has written the turn is served before whoever begins later; who has only raised its flag can be overtaken once.
-//! Total store order: a barrier after the flag and one after the turn.
+//! Registers: two flags and a turn, of two values each. Alone: 2 writes, 1 read, and only one barrier. Starvation-free.
+//! A process that has written the turn is served before one that begins later; one that has only raised its flag can be
+//! overtaken once. Total store order: a barrier after the flag and one after the turn.
 //!
 //! This is the form that ships as a lock. The paper's writes the turn always.
 
 use doorway_core::shared::{AboutProgram, Fairness, Memory, Program, ProgramEntry, Progress};
-use doorway_core::*;
+use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
 use super::lines::Then::{Again, Doorway, Enter, Exit, Next};

@@ -3,16 +3,17 @@
 //! The first step towards L. Lamport, "A new solution of Dijkstra's concurrent programming problem", CACM 17(8), 1974,
 //! as textbooks tell it.
 //!
-//! Who wants in draws a ticket with a larger number than any that is out, and waits until nobody has a smaller one. To
-//! draw is to read all numbers and write one, at once: what no memory offers, and what the bakery itself does without.
+//! A process that wants in draws a ticket with a larger number than any that is out, and waits until no other has a
+//! smaller one. To draw is to read all numbers and write one in one atomic step, which no memory offers and which the
+//! bakery itself does without.
 //!
-//! Registers: one number for each process, without limit: while somebody is always waiting, they grow for ever. Alone:
-//! the drawing at once, n − 1 reads and 1 write. Nobody starves, and whoever draws first is served first.
+//! Registers: one number for each process, without limit: while some process is always waiting, they grow for ever.
+//! Alone: the atomic draw, n − 1 reads and 1 write. Starvation-free; the first to draw is the first to be served.
 
 use doorway_core::shared::{
     AboutProgram, Cell, Fairness, Invariant, Memory, Program, ProgramEntry, Progress, Register, Team, Values,
 };
-use doorway_core::*;
+use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
 use super::lines::Then::{self, Again, Doorway, Enter, Exit};
@@ -95,7 +96,7 @@ pub fn registers(n: usize) -> Vec<Cell> {
     Cell::for_each("number", n, Values::Unbounded).collect()
 }
 
-/// What people are told about it.
+/// Its description in the catalog.
 pub(crate) const ABOUT: AboutProgram = AboutProgram {
     name: "simple-bakery",
     title: "Simple bakery",

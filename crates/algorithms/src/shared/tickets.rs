@@ -1,4 +1,4 @@
-//! What the bakeries have in common: who goes before whom, and what one ticket with a colour looks like in a register.
+//! What the bakeries share: the order of tickets, the encoding of a ticket with a colour, and two invariants.
 
 // tidy: not an algorithm, because all bakeries stand on it.
 
@@ -6,8 +6,8 @@ use doorway_core::shared::{Place, Program, Snapshot};
 use doorway_core::{Field, NodeId};
 use serde::Serialize;
 
-/// Whether a ticket is served before another: it is smaller, or the same and its process has the smaller number. Who has no
-/// ticket, 0, is not served at all.
+/// Whether a ticket is served before another: it is smaller, or equal and its process has the smaller number. 0 is no
+/// ticket and goes before none.
 pub fn goes_before(theirs: (u64, usize), mine: (u64, usize)) -> bool {
     theirs.0 != 0 && theirs < mine
 }
@@ -27,7 +27,7 @@ impl Coloured {
         Self { colour: word % 2, number: word / 2 }
     }
 
-    /// What a register holds for this ticket.
+    /// The register's value for this ticket.
     pub fn word(self) -> u64 {
         2 * self.number + self.colour
     }
@@ -42,7 +42,7 @@ impl Coloured {
         if self.colour == other.colour { self.number.max(other.number) } else { self.number }
     }
 
-    /// What a process keeps, for people: while it chooses, the largest number that it has read, then its own.
+    /// A process's fields: while it chooses, the largest number that it has read, then its own.
     pub fn fields(self, is_choosing: bool) -> [Field; 2] {
         let colour = if self.colour == 0 { "black" } else { "white" };
         let name = if is_choosing { "max" } else { "own number" };
@@ -50,8 +50,9 @@ impl Coloured {
     }
 }
 
-/// What the invariant of every bakery without colours is called.
-pub const SMALLEST_INSIDE: &str = "who is inside has a smaller ticket than all who are past their doorways";
+/// The invariant of every bakery without colours.
+pub const SMALLEST_INSIDE: &str =
+    "a process inside has a smaller ticket than every process that is past its doorway";
 
 /// Whether it holds, if the tickets of all processes are in the registers from `first` on.
 pub fn is_smallest_inside<P: Program>(snapshot: &Snapshot<'_, P>, first: usize) -> bool {
@@ -63,7 +64,7 @@ pub fn is_smallest_inside<P: Program>(snapshot: &Snapshot<'_, P>, first: usize) 
     at(Place::Inside).all(|inside| at(Place::Waiting).all(|waiting| ticket(inside) < ticket(waiting)))
 }
 
-/// What the invariant of every bakery with colours is called.
+/// The invariant of every bakery with colours.
 pub const TICKETS_UP_TO_N: &str = "no ticket is larger than the number of processes";
 
 /// Whether it holds, if the tickets of all processes are in the registers from `first` on.

@@ -5,8 +5,8 @@
 //!
 //! The processes are the leaves of a binary tree, and at each of its nodes a lock for two is played: the winner goes
 //! up, and the winner of the root is inside. On its way out a process gives the nodes back in the other order, root
-//! first: who began at its leaf would let the next one up from below, and then take down its flag at a node above for
-//! its own.
+//! first: if it began at its leaf, it would let the next process up from below, and then take that one's flag down at a
+//! node above.
 //!
 //! Registers: those of the lock for two, at each of 2^d − 1 nodes, where d is ⌈log₂ n⌉ and at least 1. Alone: what the
 //! lock costs, d times: 3d writes and d reads with Peterson's. It is free of starvation if its lock is; but not first
@@ -26,7 +26,7 @@ use doorway_core::shared::{
     AboutProgram, Cell, Fairness, Invariant, Memory, Program, ProgramEntry, Progress, Register, Snapshot,
     Team,
 };
-use doorway_core::*;
+use doorway_core::{Field, Members, NodeId, Options, Refusal};
 use serde::Serialize;
 
 use super::two_process::{Game, LOCK, TwoProcess};
@@ -47,7 +47,7 @@ pub struct Tournament<P> {
 }
 
 impl<P: Program> Tournament<P> {
-    /// Process `me` in a tree with so many levels, from the registers of a node and what makes either side of its game.
+    /// Process `me` in a tree of `levels`, with `width` registers at each node; `side` makes the player of either side.
     pub fn new(me: NodeId, levels: usize, width: usize, side: impl Fn(NodeId) -> P) -> Self {
         let leaf = (1 << levels) + me.index();
         let parts = (0..levels).map(|level| side(NodeId::new(leaf >> level & 1))).collect();
@@ -108,9 +108,12 @@ impl<P: Program> Program for Tournament<P> {
     }
 
     fn invariants() -> &'static [Invariant<Self>] {
-        &[Invariant { name: "no two processes have passed the same node of the tree", holds: are_apart }]
+        &[Invariant { name: NODES_PASSED_ALONE, holds: are_apart }]
     }
 }
+
+/// The invariant of every tournament.
+pub const NODES_PASSED_ALONE: &str = "no two processes have passed the same node of the tree";
 
 fn are_apart<P: Program>(snapshot: &Snapshot<'_, Tournament<P>>) -> bool {
     let nodes = 1..snapshot.processes.first().map_or(1, |first| first.program().leaf);
@@ -160,7 +163,7 @@ fn registers(levels: usize, of_node: &[Cell]) -> Vec<Cell> {
     (1..1 << levels).flat_map(|node| of_node.iter().map(move |cell| at(node, cell))).collect()
 }
 
-/// The team for what was chosen.
+/// The team for the chosen lock.
 pub(crate) fn team<P: Program>(
     options: &Options,
     members: &Members,
@@ -172,7 +175,7 @@ pub(crate) fn team<P: Program>(
     Ok(Team::new(members, registers, move |me| make(Tournament::new(me, levels, width, side))))
 }
 
-/// What people are told about it.
+/// Its description in the catalog.
 pub(crate) const ABOUT: AboutProgram = AboutProgram {
     name: "tournament",
     title: "Tournament",

@@ -3,7 +3,7 @@
 // tidy: not an algorithm, because it only chooses one.
 
 use doorway_core::shared::{Cell, Memory, Program, Progress};
-use doorway_core::*;
+use doorway_core::{Field, NodeId, Options, Parameter, Refusal};
 use serde::Serialize;
 
 use super::lamport_fast::{self, LamportFast};

@@ -6,9 +6,9 @@
 //!
 //! Three nodes with fifo channels and 21 steps suffice. 1 and 2 ask, and 3 after it has heard of 1; 1 enters, leaves and
 //! asks again, with the permission of 3 still in hand. Only now the older request of 3 reaches 1, which replies and has
-//! no longer that permission. 2 enters and leaves, then 3 does. Nothing is under way, and 1 waits for 3.
+//! no longer that permission. 2 enters and leaves, then 3 does. Nothing is in flight, and 1 waits for 3.
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Entry, Factory, NodeId, Out, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

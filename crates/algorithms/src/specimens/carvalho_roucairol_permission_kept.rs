@@ -8,7 +8,7 @@
 //! asks again, with the permission of 3 still in hand. The older request of 3 reaches 1, which replies and keeps what it
 //! has. 2 enters, leaves and replies to both: 1 enters, and so does 3.
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Entry, Factory, NodeId, Out, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

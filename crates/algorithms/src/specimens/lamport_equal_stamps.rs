@@ -6,7 +6,7 @@
 //!
 //! Two nodes and six steps suffice: both ask with the same count, both REQUESTs arrive, and each REPLY lets one in.
 
-use doorway_core::*;
+use doorway_core::{About, Entry, Factory, NodeId, NodeSet, Out, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

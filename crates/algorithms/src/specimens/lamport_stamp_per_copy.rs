@@ -5,10 +5,10 @@
 //! than that, so a REPLY that is younger than the copy which it answers need not be younger than the request that waits
 //! for it; and no second REPLY comes.
 //!
-//! Three nodes and seven steps suffice, and nobody else needs to ask: 3 sends itself the last and youngest copy, (3, 3);
+//! Three nodes and seven steps suffice, and only 3 needs to ask: 3 sends itself the last and youngest copy, (3, 3);
 //! the REPLY of 1 to its first copy has the stamp (3, 1), which is older. All six messages arrive, and 3 waits for ever.
 
-use doorway_core::*;
+use doorway_core::{About, Entry, Explain, Factory, NodeId, NodeSet, Out, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

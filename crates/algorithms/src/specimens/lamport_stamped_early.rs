@@ -9,7 +9,7 @@
 //! request first, sends it to 1 and is answered. Now 1 learns of its own request, which is the older one, and enters. The
 //! answer reaches 2, which has heard something younger from 1 and of no older request, and enters as well.
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Entry, Explain, Factory, NodeId, NodeSet, Out, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

@@ -17,7 +17,10 @@ pub mod node_first;
 pub mod one_inquire_answered;
 pub mod unnamed_requests;
 
-use doorway_core::*;
+use doorway_core::{
+    About, Algorithm, Channels, Explain, Factory, Family, Field, Group, Hints, LamportClock, NodeId, NodeSet,
+    Options, Out, Permission, Refusal, Rule, Scale, Stamp, Start,
+};
 use serde::Serialize;
 
 pub use crate::message::maekawa::Msg;
@@ -58,11 +61,11 @@ pub struct Faulty {
     fault: Fault,
     me: NodeId,
     clock: LamportClock,
-    /// R: whom it asks.
+    /// R: the nodes that it asks.
     asks: NodeSet,
-    /// I: whom it tells that it has left.
+    /// I: the nodes it tells that it has left.
     informs: NodeSet,
-    /// Who tells this node, so that its vote can be kept for them.
+    /// The nodes that inform this one, so that it can reserve its vote for them.
     informed_by: NodeSet,
     request: Option<Stamp>,
     inside: bool,
@@ -338,7 +341,7 @@ impl Hints for Faulty {
     }
 }
 
-/// What people are told about a variant of Maekawa's algorithm, but for its name, its page and what is wrong.
+/// The catalog's description of a variant of Maekawa's algorithm, without its name, its page and what is wrong.
 const ABOUT: About = About {
     name: "maekawa/…",
     title: "Maekawa with a fault",

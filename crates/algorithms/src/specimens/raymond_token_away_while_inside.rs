@@ -6,7 +6,7 @@
 //! Two nodes and four steps suffice: 1, the root, enters; 2 asks; its REQUEST arrives; the TOKEN arrives, and both are
 //! inside.
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Entry, NodeId, Out, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

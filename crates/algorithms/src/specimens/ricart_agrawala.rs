@@ -9,7 +9,10 @@
 //! A REPLY here does not say which request it answers, as in the paper: else a wrong one would be noticed.
 
 // tidy: allow length, because two faults share one copy of the algorithm.
-use doorway_core::*;
+use doorway_core::{
+    About, Algorithm, Channels, Entry, Explain, Factory, Family, Field, Hints, LamportClock, Members, NodeId,
+    NodeSet, Out, Plan, Rule, Scale, Specimen, Stamp, Start,
+};
 use serde::{Deserialize, Serialize};
 
 /// What is wrong.
@@ -34,7 +37,7 @@ pub struct FaultyRicartAgrawala {
     deferred: NodeSet,
 }
 
-/// What the node is about.
+/// The node's state, as in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 enum State {
     Released,

@@ -8,7 +8,7 @@
 //! Two nodes and six steps suffice: both ask with the same count, both REQUESTs arrive and are answered, and each REPLY
 //! lets one in.
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Entry, Factory, NodeId, Out, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

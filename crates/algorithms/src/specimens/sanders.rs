@@ -19,7 +19,7 @@ use crate::structures::{QUORUM, STRUCTURE, structures_by};
 /// The structure in which the faults show best.
 const RICART_AGRAWALA: Parameter = Parameter { default: "ricart-agrawala", ..STRUCTURE };
 
-/// What people are told about a variant, but for its name, its page and what is wrong.
+/// The catalog's description of a variant, without its name, its page and what is wrong.
 const ABOUT: About = About {
     delay: "–",
     parameters: &[RICART_AGRAWALA, QUORUM],

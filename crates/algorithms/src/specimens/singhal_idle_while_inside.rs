@@ -1,12 +1,12 @@
 //! Singhal's algorithm in which a node that enters with the idle token goes on being a holder (E10).
 //!
-//! A node that holds the idle token, state H, may enter without asking anybody. Here it forgets to become E, executing,
+//! A node that holds the idle token, state H, may enter without a message. Here it forgets to become E, executing,
 //! when it does. A REQUEST that arrives then meets a holder who seems to have no use for the token and takes it away.
 //!
 //! Two nodes and four steps suffice: 1 holds the token and enters; 2 asks; its REQUEST arrives and is answered with the
 //! TOKEN; the TOKEN arrives, and both are inside.
 
-use doorway_core::*;
+use doorway_core::{About, Algorithm, Entry, Out, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

@@ -1,6 +1,6 @@
 //! Singhal's algorithm as printed, without the chase (E11).
 //!
-//! A node asks only those whom it takes for requesting, and learns from the token who no longer is. So it can strike a
+//! A node asks only the nodes that it takes for requesting, and learns from the token who no longer is. So it can strike a
 //! peer off its list while its own REQUEST to that peer is still under way, and then ask again without asking that peer.
 //! If the token goes there meanwhile, with the news of the first request, then the first REQUEST is old when it arrives,
 //! and of the second the peer never hears. Fifo channels do not prevent that, since the news comes through a third node.
@@ -11,7 +11,7 @@
 //! token to 2, which enters, leaves and keeps it. Only now the first REQUEST of 3 reaches 2, which knows it from the
 //! token. 3 waits for ever.
 
-use doorway_core::*;
+use doorway_core::{About, Channels, Entry, Invariant, NodeSet, Out, Scale, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

@@ -6,7 +6,9 @@
 
 use std::marker::PhantomData;
 
-use doorway_core::*;
+use doorway_core::{
+    Algorithm, Data, Explain, Field, Hints, Invariant, LamportClock, NodeId, NodeSet, Out, Permission, Rule,
+};
 use serde::Serialize;
 
 /// The messages of what a fault spoils.
@@ -32,7 +34,7 @@ pub trait Fault: Data {
         of.on_release(out);
     }
 
-    /// From whom something is missing, while the node waits.
+    /// The nodes from which something is missing, while this one waits.
     fn waits_for(of: &Self::Of) -> NodeSet {
         of.waits_for()
     }

@@ -1,4 +1,4 @@
-//! Suzuki and Kasami's algorithm in which a node that leaves looks up its own entry of the token for everybody (E2).
+//! Suzuki and Kasami's algorithm in which a node that leaves looks up its own entry of the token for every node (E2).
 //!
 //! Whether node j still waits is told by its entries: `RN[j] = LN[j] + 1` if it has asked once more than it was served.
 //! Here the node i that leaves compares with `LN[i] + 1` instead. As soon as i has been served more often than j, the
@@ -8,7 +8,7 @@
 //! Two nodes and six steps suffice: 1 has the token and enters and leaves, then enters again; 2 asks for the first time,
 //! its REQUEST arrives, and 1 leaves. `LN[1] + 1` is 3 and `RN[2]` is 1, so 2 waits for ever.
 
-use doorway_core::*;
+use doorway_core::{About, Entry, Factory, Invariant, Out, Phase, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};

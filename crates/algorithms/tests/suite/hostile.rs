@@ -75,7 +75,7 @@ impl<A: Explain + Hints> Siege<A> {
         }
     }
 
-    /// A message that nobody has sent, from anybody to anybody, be it to itself.
+    /// A forged message from any node to any node, itself included.
     fn attack(&mut self) {
         let bytes = forge(&self.overheard, &mut self.chance);
         let [from, to] = [0; 2].map(|_| NodeId::new(self.chance.below(self.members.n())));
@@ -227,15 +227,15 @@ fn an_arbiter_keeps_no_release_from_further_ahead_than_the_next_epoch() {
     for epoch in 1..=last {
         assert_eq!(forged_by_two(&mut arbiter, &(ask, request(epoch))), None);
     }
-    let nobody = None::<Stamp>;
-    let said = |epoch| forged_by_two(&mut arbiter, &(release, epoch, request(epoch), nobody));
+    let no_successor = None::<Stamp>;
+    let said = |epoch| forged_by_two(&mut arbiter, &(release, epoch, request(epoch), no_successor));
     let breaches: Vec<_> = (2..=last).chain([1, 3]).map(said).collect();
     let far = Some("RELEASE of a vote that cannot have been given yet");
     assert_eq!((breaches[0], breaches[1], breaches[29_998]), (None, far, far));
     assert_eq!(breaches[29_999..], [None; 2], "the first, with the second after it; and then the third");
 }
 
-/// Runs in which nobody lies.
+/// Runs without forged messages.
 struct Honest;
 
 impl Trial for Honest {

@@ -9,14 +9,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use doorway_core::NodeId;
 use doorway_core::shared::{Memory, Place, Process, Program, Progress, Register, Snapshot, Team, Values};
 
-/// Something that should not be.
+/// A violation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flaw {
     /// Two are inside.
     Exclusion,
-    /// Somebody enters before one who was past its doorway when it began.
+    /// A process enters before one that was past its doorway when it began.
     Order,
-    /// Somebody wants in, and nobody can enter any more however those who are not in the remainder go on.
+    /// A process wants in, and none can enter any more without a step out of the remainder.
     Stuck,
     /// An invariant does not hold.
     Invariant(&'static str),
@@ -139,7 +139,7 @@ impl<'a, P: Program> Explorer<'a, P> {
         if let Some(&number) = self.local_numbers.get(&process) {
             return number;
         }
-        let number = u16::try_from(self.locals.len()).expect("there are not so many local states");
+        let number = u16::try_from(self.locals.len()).expect("the number of local states fits");
         self.locals.push(process.clone());
         self.local_numbers.insert(process, number);
         number
@@ -149,7 +149,7 @@ impl<'a, P: Program> Explorer<'a, P> {
         if let Some(&number) = self.state_numbers.get(&state) {
             return number;
         }
-        let number = u32::try_from(self.states.len()).expect("there are not so many states");
+        let number = u32::try_from(self.states.len()).expect("the number of states fits");
         self.judge(&state, parent);
         self.states.push(state.clone());
         self.parents.push(parent);
@@ -263,7 +263,7 @@ impl<'a, P: Program> Explorer<'a, P> {
         }
     }
 
-    /// Keeps who began after whom, and tells whether somebody enters too early.
+    /// Keeps which process began after which, and tells whether one enters too early.
     fn overtakes(&self, state: &mut [u16], mover: usize, before: Place, after: Place) -> bool {
         let n = self.team.n();
         let first = state.len() - n;
@@ -283,7 +283,7 @@ impl<'a, P: Program> Explorer<'a, P> {
         is_early
     }
 
-    /// Marks the states from which nobody can enter any more.
+    /// Marks the states from which no process can enter any more.
     fn look_for_stuck(&mut self) {
         let n = self.team.n();
         let can_enter = can_enter(&self.edges, n);
@@ -306,7 +306,7 @@ impl<'a, P: Program> Explorer<'a, P> {
     }
 }
 
-/// For each state, whether somebody can still enter without a step out of the remainder; `n` edges leave each state.
+/// For each state, whether a process can still enter without a step out of the remainder; `n` edges leave each state.
 fn can_enter(edges: &[Edge], n: usize) -> Vec<bool> {
     let mut can_enter = vec![false; edges.len() / n];
     let mut goes_on = true;
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn two_that_wait_for_each_other_are_stuck_after_two_steps() {
-        let members = Members::new(2).expect("there is somebody");
+        let members = Members::new(2).expect("two processes");
         let cells = Cell::for_each("flag", 2, Values::UpTo(1)).collect();
         let team = Team::new(&members, cells, |me: NodeId| TooPolite { me: me.index(), line: 1 });
         let found = explore(&team, Search::up_to(0));

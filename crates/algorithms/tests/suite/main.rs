@@ -1,5 +1,6 @@
 //! What algorithms promise and what they say of themselves, held against random schedules and small full searches.
 
+mod formulas;
 mod hostile;
 mod interleavings;
 mod invariants;

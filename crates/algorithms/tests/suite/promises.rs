@@ -11,7 +11,7 @@ use crate::world::{Chance, Parcel, Run, Step, Trial, World, a_few, try_all, try_
 /// How long a run may be; only the ring's token does not stop by itself.
 const LONGEST: usize = 300;
 
-/// The state after some steps, with what nobody needs any more forgotten after each of them.
+/// The state after some steps, each followed by `forget`.
 fn after<A: Explain + Hints>(world: &World<A>, steps: &[&Step<A::Msg>]) -> Result<World<A>, String> {
     let mut world = world.clone();
     for &step in steps {

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeSet;
 
+use doorway_algorithms::shared::tickets::{SMALLEST_INSIDE, TICKETS_UP_TO_N};
+use doorway_algorithms::shared::tournament::NODES_PASSED_ALONE;
 use doorway_core::shared::{AboutProgram, Accesses, Fairness, Program, ProgramEntry};
 use doorway_core::{Entry, Explain, Hints, Members, NodeId, Options, Refusal, Registrar};
 
 use crate::interleavings::{Flaw, Found, Search, explore};
 
-const TICKETS_UP_TO_N: Flaw = Flaw::Invariant("no ticket is larger than the number of processes");
+const LARGE_TICKET: Flaw = Flaw::Invariant(TICKETS_UP_TO_N);
 
 /// What these tests ask of a registered program whose type is forgotten. Each answer is compiled once for each program.
 trait Registered {
@@ -53,7 +55,7 @@ impl<P: Program> Registered for ProgramEntry<P> {
 }
 
 fn members(n: usize) -> Members {
-    Members::new(n).expect("there is somebody")
+    Members::new(n).expect("a few processes")
 }
 
 /// Every registered program, in the order of the list.
@@ -117,7 +119,7 @@ const FULL_SEARCHES: [(&str, usize, u64, [usize; 2]); 15] = [
 ];
 
 #[test]
-fn every_program_excludes_goes_on_and_keeps_contract_and_invariants_in_every_interleaving() {
+fn every_program_is_correct_in_every_interleaving() {
     for (name, n, tickets, [states, _]) in FULL_SEARCHES {
         let found = explored(name, n, Search::up_to(tickets));
         assert_eq!((lengths(&found), found.states), (vec![], states), "{name}, {n}");
@@ -126,7 +128,7 @@ fn every_program_excludes_goes_on_and_keeps_contract_and_invariants_in_every_int
 }
 
 #[test]
-fn exactly_those_that_promise_it_serve_in_the_order_in_which_doorways_are_passed() {
+fn only_programs_that_promise_it_are_first_come_first_served() {
     for (name, n, tickets, [_, states]) in FULL_SEARCHES {
         let found = explored(name, n, Search::up_to(tickets).with_order());
         let is_in_order = found.flaws.is_empty();
@@ -166,12 +168,11 @@ fn every_line_is_carried_out_by_somebody() {
 #[test]
 fn every_invariant_fails_when_states_are_mixed_up() {
     let tampered = |name, tickets| explored(name, 3, Search::up_to(tickets)).broken_by_tampering;
-    let smallest =
-        BTreeSet::from(["who is inside has a smaller ticket than all who are past their doorways"]);
+    let smallest = BTreeSet::from([SMALLEST_INSIDE]);
     assert_eq!(tampered("simple-bakery", 4), smallest);
     assert_eq!(tampered("bakery", 4), smallest);
     assert_eq!(tampered("bakery/one-word", 5), smallest);
-    let apart = BTreeSet::from(["no two processes have passed the same node of the tree"]);
+    let apart = BTreeSet::from([NODES_PASSED_ALONE]);
     assert_eq!(tampered("tournament", 0), apart);
 }
 
@@ -208,7 +209,7 @@ fn a_simple_bakery_in_two_steps_lets_two_in_after_eight() {
 }
 
 #[test]
-fn a_maximum_by_position_is_safe_for_two_and_lets_two_of_three_in_after_31() {
+fn a_maximum_by_position_fails_with_three_after_31_steps() {
     let search = Search::up_to(5);
     assert_eq!(lengths(&explored("bakery/maximum-by-position", 2, search.with_order())), []);
     let found = explored("bakery/maximum-by-position", 3, search.until(Flaw::Exclusion));
@@ -218,7 +219,7 @@ fn a_maximum_by_position_is_safe_for_two_and_lets_two_of_three_in_after_31() {
 }
 
 #[test]
-fn a_tournament_left_leaf_first_is_safe_for_two_and_lets_two_of_three_in_after_20() {
+fn a_tournament_left_leaf_first_fails_with_three_after_20_steps() {
     assert_eq!(lengths(&explored("tournament/leaf-first", 2, Search::up_to(0))), []);
     for n in [3, 4] {
         let found = explored("tournament/leaf-first", n, Search::up_to(0).until(Flaw::Exclusion));
@@ -229,22 +230,22 @@ fn a_tournament_left_leaf_first_is_safe_for_two_and_lets_two_of_three_in_after_2
 #[test]
 fn colour_before_number_gives_two_processes_a_3_after_56_and_never_more() {
     let found = explored("black-white/two-registers", 2, Search::up_to(3).with_order());
-    assert_eq!((lengths(&found), found.reached_limit), (vec![(TICKETS_UP_TO_N, 56)], false));
-    let found = explored("black-white/two-registers", 3, Search::up_to(4).until(TICKETS_UP_TO_N));
-    assert_eq!(lengths(&found), [(TICKETS_UP_TO_N, 66)]);
+    assert_eq!((lengths(&found), found.reached_limit), (vec![(LARGE_TICKET, 56)], false));
+    let found = explored("black-white/two-registers", 3, Search::up_to(4).until(LARGE_TICKET));
+    assert_eq!(lengths(&found), [(LARGE_TICKET, 66)]);
 }
 
 #[test]
 fn number_before_colour_gives_two_processes_a_3_after_26_and_then_any_number() {
     for limit in 3..10 {
         let found = explored("black-white/number-first", 2, Search::up_to(limit).with_order());
-        assert_eq!((lengths(&found), found.reached_limit), (vec![(TICKETS_UP_TO_N, 26)], true), "{limit}");
+        assert_eq!((lengths(&found), found.reached_limit), (vec![(LARGE_TICKET, 26)], true), "{limit}");
     }
 }
 
 /// Loads, stores, maxima and barriers of one process alone.
 fn alone(name: &str, options: &Options, n: usize) -> [usize; 4] {
-    let ways = program(name).accesses_alone(options, n).expect("so many can take part");
+    let ways = program(name).accesses_alone(options, n).expect("the program runs with `n` processes");
     assert_eq!(ways.len(), 1, "{name}, {n}: all processes cost the same");
     ways.into_iter().next().expect("there is one")
 }
@@ -280,7 +281,7 @@ fn a_tournament_costs_its_lock_at_every_level() {
 #[test]
 fn registers_have_the_names_and_the_order_of_the_textbook() {
     let names_with = |name, n, options: &Options| {
-        program(name).registers(options, n).expect("so many can take part").join(" ")
+        program(name).registers(options, n).expect("the program runs with `n` processes").join(" ")
     };
     let names = |name, n| names_with(name, n, &Options::none());
     assert_eq!(names("peterson", 2), "flag[0] flag[1] turn");

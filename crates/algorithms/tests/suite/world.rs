@@ -84,7 +84,7 @@ impl<A: Explain + Hints> World<A> {
         Ahead { mine: self.left[node.index()] > 0, any: self.left.iter().any(|&left| left > 0) }
     }
 
-    /// Whether nobody will ask again.
+    /// Whether no node will ask again.
     pub fn is_last(&self) -> bool {
         self.left.iter().all(|&left| left == 0)
     }
@@ -147,7 +147,7 @@ impl<A: Explain + Hints> World<A> {
         Ok(())
     }
 
-    /// Lets a node make a step, whoever it comes from; returns what was sent, or what was found broken.
+    /// Lets a node make a step; returns what was sent, or what was found broken.
     pub fn step_node(&mut self, me: NodeId, input: Input<A::Msg>) -> Result<Vec<Parcel<A::Msg>>, String> {
         let mut out = Out::default();
         self.nodes[me.index()].step(input, &mut out);
@@ -164,7 +164,7 @@ impl<A: Explain + Hints> World<A> {
         breach.map_or(Ok(sent), |breach| Err(breach.to_owned()))
     }
 
-    /// Forgets what can be forgotten, if nobody will ask again.
+    /// Forgets what can be forgotten, if no node will ask again.
     pub fn forget(&mut self) {
         if self.is_last() {
             self.nodes.iter_mut().for_each(|node| node.algorithm_mut().forget());
@@ -206,7 +206,7 @@ impl<A: Explain + Hints> World<A> {
         broken.map(|invariant| invariant.name)
     }
 
-    /// Whether nothing more will happen but what happens for ever.
+    /// Whether no node waits, is inside or will ask, and only perpetual messages are in flight.
     pub fn is_over(&self) -> bool {
         let is_outside = |node: &Node<A>| node.phase() == Phase::Outside;
         self.is_last() && self.nodes.iter().all(is_outside) && (A::PERPETUAL || self.flying.is_empty())

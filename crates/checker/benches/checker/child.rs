@@ -1,33 +1,33 @@
-//! One run in a process of its own, with a limit on its time, and what it cost.
+//! Runs a command with a time limit and measures its cost.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a process took.
+/// The cost of a process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
     /// Seconds of processor time.
     pub seconds: f64,
-    /// Seconds on the clock.
+    /// Seconds of wall time.
     pub wall: f64,
-    /// The most memory that it had at once, in bytes.
+    /// Its peak memory in bytes.
     pub peak: u64,
 }
 
-/// Between two looks at a process.
-const PAUSE: Duration = Duration::from_micros(200);
-/// Looks at its cost are rarer.
-const LOOKS: u64 = 50;
-/// What Linux counts processor time in.
+/// The interval of polling for the end of a process.
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
+/// The number of polls between two measurements of its cost.
+const POLLS_PER_SAMPLE: u64 = 50;
+/// The unit of processor time on Linux.
 const TICKS_A_SECOND: f64 = 100.0;
 
-/// Runs a command to its end; it gives what it printed. `None` if it did not come to its end in time, or not well.
+/// Runs a command and returns its output and cost; `None` on timeout or failure.
 pub fn run(command: &mut Command, limit: Duration) -> Option<(String, Cost)> {
     let begun = Instant::now();
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut cost = Cost::default();
-    for look in 0_u64.. {
+    for poll in 0_u64.. {
         if let Some(status) = child.try_wait().ok()? {
             cost.wall = begun.elapsed().as_secs_f64();
             let mut output = String::new();
@@ -37,17 +37,17 @@ pub fn run(command: &mut Command, limit: Duration) -> Option<(String, Cost)> {
         if begun.elapsed() > limit {
             break;
         }
-        if look % LOOKS == 0 {
+        if poll % POLLS_PER_SAMPLE == 0 {
             cost = seen(child.id()).unwrap_or(cost);
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
     let _ = child.kill();
     let _ = child.wait();
     None
 }
 
-/// What a process has taken so far; `None` if it has just ended.
+/// The cost of a process so far; `None` if it has just ended.
 fn seen(process: u32) -> Option<Cost> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,12 +1,12 @@
-//! How fast the checker is, beside two others on the same systems.
+//! The speed of the checker, compared with two others on the same systems.
 //!
-//! States: all of Ricart and Agrawala's algorithm among four nodes that ask once, in any order, on one thread; by our search, by the
-//! crate `stateright` through the adapter of the tests, and by SPIN on our own Promela model. All must reach the same number
-//! of states. Runs: whether anybody starves in Peterson's tournament of four under weak fairness; ours answers for all processes,
-//! SPIN for one.
+//! States: the full state space of Ricart and Agrawala's algorithm with four nodes and one request each, on
+//! unordered channels and one thread; by our search, by the crate `stateright` through the adapter of the
+//! tests, and by SPIN on our own Promela model. All must reach the same number of states. Runs: starvation in
+//! Peterson's tournament of four under weak fairness; ours decides it for all processes, SPIN for one.
 //!
-//! Every run is a process of its own, so that its peak of memory and its processor time are its own; the machine may be
-//! shared, so processor time counts. `cargo bench --bench checker -- ours` does the work of one contestant.
+//! Every run is a separate process, to measure its peak memory and processor time; processor time counts,
+//! because the machine may be shared. `cargo bench --bench checker -- ours` runs one contestant.
 
 #[path = "../../tests/stateright/adapter.rs"]
 mod adapter;
@@ -30,9 +30,9 @@ use spin::Spin;
 use stateright::{Checker, Model};
 use tournament::Tournament;
 
-/// No run takes longer.
+/// The time limit of a run.
 const LIMIT: Duration = Duration::from_secs(600);
-/// Of so many short runs the fastest counts.
+/// The number of short runs, of which the fastest counts.
 const ROUNDS: usize = 9;
 /// The row that may have fewer states.
 const REDUCED: &str = "ours, with reduction";
@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// Does the work of one of our own contestants; it gives the number of states.
+/// Runs one of our own contestants and returns the number of states.
 fn work(name: &str) -> u64 {
     match name {
         "nothing" => 0,
@@ -79,17 +79,17 @@ fn searched_by_stateright(promises: &[&'static str]) -> u64 {
     search.unique_state_count() as u64
 }
 
-/// Whether anybody starves under weak fairness, in a tournament of four.
+/// Decides starvation under weak fairness in a tournament of four.
 fn starvation() -> u64 {
     let runs = Runs { progress: Some(Some(Fairness::Weak)), ..Runs::default() };
     let search = Search { runs, ..Search::default() };
     let found = explore(&mut Registers(Tournament { levels: 2 }), &search, &mut |_| ());
     let progress = found.progress.expect("it was asked for");
-    assert_eq!(progress.everybody(), Some(Fairness::Weak), "it starves nobody");
+    assert_eq!(progress.all(), Some(Fairness::Weak), "no process starves");
     found.states
 }
 
-/// Runs one of our own contestants in a process of its own.
+/// Runs one of our own contestants in a separate process.
 fn contestant(name: &str) -> Option<(u64, Cost)> {
     let this = std::env::current_exe().expect("a running program has a path");
     let (output, cost) = child::run(Command::new(this).arg(name), LIMIT)?;
@@ -150,7 +150,7 @@ fn compare_runs(spin: Option<&Spin>) {
     println!("\n  must: spin 10");
 }
 
-/// The number of states, and the shortest time on the clock of all rounds.
+/// The number of states, and the shortest wall time of all rounds.
 fn fastest(run: impl Fn() -> Option<(u64, Cost)>) -> Option<(u64, f64)> {
     let rounds = (0..ROUNDS).filter_map(|_| run()).map(|(states, cost)| (states, cost.wall));
     rounds.min_by(|one, other| one.1.total_cmp(&other.1))

@@ -1,4 +1,4 @@
-//! SPIN: a Promela model becomes a program in C, which is compiled and searches.
+//! SPIN: compiles a Promela model to a C program that searches.
 //!
 //! G. J. Holzmann, "The model checker SPIN", IEEE Transactions on Software Engineering 23(5), 1997.
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::child::{self, Cost};
 
-/// SPIN and a compiler for C are there.
+/// SPIN and a C compiler are installed.
 pub struct Spin;
 
 /// A search that can be run.
@@ -17,15 +17,15 @@ pub struct Pan {
     options: &'static [&'static str],
 }
 
-/// Room for 2^24 states in the table, for a depth of a million on the stack.
+/// A table of 2^24 slots and a stack for a depth of a million.
 const LARGE: &[&str] = &["-w24", "-m1000000"];
-/// Cycles of acceptance under weak fairness, with room for the depth that the search needs.
+/// Acceptance cycles under weak fairness, with a sufficient depth.
 const FAIR: &[&str] = &["-a", "-f", "-m20000"];
-/// The same with a table that just holds the states: the usual one takes more time to clear than the search.
+/// The same with a table that just holds the states: clearing the default one takes longer than the search.
 const FAIR_SMALL: &[&str] = &["-a", "-f", "-m20000", "-w18"];
 
 impl Spin {
-    /// Looks for both, installs what is missing where that is allowed, and says so where it is not.
+    /// Finds both, and tries to install what is missing.
     pub fn find() -> Option<Self> {
         for name in ["spin", "gcc"] {
             if !is_there(name) && !is_installed_now(name) {
@@ -42,7 +42,7 @@ impl Spin {
         build(model, &flags, LARGE)?.run(limit)
     }
 
-    /// A search for fair runs against the claim of a model, as it comes and with a small table.
+    /// Searches for fair counterexamples to a model's claim, with the default and with a small table.
     pub fn fair_cycles(&self, model: &str) -> Option<[Pan; 2]> {
         let usual = build(model, &[], FAIR)?;
         let small = Pan { program: usual.program.clone(), options: FAIR_SMALL };
@@ -64,7 +64,7 @@ fn is_done(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// Makes the searching program of a model, in a folder for what may be thrown away.
+/// Builds the search program of a model in a temporary folder.
 fn build(model: &str, flags: &[&str], options: &'static [&'static str]) -> Option<Pan> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("spin").join(model);
     std::fs::create_dir_all(&folder).ok()?;
@@ -86,7 +86,7 @@ fn build(model: &str, flags: &[&str], options: &'static [&'static str]) -> Optio
 }
 
 impl Pan {
-    /// Searches; it gives the number of states that were stored, if nothing was found wrong.
+    /// Runs the search and returns the number of stored states; panics if it found an error.
     pub fn run(&self, limit: Duration) -> Option<(u64, Cost)> {
         let (output, cost) = child::run(Command::new(&self.program).args(self.options), limit)?;
         let states = output.lines().find(|line| line.contains("states, stored"))?;
@@ -95,7 +95,7 @@ impl Pan {
         Some((states.split_whitespace().next()?.parse().ok()?, cost))
     }
 
-    /// Starts and prints what it was made with, only.
+    /// Only starts and prints its build options, to measure the cost of a process.
     pub fn nothing(&self, limit: Duration) -> Option<(u64, Cost)> {
         let (_, cost) = child::run(Command::new(&self.program).arg("-V"), limit)?;
         Some((0, cost))

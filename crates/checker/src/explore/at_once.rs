@@ -1,30 +1,30 @@
-//! A round of few states: what each step leads to goes into the store at once.
+//! A small round: inserts each successor into the store at once.
 
 use super::{Batch, Explorer, Found, graph_phases, judge};
 use crate::graph::Label;
 use crate::store::{SHARDS, StateId, decode, hash, shard_of};
 use crate::{Known, System};
 
-/// After so many states the limits are looked at.
-const GLANCE: usize = 64;
+/// The number of states between two checks of the limits.
+const CHECK_INTERVAL: usize = 64;
 
 impl<S: System> Explorer<'_, S> {
-    /// Makes every step of these states.
+    /// Expands these states.
     pub(super) fn at_once(&mut self, states: &[StateId]) {
         let mut batch = self.batches.pop().unwrap_or_default();
         batch.clear(false);
         let (mut found, mut word) = (Vec::new(), Vec::new());
         for (number, &state) in states.iter().enumerate() {
-            if number % GLANCE == GLANCE - 1 && self.must_end() {
+            if number % CHECK_INTERVAL == CHECK_INTERVAL - 1 && self.must_end() {
                 self.is_over = true;
                 break;
             }
             if batch.make_steps(&*self.system, &self.store, state) == Known::No {
                 self.system.learn(&batch.word);
                 let known = batch.make_steps(&*self.system, &self.store, state);
-                debug_assert_eq!(known, Known::All, "what was learned is known");
+                debug_assert_eq!(known, Known::All, "the system has learned this state");
             }
-            batch.look_at_steps(&*self.system, state);
+            batch.check_steps(&*self.system, state);
             if let Some(graph) = &mut self.graph {
                 graph.begin_steps(state);
             }
@@ -38,7 +38,7 @@ impl<S: System> Explorer<'_, S> {
         found.into_iter().for_each(|found| self.remember(found));
     }
 
-    /// Puts the state after one of the steps that lie ready into the store.
+    /// Inserts the successor of one of the computed steps into the store.
     fn put(
         &mut self,
         batch: &Batch,

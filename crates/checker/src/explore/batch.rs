@@ -1,4 +1,4 @@
-//! What one thread makes of its share of a round.
+//! One thread's share of a round.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,19 +9,20 @@ use crate::graph::Label;
 use crate::store::{BLOCK, SHARDS, Shard, StateId, Store, encode, hash, shard_of};
 use crate::{Known, Step, System};
 
-/// The steps of some states, and the states after them by shard.
+/// The steps of some states, and their successors by shard.
 #[derive(Default)]
 pub(crate) struct Batch {
     buckets: Vec<Bucket>,
-    /// The states whose steps are not known yet.
+    /// The states that the system must learn before their steps are known.
     pub(super) unknown: Vec<StateId>,
     pub(super) found: Vec<Found>,
     pub(super) terminals: Vec<Vec<u32>>,
     pub(super) transitions: u64,
-    /// For each state that was expanded its number of steps, and the steps, if they are kept.
+    /// For each expanded state its number of steps, and the steps, if they are kept for the graph.
     pub(crate) counts: Vec<(StateId, u32)>,
     pub(crate) steps: Vec<Label>,
-    /// Where each of these steps leads; each is written once, by the thread that has its shard.
+    /// The target of each of these steps, written once by the thread that owns its shard. Atomic because
+    /// several threads write to one list.
     pub(crate) targets: Vec<AtomicU32>,
     keeps: bool,
     pub(super) word: Vec<u32>,
@@ -44,7 +45,7 @@ impl Scratch {
     }
 }
 
-/// States that were reached and belong to one shard.
+/// Successors that belong to one shard.
 #[derive(Default)]
 struct Bucket {
     entries: Vec<Entry>,
@@ -54,7 +55,7 @@ struct Bucket {
 struct Entry {
     hash: u64,
     parent: StateId,
-    /// Which step of the batch led to it.
+    /// The step of the batch that led to it.
     step: u32,
     end: u32,
 }
@@ -76,20 +77,20 @@ impl Batch {
         self.keeps = keeps;
     }
 
-    /// The bytes that the states after its own take.
+    /// The bytes of the successors.
     pub(super) fn bytes(&self) -> usize {
         let bucket = |bucket: &Bucket| bucket.entries.len() * size_of::<Entry>() + bucket.words.len() * 2;
         self.buckets.iter().map(bucket).sum()
     }
 
-    /// The bytes that it keeps for them.
+    /// The bytes allocated for them.
     pub(super) fn room(&self) -> usize {
         let bucket =
             |bucket: &Bucket| bucket.entries.capacity() * size_of::<Entry>() + bucket.words.capacity() * 2;
         self.buckets.iter().map(bucket).sum()
     }
 
-    /// Makes every step that is possible in a state.
+    /// Expands a state.
     pub(super) fn expand<S: System>(&mut self, system: &S, store: &Store, state: StateId) {
         match self.make_steps(system, store, state) {
             Known::All => self.sort(system, state),
@@ -97,7 +98,7 @@ impl Batch {
         }
     }
 
-    /// Lays the steps of a state, and the states after them, ready.
+    /// Computes the steps of a state and their successors into the scratch buffers.
     pub(super) fn make_steps<S: System>(&mut self, system: &S, store: &Store, state: StateId) -> Known {
         store.read(state, &mut self.word);
         let Scratch { steps, words, ends } = &mut self.scratch;
@@ -111,8 +112,8 @@ impl Batch {
         })
     }
 
-    /// Looks at the steps that lie ready.
-    pub(super) fn look_at_steps<S: System>(&mut self, system: &S, state: StateId) {
+    /// Counts and checks the steps in the scratch buffers.
+    pub(super) fn check_steps<S: System>(&mut self, system: &S, state: StateId) {
         let steps = &self.scratch.steps;
         self.transitions += steps.len() as u64;
         for step in steps {
@@ -128,7 +129,7 @@ impl Batch {
         }
     }
 
-    /// Sorts the states after a state's steps by shard, and looks at the steps.
+    /// Sorts the successors by shard, and checks the steps.
     fn sort<S: System>(&mut self, system: &S, state: StateId) {
         let Scratch { steps, words, ends } = &self.scratch;
         let first = self.transitions as u32;
@@ -147,22 +148,22 @@ impl Batch {
             self.steps.extend(steps.iter().map(Label::new));
             self.targets.resize_with(self.steps.len(), AtomicU32::default);
         }
-        self.look_at_steps(system, state);
+        self.check_steps(system, state);
     }
 }
 
-/// What came into some shards, in their order.
+/// The result of inserting into some shards, in their order.
 #[derive(Default)]
 pub(crate) struct Inserted {
-    /// The states that are new.
+    /// The new states.
     pub(super) fresh: Vec<StateId>,
     pub(super) found: Vec<Found>,
     pub(super) is_full: bool,
-    /// Where all processes stand in the new states, if that is kept.
+    /// The positions of all processes in the new states, if they are kept.
     pub(crate) phases: Vec<(StateId, u64)>,
 }
 
-/// Puts all states of all batches into these shards, the first of which has this number.
+/// Inserts the successors of all batches into these shards, the first of which has the number `first`.
 pub(super) fn insert_all<S: System>(
     system: &S,
     shards: &mut [Shard],
@@ -191,7 +192,7 @@ fn insert<S: System>(
         let mut begin = 0;
         for (place_in_bucket, entry) in entries.iter().enumerate() {
             if place_in_bucket % BLOCK == 0 {
-                shard.warm(entries[place_in_bucket..].iter().take(BLOCK).map(|entry| entry.hash));
+                shard.prefetch(entries[place_in_bucket..].iter().take(BLOCK).map(|entry| entry.hash));
             }
             let word = &words[begin..entry.end as usize];
             begin = entry.end as usize;

@@ -1,4 +1,4 @@
-//! What is wrong in a state or a step.
+//! Checks states and steps.
 
 use doorway_core::Phase;
 
@@ -6,7 +6,7 @@ use super::batch::in_phase;
 use crate::store::StateId;
 use crate::{Property, Step, System};
 
-/// Where a property does not hold: in a state, or in a step from it.
+/// A violated property: in a state, or in a step from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) property: Property,
@@ -17,14 +17,14 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// A step did what must never be.
+    /// A step violated a property.
     #[cold]
     pub(crate) fn step(property: Property, what: &str, state: StateId, step: Step) -> Self {
         Self { property, what: what.to_owned(), processes: Vec::new(), state, step: Some(step) }
     }
 }
 
-/// What is wrong in a state by itself.
+/// The violations in a single state.
 pub(crate) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
     let mut found = Vec::new();
     let is_inside = |process: &usize| system.phase(word, *process) == Phase::Inside;
@@ -40,7 +40,7 @@ pub(crate) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<
     found
 }
 
-/// Nothing is owed to anybody in this state: whoever waits, waits for ever.
+/// The violations in a state without owed steps: all waiting processes wait for ever.
 pub(crate) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
     let waiting = in_phase(system, word, Phase::Waiting);
     if waiting.is_empty() {
@@ -55,11 +55,11 @@ pub(crate) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> 
     vec![found(Property::DeadlockFreedom), found(Property::StarvationFreedom)]
 }
 
-/// Processes by their numbers, which count from 1.
+/// Names processes by their numbers from 1.
 pub(crate) fn named([one, several]: [&str; 2], processes: &[usize]) -> String {
     let numbers: Vec<String> = processes.iter().map(|process| (process + 1).to_string()).collect();
     match numbers.split_last() {
-        None => "nobody".to_owned(),
+        None => format!("no {one}"),
         Some((number, [])) => format!("{one} {number}"),
         Some((last, others)) => format!("{several} {} and {last}", others.join(", ")),
     }

@@ -1,4 +1,4 @@
-//! From a state back to a run that leads to it.
+//! Reconstructs the run that leads to a state.
 
 use doorway_core::Phase;
 
@@ -6,13 +6,13 @@ use super::Explorer;
 use super::batch::in_phase;
 use super::judge::Found;
 use crate::graph::{Edge, Graph, Label, Path};
-use crate::order::with_few_changes;
+use crate::order::with_few_switches;
 use crate::progress::Lasso;
 use crate::store::{StateId, encode, hash};
 use crate::{Known, Step, System, Violation};
 
 impl<S: System> Explorer<'_, S> {
-    /// The run to where a property does not hold.
+    /// The counterexample to a property.
     pub(super) fn violation(&mut self, found: Found) -> Violation {
         let Found { property, what, processes, state, step } = found;
         let (mut steps, mut end) = self.run_to(state);
@@ -21,7 +21,7 @@ impl<S: System> Explorer<'_, S> {
             let same = |other: &Step, _: &[u32]| (other.process, other.action) == (step.process, step.action);
             end = self.step_to(&end, same).map_or(end, |(_, after)| after);
         }
-        let steps = with_few_changes(self.system, self.begins(state), steps);
+        let steps = with_few_switches(self.system, self.begins(state), steps);
         let waiting = in_phase(self.system, &end, Phase::Waiting);
         Violation { property, what, processes, waiting, steps, loop_start: None }
     }
@@ -30,7 +30,7 @@ impl<S: System> Explorer<'_, S> {
     pub(super) fn lasso(&mut self, graph: &Graph, lasso: Lasso) -> Violation {
         let Lasso { property, what, processes, path: Path { from, edges, loop_start } } = lasso;
         let (steps, mut word) = self.run_to(from);
-        let mut steps = with_few_changes(self.system, self.begins(from), steps);
+        let mut steps = with_few_switches(self.system, self.begins(from), steps);
         let (before, round) = edges.split_at(loop_start.unwrap_or(edges.len()));
         steps.extend(self.along(graph, &mut word, before));
         let repeats = loop_start.map(|_| steps.len());
@@ -39,7 +39,7 @@ impl<S: System> Explorer<'_, S> {
         Violation { property, what, processes, waiting, steps, loop_start: repeats }
     }
 
-    /// The steps along some edges from a state, which becomes the one at their end.
+    /// The steps along some edges; `word` moves from their start to their end.
     fn along(&self, graph: &Graph, word: &mut Vec<u32>, edges: &[Edge]) -> Vec<Step> {
         let (begin, mut steps) = (word.clone(), Vec::new());
         for edge in edges {
@@ -50,10 +50,10 @@ impl<S: System> Explorer<'_, S> {
             steps.extend(self.system.unfold(word, &step));
             *word = after;
         }
-        with_few_changes(self.system, &begin, steps)
+        with_few_switches(self.system, &begin, steps)
     }
 
-    /// The steps from the beginning to a state, and its word.
+    /// The steps from the initial state to a state, and its word.
     fn run_to(&mut self, state: StateId) -> (Vec<Step>, Vec<u32>) {
         let mut states = vec![state];
         while let Some(before) = self.store.parent(states[states.len() - 1]) {
@@ -72,7 +72,7 @@ impl<S: System> Explorer<'_, S> {
         (steps, word)
     }
 
-    /// Where the run to a state begins.
+    /// The initial state of the run to a state.
     fn begins(&self, state: StateId) -> &[u32] {
         let mut first = state;
         while let Some(before) = self.store.parent(first) {
@@ -82,7 +82,7 @@ impl<S: System> Explorer<'_, S> {
         begin.map_or(&[], |(word, _)| word)
     }
 
-    /// A step from a state that is wanted, and the state after it.
+    /// The first step from a state that satisfies `wanted`, and its successor.
     fn step_to(&self, word: &[u32], wanted: impl Fn(&Step, &[u32]) -> bool) -> Option<(Step, Vec<u32>)> {
         let mut taken = None;
         let known = self.system.steps(word, &mut |step, after| {
@@ -90,7 +90,7 @@ impl<S: System> Explorer<'_, S> {
                 taken = Some((step, after.to_vec()));
             }
         });
-        debug_assert_eq!(known, Known::All, "it was expanded before");
+        debug_assert_eq!(known, Known::All, "this state was expanded before");
         taken
     }
 }

@@ -1,4 +1,4 @@
-//! Steps as people know them.
+//! Steps for people to read.
 
 use std::fmt;
 
@@ -13,34 +13,34 @@ use crate::Step;
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// The application of this node asks.
+    /// The application of this node makes a request.
     Request(NodeId),
-    /// The application of this node leaves.
+    /// The application of this node releases.
     Release(NodeId),
-    /// This node stops for good.
+    /// This node crashes.
     Crash(NodeId),
     /// A message arrives.
     Deliver(Delivery),
     /// A message is lost.
     Lose(Delivery),
-    /// A message arrives, and will arrive once more.
+    /// A message arrives, and a copy stays in flight.
     Duplicate(Delivery),
-    /// One application tells another of all that its node knows.
+    /// One application tells another all that its node knows.
     #[allow(missing_docs)]
     Tell { from: NodeId, to: NodeId },
 }
 
-/// A message on its way.
+/// A message in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// From whom.
+    /// The sender.
     pub from: NodeId,
-    /// To whom.
+    /// The recipient.
     pub to: NodeId,
-    /// Of what kind.
+    /// The kind.
     pub kind: &'static str,
-    /// Which of those of its kind in flight on its channel, in the order in which they were sent, from 1; known of a whole run
-    /// only.
+    /// Its number among the messages of its kind in flight on its channel, in the order of sending, from 1;
+    /// set only for the steps of a whole run.
     pub which: usize,
 }
 
@@ -84,16 +84,16 @@ impl Messages {
         }
     }
 
-    /// What the steps of a run from the beginning do, each message told apart from others of its kind.
+    /// The acts of a run from `begin`, with [`Delivery::which`] set.
     #[must_use]
     pub fn acts(&self, begin: &[u32], steps: &[Step]) -> Vec<Act> {
         let mut locals = begin[..self.n()].to_vec();
         let mut flying = self.flight.letters(begin).to_vec();
-        steps.iter().map(|step| self.tell_apart(step, &mut locals, &mut flying)).collect()
+        steps.iter().map(|step| self.numbered_act(step, &mut locals, &mut flying)).collect()
     }
 
-    /// What a step does; `flying` has the messages in flight in the order in which they were sent.
-    fn tell_apart(&self, step: &Step, locals: &mut [u32], flying: &mut Vec<u32>) -> Act {
+    /// The act of a step; `flying` has the messages in flight in the order of sending.
+    fn numbered_act(&self, step: &Step, locals: &mut [u32], flying: &mut Vec<u32>) -> Act {
         let mut act = self.act(step);
         if let Act::Deliver(delivery) | Act::Lose(delivery) | Act::Duplicate(delivery) = &mut act {
             let letter = step.action / 4;
@@ -121,15 +121,15 @@ impl Messages {
             self.follow_maps(outcome.enters().then_some(step.process), locals, flying);
         }
         let is_reached =
-            |letter: &u32| !self.tables.face(locals[self.tables.route(*letter).to as usize]).is_crashed;
+            |letter: &u32| !self.tables.facts(locals[self.tables.route(*letter).to as usize]).is_crashed;
         flying.retain(is_reached);
         act
     }
 
-    /// Does to these what is done to a whole state after a step.
+    /// Applies the maps that follow a step in [`Messages`] to these numbers.
     fn follow_maps(&self, entered: Option<u32>, locals: &mut [u32], flying: &mut [u32]) {
         let entered = entered.filter(|_| self.setting.watches.order).map(Map::Served);
-        let down = self.translates.then(|| self.down(locals, flying)).flatten();
+        let down = self.translates.then(|| self.shift(locals, flying)).flatten();
         for map in entered.into_iter().chain(down) {
             for local in locals.iter_mut() {
                 *local = self.tables.mapped(Thing::Local(*local), &map).unwrap_or(*local);

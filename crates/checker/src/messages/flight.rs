@@ -1,26 +1,27 @@
-//! What is in flight, as the end of a state's word.
+//! The messages in flight: the tail of a state's word.
 //!
-//! Where any message may come next, they lie in the order of their numbers; in fifo channels by channel, and there in the order of
-//! sending. Causal channels need more: which messages each node has heard to be sent, and which were sent before each message.
+//! On unordered channels they are sorted by number; on FIFO channels they are sorted by channel and then by
+//! the order of sending. Causal channels need more: the messages that each node knows to be sent, and those
+//! sent before each message.
 
 use doorway_core::Channels;
 
 use super::tables::Tables;
 
-/// How messages lie in a word.
+/// The layout of messages in a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) channels: Channels,
-    /// Where they begin.
+    /// The index of the first of them.
     pub(super) head: usize,
     pub(super) n: usize,
 }
 
-/// More messages cannot be kept apart in causal channels.
+/// The most messages in flight on causal channels: one bit each in a mask.
 const MOST_CAUSAL: usize = 64;
 
 impl Flight {
-    /// Nothing is in flight.
+    /// Appends an empty tail.
     pub(super) fn clear(self, word: &mut Vec<u32>) {
         if self.channels == Channels::Causal {
             let past = Past { letters: Vec::new(), heard: vec![0; self.n], before: Vec::new() };
@@ -37,7 +38,8 @@ impl Flight {
         }
     }
 
-    /// Whether the message at this place can arrive next, and is not the same as the one before it.
+    /// Whether the message at this place can arrive next, and does not duplicate the delivery of an equal one
+    /// before it.
     #[inline]
     pub(super) fn can_arrive(self, tables: &Tables, word: &[u32], place: usize) -> bool {
         let letters = self.letters(word);
@@ -56,7 +58,7 @@ impl Flight {
         }
     }
 
-    /// Takes out the message at this place, which arrives if `arrives`.
+    /// Removes the message at this place; `arrives` says whether it is delivered or lost.
     #[inline]
     pub(super) fn take(self, tables: &Tables, word: &mut Vec<u32>, place: usize, arrives: bool) {
         match self.channels {
@@ -75,7 +77,7 @@ impl Flight {
         }
     }
 
-    /// Puts a message in flight that a step sends after others; `false` if there is no room for one more.
+    /// Adds a message that a step sends after `sent_before`; returns `false` if there is no room.
     #[inline]
     pub(super) fn put(
         self,
@@ -103,8 +105,8 @@ impl Flight {
                 let mut past = Past::read(word, self);
                 let to = tables.route(letter).to;
                 let place = past.insert(letter, from as usize);
-                // What one step sends is sent at once: who gets one of them has heard of all. Only to the same node the one
-                // comes before the other.
+                // The messages of one step are sent at once: the receiver of one knows of all. Only messages
+                // to the same node are ordered.
                 for other in sent_before.iter().filter(|other| tables.route(**other).to != to) {
                     if let Some(earlier) = past.letters.iter().position(|flying| flying == other) {
                         past.before[earlier] |= 1 << place;
@@ -116,7 +118,7 @@ impl Flight {
         true
     }
 
-    /// One application tells another all that its node has heard of.
+    /// One application tells another all that its node knows.
     pub(super) fn tell(self, word: &mut Vec<u32>, from: u32, to: u32) {
         if self.channels == Channels::Causal {
             let mut past = Past::read(word, self);
@@ -125,7 +127,7 @@ impl Flight {
         }
     }
 
-    /// Puts other messages in the places of those in flight, in the same order.
+    /// Replaces the messages in flight by others, place by place.
     pub(super) fn replace(self, word: &mut Vec<u32>, with: &[u32]) {
         match self.channels {
             Channels::Any => {
@@ -147,12 +149,12 @@ impl Flight {
     }
 }
 
-/// What is in flight in causal channels, in the order of the numbers, and what was sent before what.
+/// The messages in flight on causal channels, sorted by number, with their causal order.
 struct Past {
     letters: Vec<u32>,
-    /// For each node the messages in flight of whose sending it has heard.
+    /// For each node, a mask of the messages in flight that it knows to be sent.
     heard: Vec<u64>,
-    /// For each message those that were sent before it.
+    /// For each message, a mask of those sent before it.
     before: Vec<u64>,
 }
 
@@ -185,7 +187,7 @@ impl Past {
         self.masks().for_each(|mask| *mask = *mask & low | *mask >> 1 & !low);
     }
 
-    /// Puts a message in, and gives its place.
+    /// Inserts a message and returns its place.
     fn insert(&mut self, letter: u32, from: usize) -> usize {
         let place = self.letters.partition_point(|other| *other <= letter);
         let low = (1_u64 << place) - 1;
@@ -196,7 +198,7 @@ impl Past {
         place
     }
 
-    /// Puts the messages in the order of their numbers again.
+    /// Restores the order by number.
     fn sort(&mut self) {
         let mut order: Vec<usize> = (0..self.letters.len()).collect();
         order.sort_by_key(|place| self.letters[*place]);

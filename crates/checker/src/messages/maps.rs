@@ -1,4 +1,4 @@
-//! Other states of nodes and other messages that stand for the same: when a ghost or a counter no longer matters.
+//! Maps that merge indistinguishable states: they erase ghost variables and counters that no longer matter.
 
 use doorway_core::Group;
 
@@ -9,18 +9,18 @@ pub(super) enum Thing {
     Letter(u32),
 }
 
-/// What becomes of it.
+/// How it is mapped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Map {
-    /// Nobody will ask any more: what only matters to requests is forgotten.
+    /// No node will request again: erases what only matters to future requests.
     Quiet,
     /// The request of this node is no longer open.
     Served(u32),
-    /// So much is taken from the counters of each group.
-    Down(Box<[u64]>),
+    /// Subtracts this from the counters of each group.
+    Shift(Box<[u64]>),
 }
 
-/// The place of a group among the groups.
+/// The index of a group.
 pub(super) fn place(group: Group) -> usize {
     match group {
         Group::Time => 0,
@@ -28,5 +28,5 @@ pub(super) fn place(group: Group) -> usize {
     }
 }
 
-/// The least counter of a group that has none here.
+/// Stands for the least counter of a group without counters.
 pub(super) const NO_COUNTER: u64 = u64::MAX;

@@ -1,7 +1,8 @@
-//! The system of an algorithm: its nodes, the channels between them, and so many requests of each node.
+//! The system of an algorithm: its nodes, the channels between them, and a number of requests of each node.
 //!
-//! The states of single nodes and the messages in flight get numbers as they are met. A step of the whole system looks up what
-//! comes of the numbers of a node's state and of what it is told; the algorithm's own code runs once for each such pair.
+//! The states of single nodes (locals) and the messages in flight (letters) are interned. A step of the whole
+//! system looks up the outcome of a local and an input by their numbers; the algorithm's own code runs once
+//! for each such pair.
 
 mod acts;
 mod flight;
@@ -22,42 +23,59 @@ use nodes::{Nodes, Population};
 use steps::Missing;
 use tables::Tables;
 
-/// All nodes of an algorithm, and what is in flight between them.
+/// All nodes of an algorithm, and the messages in flight between them.
+///
+/// A state is one word of 32-bit numbers; `fence` and `budget` are present only if they are used:
+///
+/// ```text
+/// local 0 … local n−1 │ fence │ budget │ in flight
+///
+/// in flight, any  letters by number
+///            fifo letters by channel, then in the order of sending
+///          causal count │ letters by number │ heard of each node │ before of each letter
+///
+/// local, letter   numbers of an interned node state and an interned message
+/// fence           the last fence, if fences are watched
+/// budget          faults that may still happen: losses (bits 0–7), duplicates (8–15), crashes (16–23)
+/// heard, before   masks over the letters, two numbers each, the lower half first
+/// ```
 pub struct Messages {
     setting: Setting,
     nodes: Box<dyn Nodes>,
     tables: Tables,
     flight: Flight,
-    /// Whether counters are taken down, so that only their differences matter.
+    /// Whether counters are shifted down to 0, because only their differences matter.
     translates: bool,
-    /// Whether more messages were in flight at once than causal channels can keep apart.
+    /// Whether more messages were in flight than the masks of causal channels hold.
     overflows: AtomicBool,
 }
 
-/// What is explored, and what is watched.
+/// What to explore, and what to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// How often each node asks: there are as many nodes. [`Setting::UNBOUNDED`] is again and again.
+    /// The number of requests of each node; its length is the number of nodes. [`Setting::UNBOUNDED`] means
+    /// for ever.
     pub requests: Vec<u32>,
-    /// In what order channels deliver.
+    /// The delivery order of the channels.
     pub channels: Channels,
-    /// Whether somebody is inside at the start.
+    /// The node inside at the start, if any.
     pub start: Start,
-    /// What is watched besides exclusion and progress.
+    /// What to watch besides mutual exclusion and progress.
     pub watches: Watches,
-    /// What may go wrong.
+    /// The faults that may happen.
     pub faults: Faults,
-    /// Whether to leave out what an algorithm promises to make no difference.
+    /// Whether to use the algorithm's [hints](Hints) to reduce the state space.
     pub reduction: bool,
 }
 
 impl Setting {
-    /// A node that asks again and again.
+    /// A node that requests for ever.
     pub const UNBOUNDED: u32 = u32::MAX;
     /// The most nodes.
     pub const MOST_NODES: usize = 32;
 
-    /// So many requests of each node, in channels of this order, from nobody inside, watching nothing else.
+    /// This many requests of each node, on channels of this order, with no node inside, no watches, no faults
+    /// and no reduction.
     #[must_use]
     pub fn new(requests: Vec<u32>, channels: Channels) -> Self {
         let (start, watches, faults) = (Start::Empty, Watches::default(), Faults::default());
@@ -65,34 +83,35 @@ impl Setting {
     }
 }
 
-/// What is watched besides exclusion and progress. All of it needs every state, and more of them.
+/// What to watch besides mutual exclusion and progress. Each needs the full search, and most enlarge the
+/// state space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watches {
     /// The algorithm's own invariants, in every state.
     pub invariants: bool,
-    /// Fences. They are part of the states then.
+    /// Fences. They become part of the states.
     pub fences: bool,
-    /// Whether requests of which one happened before the other are served in that order. Applications then tell each other,
-    /// outside of the algorithm's channels, of all that they know.
+    /// Whether requests are served in happened-before order. Applications then also tell each other, outside
+    /// the algorithm's channels, all that they know.
     pub order: bool,
-    /// Whether the messages by which a node asks have all arrived: that is where its doorway ends. They are told apart from
-    /// others then.
+    /// Whether all messages of a node's request step have arrived: there its doorway ends. Such messages then
+    /// differ from others.
     pub doorways: bool,
 }
 
-/// How much may go wrong in a run.
+/// The most faults of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// How many messages may be lost.
+    /// The most lost messages.
     pub losses: u8,
-    /// How many messages may arrive once more.
+    /// The most duplicated messages.
     pub duplicates: u8,
-    /// How many nodes may stop for good.
+    /// The most crashed nodes.
     pub crashes: u8,
 }
 
 impl Faults {
-    /// Whether anything may go wrong.
+    /// Whether any fault may happen.
     #[must_use]
     pub fn any(self) -> bool {
         self != Self::default()
@@ -107,9 +126,10 @@ impl Messages {
     /// The system of an algorithm.
     ///
     /// # Errors
-    /// If the algorithm cannot run among so many nodes, or what is asked for does not go together.
+    /// If the algorithm cannot run with this number of nodes, or the setting is inconsistent.
     pub fn new<A: Explain + Hints>(factory: &Factory<A>, mut setting: Setting) -> Result<Self, Refusal> {
-        // What may be lost or come twice cannot be made at once, and in causal channels an early delivery holds back others.
+        // A message that may be lost or duplicated cannot be delivered eagerly, and on causal channels an
+        // early delivery blocks others.
         setting.reduction &= !setting.faults.any() && setting.channels != Channels::Causal;
         let n = setting.requests.len();
         if n > Setting::MOST_NODES {
@@ -138,8 +158,8 @@ impl Messages {
         self.setting.requests.len()
     }
 
-    /// A state in full, to be compared with one of another search: nodes, and messages in flight in order, without what can
-    /// make no difference when nobody asks any more.
+    /// A state in full, to compare it with one of another search: nodes and messages in flight in order,
+    /// without what does not matter once no node requests again.
     #[must_use]
     pub fn picture(&self, state: &[u32]) -> String {
         self.nodes.picture(&state[..self.n()], self.flight.letters(state))
@@ -178,7 +198,7 @@ impl System for Messages {
 
     fn learn(&mut self, state: &[u32]) {
         while let Err(missing) = self.try_steps(state, &mut |_, _| ()) {
-            self.find_out(missing);
+            self.compute(missing);
         }
     }
 
@@ -193,7 +213,7 @@ impl System for Messages {
     }
 
     fn phase(&self, state: &[u32], process: usize) -> Phase {
-        self.tables.face(state[process]).phase
+        self.tables.facts(state[process]).phase
     }
 
     fn is_past_doorway(&self, state: &[u32], process: usize) -> bool {
@@ -225,8 +245,8 @@ impl System for Messages {
 }
 
 impl Messages {
-    /// Finds out one thing that was missing.
-    fn find_out(&mut self, missing: Missing) {
+    /// Computes a missing table entry.
+    fn compute(&mut self, missing: Missing) {
         let tables = &mut self.tables;
         match missing {
             Missing::Outcome { process, local, input } => {

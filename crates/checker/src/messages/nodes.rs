@@ -7,52 +7,52 @@ use doorway_core::{
 
 use super::maps::{Map, NO_COUNTER, Thing, place};
 use super::outcomes::{CRASH, Ending, RELEASE, REQUEST};
-use super::tables::{Face, Route, Tables};
+use super::tables::{Facts, Route, Tables};
 use super::{Setting, Watches};
 use crate::Property;
 use crate::intern::Interner;
 
-/// What the system asks of nodes whose algorithm it does not know.
+/// The interface to the nodes, with the algorithm's type erased.
 pub(super) trait Nodes: Send + Sync {
-    /// The state of every node at the start, and the messages that are in flight then.
+    /// The initial state of every node, and the messages in flight at the start.
     fn start(&mut self, tables: &mut Tables) -> (Vec<u32>, Vec<u32>);
 
-    /// Forgets all numbers.
+    /// Drops all interned values.
     fn restart(&mut self);
 
-    /// Finds out what comes of it if a node in this state is told this.
+    /// Computes the outcome of this input in this state of a node.
     fn run(&mut self, tables: &mut Tables, me: NodeId, local: u32, input: u32);
 
-    /// Finds out what a thing is mapped to.
+    /// Computes the image of a state or a message under a map.
     fn map(&mut self, tables: &mut Tables, thing: Thing, map: &Map);
 
-    /// Finds out what the application of one node, in this state, tells that of another.
+    /// Computes what the application of one node, in this state, tells that of another.
     fn tell(&mut self, tables: &mut Tables, from: u32, to: u32, local: u32);
 
-    /// What does not hold of all that the algorithm says of its states: the first of each property.
+    /// The violated invariants of the algorithm: the first of each property.
     fn flaws(&self, locals: &[u32], letters: &[u32]) -> Vec<(Property, String)>;
 
-    /// About how many bytes they take.
+    /// Their approximate memory in bytes.
     fn bytes(&self) -> u64;
 
     /// A state in full.
     fn picture(&self, locals: &[u32], letters: &[u32]) -> String;
 }
 
-/// A node, how often it will still ask, and what ghosts know of it.
+/// A node with its remaining requests and ghost variables.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Local<A> {
     node: Node<A>,
     left: u32,
-    /// The largest fence that it knows of; 0 if nobody watches.
+    /// The largest fence that it knows; 0 if fences are not watched.
     fence: u32,
-    /// Whose open requests it knows of; 0 if nobody watches.
+    /// A mask of the nodes whose open requests it knows; 0 if the order is not watched.
     known: u32,
-    /// Whose open requests it knew of when it asked.
+    /// The same mask at the time of its request.
     before: u32,
-    /// Whether it has stopped for good.
+    /// Whether it has crashed.
     is_crashed: bool,
-    /// Whether nobody will ask any more, so that what only matters to requests was forgotten.
+    /// Whether no node will request again, so that what only matters to requests was erased.
     is_quiet: bool,
 }
 
@@ -69,26 +69,26 @@ impl<A> Local<A> {
     }
 }
 
-/// A message on its way.
+/// A message in flight.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Letter<M> {
     from: NodeId,
     to: NodeId,
-    /// The largest fence that its sender knew of; 0 if nobody watches.
+    /// The largest fence that its sender knew; 0 if fences are not watched.
     fence: u32,
-    /// Whose open requests its sender knew of; 0 if nobody watches.
+    /// A mask of the nodes whose open requests its sender knew; 0 if the order is not watched.
     known: u32,
-    /// Whether its sender asks by it, if that is watched.
+    /// Whether a request step sent it, if doorways are watched.
     asks: bool,
     body: Body<M>,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Body<M> {
     /// A message of the algorithm.
     Msg(M),
-    /// One application tells another what it knows, and what its node's clock shows.
+    /// One application tells another what it knows, with its node's clock.
     Tell(u64),
 }
 
@@ -101,12 +101,12 @@ impl<M> Body<M> {
     }
 }
 
-/// All states of nodes and all messages that were met, by their numbers.
+/// All interned states of nodes and messages.
 pub(super) struct Population<A: Explain + Hints> {
     nodes: Vec<Node<A>>,
     requests: Vec<u32>,
     watches: Watches,
-    /// The channels, if promises are asked for.
+    /// The channels, if the algorithm's hints are used.
     reduction: Option<Channels>,
     translates: bool,
     locals: Interner<Local<A>>,
@@ -121,15 +121,15 @@ impl<A: Explain + Hints> Population<A> {
         Self { nodes, requests, watches, reduction, translates, locals, letters }
     }
 
-    /// Numbers a node's state.
+    /// Interns a node's state.
     fn local(&mut self, tables: &mut Tables, local: Local<A>) -> u32 {
         let number = self.locals.number(local);
-        if number as usize == tables.faces.len() {
+        if number as usize == tables.facts.len() {
             let local = self.locals.thing(number);
             let phase = if local.is_crashed { Phase::Outside } else { local.node.phase() };
             let (asks, is_crashed) = (local.left > 0 && !local.is_crashed, local.is_crashed);
             let (known, before) = (local.known, local.before);
-            tables.faces.push(Face { phase, asks, is_crashed, known, before });
+            tables.facts.push(Facts { phase, asks, is_crashed, known, before });
             if self.translates {
                 let mut node = local.node.clone();
                 tables.local_floors.push(self.floors(|show| {
@@ -140,7 +140,7 @@ impl<A: Explain + Hints> Population<A> {
         number
     }
 
-    /// Numbers a message.
+    /// Interns a message.
     fn letter(&mut self, tables: &mut Tables, letter: Letter<A::Msg>) -> u32 {
         let number = self.letters.number(letter);
         if number as usize == tables.routes.len() {
@@ -162,14 +162,14 @@ impl<A: Explain + Hints> Population<A> {
         number
     }
 
-    /// The least counter of each group among those that are shown.
+    /// The least counter of each group.
     fn floors(&self, mut show: impl FnMut(&mut dyn FnMut(Group, &mut u64))) -> Box<[u64]> {
         let mut floors = vec![NO_COUNTER; self.nodes.len() + 1].into_boxed_slice();
         show(&mut |group, counter| floors[place(group)] = floors[place(group)].min(*counter));
         floors
     }
 
-    /// Numbers what a step sends; `after` is its node after the step.
+    /// Interns the messages of a step; `after` is its node after the step.
     fn post(
         &mut self,
         tables: &mut Tables,
@@ -197,8 +197,8 @@ impl<A: Explain + Hints> Population<A> {
         sends
     }
 
-    /// Tells a node something; whether the algorithm promises that it can as well be told at once.
-    fn tell_node(&self, after: &mut Local<A>, me: NodeId, input: u32, out: &mut Out<A::Msg>) -> bool {
+    /// Applies an input to a node. Returns whether the algorithm promises that it commutes.
+    fn apply(&self, after: &mut Local<A>, me: NodeId, input: u32, out: &mut Out<A::Msg>) -> bool {
         match input {
             REQUEST => {
                 after.count_request();
@@ -266,7 +266,7 @@ impl<A: Explain + Hints> Nodes for Population<A> {
     fn run(&mut self, tables: &mut Tables, me: NodeId, local: u32, input: u32) {
         let mut after = self.locals.thing(local).clone();
         let (before, mut out) = (after.node.phase(), Out::default());
-        let promises = self.tell_node(&mut after, me, input, &mut out);
+        let promises = self.apply(&mut after, me, input, &mut out);
         let enters = before != Phase::Inside && after.node.phase() == Phase::Inside;
         let overtakes = enters && after.before != 0;
         after.fence += u32::from(enters && self.watches.fences);
@@ -305,7 +305,7 @@ impl<A: Explain + Hints> Nodes for Population<A> {
                         local.known &= !(1 << node);
                         local.before &= !(1 << node);
                     }
-                    Map::Down(by) => {
+                    Map::Shift(by) => {
                         local.node.algorithm_mut().counters(&mut |group, count| *count -= by[place(group)]);
                     }
                 }
@@ -315,13 +315,13 @@ impl<A: Explain + Hints> Nodes for Population<A> {
                 let mut letter = self.letters.thing(letter).clone();
                 match (map, &mut letter.body) {
                     (Map::Quiet, Body::Msg(msg)) => A::forget_in(msg),
-                    (Map::Down(by), Body::Msg(msg)) => {
+                    (Map::Shift(by), Body::Msg(msg)) => {
                         A::counters_in(letter.from, letter.to, msg, &mut |group, count| {
                             *count -= by[place(group)];
                         });
                     }
                     (Map::Served(node), _) => letter.known &= !(1 << node),
-                    (Map::Quiet | Map::Down(_), Body::Tell(_)) => {}
+                    (Map::Quiet | Map::Shift(_), Body::Tell(_)) => {}
                 }
                 self.letter(tables, letter)
             }
@@ -352,7 +352,7 @@ impl<A: Explain + Hints> Nodes for Population<A> {
     }
 
     fn bytes(&self) -> u64 {
-        // Each thing stands in a list and in a table, and what it owns besides is about as much again.
+        // Each value is in a list and in a table, and owns about as much memory again.
         let locals = self.locals.len() * (size_of::<Local<A>>() * 3 + 16);
         let letters = self.letters.len() * (size_of::<Letter<A::Msg>>() * 3 + 16);
         (locals + letters) as u64

@@ -1,39 +1,39 @@
-//! What comes of a local step: looked up by the numbers of a node's state and of what it is told.
+//! The outcomes of local steps, by the numbers of a node's state and an input.
 
-/// In place of the number of a message: the application asks, or leaves, or the node stops for good.
+/// Inputs that are not the number of a message: the application requests or releases, or the node crashes.
 pub(super) const REQUEST: u32 = u32::MAX;
 pub(super) const RELEASE: u32 = u32::MAX - 1;
 pub(super) const CRASH: u32 = u32::MAX - 2;
 
-/// What comes of a local step. It lies in the table itself, so that finding it costs one look at the memory.
+/// The outcome of a local step. It is stored in the table itself, so that a lookup costs one memory access.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Outcome {
     key: u64,
     /// The node's state afterwards.
     pub(super) local: u32,
-    /// The fence that it knows afterwards.
+    /// The largest fence that it knows afterwards.
     pub(super) fence: u32,
-    /// Where the messages that it sends begin, and how many they are.
+    /// The first of its messages in the list of sent messages, and their number.
     first: u32,
     count: u16,
-    /// Which breach of the contract it is, plus one; 0 is none.
+    /// The number of its breach of the contract, plus one; 0 for none.
     breach: u8,
     marks: u8,
 }
 
-/// What comes of a local step, besides what is sent.
+/// The outcome of a local step, without its messages.
 #[derive(Clone, Copy)]
 pub(super) struct Ending {
     /// The node's state afterwards.
     pub(super) local: u32,
     pub(super) broken: Option<&'static str>,
-    /// Whether the node enters by it.
+    /// Whether the node enters.
     pub(super) enters: bool,
-    /// Whether it enters although it knew, when it asked, of a request that is still open.
+    /// Whether it enters although it knew, when it made its request, of one that is still open.
     pub(super) overtakes: bool,
-    /// The fence that it knows afterwards.
+    /// The largest fence that it knows afterwards.
     pub(super) fence: u32,
-    /// Whether it can be made at once, and nothing else need be tried.
+    /// Whether it can be taken eagerly, without exploring alternatives.
     pub(super) is_eager: bool,
 }
 
@@ -62,9 +62,9 @@ impl Outcome {
     }
 }
 
-/// All outcomes that are known.
+/// All computed outcomes.
 pub(super) struct Outcomes {
-    /// With open addressing; never more than half full.
+    /// A hash table with open addressing; at most half full.
     table: Vec<Outcome>,
     count: usize,
     sent: Vec<u32>,
@@ -115,7 +115,7 @@ impl Outcomes {
         &self.sent[outcome.first as usize..][..usize::from(outcome.count)]
     }
 
-    /// What a step did that the contract forbids.
+    /// The breach of the contract by a step.
     #[inline]
     pub(super) fn breach(&self, outcome: &Outcome) -> Option<&'static str> {
         match outcome.breach {

@@ -9,38 +9,38 @@ use super::maps::{Map, NO_COUNTER, Thing};
 use super::outcomes::{CRASH, Outcome, RELEASE, REQUEST};
 use crate::{Property, Step};
 
-/// What has to be found out before a step can be made.
+/// A missing table entry that a step needs.
 pub(super) enum Missing {
-    /// What a node in this state does when it is told this.
+    /// The outcome of an input in a state of a node.
     Outcome { process: u32, local: u32, input: u32 },
-    /// What a thing is mapped to.
+    /// The image of a state or a message under a map.
     Map { thing: Thing, map: Map },
-    /// What an application tells another one.
+    /// What an application tells another.
     Tell { from: u32, to: u32, local: u32 },
 }
 
-/// What happens to a message; the number of an action is four times the message's, and this.
+/// What happens to a message. The action of such a step is `letter * 4 + what`.
 pub(super) const ARRIVES: u32 = 0;
 pub(super) const IS_LOST: u32 = 1;
 pub(super) const ARRIVES_AGAIN: u32 = 2;
 pub(super) const IS_TOLD: u32 = 3;
 
-/// Places in the word of faults that may still happen.
+/// Units in the fault budget of the state's word: see [`Messages`].
 const LOSS: u32 = 1;
 const DUPLICATE: u32 = 1 << 8;
 const CRASHED: u32 = 1 << 16;
 
-/// A state that is being made.
+/// A successor state under construction.
 struct Draft<'w> {
     word: &'w mut Vec<u32>,
     sends: u32,
     broken: Option<(Property, &'static str)>,
-    /// Who entered.
+    /// The process that entered.
     entered: Option<u32>,
 }
 
 impl Messages {
-    /// Visits every step from a state, unless something is missing for that.
+    /// Visits every step from a state, unless a table entry is missing.
     pub(super) fn try_steps(
         &self,
         state: &[u32],
@@ -48,9 +48,9 @@ impl Messages {
     ) -> Result<(), Missing> {
         let mut word = Vec::with_capacity(state.len() + 16);
         for (process, &local) in (0..).zip(&state[..self.n()]) {
-            let face = self.tables.face(local);
-            match face.phase {
-                Phase::Outside if face.asks => {
+            let facts = self.tables.facts(local);
+            match facts.phase {
+                Phase::Outside if facts.asks => {
                     self.take(state, &mut word, None, (process, REQUEST), visit)?;
                 }
                 Phase::Inside => self.take(state, &mut word, None, (process, RELEASE), visit)?,
@@ -63,7 +63,7 @@ impl Messages {
                 let to = self.tables.route(letter).to;
                 self.take(state, &mut word, Some((place, ARRIVES)), (to, letter), visit)?;
                 if self.setting.faults.any() {
-                    self.spoil(state, &mut word, place, visit)?;
+                    self.lose_or_duplicate(state, &mut word, place, visit)?;
                 }
             }
         }
@@ -80,8 +80,8 @@ impl Messages {
         self.flight.head - 1
     }
 
-    /// Loses or doubles the message at this place, as far as that may still happen.
-    fn spoil(
+    /// Loses or duplicates the message at this place, if the fault budget allows.
+    fn lose_or_duplicate(
         &self,
         state: &[u32],
         word: &mut Vec<u32>,
@@ -111,7 +111,7 @@ impl Messages {
         Step { process, action, owed: None, lane, sends: 0, broken: None }
     }
 
-    /// Stops any one node, if one may still stop; what is on its way to it is gone.
+    /// Crashes each live node in turn, if the fault budget allows; messages in flight to it are dropped.
     fn crash(
         &self,
         state: &[u32],
@@ -122,7 +122,7 @@ impl Messages {
             return Ok(());
         }
         for (process, &local) in (0..).zip(&state[..self.n()]) {
-            if self.tables.face(local).is_crashed {
+            if self.tables.facts(local).is_crashed {
                 continue;
             }
             let outcome = self.known(process, local, CRASH)?;
@@ -146,7 +146,7 @@ impl Messages {
         (self.n() * self.n()) as u32 + process
     }
 
-    /// Lets applications tell each other of requests, where that is news.
+    /// Lets applications tell each other of requests that the receiver does not know.
     fn tell(
         &self,
         state: &[u32],
@@ -154,13 +154,13 @@ impl Messages {
         visit: &mut impl FnMut(Step, &[u32]),
     ) -> Result<(), Missing> {
         for (from, &local) in (0..).zip(&state[..self.n()]) {
-            let known = self.tables.face(local).known;
+            let known = self.tables.facts(local).known;
             for (to, &other) in (0..).zip(&state[..self.n()]) {
-                let face = self.tables.face(other);
+                let facts = self.tables.facts(other);
                 if from == to
-                    || known & !face.known == 0
-                    || face.is_crashed
-                    || self.tables.face(local).is_crashed
+                    || known & !facts.known == 0
+                    || facts.is_crashed
+                    || self.tables.facts(local).is_crashed
                 {
                     continue;
                 }
@@ -180,7 +180,8 @@ impl Messages {
         self.tables.outcomes.find(local, input).ok_or(Missing::Outcome { process, local, input })
     }
 
-    /// Visits the state after a step: a process is told something, by a message at this place if it is one.
+    /// Visits the successor after an input to a process; `message` has the place and fate of the message, if
+    /// it is one.
     fn take(
         &self,
         state: &[u32],
@@ -197,7 +198,7 @@ impl Messages {
             None => {}
         }
         let mut draft = Draft { word, sends: 0, broken: None, entered: None };
-        self.tell_node(&mut draft, process, input)?;
+        self.apply(&mut draft, process, input)?;
         self.finish(&mut draft, input == REQUEST)?;
         let Draft { word, sends, broken, .. } = draft;
         let (action, owed, lane) = match message {
@@ -214,8 +215,8 @@ impl Messages {
         Ok(())
     }
 
-    /// Tells a node something and puts in flight what it sends.
-    fn tell_node(&self, draft: &mut Draft<'_>, process: u32, input: u32) -> Result<(), Missing> {
+    /// Applies an input to a node and adds its messages to those in flight.
+    fn apply(&self, draft: &mut Draft<'_>, process: u32, input: u32) -> Result<(), Missing> {
         let outcome = self.known(process, draft.word[process as usize], input)?;
         draft.word[process as usize] = outcome.local;
         let sends = self.tables.outcomes.sends(outcome);
@@ -223,7 +224,7 @@ impl Messages {
         for (number, &letter) in sends.iter().enumerate() {
             if self.setting.faults.crashes > 0 {
                 let to = self.tables.route(letter).to as usize;
-                if self.tables.face(draft.word[to]).is_crashed {
+                if self.tables.facts(draft.word[to]).is_crashed {
                     continue;
                 }
             }
@@ -254,7 +255,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Makes of a state the one that stands for it and for others like it.
+    /// Maps a state to the representative of its class of indistinguishable states.
     fn finish(&self, draft: &mut Draft<'_>, may_be_last: bool) -> Result<(), Missing> {
         if self.setting.watches.order
             && let Some(process) = draft.entered
@@ -262,26 +263,26 @@ impl Messages {
             self.map_all(draft.word, &Map::Served(process))?;
         }
         if self.setting.reduction {
-            if may_be_last && !draft.word[..self.n()].iter().any(|local| self.tables.face(*local).asks) {
+            if may_be_last && !draft.word[..self.n()].iter().any(|local| self.tables.facts(*local).asks) {
                 self.map_all(draft.word, &Map::Quiet)?;
             }
-            while self.hurry(draft)?.is_some() {}
+            while self.deliver_eagerly(draft)?.is_some() {}
         }
         if self.translates {
-            self.take_down(draft.word)?;
+            self.shift_counters(draft.word)?;
         }
         Ok(())
     }
 
-    /// Makes one step that can be made at once, if there is one; it gives the node and the message.
-    fn hurry(&self, draft: &mut Draft<'_>) -> Result<Option<(u32, u32)>, Missing> {
+    /// Takes one eager delivery, if there is one; returns its node and message.
+    fn deliver_eagerly(&self, draft: &mut Draft<'_>) -> Result<Option<(u32, u32)>, Missing> {
         for place in 0..self.flight.letters(draft.word).len() {
             let letter = self.flight.letters(draft.word)[place];
             let to = self.tables.route(letter).to;
             let outcome = self.known(to, draft.word[to as usize], letter)?;
             if outcome.is_eager() && self.flight.can_arrive(&self.tables, draft.word, place) {
                 self.flight.take(&self.tables, draft.word, place, true);
-                self.tell_node(draft, to, letter)?;
+                self.apply(draft, to, letter)?;
                 return Ok(Some((to, letter)));
             }
         }
@@ -302,16 +303,16 @@ impl Messages {
         Ok(())
     }
 
-    /// Takes the least counter of each group from all counters of it.
-    fn take_down(&self, word: &mut Vec<u32>) -> Result<(), Missing> {
-        match self.down(&word[..self.n()], self.flight.letters(word)) {
+    /// Subtracts the least counter of each group from all counters of the group.
+    fn shift_counters(&self, word: &mut Vec<u32>) -> Result<(), Missing> {
+        match self.shift(&word[..self.n()], self.flight.letters(word)) {
             Some(map) => self.map_all(word, &map),
             None => Ok(()),
         }
     }
 
-    /// How much can be taken from the counters of each group, if anything.
-    pub(super) fn down(&self, locals: &[u32], letters: &[u32]) -> Option<Map> {
+    /// The map that subtracts the least counter of each group, unless all are 0.
+    pub(super) fn shift(&self, locals: &[u32], letters: &[u32]) -> Option<Map> {
         let floors = locals.iter().map(|local| &self.tables.local_floors[*local as usize]);
         let flying = letters.iter().map(|letter| &self.tables.letter_floors[*letter as usize]);
         let mut least = vec![NO_COUNTER; self.n() + 1];
@@ -319,10 +320,10 @@ impl Messages {
             least.iter_mut().zip(floors).for_each(|(least, floor)| *least = (*least).min(*floor));
         }
         least.iter_mut().filter(|least| **least == NO_COUNTER).for_each(|least| *least = 0);
-        least.iter().any(|least| *least > 0).then(|| Map::Down(least.into_boxed_slice()))
+        least.iter().any(|least| *least > 0).then(|| Map::Shift(least.into_boxed_slice()))
     }
 
-    /// The single steps of a step.
+    /// The single steps of a step, with its eager deliveries.
     pub(super) fn unfolded(&self, state: &[u32], step: &Step) -> Vec<Step> {
         let mut steps = vec![*step];
         if !self.setting.reduction {
@@ -340,14 +341,14 @@ impl Messages {
             self.flight.take(&self.tables, &mut word, place, true);
         }
         let mut draft = Draft { word: &mut word, sends: 0, broken: None, entered: None };
-        let is_told = self.tell_node(&mut draft, step.process, input).is_ok();
-        if is_told
+        let is_applied = self.apply(&mut draft, step.process, input).is_ok();
+        if is_applied
             && input == REQUEST
-            && !draft.word[..self.n()].iter().any(|local| self.tables.face(*local).asks)
+            && !draft.word[..self.n()].iter().any(|local| self.tables.facts(*local).asks)
         {
             let _ = self.map_all(draft.word, &Map::Quiet);
         }
-        while let Ok(Some((process, letter))) = self.hurry(&mut draft) {
+        while let Ok(Some((process, letter))) = self.deliver_eagerly(&mut draft) {
             let lane = self.tables.route(letter).lane;
             let (action, owed) = (letter * 4 + ARRIVES, Some(self.n() as u32 + letter));
             steps.push(Step { process, action, owed, lane, sends: 0, broken: None });

@@ -1,4 +1,4 @@
-//! What is known of each state of a single node and of each message, by their numbers: all that a step of the system needs.
+//! What a step of the system needs to know of each node's state and each message, by their numbers.
 
 use std::collections::HashMap;
 
@@ -7,53 +7,53 @@ use doorway_core::Phase;
 use super::maps::{Map, Thing};
 use super::outcomes::Outcomes;
 
-/// What a step needs to know of a node's state.
+/// The facts about a node's state.
 #[derive(Clone, Copy)]
-pub(super) struct Face {
+pub(super) struct Facts {
     pub(super) phase: Phase,
-    /// Whether it will still ask.
+    /// Whether it will request again.
     pub(super) asks: bool,
     pub(super) is_crashed: bool,
-    /// Whose open requests it knows of.
+    /// A mask of the nodes whose open requests it knows.
     pub(super) known: u32,
-    /// Whose open requests it knew of when it asked.
+    /// The same mask at the time of its request.
     pub(super) before: u32,
 }
 
-/// What a step needs to know of a message.
+/// The facts about a message.
 #[derive(Clone, Copy)]
 pub(super) struct Route {
     pub(super) from: u32,
     pub(super) to: u32,
     /// The channel.
     pub(super) lane: u32,
-    /// Which kind of message it is, in the order in which kinds were met.
+    /// The number of its kind, in the order of first use.
     pub(super) kind: u32,
-    /// Whose open requests its sender knew of.
+    /// A mask of the nodes whose open requests its sender knew.
     pub(super) known: u32,
-    /// Whether its sender asks by it, if that is watched.
+    /// Whether a request step sent it, if doorways are watched.
     pub(super) asks: bool,
 }
 
-/// All that was met.
+/// All facts computed so far.
 #[derive(Default)]
 pub(super) struct Tables {
-    pub(super) faces: Vec<Face>,
+    pub(super) facts: Vec<Facts>,
     pub(super) routes: Vec<Route>,
     pub(super) kinds: Vec<&'static str>,
-    /// The least counter of each group in each node's state and each message, if they are translated.
+    /// The least counter of each group in each node's state and each message, if counters are shifted.
     pub(super) local_floors: Vec<Box<[u64]>>,
     pub(super) letter_floors: Vec<Box<[u64]>>,
     pub(super) outcomes: Outcomes,
     pub(super) maps: HashMap<(Thing, Map), u32>,
-    /// What the application of one node, in a state, tells that of another.
+    /// The message by which the application of one node, in a state, tells that of another.
     pub(super) tells: HashMap<(u32, u32, u32), u32>,
 }
 
 impl Tables {
     #[inline]
-    pub(super) fn face(&self, local: u32) -> &Face {
-        &self.faces[local as usize]
+    pub(super) fn facts(&self, local: u32) -> &Facts {
+        &self.facts[local as usize]
     }
 
     #[inline]
@@ -61,7 +61,7 @@ impl Tables {
         &self.routes[letter as usize]
     }
 
-    /// The number of a kind of messages.
+    /// The number of a message kind.
     pub(super) fn kind(&mut self, name: &'static str) -> u32 {
         let place = self.kinds.iter().position(|other| *other == name).unwrap_or_else(|| {
             self.kinds.push(name);
@@ -70,11 +70,11 @@ impl Tables {
         place as u32
     }
 
-    /// What a thing is mapped to, if it is known.
+    /// The image of a state or a message under a map, if computed.
     pub(super) fn mapped(&self, thing: Thing, map: &Map) -> Option<u32> {
         if let Map::Served(node) = map {
             let (number, known) = match thing {
-                Thing::Local(local) => (local, self.face(local).known | self.face(local).before),
+                Thing::Local(local) => (local, self.facts(local).known | self.facts(local).before),
                 Thing::Letter(letter) => (letter, self.route(letter).known),
             };
             if known >> node & 1 == 0 {

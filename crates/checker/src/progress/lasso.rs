@@ -1,4 +1,4 @@
-//! A short way round a component that is fair to all.
+//! A short fair cycle through a component.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -6,7 +6,7 @@ use crate::Fairness;
 use crate::graph::{Edge, Graph};
 use crate::store::StateId;
 
-/// Where a run goes round.
+/// The component.
 pub(super) struct Round<'a> {
     pub(super) graph: &'a Graph,
     pub(super) is_inside: &'a dyn Fn(StateId) -> bool,
@@ -14,7 +14,7 @@ pub(super) struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// The steps of a way round from a state back to it.
+    /// The edges of a fair cycle from a state back to it.
     pub(super) fn edges(&self, from: StateId, component: &[StateId], fairness: Fairness) -> Vec<Edge> {
         let mut classes: BTreeSet<u32> = BTreeSet::new();
         if fairness != Fairness::None {
@@ -41,12 +41,12 @@ impl Round<'_> {
         way
     }
 
-    /// The classes of steps that are owed in a state.
+    /// The classes enabled in a state.
     fn possible(&self, state: StateId) -> impl Iterator<Item = u32> + '_ {
         self.graph.edges(state).iter().filter_map(|edge| self.graph.label(*edge).owed())
     }
 
-    /// Strikes out the classes to which the way is fair already.
+    /// Removes the classes to which the path is already fair.
     fn strike(&self, classes: &mut BTreeSet<u32>, from: StateId, way: &[Edge], fairness: Fairness) {
         for edge in way {
             if let Some(class) = self.graph.label(*edge).owed() {
@@ -60,13 +60,13 @@ impl Round<'_> {
         }
     }
 
-    /// A shortest way to a step that is a goal, or to a state that is one.
+    /// A shortest path to an edge or a state that is a goal.
     fn way(&self, from: StateId, is_goal: &dyn Fn(StateId, Option<Edge>) -> bool) -> Vec<Edge> {
         let mut before: HashMap<StateId, Option<(StateId, Edge)>> = HashMap::from([(from, None)]);
         let mut queue = VecDeque::from([from]);
         let mut times = 0;
         while let Some(state) = queue.pop_front() {
-            if self.graph.brake.is_pulled_after(&mut times) {
+            if self.graph.cancellation.poll(&mut times) {
                 return Vec::new();
             }
             for &edge in self.graph.edges(state) {
@@ -86,7 +86,7 @@ impl Round<'_> {
     }
 }
 
-/// The steps to a state, and one more.
+/// The path to a state, and one more edge.
 fn trace(before: &HashMap<StateId, Option<(StateId, Edge)>>, state: StateId, last: Edge) -> Vec<Edge> {
     let (mut way, mut at) = (vec![last], state);
     while let Some(&Some((earlier, edge))) = before.get(&at) {

@@ -1,4 +1,4 @@
-//! Steps and states as people know them.
+//! Steps and states for people to read.
 
 use std::fmt;
 
@@ -13,63 +13,63 @@ use crate::Step;
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedAct {
-    /// Which process makes it, counted from 0.
+    /// The process, counted from 0.
     pub process: usize,
-    /// Which line of the program it carries out; `None` if memory makes it.
+    /// The line of the program that it executes; `None` for a step of memory.
     pub line: Option<usize>,
-    /// What it does to memory.
+    /// Its memory access.
     pub access: Access,
-    /// What comes of it for the process.
+    /// Its result for the process.
     pub progress: Progress,
-    /// Where the process stood before it; `None` if memory makes it.
+    /// The place of the process before it; `None` for a step of memory.
     pub before: Option<Place>,
 }
 
-/// What a step does to memory. Registers have their names, as in [`Shared::registers`].
+/// A memory access. Registers have their names, as in [`Shared::registers`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Access {
     /// It reads a register.
     Load { register: Register, name: String, value: u64 },
-    /// It writes one: in buffered memory it puts the store on its way.
+    /// It writes a register: in buffered memory it buffers the store.
     Store { register: Register, name: String, value: u64 },
-    /// It writes one more than the largest of some registers, at once.
+    /// It atomically writes one more than the maximum of some registers.
     StoreNext { register: Register, name: String, value: u64 },
     /// It begins to write a register that is not atomic.
     BeginStore { register: Register, name: String, value: u64 },
-    /// It ends that.
+    /// It ends that write.
     EndStore { register: Register, name: String, value: u64 },
-    /// A store reaches memory.
+    /// A buffered store reaches memory.
     ReachMemory { register: Register, name: String, value: u64 },
-    /// All that the process stored has reached memory.
+    /// All stores of the process have reached memory.
     Barrier,
-    /// It would write more than the limit: runs are explored up to there.
+    /// It would write more than the limit; the run ends here.
     BeyondLimit { register: Register, name: String, value: u64 },
     /// Nothing.
     None,
 }
 
-/// A state as people know it.
+/// A state for people to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedView {
     /// The processes in order.
     pub processes: Vec<ProcessView>,
-    /// The values of the registers in order: in buffered memory what has reached it.
+    /// The values of the registers in order, without buffered stores.
     pub registers: Vec<u64>,
 }
 
 /// A process in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessView {
-    /// The line that it carries out next.
+    /// The line that it executes next.
     pub line: usize,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
-    /// What it keeps for itself.
+    /// Its local variables.
     pub fields: Vec<Field>,
-    /// The store that it has begun and not ended, in registers that are not atomic.
+    /// The store that it has begun and not ended, for non-atomic registers.
     pub begun: Option<(Register, u64)>,
-    /// Its stores on their way to memory, oldest first; under partial store order by register.
+    /// Its buffered stores, oldest first; under partial store order by register.
     pub buffered: Vec<(Register, u64)>,
 }
 
@@ -86,12 +86,12 @@ impl Shared {
         }
         let outcome = self.tables.outcome(step.action);
         let (line, progress) = (Some(outcome.line as usize), outcome.progress);
-        let before = Some(self.tables.face(outcome.before).place);
+        let before = Some(self.tables.facts(outcome.before).place);
         SharedAct { process, line, access: self.access(outcome), progress, before }
     }
 
     fn access(&self, outcome: &tables::Outcome) -> Access {
-        let access = self.tables.face(outcome.before).access;
+        let access = self.tables.facts(outcome.before).access;
         if outcome.ending == Ending::Beyond {
             let (register, value) = match access {
                 tables::Access::Next { into, .. } => (into, outcome.value + 1),
@@ -130,7 +130,7 @@ impl Shared {
         }
     }
 
-    /// A register with its name; one that is not there has none.
+    /// A register with its name, empty if it does not exist.
     fn named(&self, register: u32, value: u32) -> (Register, String, u64) {
         let name = self.cells.get(register as usize).map_or_else(String::new, |cell| cell.name.clone());
         (Register::new(register as usize), name, value.into())
@@ -151,8 +151,8 @@ impl Shared {
 
     fn view_process(&self, state: &[u32], process: u32, local: u32) -> ProcessView {
         let (line, fields) = self.processes.line_and_fields(local);
-        let place = self.tables.face(local).place;
-        let begun = match self.tables.face(local).access {
+        let place = self.tables.facts(local).place;
+        let begun = match self.tables.facts(local).access {
             tables::Access::Store { register, value } if self.setting.registers != RegisterModel::Atomic => {
                 Some((Register::new(register as usize), value.into()))
             }
@@ -168,7 +168,7 @@ impl Shared {
 }
 
 impl SharedAct {
-    /// What comes of it for the process, as the end of a sentence; empty if it just goes on.
+    /// Its result for the process, as the end of a sentence; empty if the process just moves on.
     #[must_use]
     pub fn then(&self) -> &'static str {
         match (self.progress, self.before) {
@@ -185,7 +185,7 @@ impl SharedAct {
 }
 
 impl Access {
-    /// In the signs of the textbook: `turn := 1`.
+    /// In the textbook's notation: `turn := 1`.
     #[must_use]
     pub fn short(&self) -> String {
         match self {
@@ -214,7 +214,7 @@ impl fmt::Display for SharedAct {
 }
 
 impl fmt::Display for Access {
-    /// What a process does, after its number.
+    /// The predicate of a sentence about the process.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Access::Load { name, value, .. } => write!(f, " reads {name} = {value}"),

@@ -1,23 +1,23 @@
-//! Stores on their way to memory, as the end of a state's word.
+//! The store buffers: the tail of a state's word.
 //!
-//! First stands for each process how many stores of it are on their way, then they follow, process by process. Under total store order
-//! they lie in the order in which they were made. Under partial store order only the order of those into the same register
-//! matters: they lie by register, so that equal states are equal words.
+//! First comes the number of buffered stores of each process, then the stores, process by process. Under
+//! total store order they are in program order. Under partial store order only the order of stores to the
+//! same register matters: they are sorted by register, so that equal states are equal words.
 
 use std::ops::Range;
 
 use super::MemoryModel;
 
-/// How stores lie in a word.
+/// The layout of stores in a word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffers {
     pub(super) model: MemoryModel,
-    /// Where they begin.
+    /// The index of the first length.
     pub(super) head: usize,
     pub(super) n: usize,
-    /// How many registers there are.
+    /// The number of registers.
     pub(super) registers: u32,
-    /// How many stores of one process there can be.
+    /// The most stores of one process.
     pub(super) capacity: usize,
 }
 
@@ -27,25 +27,25 @@ impl Buffers {
         self.model != MemoryModel::Sequential
     }
 
-    /// A store as one number.
+    /// Packs a store into one number.
     #[inline]
     pub(super) fn entry(self, register: u32, value: u32) -> u32 {
         value * self.registers + register
     }
 
-    /// The register and the value of a store.
+    /// Unpacks the register and the value of a store.
     #[inline]
     pub(super) fn store(self, entry: u32) -> (u32, u32) {
         (entry % self.registers, entry / self.registers)
     }
 
-    /// How many stores of a process are on their way.
+    /// The number of buffered stores of a process.
     #[inline]
     pub(super) fn len(self, word: &[u32], process: u32) -> usize {
         if self.are_there() { word[self.head + process as usize] as usize } else { 0 }
     }
 
-    /// Where the stores of a process lie.
+    /// The range of a process's stores in the word.
     #[inline]
     pub(super) fn range(self, word: &[u32], process: u32) -> Range<usize> {
         let lengths = &word[self.head..][..self.n];
@@ -54,7 +54,7 @@ impl Buffers {
         first..first + lengths[process as usize] as usize
     }
 
-    /// Which of all ways to memory a store takes: those on the same way stay in order.
+    /// The queue of a store: stores in one queue reach memory in order.
     pub(super) fn lane(self, process: u32, register: u32) -> u32 {
         match self.model {
             MemoryModel::PartialStoreOrder => process * self.registers + register,
@@ -62,7 +62,7 @@ impl Buffers {
         }
     }
 
-    /// What a process sees in a register: its own newest store, or else what memory has.
+    /// The value that a process reads: its own newest buffered store, or else the value in memory.
     #[inline]
     pub(super) fn see(self, word: &[u32], process: u32, register: u32) -> u32 {
         if self.are_there() {
@@ -74,7 +74,7 @@ impl Buffers {
         word[self.n + register as usize]
     }
 
-    /// Puts a store on its way; gives its place.
+    /// Buffers a store and returns its index.
     pub(super) fn put(self, word: &mut Vec<u32>, process: u32, entry: u32) -> usize {
         let range = self.range(word, process);
         let place = match self.model {
@@ -90,7 +90,7 @@ impl Buffers {
         place
     }
 
-    /// Takes a store from its place.
+    /// Removes the store at an index.
     pub(super) fn take(self, word: &mut Vec<u32>, process: u32, place: usize) -> u32 {
         word[self.head + process as usize] -= 1;
         word.remove(place)
@@ -102,7 +102,7 @@ impl Buffers {
         word.insert(place, entry);
     }
 
-    /// Whether the store at this place, of those that lie from `first` on, can reach memory next.
+    /// Whether the store at this index, of those from `first` on, can reach memory next.
     pub(super) fn is_next(self, word: &[u32], first: usize, place: usize) -> bool {
         place == first
             || self.model == MemoryModel::PartialStoreOrder

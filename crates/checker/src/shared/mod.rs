@@ -1,15 +1,16 @@
-//! The system of a program over shared memory: its processes, the registers, and what is on its way to them.
+//! The system of a shared-memory program: its processes, the registers, and the store buffers.
 //!
-//! The states of single processes get numbers as they are met. A step of the whole system looks up what comes of the number of a
-//! process's state and of the value that it loads; the program's own code runs once for each such pair.
+//! The states of single processes (locals) are interned. A step of the whole system looks up the outcome of a
+//! local and a loaded value; the program's own code runs once for each such pair.
 //!
 //! # Tickets
 //!
-//! A register that can hold any number would make the states endless, so there is a limit. A step that stores a larger value leads
-//! into one last state in which all processes are in the remainder and nothing moves. Every run that stays within the limit is there
-//! step by step, with all its choices, and no other goes on: so whatever is found wrong is wrong, and whatever holds, holds for all
-//! runs within the limit, under every fairness. The last state itself says nothing: nobody is inside in it and nobody waits.
-//! [`Shared::reached_limit`] tells whether there was such a step.
+//! An unbounded register would make the state space infinite, so there is a limit. A step that stores a
+//! larger value leads to a sink state in which all processes are in the remainder and no step is enabled.
+//! Every run within the limit is explored with all its choices, and no other continues: so every violation
+//! found is real, and every property that holds, holds for all runs within the limit, under every fairness.
+//! The sink itself violates nothing, as no process is inside or waits in it. [`Shared::reached_limit`] says
+//! whether there was such a step.
 
 mod acts;
 mod buffers;
@@ -35,7 +36,14 @@ use tables::{GONE, Tables};
 
 /// All processes of a program, and the memory that they share.
 ///
-/// A state is the numbers of the processes' states, the values of the registers, and in buffered memory the stores on their way.
+/// A state is one word of 32-bit numbers; the buffers are present only in buffered memory:
+///
+/// ```text
+/// local 0 … local n−1 │ register 0 … register r−1 │ length 0 … length n−1 │ stores of 0 │ … │ stores of n−1
+/// local      the number of an interned process state, from 1; all numbers of the sink are 0
+/// length     the number of buffered stores of a process
+/// store      value × r + register
+/// ```
 ///
 /// ```
 /// # use doorway_core::shared::{Memory, Program, Progress, Register};
@@ -72,22 +80,23 @@ pub struct Shared {
     n: usize,
     /// The lines of the program.
     lines: &'static [&'static str],
-    /// Which of them are barriers.
+    /// The lines that are barriers.
     barriers: Vec<usize>,
     processes: Box<dyn Processes>,
     tables: Tables,
     buffers: Buffers,
-    /// The state in which everything ends that went beyond the limit.
+    /// The sink state of steps beyond the limit and of broken contracts.
     beyond: Vec<u32>,
-    /// Whether a process had to wait before it could store.
+    /// Whether a process had to wait because its store buffer was full.
     is_full: AtomicBool,
 }
 
 impl Shared {
-    /// The system of a program. The program is looked at first: it must be able to load every value that its registers can hold.
+    /// The system of a program. It surveys the program first, so the program must accept every value that its
+    /// registers can hold.
     ///
     /// # Errors
-    /// If what is asked for does not go together, or not with this program.
+    /// If the setting is inconsistent or does not fit this program.
     pub fn new<P: Program>(team: &Team<P>, setting: MemorySetting) -> Result<Self, Refusal> {
         let (n, cells) = (team.n(), team.registers.clone());
         setting.check(n, &cells)?;
@@ -135,53 +144,54 @@ impl Shared {
         self.lines
     }
 
-    /// Which lines of the program are barriers: the first is barrier 1.
+    /// The lines of the program that are barriers: the first is barrier 1.
     #[must_use]
     pub fn barriers(&self) -> &[usize] {
         &self.barriers
     }
 
-    /// Whether a run went beyond [`MemorySetting::tickets`]: then what was found to hold, holds for tickets up to that.
+    /// Whether a run went beyond [`MemorySetting::tickets`]: then properties are proved only for tickets up
+    /// to that limit.
     #[must_use]
     pub fn reached_limit(&self) -> bool {
         self.tables.is_beyond
     }
 
-    /// Whether a step broke the contract: then runs were followed only up to there, and what was found to hold, holds for the others.
+    /// Whether a step broke the contract: then properties are proved only for runs without such a step.
     #[must_use]
     pub fn broke_contract(&self) -> bool {
         self.tables.is_broken
     }
 
-    /// Whether a register can hold any number, so that tickets need a limit.
+    /// Whether a register is unbounded, so that tickets need a limit.
     #[must_use]
     pub fn has_tickets(&self) -> bool {
         self.cells.iter().any(|cell| cell.values == Values::Unbounded)
     }
 
-    /// Whether the program says anything of its states that can be watched.
+    /// Whether the program has invariants.
     #[must_use]
     pub fn has_invariants(&self) -> bool {
         self.processes.have_invariants()
     }
 
-    /// Whether a process had to wait because [`MemorySetting::capacity`] stores of it were on their way: then what was found to hold,
-    /// holds for so many.
+    /// Whether a process had to wait because its buffer had [`MemorySetting::capacity`] stores: then
+    /// properties are proved only for buffers of that capacity.
     #[must_use]
     pub fn reached_capacity(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
     }
 
-    /// Every step that is possible in a state, and the state after it: to follow a script, or to let somebody choose.
+    /// Every enabled step of a state with its successor, to follow a script or to offer choices.
     pub fn enabled(&mut self, state: &[u32]) -> Vec<(Step, Vec<u32>)> {
         self.learn(state);
         let mut enabled = Vec::new();
         let known = self.steps(state, &mut |step, after| enabled.push((step, after.to_vec())));
-        debug_assert_eq!(known, Known::All, "it was learned");
+        debug_assert_eq!(known, Known::All, "the system has learned this state");
         enabled
     }
 
-    /// Whether a state is where everything ends that went beyond the limit or broke the contract.
+    /// Whether a state is the sink.
     fn is_beyond(&self, state: &[u32]) -> bool {
         state[0] == GONE
     }
@@ -211,7 +221,7 @@ impl System for Shared {
 
     fn learn(&mut self, state: &[u32]) {
         while let Err(missing) = self.try_steps(state, &mut |_, _| ()) {
-            // While a safe register is written, a read may give any value: all of them are found out at once.
+            // A read of a safe register during a write may return any value, so all are computed at once.
             let values = match self.setting.registers {
                 RegisterModel::Safe => self.tables.unknown(missing.local),
                 RegisterModel::Atomic | RegisterModel::Regular => vec![missing.value],
@@ -233,11 +243,11 @@ impl System for Shared {
     }
 
     fn phase(&self, state: &[u32], process: usize) -> Phase {
-        self.tables.face(state[process]).place.phase()
+        self.tables.facts(state[process]).place.phase()
     }
 
     fn is_past_doorway(&self, state: &[u32], process: usize) -> bool {
-        self.tables.face(state[process]).place != Place::Doorway
+        self.tables.facts(state[process]).place != Place::Doorway
     }
 
     fn flaws(&self, state: &[u32]) -> Vec<(Property, String)> {

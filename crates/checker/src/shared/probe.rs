@@ -1,10 +1,10 @@
-//! A memory that notes what a program asks of it.
+//! A memory that records a program's calls.
 
 use std::ops::Range;
 
 use doorway_core::shared::{Memory, Process, Program, Progress, Register};
 
-/// What a program asked of memory.
+/// A call to memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Call {
     Load(usize),
@@ -15,15 +15,15 @@ pub(super) enum Call {
 
 /// One step of a program.
 pub(super) struct Attempt {
-    /// The line that it carried out.
+    /// The line that it executed.
     pub(super) line: usize,
-    /// The first thing that it asked for, if anything.
+    /// Its first call, if any.
     pub(super) call: Option<Call>,
-    /// What came of it, or how it broke its contract.
+    /// Its result, or how it broke its contract.
     pub(super) progress: Result<Progress, &'static str>,
 }
 
-/// Lets a process make a step in which it loads this value: of one register, or the largest of several.
+/// Runs one step of a process in which it loads this value: that of one register, or the maximum of several.
 pub(super) fn attempt<P: Program>(process: &mut Process<P>, value: u64) -> Attempt {
     let line = process.program().line();
     let mut probe = Probe { value, call: None, calls: 0 };
@@ -37,7 +37,7 @@ pub(super) fn attempt<P: Program>(process: &mut Process<P>, value: u64) -> Attem
 }
 
 struct Probe {
-    /// What loads give.
+    /// The value of all loads.
     value: u64,
     call: Option<Call>,
     calls: usize,

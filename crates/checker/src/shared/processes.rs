@@ -11,31 +11,31 @@ use super::{MemoryModel, MemorySetting, RegisterModel};
 use crate::Property;
 use crate::intern::Interner;
 
-/// What the system asks of processes whose program it does not know.
+/// The interface to the processes, with the program's type erased.
 pub(super) trait Processes: Send + Sync {
-    /// The state of every process at the start.
+    /// The initial state of every process.
     fn start(&mut self, tables: &mut Tables) -> Vec<u32>;
 
-    /// Forgets all numbers.
+    /// Drops all interned values.
     fn restart(&mut self);
 
-    /// Finds out what comes of it if a process in this state loads this value.
+    /// Computes the outcome of loading this value in this state of a process.
     fn run(&mut self, tables: &mut Tables, local: u32, value: u32);
 
-    /// What does not hold of all that the program says of its states.
+    /// The first violated invariant of the program.
     fn flaws(&self, locals: &[u32], registers: &[u32]) -> Option<(Property, String)>;
 
-    /// Whether the program says anything of its states.
+    /// Whether the program has invariants.
     fn have_invariants(&self) -> bool;
 
-    /// The line of a process in this state, and what it keeps for itself.
+    /// The line of a process in this state, and its local variables.
     fn line_and_fields(&self, local: u32) -> (usize, Vec<Field>);
 
-    /// About how many bytes they take.
+    /// Their approximate memory in bytes.
     fn bytes(&self) -> u64;
 }
 
-/// A process, how often it will still ask, and whether it is in the middle of a store.
+/// A process with its remaining requests, and whether it is in the middle of a store.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Local<P> {
     process: Process<P>,
@@ -43,17 +43,17 @@ struct Local<P> {
     is_storing: bool,
 }
 
-/// All states of single processes that were met. Their numbers count from 1: 0 is [`GONE`].
+/// All interned states of processes. Their numbers count from 1: 0 is [`GONE`].
 pub(super) struct Population<P: Program> {
     processes: Vec<Process<P>>,
     setting: MemorySetting,
     cells: Vec<Cell>,
-    /// The lines whose barriers there are.
+    /// The lines of the active barriers.
     barriers: BTreeSet<usize>,
     locals: Interner<Local<P>>,
 }
 
-/// So many barriers that are not there are passed over at once.
+/// The most inactive barriers that are skipped in a row.
 const MOST_BARRIERS: usize = 100;
 const ONLY_BARRIERS: &str = "the program passes barriers for ever and makes no access";
 
@@ -71,7 +71,7 @@ impl<P: Program> Population<P> {
         self.locals.thing(local - 1)
     }
 
-    /// Numbers a state of a process.
+    /// Interns a state of a process.
     fn local(&mut self, tables: &mut Tables, local: Local<P>) -> u32 {
         let number = self.locals.number(local) + 1;
         if number as usize == tables.len() {
@@ -82,7 +82,7 @@ impl<P: Program> Population<P> {
         number
     }
 
-    /// What a process does next.
+    /// The next access of a process.
     fn access(&self, local: &Local<P>) -> Access {
         if local.left == 0 && local.process.place() == Place::Remainder {
             return Access::Rest;
@@ -117,14 +117,14 @@ impl<P: Program> Population<P> {
         cells.iter().map(|cell| self.setting.largest(cell)).max().unwrap_or(0)
     }
 
-    /// Whether a step was a barrier that is not there.
+    /// Whether a step was an inactive barrier.
     fn is_left_out(&self, step: &Attempt) -> bool {
         let is_there = self.setting.memory != MemoryModel::Sequential && self.barriers.contains(&step.line);
         step.call == Some(Call::Barrier) && !is_there
     }
 
-    /// Makes the next step that counts, and passes over barriers that are not there before it and after it; but being inside or
-    /// in the remainder is a state of its own.
+    /// Runs the next real step, and skips inactive barriers before and after it. It stops inside and in the
+    /// remainder, which are states of their own.
     fn advance(&self, process: &mut Process<P>, value: u64) -> Attempt {
         let mut step = attempt(process, value);
         for _ in 0..MOST_BARRIERS {
@@ -151,7 +151,7 @@ impl<P: Program> Population<P> {
         Attempt { progress: Err(ONLY_BARRIERS), ..step }
     }
 
-    /// Whether a step may be, and stays within the limit.
+    /// Whether a step keeps the contract and stays within the limit.
     fn ending(&self, step: &Attempt, value: u64) -> Ending {
         if let Err(what) = step.progress {
             return Ending::Broken(what);
@@ -165,7 +165,7 @@ impl<P: Program> Population<P> {
             Some(Call::Load(_) | Call::Next { .. }) => (cells, 0),
         };
         match self.cells.get(register) {
-            None => Ending::Broken("a step used a register that is not there"),
+            None => Ending::Broken("a step used a register that does not exist"),
             Some(cell) if value <= self.setting.largest(cell) => Ending::Goes,
             Some(cell) if cell.values == Values::Unbounded => Ending::Beyond,
             Some(_) => Ending::Broken("a step stored a value that its register cannot hold"),
@@ -173,12 +173,12 @@ impl<P: Program> Population<P> {
     }
 }
 
-/// Whether a process is inside or in the remainder after this.
+/// Whether a process is inside or in the remainder after this step.
 fn is_at_rest(progress: Progress) -> bool {
     matches!(progress, Progress::Enter | Progress::Exit)
 }
 
-/// What came of two steps that are made as one.
+/// The result of two steps merged into one.
 fn joined(earlier: Progress, later: Progress) -> Progress {
     match later {
         Progress::Step | Progress::Wait => earlier,
@@ -213,7 +213,7 @@ impl<P: Program> Processes for Population<P> {
         let before = process.clone();
         let mut step = self.advance(&mut process, value.into());
         let ending = self.ending(&step, value.into());
-        let is_storing = matches!(tables.face(local).access, Access::Begin { .. });
+        let is_storing = matches!(tables.facts(local).access, Access::Begin { .. });
         if is_storing {
             process = before;
             process.begin();
@@ -241,7 +241,7 @@ impl<P: Program> Processes for Population<P> {
     }
 
     fn bytes(&self) -> u64 {
-        // Each state stands in a list and in a table, and what it owns besides is about as much again.
+        // Each state is in a list and in a table, and owns about as much memory again.
         (self.locals.len() * (size_of::<Local<P>>() * 3 + 16)) as u64
     }
 }

@@ -1,4 +1,4 @@
-//! What kind of memory there is, and how much of a program is explored.
+//! The memory model, and how much of a program to explore.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,27 +7,28 @@ use std::str::FromStr;
 use doorway_core::Refusal;
 use doorway_core::shared::{Cell, Values};
 
-/// What is explored of a program, over which memory.
+/// How to explore a program, over which memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemorySetting {
-    /// How often each process asks, in order; `None` is again and again.
+    /// The number of requests of each process; `None` means for ever.
     pub requests: Option<Vec<u32>>,
-    /// What a load gives that overlaps a store.
+    /// What a load returns that overlaps a store.
     pub registers: RegisterModel,
     /// When a store reaches memory.
     pub memory: MemoryModel,
-    /// How many stores of one process can be on their way to memory. With more it waits before it stores, as on a machine.
+    /// The capacity of a store buffer. A process with a full buffer waits before it stores, as on a real
+    /// machine.
     pub capacity: usize,
-    /// Which barriers there are. Memory that is not buffered needs none, and they take no step there.
+    /// The active barriers. In memory without buffers they are not needed and take no step.
     pub barriers: Barriers,
-    /// The largest value of a register that can hold any. Runs that store a larger one are explored up to there.
+    /// The largest value of an unbounded register. A run ends where it would store a larger one.
     pub tickets: u32,
-    /// Whether the program's own invariants are watched, in every state.
+    /// Whether to check the program's own invariants in every state.
     pub invariants: bool,
 }
 
 impl Default for MemorySetting {
-    /// Atomic registers, sequential memory, tickets up to 4, all processes again and again.
+    /// Atomic registers, sequential memory, tickets up to 4, all processes for ever.
     fn default() -> Self {
         Self {
             requests: None,
@@ -44,16 +45,16 @@ impl Default for MemorySetting {
 impl MemorySetting {
     /// The most processes.
     pub const MOST_PROCESSES: usize = 32;
-    /// The largest value of a register: a state has so much room for it.
+    /// The largest value of a register: it fits into 16 bits of an encoded state.
     pub const LARGEST_VALUE: u32 = u16::MAX as u32 - 1;
-    /// The largest limit of tickets: what is known of each state of a process has a place for each value.
+    /// The largest limit of tickets: the tables have an entry for each value of each state of a process.
     pub const MOST_TICKETS: u32 = 1_000;
-    /// The most stores of one process on their way to memory.
+    /// The largest capacity of a store buffer.
     pub const MOST_CAPACITY: usize = 64;
-    /// A process that asks again and again.
+    /// A process that requests for ever.
     pub(super) const UNBOUNDED: u32 = u32::MAX;
 
-    /// The largest value that a register can hold here.
+    /// The largest value that a register can hold under this setting.
     pub(super) fn largest(&self, cell: &Cell) -> u64 {
         match cell.values {
             Values::UpTo(largest) => largest,
@@ -61,12 +62,12 @@ impl MemorySetting {
         }
     }
 
-    /// How often a process asks.
+    /// The number of requests of a process.
     pub(super) fn requests_of(&self, process: usize) -> u32 {
         self.requests.as_ref().map_or(Self::UNBOUNDED, |requests| requests[process])
     }
 
-    /// Whether what is asked for goes together, and with these registers of so many processes.
+    /// Checks that the setting is consistent and fits `n` processes and these registers.
     pub(super) fn check(&self, n: usize, cells: &[Cell]) -> Result<(), Refusal> {
         let most = Self::MOST_PROCESSES;
         if n == 0 || n > most {
@@ -106,16 +107,17 @@ impl MemorySetting {
     }
 }
 
-/// What a load gives that overlaps a store (L. Lamport, "On interprocess communication", Distributed Computing 1, 1986).
+/// What a load returns that overlaps a store (L. Lamport, "On interprocess communication", Distributed
+/// Computing 1, 1986).
 ///
-/// A store into a register that is not atomic takes two steps, and another process can load in between; a load takes one. If
-/// several processes store into the same register at once, the one that ends last stays.
+/// A store to a non-atomic register takes two steps, and other processes can load in between; a load takes
+/// one. If several stores to one register overlap, the one that ends last wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RegisterModel {
-    /// Nothing overlaps: loads and stores are one step each.
+    /// Loads and stores are one step each and never overlap.
     #[default]
     Atomic,
-    /// The value from before the store, or the one that is stored.
+    /// The value before the store, or the stored one.
     Regular,
     /// Any value that the register can hold.
     Safe,
@@ -125,7 +127,7 @@ impl RegisterModel {
     /// All of them, strongest first.
     pub const ALL: [RegisterModel; 3] = [RegisterModel::Atomic, RegisterModel::Regular, RegisterModel::Safe];
 
-    /// What one types.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -154,17 +156,18 @@ impl FromStr for RegisterModel {
 
 /// When a store reaches memory.
 ///
-/// Later means: by a step of its own, which is owed, so that it happens in the end. Before that only its own process sees it; a
-/// barrier can be passed when nothing of its process is on its way, and so can a maximum that is taken and stored at once. A
-/// program that serves in order should end its doorway with a barrier: a store on its way tells nobody who was first.
+/// A buffered store reaches memory by a step of its own, which fairness guarantees. Before that only its own
+/// process sees it. A process passes a barrier, or an atomic maximum and store, only when its buffer is
+/// empty. A program that serves in order should end its doorway with a barrier: other processes cannot see a
+/// buffered store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryModel {
-    /// At once.
+    /// Immediately.
     #[default]
     Sequential,
-    /// Later, in the order in which its process stored: that is how x86 processors behave.
+    /// Later, in program order, as on x86.
     TotalStoreOrder,
-    /// Later, and stores into different registers may overtake each other.
+    /// Later, and stores to different registers may overtake each other.
     PartialStoreOrder,
 }
 
@@ -173,7 +176,7 @@ impl MemoryModel {
     pub const ALL: [MemoryModel; 3] =
         [MemoryModel::Sequential, MemoryModel::TotalStoreOrder, MemoryModel::PartialStoreOrder];
 
-    /// What one types.
+    /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -199,8 +202,8 @@ impl FromStr for MemoryModel {
     }
 }
 
-/// Which barriers of a program there are: they are numbered from 1 by their lines, so that a line that is carried out at several
-/// levels is one barrier. One that is not there takes no step.
+/// The active barriers of a program. They are numbered from 1 by their lines, so that a line executed at
+/// several levels is one barrier. An inactive barrier takes no step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Barriers {
     /// All.
@@ -213,7 +216,7 @@ pub enum Barriers {
 }
 
 impl Barriers {
-    /// The lines of those that there are, of all that a program has.
+    /// The lines of the active barriers, given the lines of all barriers.
     pub(super) fn among(&self, lines: &[usize]) -> Result<BTreeSet<usize>, Refusal> {
         match self {
             Barriers::All => Ok(lines.iter().copied().collect()),
@@ -246,7 +249,7 @@ impl FromStr for Barriers {
     }
 }
 
-/// As one types it.
+/// As typed on the command line.
 impl fmt::Display for Barriers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -8,25 +8,26 @@ use super::tables::{Access, Ending};
 use super::{RegisterModel, Shared};
 use crate::{Property, Step};
 
-/// What has to be found out before a step can be made: what a process in this state does that loads this value.
+/// A missing outcome that a step needs: that of loading this value in this state of a process.
 pub(super) struct Missing {
     pub(super) local: u32,
     pub(super) value: u32,
 }
 
-/// An action with this bit is a store that reaches memory, with the number of the store; without it, it is the number of an outcome.
+/// An action with this bit is a store that reaches memory, and the rest is the packed store; without it, the
+/// action is the number of an outcome.
 pub(super) const REACHES_MEMORY: u32 = 1 << 31;
 
-/// The steps from one state, as they are made one after the other.
+/// Computes the steps from one state, one after the other.
 struct Draft<'s, V> {
     shared: &'s Shared,
-    /// The state, changed for a step and changed back after it.
+    /// The state; each step changes it in place and restores it.
     word: Vec<u32>,
     visit: &'s mut V,
 }
 
 impl Shared {
-    /// Visits every step from a state, unless something is missing for that.
+    /// Visits every step from a state, unless an outcome is missing.
     pub(super) fn try_steps(
         &self,
         state: &[u32],
@@ -46,11 +47,11 @@ impl Shared {
 }
 
 impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
-    /// Makes every step that a process in this state can make now.
+    /// Visits every enabled step of a process.
     #[inline]
     fn go(&mut self, process: u32, local: u32) -> Result<(), Missing> {
         let buffers = self.shared.buffers;
-        match self.shared.tables.face(local).access {
+        match self.shared.tables.facts(local).access {
             Access::Rest => Ok(()),
             Access::Idle | Access::Begin { .. } => self.make(process, local, 0, None),
             Access::Load { register } if self.shared.setting.registers == RegisterModel::Atomic => {
@@ -73,7 +74,7 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
         }
     }
 
-    /// Makes a step that loads this value, and puts another into a register at once.
+    /// Visits a step that loads this value and stores immediately.
     #[inline]
     fn make(
         &mut self,
@@ -100,7 +101,7 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
         Ok(())
     }
 
-    /// Loads from a register into which others may be storing: every value that can come of it is a step.
+    /// Visits a load that may overlap stores: one step per possible value.
     fn load_any(&mut self, process: u32, local: u32, register: u32) -> Result<(), Missing> {
         let (shared, n) = (self.shared, self.shared.n());
         let old = self.word[n + register as usize];
@@ -121,7 +122,7 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
         Ok(())
     }
 
-    /// Puts a store on its way to memory, if there is room.
+    /// Visits a buffered store, if the buffer has room.
     fn store_later(&mut self, process: u32, local: u32, register: u32, value: u32) -> Result<(), Missing> {
         let (shared, buffers) = (self.shared, self.shared.buffers);
         if buffers.len(&self.word, process) >= buffers.capacity {
@@ -139,7 +140,7 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
         Ok(())
     }
 
-    /// Lets the stores of a process that can reach memory do so, one at a time.
+    /// Visits the steps in which a buffered store of a process reaches memory.
     fn reach_memory(&mut self, process: u32) {
         let (buffers, n) = (self.shared.buffers, self.shared.n());
         let range = buffers.range(&self.word, process);
@@ -163,7 +164,7 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
         }
     }
 
-    /// Visits where everything ends if a step goes beyond the limit or breaks the contract.
+    /// Visits the sink and returns true if a step goes beyond the limit or breaks the contract.
     #[inline]
     fn is_over(&mut self, process: u32, number: u32) -> bool {
         if self.shared.tables.outcome(number).ending == Ending::Goes {
@@ -173,7 +174,7 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
         true
     }
 
-    /// Visits the state after a step: memory has been changed already.
+    /// Visits the successor of a step, after its change of memory.
     #[inline]
     fn visit(&mut self, process: u32, number: u32) {
         let outcome = self.shared.tables.outcome(number);
@@ -184,11 +185,11 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
 }
 
 impl Shared {
-    /// The step of a process with this outcome. To leave the remainder is nobody's duty.
+    /// The step of a process with this outcome. Fairness never forces a process to leave the remainder.
     #[inline]
     fn step(&self, process: u32, number: u32) -> Step {
         let outcome = self.tables.outcome(number);
-        let is_owed = self.tables.face(outcome.before).place != Place::Remainder;
+        let is_owed = self.tables.facts(outcome.before).place != Place::Remainder;
         let broken = match outcome.ending {
             Ending::Broken(what) => Some((Property::Invariants, what)),
             Ending::Goes | Ending::Beyond => None,
@@ -196,10 +197,10 @@ impl Shared {
         Step { process, action: number, owed: is_owed.then_some(process), lane: process, sends: 0, broken }
     }
 
-    /// The value that a process is storing into this register, if it is: in registers that are not atomic.
+    /// The value that a process is currently storing to this non-atomic register, if any.
     #[inline]
     fn stored(&self, word: &[u32], process: usize, register: u32) -> Option<u32> {
-        match self.tables.face(word[process]).access {
+        match self.tables.facts(word[process]).access {
             Access::Store { register: other, value } if other == register => Some(value),
             _ => None,
         }

@@ -1,7 +1,8 @@
-//! A look at a program before it is explored: on which lines it has barriers, and whether it takes a maximum at once.
+//! Surveys a program before its exploration: the lines of its barriers, and whether it uses the atomic
+//! maximum.
 //!
-//! Each process is stepped through all that it can do whatever it loads. These are more states of a single process than can be
-//! reached, but few; so every line is found.
+//! Each process is stepped through all values that it could load. That visits more states of a single process
+//! than are reachable, but few; so every line is found.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,23 +10,23 @@ use doorway_core::shared::{Cell, Process, Program, Values};
 
 use super::probe::{Attempt, Call, attempt};
 
-/// What was found.
+/// The result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Survey {
-    /// The lines that are barriers, in order.
+    /// The lines of the barriers, in order.
     pub(super) barriers: BTreeSet<usize>,
-    /// Whether a maximum and a store are made at once.
+    /// Whether the program uses the atomic maximum and store.
     pub(super) takes_maximum: bool,
 }
 
-/// So many states of a single process are looked at; more lines than theirs no program has.
+/// The most states of a single process that are visited; enough for every line of any program.
 const MOST_STATES: usize = 20_000;
-/// So many values of a register are tried.
+/// The largest value of a register that is tried.
 const MOST_VALUES: u64 = 64;
-/// So many tickets are enough to see all that a program does with them.
+/// The largest ticket that is tried; enough to reach every line.
 const FEW_TICKETS: u64 = 4;
 
-/// Looks at all that these processes can do.
+/// Surveys these processes.
 pub(super) fn survey<P: Program>(processes: &[Process<P>], cells: &[Cell]) -> Survey {
     let mut survey = Survey::default();
     let mut seen: HashSet<Process<P>> = processes.iter().cloned().collect();

@@ -1,26 +1,26 @@
-//! What is known of each state of a single process, by its number: all that a step of the system needs.
+//! What a step of the system needs to know of each state of a process, by its number.
 
 use doorway_core::shared::{Place, Progress};
 
-/// The state of a process of which nothing is known any more, because the run went beyond the limit or broke the contract.
+/// The state of every process in the sink, after a step beyond the limit or a broken contract.
 pub(super) const GONE: u32 = 0;
 
-/// What a step needs to know of a process's state.
+/// The facts about a process's state.
 #[derive(Clone, Copy)]
-pub(super) struct Face {
+pub(super) struct Facts {
     pub(super) place: Place,
     pub(super) access: Access,
-    /// Where what comes of it lies, for each value that it can load, and how many those are.
+    /// The first of its slots, and their number: one for each value that it can load.
     first: u32,
     values: u32,
 }
 
-/// What a process does next.
+/// The next access of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Nothing any more.
+    /// None: the process has no requests left.
     Rest,
-    /// It goes on without an access.
+    /// A step without an access.
     Idle,
     Load {
         register: u32,
@@ -29,12 +29,12 @@ pub(super) enum Access {
         register: u32,
         value: u32,
     },
-    /// It begins a store that takes time.
+    /// The start of a non-atomic store.
     Begin {
         register: u32,
         value: u32,
     },
-    /// It stores one more than the largest of some registers into one.
+    /// An atomic store of one more than the maximum of some registers.
     Next {
         first: u32,
         count: u32,
@@ -43,14 +43,14 @@ pub(super) enum Access {
     Barrier,
 }
 
-/// What comes of a step of a single process.
+/// The outcome of a step of a single process.
 #[derive(Clone, Copy)]
 pub(super) struct Outcome {
     /// The state of the process before it.
     pub(super) before: u32,
-    /// What was loaded, if anything.
+    /// The loaded value, or 0.
     pub(super) value: u32,
-    /// The line that was carried out.
+    /// The executed line.
     pub(super) line: u32,
     /// The state of the process afterwards.
     pub(super) after: u32,
@@ -58,21 +58,21 @@ pub(super) struct Outcome {
     pub(super) ending: Ending,
 }
 
-/// Whether a step leads anywhere.
+/// Where a step leads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// It does.
+    /// To a normal successor.
     Goes,
-    /// It stores a value beyond the limit.
+    /// To the sink: it stores a value beyond the limit.
     Beyond,
-    /// It breaks the contract.
+    /// To the sink: it breaks the contract.
     Broken(&'static str),
 }
 
-/// All that was met.
+/// All facts computed so far.
 pub(super) struct Tables {
-    faces: Vec<Face>,
-    /// The number of the outcome of each state with each value that it can load.
+    facts: Vec<Facts>,
+    /// The outcome of each state with each value that it can load.
     slots: Vec<u32>,
     outcomes: Vec<Outcome>,
     /// Whether a step went beyond the limit.
@@ -81,14 +81,14 @@ pub(super) struct Tables {
     pub(super) is_broken: bool,
 }
 
-/// In a slot: not known yet.
+/// A slot whose outcome is not computed yet.
 const UNKNOWN: u32 = u32::MAX;
 
 impl Default for Tables {
     fn default() -> Self {
-        let gone = Face { place: Place::Remainder, access: Access::Rest, first: 0, values: 0 };
+        let gone = Facts { place: Place::Remainder, access: Access::Rest, first: 0, values: 0 };
         Self {
-            faces: vec![gone],
+            facts: vec![gone],
             slots: Vec::new(),
             outcomes: Vec::new(),
             is_beyond: false,
@@ -99,25 +99,25 @@ impl Default for Tables {
 
 impl Tables {
     #[inline]
-    pub(super) fn face(&self, local: u32) -> &Face {
-        &self.faces[local as usize]
+    pub(super) fn facts(&self, local: u32) -> &Facts {
+        &self.facts[local as usize]
     }
 
-    /// How many states of single processes are known.
+    /// The number of interned states.
     pub(super) fn len(&self) -> usize {
-        self.faces.len()
+        self.facts.len()
     }
 
-    /// What comes of it if a process in this state loads this value; 0 if it loads nothing.
+    /// The outcome if a process in this state loads this value; the value is 0 if it loads nothing.
     #[inline]
     pub(super) fn find(&self, local: u32, value: u32) -> Option<u32> {
-        let number = self.slots[self.face(local).first as usize + value as usize];
+        let number = self.slots[self.facts(local).first as usize + value as usize];
         (number != UNKNOWN).then_some(number)
     }
 
-    /// The values that a process in this state can load and of which nothing is known yet.
+    /// The values that a process in this state can load and whose outcome is not computed yet.
     pub(super) fn unknown(&self, local: u32) -> Vec<u32> {
-        (0..self.face(local).values).filter(|value| self.find(local, *value).is_none()).collect()
+        (0..self.facts(local).values).filter(|value| self.find(local, *value).is_none()).collect()
     }
 
     #[inline]
@@ -125,16 +125,16 @@ impl Tables {
         &self.outcomes[number as usize]
     }
 
-    /// Takes in a state of a process that can load values up to `largest`.
+    /// Adds a state of a process that can load values up to `largest`.
     pub(super) fn push(&mut self, place: Place, access: Access, largest: u64) {
         let first = self.slots.len() as u32;
         self.slots.resize(self.slots.len() + largest as usize + 1, UNKNOWN);
-        self.faces.push(Face { place, access, first, values: largest as u32 + 1 });
+        self.facts.push(Facts { place, access, first, values: largest as u32 + 1 });
     }
 
-    /// Takes in what comes of a step.
+    /// Adds the outcome of a step.
     pub(super) fn insert(&mut self, outcome: Outcome) {
-        let slot = self.face(outcome.before).first as usize + outcome.value as usize;
+        let slot = self.facts(outcome.before).first as usize + outcome.value as usize;
         self.slots[slot] = self.outcomes.len() as u32;
         self.is_beyond |= outcome.ending == Ending::Beyond;
         self.is_broken |= matches!(outcome.ending, Ending::Broken(_));
@@ -142,7 +142,7 @@ impl Tables {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let faces = self.faces.capacity() * size_of::<Face>();
-        (faces + self.slots.capacity() * 4 + self.outcomes.capacity() * size_of::<Outcome>()) as u64
+        let facts = self.facts.capacity() * size_of::<Facts>();
+        (facts + self.slots.capacity() * 4 + self.outcomes.capacity() * size_of::<Outcome>()) as u64
     }
 }

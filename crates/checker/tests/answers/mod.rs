@@ -1,18 +1,18 @@
-//! What tests ask of an exploration.
+//! Shorthands for the results of an exploration.
 
 use doorway_checker::{Exploration, Property, Violation};
 
-/// How many states and transitions there are.
+/// The numbers of states and transitions.
 pub fn size(found: &Exploration) -> (u64, u64) {
     (found.states, found.transitions)
 }
 
-/// The run against a property.
+/// The counterexample to a property.
 pub fn against(found: &Exploration, property: Property) -> Option<&Violation> {
     found.violations.iter().find(|violation| violation.property == property)
 }
 
-/// The properties that do not hold, in the order in which they are told.
+/// The violated properties, in order.
 pub fn broken(found: &Exploration) -> Vec<Property> {
     let mut broken: Vec<Property> = found.violations.iter().map(|violation| violation.property).collect();
     broken.sort_unstable();
@@ -20,7 +20,7 @@ pub fn broken(found: &Exploration) -> Vec<Property> {
     broken
 }
 
-/// How often one can be overtaken; `None` if there is no bound.
+/// The largest number of overtakings; `None` if there is no bound.
 pub fn worst(found: &Exploration) -> Option<u32> {
-    found.waiting.as_ref().expect("it was asked for").worst()
+    found.waiting.as_ref().expect("the analysis was requested").worst()
 }

@@ -2,10 +2,10 @@
 //!
 //! L. Lamport, "A new solution of Dijkstra's concurrent programming problem", CACM 17(8), 1974.
 //!
-//! The store of `choosing` leaves the remainder. Then the numbers of all are read, one a step, the own included; the ticket is
-//! stored, or, if it would be above the limit, the process gives up and takes `choosing` back in that same step. Then it waits
-//! for each in turn, itself included, first for `choosing`, then for the number; such a wait is no step until it is over.
-//! To be inside is a step, and so is the store that ends it.
+//! A process leaves the remainder by setting `choosing`. Then it reads the numbers of all, itself included,
+//! one per step, and stores its ticket; if the ticket would exceed the limit, it gives up and clears
+//! `choosing` in that same step. Then it waits for each in turn, itself included, first for `choosing`, then
+//! for the number; a failed test is no step. Being inside is a step, and so is the store that ends it.
 
 use doorway_core::Phase;
 
@@ -21,24 +21,24 @@ const REMAINDER: u32 = 0;
 const STORED_NUMBER: u32 = 1;
 const INSIDE: u32 = 2;
 const LEAVING: u32 = 3;
-/// From here on: what a process does next with which other one, and the largest number that it has read.
+/// Lines that also encode another process and the largest number read so far.
 const AWAITS_CHOOSING: u32 = 4;
 const AWAITS_NUMBER: u32 = 5;
 const READS: u32 = 6;
 
-/// A line: what, with whom, and the largest number so far.
+/// Packs a line: the kind, the other process, and the largest number read so far.
 fn line(what: u32, other: usize, most: u32) -> u32 {
     what + 8 * (other as u32 + 16 * most)
 }
 
 impl Bakery {
-    /// Whether a process goes before another: it has a ticket, and a smaller one.
+    /// Whether `other` goes before `me`: it has a ticket, and a smaller one.
     fn goes_before(&self, other: usize, me: usize, registers: &[u32]) -> bool {
         let ticket = |process: usize| (registers[self.processes + process], process);
         ticket(other).0 > 0 && ticket(other) < ticket(me)
     }
 
-    /// Reads a number, or stores the ticket when all are read.
+    /// Reads the next number, or stores the ticket after the last.
     fn choose(&self, me: usize, other: usize, most: u32, registers: &mut [u32]) -> u32 {
         if other < self.processes {
             return line(READS, other + 1, most.max(registers[self.processes + other]));
@@ -57,7 +57,7 @@ impl Program for Bakery {
         self.processes
     }
 
-    /// Who is choosing, then the numbers.
+    /// `choosing` of each process, then the numbers.
     fn registers(&self) -> Vec<u32> {
         vec![0; 2 * self.processes]
     }
@@ -94,7 +94,7 @@ impl Program for Bakery {
         }
     }
 
-    /// The doorway ends when `choosing` is taken back.
+    /// The doorway ends when `choosing` is cleared.
     fn is_past_doorway(&self, at: u32) -> bool {
         matches!(at % 8, AWAITS_CHOOSING | AWAITS_NUMBER)
     }
@@ -109,20 +109,21 @@ mod tests {
     use crate::{against, broken, explored, progress, size, worst};
 
     #[test]
-    fn three_with_tickets_up_to_four_have_29_171_states_and_serve_in_order() {
+    fn three_processes_have_29_171_states_and_enter_in_order() {
         let found = explored(&mut Registers(Bakery { processes: 3, limit: 4 }), Fairness::Strong);
         assert_eq!(size(&found), (29_171, 74_669));
         assert_eq!(broken(&found), []);
         assert_eq!(worst(&found), Some(0));
     }
 
-    /// Whoever waits until another has chosen may go on only now and then while that one chooses and gives up again and again.
+    /// A process that waits for another's `choosing` is enabled only now and then while that one chooses and
+    /// gives up again and again.
     #[test]
-    fn as_tickets_have_a_limit_and_waits_are_no_steps_progress_needs_strong_fairness() {
+    fn with_a_ticket_limit_progress_needs_strong_fairness() {
         let found = explored(&mut Registers(Bakery { processes: 3, limit: 4 }), Fairness::Weak);
         assert_eq!(progress(&found), (Some(Fairness::Strong), vec![Some(Fairness::Strong); 3]));
-        let vain = against(&found, Property::DeadlockFreedom).expect("all go round, nobody enters");
-        let round = &vain.steps[vain.loop_start.expect("it is a run without end")..];
+        let vain = against(&found, Property::DeadlockFreedom).expect("a livelock");
+        let round = &vain.steps[vain.loop_start.expect("an infinite run")..];
         let gives_up = |step: &Step| step.action == line(READS, 3, 4);
         assert!(round.iter().any(gives_up), "{round:?}");
     }

@@ -2,27 +2,28 @@
 //!
 //! L. Lamport, "Time, clocks, and the ordering of events in a distributed system", CACM 21(7), 1978.
 //!
-//! Clocks begin at 1. A request is stamped with the clock as it is, which only moves past the stamps of requests that arrive.
-//! Whoever has an ACK of everybody, and the oldest request that it knows of, may enter; to enter is a step of its own. There is a
-//! FIFO channel from each node to each other one.
+//! Clocks start at 1. A request is stamped with the current clock, which advances only past the stamps of
+//! requests that arrive. A node with an ACK of every other node and the oldest request that it knows may
+//! enter; entering is a step of its own. There is a FIFO channel between every two nodes in each direction.
 
 use doorway_checker::{Known, Step, System};
 use doorway_core::Phase;
 
 pub struct Lamport {
     pub nodes: usize,
-    /// How often each node asks.
+    /// The number of requests of each node.
     pub requests: u32,
 }
 
 const ACK: u32 = 1;
 const RELEASE: u32 = 2;
-/// A REQUEST is this and its stamp.
+/// A REQUEST is this plus its stamp.
 const REQUEST: u32 = 2;
-/// A channel is a number whose digits to this base are messages, the next one to arrive lowest.
+/// A channel is a number whose digits in this base are messages; the lowest arrives next.
 const BASE: u32 = 64;
 
-/// Where the numbers of a node are, from its place on: then the stamps of all requests that it knows of, 0 for none.
+/// The offsets of a node's numbers in its part of the word; from [`STAMPS`] on the stamps of all requests
+/// that it knows, 0 for none.
 const CLOCK: usize = 0;
 const ACKED: usize = 1;
 const IS_INSIDE: usize = 2;
@@ -63,7 +64,7 @@ impl Lamport {
         word[self.local(me) + ACKED] == (1 << self.nodes) - 1 && is_oldest
     }
 
-    /// What a node does by itself, if there is something, and whether it is owed.
+    /// Takes the node's own step, if it has one; returns whether fairness applies to it.
     fn act(&self, word: &mut [u32], me: usize) -> Option<bool> {
         let (local, mine) = (self.local(me), self.stamp(me, me));
         if word[local + IS_INSIDE] == 1 {
@@ -83,7 +84,7 @@ impl Lamport {
         }
     }
 
-    /// Takes the next message of a channel, if there is one.
+    /// Delivers the next message of a channel, if there is one.
     fn arrive(&self, word: &mut [u32], from: usize, me: usize) -> Option<u32> {
         let channel = self.channel(from, me);
         let message = word[channel] % BASE;

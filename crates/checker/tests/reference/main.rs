@@ -1,8 +1,8 @@
-//! Small systems whose numbers of states are known from five independent engines, and small systems that are wrong.
+//! Small systems whose state counts are known from five independent checkers, and small faulty systems.
 //!
-//! Each is written from the textbook's page, apart from the catalog and straight against the public trait [`System`], so that an
-//! error of the engine and an error of the algorithms' own machinery cannot hide behind each other. That every verdict about
-//! liveness can come out either way is shown by the [`spin_locks`] and the [`mistakes`].
+//! Each is written from the textbook, independently of the catalog and directly against the public trait
+//! [`System`], so that errors of the checker and of the algorithms cannot mask each other. The [`spin_locks`]
+//! and the [`mistakes`] show that every liveness verdict can come out either way.
 //!
 //! [`System`]: doorway_checker::System
 
@@ -20,16 +20,16 @@ mod tournament;
 use answers::{against, broken, size, worst};
 use doorway_checker::{Exploration, Fairness, Runs, Search, System, explore};
 
-/// Explores all of a system and asks all about its runs; runs against progress are looked for under this fairness.
+/// Explores a whole system with all analyses; counterexamples to progress are searched under this fairness.
 fn explored(system: &mut impl System, fairness: Fairness) -> Exploration {
     let runs = Runs { progress: Some(Some(fairness)), waiting: true, messages: false };
     let found = explore(system, &Search { runs, ..Search::default() }, &mut |_| ());
-    assert!(found.is_complete, "it is finite and small");
+    assert!(found.is_complete, "a small finite system");
     found
 }
 
-/// Under which fairness somebody enters, and under which each process does.
+/// The fairness under which some process enters, and under which each does.
 fn progress(found: &Exploration) -> (Option<Fairness>, Vec<Option<Fairness>>) {
-    let progress = found.progress.as_ref().expect("it was asked for");
-    (progress.somebody, progress.each.clone())
+    let progress = found.progress.as_ref().expect("the analysis was requested");
+    (progress.any, progress.each.clone())
 }

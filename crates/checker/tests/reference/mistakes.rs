@@ -1,17 +1,17 @@
-//! Locks of two processes that are wrong, each in one way.
+//! Faulty locks for two processes, each with one mistake.
 
 use doorway_core::Phase;
 
 use crate::registers::Program;
 
-/// What is wrong.
+/// The mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// The test of the rival's flag comes before the store of the own.
+    /// A process tests the rival's flag before it sets its own.
     TestThenSet,
     /// Peterson's algorithm without the turn, each test a step.
     NoTurn,
-    /// The same, but a process that cannot go on makes no step.
+    /// The same, but a failed test is no step.
     NoTurnAndStill,
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use crate::{against, explored, progress};
 
     #[test]
-    fn a_test_before_the_store_lets_two_in_after_six_steps() {
+    fn a_test_before_the_store_breaks_exclusion_in_six_steps() {
         let found = explored(&mut Registers(Mistake::TestThenSet), Fairness::Strong);
         let run = against(&found, Property::MutualExclusion).expect("both are inside");
         assert_eq!((run.steps.len(), run.loop_start), (6, None));
@@ -77,19 +77,19 @@ mod tests {
     }
 
     #[test]
-    fn without_the_turn_both_test_in_vain_for_ever() {
+    fn without_the_turn_both_processes_livelock() {
         let found = explored(&mut Registers(Mistake::NoTurn), Fairness::Strong);
         assert!(against(&found, Property::MutualExclusion).is_none());
         assert_eq!(progress(&found), (None, vec![None; 2]));
-        let run = against(&found, Property::DeadlockFreedom).expect("nobody enters");
+        let run = against(&found, Property::DeadlockFreedom).expect("no process enters");
         assert_eq!((run.steps.len(), run.loop_start), (6, Some(4)));
     }
 
     #[test]
-    fn without_the_turn_both_stand_still_if_a_failed_test_is_no_step() {
+    fn without_the_turn_both_deadlock_if_failed_tests_are_no_steps() {
         let found = explored(&mut Registers(Mistake::NoTurnAndStill), Fairness::Strong);
         assert_eq!(progress(&found), (None, vec![None; 2]));
-        let run = against(&found, Property::DeadlockFreedom).expect("nobody enters");
+        let run = against(&found, Property::DeadlockFreedom).expect("no process enters");
         assert_eq!((run.steps.len(), run.loop_start), (4, None));
         assert_eq!(run.waiting, [0, 1]);
     }

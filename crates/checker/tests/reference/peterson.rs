@@ -1,4 +1,5 @@
-//! What is decided about Peterson's algorithm and its tournament. The model is apart, as the bench shares it.
+//! The properties of Peterson's algorithm and its tournament. The model has its own file, because the bench
+//! shares it.
 
 use doorway_checker::{Fairness, Property};
 use doorway_core::Phase;
@@ -8,17 +9,17 @@ use crate::tournament::Tournament;
 use crate::{against, broken, explored, progress, size, worst};
 
 #[test]
-fn peterson_has_58_states_and_serves_in_the_order_of_the_turns() {
+fn peterson_has_58_states_and_is_fifo() {
     let found = explored(&mut Registers(Tournament { levels: 1 }), Fairness::Weak);
     assert_eq!(size(&found), (58, 116));
     assert_eq!(broken(&found), []);
     assert_eq!(worst(&found), Some(0));
 }
 
-/// The line of the store of the first flag.
+/// The line that sets the first flag.
 const STORES_FIRST_FLAG: u32 = 1;
 
-/// The same with a doorway that ends with the store of the first flag.
+/// The tournament with a doorway that ends once the first flag is set.
 struct ShortDoorway(Tournament);
 
 impl Program for ShortDoorway {
@@ -44,7 +45,7 @@ impl Program for ShortDoorway {
 }
 
 #[test]
-fn whoever_has_only_stored_its_flag_is_overtaken_once_at_most() {
+fn a_process_that_only_set_its_flag_is_overtaken_at_most_once() {
     let found = explored(&mut Registers(ShortDoorway(Tournament { levels: 1 })), Fairness::Weak);
     assert_eq!(size(&found), (58, 116));
     assert_eq!(broken(&found), [Property::Fifo]);
@@ -52,16 +53,17 @@ fn whoever_has_only_stored_its_flag_is_overtaken_once_at_most() {
 }
 
 #[test]
-fn peterson_starves_nobody_if_every_process_goes_on_and_anybody_if_not() {
+fn peterson_needs_weak_fairness_against_starvation() {
     let found = explored(&mut Registers(Tournament { levels: 1 }), Fairness::None);
     assert_eq!(progress(&found), (Some(Fairness::Weak), vec![Some(Fairness::Weak); 2]));
-    let starved = against(&found, Property::StarvationFreedom).expect("the other's tests go on for ever");
-    let round = &starved.steps[starved.loop_start.expect("it is a run without end")..];
+    let starved =
+        against(&found, Property::StarvationFreedom).expect("without fairness only the other process runs");
+    let round = &starved.steps[starved.loop_start.expect("an infinite run")..];
     assert!(round.iter().all(|step| step.process == round[0].process), "{round:?}");
 }
 
 #[test]
-fn a_tournament_of_four_has_16_288_states_and_starves_nobody_under_weak_fairness() {
+fn a_tournament_of_four_has_no_starvation_under_weak_fairness() {
     let found = explored(&mut Registers(Tournament { levels: 2 }), Fairness::Weak);
     assert_eq!(size(&found), (16_288, 65_152));
     assert_eq!(progress(&found), (Some(Fairness::Weak), vec![Some(Fairness::Weak); 4]));
@@ -71,7 +73,7 @@ fn a_tournament_of_four_has_16_288_states_and_starves_nobody_under_weak_fairness
 fn a_tournament_of_four_has_no_bound_on_waiting() {
     let found = explored(&mut Registers(Tournament { levels: 2 }), Fairness::Weak);
     assert_eq!(broken(&found), [Property::Fifo, Property::BoundedWaiting]);
-    let bounds = found.waiting.as_ref().expect("it was asked for").bounds.clone();
+    let bounds = found.waiting.as_ref().expect("the analysis was requested").bounds.clone();
     assert_eq!(bounds[0], [Some(0), Some(0), None, None]);
     let endless = against(&found, Property::BoundedWaiting).expect("there is no bound");
     assert!(endless.loop_start.is_some());

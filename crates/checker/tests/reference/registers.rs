@@ -1,28 +1,28 @@
-//! Processes that share registers: each makes one access a step.
+//! Processes that share registers: each makes one access per step.
 
 use doorway_checker::{Known, Step, System};
 use doorway_core::Phase;
 
-/// What all processes do; a process is told apart by its number alone.
+/// The program of all processes; they differ only by their numbers.
 pub trait Program: Sync {
-    /// How many processes there are.
+    /// The number of processes.
     fn processes(&self) -> usize;
 
-    /// What the registers hold at the beginning.
+    /// The initial values of the registers.
     fn registers(&self) -> Vec<u32>;
 
-    /// Makes the next step of a process that stands at a line, and says at which line it stands then. `None` if it cannot make
-    /// one now. Line 0 is the remainder: to leave it is nobody's duty.
+    /// Runs the next step of a process at a line and returns its next line; `None` if it has no enabled step.
+    /// Line 0 is the remainder: fairness never forces a process to leave it.
     fn step(&self, me: usize, line: u32, registers: &mut [u32]) -> Option<u32>;
 
-    /// Where a process at a line stands.
+    /// The phase of a process at a line.
     fn phase(&self, line: u32) -> Phase;
 
-    /// Whether a process at a line at which it waits is past its doorway.
+    /// Whether a process that waits at a line is past its doorway.
     fn is_past_doorway(&self, line: u32) -> bool;
 }
 
-/// The lines at which the processes stand, then the registers.
+/// The system of a program. Its word is the lines of the processes, then the registers.
 pub struct Registers<P>(pub P);
 
 impl<P: Program> System for Registers<P> {

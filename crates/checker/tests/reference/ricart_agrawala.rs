@@ -2,15 +2,16 @@
 //!
 //! G. Ricart, A. K. Agrawala, "An optimal algorithm for mutual exclusion in computer networks", CACM 24(1), 1981.
 //!
-//! A request is sent to all in one step, with a stamp one above the highest number seen, which it then is itself. A REPLY says
-//! nothing; the last one lets its receiver in. What is in flight is a set. The stamp is cleared on leaving.
+//! A request is sent to all in one step, with a stamp one above the highest number seen, which it then
+//! becomes. A REPLY carries nothing; the receiver of the last one enters. The messages in flight are
+//! unordered. A release clears the stamp.
 
 use doorway_checker::{Known, Step, System};
 use doorway_core::Phase;
 
 pub struct RicartAgrawala {
     pub nodes: usize,
-    /// How often each node asks.
+    /// The number of requests of each node.
     pub requests: u32,
 }
 
@@ -29,10 +30,10 @@ struct Local {
     left: u32,
 }
 
-/// The numbers of a node in a word.
+/// The count of a node's numbers in a word.
 const LOCAL: usize = 6;
 
-/// A message: 0 is a REPLY, other numbers are stamps of a REQUEST.
+/// A message: stamp 0 is a REPLY, any other stamp a REQUEST.
 #[derive(Clone, Copy)]
 struct Message {
     from: u32,
@@ -50,7 +51,7 @@ impl Message {
     }
 }
 
-/// A state that can be changed.
+/// A decoded state.
 struct State {
     locals: Vec<Local>,
     flying: Vec<u32>,
@@ -81,7 +82,7 @@ impl State {
         (1 << self.locals.len()) - 1 - (1 << me)
     }
 
-    /// Sends the same to all of a mask; 0 is a REPLY.
+    /// Sends a message to all nodes of a mask; stamp 0 is a REPLY.
     fn send(&mut self, from: u32, mask: u32, stamp: u32) {
         let to = (0..self.locals.len() as u32).filter(|to| mask >> to & 1 == 1);
         self.flying.extend(to.map(|to| Message { from, to, stamp }.pack()));
@@ -120,7 +121,7 @@ impl State {
     }
 }
 
-/// The action of asking or leaving; other actions are messages.
+/// The action of a request or a release; other actions are messages.
 const OWN: u32 = u32::MAX;
 
 impl System for RicartAgrawala {

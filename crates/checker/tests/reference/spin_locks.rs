@@ -1,5 +1,5 @@
-//! A lock that is one register, taken by one indivisible test-and-set: what it needs of a scheduler depends on whether a test
-//! that fails is a step.
+//! A test-and-set lock on one register. The fairness that it needs depends on whether a failed test is a
+//! step.
 
 use doorway_core::Phase;
 
@@ -7,8 +7,8 @@ use crate::registers::Program;
 
 /// Two processes and one register.
 pub struct SpinLock {
-    /// Whether a test that fails is a step: then a process that starves makes steps for ever, and no fairness helps it. If not, it
-    /// can go on whenever the lock is free, again and again, and strong fairness makes it.
+    /// Whether a failed test is a step: then a starving process takes steps for ever, and no fairness helps
+    /// it. If not, its step is enabled whenever the lock is free, and strong fairness lets it enter.
     pub tests_are_steps: bool,
 }
 
@@ -62,17 +62,17 @@ mod tests {
     use crate::{against, broken, explored, progress, worst};
 
     #[test]
-    fn with_tests_that_are_steps_one_starves_whatever_the_scheduler_grants() {
+    fn if_failed_tests_are_steps_no_fairness_prevents_starvation() {
         let found = explored(&mut Registers(SpinLock { tests_are_steps: true }), Fairness::Strong);
         assert_eq!(progress(&found), (Some(Fairness::Weak), vec![None; 2]));
         let starved = against(&found, Property::StarvationFreedom).expect("it starves");
-        let round = &starved.steps[starved.loop_start.expect("it is a run without end")..];
+        let round = &starved.steps[starved.loop_start.expect("an infinite run")..];
         let makes_steps = |process| round.iter().any(|step| step.process == process);
-        assert!(makes_steps(0) && makes_steps(1), "a fair run lets both go on: {round:?}");
+        assert!(makes_steps(0) && makes_steps(1), "both processes step in a fair run: {round:?}");
     }
 
     #[test]
-    fn with_tests_that_are_waits_strong_fairness_is_needed_and_enough() {
+    fn if_failed_tests_are_no_steps_strong_fairness_is_needed() {
         let mut lock = Registers(SpinLock { tests_are_steps: false });
         let found = explored(&mut lock, Fairness::Strong);
         assert_eq!(progress(&found), (Some(Fairness::None), vec![Some(Fairness::Strong); 2]));

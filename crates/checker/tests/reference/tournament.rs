@@ -3,9 +3,10 @@
 //! G. L. Peterson, "Myths about the mutual exclusion problem", Information Processing Letters 12(3), 1981; G. L. Peterson,
 //! M. J. Fischer, "Economical solutions for the critical section problem in a distributed system", STOC 1977.
 //!
-//! A process leaves its remainder, then at each level stores its flag, stores the turn, and reads the rival's flag and the turn
-//! in turns until one of them lets it go on; it is inside; it takes its flags back, root first. All these are steps of their
-//! own, so a process can always make exactly one, and a test that fails is the step to the other test.
+//! A process leaves its remainder; at each level it sets its flag, sets the turn, and alternately reads the
+//! rival's flag and the turn until one of them lets it pass; it is inside; it clears its flags, root first.
+//! Each of these is a step, so exactly one step of a process is enabled at any time, and a failed test is the
+//! step to the other test.
 
 use doorway_core::Phase;
 
@@ -13,12 +14,12 @@ use crate::registers::Program;
 
 /// A tournament of 2^levels processes: Peterson's algorithm if there is one level.
 pub struct Tournament {
-    /// How many rivals a process meets.
+    /// The number of rivals of a process.
     pub levels: u32,
 }
 
 const REMAINDER: u32 = 0;
-/// At each level there are these four lines, level after level.
+/// The four lines of each level.
 const STORE_FLAG: u32 = 0;
 const STORE_TURN: u32 = 1;
 const READ_FLAG: u32 = 2;
@@ -33,12 +34,13 @@ impl Tournament {
         line(self.levels, 0)
     }
 
-    /// The line at which the flag of a level is taken back; that of the root comes right after the inside.
+    /// The line that clears the flag of a level; the root's comes right after the critical section.
     fn leaving(&self, level: u32) -> u32 {
         self.inside() + self.levels - level
     }
 
-    /// The registers of the node that a process meets at a level: its own flag, the rival's, and the turn; and its side.
+    /// The registers of the tree node of a process at a level: its own flag, the rival's, and the turn; and
+    /// its side.
     fn meeting(&self, me: usize, level: u32) -> (usize, usize, usize, u32) {
         let place = (1 << self.levels) + me;
         let (node, side) = ((place >> (level + 1)) - 1, place >> level & 1);
@@ -95,7 +97,7 @@ impl Program for Tournament {
         }
     }
 
-    /// The doorway ends with the store of the first turn.
+    /// The doorway ends once the first turn is set.
     fn is_past_doorway(&self, at: u32) -> bool {
         at >= line(0, READ_FLAG)
     }

@@ -1,4 +1,4 @@
-//! Lamport's bakery, and the simple one whose maximum is taken at once.
+//! Lamport's bakery, and the simple one with an atomic maximum.
 //!
 //! L. Lamport, "A new solution of Dijkstra's concurrent programming problem", CACM 17(8), 1974.
 
@@ -15,7 +15,7 @@ pub struct Bakery {
     n: usize,
     is_simple: bool,
     line: usize,
-    /// The other process in question, and the largest number so far or the ticket.
+    /// The other process of the current loop. `ticket` is the largest number read so far, then the ticket.
     other: usize,
     ticket: u64,
 }
@@ -44,7 +44,7 @@ impl Bakery {
         Register::new(self.n + process)
     }
 
-    /// Waits for the next one; it is inside when there is none.
+    /// Moves on to the next process; enters if there is none.
     fn next(&mut self, first: usize) -> Option<Progress> {
         self.other = (first..self.n).find(|other| *other != self.me).unwrap_or(self.n);
         self.line = if self.is_simple { 6 } else { 5 };
@@ -125,8 +125,8 @@ impl Program for Bakery {
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[
-            Invariant { name: "whoever is inside has the smallest ticket", holds: has_smallest_ticket },
-            Invariant { name: "nobody has ticket 3", holds: |snapshot| !snapshot.registers.contains(&3) },
+            Invariant { name: "the process inside has the smallest ticket", holds: has_smallest_ticket },
+            Invariant { name: "no process has ticket 3", holds: |snapshot| !snapshot.registers.contains(&3) },
         ]
     }
 }

@@ -1,4 +1,4 @@
-//! What is refused, and programs that do not keep their contract.
+//! Refused settings, and programs that break their contract.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::bakery::Bakery;
 use crate::peterson::Peterson;
 use crate::{against, broken, explored, progress, size, system};
 
-/// Something that a program must not do, or that no program should.
+/// A fault of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 enum Fault {
     TwoAccesses,
@@ -23,7 +23,7 @@ enum Fault {
     OnlyBarriers,
 }
 
-/// A process that goes in as soon as it asks, but for its fault.
+/// A process that enters at once, except for its fault.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Faulty {
     fault: Fault,
@@ -78,13 +78,13 @@ fn faulty(fault: Fault) -> Team<Faulty> {
 }
 
 #[test]
-fn a_program_that_breaks_its_contract_is_found_by_a_shortest_run() {
+fn a_broken_contract_is_found_by_a_shortest_run() {
     let faults = [
         (Fault::TwoAccesses, 2, "a step made more than one access to memory"),
         (Fault::NoAccess, 2, "a step made no access to memory"),
         (Fault::EntersInside, 2, "the program entered when it was not waiting"),
         (Fault::StoresTooMuch, 2, "a step stored a value that its register cannot hold"),
-        (Fault::UsesNoRegister, 2, "a step used a register that is not there"),
+        (Fault::UsesNoRegister, 2, "a step used a register that does not exist"),
         (Fault::OnlyBarriers, 1, "the program passes barriers for ever and makes no access"),
     ];
     for (fault, steps, what) in faults {
@@ -93,19 +93,19 @@ fn a_program_that_breaks_its_contract_is_found_by_a_shortest_run() {
         assert_eq!(broken(&found), [Property::Invariants], "{fault:?}");
         let run = &found.violations[0];
         assert_eq!((run.steps.len(), run.what.as_str()), (steps, what), "{fault:?}");
-        assert!(!system.reached_limit(), "a broken contract is no limit");
+        assert!(!system.reached_limit(), "the limit was not reached");
     }
 }
 
 #[test]
-fn a_program_that_never_enters_keeps_its_contract_and_is_not_free_of_deadlock() {
+fn a_program_that_never_enters_violates_deadlock_freedom() {
     let found = explored(&mut system(&faulty(Fault::NeverEnters), &MemorySetting::default()));
     assert_eq!(progress(&found), (None, None));
     assert_eq!(broken(&found), [Property::DeadlockFreedom, Property::StarvationFreedom]);
     assert_eq!(against(&found, Property::DeadlockFreedom).and_then(|run| run.loop_start), Some(1));
 }
 
-/// A process with barriers wherever one could stand.
+/// A process with barriers at every possible place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Fenced {
     line: usize,
@@ -135,7 +135,7 @@ impl Program for Fenced {
 }
 
 #[test]
-fn a_barrier_that_is_not_there_takes_no_step_wherever_it_stands() {
+fn an_inactive_barrier_takes_no_step() {
     let (sequential, tso) = (MemoryModel::Sequential, MemoryModel::TotalStoreOrder);
     let only = |numbers: &[usize]| Barriers::Only(numbers.iter().copied().collect());
     let sizes = [
@@ -154,7 +154,7 @@ fn a_barrier_that_is_not_there_takes_no_step_wherever_it_stands() {
 }
 
 #[test]
-fn what_comes_of_a_barrier_that_is_not_there_comes_of_the_step_beside_it() {
+fn the_result_of_an_inactive_barrier_joins_its_neighbour() {
     let first = |numbers: &[usize]| {
         let (memory, barriers) =
             (MemoryModel::TotalStoreOrder, Barriers::Only(numbers.iter().copied().collect()));
@@ -174,12 +174,12 @@ fn fenced() -> Team<Fenced> {
 }
 
 #[test]
-fn an_invariant_that_does_not_hold_is_found_when_it_is_asked_for() {
+fn a_violated_invariant_is_found_if_it_is_checked() {
     let setting = MemorySetting { tickets: 2, invariants: true, ..MemorySetting::default() };
     assert_eq!(broken(&explored(&mut system(&Bakery::team(2, false), &setting))), []);
     let found = explored(&mut system(&Bakery::team(2, false), &MemorySetting { tickets: 3, ..setting }));
     assert_eq!(broken(&found), [Property::Invariants]);
-    assert_eq!(found.violations[0].what, "it does not hold that nobody has ticket 3");
+    assert_eq!(found.violations[0].what, "it does not hold that no process has ticket 3");
 }
 
 fn refusal<P: Program>(team: &Team<P>, setting: MemorySetting) -> String {
@@ -187,11 +187,11 @@ fn refusal<P: Program>(team: &Team<P>, setting: MemorySetting) -> String {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused_with_a_sentence() {
+fn inconsistent_settings_are_refused_in_one_sentence() {
     let plain = MemorySetting::default;
     let (safe, tso) = (RegisterModel::Safe, MemoryModel::TotalStoreOrder);
     let team = Peterson::team(1);
-    let told = [
+    let refused = [
         refusal(&team, MemorySetting { registers: safe, memory: tso, ..plain() }),
         refusal(&Bakery::team(2, true), MemorySetting { registers: safe, ..plain() }),
         refusal(&team, MemorySetting { requests: Some(vec![1]), ..plain() }),
@@ -207,5 +207,5 @@ fn what_does_not_go_together_is_refused_with_a_sentence() {
         "tickets can be explored up to 1000, not up to 70000",
         "there is no barrier 3: the program has 2, numbered from 1",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(refused, expected);
 }

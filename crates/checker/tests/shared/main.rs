@@ -1,6 +1,6 @@
-//! Programs over shared memory: small ones of the tests' own, explored over every kind of memory.
+//! Shared-memory programs: small test programs, explored over every memory model.
 //!
-//! The numbers of states and steps were found by another program too, which knows nothing of this crate.
+//! An independent program confirmed the numbers of states and steps.
 
 #[path = "../answers/mod.rs"]
 mod answers;
@@ -17,24 +17,24 @@ use doorway_core::shared::{Program, Team};
 
 /// The system of a team.
 fn system<P: Program>(team: &Team<P>, setting: &MemorySetting) -> Shared {
-    Shared::new(team, setting.clone()).expect("it goes together")
+    Shared::new(team, setting.clone()).expect("a consistent setting")
 }
 
-/// All that is asked about runs, under weak fairness.
+/// A search with all analyses of runs, under weak fairness.
 fn search() -> Search {
     let runs = Runs { progress: Some(Some(Fairness::Weak)), waiting: true, messages: false };
     Search { runs, ..Search::default() }
 }
 
-/// Explores all of a system and asks all about its runs.
+/// Explores a whole system with all analyses.
 fn explored(system: &mut Shared) -> Exploration {
     let found = explore(system, &search(), &mut |_| ());
-    assert!(found.is_complete, "it is finite and small");
+    assert!(found.is_complete, "a small finite system");
     found
 }
 
-/// Under which fairness somebody enters, and under which nobody starves.
+/// The fairness under which some process enters, and under which none starves.
 fn progress(found: &Exploration) -> (Option<Fairness>, Option<Fairness>) {
-    let progress = found.progress.as_ref().expect("it was asked for");
-    (progress.somebody, progress.everybody())
+    let progress = found.progress.as_ref().expect("the analysis was requested");
+    (progress.any, progress.all())
 }

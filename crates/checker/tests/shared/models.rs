@@ -1,4 +1,4 @@
-//! What is decided over each kind of memory and of registers.
+//! Verdicts over each memory model and register model.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn peterson(memory: MemoryModel, barriers: &[usize]) -> MemorySetting {
 }
 
 #[test]
-fn peterson_has_32_states_and_serves_everybody_in_order() {
+fn peterson_has_32_states_and_is_fifo() {
     let mut system = system(&Peterson::team(1), &MemorySetting::default());
     let found = explored(&mut system);
     assert_eq!(size(&found), (32, 64));
@@ -29,14 +29,15 @@ fn peterson_has_32_states_and_serves_everybody_in_order() {
 }
 
 #[test]
-fn a_tournament_of_four_starves_nobody_and_has_no_bound_on_waiting() {
+fn a_tournament_of_four_has_no_starvation_but_unbounded_waiting() {
     let found = explored(&mut system(&Peterson::team(2), &MemorySetting::default()));
     assert_eq!(size(&found), (7_680, 30_720));
     assert_eq!(broken(&found), [Property::Fifo, Property::BoundedWaiting]);
     assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
 }
 
-/// A memory model, the barriers that there are, the numbers of states and steps, and the length of a shortest run that lets both in.
+/// A memory model, the active barriers, the numbers of states and steps, and the length of a shortest run
+/// with both inside.
 type Buffered = (MemoryModel, &'static [usize], (u64, u64), Option<usize>);
 
 const BUFFERED: &[Buffered] = &[
@@ -52,7 +53,7 @@ const BUFFERED: &[Buffered] = &[
 ];
 
 #[test]
-fn peterson_needs_the_second_barrier_if_stores_are_late_and_both_if_they_overtake_each_other() {
+fn peterson_needs_its_second_barrier_on_tso_and_both_on_pso() {
     for &(memory, barriers, expected, steps) in BUFFERED {
         let mut system = system(&Peterson::team(1), &peterson(memory, barriers));
         let found = explore(&mut system, &Search::default(), &mut |_| ());
@@ -63,14 +64,14 @@ fn peterson_needs_the_second_barrier_if_stores_are_late_and_both_if_they_overtak
 }
 
 #[test]
-fn two_that_are_inside_are_called_processes() {
+fn a_violation_names_the_processes() {
     let found = explored(&mut system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[1])));
     let run = against(&found, Property::MutualExclusion).expect("both are inside");
     assert_eq!(run.what, "processes 1 and 2 are inside together");
 }
 
 #[test]
-fn with_its_barrier_peterson_serves_everybody_in_order_although_stores_are_late() {
+fn peterson_with_its_second_barrier_is_fifo_on_tso() {
     let found = explored(&mut system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[2])));
     assert_eq!(broken(&found), []);
     assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
@@ -93,7 +94,7 @@ fn a_tournament_of_four_needs_its_barrier_at_every_level() {
 }
 
 #[test]
-fn whether_a_process_had_to_wait_for_room_is_told() {
+fn a_full_store_buffer_is_reported() {
     let mut drained = system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[2]));
     explored(&mut drained);
     assert!(!drained.reached_capacity());
@@ -105,7 +106,7 @@ fn whether_a_process_had_to_wait_for_room_is_told() {
     assert!(!narrow.reached_capacity());
 }
 
-/// How many processes, the limit, the registers, and the numbers of states and steps.
+/// The number of processes, the ticket limit, the registers, and the numbers of states and steps.
 const BAKERIES: &[(usize, u32, RegisterModel, (u64, u64))] = &[
     (2, 4, RegisterModel::Atomic, (346, 690)),
     (2, 4, RegisterModel::Regular, (861, 1_790)),
@@ -119,7 +120,7 @@ const BAKERIES: &[(usize, u32, RegisterModel, (u64, u64))] = &[
 ];
 
 #[test]
-fn the_bakery_serves_in_order_even_if_registers_are_only_safe() {
+fn the_bakery_is_fifo_even_with_safe_registers() {
     for &(n, tickets, registers, expected) in BAKERIES {
         let setting = MemorySetting { registers, tickets, ..MemorySetting::default() };
         let mut system = system(&Bakery::team(n, false), &setting);
@@ -128,12 +129,12 @@ fn the_bakery_serves_in_order_even_if_registers_are_only_safe() {
         assert_eq!(broken(&found), [], "{n} {tickets} {registers}");
         assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)), "{n} {registers}");
         assert_eq!(worst(&found), Some(0));
-        assert!(system.reached_limit(), "tickets grow as long as somebody is there");
+        assert!(system.reached_limit(), "tickets grow while some process waits");
     }
 }
 
 #[test]
-fn the_simple_bakery_serves_in_order_and_every_ticket_is_one_more_than_the_largest() {
+fn the_simple_bakery_is_fifo() {
     let mut system = system(&Bakery::team(3, true), &MemorySetting::default());
     let found = explored(&mut system);
     assert_eq!(broken(&found), []);
@@ -142,7 +143,7 @@ fn the_simple_bakery_serves_in_order_and_every_ticket_is_one_more_than_the_large
 }
 
 #[test]
-fn whoever_asks_only_so_often_ends_in_the_remainder_and_no_limit_is_reached() {
+fn bounded_requests_end_in_the_remainder_below_the_limit() {
     let requests = Some(vec![2, 1]);
     let setting = MemorySetting { requests, tickets: 9, ..MemorySetting::default() };
     let mut system = system(&Bakery::team(2, false), &setting);
@@ -151,7 +152,7 @@ fn whoever_asks_only_so_often_ends_in_the_remainder_and_no_limit_is_reached() {
     assert_eq!(broken(&found), []);
     assert!(!system.reached_limit(), "three requests need three tickets at most");
     assert_eq!(found.terminals.len(), 1);
-    let end = system.view(&found.terminals[0]).expect("it is a state like others");
+    let end = system.view(&found.terminals[0]).expect("an ordinary state");
     assert_eq!(end.registers, [0; 4]);
 }
 
@@ -168,7 +169,7 @@ fn threads_and_fingerprints_change_no_number() {
 }
 
 #[test]
-fn walks_find_two_inside_without_barriers() {
+fn walks_find_the_violation_without_barriers() {
     let mut system = system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[]));
     let walks = Walks { count: 100, until: vec![Property::MutualExclusion], ..Walks::default() };
     let mut lengths = Vec::new();

@@ -1,4 +1,4 @@
-//! What a load gives in single cases: while others store, and while stores of its own are on their way.
+//! The values of loads that overlap stores of other processes, or follow buffered stores of their own.
 
 use doorway_checker::{
     Access, Exploration, MemoryModel, MemorySetting, Property, RegisterModel, Shared, System,
@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use crate::{against, explored, progress, system};
 
-/// A process that reads a register, is inside, and writes into it; if it has read something other than 0, a barrier comes before.
+/// A process that reads a register, enters, and writes the register on exit; after a barrier if it has read a
+/// value other than 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Writer {
     line: usize,
@@ -43,33 +44,34 @@ impl Program for Writer {
     }
 }
 
-/// One process for each of these values, which write them into one register.
+/// One process for each of these values; all write to one register.
 fn writers(values: &'static [u64]) -> Team<Writer> {
     let registers = vec![Cell::new("only", Values::UpTo(2))];
     let members = Members::new(values.len()).expect("there is one");
     Team::new(&members, registers, move |me| Writer { line: 1, writes: values[me.index()] })
 }
 
-/// What the last process can read after the first ones have made a step each, in this order, counted from 1.
+/// The values that the last process can read after these processes, counted from 1, have taken one step each
+/// in this order.
 fn readings(system: &mut Shared, script: &[usize]) -> Vec<u64> {
     let mut state = system.initial().remove(0);
     for who in script {
         let enabled = system.enabled(&state);
         let step = enabled.into_iter().find(|(step, _)| step.process as usize + 1 == *who);
-        state = step.expect("the script can be followed").1;
+        state = step.expect("a valid script").1;
     }
     let last = system.processes() as u32 - 1;
     let enabled = system.enabled(&state);
     let mine = enabled.iter().filter(|(step, _)| step.process == last);
     mine.map(|(step, _)| match system.act(step).access {
         Access::Load { value, .. } => value,
-        other => panic!("it reads, but here is {other:?}"),
+        other => panic!("expected a load, found {other:?}"),
     })
     .collect()
 }
 
 #[test]
-fn a_load_that_overlaps_stores_gives_each_value_that_can_be_once() {
+fn a_load_that_overlaps_stores_has_one_step_per_value() {
     let known = [
         (RegisterModel::Atomic, [vec![0], vec![1], vec![1], vec![1]]),
         (RegisterModel::Regular, [vec![0], vec![0, 1], vec![1], vec![1]]),
@@ -78,7 +80,7 @@ fn a_load_that_overlaps_stores_gives_each_value_that_can_be_once() {
     for (registers, expected) in known {
         let setting = MemorySetting { registers, ..MemorySetting::default() };
         let mut system = system(&writers(&[1, 1, 2]), &setting);
-        // Both are inside; both have begun to write 1, or written it; the first has ended; both have ended.
+        // Both are inside; both have started to write 1, or written it; the first has ended; both have ended.
         let scripts: [&[usize]; 4] = match registers {
             RegisterModel::Atomic => [&[1, 2], &[1, 2, 1], &[1, 2, 1, 2], &[1, 2, 1, 2]],
             _ => [&[1, 2], &[1, 2, 1, 2], &[1, 2, 1, 2, 1], &[1, 2, 1, 2, 1, 2]],
@@ -88,7 +90,7 @@ fn a_load_that_overlaps_stores_gives_each_value_that_can_be_once() {
 }
 
 #[test]
-fn of_stores_that_overlap_the_one_that_ends_last_stays() {
+fn of_overlapping_stores_the_one_that_ends_last_wins() {
     let setting = MemorySetting { registers: RegisterModel::Regular, ..MemorySetting::default() };
     let mut system = system(&writers(&[1, 2, 0]), &setting);
     assert_eq!(readings(&mut system, &[1, 2, 1, 2]), [0, 1, 2]);
@@ -97,11 +99,11 @@ fn of_stores_that_overlap_the_one_that_ends_last_stays() {
 }
 
 #[test]
-fn a_barrier_is_found_although_only_a_value_other_than_0_leads_to_it() {
+fn a_barrier_behind_a_nonzero_value_is_found() {
     assert_eq!(system(&writers(&[1]), &MemorySetting::default()).barriers(), [2]);
 }
 
-/// A process that writes twice, and reads.
+/// A process that writes twice and then reads.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Twice(usize);
 
@@ -133,7 +135,7 @@ impl Program for Twice {
 }
 
 #[test]
-fn of_its_own_stores_on_their_way_a_process_sees_the_newest() {
+fn a_process_reads_its_own_newest_buffered_store() {
     for memory in [MemoryModel::TotalStoreOrder, MemoryModel::PartialStoreOrder] {
         let registers = vec![Cell::new("only", Values::UpTo(2))];
         let team = Team::new(&Members::new(1).expect("one"), registers, |_| Twice(1));
@@ -147,7 +149,7 @@ fn of_its_own_stores_on_their_way_a_process_sees_the_newest() {
     }
 }
 
-/// A process that waits until the register has its number, is inside, and writes the other's.
+/// A process that waits for its number in the register, enters, and writes the other's on exit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Turns {
     me: u64,
@@ -174,13 +176,13 @@ impl Program for Turns {
 }
 
 #[test]
-fn nobody_needs_to_leave_its_remainder_so_who_waits_for_its_turn_may_wait_for_ever() {
+fn a_process_may_stay_in_its_remainder_for_ever() {
     let registers = vec![Cell::new("turn", Values::UpTo(1))];
     let make = |me: doorway_core::NodeId| Turns { me: me.index() as u64, is_inside: false };
     let team = Team::new(&Members::new(2).expect("two"), registers, make);
     let found: Exploration = explored(&mut system(&team, &MemorySetting::default()));
     assert_eq!(progress(&found), (None, None));
-    let vain = against(&found, Property::DeadlockFreedom).expect("the other does not want in");
+    let vain = against(&found, Property::DeadlockFreedom).expect("the other process stays in its remainder");
     assert_eq!((vain.steps.len(), vain.loop_start), (2, Some(1)));
-    assert_eq!(vain.what, "all goes on for ever, but nobody enters, and process 2 waits in vain");
+    assert_eq!(vain.what, "the run goes on for ever, but no process enters, and process 2 waits in vain");
 }

@@ -1,5 +1,5 @@
-//! Peterson's algorithm, alone and as a tournament, with a barrier after each of its two stores. The doorway ends with the second
-//! barrier: as long as the store of the turn is on its way, nobody else knows of it and goes first.
+//! Peterson's algorithm, alone and as a tournament, with a barrier after each of its two stores. The doorway
+//! ends with the second barrier: as long as the store of the turn is buffered, the rival does not see it.
 //!
 //! G. L. Peterson, "Myths about the mutual exclusion problem", Information Processing Letters 12(3), 1981.
 
@@ -7,7 +7,7 @@ use doorway_core::Members;
 use doorway_core::shared::{Cell, Memory, Program, Progress, Register, Team, Values};
 use serde::Serialize;
 
-/// One of 2^levels processes: at each level it meets one rival.
+/// One of 2^levels processes, with one rival at each level.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Peterson {
     me: usize,
@@ -29,7 +29,7 @@ impl Peterson {
         Team::new(&members, registers, move |me| Peterson { me: me.index(), levels, level: 0, line: 1 })
     }
 
-    /// The node that it meets its rival at, and its side there.
+    /// The tree node of its current level, and its side there.
     fn node(&self) -> (usize, usize) {
         let place = (1 << self.levels) + self.me;
         ((place >> (self.level + 1)) - 1, place >> self.level & 1)
@@ -49,7 +49,7 @@ impl Peterson {
         Progress::Step
     }
 
-    /// It has won at its level.
+    /// Wins its level.
     fn win(&mut self) -> Progress {
         if self.level + 1 == self.levels {
             self.line = 7;

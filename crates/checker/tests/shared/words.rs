@@ -1,4 +1,4 @@
-//! Steps in words, states as tables, and scripts that are followed.
+//! Descriptions of steps, views of states, and scripts.
 
 use doorway_checker::{
     Access, MemoryModel, MemorySetting, ProcessView, RegisterModel, Shared, SharedView, Step, System,
@@ -10,8 +10,9 @@ use crate::bakery::Bakery;
 use crate::peterson::Peterson;
 use crate::system;
 
-/// Follows a script of processes, counted from 1, taking the last choice if a process has several; a process below 0 lets the store
-/// of it reach memory. Gives the steps in words, and the state at the end.
+/// Follows a script of processes, counted from 1, and takes the last step if a process has several; a
+/// negative number lets a store of that process reach memory. Returns the steps in words, and the final
+/// state.
 fn follow(system: &mut Shared, script: &[i32]) -> (Vec<String>, Vec<u32>) {
     let mut state = system.initial().remove(0);
     let mut words = Vec::new();
@@ -22,7 +23,7 @@ fn follow(system: &mut Shared, script: &[i32]) -> (Vec<String>, Vec<u32>) {
             let act = system.act(step);
             act.process as i32 + 1 == who.abs() && reaches(act.access) == (who < 0)
         };
-        let (step, after) = enabled.iter().rfind(is_it).expect("the script can be followed");
+        let (step, after) = enabled.iter().rfind(is_it).expect("a valid script");
         words.push(system.describe(step));
         state.clone_from(after);
     }
@@ -52,7 +53,7 @@ fn a_run_of_the_bakery_reads_like_the_textbook() {
 }
 
 #[test]
-fn beyond_the_limit_nothing_moves_and_nothing_is_shown() {
+fn beyond_the_limit_is_a_sink_without_a_view() {
     let mut system =
         system(&Bakery::team(2, false), &MemorySetting { tickets: 0, ..MemorySetting::default() });
     let (_, state) = follow(&mut system, &[1, 1, 1, 1]);
@@ -61,7 +62,7 @@ fn beyond_the_limit_nothing_moves_and_nothing_is_shown() {
 }
 
 #[test]
-fn a_store_that_takes_time_begins_and_ends_and_is_read_in_between() {
+fn a_non_atomic_store_can_be_read_before_it_ends() {
     let setting = MemorySetting { registers: RegisterModel::Safe, ..MemorySetting::default() };
     let mut system = system(&Bakery::team(2, false), &setting);
     let (words, state) = follow(&mut system, &[1, 1, 1, 1, 1, 2, 2, 2, 1]);
@@ -83,26 +84,26 @@ fn a_store_that_takes_time_begins_and_ends_and_is_read_in_between() {
     let processes = vec![process(4, fields(1)), process(2, fields(4))];
     assert_eq!(system.view(&state), Some(SharedView { processes, registers: vec![1, 1, 1, 0] }));
     let begun = follow(&mut system, &[1, 2]).1;
-    let begun = system.view(&begun).expect("it is a state like others").processes;
+    let begun = system.view(&begun).expect("an ordinary state").processes;
     assert_eq!(begun[0].begun, Some((Register::new(0), 1)));
     assert_eq!((begun[0].line, begun[0].place), (1, Place::Doorway));
 }
 
 #[test]
-fn a_store_on_its_way_is_seen_by_its_process_alone_and_a_barrier_waits_for_it() {
+fn only_its_process_sees_a_buffered_store_and_a_barrier_waits() {
     let setting = MemorySetting { memory: MemoryModel::TotalStoreOrder, ..MemorySetting::default() };
     let mut system = system(&Peterson::team(1), &setting);
     assert_eq!(system.barriers(), [2, 4]);
     let (words, state) = follow(&mut system, &[1]);
     assert_eq!(words, ["process 1 writes flag[1,0] := 1 (line 1)"]);
-    let view = system.view(&state).expect("it is a state like others");
+    let view = system.view(&state).expect("an ordinary state");
     assert_eq!(
         (&view.registers[..], &view.processes[0].buffered[..]),
         (&[0; 3][..], &[(Register::new(0), 1)][..])
     );
     let is_blocked =
         system.enabled(&state).iter().all(|(step, _)| system.act(step).line.is_none() || step.process == 1);
-    assert!(is_blocked, "it stands before a barrier");
+    assert!(is_blocked, "the process waits at a barrier");
     let (words, state) = follow(&mut system, &[1, -1, 1, 1, -1, 1, 1, 1]);
     let expected = [
         "process 1's flag[1,0] = 1 reaches memory",

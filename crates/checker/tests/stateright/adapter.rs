@@ -1,4 +1,4 @@
-//! Any system as a model of the crate `stateright`: its engine, its store and its search, our steps.
+//! Adapts any system to a model of the crate `stateright`: its search and store, our steps.
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
@@ -6,19 +6,19 @@ use doorway_checker::{Known, System};
 use doorway_core::Phase;
 use stateright::{Model, Property};
 
-/// The name of the promise that at most one process is inside.
+/// The name of the property that at most one process is inside.
 pub const EXCLUSION: &str = "at most one inside";
-/// The name of the promise that something is owed whenever somebody waits.
+/// The name of the property that an owed step is enabled whenever a process waits.
 pub const NO_DEADLOCK: &str = "no deadlock";
 
-/// A system, and what is promised about its states.
+/// A system with the properties to check.
 pub struct Peer<S> {
     system: RwLock<S>,
     begins: Vec<Vec<u32>>,
     promises: Vec<&'static str>,
 }
 
-/// A step and the state after it: to make the steps of a state once is enough.
+/// A step with its successor, so that the steps of a state are computed only once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Action {
     is_owed: bool,
@@ -35,7 +35,7 @@ impl<S: System> Peer<S> {
         self.system.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes all steps of a state; the system learns about it first if it must.
+    /// Computes all steps of a state; the system learns the state first if it must.
     fn make_steps(&self, state: &[u32], actions: &mut Vec<Action>) {
         let already = actions.len();
         loop {
@@ -55,7 +55,7 @@ impl<S: System> Peer<S> {
         (0..system.processes()).filter(|process| system.phase(state, *process) == phase).count()
     }
 
-    fn is_still_while_somebody_waits(&self, state: &[u32]) -> bool {
+    fn is_deadlock(&self, state: &[u32]) -> bool {
         let mut actions = Vec::new();
         self.make_steps(state, &mut actions);
         actions.iter().all(|action| !action.is_owed) && self.count(state, Phase::Waiting) > 0
@@ -82,9 +82,8 @@ impl<S: System + Send + 'static> Model for Peer<S> {
         let exclusion = Property::always(EXCLUSION, |peer: &Self, state: &Vec<u32>| {
             peer.count(state, Phase::Inside) <= 1
         });
-        let no_deadlock = Property::always(NO_DEADLOCK, |peer: &Self, state: &Vec<u32>| {
-            !peer.is_still_while_somebody_waits(state)
-        });
+        let no_deadlock =
+            Property::always(NO_DEADLOCK, |peer: &Self, state: &Vec<u32>| !peer.is_deadlock(state));
         let all = [exclusion, no_deadlock].into_iter();
         all.filter(|property| self.promises.contains(&property.name)).collect()
     }

@@ -1,5 +1,5 @@
-//! The very same systems under an independent engine, the crate `stateright`: numbers of states and
-//! steps agree, and so do verdicts about states.
+//! The same systems in an independent checker, the crate `stateright`: the numbers of states and steps agree,
+//! and so do the verdicts on state properties.
 
 mod adapter;
 
@@ -9,7 +9,8 @@ use doorway_checker::{Exploration, Messages, Property, Search, Setting, explore}
 use doorway_core::{Channels, NodeId, Options, Start};
 use stateright::{Checker, HasDiscoveries, Model};
 
-/// An algorithm, what is chosen for it, how often each node asks, the channels, and who is inside at the start.
+/// An algorithm, its option, the number of requests of each node, the channels, and the node inside at the
+/// start.
 #[derive(Clone, Copy, Debug)]
 struct Instance(&'static str, &'static str, &'static [u32], Channels, Option<usize>);
 
@@ -21,7 +22,7 @@ impl Instance {
         let choice = choice.split_once('=');
         let options = choice.map_or_else(Options::none, |(name, word)| Options::none().with(name, word));
         let subject = Catalog::textbook().subject(name, &options);
-        subject.expect("it is in the catalog, and its options are right").system(setting).expect("it fits")
+        subject.expect("a known algorithm with valid options").system(setting).expect("it fits")
     }
 
     fn ours(self) -> Exploration {
@@ -29,7 +30,8 @@ impl Instance {
     }
 }
 
-/// What the other engine came to: its numbers of states and steps, and the length of a shortest run against each promise.
+/// The other checker's numbers of states and steps, and the length of its shortest counterexample to each
+/// property.
 #[derive(Debug, PartialEq, Eq)]
 struct Theirs {
     states: usize,
@@ -38,7 +40,7 @@ struct Theirs {
     deadlock: Option<usize>,
 }
 
-/// Explores with the other engine, all states unless one of these promises turns out broken.
+/// Explores with the other checker, until one of these properties is violated.
 fn theirs(instance: Instance, promises: &[&'static str]) -> Theirs {
     let peer = Peer::new(instance.system(), promises);
     let search = peer.checker().threads(1).finish_when(HasDiscoveries::Any).spawn_bfs().join();
@@ -78,7 +80,7 @@ const CORRECT: &[Instance] = &[
 ];
 
 #[test]
-fn every_correct_algorithm_is_there_twice() {
+fn every_correct_algorithm_is_listed_twice() {
     for about in Catalog::textbook().list() {
         let there = CORRECT.iter().filter(|instance| instance.0 == about.name).count();
         assert_eq!(there, if about.specimen.is_some() { 0 } else { 2 }, "{}", about.name);
@@ -86,7 +88,7 @@ fn every_correct_algorithm_is_there_twice() {
 }
 
 #[test]
-fn of_correct_algorithms_both_engines_count_the_same_states_and_steps_and_find_nothing() {
+fn both_checkers_count_the_same_states_and_steps() {
     for &instance in CORRECT {
         let ours = instance.ours();
         assert!(ours.is_complete && ours.violations.is_empty(), "{instance:?}: {:?}", ours.violations);
@@ -114,7 +116,7 @@ const SPECIMENS: &[(Instance, Property)] = &[
 ];
 
 #[test]
-fn of_specimens_both_engines_find_the_same_fault_after_the_same_number_of_steps() {
+fn both_checkers_find_the_fault_of_a_specimen_in_as_many_steps() {
     for &(instance, property) in SPECIMENS {
         let ours = instance.ours();
         let run = ours.violations.iter().find(|violation| violation.property == property);

@@ -6,13 +6,13 @@ pub(crate) mod real;
 use doorway_bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
 use doorway_catalog::Catalog;
 use doorway_core::{About, Channels, Options, Refusal};
-use doorway_lab::{Step, in_order};
 use doorway_simulator::Span;
+use doorway_simulator::parallel::{Step, in_order};
+use doorway_terminal::{Progress, text, whole};
 
-use crate::progress::Progress;
 use crate::typed::Typed;
-use crate::usage::{named, whole};
-use crate::{Answer, Exit, files, names, repetition, text};
+use crate::usage::named;
+use crate::{Answer, Exit, files, names, repetition};
 
 /// Move money between accounts under a lock, and audit it
 ///

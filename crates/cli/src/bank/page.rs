@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use doorway_bank::{Bank, BankRuns, Example, Fencing, Locks, Tally, Update, Violation, Wrong};
 use doorway_core::{About, Channels};
+use doorway_terminal::table;
+use doorway_terminal::text::{channels, counted, decimal, item, prose_width, wrap};
 
-use crate::table;
-use crate::text::{channels, counted, decimal, item, prose_width, wrap};
 use crate::typed::Typed;
 
 /// Where the values of all lines begin.

@@ -1,10 +1,10 @@
 //! What the runs came to see, for people: which faults met, which rules were needed, and what was missed.
 
-use doorway_lab::chaos::{Coverage, Fault, Moment, Rule, UNSEEN};
+use doorway_chaos::{Coverage, Fault, Moment, Rule, UNSEEN};
+use doorway_terminal::table;
+use doorway_terminal::text::{item, prose_width};
 
 use super::page::COLUMN;
-use crate::table;
-use crate::text::{item, prose_width};
 
 /// The widest line: tables of this kind are pasted into mails and issues.
 const WIDEST: usize = 80;
@@ -111,12 +111,16 @@ mod tests {
         }
         let flat = |page: &str| page.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat(&few).contains("0 of 39 fired; never: 2 a member sends a heartbeat; 3 "), "{few}");
-        assert!(flat(&few).contains("0 of 247 met; never: crash + crash, crash + machine crash,"), "{few}");
-        assert!(flat(&few).contains("and 235 more (--coverage names all)"), "{few}");
+        assert!(flat(&few).contains("0 of 267 met; never: crash + crash, crash + machine crash,"), "{few}");
+        assert!(flat(&few).contains("and 255 more (--coverage names all)"), "{few}");
         assert!(flat(&all).contains("hand over + remove leader"), "{all}");
         assert!(all.contains("\ncrash               a .\n"), "{all}");
         assert!(
             all.contains("\nremove leader       v . .   . . . . . . . . . . . . . . . .   .  \n"),
+            "{all}"
+        );
+        assert!(
+            all.contains("\ntwo recoveries      z         .                 .   .     .   .          \n"),
             "{all}"
         );
     }

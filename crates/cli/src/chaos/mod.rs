@@ -8,13 +8,11 @@ mod runs;
 use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
+use doorway_chaos::{Flaw, Telling};
 use doorway_core::{Refusal, Ticks};
-use doorway_lab::chaos::{Flaw, Telling};
-use doorway_trace::draw;
+use doorway_terminal::{Destination, whole};
 
-use crate::files::Destination;
 use crate::typed::Typed;
-use crate::usage::whole;
 use crate::{Answer, Exit};
 use plan::Plan;
 use runs::Tally;
@@ -152,7 +150,7 @@ fn traced(
         is_whole: arguments.everything,
     };
     let recording = telling.recording(&run, &log, algorithm, catalog)?;
-    destination.write(|file| recording.write(file))?;
+    destination.write(|file| Ok(recording.write(file)?))?;
     let mut tally = Tally::new(plan);
     tally.add(plan, 0, &outcome);
     Ok((tally, too_long(recording.events.len()).into_iter().collect()))
@@ -160,7 +158,7 @@ fn traced(
 
 /// That a trace is too long to be looked at, if it is.
 fn too_long(events: usize) -> Option<String> {
-    const MOST: usize = draw::MOST_EVENTS;
+    const MOST: usize = doorway_picture::MOST_EVENTS;
     let told = || {
         format!("the trace has {events} events, and pictures show at most {MOST}: --from and --until cut it")
     };

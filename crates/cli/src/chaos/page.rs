@@ -1,13 +1,13 @@
 //! What came of the runs, for people.
 
+use doorway_chaos::Summary;
 use doorway_core::Ticks;
-use doorway_lab::chaos::Summary;
+use doorway_terminal::table;
+use doorway_terminal::text::{counted, item, prose_width, wrap};
 
 use super::coverage;
 use super::plan::{Plan, typed_span};
 use super::runs::{Failure, Tally};
-use crate::table;
-use crate::text::{counted, item, prose_width, wrap};
 
 /// How many runs with violations are told of.
 const SHOWN: usize = 5;

@@ -1,8 +1,8 @@
 //! What is to be run, and whether it can be.
 
 use doorway_catalog::Catalog;
+use doorway_chaos::{Design, Flaw, Run};
 use doorway_core::{Options, Refusal, Ticks};
-use doorway_lab::chaos::{Design, Flaw, Run};
 use doorway_simulator::shell;
 
 use super::Arguments;

@@ -1,11 +1,11 @@
 //! All runs of a plan, and what came of them.
 
+use doorway_chaos::{Outcome, Summary};
 use doorway_core::Refusal;
-use doorway_lab::chaos::{Outcome, Summary};
-use doorway_lab::{Step, in_order};
+use doorway_simulator::parallel::{Step, in_order};
+use doorway_terminal::Progress;
 
 use super::plan::Plan;
-use crate::progress::Progress;
 
 /// What came of all runs.
 pub(super) struct Tally {

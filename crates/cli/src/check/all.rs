@@ -3,14 +3,14 @@
 use doorway_catalog::Catalog;
 use doorway_checker::{Fairness, Property, Setting};
 use doorway_core::{Refusal, Stop};
-use doorway_lab::check::all::All;
-use doorway_lab::check::table::{Asked, Row};
-use doorway_lab::check::{Checked, Decision};
-use doorway_lab::memory::table::{Among, ProgramRow};
+use doorway_experiments::check::all::All;
+use doorway_experiments::check::table::{Asked, Row};
+use doorway_experiments::check::{Checked, Decision};
+use doorway_experiments::memory::table::{Among, ProgramRow};
+use doorway_terminal::text::{prose_width, wrap};
+use doorway_terminal::{Progress, table};
 
-use crate::progress::Progress;
-use crate::text::{prose_width, wrap};
-use crate::{Answer, Exit, table};
+use crate::{Answer, Exit};
 
 /// Checks all correct algorithms of the catalog.
 pub(super) fn answer(catalog: &Catalog, threads: usize, is_json: bool) -> Result<Answer, Refusal> {

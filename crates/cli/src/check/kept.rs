@@ -2,12 +2,12 @@
 
 use doorway_catalog::Catalog;
 use doorway_core::{Options, Refusal};
-use doorway_lab::Recording;
-use doorway_lab::check::Checked;
-use doorway_trace::draw::{self, Spacing};
+use doorway_experiments::check::Checked;
+use doorway_experiments::record_script;
+use doorway_picture::{self as picture, Spacing};
+use doorway_terminal::Destination;
 
 use super::Arguments;
-use crate::files::Destination;
 use crate::records::Records;
 
 /// The files that were asked for, which are checked before the work begins.
@@ -20,7 +20,7 @@ pub(super) struct Kept {
 impl Kept {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Refusal> {
         let script = arguments.script.as_deref().map(Destination::new).transpose()?;
-        let looks = draw::Options { spacing: Spacing::Even, theme: arguments.theme };
+        let looks = picture::Options { spacing: Spacing::Even, theme: arguments.theme };
         let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
         Ok(Self { script, is_recorded: arguments.trace.is_some() || arguments.svg.is_some(), records })
     }
@@ -48,7 +48,7 @@ impl Kept {
         if !self.is_recorded {
             return Ok(Vec::new());
         }
-        match Recording::of_script(&shown.script, options, catalog) {
+        match record_script(&shown.script, options, catalog) {
             Ok(recording) => self.records.write(&recording).map(|()| Vec::new()),
             Err(error) => {
                 Ok(vec![format!("the run cannot be replayed, so it was not drawn or traced: {error}")])

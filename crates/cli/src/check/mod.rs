@@ -14,14 +14,14 @@ use doorway_checker::{
     Barriers, Fairness, Faults, Limits, MemoryModel, Property, RegisterModel, Visited, Walks,
 };
 use doorway_core::{Channels, NodeId, Options, Refusal};
-use doorway_lab::check::{Checked, Effort, Instance, requests, start};
-use doorway_lab::processors;
-use doorway_trace::draw::Theme;
+use doorway_experiments::check::{Checked, Effort, Instance, requests, start};
+use doorway_picture::Theme;
+use doorway_simulator::parallel::processors;
+use doorway_terminal::{Progress, whole};
 
 use crate::names::{self, Named};
-use crate::progress::Progress;
 use crate::typed::Typed;
-use crate::usage::{named, node, whole};
+use crate::usage::{named, node};
 use crate::{Answer, files};
 use kept::Kept;
 use page::Report;

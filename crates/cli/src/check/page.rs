@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use doorway_checker::{Fairness, Property, Setting};
-use doorway_lab::check::{Checked, Counterexample, Decision, Instance, Numbers, Told, Verdict};
+use doorway_experiments::check::{Checked, Counterexample, Decision, Instance, Numbers, Told, Verdict};
+use doorway_terminal::text::{channels, counted, item, prose_width, wrap};
 use serde_json::Value;
 
-use crate::text::{channels, counted, item, prose_width, wrap};
 use crate::{Answer, Exit};
 
 /// What came of it, to be told.

@@ -4,7 +4,7 @@ use doorway_catalog::Catalog;
 use doorway_checker::{MemoryModel, MemorySetting, Setting};
 use doorway_core::Refusal;
 use doorway_core::shared::AboutProgram;
-use doorway_lab::memory::{self, ProgramInstance};
+use doorway_experiments::memory::{self, ProgramInstance};
 
 use super::kept::Kept;
 use super::page::Report;
@@ -107,7 +107,7 @@ fn usual_number(catalog: &Catalog, about: &AboutProgram) -> usize {
 
 /// How often each node asks; none if all do so again and again.
 fn requests(n: usize, typed: &[u32]) -> Result<Option<Vec<u32>>, Refusal> {
-    let requests = doorway_lab::check::requests(Some(n), typed)?;
+    let requests = doorway_experiments::check::requests(Some(n), typed)?;
     let unbounded = requests.iter().filter(|asked| **asked == Setting::UNBOUNDED).count();
     match unbounded {
         0 => Ok(Some(requests)),

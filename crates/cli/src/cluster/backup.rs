@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use doorway_client::protocol::Status;
 use doorway_core::{Fence, Refusal};
 use doorway_daemon::{Config, founding};
-use doorway_node::Revocation;
 use doorway_node::wire::COUNTER_BITS;
+use doorway_protocol::{Revocation, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::Answer;

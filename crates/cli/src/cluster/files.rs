@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use doorway_catalog::Catalog;
 use doorway_core::{Choice, Refusal};
 use doorway_daemon::{Config, address, config, founding, identity};
+use doorway_terminal::text::counted;
 
-use crate::text::counted;
 use crate::typed::Typed;
 use crate::{Answer, names, usage};
 

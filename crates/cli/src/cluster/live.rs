@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use doorway_client::protocol::{Order, Status};
 use doorway_core::Refusal;
+use doorway_protocol::{Order, Status};
 
 use crate::Answer;
 use crate::line::Where;

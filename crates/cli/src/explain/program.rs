@@ -3,12 +3,13 @@
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
 use doorway_core::shared::AboutProgram;
+use doorway_terminal::text;
 use serde_json::json;
 
 use super::{bullets, heading, items, parameters, rewrapped, versioned, without_title, wrong};
+use crate::Answer;
 use crate::programs::{self, Facts};
 use crate::typed::Typed;
-use crate::{Answer, text};
 
 pub(super) fn answer(
     catalog: &Catalog,

@@ -1,24 +1,21 @@
 //! From the grant to the end of the command.
 
-use doorway_client::clock;
-use doorway_client::protocol::{Ask, Told};
-use doorway_core::{SectionName, Ticks};
+use doorway_client::session::{Acquisition, LockState, Session};
+use doorway_client::{Lost, clock, refused_by_system};
+use doorway_core::{Fence, SectionName, Ticks};
 use doorway_daemon::config::Span;
-use doorway_node::Loss;
+use doorway_protocol::Loss;
 use nix::sys::signal;
-use rustix::event::{PollFd, PollFlags};
+use rustix::event::PollFd;
 use rustix::process::Signal;
 
 use super::program::{COMMAND, PROCESS, Program, Reach, is_passed_on};
 use super::stay::{Stay, Step};
-use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, RAN_ON, REQUEST, Voice, listed, margin};
-use crate::line::{Line, refused_by_system};
+use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, RAN_ON, Voice, listed, margin};
 use crate::wakeups::Wakeups;
 
 /// How long the daemon may take to say that a section is free again.
 const FAREWELL: Ticks = Ticks(1_000_000);
-/// The number of the question that tells that it has heard.
-const QUESTION: u32 = 3;
 
 /// How often, at most, it is looked whether something of the command has changed its uid.
 const LOOK: Ticks = Ticks(500_000);
@@ -31,21 +28,19 @@ const KILLED_LATER: &str =
 pub(super) fn run(
     arguments: &Arguments,
     grant: Grant,
-    line: Line,
     wakeups: &Wakeups,
     voice: &Voice<'_>,
 ) -> Result<u8, Ending> {
-    let margin = margin(arguments, grant.spare);
-    let stay = Stay::new(grant.until, margin);
-    let signs_at = arguments.ttl.map(|_| clock::now());
+    let Grant { session, lock, fences, spare } = grant;
+    let margin = margin(arguments, spare);
+    let stay = Stay::new(lock.valid_until(), margin);
     let mut inside = Inside {
         arguments,
         voice,
         wakeups,
-        line,
-        is_connected: true,
+        session,
+        lock,
         stay,
-        signs_at,
         why: None,
         program: None,
         margin,
@@ -55,10 +50,8 @@ pub(super) fn run(
         ran_on: false,
     };
     inside.wait_for_time()?;
-    let program = Program::start(&arguments.command, &variables(arguments, &grant), &inside.line);
-    inside.program = Some(program.map_err(|error| refused_by_system(&error))?);
+    inside.start(&variables(&fences))?;
     while !inside.is_done() {
-        inside.give_sign();
         inside.sleep()?;
         inside.hear();
         inside.on_time();
@@ -69,12 +62,10 @@ pub(super) fn run(
     Ok(inside.leave())
 }
 
-/// What the command finds in its environment.
-fn variables(arguments: &Arguments, grant: &Grant) -> Vec<(&'static str, String)> {
-    let fence = |wanted: &SectionName| grant.fences.iter().find(|(name, _)| name == wanted);
-    let fences = arguments.names.iter().filter_map(fence);
-    let pairs: Vec<String> = fences.clone().map(|(name, fence)| format!("{name}={fence}")).collect();
-    let first = fences.map(|(_, fence)| fence.to_string()).next().unwrap_or_default();
+/// What the command finds in its environment: the fences, in the order in which the names were typed.
+fn variables(fences: &[(SectionName, Fence)]) -> Vec<(&'static str, String)> {
+    let pairs: Vec<String> = fences.iter().map(|(name, fence)| format!("{name}={fence}")).collect();
+    let first = fences.first().map(|(_, fence)| fence.to_string()).unwrap_or_default();
     vec![("DOORWAY_FENCE", first), ("DOORWAY_FENCES", pairs.join("\n"))]
 }
 
@@ -82,12 +73,9 @@ struct Inside<'a> {
     arguments: &'a Arguments,
     voice: &'a Voice<'a>,
     wakeups: &'a Wakeups,
-    line: Line,
-    /// Whether the daemon is still there.
-    is_connected: bool,
+    session: Session,
+    lock: Acquisition,
     stay: Stay,
-    /// When the next sign of life is due, if there is a time-to-live.
-    signs_at: Option<Ticks>,
     /// Why the daemon said that the lock is lost, if it did.
     why: Option<Loss>,
     program: Option<Program>,
@@ -103,16 +91,17 @@ struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// A grant that comes at the end of a lease is renewed before the command begins, or it would be stopped at once.
+    /// A grant that comes at the end of a lease is renewed before the command begins, or it would be stopped at once. A grant that is lost by
+    /// then is no reason to begin at all.
     fn wait_for_time(&mut self) -> Result<(), Ending> {
-        while !self.stay.has_time(clock::now()) {
-            if self.why.is_some() || !self.is_connected {
+        self.look();
+        while !self.is_held() || !self.stay.has_time(clock::now()) {
+            if self.why.is_some() || !self.session.is_connected() {
                 return Err(Ending::with(LOST, self.lost_sentence("the command was not started")));
             }
-            if self.stay.has_passed(clock::now()) {
+            if !self.is_held() || self.stay.has_passed(clock::now()) {
                 return Err(self.margin_is_long());
             }
-            self.give_sign();
             let before = self.stay.deadline();
             let _ = self.sleep_until(Some(before));
             self.hear();
@@ -123,6 +112,20 @@ impl Inside<'_> {
                 super::waiting::on_signal(signal)?;
             }
         }
+        Ok(())
+    }
+
+    fn is_held(&self) -> bool {
+        matches!(self.lock.state(), LockState::Held(_))
+    }
+
+    /// Starts the command, which keeps the connection open.
+    fn start(&mut self, variables: &[(&str, String)]) -> Result<(), Ending> {
+        let Some(connection) = self.session.socket() else {
+            return Err(Ending::with(LOST, self.lost_sentence("the command was not started")));
+        };
+        let program = Program::start(&self.arguments.command, variables, &*connection);
+        self.program = Some(program.map_err(|error| refused_by_system(&error))?);
         Ok(())
     }
 
@@ -138,43 +141,26 @@ impl Inside<'_> {
     }
 
     fn sleep_until(&self, alarm: Option<Ticks>) -> Result<(), Ending> {
-        let alarm = alarm.into_iter().chain(self.signs_at).min();
-        let mut polled = Vec::new();
-        if self.is_connected {
-            polled.push(PollFd::new(&self.line, PollFlags::IN));
-        }
+        let alarm = alarm.into_iter().chain(self.session.due()).min();
+        let mut polled: Vec<PollFd<'_>> = self.session.poll_fd().into_iter().collect();
         // Until then it does not matter whether anything is left, and nobody asks.
         polled.extend(self.program.as_ref().filter(|_| self.must_stop()).and_then(Program::emptied));
         self.wakeups.sleep_for(&mut polled, alarm).map_err(|error| Ending::failure(&error))
     }
 
-    /// Tells the daemon every third of the time-to-live that this process runs. A command that was asked to stop needs no more time.
-    fn give_sign(&mut self) {
-        let now = clock::now();
-        let Some(ttl) = self.arguments.ttl.filter(|_| self.signs_at.is_some_and(|at| at <= now)) else {
-            return;
-        };
-        let is_given = self.is_connected && !self.stay.is_over() && self.line.say(&Ask::Alive).is_ok();
-        self.signs_at = is_given.then(|| now + clock::ticks(ttl.0 / 3));
-    }
-
     /// Hears what the daemon says; of one that is gone, that there will be no more.
     fn hear(&mut self) {
-        if !self.is_connected {
-            return;
-        }
-        self.is_connected = self.line.take_in().unwrap_or(false);
-        loop {
-            match self.line.next() {
-                Ok(Some(Told::Renewed { number: REQUEST, until })) => self.stay.renew(until),
-                Ok(Some(Told::Lost { number: REQUEST, why })) => self.on_lost(why),
-                Ok(Some(_)) => {}
-                Ok(None) => return,
-                Err(_) => {
-                    self.is_connected = false;
-                    return;
-                }
-            }
+        self.session.drive(clock::now);
+        self.look();
+    }
+
+    /// Looks what has become of the lock. Its deadline is kept by [`Stay`], as it concerns the command before it has passed.
+    fn look(&mut self) {
+        self.stay.renew(self.lock.valid_until());
+        if let LockState::Lost(Lost::Told(why)) = self.lock.state()
+            && self.why.is_none()
+        {
+            self.on_lost(why);
         }
     }
 
@@ -187,6 +173,8 @@ impl Inside<'_> {
 
     fn on_time(&mut self) {
         while let Some(step) = self.stay.due(clock::now()) {
+            // A command that was asked to stop needs no more time.
+            self.session.let_expire(&self.lock);
             match (step, self.arguments.on_lost) {
                 // A command that was stopped until now would go on for a moment if it were asked first.
                 (Step::Ask, OnLost::Kill) if self.stay.has_passed(clock::now()) => self.kill_late(),
@@ -270,10 +258,10 @@ impl Inside<'_> {
                 return format!("{names} was held for as long as --max-hold allows: {what}");
             }
             Some(why) => why.sentence(),
-            None if self.arguments.max_hold.is_some() && self.is_connected => {
+            None if self.arguments.max_hold.is_some() && self.session.is_connected() => {
                 return format!("{names} was held for as long as --max-hold allows: {what}");
             }
-            None if self.is_connected => "the daemon does not renew it",
+            None if self.session.is_connected() => "the daemon does not renew it",
             None => "the daemon has ended",
         };
         format!("the lock on {names} is lost, as {why}: {what}")
@@ -333,7 +321,7 @@ impl Inside<'_> {
     fn leave(mut self) -> u8 {
         let Some(mut program) = self.program.take() else { return OWN_FAILURE };
         program.take_terminal();
-        if !program.look_last() && self.is_connected {
+        if !program.look_last() && self.session.is_connected() {
             self.release();
         }
         match program.end() {
@@ -346,24 +334,16 @@ impl Inside<'_> {
 
     /// Leaves, and waits until the daemon has heard it; one that let the deadline pass may be deaf.
     fn release(&mut self) {
-        self.signs_at = None;
         let now = clock::now();
         let ends = if self.stay.has_passed(now) { now } else { now + FAREWELL };
-        let section = self.arguments.names.first().cloned();
-        let question = Ask::Status { number: QUESTION, section, everywhere: false };
-        let said = self.line.say(&Ask::Release { number: REQUEST }).and_then(|()| self.line.say(&question));
-        while said.is_ok() && self.is_connected && clock::now() < ends {
+        self.session.leave(&self.lock);
+        // The daemon answers in order: when it has told how things stand, it has heard the release.
+        let question = self.session.ask_status(self.arguments.names.first().cloned(), false, ends);
+        self.session.flush(now);
+        while question.answer().is_none() && clock::now() < ends {
             let _ = self.sleep_until(Some(ends));
             while self.wakeups.signal().is_some() {}
-            self.is_connected = self.line.take_in().unwrap_or(false);
-            while let Ok(Some(told)) = self.line.next() {
-                if matches!(
-                    told,
-                    Told::Status { number: QUESTION, .. } | Told::Failed { number: QUESTION, .. }
-                ) {
-                    return;
-                }
-            }
+            self.session.drive(clock::now);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `doorway lock`: a command inside a section.
 //!
 //! One thread and one loop: it wakes up for the daemon's words, for signals and for the deadline, which it keeps by itself. So a
-//! daemon that is stopped or dead cannot make it believe for longer than it was told.
+//! daemon that is stopped or dead cannot make it believe for longer than it was told. What is said to the daemon and heard from it is the
+//! business of a [`Session`], the same that is behind every client; this verb drives it and looks after the command.
 
 mod cgroup;
 pub(crate) mod held_run;
@@ -16,15 +17,15 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
-use doorway_client::clock;
-use doorway_client::protocol::LONGEST_LABEL;
+use doorway_client::session::{Acquisition, Session};
+use doorway_client::{clock, refused_by_system};
 use doorway_core::{Fence, Refusal, SectionName, Ticks};
 use doorway_daemon::config::Span;
-use doorway_node::Lock;
+use doorway_protocol::{LONGEST_LABEL, MOST_NAMES};
 use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::line::{Where, refused_by_system};
+use crate::line::Where;
 use crate::typed::Typed;
 use crate::wakeups::Wakeups;
 use crate::{Answer, Exit};
@@ -142,9 +143,9 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
     let zero = |span: &Option<Span>| span.is_some_and(|span| span.0.is_zero());
     match twice {
         Some((_, name)) => Err(Refusal::new(format!("{name} is named twice: once is enough"))),
-        None if names.len() > Lock::MOST_NAMES => Err(Refusal::new(format!(
+        None if names.len() > MOST_NAMES => Err(Refusal::new(format!(
             "one command holds at most {} sections, not {}",
-            Lock::MOST_NAMES,
+            MOST_NAMES,
             names.len()
         ))),
         None if length > LONGEST_LABEL => Err(Refusal::new(format!(
@@ -182,14 +183,15 @@ fn run(arguments: &Arguments, voice: &Voice<'_>) -> Result<u8, Ending> {
     let ignored = ignored::signals();
     let heard: Vec<Signal> = listens().into_iter().filter(|signal| !ignored.contains(signal)).collect();
     let wakeups = Wakeups::new(&heard).map_err(|error| refused_by_system(&error))?;
-    let (line, grant) = waiting::obtain(arguments, &wakeups, voice)?;
-    inside::run(arguments, grant, line, &wakeups, voice)
+    let grant = waiting::obtain(arguments, &wakeups, voice)?;
+    inside::run(arguments, grant, &wakeups, voice)
 }
 
-/// What was obtained.
+/// What was obtained, and over what.
 struct Grant {
+    session: Session,
+    lock: Acquisition,
     fences: Vec<(SectionName, Fence)>,
-    until: Ticks,
     /// How much of a deadline is left at this node while all is well.
     spare: Ticks,
 }
@@ -206,20 +208,14 @@ fn margin(arguments: &Arguments, spare: Ticks) -> Ticks {
     arguments.margin.map_or(usual, |given| clock::ticks(given.0))
 }
 
-/// Refuses a margin that would stop a healthy command, before anything is asked for.
-fn check_margin(arguments: &Arguments, spare: Ticks) -> Result<(), Ending> {
-    let Some(margin) = arguments.margin.filter(|margin| clock::ticks(margin.0) > spare) else {
-        return Ok(());
-    };
-    let spare = Span(clock::span(spare));
-    Err(Ending::failure(&format_args!(
+/// What is said of a margin that would stop a healthy command at a node with this spare: nothing is asked of it.
+fn margin_too_long(arguments: &Arguments, spare: Ticks) -> Ending {
+    let (margin, spare) = (Span(clock::span(margin(arguments, spare))), Span(clock::span(spare)));
+    Ending::failure(&format_args!(
         "--margin {margin} is too long for this cluster: after a late heartbeat {spare} are left until the deadline, and the command would \
          be stopped for nothing; give at most {spare}"
-    )))
+    ))
 }
-
-/// The number of the only request.
-const REQUEST: u32 = 2;
 
 /// The end of a run that does not have the status of its command.
 struct Ending {

@@ -1,73 +1,89 @@
-//! From the wish to the grant.
+//! From the request to the grant.
 //!
-//! A daemon that is restarted meanwhile is no failure: the wish is told to the next one, as long as there is patience.
+//! A daemon that is restarted meanwhile is no failure: the session asks the next one, as long as there is patience.
 
 use std::io::{self, IsTerminal};
-use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use doorway_client::protocol::{Ask, ClientStatus, Status, Told};
-use doorway_client::{clock, place};
-use doorway_core::{Refusal, Ticks};
-use doorway_node::Reason;
+use doorway_client::pauses::Pauses;
+use doorway_client::session::{Acquisition, Holder, LockRequest, LockState, Policy, Session, StatusQuestion};
+use doorway_client::{Error, clock, place};
+use doorway_core::{Fence, Refusal, SectionName, Ticks};
+use doorway_protocol::{ClientStatus, Reason, Status};
 use nix::sys::signal::Signal;
 
 use super::{
-    Arguments, Ending, Grant, NOT_IN_TIME, OWN_FAILURE, REQUEST, Voice, check_margin, label, listed, patience,
+    Arguments, Ending, Grant, NOT_IN_TIME, OWN_FAILURE, Voice, label, listed, margin_too_long, patience,
 };
-use crate::line::{Line, silent};
+use crate::line::{dial, sentence, silent};
 use crate::status::spoken;
 use crate::wakeups::Wakeups;
 
-/// How much longer than its own patience somebody waits for the daemon's word that it is over.
-const GRACE: Ticks = Ticks(500_000);
-/// After what time somebody who waits at a terminal is told for whom.
+/// How much longer than its own patience a request waits for the daemon's word that it is over, and for the answer why.
+const GRACE: Duration = Duration::from_millis(500);
+/// After what time a user who waits at a terminal is told for whom, and how long the answer to that may take.
 const SILENCE: Ticks = Ticks(1_000_000);
-/// How long a daemon may take to say welcome.
-const ANSWER: Ticks = Ticks(5_000_000);
+const ANSWER: Ticks = Ticks(60_000_000);
 /// How often a daemon that has ended, or lets nobody in, is looked for, and for how long the next one is waited for.
-const RETRY: Ticks = Ticks(200_000);
-const RETURN: Ticks = Ticks(60_000_000);
-/// The numbers of two questions: who is inside, and whether it is for somebody inside that nobody is let in.
-const QUESTION: u32 = 1;
-const WHY: u32 = 4;
+const RETRY: Duration = Duration::from_millis(200);
+const RETURN: Duration = Duration::from_secs(60);
 
-/// Waits for the grant; the connection goes with it.
-pub(super) fn obtain(
-    arguments: &Arguments,
-    wakeups: &Wakeups,
-    voice: &Voice<'_>,
-) -> Result<(Line, Grant), Ending> {
+/// Waits for the grant.
+pub(super) fn obtain(arguments: &Arguments, wakeups: &Wakeups, voice: &Voice<'_>) -> Result<Grant, Ending> {
     let now = clock::now();
+    let path = users_socket(arguments)?;
+    let dialed = path.clone();
+    let mut session = Session::dialing(move || dial(&dialed), policy(arguments), now);
+    session.introduce(&label(arguments));
+    let lock = session.request(request(arguments), now).map_err(|error| Ending::failure(&error))?;
     let mut wait = Waiting {
         arguments,
         voice,
-        path: users_socket(arguments)?,
-        line: None,
+        path,
+        session,
+        lock,
         ends: patience(arguments).map(|patience| now + patience),
-        is_over: false,
         asks_at: io::stderr().is_terminal().then_some(now + SILENCE),
-        looks_at: Some(now),
-        answers_by: Some(now + ANSWER),
-        was_welcome: false,
-        spare: Ticks(0),
-        missing: None,
+        who_is_inside: None,
+        why_not: None,
         turned_away: None,
     };
     loop {
-        wait.on_time(clock::now())?;
-        let slept = wakeups.sleep(wait.line.as_ref().map(AsFd::as_fd), wait.alarm());
+        wait.session.drive(clock::now);
+        if let Some(fences) = wait.look()? {
+            let spare = wait.session.spare().unwrap_or_default();
+            return Ok(Grant { session: wait.session, lock: wait.lock, fences, spare });
+        }
+        wait.ask_who_is_inside(clock::now());
+        let slept = wait.sleep(wakeups);
         while let Some(signal) = wakeups.signal() {
             on_signal(signal)?;
         }
         slept.map_err(|error| Ending::failure(&error))?;
-        // Whoever was stopped meanwhile hears what was said in time before it looks at the clock.
-        if wait.line.is_some()
-            && let Some(grant) = wait.hear()?
-            && let Some(line) = wait.line.take()
-        {
-            return Ok((line, grant));
-        }
+    }
+}
+
+/// How this verb treats its daemon.
+fn policy(arguments: &Arguments) -> Policy {
+    Policy {
+        grace: GRACE,
+        backoff: Pauses::between(RETRY, RETRY),
+        outage: Some(RETURN),
+        outlasts_leaving: true,
+        least_spare: arguments.margin.map_or(Ticks(0), |margin| clock::ticks(margin.0)),
+        holder: Holder::Command,
+    }
+}
+
+fn request(arguments: &Arguments) -> LockRequest {
+    LockRequest {
+        names: arguments.names.clone(),
+        patience: patience(arguments).map(clock::span),
+        max_hold: arguments.max_hold.map(|span| span.0),
+        ttl: arguments.ttl.map(|span| span.0),
+        tell_if_wanted: false,
+        persists: true,
     }
 }
 
@@ -83,7 +99,7 @@ fn users_socket(arguments: &Arguments) -> Result<PathBuf, Refusal> {
     Ok(path)
 }
 
-/// Whoever is told to end while it waits ends; the connection is closed, and so the wish withdrawn.
+/// A signal to end while it waits ends this process; the connection is closed, and so the request withdrawn.
 pub(super) fn on_signal(signal: Signal) -> Result<(), Ending> {
     match signal {
         Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP | Signal::SIGQUIT => {
@@ -102,174 +118,122 @@ struct Waiting<'a> {
     arguments: &'a Arguments,
     voice: &'a Voice<'a>,
     path: PathBuf,
-    /// None while the daemon is gone, or lets nobody in.
-    line: Option<Line>,
+    session: Session,
+    lock: Acquisition,
     /// When patience ends, if it does.
     ends: Option<Ticks>,
-    /// Whether the daemon has said that patience has ended.
-    is_over: bool,
     /// When to ask who is inside.
     asks_at: Option<Ticks>,
-    /// When the daemon is looked for next, if it has to be.
-    looks_at: Option<Ticks>,
-    /// By when it must have said welcome, unless it has.
-    answers_by: Option<Ticks>,
-    /// Whether any daemon has said welcome until now.
-    was_welcome: bool,
-    /// How near a deadline of the last one may be while all is well.
-    spare: Ticks,
-    /// Why there is no daemon, if none is there at all.
-    missing: Option<Refusal>,
-    /// Why the last daemon served this client not yet, if it said so.
+    who_is_inside: Option<StatusQuestion>,
+    /// Patience has ended: the question whether it is for a holder that nobody is let in.
+    why_not: Option<StatusQuestion>,
+    /// Why the last daemon did not serve this client yet, if it said so.
     turned_away: Option<Refusal>,
 }
 
 impl Waiting<'_> {
-    /// Tells the daemon what is wanted.
-    fn ask(&mut self) -> Result<(), Ending> {
-        let Some(line) = &mut self.line else { return Ok(()) };
-        let left = self.ends.map(|ends| Ticks(ends.0.saturating_sub(clock::now().0)));
-        line.say(&Ask::Introduce { label: label(self.arguments) })?;
-        line.say(&Ask::Lock {
-            number: REQUEST,
-            names: self.arguments.names.clone(),
-            patience: left,
-            max_hold: self.arguments.max_hold.map(|span| clock::ticks(span.0)),
-            ttl: self.arguments.ttl.map(|span| clock::ticks(span.0)),
-            tell_if_wanted: false,
-        })?;
-        Ok(())
+    fn sleep(&self, wakeups: &Wakeups) -> io::Result<()> {
+        let asks_at = self.asks_at.filter(|_| self.session.is_welcome());
+        let alarm = self.session.due().into_iter().chain(asks_at).min();
+        wakeups.sleep_for(&mut self.session.poll_fd().into_iter().collect(), alarm)
     }
 
-    /// The daemon has said welcome: it is told what is wanted, once.
-    fn on_welcome(&mut self) -> Result<(), Ending> {
-        self.was_welcome = true;
-        self.turned_away = None;
-        self.answers_by.take().map_or(Ok(()), |_| self.ask())
-    }
-
-    fn alarm(&self) -> Option<Ticks> {
-        let ends = self.ends.map(|ends| ends + GRACE);
-        [ends, self.asks_at(), self.looks_at, self.answers_by].into_iter().flatten().min()
-    }
-
-    /// When to ask who is inside, if there is anybody to ask.
-    fn asks_at(&self) -> Option<Ticks> {
-        self.asks_at.filter(|_| self.line.as_ref().is_some_and(Line::is_welcome))
-    }
-
-    fn on_time(&mut self, now: Ticks) -> Result<(), Ending> {
-        let is_due = |moment: Option<Ticks>| moment.is_some_and(|moment| moment <= now);
-        if is_due(self.ends.map(|ends| ends + GRACE)) {
-            return Err(if self.is_over { self.too_late(None) } else { self.unanswered(NOT_IN_TIME) });
-        }
-        if is_due(self.answers_by) {
-            return Err(self.unanswered(OWN_FAILURE));
-        }
-        if is_due(self.asks_at()) {
-            self.asks_at = None;
-            let section = self.arguments.names.first().cloned();
-            if let Some(line) = &mut self.line {
-                line.say(&Ask::Status { number: QUESTION, section, everywhere: true })?;
-            }
-        }
-        if is_due(self.looks_at) { self.look(now) } else { Ok(()) }
-    }
-
-    /// Looks for the daemon. That none is there is tolerated only if there was one.
-    fn look(&mut self, now: Ticks) -> Result<(), Ending> {
-        self.missing = None;
-        match Line::open(&self.path) {
-            Ok(line) => self.line = line,
-            Err(refusal) if self.was_welcome || self.turned_away.is_some() => self.missing = Some(refusal),
-            Err(refusal) => return Err(refusal.into()),
-        }
-        self.looks_at = self.line.is_none().then_some(now + RETRY);
-        Ok(())
-    }
-
-    /// The daemon has ended, or is about to. The next one has its time from when the last one that said welcome was gone.
-    fn on_gone(&mut self) -> Result<(), Ending> {
-        let now = clock::now();
-        self.missing = self.line.take().map(|line| line.gone());
-        if !self.was_welcome {
-            return Err(self.unanswered(OWN_FAILURE));
-        }
-        self.looks_at = Some(now + RETRY);
-        self.answers_by.get_or_insert(now + RETURN);
-        Ok(())
-    }
-
-    /// No daemon has said anything about the wish.
-    fn unanswered(&self, code: u8) -> Ending {
-        let known = self.missing.clone().or_else(|| self.turned_away.clone());
-        let why = known.unwrap_or_else(|| silent(&self.path));
-        Ending::with(code, why.to_string())
-    }
-
-    /// Hears what the daemon says.
-    fn hear(&mut self) -> Result<Option<Grant>, Ending> {
-        let goes_on = self.line.as_mut().is_some_and(|line| line.take_in().unwrap_or(false));
-        while let Some(told) = self.next()? {
-            match told {
-                Told::Welcome { spare, .. } => {
-                    check_margin(self.arguments, spare)?;
-                    self.spare = spare;
-                    self.on_welcome()?;
-                }
-                Told::Granted { number: REQUEST, fences, until } => {
-                    return Ok(Some(Grant { fences, until, spare: self.spare }));
-                }
-                Told::Refused { number: REQUEST, why: Reason::TimedOut } => self.ask_why()?,
-                Told::Status { number: WHY, status } => return Err(self.too_late(Some(&status))),
-                Told::Refused { number: REQUEST, why: Reason::Leaving } => {
-                    self.on_gone()?;
-                    return Ok(None);
-                }
-                Told::Refused { number: REQUEST, why } => {
-                    let names = listed(&self.arguments.names);
-                    return Err(Ending::failure(&format_args!(
-                        "{names} cannot be locked: {}",
-                        why.sentence()
-                    )));
-                }
-                Told::Status { number: QUESTION, status } => self.tell_who_is_inside(&status),
-                _ => {}
-            }
-        }
-        if !goes_on && self.line.is_some() {
-            self.on_gone()?;
-        }
-        Ok(None)
-    }
-
-    /// The daemon's next word. One that turns this client away, as it has too many, is tried again for as long as `--wait` says.
-    fn next(&mut self) -> Result<Option<Told>, Ending> {
-        let Some(line) = &mut self.line else { return Ok(None) };
-        match line.next() {
-            Err(refusal) if line.is_turned_away() && self.arguments.wait.is_some() => {
-                let now = clock::now();
-                self.line = None;
-                self.turned_away = Some(refusal);
-                self.looks_at = Some(now + RETRY);
-                self.answers_by = Some(now + RETRY + ANSWER);
+    /// What has become of the request: the fences, if it is granted.
+    fn look(&mut self) -> Result<Option<Vec<(SectionName, Fence)>>, Ending> {
+        match self.lock.state() {
+            LockState::Waiting => {
+                self.check_daemon()?;
+                self.tell_who_is_inside();
                 Ok(None)
             }
-            told => Ok(told?),
+            LockState::Held(fences) => Ok(Some(fences)),
+            // As soon as it was granted: then the command is not started.
+            LockState::Lost(_) => Ok(Some(Vec::new())),
+            LockState::Refused(error) => self.on_refused(&error).map(|()| None),
         }
     }
 
-    /// Patience has ended. It may be that nobody was inside, and that the node could let nobody in: then it says so.
-    fn ask_why(&mut self) -> Result<(), Ending> {
-        self.ends = Some(clock::now());
-        self.is_over = true;
-        let section = self.arguments.names.first().cloned();
-        let question = Ask::Status { number: WHY, section, everywhere: false };
-        self.line.as_mut().map_or(Ok(()), |line| line.say(&question))?;
-        Ok(())
+    /// Whether what is known of the daemon lets this process wait on. A daemon that was there may be about to return; one that has too many
+    /// clients is tried again for as long as `--wait` says; and one that lets nobody in may do so soon.
+    fn check_daemon(&mut self) -> Result<(), Ending> {
+        if self.session.is_welcome() {
+            self.turned_away = None;
+        }
+        let Some(error) = self.session.fault() else { return Ok(()) };
+        let was_welcome = self.session.spare().is_some();
+        let why = sentence(&self.path, error);
+        let waits_on = match error {
+            Error::ShortLease { spare } => return Err(margin_too_long(self.arguments, *spare)),
+            Error::TurnedAway(_) => {
+                self.turned_away = Some(why.clone());
+                self.arguments.wait.is_some()
+            }
+            Error::Silent => true,
+            Error::Gone => was_welcome,
+            Error::Unreachable(_) | Error::Forbidden(_) | Error::Bad(_) | Error::System(_) => {
+                was_welcome || self.turned_away.is_some()
+            }
+            Error::Strange(_) | Error::Refused { .. } | Error::Lost(_) | Error::Failed(_) => false,
+        };
+        if waits_on { Ok(()) } else { Err(why.into()) }
     }
 
-    fn tell_who_is_inside(&self, status: &Status) {
+    /// The request is over without a grant.
+    fn on_refused(&mut self, error: &Error) -> Result<(), Ending> {
+        if let Some(question) = &self.why_not {
+            return question.answer().map_or(Ok(()), |answer| Err(self.too_late(answer.ok().as_ref())));
+        }
+        match error {
+            Error::Refused { why: Reason::TimedOut, .. } if self.session.is_connected() => {
+                self.ask_why_not();
+                Ok(())
+            }
+            // The daemon said so and was gone at once: without it, the session gives up later than this.
+            Error::Refused { why: Reason::TimedOut, .. } if !self.is_late() => Err(self.too_late(None)),
+            Error::Refused { why, .. } if *why != Reason::TimedOut => {
+                let names = listed(&self.arguments.names);
+                Err(Ending::failure(&format_args!("{names} cannot be locked: {}", why.sentence())))
+            }
+            _ => Err(self.unanswered()),
+        }
+    }
+
+    /// Whether patience has ended so long ago that no daemon is waited for.
+    fn is_late(&self) -> bool {
+        self.ends.is_some_and(|ends| ends + clock::ticks(GRACE) <= clock::now())
+    }
+
+    /// The daemon says that patience has ended. It may be that nobody was inside, and that the node could let nobody in.
+    fn ask_why_not(&mut self) {
+        let now = clock::now();
+        let section = self.arguments.names.first().cloned();
+        self.why_not = Some(self.session.ask_status(section, false, now + clock::ticks(GRACE)));
+        self.session.flush(now);
+        self.asks_at = None;
+    }
+
+    /// No daemon has said anything about the request, for as long as patience lasts or a daemon may take.
+    fn unanswered(&self) -> Ending {
+        let known =
+            self.session.fault().filter(|error| !matches!(error, Error::Silent | Error::TurnedAway(_)));
+        let missing = known.map(|error| sentence(&self.path, error));
+        let why = missing.or_else(|| self.turned_away.clone()).unwrap_or_else(|| silent(&self.path));
+        Ending::with(if self.is_late() { NOT_IN_TIME } else { OWN_FAILURE }, why.to_string())
+    }
+
+    /// Asks once, at a terminal, for whom this waits.
+    fn ask_who_is_inside(&mut self, now: Ticks) {
+        if self.session.is_welcome() && self.asks_at.take_if(|at| *at <= now).is_some() {
+            let section = self.arguments.names.first().cloned();
+            self.who_is_inside = Some(self.session.ask_status(section, true, now + ANSWER));
+            self.session.flush(now);
+        }
+    }
+
+    fn tell_who_is_inside(&mut self) {
+        let Some(answer) = self.who_is_inside.as_ref().and_then(StatusQuestion::answer) else { return };
+        self.who_is_inside = None;
+        let Ok(status) = answer else { return };
         let names = listed(&self.arguments.names);
         let inside = status.sections.iter().find_map(|section| section.inside.as_ref());
         self.voice.say(&match inside {

@@ -3,6 +3,7 @@
 pub(crate) mod dev;
 mod log;
 mod notify;
+mod stop;
 mod watch;
 
 use std::io::{self, Write};
@@ -27,17 +28,25 @@ use crate::{Answer, Exit, names};
 /// With --dev three nodes run in this one process on this machine: nothing to configure, and all the rest works as it does between machines. Without
 /// --folder every start is a new cluster, whose fences begin anew.
 ///
-/// Stops with Ctrl-C or SIGTERM: it waits a while for those inside, hands over, and leaves its cluster; a second one stops at once. SIGHUP reads
-/// configuration and certificates again. Under systemd it tells when it listens, then whether it lets clients in, and feeds the watchdog;
+/// Stops with Ctrl-C, SIGTERM or `doorway node stop`: it waits a while for those inside, hands over, and leaves its cluster; a second signal
+/// stops at once. SIGHUP reads configuration and certificates again. Under systemd it tells when it listens, then whether it lets clients in, and feeds the watchdog;
 /// packaging/doorway@.service is a unit for it.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("which").required(true).args(["config", "dev"]), after_help = "Examples:
+#[command(
+    group = clap::ArgGroup::new("which").required(true).args(["config", "dev"]),
+    subcommand_negates_reqs = true,
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
   doorway node --dev                           three nodes to try things with
   doorway lock demo -- echo inside             in another terminal
   doorway node --config node.toml              the daemon of this machine
   doorway node --config node.toml --check      is the configuration right?
-  doorway node --config node.toml --log json --log-level debug")]
+  doorway node --config node.toml --log json --log-level debug
+  doorway node stop                            leave the cluster and end"
+)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    act: Option<Act>,
     /// The configuration of the node
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -58,7 +67,15 @@ pub(crate) struct Arguments {
     log_level: Option<log::Level>,
 }
 
+#[derive(clap::Subcommand)]
+enum Act {
+    Stop(stop::Stop),
+}
+
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
+    if let Some(Act::Stop(stop)) = &arguments.act {
+        return Ok(stop::answer(stop));
+    }
     let Some(path) = &arguments.config else { return dev::answer(catalog, arguments, typed) };
     if arguments.check {
         return Ok(checked(catalog, path, typed));
@@ -97,11 +114,11 @@ fn checked(catalog: &Catalog, path: &Path, typed: &Typed) -> Answer {
         Ok((config, recipe, torn_bytes)) => {
             let Config { cluster, nodes, .. } = &config;
             let (node, algorithm) = (&config.me().name, recipe.name());
-            let size = crate::text::counted(nodes.len() as u64, "node");
+            let size = doorway_terminal::text::counted(nodes.len() as u64, "node");
             let torn = format!(
                 "the last write of {} is unfinished: the next start cuts off {}",
                 config.data.display(),
-                crate::text::counted(torn_bytes as u64, "byte")
+                doorway_terminal::text::counted(torn_bytes as u64, "byte")
             );
             let text = format!(
                 "{}: right. Node {node} of cluster {cluster}, {size}, {algorithm}; clients at {}, administrators at {}\n",

@@ -5,10 +5,8 @@ use std::str::FromStr;
 use doorway_core::Refusal;
 use doorway_quorums::{Bounds, Failure, Load, System};
 use doorway_simulator::{Probability, Random};
+use doorway_terminal::{Progress, text};
 use serde_json::{Map, Value};
-
-use crate::progress::Progress;
-use crate::text;
 
 /// The probabilities of a crash that were typed, each with its word.
 #[derive(Clone, Debug)]
@@ -43,7 +41,7 @@ impl FromStr for Crashes {
 }
 
 /// All ratings of one system.
-pub(super) struct Rated<'a>(doorway_lab::quorum::Rated<'a>);
+pub(super) struct Rated<'a>(doorway_experiments::quorums::Rated<'a>);
 
 impl<'a> Rated<'a> {
     pub(super) fn new(system: &'a System, crashes: &Crashes, seed: u64) -> Self {
@@ -57,7 +55,7 @@ impl<'a> Rated<'a> {
             }
             random.fraction()
         };
-        Self(doorway_lab::quorum::Rated::new(system, &crashes.0, &mut lot))
+        Self(doorway_experiments::quorums::Rated::new(system, &crashes.0, &mut lot))
     }
 
     /// The least, the mean and the most nodes that two minimal quorums have in common, if that was computed.
@@ -122,7 +120,7 @@ impl<'a> Rated<'a> {
 }
 
 fn capacity_text(load: &Load) -> String {
-    let (least, most) = doorway_lab::quorum::capacity(load);
+    let (least, most) = doorway_experiments::quorums::capacity(load);
     let number = if load.is_exact() { digits(least, f64::round) } else { range(least, most) };
     format!("{number} (requests in the time that a node needs for one)")
 }

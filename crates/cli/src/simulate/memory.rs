@@ -6,17 +6,18 @@ use doorway_catalog::Catalog;
 use doorway_checker::{MemoryModel, ProcessView, SharedView};
 use doorway_core::shared::Register;
 use doorway_core::{NodeId, Options, Phase, Refusal};
-use doorway_lab::memory::{self, Played, Replay};
+use doorway_experiments::memory::{self, Played, Replay};
 use doorway_simulator::ScriptError;
+use doorway_terminal::table;
+use doorway_terminal::text::{counted, prose_width, wrap};
 use serde_json::{Value, json};
 
 use super::Arguments;
 use super::plan::text_of;
 use super::runs::Unmet;
 use crate::records::Records;
-use crate::text::{counted, prose_width, wrap};
 use crate::typed::Typed;
-use crate::{Answer, Exit, files, programs, table};
+use crate::{Answer, Exit, files, programs};
 
 /// The options that go with such a script.
 const OPTIONS: [&str; 8] = ["algorithm", "script", "set", "trace", "svg", "spacing", "theme", "json"];

@@ -10,14 +10,15 @@ use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
 use doorway_core::{Channels, NodeId, Refusal};
+use doorway_picture::{self as picture, Spacing, Theme};
 use doorway_simulator::{Crash, Intervention, Partition, Probability, Report};
-use doorway_trace::draw::{self, Spacing, Theme};
+use doorway_terminal::whole;
 use serde::Serialize;
 use serde_json::json;
 
 use crate::records::Records;
 use crate::typed::Typed;
-use crate::usage::{named, node, whole};
+use crate::usage::{named, node};
 use crate::{Answer, Exit};
 use plan::Plan;
 use runs::{Pool, Stopped, Unmet};
@@ -207,7 +208,7 @@ const RUNS: &str = "Runs and checks";
 const OUTPUT: &str = "Output";
 
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
-    let looks = draw::Options { spacing: arguments.spacing, theme: arguments.theme };
+    let looks = picture::Options { spacing: arguments.spacing, theme: arguments.theme };
     let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
     if let Some(answer) = memory::answer(catalog, arguments, typed, &records)? {
         return Ok(answer);

@@ -4,11 +4,11 @@ use std::fmt;
 
 use doorway_catalog::Catalog;
 use doorway_core::{Members, Refusal};
-use doorway_lab::{Step, in_order};
+use doorway_simulator::parallel::{Step, in_order};
 use doorway_simulator::{Outcome, Report, ScriptError, Stall};
+use doorway_terminal::Progress;
 
 use super::plan::Plan;
-use crate::progress::Progress;
 
 /// What all runs came to.
 pub(super) struct Pool {

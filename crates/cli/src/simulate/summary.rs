@@ -2,12 +2,12 @@
 
 use doorway_core::Ticks;
 use doorway_simulator::{Outcome, Probability, Repetition, Report, Settings, Stall, Summary};
+use doorway_terminal::table;
+use doorway_terminal::text::{channels, counted, decimal, item, prose_width, rate, wrap};
 
 use super::plan::Plan;
 use super::runs::{Failure, Pool};
 use super::{Arguments, replay};
-use crate::table;
-use crate::text::{channels, counted, decimal, item, prose_width, rate, wrap};
 use crate::typed::Typed;
 
 /// Where the meanings of all lines begin.

@@ -2,8 +2,8 @@
 
 mod page;
 
-use doorway_client::protocol::{NodeStatus, Status};
 use doorway_core::{Refusal, SectionName, Ticks};
+use doorway_protocol::{NodeStatus, Status};
 use serde_json::{Value, json};
 
 use crate::line::Where;

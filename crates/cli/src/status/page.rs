@@ -1,11 +1,11 @@
 //! A status as people read it.
 
-use doorway_client::protocol::{ClientStatus, NodeStatus, OwnStatus, SectionStatus, Status};
 use doorway_core::{SectionName, Ticks};
+use doorway_protocol::{ClientStatus, NodeStatus, OwnStatus, SectionStatus, Status};
+use doorway_terminal::table;
+use doorway_terminal::text::{self, counted};
 
 use super::{answering, is_ready};
-use crate::table;
-use crate::text::{self, counted};
 
 /// All of it.
 pub(super) fn page(status: &Status, section: Option<&SectionName>) -> String {

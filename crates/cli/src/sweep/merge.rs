@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_lab::sweep::merge;
+use doorway_experiments::sweep::merge;
+use doorway_terminal::Progress;
 
 use super::{line, summary};
 use crate::Answer;
-use crate::progress::Progress;
 use crate::typed::Typed;
 
 /// Join the shards of one sweep

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_lab::sweep::{Axes, Format, Grid, Points, Shard, Surroundings, Sweep};
+use doorway_experiments::sweep::{Axes, Format, Grid, Points, Shard, Surroundings, Sweep};
 use doorway_simulator::shell;
+use doorway_terminal::{Progress, whole};
 
-use crate::progress::Progress;
 use crate::typed::Typed;
-use crate::usage::{named, whole};
+use crate::usage::named;
 use crate::{Answer, files, names, repetition};
 
 /// Run a grid of parameters and keep a row for each run

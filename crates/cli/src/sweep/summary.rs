@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use doorway_lab::sweep::{Points, Shard, Swept};
+use doorway_experiments::sweep::{Points, Shard, Swept};
+use doorway_terminal::text::{counted, item, prose_width, wrap};
 use serde_json::{Map, Value, json};
 
-use crate::text::{counted, item, prose_width, wrap};
 use crate::typed::Typed;
 use crate::{Answer, Exit};
 

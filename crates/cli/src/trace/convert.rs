@@ -4,12 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use doorway_core::Refusal;
+use doorway_terminal::Destination;
 use doorway_trace::TraceError;
 use doorway_trace::export::{self, Form};
 
 use super::source::{Meter, Source};
 use crate::Answer;
-use crate::files::Destination;
 
 /// Write a run in the form of another tool
 ///

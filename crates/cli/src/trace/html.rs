@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_lab::page::Page;
-use doorway_trace::draw::Spacing;
+use doorway_picture::Spacing;
+use doorway_studio::page::Page;
+use doorway_terminal::Destination;
 
 use super::source::Source;
-use crate::files::Destination;
 use crate::{Answer, Exit};
 
 /// Make a page to step through a run

@@ -4,13 +4,14 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use doorway_core::{Channels, NodeId, Refusal, Ticks};
+use doorway_terminal::text::{self, counted};
+use doorway_terminal::whole;
 use doorway_trace::{Event, Header};
 use serde_json::{Value, json};
 
 use super::source::Source;
 use crate::Answer;
-use crate::text::{self, counted};
-use crate::usage::{node, whole};
+use crate::usage::node;
 
 /// List what happened, a line for each event
 ///

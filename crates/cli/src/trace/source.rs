@@ -5,11 +5,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use doorway_core::Refusal;
-use doorway_lab::Recording;
-use doorway_trace::draw::MOST_EVENTS;
-use doorway_trace::{Event, Events, Header, TraceError};
-
-use crate::progress::Progress;
+use doorway_picture::MOST_EVENTS;
+use doorway_terminal::Progress;
+use doorway_trace::{Event, Events, Header, Recording, TraceError};
 
 /// A trace whose header has been read, and whose events have not.
 pub(super) struct Source {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use doorway_core::Refusal;
-use doorway_trace::draw::{Options, Spacing, Theme};
+use doorway_picture::{Options, Spacing, Theme, space_time};
+use doorway_terminal::Picture;
 
 use super::source::Source;
 use crate::Answer;
-use crate::picture::Picture;
 
 /// Draw a run as a space-time diagram
 ///
@@ -35,6 +35,6 @@ pub(super) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     let picture = Picture::new(&arguments.out)?;
     let looks = Options { spacing: arguments.spacing, theme: arguments.theme };
     let recording = Source::open(&arguments.file)?.recording()?;
-    picture.write(&recording.drawing(&looks)?)?;
+    picture.write(&space_time(&recording.header, &recording.events, &looks)?)?;
     Ok(Answer::holds(String::new()))
 }

@@ -10,11 +10,11 @@ mod worker;
 use std::time::Duration;
 
 use doorway_client::{Guard, Lost, clock};
-use doorway_node::Loss;
+use doorway_protocol::Loss;
 use rustix::process::Signal;
 
 use history::{Event, Line};
-use scene::{DETECTION, LEASE, Scene, name, wait_until};
+use scene::{BARRIER, DETECTION, LEASE, Scene, name, wait_until};
 use worker::{Task, VARIABLE};
 
 /// Longer than a lease.
@@ -214,6 +214,33 @@ fn a_minority_waits_and_the_majority_goes_on_until_they_meet_again() {
         None,
         "without a majority nobody is let in when the lease has ended"
     );
+}
+
+/// When members change, each tells the others in which sections it is inside. A report that takes longer than the barrier is waited for
+/// as long as parts of it arrive, and each part is sent once.
+#[test]
+fn a_long_report_on_a_slow_link_is_waited_for_and_sent_once() {
+    const SECTIONS: usize = 1_500;
+    const BYTES: u64 = SECTIONS as u64 * 200;
+    let Some(mut scene) = Scene::with_short_barrier(3) else { return };
+    let leader = scene.leader();
+    let (holder, leaver) = ((leader + 1) % 3, (leader + 2) % 3);
+    let guards = scene.hold_many(holder, SECTIONS);
+    if !scene.net.slow_down(holder, "500kbit") {
+        return;
+    }
+    let before = scene.net.sent_bytes(holder);
+    // It says that it leaves, so that nobody waits for its lease.
+    scene.signal_daemon(leaver, Signal::TERM);
+    wait_until("it is no member any more", || (!scene.is_member(leaver, leader)).then_some(()));
+    let span = scene.pass(leader, "free");
+    let sent = scene.net.sent_bytes(holder) - before;
+    println!("a report of {BYTES} bytes at 500 kbit/s: {span:?}, {sent} bytes were sent");
+    assert_eq!(lost(&guards), [], "nobody loses what it is inside of");
+    assert!(scene.is_member(holder, leader), "its report was waited for");
+    assert!(span > BARRIER, "the report took longer than the barrier: {span:?}");
+    assert!(sent > BYTES && sent < BYTES * 3 / 2, "{sent} bytes for a report of {BYTES}");
+    scene.wait_stopped(leaver);
 }
 
 #[test]

@@ -37,6 +37,11 @@ impl Net {
         Ok(net)
     }
 
+    /// How many there are.
+    pub fn hosts(&self) -> usize {
+        self.hosts
+    }
+
     /// The namespace of a host.
     pub fn host(&self, host: usize) -> String {
         format!("{}-{host}", self.prefix)
@@ -67,6 +72,31 @@ impl Net {
     /// Takes a host's wire out.
     pub fn unplug(&self, host: usize) {
         self.in_switch(&["link", "set", &format!("port{host}"), "down"]);
+    }
+
+    /// From now on a host sends no more than this, as `tc` writes it: `500kbit`. Tells whether that can be done here.
+    pub fn slow_down(&self, host: usize, rate: &str) -> bool {
+        let mut tc = Command::new("tc");
+        tc.args(["-n", &self.host(host), "qdisc", "add", "dev", "wire", "root"]);
+        tc.args(["tbf", "rate", rate, "burst", "16kb", "latency", "60s"]).stdin(Stdio::null());
+        match tc.output() {
+            Ok(ended) if ended.status.success() => true,
+            Ok(ended) => {
+                eprintln!("skipped: no slow link here: {}", String::from_utf8_lossy(&ended.stderr).trim());
+                false
+            }
+            Err(error) => {
+                eprintln!("skipped: there is no tc here: {error}");
+                false
+            }
+        }
+    }
+
+    /// How many bytes a host has sent.
+    pub fn sent_bytes(&self, host: usize) -> u64 {
+        let told = self.command(host, "cat").arg("/sys/class/net/wire/statistics/tx_bytes").output();
+        let told = told.expect("ip runs");
+        String::from_utf8_lossy(&told.stdout).trim().parse().expect("a number")
     }
 
     /// All wires are in and all hosts reach each other.

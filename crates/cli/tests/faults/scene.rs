@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use doorway_client::protocol::Status;
 use doorway_client::{Client, Guard, clock};
+use doorway_protocol::Status;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::history::{self, Event, Line};
@@ -22,6 +22,9 @@ const TIMING: &str = "lease = \"2s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\
 /// Times for those who stay inside all the while and must not lose: a busy machine may keep a daemon waiting for longer than the
 /// others bear.
 const PATIENT: &str = "lease = \"4s\"\nmargin = \"200ms\"\nheartbeat = \"250ms\"\ndetection = \"5s\"\nbarrier = \"4s\"\nelection = \"800ms\"\n";
+
+/// How long nothing may come of a report, in scenes with a short barrier.
+pub const BARRIER: Duration = Duration::from_millis(1_500);
 
 /// The lease in microseconds.
 pub const LEASE: u64 = 2_000_000;
@@ -85,13 +88,24 @@ impl Scene {
 
     /// The same, where a lease is long.
     pub fn patient(nodes: usize, clients: usize, sections: &[&str]) -> Option<Self> {
-        Self::prepared(nodes, clients, sections, |scene| {
-            for node in 0..nodes {
-                let text = std::fs::read_to_string(scene.config(node)).expect("it was written");
-                assert!(text.contains(TIMING), "node.toml has a table of times");
-                std::fs::write(scene.config(node), text.replace(TIMING, PATIENT)).expect("it can be changed");
-            }
-        })
+        Self::prepared(nodes, clients, sections, |scene| scene.set_times(PATIENT))
+    }
+
+    /// Gives all nodes other times.
+    fn set_times(&self, times: &str) {
+        for node in 0..self.net.hosts() {
+            let text = std::fs::read_to_string(self.config(node)).expect("it was written");
+            assert!(text.contains(TIMING), "node.toml has a table of times");
+            std::fs::write(self.config(node), text.replace(TIMING, times)).expect("it can be changed");
+        }
+    }
+
+    /// So many daemons without clients whose leases are long and whose barrier is [`BARRIER`].
+    pub fn with_short_barrier(nodes: usize) -> Option<Self> {
+        let barrier = format!("barrier = \"{}ms\"", BARRIER.as_millis());
+        let times = PATIENT.replace("barrier = \"4s\"", &barrier);
+        assert_ne!(times, PATIENT);
+        Self::prepared(nodes, 0, &[], |scene| scene.set_times(&times))
     }
 
     fn found(&self, nodes: usize) {
@@ -196,6 +210,28 @@ impl Scene {
         let entered = Client::connect(self.socket(node))
             .and_then(|client| client.section(section).wait(PATIENCE).enter_blocking());
         entered.expect("nobody else wants it")
+    }
+
+    /// Enters so many sections with names of 200 bytes through a node, and stays there.
+    pub fn hold_many(&self, node: usize, count: usize) -> Vec<Guard> {
+        let client = Client::connect(self.socket(node)).expect("it listens");
+        let names: Vec<String> = (0..count).map(|number| format!("many-{number:0195}")).collect();
+        let enter = |names: &[String]| client.lock(names).wait(PATIENCE).enter_blocking();
+        names.chunks(64).map(|names| enter(names).expect("nobody else wants them")).collect()
+    }
+
+    /// Enters and leaves a section that nobody uses, through a node; tells how long it took to get in.
+    pub fn pass(&self, node: usize, section: &str) -> Duration {
+        let client = Client::connect(self.socket(node)).expect("it listens");
+        let began = Instant::now();
+        drop(client.section(section).wait(PATIENCE).enter_blocking().expect("it is free"));
+        began.elapsed()
+    }
+
+    /// Whether a node is a member, as another one knows.
+    pub fn is_member(&self, node: usize, by: usize) -> bool {
+        let nodes = self.status(by).map_or(Vec::new(), |status| status.nodes);
+        nodes.iter().any(|other| other.name == name(node) && other.is_member)
     }
 
     /// A client that is inside a section now.

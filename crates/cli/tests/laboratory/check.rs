@@ -1,5 +1,6 @@
 //! The verb that explores every interleaving.
 
+use crate::book;
 use crate::terminal::{doorway, folder, json, keys, prints, refused, text};
 
 #[test]
@@ -117,6 +118,9 @@ fn faults_are_counted_and_told() {
 #[test]
 fn all_algorithms_are_checked_in_one_table() {
     let page = prints("check all");
+    let output: Vec<String> = page.lines().map(str::to_owned).collect();
+    let printed = book::printed_below("docs/checking.md", "doorway check all");
+    assert_eq!(book::compare(&printed, &output), Ok(()), "docs/checking.md prints the same table\n{page}");
     for name in ["central", "token-ring", "lamport", "ricart-agrawala", "cao-singhal"] {
         assert_eq!(
             page.lines().filter(|line| line.starts_with(&format!("{name} "))).count(),

@@ -1,13 +1,18 @@
 //! The verbs of the laboratory, as one types them.
 
 mod bank;
-mod bench;
+mod book;
 mod chaos;
 mod check;
 mod command;
 mod experiments;
+#[allow(dead_code)] // Most of it is for the tests of the lock.
+#[path = "../locks/fleet.rs"]
+mod fleet;
 mod memory;
 mod pictures;
+#[path = "../../../daemon/tests/ports/mod.rs"]
+mod ports;
 mod refusals;
 mod simulate;
 mod sweep;

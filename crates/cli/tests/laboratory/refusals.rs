@@ -57,24 +57,6 @@ fn bad_input_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn a_bench_that_cannot_be_measured_is_refused_in_one_sentence() {
-    for (words, part) in [
-        ("bench", "requires a subcommand"),
-        ("bench dances", "unrecognized subcommand"),
-        ("bench locks --seconds 0", "--seconds: 0 seconds cannot be measured: give 1 to 600"),
-        ("bench locks --seconds 601", "give 1 to 600"),
-        ("bench locks --seconds -1", "not a whole number"),
-        ("bench locks --seconds soon", "not a whole number"),
-        ("bench locks --quick --seconds 2", "cannot be used with"),
-        ("bench locks --theme dark", "--svg"),
-        ("bench locks --svg locks.pdf", "a picture ends in .svg or .png"),
-    ] {
-        let sentence = refused(words);
-        assert!(sentence.contains(part), "{words}: {sentence}");
-    }
-}
-
-#[test]
 fn what_cannot_become_of_a_message_is_refused_in_one_sentence() {
     for (words, part) in [
         ("--message 0@5", "--message: \"0@5\" decides nothing about a message"),

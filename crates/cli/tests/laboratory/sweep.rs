@@ -164,15 +164,15 @@ fn a_folder_of_another_sweep_and_shards_of_others_are_refused_and_left_alone() {
     assert!(sentence.contains("shard 2/2 is missing"), "{sentence}");
 }
 
-/// The block of the page that begins so.
-fn block(fence: &str) -> &'static str {
-    let (_, rest) = PAGE.split_once(&format!("```{fence}\n")).expect(fence);
+/// The grid of the page.
+fn grid() -> &'static str {
+    let (_, rest) = PAGE.split_once("```toml grid.toml\n").expect("the page has a grid");
     rest.split_once("```").expect("an end").0
 }
 
-/// The line of the page that begins so.
+/// The command of the page that begins so.
 fn line(start: &str) -> &'static str {
-    PAGE.lines().find(|line| line.starts_with(start)).expect(start)
+    PAGE.lines().filter_map(|line| line.strip_prefix("$ ")).find(|line| line.starts_with(start)).expect(start)
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn the_documented_line_for_gnu_parallel_makes_the_bytes_of_one_run() {
         return;
     }
     let place = folder("sweep-parallel");
-    file(&place, "grid.toml", block("toml"));
+    file(&place, "grid.toml", grid());
     let shell = |line: &str| {
         let program = env!("CARGO_BIN_EXE_doorway");
         let line = line.replace("doorway", program);
@@ -209,8 +209,8 @@ fn the_help_has_the_documented_lines() {
     for start in ["parallel doorway sweep", "doorway sweep merge"] {
         assert!(help.contains(line(start)), "{start}");
     }
-    let grid = folder("sweep-help");
-    file(&grid, "grid.toml", block("toml"));
-    let page = prints(&format!("sweep {} --dry-run", grid.join("grid.toml").display()));
+    let folder = folder("sweep-help");
+    file(&folder, "grid.toml", grid());
+    let page = prints(&format!("sweep {} --dry-run", folder.join("grid.toml").display()));
     assert!(page.starts_with("480 runs\n"), "{page}");
 }

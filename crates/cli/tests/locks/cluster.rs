@@ -224,12 +224,16 @@ fn a_lost_cluster_is_restored_from_a_backup_with_higher_fences() {
     ["a", "b", "c"].iter().for_each(|node| cluster.await_ready(node));
     let second = cluster.fence("a");
     assert!(second >> 36 > (first >> 36) + 1_000_000, "{first} {second}");
-    cluster.kill("c");
+    ["a", "b", "c"].iter().for_each(|node| cluster.kill(node));
     fs::remove_dir_all(format!("{}/c/data", cluster.lab())).expect("it was there");
     let config = cluster.config("c");
-    let above = ["cluster", "restore", "--above", &second.to_string(), "--config", &config];
+    let seen = (second >> 36 << 36) + (20_000_000 << 36);
+    let above = ["cluster", "restore", "--above", &seen.to_string(), "--config", &config];
     let (code, out, err) = cluster.run(&above);
-    assert!(code == 0 && out.contains(&format!("view {}", second >> 36)), "{out}{err}");
+    assert!(code == 0 && out.contains(&format!("view {}", seen >> 36)), "{out}{err}");
+    cluster.start("c");
+    cluster.await_ready("c");
+    assert!(cluster.fence("c") > seen, "above the fence that was seen, however high it was");
 }
 
 #[test]
@@ -260,6 +264,10 @@ fn damage_is_refused_by_check_and_start_with_its_place() {
     assert!(err.contains("is unfinished: the next start cuts off"), "{err}");
     cluster.start("a");
     cluster.await_ready("a");
+    let told = "the last write to the disk was not finished: its bytes are cut off";
+    assert_eq!(cluster.log("a").matches(told).count(), 1, "{}", cluster.log("a"));
+    let (code, _, err) = cluster.run(&["node", "--config", &config, "--check"]);
+    assert_eq!((code, err.as_str()), (0, ""), "what was torn is gone");
 }
 
 #[test]

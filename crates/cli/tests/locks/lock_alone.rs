@@ -5,9 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
 use doorway_client::clock;
-use doorway_client::protocol::{Ask, NodeStatus, OwnStatus, Status, Told};
 use doorway_core::Ticks;
-use doorway_node::{Loss, Reason};
+use doorway_protocol::{Ask, Loss, NodeStatus, OwnStatus, Reason, Status, Told};
 use rustix::process::{Signal, kill_process, test_kill_process};
 
 use crate::scripted;
@@ -253,6 +252,21 @@ fn whoever_was_stopped_past_its_deadline_kills_its_command_at_once() {
         ),
         "it is not even asked"
     );
+}
+
+#[test]
+fn what_was_said_in_time_counts_for_who_was_stopped_while_waiting() {
+    let daemon = Daemon::new("stopped-waiting");
+    let child = daemon.lock(&["x", "--wait", "100ms", "--", "sh", "-c", "exit 3"]);
+    let (mut client, request) = daemon.request();
+    kill_process(own(&child), Signal::STOP).expect("it lives");
+    client.grant(&request, 200);
+    client.say(&Told::Renewed { number: request.number, until: after(60_000) });
+    // Its patience, half a second more, and the first deadline are over by then.
+    pass(after(700));
+    kill_process(own(&child), Signal::CONT).expect("it lives");
+    assert!(client.hears_release());
+    assert_eq!(end(child), (3, String::new(), String::new()));
 }
 
 #[test]

@@ -6,8 +6,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command};
 
-use doorway_client::protocol::{Ask, Told};
-use doorway_node::Loss;
+use doorway_protocol::{Ask, Loss, Told};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, getuid, kill_process, test_kill_process};
 
@@ -199,7 +198,7 @@ fn another_user_that_a_thread_has_started_is_told_of() {
 fn a_signal_that_cannot_be_passed_on_is_told_of() {
     let Some(place) = Place::new("uid-signal") else { return };
     // It starts nothing that could outlive it.
-    let mut child = place.lock(&[], &place.as_root(&["sh", "-c", "echo $$; exec sleep 100"]));
+    let mut child = place.lock(&[], &place.as_root(&["sh", "-c", "echo $$; exec sleep 20"]));
     let mut said = Said::of(&mut child);
     let (mut client, _) = place.daemon.granted(60_000);
     let command = process(&line(&mut child));
@@ -291,6 +290,88 @@ fn a_command_in_a_cgroup_is_stopped_whatever_its_uid_and_session() {
     assert!(leaves_by_word(&mut client));
     let ended = commands.map(|command| test_kill_process(command).is_err());
     assert_eq!((end(child).0, ended), (122, [true, true]));
+    assert_eq!(said.rest(), format!("{LOST} the command was stopped\n"));
+    until("the cgroup is removed", || given.is_empty());
+}
+
+/// An ordinary user who may have everything done by sudo, as far as those know who are in a mount namespace of their own.
+struct Sudoer {
+    daemon: Daemon,
+    folder: Folder,
+}
+
+impl Sudoer {
+    /// None where there is no sudo, or it cannot be used.
+    fn new(test: &str) -> Option<Self> {
+        if !getuid().is_root() {
+            eprintln!("skipped: only root can let another user use sudo");
+            return None;
+        }
+        let sudoer = Self { daemon: Daemon::new(test), folder: Folder::new(test) };
+        fs::write(sudoer.rules(), "nobody ALL=(ALL:ALL) NOPASSWD: ALL\n").expect("room");
+        fs::set_permissions(sudoer.rules(), fs::Permissions::from_mode(0o440)).expect("it is ours");
+        fs::set_permissions(&sudoer.daemon.socket, fs::Permissions::from_mode(0o777)).expect("it is ours");
+        let tried = ["sh", "-c", "\"$0\" --version && sudo -n id -u", BINARY];
+        let tried = sudoer.as_nobody("true").args(tried).output();
+        let is_right = tried.is_ok_and(|tried| tried.stdout.ends_with(b"\n0\n"));
+        if !is_right {
+            eprintln!("skipped: there is no sudo here, or an ordinary user cannot use it");
+        }
+        is_right.then_some(sudoer)
+    }
+
+    fn rules(&self) -> PathBuf {
+        self.folder.0.join("sudoers")
+    }
+
+    /// A command of that user, begun by root with this line of a shell.
+    fn as_nobody(&self, begin: &str) -> Command {
+        let script =
+            format!("mount --bind '{}' /etc/sudoers && {begin} && exec \"$@\"", self.rules().display());
+        let user = NOBODY.to_string();
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", &script, "sh", "setpriv", "--reuid", &user, "--regid", &user]);
+        command.arg("--clear-groups");
+        command
+    }
+
+    /// `doorway lock` of that user with a command under sudo.
+    fn lock(&self, begin: &str) -> Child {
+        let words = [BINARY, "lock", "x", "--", "sudo", "-n", "sh", "-c", STUBBORN];
+        self.daemon.run(self.as_nobody(begin).args(words))
+    }
+}
+
+#[test]
+fn a_command_under_sudo_is_told_of_at_once_and_when_it_runs_on() {
+    let Some(sudoer) = Sudoer::new("sudo") else { return };
+    let mut child = sudoer.lock("true");
+    let mut said = Said::of(&mut child);
+    let (mut client, request) = sudoer.daemon.granted(60_000);
+    let command = process(&line(&mut child));
+    renew_until_said(&mut client, &request, &said);
+    // Whether sudo itself can be stopped is up to sudo; what it runs cannot.
+    let warned = said.line();
+    let who = warned.strip_prefix("doorway: ").and_then(|said| said.strip_suffix(&format!(" {WARNING}")));
+    assert!(matches!(who, Some("the command" | "a process of the command")), "{warned}");
+    lose(&mut client, &request);
+    assert_eq!(said.line(), format!("{LOST} {} {RUNS_ON}", who.unwrap_or_default()));
+    runs_on_until_it_ends(child, &mut client, command);
+}
+
+#[test]
+fn a_command_under_sudo_is_stopped_with_its_cgroup() {
+    let Some(sudoer) = Sudoer::new("sudo-cgroup") else { return };
+    let Some(given) = Delegated::new("sudo-cgroup") else { return };
+    let mut child = sudoer.lock(&format!("echo 0 > {}/cgroup.procs", given.0.display()));
+    let said = Said::of(&mut child);
+    let (mut client, request) = sudoer.daemon.granted(60_000);
+    let command = process(&line(&mut child));
+    assert!(!given.is_empty(), "it has a cgroup of its own");
+    lose(&mut client, &request);
+    assert!(leaves_by_word(&mut client));
+    let has_ended = test_kill_process(command).is_err();
+    assert_eq!((end(child).0, has_ended), (122, true));
     assert_eq!(said.rest(), format!("{LOST} the command was stopped\n"));
     until("the cgroup is removed", || given.is_empty());
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Child, Command};
 
-use doorway_client::protocol::Told;
+use doorway_protocol::Told;
 use rustix::process::{Signal, kill_process};
 
 use crate::scripted::{BINARY, Daemon, after, end, line, own};

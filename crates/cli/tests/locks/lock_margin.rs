@@ -4,8 +4,8 @@ use std::fs;
 use std::io::Write;
 
 use doorway_client::clock;
-use doorway_client::protocol::Told;
 use doorway_core::Ticks;
+use doorway_protocol::Told;
 
 use crate::fleet::Cluster;
 use crate::scripted::{Daemon, PATIENT, after, end, line};

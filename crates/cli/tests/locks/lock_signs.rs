@@ -1,9 +1,8 @@
 //! The signs of life that `doorway lock` gives for its time-to-live, and a daemon that says what the test wants.
 
 use doorway_client::clock;
-use doorway_client::protocol::{Ask, Told};
 use doorway_core::Ticks;
-use doorway_node::Loss;
+use doorway_protocol::{Ask, Loss, Told};
 
 use crate::scripted::{Daemon, end};
 

@@ -1,7 +1,7 @@
 //! `doorway lock` and a daemon that is there and does not answer, as one that is stopped: that is not the same as a lock that is taken.
 
-use doorway_client::protocol::Told;
 use doorway_core::Ticks;
+use doorway_protocol::Told;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::scripted::{Daemon, end};

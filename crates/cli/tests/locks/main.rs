@@ -2,6 +2,9 @@
 
 mod bank_real;
 mod cluster;
+mod crash_loops;
+mod descriptors;
+mod disks;
 mod fleet;
 mod lock;
 mod lock_alone;

@@ -113,6 +113,8 @@ fn a_revoked_node_is_refused_by_all_and_comes_back_with_a_new_certificate() {
         cluster.start_if_ended(gone);
         is_refused(&cluster, other, "connection ended", length)
     });
+    let learned = "certificates were revoked: whoever shows one is put out";
+    assert_eq!(cluster.log(other).matches(learned).count(), 1, "after the restart it knew from the start");
     let (code, _, err) = cluster.run(&["cluster", "add", &cluster.lab(), &format!("d={}", free_address())]);
     assert_eq!(code, 0, "{err}");
     cluster.start("d");
@@ -233,6 +235,12 @@ fn the_node_that_leads_is_removed_in_one_command_through_any_daemon() {
     cluster.await_end(&gone);
     until("it is out", || cluster.members(&others[0]) == others && voters(&cluster, &others[0]) == 2);
     let next = cluster.leader(&others[0]).expect("a node leads");
+    let log = cluster.log(&gone);
+    let last = log.lines().rfind(|line| line.contains("leader changed"));
+    assert!(
+        last.is_some_and(|line| line.contains(&format!("leader={next:?}"))),
+        "it hands over first: {log}"
+    );
     let last = others.iter().find(|node| **node != next).expect("two are left").clone();
     let second = cluster.fence(&last);
     assert!(second > fence);

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use doorway_client::protocol::{self, LONGEST_TOLD, Told};
+use doorway_protocol::{self as protocol, LONGEST_TOLD, Told};
 
 use crate::fleet::{Cluster, Folder, LONG, command, start, until};
 use crate::terminal;
@@ -74,6 +74,7 @@ fn a_user_of_locks_takes_them_and_cannot_administer() {
         &["break", "door", "--yes"][..],
         &["cluster", "remove", "a"],
         &["cluster", "lead", "a"],
+        &["node", "stop"],
         &["break", "door", "--yes", "--socket", &sockets.join("a.sock").to_string_lossy()],
     ] {
         let (code, err) = as_user(&cluster, words);
@@ -85,7 +86,7 @@ fn a_user_of_locks_takes_them_and_cannot_administer() {
     }
     // The daemon has written down who asked for what.
     let (log, uid) = (cluster.log("a"), format!("uid={USER}"));
-    for order in ["break door", "remove node", "have node"] {
+    for order in ["break door", "remove node", "have node", "stop this node"] {
         let parts = ["audit=true", "refused: it did not ask", &uid, "process=", order];
         assert!(
             log.lines().any(|line| parts.iter().all(|part| line.contains(part))),
@@ -179,6 +180,30 @@ fn an_act_of_an_administrator_is_logged_with_its_uid_and_process() {
 }
 
 #[test]
+fn an_administrator_stops_a_daemon_and_is_logged_with_uid_and_process() {
+    let mut cluster = Cluster::new("node-stop", &["a", "b"]);
+    let (code, out, err) = cluster.run(&["node", "stop", "--node", "b"]);
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "node \"b\" has left its cluster\n", ""));
+    cluster.await_end("b");
+    let process = cluster.nodes[1].1.as_mut().expect("it was started");
+    assert_eq!(process.0.wait().expect("it has ended").code(), Some(0));
+    let (log, uid) = (cluster.log("b"), format!("uid={}", rustix::process::geteuid().as_raw()));
+    for what in ["an operator asks", "done as an operator asked"] {
+        let parts = [what, "audit=true", "order=\"stop this node\"", &uid, "process="];
+        assert!(
+            log.lines().any(|line| parts.iter().all(|part| line.contains(part))),
+            "{what} is not in {log}"
+        );
+    }
+    // It has left, and has not failed: the other one goes on alone, and it comes back.
+    cluster.fence("a");
+    let (code, _, err) = cluster.run(&["node", "stop", "--node", "b"]);
+    assert!(code == 1 && err.contains("no daemon listens at "), "{code} {err}");
+    cluster.start("b");
+    cluster.await_ready("b");
+}
+
+#[test]
 fn debug_tells_every_grant_release_and_loss_and_trace_every_message() {
     let mut cluster = Cluster::found("logs", &["a", "b"]);
     configure(&cluster, "a", "#names_per_uid = 5000", "names_per_uid = 2");
@@ -231,7 +256,7 @@ fn debug_tells_every_grant_release_and_loss_and_trace_every_message() {
 }
 
 /// The first word of a daemon to a client that has just connected.
-fn first_word(mut stream: &UnixStream) -> Told {
+pub fn first_word(mut stream: &UnixStream) -> Told {
     let mut head = [0; 4];
     stream.read_exact(&mut head).expect("it says something");
     let mut body = vec![0; protocol::length(head, LONGEST_TOLD).expect("a short word")];

@@ -7,8 +7,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use doorway_client::clock;
-use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Status, Told, VERSION};
 use doorway_core::{Fence, SectionName, Ticks};
+use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Status, Told, VERSION};
 use rustix::net::RecvFlags;
 use rustix::process::Pid;
 

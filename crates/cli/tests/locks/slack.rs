@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use doorway_client::{Client, Error, Guard, Lost, clock};
 use doorway_core::Ticks;
-use doorway_node::{Loss, Reason};
+use doorway_protocol::{Loss, Reason};
 use rustix::process::{Pid, Signal, test_kill_process};
 
 use crate::fleet::{Cluster, Dev, Folder, LONG, until};
@@ -74,6 +74,8 @@ fn a_lock_held_too_long_is_not_granted_before_the_margin_after_its_deadline() {
 fn a_stopped_holder_loses_its_lock_with_a_time_to_live_and_keeps_it_without() {
     let dev = Dev::new("slack-ttl");
     let script = "echo $$; read line; exit 7";
+    let mut alive = dev.start(&["lock", "--node", "b", "alive", "--ttl", "3s", "--", "sh", "-c", script]);
+    assert_ne!(alive.line(), "");
     let holders = [&["mortal", "--ttl", "3s"][..], &["immortal"]]
         .map(|words| dev.start(&[&["lock", "--node", "b"], words, &["--", "sh", "-c", script]].concat()));
     let [(mortal, command), (mut immortal, _)] = holders.map(|mut holder| {
@@ -87,10 +89,15 @@ fn a_stopped_holder_loses_its_lock_with_a_time_to_live_and_keeps_it_without() {
         test_kill_process(command).is_ok(),
         "no process stops the command while its watcher stands still"
     );
-    assert_eq!(dev.run(&["lock", "immortal", "--try", "--node", "a", "--", "true"]).0, 124);
+    // By now the live one has been inside for longer than its time-to-live.
+    for kept in ["immortal", "alive"] {
+        assert_eq!(dev.run(&["lock", kept, "--try", "--node", "a", "--", "true"]).0, 124, "{kept}");
+    }
     [&mortal, &immortal].iter().for_each(|holder| holder.signal(Signal::CONT));
     let (code, _, said) = mortal.end();
     assert!(code == 122 && said.contains("gave no sign of life"), "{code} {said}");
     immortal.type_line("leave");
     assert_eq!(immortal.end().0, 7);
+    alive.type_line("leave");
+    assert_eq!(alive.end().0, 7);
 }

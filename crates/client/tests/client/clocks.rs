@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::protocol::{Ask, Told};
 use doorway_client::{Client, clock};
 use doorway_core::Ticks;
+use doorway_protocol::{Ask, Told};
 
 use crate::daemon::{Daemon, strangers};
 

@@ -4,9 +4,9 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
 use doorway_client::{Client, clock};
 use doorway_core::{Fence, SectionName, Ticks};
+use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
 
 /// The daemon's end of a connection.
 pub struct Daemon(pub UnixStream);

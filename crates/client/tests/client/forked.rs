@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use doorway_client::Error;
-use doorway_client::protocol::Ask;
+use doorway_protocol::Ask;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 
 use crate::daemon::pair;

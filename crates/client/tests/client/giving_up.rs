@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use doorway_client::protocol::Ask;
 use doorway_client::{Client, Error, Guard};
+use doorway_protocol::Ask;
 
 use crate::daemon::{Daemon, from_now, granted, name, pair};
 use crate::runtime::block_on;

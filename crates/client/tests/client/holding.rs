@@ -7,10 +7,9 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::protocol::{Ask, Told};
 use doorway_client::{Error, Lost, clock};
 use doorway_core::{Fence, Ticks};
-use doorway_node::{Loss, Reason};
+use doorway_protocol::{Ask, Loss, Reason, Told};
 
 use crate::daemon::{from_now, name, pair};
 use crate::runtime::block_on;
@@ -41,6 +40,8 @@ fn a_grant_makes_a_guard_with_the_fences_in_the_order_asked_for() {
 #[test]
 fn what_was_chosen_for_a_request_is_told_to_the_daemon() {
     let (client, daemon) = pair();
+    // The time until then would count as waited.
+    client.welcome_blocking().expect("a welcome");
     client.introduce(&"é".repeat(200));
     let ttl = Duration::from_millis(900);
     let request = client.section("a").wait(Duration::from_secs(2)).max_hold(LONG).ttl(ttl).tell_if_wanted();
@@ -182,7 +183,7 @@ fn frames_may_come_in_single_bytes() {
     let server = thread::spawn(move || {
         let (number, names) = daemon.next_lock();
         let told = crate::daemon::granted(number, &names, from_now(60_000));
-        let bytes = doorway_client::protocol::frame(&told, 1_000).expect("it is short");
+        let bytes = doorway_protocol::frame(&told, 1_000).expect("it is short");
         bytes.iter().for_each(|byte| daemon.write(&[*byte]));
         daemon
     });

@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::protocol::Ask;
 use doorway_client::{Client, Error, Lost, clock};
+use doorway_protocol::Ask;
 
 use crate::daemon::{Daemon, pair};
 use crate::runtime::block_on;

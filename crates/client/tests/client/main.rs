@@ -10,3 +10,4 @@ mod hostile;
 mod leaving_daemons;
 mod questions;
 mod runtime;
+mod sessions;

@@ -3,10 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::protocol::{Ask, Order, Status, Told};
 use doorway_client::{Error, Welcome};
 use doorway_core::Fence;
-use doorway_node::Stay;
+use doorway_protocol::{Ask, Order, Status, Stay, Told};
 
 use crate::daemon::{name, pair, strangers};
 use crate::runtime::block_on;

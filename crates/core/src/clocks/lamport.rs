@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::NodeId;
 
-/// A counter that never runs behind anything its node has heard of: if one event can have caused another, the other
-/// has the larger count. The converse does not hold.
+/// A counter that is never behind anything its node has heard of: if one event can have caused another, the
+/// other has the larger count. The converse does not hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LamportClock(u64);
 
 impl LamportClock {
-    /// A clock from which nothing will be read again. It stands still, whatever it hears.
+    /// A clock that will not be read again. Ticks and merges leave it unchanged.
     pub const STOPPED: Self = Self(u64::MAX);
 
     /// A clock that shows `count`.
@@ -23,14 +23,14 @@ impl LamportClock {
         Self(count)
     }
 
-    /// What it shows.
+    /// Its count.
     #[must_use]
     pub const fn count(self) -> u64 {
         self.0
     }
 
-    /// What it shows, to shift it together with every other count that it is compared with; a stopped clock is compared
-    /// with none.
+    /// Its count, to shift it together with all counts that it is compared with; `None` for a stopped clock,
+    /// which is compared with none.
     pub fn counter(&mut self) -> Option<&mut u64> {
         Some(&mut self.0).filter(|count| **count != Self::STOPPED.0)
     }
@@ -45,20 +45,20 @@ impl LamportClock {
         self.0 = self.0.max(heard);
     }
 
-    /// Counts one event and stamps it.
+    /// Counts one event and returns its stamp.
     pub fn stamp(&mut self, me: NodeId) -> Stamp {
         self.tick();
         Stamp { counter: self.0, node: me }
     }
 }
 
-/// The time of a request: a count, and the node as tie-break, so that no two requests are the same age.
-/// The smaller stamp is the *older* request.
+/// The time of a request: a count, with the node as tie-break, so that no two requests have the same age. The
+/// smaller stamp is the *older* request.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Stamp {
-    /// What the node's clock showed.
+    /// The count of the node's clock.
     pub counter: u64,
-    /// Who asked.
+    /// The node that made the request.
     pub node: NodeId,
 }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_clock_stands_still_and_is_compared_with_nothing() {
+    fn a_stopped_clock_never_changes_and_has_no_counter() {
         let mut clock = LamportClock::STOPPED;
         clock.tick();
         clock.merge(7);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_counts_are_ordered_by_node_and_smaller_counts_come_first() {
+    fn stamps_are_ordered_by_count_then_by_node() {
         let stamp = |counter, index| Stamp { counter, node: NodeId::new(index) };
         assert!(stamp(1, 7) < stamp(2, 0));
         assert!(stamp(2, 0) < stamp(2, 1));

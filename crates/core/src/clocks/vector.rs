@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{NodeId, PerNode};
 
-/// How many events of each node lie in the past of this one. Unlike [`super::LamportClock`] it decides whether one
-/// event can have caused another; it costs a count per node.
+/// The number of events of each node in the causal past. Unlike [`super::LamportClock`] it decides whether
+/// one event can have caused another; it costs a count per node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct VectorClock(PerNode<u64>);
 
 impl VectorClock {
-    /// The clock of `n` nodes to which nothing has happened yet.
+    /// The clock of `n` nodes before any event.
     #[must_use]
     pub fn new(n: usize) -> Self {
         Self(PerNode::same(n, 0))
@@ -25,14 +25,14 @@ impl VectorClock {
         self.0[me] += 1;
     }
 
-    /// Takes everything into the past that is in the past of `other`.
+    /// Adds the causal past of `other`.
     pub fn merge(&mut self, other: &Self) {
         for (node, &count) in other.0.iter() {
             self.0[node] = self.0[node].max(count);
         }
     }
 
-    /// How many events of `node` lie in the past.
+    /// The number of events of `node` in the causal past.
     #[must_use]
     pub fn count(&self, node: NodeId) -> u64 {
         self.0[node]
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_tells_cause_from_coincidence() {
+    fn it_tells_causal_order_from_concurrency() {
         let (one, two) = (NodeId::new(0), NodeId::new(1));
         let mut sender = VectorClock::new(2);
         let mut receiver = VectorClock::new(2);

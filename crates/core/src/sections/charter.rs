@@ -1,4 +1,4 @@
-//! Who takes part in a section, and where that is looked up.
+//! The participants of a section, and the register in which a process looks them up.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::{Algorithm, Factory, Fenced, Members, NodeId, NodeSet, Plan, Refusal, SectionName, Start, To};
 
-/// Who takes part in a section, and how their nodes are made.
+/// The participants of a section, and how their nodes are made.
 pub struct Charter<A> {
-    /// The processes in order: the node with index i of the algorithm is at the i-th of them.
+    /// The processes in order: the i-th of them runs the algorithm's node with index i.
     participants: Vec<NodeId>,
     plan: Plan<A>,
 }
@@ -17,7 +17,7 @@ impl<A: Algorithm> Charter<A> {
     /// A section for these processes.
     ///
     /// # Errors
-    /// If there are none, or the algorithm cannot run among so many.
+    /// If there are none, or the algorithm cannot run with this number of nodes.
     pub fn new(participants: &NodeSet, factory: &Factory<A>) -> Result<Self, Refusal> {
         let plan = factory.plan(&Members::new(participants.len())?)?;
         Ok(Self { participants: participants.iter().collect(), plan })
@@ -29,22 +29,22 @@ impl<A: Algorithm> Charter<A> {
         &self.participants
     }
 
-    /// The number that the algorithm gives to a process, if it takes part.
+    /// The algorithm's node at a process, if the process takes part.
     #[must_use]
     pub fn node_of(&self, process: NodeId) -> Option<NodeId> {
         self.participants.binary_search(&process).ok().map(NodeId::new)
     }
 
-    /// The process that the algorithm gives this number to.
+    /// The process that runs this node of the algorithm.
     ///
     /// # Panics
-    /// If the algorithm speaks of a node that it was never told of.
+    /// If the section has no such node.
     #[must_use]
     pub fn process_of(&self, node: NodeId) -> NodeId {
         self.participants[node.index()]
     }
 
-    /// The node of a process that has not heard anything yet, if the process takes part.
+    /// The node of a process in its initial state, if the process takes part.
     pub(super) fn node(&self, process: NodeId) -> Option<Fenced<A>> {
         self.node_of(process).map(|me| Fenced::from_plan(&self.plan, me, Start::Empty))
     }
@@ -57,10 +57,10 @@ impl<A: Algorithm> Charter<A> {
     }
 }
 
-/// Where a process looks up the charter of a section by its name; for a name that means nothing there is none.
+/// Looks up the charter of a section by its name; `None` if there is no such section.
 ///
-/// It is the same for all processes and never changes, so it is no part of the state that a checker compares: any two
-/// are equal.
+/// It is the same for all processes and never changes, so the state that the checker compares leaves it out:
+/// any two registers are equal.
 pub struct Register<A>(Arc<Charters<A>>);
 
 type Charters<A> = dyn Fn(&SectionName) -> Option<Arc<Charter<A>>> + Send + Sync;

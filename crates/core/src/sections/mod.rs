@@ -1,16 +1,16 @@
 //! Several named sections in one process.
 //!
-//! A process takes part in as many sections as it likes. Each has its name, its participants, its own node of the
-//! algorithm and its own fence; the messages of all of them travel between the same processes, so each says which
-//! section it is about. Only the logical clock is shared: a process has one, whatever it takes part in, and a request in
-//! one section is younger than anything that the process heard of in another.
+//! A process can take part in any number of sections. Each section has its own name, participants, node of
+//! the algorithm and fence. The messages of all sections travel between the same processes, so each names its
+//! section. Only the logical clock is shared: a request in one section is younger than anything that the
+//! process has heard of in another.
 //!
-//! The algorithm numbers its nodes from 1 to P, the participants of a section in the order of their processes; here its
-//! numbers become processes and back. A section's node comes to life when the process first asks for the section or
-//! hears of it, in the state of a node that has not heard anything, which is just what it is.
+//! The algorithm numbers the P participants of a section from 1 to P in the order of their processes; this
+//! module maps those numbers to processes and back. A section's node is created in its initial state when the
+//! process first requests the section or receives a message for it.
 //!
-//! Whoever wants several sections at once takes them in one order that all processes share, such as that of their
-//! names: else two can wait for each other for ever.
+//! Applications that hold several sections at once must acquire them in one global order, such as by name;
+//! otherwise they can deadlock.
 
 mod charter;
 mod name;
@@ -26,26 +26,26 @@ use crate::{
     Ticks,
 };
 
-/// A message of one section on its way between processes: what the algorithm says, about which section, and the largest
-/// fence of that section that the sender knows.
+/// A message of one section between two processes: the algorithm's message, the section's name, and the
+/// largest fence of that section that the sender knows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Named<M> {
-    /// The section that it is about.
+    /// The section.
     pub section: SectionName,
     /// The largest fence that the sender has handed out or heard of.
     pub fence: Fence,
-    /// What the algorithm says.
+    /// The algorithm's message.
     pub msg: M,
 }
 
 /// The sections that one process takes part in.
 ///
-/// Each method is one atomic step and writes what to send into the caller's [`Out`], as any message that a [`Named`] one
-/// can be turned into: so a machine that has more to say than its sections do puts both into one type.
+/// Each method is one atomic step and writes its messages into the caller's [`Out`], in any type that
+/// converts from [`Named`]: so a machine with further messages can use one message type for both.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Sections<A> {
     me: NodeId,
-    /// The one clock of the process. It never runs behind that of any section.
+    /// The clock of the process. It is never behind that of any section.
     clock: LamportClock,
     open: BTreeMap<SectionName, Fenced<A>>,
     #[serde(skip)]
@@ -59,18 +59,18 @@ impl<A: Algorithm> Sections<A> {
         Self { me, clock: LamportClock::default(), open: BTreeMap::new(), register }
     }
 
-    /// Brings the node of a section to life before it is needed. Only an algorithm whose messages travel without being
-    /// asked ([`Algorithm::PERPETUAL`]) needs that, at every participant; otherwise the first use does it.
+    /// Creates the node of a section before its first use. Only a [perpetual](Algorithm::PERPETUAL) algorithm
+    /// needs this, at every participant.
     pub fn open<M: From<Named<A::Msg>>>(&mut self, section: &SectionName, out: &mut Out<M>) {
         if !self.open.contains_key(section) {
             self.step(section, out, |_, _| {});
         }
     }
 
-    /// The application wants into a section; answers with the fence of the entry if it is in already.
+    /// The application requests a section. Returns the fence if it enters at once.
     ///
     /// # Panics
-    /// If it waits for that section, or is inside.
+    /// If it already waits for the section or is inside.
     pub fn request<M: From<Named<A::Msg>>>(
         &mut self,
         section: &SectionName,
@@ -79,7 +79,7 @@ impl<A: Algorithm> Sections<A> {
         self.step(section, out, |node, effects| node.on_command(TIMELESS, Ask::Request, effects))
     }
 
-    /// The application has left a section.
+    /// The application releases a section.
     ///
     /// # Panics
     /// If it was not inside.
@@ -87,7 +87,7 @@ impl<A: Algorithm> Sections<A> {
         self.step(section, out, |node, effects| node.on_command(TIMELESS, Ask::Release, effects));
     }
 
-    /// A message of a section has arrived from a process; answers with the fence if the process is in now.
+    /// A message of a section has arrived from a process. Returns the fence if this process enters now.
     pub fn message<M: From<Named<A::Msg>>>(
         &mut self,
         from: NodeId,
@@ -103,7 +103,7 @@ impl<A: Algorithm> Sections<A> {
         self.step(&section, out, |node, effects| node.on_message(TIMELESS, sender, fence, msg, effects))
     }
 
-    /// One step of one section: its node, made now if this is its first, under the clock of the process.
+    /// One step of one section, under the clock of the process. Creates the section's node on first use.
     fn step<M: From<Named<A::Msg>>>(
         &mut self,
         section: &SectionName,
@@ -133,7 +133,7 @@ impl<A: Algorithm> Sections<A> {
         act: impl FnOnce(&mut Fenced<A>, &mut Effects<Fenced<A>>),
     ) -> Option<Fence> {
         let node = self.open.get_mut(section)?;
-        // A state holds no buffers and the caller's is of another type, so a step has one of its own.
+        // The state must hold no buffers and the caller's has another type, so each step makes its own.
         let mut effects = Effects::default();
         node.clock().into_iter().for_each(|clock| clock.merge(self.clock.count()));
         act(node, &mut effects);
@@ -147,29 +147,29 @@ impl<A: Algorithm> Sections<A> {
         effects.notices.first().map(|&Entered(fence)| fence)
     }
 
-    /// The one clock of the process.
+    /// The clock of the process.
     #[must_use]
     pub fn clock(&self) -> LamportClock {
         self.clock
     }
 
-    /// Counts an event of the process that is none of a section, such as the sending of a message of its application.
+    /// Counts an event outside all sections, such as the sending of an application message.
     pub fn tick(&mut self) {
         self.clock.tick();
     }
 
-    /// The process has heard of this time, be it in a message of its application.
+    /// Merges a clock that the process has received, for instance in an application message.
     pub fn hear(&mut self, clock: LamportClock) {
         self.clock.merge(clock.count());
     }
 
-    /// Where the process stands towards a section.
+    /// The phase of the process in a section.
     #[must_use]
     pub fn phase(&self, section: &SectionName) -> Phase {
         self.node(section).map_or(Phase::Outside, |node| node.node().phase())
     }
 
-    /// The node of a section, if it has come to life.
+    /// The node of a section, if it has been created.
     #[must_use]
     pub fn node(&self, section: &SectionName) -> Option<&Fenced<A>> {
         self.open.get(section)
@@ -187,10 +187,10 @@ impl<A: Algorithm> Sections<A> {
     }
 }
 
-/// An algorithm knows no time.
+/// Algorithms have no clock time.
 const TIMELESS: Ticks = Ticks(0);
 
-/// A process that does nothing but take part in sections. Every message tells its sender's clock.
+/// A process that only takes part in sections. Every message carries its sender's clock.
 impl<A: Algorithm> Machine for Sections<A> {
     type Header = LamportClock;
     type Msg = Named<A::Msg>;

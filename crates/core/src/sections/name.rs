@@ -1,4 +1,4 @@
-//! What sections are called.
+//! The names of sections.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ impl SectionName {
     /// The longest name, in bytes.
     pub const LONGEST: usize = 255;
 
-    /// A name of 1 to 255 bytes, all of them of characters that can be shown.
+    /// A name of 1 to 255 bytes without control characters.
     ///
     /// # Errors
-    /// If it is empty or longer, or would do something to whatever shows it.
+    /// If it is empty, too long, or has a character that is not [plain](is_plain).
     pub fn new(name: &str) -> Result<Self, Refusal> {
         match name.len() {
             0 => Err(Refusal::new("a section needs a name of at least one letter")),
@@ -43,14 +43,14 @@ impl SectionName {
     }
 }
 
-/// Whether a character is shown as itself, wherever it is shown: it ends no line, rings no bell, moves nothing and turns no text
-/// around.
+/// Whether a character is safe to print: no control character, no line separator, no change of text
+/// direction.
 #[must_use]
 pub fn is_plain(character: char) -> bool {
-    let turns =
+    let changes_direction =
         matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let parts = matches!(character, '\u{2028}' | '\u{2029}');
-    !character.is_control() && !turns && !parts
+    let separates_lines = matches!(character, '\u{2028}' | '\u{2029}');
+    !character.is_control() && !changes_direction && !separates_lines
 }
 
 impl fmt::Display for SectionName {
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_no_character_that_does_something_to_whatever_shows_it() {
+    fn a_name_has_only_plain_characters() {
         assert!(SectionName::new("Türen & Tore/東 #7").is_ok());
         for name in ["two\nlines", "a\u{1b}[2Jb", "a\u{202e}b", "a\u{2028}b", "a\0b", "a\u{85}b"] {
             let refused = SectionName::new(name).expect_err("a bad name").to_string();

@@ -1,20 +1,20 @@
-//! What an entry costs a process that is alone: counted by running it, so that nobody has to write it down.
+//! The memory accesses of an uncontended entry, counted by running it.
 
 use std::ops::{Add, Range};
 
 use super::{Memory, Place, Process, Program, Progress, Register, Team};
 use crate::NodeId;
 
-/// How often memory was used, by the kind of use.
+/// Memory accesses by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// How many registers were read.
+    /// Reads of a register.
     pub loads: usize,
-    /// How many were written.
+    /// Writes of a register.
     pub stores: usize,
-    /// How many were set above others at once: [`Memory::store_next`].
+    /// Atomic stores of a maximum plus one: [`Memory::store_next`].
     pub maxima: usize,
-    /// How many barriers there were. They use no register, and count as no access.
+    /// Barriers. They touch no register and do not count as accesses.
     pub barriers: usize,
 }
 
@@ -40,8 +40,8 @@ impl Add for Accesses {
 }
 
 impl<P: Program> Team<P> {
-    /// What `me` uses from remainder to remainder while nobody else wants in; `None` if it does not get there: it waits for
-    /// somebody who is not there, or breaks its contract.
+    /// The accesses of `me` from remainder to remainder while no other process competes; `None` if it does
+    /// not return there, because it waits for another process or breaks its contract.
     #[must_use]
     pub fn accesses_alone(&self, me: NodeId) -> Option<Accesses> {
         let mut memory = Counted { registers: vec![0; self.registers.len()], used: Accesses::default() };
@@ -52,7 +52,7 @@ impl<P: Program> Team<P> {
     }
 }
 
-/// One step: `None` if it goes on, else whether the process is back in its remainder.
+/// One step: `None` to continue, else whether the process is back in its remainder.
 fn step_alone<P: Program>(process: &mut Process<P>, memory: &mut Counted) -> Option<bool> {
     match process.step(memory) {
         Ok(Progress::Wait) | Err(_) => Some(false),
@@ -60,7 +60,7 @@ fn step_alone<P: Program>(process: &mut Process<P>, memory: &mut Counted) -> Opt
     }
 }
 
-/// A memory for one process that counts what it does.
+/// A memory for one process that counts its accesses.
 struct Counted {
     registers: Vec<u64>,
     used: Accesses,
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::Members;
 
-    /// It reads the first register until it is 1, and then writes it.
+    /// Waits until the first register holds `wanted`, enters, and sets it to 0 on exit.
     #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
     struct UntilOne {
         is_inside: bool,
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_gets_in_and_out_is_counted_and_one_that_waits_for_nobody_is_not() {
+    fn only_a_process_that_enters_and_exits_alone_is_counted() {
         let used = Accesses { loads: 1, stores: 1, maxima: 0, barriers: 0 };
         assert_eq!(alone(0), Some(used));
         assert_eq!(alone(1), None);

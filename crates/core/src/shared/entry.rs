@@ -1,4 +1,4 @@
-//! How programs are listed, and how the processes of a system come to be.
+//! How programs are listed, and how the processes of a system are made.
 
 use std::fmt;
 
@@ -8,18 +8,18 @@ use super::{Process, Program};
 use crate::entry::page;
 use crate::{Members, NodeId, Options, Parameter, Refusal, Specimen};
 
-/// What people are told about a program.
+/// The description of a program.
 #[derive(Clone, Debug)]
 pub struct AboutProgram {
-    /// What one types: `bakery`; a variant is `bakery/one-word`.
+    /// Its name on the command line: `bakery`; a variant is `bakery/one-word`.
     pub name: &'static str,
-    /// What the literature calls it.
+    /// Its name in the literature.
     pub title: &'static str,
-    /// What it promises to whoever waits.
+    /// Its fairness guarantee.
     pub promise: Fairness,
-    /// What can be chosen.
+    /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// The choices that change what is promised, each a name and a word: tables have a row for each.
+    /// The options that change the guarantee, each a name and a value: tables have a row for each.
     pub variants: &'static [(&'static str, &'static str)],
     /// The source of its file, whose header is its page in the textbook: `include_str!("name.rs")`.
     pub source: &'static str,
@@ -35,17 +35,17 @@ impl AboutProgram {
     }
 }
 
-/// What a program promises to whoever waits, besides exclusion and freedom from deadlock.
+/// The guarantee for waiting processes, besides mutual exclusion and freedom from deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fairness {
-    /// Somebody enters, but one may wait for ever.
+    /// Some process enters, but a given one may wait for ever.
     CanStarve,
-    /// Everybody enters in the end, but others may go first any number of times.
+    /// Every waiting process enters eventually, but may be bypassed any number of times.
     NobodyStarves,
-    /// Everybody enters, and each of the others at most this often before it.
+    /// Every waiting process enters, and each other one bypasses it at most this often.
     Bounded(u32),
-    /// Whoever is past its doorway first enters first.
+    /// Processes enter in the order in which they pass the doorway.
     Fifo,
 }
 
@@ -60,12 +60,12 @@ impl fmt::Display for Fairness {
     }
 }
 
-/// A register by its name and what it can hold.
+/// A register's name and range of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What the textbook calls it: `number[2]`.
+    /// Its name in the textbook: `number[2]`.
     pub name: String,
-    /// What it can hold.
+    /// Its range of values.
     pub values: Values,
 }
 
@@ -75,13 +75,13 @@ impl Cell {
         Self { name: name.into(), values }
     }
 
-    /// One register for each of `n` processes, named after their numbers from 1.
+    /// One register for each of `n` processes, numbered from 1.
     pub fn for_each(name: &str, n: usize, values: Values) -> impl Iterator<Item = Cell> {
         (1..=n).map(move |process| Cell::new(format!("{name}[{process}]"), values))
     }
 }
 
-/// What a register can hold.
+/// The range of values of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Values {
     /// The numbers from 0 up to this one.
@@ -90,7 +90,7 @@ pub enum Values {
     Unbounded,
 }
 
-/// The processes of one system, and the registers that they share.
+/// The processes of one system and the registers that they share.
 pub struct Team<P> {
     n: usize,
     /// The registers in the order of their numbers.
@@ -110,7 +110,7 @@ impl<P: Program> Team<P> {
         Self { n: members.n(), registers, make: Box::new(make) }
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     #[must_use]
     pub fn n(&self) -> usize {
         self.n
@@ -123,19 +123,19 @@ impl<P: Program> Team<P> {
     }
 }
 
-/// A program as it is listed: what is told about it, and how choices become a team.
+/// A list entry: a program's description, and how options become a team.
 pub struct ProgramEntry<P> {
-    /// What people are told.
+    /// The description.
     pub about: AboutProgram,
-    /// Makes the team of these members for what was chosen.
+    /// Makes the team of these members for these options.
     pub bind: fn(&Options, &Members) -> Result<Team<P>, Refusal>,
 }
 
 impl<P> ProgramEntry<P> {
-    /// The team of these members for what was chosen.
+    /// The team of these members for these options.
     ///
     /// # Errors
-    /// If the program does not offer such a choice, does not understand the word for it, or is not for so many.
+    /// If the program has no such parameter, rejects the value, or does not support this number of processes.
     pub fn team(&self, options: &Options, members: &Members) -> Result<Team<P>, Refusal> {
         options.check(self.about.name, self.about.parameters)?;
         (self.bind)(options, members)

@@ -1,8 +1,9 @@
-//! Shared memory: what an algorithm over registers is, and what its drivers may rely on.
+//! Shared memory: the contract between an algorithm over registers and its drivers.
 //!
-//! A [`Program`] is one process, written as the textbook's numbered lines: each step makes one access to [`Memory`], and what
-//! the process keeps for itself is its own state. Whether memory is atomic, safe or buffered, and who goes next, is the
-//! driver's affair; the program cannot know. [`Process`] is a program inside its contract, as [`crate::Node`] is an algorithm.
+//! A [`Program`] is one process, written as the textbook's numbered lines: each step makes one access to
+//! [`Memory`], and local variables are the process's own state. The driver decides whether memory is atomic,
+//! safe or buffered and which process steps next; the program cannot tell. [`Process`] holds a program to its
+//! contract, as [`crate::Node`] does an algorithm.
 //!
 //! ```
 //! use doorway_core::Phase;
@@ -61,19 +62,19 @@ use crate::{Data, Field};
 
 /// One process of an algorithm over shared registers, as a pure state machine.
 ///
-/// It begins in the remainder and may stay there for ever; its first step is the first access of its entry code. The step after
-/// the one that entered is the first of its exit code: being inside takes no access.
+/// It starts in the remainder and may stay there for ever; its first step is the first access of its entry
+/// code. The step after the entry is the first of its exit code: the critical section makes no access.
 pub trait Program: Data {
     /// The lines of the textbook, in order.
     const LINES: &'static [&'static str];
 
-    /// The line that the next step carries out, from 1.
+    /// The line that the next step executes, from 1.
     fn line(&self) -> usize;
 
-    /// Makes the next step: exactly one call of one method of `memory`.
+    /// Runs the next step: exactly one call of one method of `memory`.
     fn step(&mut self, memory: &mut impl Memory) -> Progress;
 
-    /// What the process keeps for itself, in the textbook's words.
+    /// The local variables, in the textbook's words.
     fn fields(&self) -> Vec<Field> {
         Vec::new()
     }
@@ -84,22 +85,22 @@ pub trait Program: Data {
     }
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Progress {
-    /// It goes on.
+    /// The process moves on.
     Step,
-    /// The test of a waiting loop failed: the process stands before it again.
+    /// The test of a waiting loop failed; the next step repeats it.
     Wait,
-    /// It goes on, and is past its doorway now: whoever begins later should not be served before it.
+    /// The process moves on and has passed its doorway: one that starts later should not enter before it.
     Doorway,
-    /// It is inside.
+    /// The process enters the critical section.
     Enter,
-    /// It is back in the remainder.
+    /// The process is back in the remainder.
     Exit,
 }
 
-/// A place in shared memory, counted from 0.
+/// A register of shared memory, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(usize);
 
@@ -117,7 +118,7 @@ impl Register {
     }
 }
 
-/// The memory that all processes share. Every register holds 0 at the beginning.
+/// The memory that all processes share. Every register starts at 0.
 pub trait Memory {
     /// Reads a register.
     fn load(&mut self, register: Register) -> u64;
@@ -125,11 +126,12 @@ pub trait Memory {
     /// Writes a register.
     fn store(&mut self, register: Register, value: u64);
 
-    /// Waits until all that this process stored has reached memory.
+    /// Waits until all stores of this process have reached memory.
     fn barrier(&mut self);
 
-    /// Reads these registers, writes one more than their largest value into another, and tells it, all at once. No machine
-    /// offers it: it is what the simple bakery assumes. A memory that does not offer it either makes several accesses.
+    /// Atomically reads these registers, writes their maximum plus one into another, and returns it. The
+    /// simple bakery assumes this operation; no hardware has it. The default is not atomic: it makes several
+    /// accesses.
     fn store_next(&mut self, among: Range<usize>, into: Register) -> u64 {
         let largest = among.map(|index| self.load(Register::new(index))).max().unwrap_or(0);
         self.store(into, largest + 1);
@@ -163,10 +165,10 @@ pub struct Invariant<P> {
     pub holds: fn(&Snapshot<'_, P>) -> bool,
 }
 
-/// A global state: all processes, and what the registers hold.
+/// A global state: all processes and the values of the registers.
 pub struct Snapshot<'a, P> {
     /// The processes in order.
     pub processes: Vec<&'a Process<P>>,
-    /// The values of all registers: in buffered memory what has reached it.
+    /// The values of all registers, without stores that are still buffered.
     pub registers: &'a [u64],
 }

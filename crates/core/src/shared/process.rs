@@ -5,25 +5,25 @@ use serde::Serialize;
 use super::{Memory, Program, Progress};
 use crate::Phase;
 
-/// Where a process stands in its program.
+/// Where a process is in its program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
-    /// It does not want in, and need never move.
+    /// It does not compete, and may stay here for ever.
     #[default]
     Remainder,
-    /// It wants in and has not finished the part of its entry code that takes no waiting.
+    /// It competes and is in the wait-free part of its entry code.
     Doorway,
     /// It is past its doorway.
     Waiting,
     /// It is in the critical section.
     Inside,
-    /// It has left and is not through with its exit code.
+    /// It runs its exit code.
     Leaving,
 }
 
 impl Place {
-    /// Where that is towards the section.
+    /// The phase at this place.
     #[must_use]
     pub fn phase(self) -> Phase {
         match self {
@@ -34,8 +34,8 @@ impl Place {
     }
 }
 
-/// A program inside its contract. Drivers step processes, never programs: the process keeps by itself where it stands, so that
-/// safety never asks the program's opinion.
+/// A program inside its contract. Drivers step processes, never programs: the process tracks its place
+/// itself, so checking safety does not rely on the program's own account.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Process<P> {
     program: P,
@@ -49,26 +49,26 @@ impl<P> Process<P> {
         Self { program, place: Place::Remainder }
     }
 
-    /// Where it stands.
+    /// Its place.
     #[must_use]
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Where it stands towards the section.
+    /// Its phase.
     #[must_use]
     pub fn phase(&self) -> Phase {
         self.place.phase()
     }
 
-    /// The program's state, to look at.
+    /// The program's state.
     #[must_use]
     pub fn program(&self) -> &P {
         &self.program
     }
 
-    /// Sets out on a step that takes time: from now on the process is out of the remainder, or of the section, although the
-    /// access of [`Process::step`] is still to come.
+    /// Begins a step that takes time: the process has now left the remainder, or the critical section,
+    /// although the access of [`Process::step`] is still to come.
     pub fn begin(&mut self) {
         self.place = match self.place {
             Place::Remainder => Place::Doorway,
@@ -79,10 +79,10 @@ impl<P> Process<P> {
 }
 
 impl<P: Program> Process<P> {
-    /// Makes the next step and tells what came of it.
+    /// Runs the next step and returns its result.
     ///
     /// # Errors
-    /// If the program broke its contract: it entered when it was not waiting, for instance.
+    /// If the program broke its contract, for instance entered when it was not waiting.
     pub fn step(&mut self, memory: &mut impl Memory) -> Result<Progress, &'static str> {
         let progress = self.program.step(memory);
         self.place = after(self.place, progress)?;
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_goes_from_the_remainder_through_the_doorway_inside_and_out() {
+    fn a_process_passes_doorway_and_section_and_returns() {
         let run = [
             Progress::Step,
             Progress::Doorway,
@@ -129,19 +129,19 @@ mod tests {
     }
 
     #[test]
-    fn whoever_sets_out_is_no_longer_in_the_remainder_nor_inside() {
-        let set_out = |place| {
+    fn beginning_a_step_leaves_the_remainder_and_the_section() {
+        let begin = |place| {
             let mut process = Process { program: (), place };
             process.begin();
             process.place()
         };
         let places = [Place::Remainder, Place::Doorway, Place::Waiting, Place::Inside, Place::Leaving];
         let after = [Place::Doorway, Place::Doorway, Place::Waiting, Place::Leaving, Place::Leaving];
-        assert_eq!(places.map(set_out), after);
+        assert_eq!(places.map(begin), after);
     }
 
     #[test]
-    fn entering_twice_leaving_from_outside_and_a_doorway_on_the_way_out_break_the_contract() {
+    fn a_wrong_entry_exit_or_doorway_breaks_the_contract() {
         assert!(after(Place::Inside, Progress::Enter).is_err());
         assert!(after(Place::Waiting, Progress::Exit).is_err());
         assert!(after(Place::Leaving, Progress::Doorway).is_err());

@@ -12,14 +12,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use doorway_client::clock;
-use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
 use doorway_node::ClientId;
+use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::{ReadHalf, WriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 
 pub(crate) use self::outbox::Outbox;
+use self::places::Place;
 pub(crate) use self::places::Places;
 use crate::config::times::spare;
 use crate::driver::{Event, Room};
@@ -30,7 +31,8 @@ use crate::throttle::Respite;
 /// How many questions of one connection may wait for the node or for their answer.
 const MOST_ASKS: usize = 32;
 
-/// How many answers about how things stand one connection may wait for: each takes a look at many sections.
+/// How many questions about how things stand one connection may have whose answers are not written yet: each answer takes a look at many
+/// sections, and may be long.
 const MOST_SURVEYS: usize = 4;
 
 /// Accepts clients for as long as the node lives.
@@ -40,7 +42,11 @@ pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener, door: Do
         match listener.accept().await {
             Ok((stream, _)) => {
                 respite.over();
-                tokio::spawn(serve(shared.clone(), stream, door));
+                // Here and not in a task of its own: those who are turned away are closed as fast as they come, and take no descriptors
+                // that peers need.
+                if let Some(admitted) = admit(&shared, stream, door) {
+                    tokio::spawn(serve(shared.clone(), admitted));
+                }
             }
             Err(error) => respite.rest(&error).await,
         }
@@ -85,13 +91,28 @@ impl Caller {
     }
 }
 
-/// Serves one client until it is gone.
-pub(crate) async fn serve(shared: Arc<Shared>, mut stream: UnixStream, door: Door) {
+/// A client that has a place.
+pub(crate) struct Admitted {
+    stream: UnixStream,
+    caller: Caller,
+    place: Place,
+}
+
+/// Gives a client a place, or tells it why there is none and closes it.
+pub(crate) fn admit(shared: &Shared, stream: UnixStream, door: Door) -> Option<Admitted> {
     let caller = Caller::of(&stream, door);
-    let _place = match shared.places.take(caller, &shared.budget) {
-        Ok(place) => place,
-        Err(sentence) => return turn_away(&shared, &stream, caller, sentence),
-    };
+    match shared.places.take(caller, &shared.budget) {
+        Ok(place) => Some(Admitted { stream, caller, place }),
+        Err(sentence) => {
+            turn_away(shared, &stream, caller, sentence);
+            None
+        }
+    }
+}
+
+/// Serves one client until it is gone.
+pub(crate) async fn serve(shared: Arc<Shared>, admitted: Admitted) {
+    let Admitted { mut stream, caller, place: _place } = admitted;
     let client = ClientId(shared.next_client.fetch_add(1, Ordering::Relaxed));
     let outbox = Arc::new(Outbox::new(client, shared.unread.clone()));
     outbox.push(&Told::Welcome {

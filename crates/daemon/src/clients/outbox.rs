@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use doorway_client::protocol::Told;
 use doorway_core::Ticks;
 use doorway_node::ClientId;
-use tokio::sync::Notify;
+use doorway_protocol::Told;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use super::told_frame;
 use crate::shared::lock;
@@ -30,14 +30,21 @@ pub(crate) struct Outbox {
 
 #[derive(Default)]
 struct Waiting {
-    frames: VecDeque<Vec<u8>>,
+    frames: VecDeque<Frame>,
     bytes: usize,
     /// The same of all clients.
     unread: Arc<AtomicUsize>,
     renewals: BTreeMap<u32, Ticks>,
     is_closed: bool,
-    /// How many bytes were taken and are not written yet.
+    /// How many bytes were taken and are not written yet, and the room of the questions that they answer.
     writing: usize,
+    writing_rooms: Vec<OwnedSemaphorePermit>,
+}
+
+/// Bytes to be written as one, and the room that the question behind them takes until they are.
+struct Frame {
+    bytes: Vec<u8>,
+    room: Option<OwnedSemaphorePermit>,
 }
 
 impl Outbox {
@@ -58,15 +65,26 @@ impl Outbox {
 
     /// Tells the client.
     pub(crate) fn push(&self, told: &Told) {
+        self.push_with(told, None);
+    }
+
+    /// Answers a question of the client. The question's room is given back when the answer is written, not when it is queued: so a client
+    /// that does not read has few answers waiting, and not as many as it asks for.
+    pub(crate) fn answer(&self, told: &Told, room: OwnedSemaphorePermit) {
+        self.push_with(told, Some(room));
+    }
+
+    fn push_with(&self, told: &Told, room: Option<OwnedSemaphorePermit>) {
         if let Told::Status { number, .. } = told
             && self.unread.load(Ordering::Relaxed) > Self::MOST_UNREAD
         {
             let sentence = "too many answers are not read: ask again".to_owned();
-            return self.push(&Told::Failed { number: *number, sentence });
+            return self.push_with(&Told::Failed { number: *number, sentence }, room);
         }
         tracing::trace!(client = self.client, ?told, "told");
         // What is long is written down before the lock is taken, for which the node's thread may have to wait.
-        let frame = if matches!(told, Told::Renewed { .. }) { Vec::new() } else { told_frame(told) };
+        let bytes = if matches!(told, Told::Renewed { .. }) { Vec::new() } else { told_frame(told) };
+        let frame = Frame { bytes, room };
         let mut waiting = lock(&self.waiting);
         match told {
             Told::Renewed { number, until } => {
@@ -134,19 +152,20 @@ impl Outbox {
 }
 
 impl Waiting {
-    fn push(&mut self, frame: Vec<u8>) {
+    fn push(&mut self, frame: Frame) {
         if self.frames.len() >= Outbox::MOST || self.bytes > Outbox::HEAVIEST {
             self.close();
         }
         if !self.is_closed {
-            self.bytes += frame.len();
-            self.unread.fetch_add(frame.len(), Ordering::Relaxed);
+            self.bytes += frame.bytes.len();
+            self.unread.fetch_add(frame.bytes.len(), Ordering::Relaxed);
             self.frames.push_back(frame);
         }
     }
 
     fn written(&mut self) {
         self.unread.fetch_sub(std::mem::take(&mut self.writing), Ordering::Relaxed);
+        self.writing_rooms.clear();
     }
 
     fn close(&mut self) {
@@ -157,10 +176,20 @@ impl Waiting {
 
     /// Words in their order; deadlines when there are none, so that no deadline overtakes the word that began it.
     fn take(&mut self) -> Vec<u8> {
-        let mut batch = self.frames.pop_front().unwrap_or_default();
-        while let Some(next) = self.frames.front().filter(|next| batch.len() + next.len() <= Outbox::BATCH) {
-            batch.extend_from_slice(next);
-            self.frames.pop_front();
+        let mut batch = Vec::new();
+        let fits = |batch: &Vec<u8>, next: &Frame| {
+            batch.is_empty() || batch.len() + next.bytes.len() <= Outbox::BATCH
+        };
+        while self.frames.front().is_some_and(|next| fits(&batch, next))
+            && let Some(Frame { bytes, room }) = self.frames.pop_front()
+        {
+            // An answer may be long: one that is alone is not copied.
+            if batch.is_empty() {
+                batch = bytes;
+            } else {
+                batch.extend(bytes);
+            }
+            self.writing_rooms.extend(room);
         }
         self.bytes -= batch.len();
         while self.frames.is_empty()
@@ -178,9 +207,10 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
-    use doorway_client::protocol::{self, Status};
     use doorway_core::SectionName;
     use doorway_node::Loss;
+    use doorway_protocol::{self as protocol, Status};
+    use tokio::sync::Semaphore;
 
     use super::*;
 
@@ -253,5 +283,25 @@ mod tests {
         assert_eq!(unread.load(Ordering::Relaxed), 0);
         status(&outboxes[0]);
         assert_eq!(all(&outboxes[0]), first);
+    }
+
+    #[test]
+    fn the_room_of_a_question_is_given_back_when_its_answer_is_written() {
+        let rooms = Arc::new(Semaphore::new(2));
+        let room = || rooms.clone().try_acquire_owned().expect("there is room");
+        let outbox = Outbox::default();
+        let done = Told::Done { number: 1, sentence: "done".to_owned() };
+        outbox.answer(&done, room());
+        assert_eq!(rooms.available_permits(), 1, "it is queued");
+        let batch = lock(&outbox.waiting).take();
+        assert!(!batch.is_empty());
+        outbox.answer(&done, room());
+        assert_eq!(rooms.available_permits(), 0, "one is being written, one is queued");
+        outbox.written();
+        assert_eq!(rooms.available_permits(), 1, "one is written");
+        outbox.close();
+        assert_eq!(rooms.available_permits(), 2, "nobody reads the other one any more");
+        outbox.answer(&done, room());
+        assert_eq!(rooms.available_permits(), 2);
     }
 }

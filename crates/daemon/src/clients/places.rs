@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::{Caller, Door};
-use crate::budget::{Budget, MOST_ADMINISTRATORS};
+use crate::budget::Budget;
 use crate::shared::lock;
 
 /// Who is connected.
@@ -39,9 +39,10 @@ impl Places {
 impl Taken {
     fn add(&mut self, caller: &Caller, budget: &Budget) -> Result<(), String> {
         if caller.door == Door::Administrators {
-            if self.administrators >= MOST_ADMINISTRATORS {
+            if self.administrators >= budget.administrators {
                 return Err(format!(
-                    "{MOST_ADMINISTRATORS} administrators are connected, which is all there is room for"
+                    "{} administrators are connected, which is all there is room for",
+                    self.administrators
                 ));
             }
             self.administrators += 1;
@@ -94,7 +95,7 @@ mod tests {
 
     #[test]
     fn one_user_leaves_room_for_others_and_all_users_for_administrators() {
-        let budget = Budget { clients: 3, clients_per_uid: 2, strangers: 1 };
+        let budget = Budget { clients: 3, clients_per_uid: 2, administrators: 4, strangers: 1 };
         let places = Arc::<Places>::default();
         let take = |door, uid| places.take(Caller { door, uid: Some(uid), process: None }, &budget);
         let refused = |door, uid| take(door, uid).err().unwrap_or_else(|| panic!("{uid} is let in"));
@@ -107,8 +108,8 @@ mod tests {
         assert!(refused(Door::Users, 9).starts_with("3 clients are connected"));
         assert!(refused(Door::Own, 7).starts_with("3 clients are connected"));
         let administrators: Vec<Place> =
-            (0..MOST_ADMINISTRATORS).map(|_| take(Door::Administrators, 7).expect("room")).collect();
-        assert!(refused(Door::Administrators, 7).contains("administrators"));
+            (0..4).map(|_| take(Door::Administrators, 7).expect("room")).collect();
+        assert!(refused(Door::Administrators, 7).starts_with("4 administrators are connected"));
         drop(administrators);
         drop(first);
         drop(take(Door::Own, 7).expect("there is room again"));

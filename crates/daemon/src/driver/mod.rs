@@ -19,14 +19,14 @@ use std::thread;
 use std::time::Duration;
 
 use doorway_client::clock;
-use doorway_client::protocol::{Ask, Told};
 use doorway_core::{Effects, Machine as _, NodeId, Refusal, Sent, Ticks, To};
 use doorway_node::disk::Write;
 use doorway_node::{ClientId, Command, LockNode, Msg, Notice};
+use doorway_protocol::{Ask, Told};
 use tokio::sync::OwnedSemaphorePermit;
 
 use self::looking::Seen;
-use self::orders::{Desire, Wish};
+use self::orders::{Asked, Desire, Wish};
 use self::quotas::Quotas;
 use self::requests::Requests;
 use self::status::{Accounting, Survey};
@@ -62,8 +62,8 @@ pub(crate) enum Event {
     End,
 }
 
-/// The room that a client's question takes: among all that wait for the node, and among those of its own connection, which it keeps
-/// until it is answered.
+/// The room that a client's question takes: among all that wait for the node, and among those of its own connection, which a question
+/// about how things stand keeps until its answer is written.
 pub(crate) struct Room {
     pub(crate) all: OwnedSemaphorePermit,
     pub(crate) own: OwnedSemaphorePermit,
@@ -131,7 +131,7 @@ pub(crate) struct Driver {
     trying: Option<u64>,
     next_question: u64,
     /// Who is to be told that the node has left.
-    leavers: Vec<(ClientId, u32)>,
+    leavers: Vec<Asked>,
     is_leaving: bool,
     /// How often refusals of what only administrators may do are logged.
     refusals: Throttle,
@@ -477,9 +477,9 @@ impl Driver {
     /// Tells those who asked that the node has left, and gives what is told to clients a moment to be read.
     fn say_goodbye(&mut self) {
         const PATIENCE: Ticks = doorway_node::timing::milliseconds(500);
-        for (client, number) in std::mem::take(&mut self.leavers) {
+        for asked in std::mem::take(&mut self.leavers) {
             let sentence = format!("node {:?} has left its cluster", self.shared.config.node.get_ref());
-            self.tell(client, &Told::Done { number, sentence });
+            self.answer_wish(&asked, Ok(sentence));
         }
         let until = clock::now() + PATIENCE;
         while clock::now() < until && !self.clients.values().all(|client| client.outbox.is_done()) {

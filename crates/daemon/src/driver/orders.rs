@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use doorway_client::clock;
-use doorway_client::protocol::{Order, Told};
 use doorway_core::{NodeId, Refusal, Ticks};
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, Command, Stay};
+use doorway_protocol::{Order, Told};
 
 use super::{Client, Driver, Event, MOST_QUESTIONS, Reminder};
 use crate::clients::Caller;
@@ -24,7 +24,7 @@ pub(super) struct Wish {
 }
 
 /// Who is told what comes of something, and what the record says of it.
-struct Asked {
+pub(super) struct Asked {
     asker: Asker,
     operator: Operator,
     order: String,
@@ -64,7 +64,7 @@ impl Driver {
         let Some(asked) = self.permitted(client, number, order_in_words(&order)) else { return };
         match order {
             Order::Stop => {
-                self.leavers.push((client, number));
+                self.leavers.push(asked);
                 self.leave(self.shared.config.stop_patience.0);
             }
             Order::Reload => self.reload(client, number),
@@ -341,7 +341,7 @@ impl Driver {
     }
 
     /// Tells whoever asked what came of it, and the record, here and where it was asked.
-    fn answer_wish(&mut self, asked: &Asked, outcome: Result<String, Refusal>) {
+    pub(super) fn answer_wish(&mut self, asked: &Asked, outcome: Result<String, Refusal>) {
         let Asked { asker, operator: Operator { uid, process }, order } = asked;
         match &outcome {
             Ok(sentence) => {

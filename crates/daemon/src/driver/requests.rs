@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use doorway_client::clock;
-use doorway_client::protocol::{self, Ask, Told};
 use doorway_core::{Fence, SectionName, Ticks, is_plain};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
+use doorway_protocol::{self as protocol, Ask, Told};
 
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::Level;

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
 use doorway_client::clock;
-use doorway_client::protocol::{ClientStatus, NodeStatus, OwnStatus, SectionStatus, Status, Told};
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, SectionLook};
+use doorway_protocol::{ClientStatus, NodeStatus, OwnStatus, SectionStatus, Status, Told};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Driver, MOST_QUESTIONS, Reminder};
 use crate::config::Peer;
 use crate::peers::words::{Account, Answer, Lane, Question, Word};
 
-/// Who asks how things stand. Its connection has room for few such questions, and has it back when this one is answered.
+/// Who asks how things stand. Its connection has room for few such questions, and has it back when the answer to this one is written.
 pub(super) struct Asker {
     pub(super) client: ClientId,
     pub(super) number: u32,
@@ -79,7 +79,10 @@ impl Driver {
         let of_user = self.surveys.values().filter(|survey| uid.is_some() && survey.uid == uid).count();
         if self.surveys.len() >= MOST_QUESTIONS || of_user >= MOST_QUESTIONS / 2 {
             let sentence = "too many questions are under way: ask again".to_owned();
-            return self.tell(asker.client, &Told::Failed { number: asker.number, sentence });
+            if let Some(client) = self.clients.get(&asker.client) {
+                client.outbox.answer(&Told::Failed { number: asker.number, sentence }, asker.room);
+            }
+            return;
         }
         let question = self.next_question;
         self.next_question += 1;
@@ -192,8 +195,7 @@ impl Driver {
         let (outbox, status) = (client.outbox.clone(), self.status_without_accounts());
         self.shared.runtime.spawn_blocking(move || {
             let status = Box::new(with_accounts(status, accounts));
-            outbox.push(&Told::Status { number: asker.number, status });
-            drop(asker.room);
+            outbox.answer(&Told::Status { number: asker.number, status }, asker.room);
         });
     }
 

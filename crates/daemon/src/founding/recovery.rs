@@ -22,7 +22,10 @@ use crate::identity::{draw, new_disk, new_nonce};
 /// If the node runs, or never was part of its cluster, or something cannot be written.
 pub fn recover(config: &Config) -> Result<PathBuf, Refusal> {
     if !config.data.join(FileDisk::NAME).exists() {
-        return Err(Refusal::new(format!("there is no disk of a node in {}", config.data.display())));
+        return Err(Refusal::new(format!(
+            "there is no disk of a node in {}: recover at a node that has kept its own, or begin anew with `doorway cluster restore`",
+            config.data.display()
+        )));
     }
     let (mut disk, bytes) = crate::disk::open(config)?;
     let recovered = disk::recover(&bytes, &draw_recovery(config))?;

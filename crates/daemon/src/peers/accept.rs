@@ -15,7 +15,7 @@ use doorway_core::{Refusal, Ticks};
 use doorway_node::timing::milliseconds;
 use rustls::server::Acceptor;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_rustls::LazyConfigAcceptor;
@@ -74,6 +74,8 @@ fn network(address: IpAddr) -> IpAddr {
 struct Hall {
     shared: Arc<Shared>,
     strangers: Mutex<Strangers>,
+    /// Room for their connections. One that was put out gives its descriptor back a moment later, and the next is accepted after that.
+    places: Arc<Semaphore>,
     handshakes: Arc<Handshakes>,
     /// Room for messages that wait for the node, by lane.
     room: [Arc<Semaphore>; 2],
@@ -93,13 +95,15 @@ struct Proof {
 pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
     let room = [(); 2].map(|()| Arc::new(Semaphore::new(WAITING)));
     let (strangers, handshakes) = (Mutex::default(), Arc::default());
-    let hall = Arc::new(Hall { shared, strangers, handshakes, room, quiet_until: Mutex::default() });
+    let places = Arc::new(Semaphore::new(shared.budget.strangers + 1));
+    let hall = Arc::new(Hall { shared, strangers, places, handshakes, room, quiet_until: Mutex::default() });
     let mut respite = Respite::new("node");
     loop {
+        let Ok(place) = hall.places.clone().acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, from)) => {
                 respite.over();
-                Hall::take_in(&hall, stream, from);
+                Hall::take_in(&hall, stream, from, place);
             }
             Err(error) => respite.rest(&error).await,
         }
@@ -107,13 +111,13 @@ pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
 }
 
 impl Hall {
-    fn take_in(self: &Arc<Self>, stream: TcpStream, from: SocketAddr) {
+    fn take_in(self: &Arc<Self>, stream: TcpStream, from: SocketAddr, place: OwnedSemaphorePermit) {
         let mut strangers = lock(&self.strangers);
         strangers.last += 1;
         let number = strangers.last;
         let (hall, address) = (self.clone(), network(from.ip()));
         let task = tokio::spawn(async move {
-            if let Err(refusal) = hall.serve(stream, address, number).await {
+            if let Err(refusal) = hall.serve(stream, address, (number, place)).await {
                 hall.say_refused(&from.to_string(), &refusal);
             }
             lock(&hall.strangers).all.remove(&number);
@@ -136,7 +140,12 @@ impl Hall {
         }
     }
 
-    async fn serve(&self, stream: TcpStream, from: IpAddr, number: u64) -> Result<(), Refusal> {
+    async fn serve(
+        &self,
+        stream: TcpStream,
+        from: IpAddr,
+        (number, place): (u64, OwnedSemaphorePermit),
+    ) -> Result<(), Refusal> {
         tune(&stream, UNHEARD);
         let Ok(proved) = timeout(PROVING, self.prove(stream, from)).await else {
             return refuse("it did not say in time who it is");
@@ -144,6 +153,7 @@ impl Hall {
         let Proof { mut stream, link, lane, credentials } = proved?;
         let handle = lock(&self.strangers).all.remove(&number).map(|(_, handle)| handle);
         link.replace_incoming(lane, handle);
+        drop(place);
         // Asked last: whoever is in its place by now is put out by a reload, and whoever is not finds this.
         let is_believed = Arc::ptr_eq(&credentials, &self.shared.credentials());
         if !is_believed || !self.shared.peers.has(&link) {

@@ -20,7 +20,7 @@ use super::{Link, Outgoing, refuse, tune, unheard};
 use crate::frames::{self, race};
 use crate::shared::Shared;
 use crate::tls;
-use doorway_client::protocol;
+use doorway_protocol as protocol;
 
 /// How long it may take to be connected.
 const CONNECTING: Duration = Duration::from_secs(2);

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use doorway_client::protocol::{self, Order, OwnStatus, SectionStatus};
 use doorway_core::SectionName;
 use doorway_node::wire;
+use doorway_protocol::{self as protocol, Order, OwnStatus, SectionStatus};
 use serde::{Deserialize, Serialize};
 
 /// The version of what daemons tell each other.

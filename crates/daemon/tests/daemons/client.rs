@@ -4,8 +4,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use doorway_client::protocol::{self, Ask, LONGEST_ASK, LONGEST_TOLD, Status, Told};
 use doorway_core::{Fence, SectionName, Ticks};
+use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Status, Told};
 
 /// How long anything may take that must happen.
 pub const PATIENCE: Duration = Duration::from_secs(20);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use doorway_client::protocol::OwnStatus;
+use doorway_protocol::OwnStatus;
 
 use crate::cluster::{Cluster, wait_for};
 

@@ -6,14 +6,14 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use doorway_client::clock;
-use doorway_client::protocol::{Ask, Order, Told};
 use doorway_core::Ticks;
 use doorway_daemon::Daemon;
 use doorway_daemon::certificates::Authority;
+use doorway_protocol::{Ask, Order, Told};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
-use crate::client::{Client, PATIENCE};
+use crate::client::{Client, PATIENCE, section};
 use crate::cluster::{Cluster, wait_for};
 use crate::strangers::{connect, frame, greeting};
 
@@ -191,18 +191,16 @@ fn whoever_does_not_read_keeps_its_lock_and_learns_its_deadline_later() {
 fn whoever_asks_and_never_reads_is_put_out_when_too_much_waits() {
     let cluster = Cluster::running(1);
     let mut greedy = cluster.client("a");
-    let (_, before) = greedy.lock("door");
+    let (number, before) = greedy.lock("door");
     let mut next = cluster.client("a");
     let wanted = next.want("door", None);
-    // Each answer is longer than its question, and nobody takes them.
-    let questions = 100_000;
-    let mut asked = 0;
-    while asked < questions
-        && greedy.try_ask(&Ask::Status { number: 9, section: None, everywhere: false }).is_ok()
-    {
-        asked += 1;
-    }
-    assert!(asked < questions, "it was never put out");
+    // The number is in use: each request is refused at once, and nobody reads the refusals.
+    let requests = 1_000_000;
+    let names = vec![section("door")];
+    let request =
+        Ask::Lock { number, names, patience: None, max_hold: None, ttl: None, tell_if_wanted: false };
+    let asked = (0..requests).take_while(|_| greedy.try_ask(&request).is_ok()).count();
+    assert!(asked < requests, "it was never put out");
     match next.hear_news() {
         Told::Granted { number, fences, .. } => assert!(number == wanted && before < fences[0].1),
         told => panic!("not let in but told {told:?}"),

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use doorway_client::protocol::{Ask, Order, Told};
+use doorway_core::Ticks;
 use doorway_daemon::{Daemon, DiskCheck, founding};
-use doorway_node::{Loss, Stay};
+use doorway_node::{Loss, Reason, Stay};
+use doorway_protocol::{Ask, Order, Told};
 
 use crate::client::section;
 use crate::cluster::{Cluster, wait_for};
@@ -181,14 +182,16 @@ fn a_survivor_of_a_lost_majority_goes_on_and_takes_the_others_in_with_new_disks(
     rises(&cluster, "a");
 }
 
-/// Waits until the status of a node says something.
-fn wait_for_warning(cluster: &Cluster, node: &str, words: &str) {
-    let warns = || {
+/// Waits until the status of a node says something; tells all that it warns of.
+fn wait_for_warning(cluster: &Cluster, node: &str, words: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    wait_for(&format!("the status of {node} says {words:?}"), || {
         let status = cluster.client(node).status(false);
         let own = status.nodes.into_iter().find(|told| told.name == node).and_then(|told| told.own);
-        own.is_some_and(|own| own.warnings.iter().any(|warning| warning.contains(words)))
-    };
-    wait_for(&format!("the status of {node} says {words:?}"), warns);
+        warnings = own.map(|own| own.warnings).unwrap_or_default();
+        warnings.iter().any(|warning| warning.contains(words))
+    });
+    warnings
 }
 
 #[test]
@@ -257,19 +260,25 @@ fn a_set_back_disk_that_meets_nobody_who_knows_better_serves_until_it_does() {
 fn a_voter_whose_data_folder_is_as_init_left_it_elects_nobody() {
     let mut cluster = Cluster::running(3);
     cluster.kill("c");
+    // The others go on to a view of which c never hears.
+    wait_for("c is left out", || {
+        cluster.client("a").status(false).nodes.iter().filter(|node| node.is_member).count() == 2
+    });
     let before = cluster.client("a").pass("door");
     ["a", "b"].iter().for_each(|name| cluster.kill(name));
     std::fs::remove_dir_all(cluster.config("b").data).expect("it is ours");
     cluster.start("b");
     cluster.start("c");
     let mut waiter = cluster.client("c");
-    let wanted = waiter.want("door", None);
     let has_met =
         || cluster.client("c").status(true).nodes.iter().filter(|node| node.own.is_some()).count() == 2;
     wait_for("c hears b", has_met);
+    // Long enough for several elections, and for the leases of those who are gone.
+    let number = waiter.want("door", Some(Ticks(4_000_000)));
+    assert_eq!(waiter.hear_news(), Told::Refused { number, why: Reason::TimedOut });
     assert!(cluster.daemons.values().all(|daemon| !daemon.is_ready()));
-    // Nobody was let in meanwhile: the one who waited is the next, after whoever came in before.
     cluster.start("a");
+    let wanted = waiter.want("door", None);
     let Told::Granted { number, fences, .. } = waiter.hear_news() else { panic!("it is let in") };
     assert!(number == wanted && fences[0].1 > before, "{fences:?} after {before}");
     cluster.wait_until_ready();
@@ -292,7 +301,8 @@ fn two_recoveries_of_one_cluster_refuse_each_other_and_a_new_node_joins_neither_
     assert!(fences.iter().all(|fence| before < *fence) && fences[0] != fences[1], "{before}, {fences:?}");
     std::fs::remove_dir_all(cluster.config("c").data).expect("it is ours");
     cluster.start("c");
-    wait_for_warning(&cluster, "c", "hears of several clusters");
+    let warnings = wait_for_warning(&cluster, "c", "hears of several clusters");
+    assert_eq!(warnings.len(), 1, "it waits for no founders: {warnings:?}");
     cluster.kill("b");
     wait_for("c has joined the one that is left", || cluster.daemons["c"].is_ready());
     assert!(cluster.client("c").pass("door") > fences[0]);

@@ -1,9 +1,9 @@
 //! The life of a request, from the asking to the end.
 
 use doorway_client::clock;
-use doorway_client::protocol::{Ask, Told};
 use doorway_core::{SectionName, Ticks};
 use doorway_node::{Loss, Reason};
+use doorway_protocol::{Ask, Told};
 
 use crate::client::{Client, section};
 use crate::cluster::Cluster;

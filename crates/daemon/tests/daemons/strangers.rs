@@ -5,10 +5,10 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use doorway_client::protocol::Order;
 use doorway_core::Refusal;
 use doorway_daemon::certificates::{Authority, Pair, Validity};
 use doorway_daemon::founding;
+use doorway_protocol::Order;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};

@@ -26,7 +26,7 @@ fn a_lock_passes_between_clients_of_different_nodes_with_rising_fences() {
     clients[0].release(number);
     assert!(matches!(
         clients[1].hear_news(),
-        doorway_client::protocol::Told::Granted { number, .. } if number == wanted
+        doorway_protocol::Told::Granted { number, .. } if number == wanted
     ));
 }
 
@@ -35,7 +35,7 @@ fn entering_again_at_the_same_node_sends_no_message() {
     let cluster = Cluster::running(3);
     let mut client = cluster.client("b");
     client.pass("door");
-    let own = |status: doorway_client::protocol::Status| {
+    let own = |status: doorway_protocol::Status| {
         let own = status.nodes.into_iter().find_map(|node| node.own).expect("it answers itself");
         (own.entries, own.sent)
     };

@@ -2,7 +2,7 @@
 //!
 //! L. Lamport, "A new solution of Dijkstra's concurrent programming problem", Communications of the ACM 17 (1974).
 //!
-//! A process takes a ticket above all that it sees, and waits for everybody with a smaller one; equal tickets are told
+//! A process takes a ticket above all that it sees, and waits for every process with a smaller one; equal tickets are told
 //! apart by the processes' numbers. While it is choosing the others wait for it, as its ticket may become smaller than
 //! theirs.
 //!
@@ -70,7 +70,7 @@ impl<const N: usize> TryProtocol<N> for Bakery<N> {
 impl<const N: usize> Bakery<N> {
     /// The doorway: a ticket above all others, each of which is read once.
     ///
-    /// Tickets grow as long as somebody always waits. At a thousand million tickets a second a word of 64 bits lasts for
+    /// Tickets grow as long as some process is always waiting. At a billion tickets a second a word of 64 bits lasts for
     /// centuries; where a word has 32, it may end. Then the process steps back and panics, and the others go on.
     #[inline(always)]
     fn take_ticket(&self, me: usize, memory: &impl Memory) -> Ticket {
@@ -141,7 +141,7 @@ fn goes_after(other: Ticket, mine: Ticket) -> bool {
 #[cold]
 fn no_ticket() -> ! {
     panic!(
-        "the bakery has no ticket left: somebody has been waiting at every moment for as long as a word can count"
+        "the bakery has no ticket left: processes have been waiting without a pause for as long as a word can count"
     )
 }
 

@@ -2,8 +2,8 @@
 //!
 //! G. Taubenfeld, "The black-white bakery algorithm", DISC 2004.
 //!
-//! Tickets have the colour that was shown when they were taken, and a process counts only tickets of its own colour. Whoever
-//! leaves shows the colour that its ticket does not have. A process of another colour than the one shown goes first: it came
+//! Tickets have the colour that was shown when they were taken, and a process counts only tickets of its own colour. A
+//! process that leaves shows the colour that its ticket does not have. A process of another colour than the one shown goes first: it came
 //! before the colour changed. So no new tickets of a colour are taken while its old ones are served, and tickets stay small.
 //!
 //! Taubenfeld has `choosing` and the pair of colour and number apart. Here one word says all: 0 idle, 1 choosing, else twice
@@ -11,7 +11,7 @@
 //! equal colours. Alone it costs two barriers, after choosing and after the ticket, and 2n + 3 accesses; the words stand
 //! close, so that few cache lines hold them all.
 //!
-//! There is no try: whoever gave up a ticket would leave without showing the other colour, and then tickets could grow.
+//! There is no try: a process that gave up a ticket would leave without showing the other colour, and then tickets could grow.
 
 use super::{Protocol, Ticket, others};
 use crate::memory::{Memory, Word};

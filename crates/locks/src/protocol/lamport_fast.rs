@@ -1,12 +1,12 @@
-//! Lamport's fast mutual exclusion: seven accesses when nobody else is there, however many processes there are.
+//! Lamport's fast mutual exclusion: seven accesses without contention, for any number of processes.
 //!
 //! L. Lamport, "A fast mutual exclusion algorithm", ACM Transactions on Computer Systems 5 (1987).
 //!
 //! A process writes its number into x, looks whether y is free, writes its number into y, and is inside if x is still its
 //! own. Otherwise others came at the same time: it waits until none of them is on its way, and the last that wrote y is in.
 //!
-//! Alone it costs two barriers, after x and after y. Somebody always gets in, but one may starve. A try that has written y
-//! cannot be given up: y may be free again only when whoever it let in has left, so there is none.
+//! Alone it costs two barriers, after x and after y. Deadlock-free, but a process may starve. A try that has written y
+//! cannot be given up: y may be freed only when the process that it let in has left. So there is no try.
 
 use super::Protocol;
 use crate::memory::{Memory, Word};
@@ -16,7 +16,7 @@ use crate::memory::{Memory, Word};
 pub struct LamportFast<const N: usize> {
     /// The last that asked.
     x: Word,
-    /// Whoever is inside, or the last that may be; 0 if the section is free.
+    /// The process that is inside, or the last that may be; 0 if the section is free.
     y: Word,
     /// 1 from before a process writes x until it is out again or steps back.
     want: [Word; N],
@@ -73,7 +73,7 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
 }
 
 impl<const N: usize> LamportFast<N> {
-    /// The slow path, for one that found x overwritten: whether it was the last to write y, once nobody is on its way.
+    /// The slow path, for one that found x overwritten: whether it was the last to write y, once no other wants in.
     #[cold]
     fn is_last(&self, me: usize, memory: &impl Memory) -> bool {
         self.step_back(me, memory);

@@ -2,7 +2,7 @@
 //! nothing else in the crate knows how any of them works.
 //!
 //! A process is a number below `N`. The words of a protocol are its registers, in an order that `recorded` and the checker
-//! share; all hold 0 when nobody is there.
+//! share; all hold 0 at rest.
 //!
 //! A process that is alone should be fast in every program, however the compiler divides that program into parts. So `enter`
 //! is always compiled into its caller, and a bakery does out of line (`#[cold]`, `#[inline(never)]`) what it does only if
@@ -27,16 +27,16 @@ use core::ops::Range;
 use crate::memory::{Memory, Word};
 use crate::sealed::Sealed;
 
-/// A protocol for `N` processes: one of those here, as nobody outside can implement it.
+/// A protocol for `N` processes. Sealed: only those of this crate.
 pub trait Protocol<const N: usize>: Sealed {
     /// What people call it.
     const NAME: &'static str;
 
-    /// Its words with nobody there.
+    /// Its words at rest.
     #[cfg(not(doorway_loom))]
     const AT_REST: Self;
 
-    /// Its words with nobody there.
+    /// Its words at rest.
     #[cfg(doorway_loom)]
     fn at_rest() -> Self;
 
@@ -75,9 +75,9 @@ impl<const N: usize> Sealed for BlackWhiteBakery<N> {}
 pub trait TryProtocol<const N: usize>: Protocol<N> {
     /// Gets inside, or finds that another process was there or on its way; then nothing of the try is left.
     ///
-    /// It first looks whether anybody is there, and writes only if not. So a process that tries again and again does
-    /// not keep up the one that waits. (In a tournament that holds node by node: it may have written below the node at
-    /// which it finds somebody.)
+    /// It first reads whether another process is there, and writes only if not. So a process that tries again and again
+    /// does not delay the one that waits. (In a tournament that holds node by node: it may have written below the node at
+    /// which it finds another process.)
     fn try_enter(&self, me: usize, memory: &impl Memory) -> bool;
 }
 

@@ -2,11 +2,11 @@
 //!
 //! G. L. Peterson, "Myths about the mutual exclusion problem", Information Processing Letters 12 (1981).
 //!
-//! Each process has a flag, and both share the turn. Whoever wants in raises its flag; if both have, the one that was the
-//! later to write the turn waits.
+//! Each process has a flag, and both share the turn. A process that wants in raises its flag; if both have, the one that
+//! was the later to write the turn waits.
 //!
 //! This is the variant that writes the turn only if the other's flag is up. Alone it costs one barrier and three accesses;
-//! where both are there it needs a second barrier, after the turn. Nobody starves: once a process has written the turn, the
+//! where both are there it needs a second barrier, after the turn. Starvation-free: once a process has written the turn, the
 //! other does not enter twice before it.
 
 use super::{Protocol, TryProtocol};

@@ -8,7 +8,7 @@
 //! above it plays for the side of the child that it came from. A process leaves from the root down: a node given back while
 //! its parent is still held would let a second process of the same side go to that parent.
 //!
-//! Alone it costs d barriers and 3d accesses. Nobody starves, but one may be overtaken any number of times.
+//! Alone it costs d barriers and 3d accesses. Starvation-free, but a process may be overtaken any number of times.
 
 use super::{Peterson, Protocol, TryProtocol};
 use crate::memory::{Memory, Word};

@@ -211,6 +211,7 @@ impl Snapshot {
     /// Notes the lives of a view.
     pub(super) fn note_lives(lives: &mut BTreeMap<DiskId, Incarnation>, view: &View) {
         for member in view.members.values() {
+            // R6: highest life of each disk
             let latest = lives.entry(member.disk).or_insert(*member);
             if member.life() > latest.life() {
                 *latest = *member;

@@ -1,4 +1,4 @@
-//! The engine's side: its actions become messages and records, messages become its calls.
+//! Between our messages and records and the engine `noraft`: its actions out, our messages in; pre-vote and stepping back.
 
 use std::collections::BTreeSet;
 
@@ -49,6 +49,7 @@ impl Consensus {
             self.outbox.extend(sends);
         } else {
             self.write(&records);
+            // R25: sent after the sync
             self.syncing = Some(sends);
         }
     }
@@ -65,6 +66,7 @@ impl Consensus {
         } else {
             let config = self.config();
             let rank = config.voters.keys().chain(config.new_voters.keys()).position(|disk| *disk == self.me);
+            // R24: by rank, no split votes
             self.timing.election + Ticks(self.timing.rank.0 * rank.unwrap_or_default() as u64)
         };
         self.alarm = now + wait;
@@ -211,6 +213,7 @@ impl Consensus {
                 Message::AppendEntriesReply { from: id, term: engine_term, last_position: last.into() }
             }
         };
+        // R22: votes of outgoing voters
         let message = measured_by(end_for_votes(&self.raft, self.commit()), &self.raft, &message);
         self.is_corrupt |= self.raft.handle_message(&message).is_err();
     }
@@ -242,6 +245,7 @@ impl Consensus {
         self.told = snapshot.position.index;
         self.newest_decided.clone_from(&snapshot.view);
         self.base = snapshot;
+        // R15: a snapshot was taken
         (self.took_snapshot, self.have_views_changed) = (true, true);
         self.forget_what_is_not_in_the_log();
         self.rewrite();
@@ -249,6 +253,7 @@ impl Consensus {
 
     /// A voter asks whether this one would vote for it: not while a leader is heard of, and not if its log is older.
     fn answer_sounding(&mut self, from: DiskId, round: u64, last: Position, now: Ticks) {
+        // R24: pre-vote
         let hears_leader = self.leader_heard.is_some_and(|heard| now < heard + self.timing.election);
         let leads = self.raft.role().is_leader() && self.hears_majority(now);
         let is_behind = noraft::LogPosition::from(last) < end_for_votes(&self.raft, self.commit());
@@ -264,6 +269,7 @@ impl Consensus {
             supporters.insert(from);
         }
         if config.is_majority(|disk| supporters.contains(&disk)) {
+            // R24: pre-vote won
             self.supporters = None;
             self.raft.handle_election_timeout();
         }

@@ -1,4 +1,4 @@
-//! The consensus about views: the engine `noraft`, and around it what that leaves to its user.
+//! The consensus about views: the engine `noraft`, and what it leaves to its user.
 //!
 //! Raft (D. Ongaro, J. Ousterhout, "In search of an understandable consensus algorithm", 2014). Around the engine: what entries
 //! say, which the engine never sees; a question before every election whether a majority would vote (the thesis of
@@ -188,12 +188,12 @@ impl Consensus {
             && self.hears_majority(now)
             && self.syncing.is_none()
             && !self.is_handing_over()
-            && self.commit() == self.raft.log().last_position().index.get()
+            && self.commit() == self.raft.log().last_position().index.get() // R5: one undecided at a time
     }
 
     /// Whether this one leads and its own first entry is decided.
     pub(crate) fn is_leader(&self) -> bool {
-        let decided = self.raft.log().entries().get_term(LogIndex::new(self.commit()));
+        let decided = self.raft.log().entries().get_term(LogIndex::new(self.commit())); // R5: own entry decided
         self.raft.role().is_leader() && decided == Some(self.raft.current_term())
     }
 
@@ -282,6 +282,7 @@ impl Consensus {
         }
         if self.syncing.is_some() {
             let weight = self.queue_weight + ballot.weight();
+            // R25: no message while syncing
             if self.queue.len() < LONGEST_QUEUE && weight <= HEAVIEST_QUEUE {
                 self.queue_weight = weight;
                 self.queue.push_back(ballot);
@@ -350,7 +351,7 @@ impl Consensus {
                 self.give_up_transfer(now);
                 self.raft.heartbeat();
             }
-            Role::Leader => self.step_back(now),
+            Role::Leader => self.step_back(now), // R24: no majority heard
             Role::Follower | Role::Candidate => self.sound_out(now),
         }
         self.flush(now);
@@ -359,7 +360,7 @@ impl Consensus {
     /// What is to be sent, and what to be written.
     pub(crate) fn take_output(&mut self) -> (Vec<(NodeId, Ballot)>, Vec<Write>) {
         let sends = std::mem::take(&mut self.outbox);
-        // Stamped when they leave: a vote tells that its own record is synced (R27).
+        // R27: stamped when they leave. A vote shows that its own record is synced.
         let (state, epoch) = (self.disk_state(), self.identity.epoch);
         let known = sends
             .into_iter()
@@ -370,9 +371,9 @@ impl Consensus {
     /// The views that were decided since this was asked last, in order, each with its predecessor.
     pub(crate) fn take_decided(&mut self) -> Vec<(Option<View>, View)> {
         if self.syncing.is_some() {
-            return Vec::new();
+            return Vec::new(); // R25: no decision while syncing
         }
-        let (from, to) = (self.told, self.commit());
+        let (from, to) = (self.told, self.commit()); // R8: own commit index
         self.told = to.max(from);
         let new = self.views.iter().filter(|(position, _)| position.index > from && position.index <= to);
         let views: Vec<View> = new.map(|(_, view)| view.clone()).collect();
@@ -477,7 +478,7 @@ impl Consensus {
 
     /// The node is started: the write that says so. It begins the file anew if that has a torn end.
     pub(crate) fn start(&mut self, boot: Boot, is_torn: bool) -> Write {
-        self.identity.start(boot);
+        self.identity.start(boot); // R27: one more start
         match is_torn {
             true => self.journal.replace(&self.memory().records()),
             false => self.journal.append(&[Record::Boot { number: boot.number, nonce: boot.nonce }]),

@@ -25,6 +25,7 @@ pub fn end_before_open(node: &Node, commit: u64, is_void: impl Fn(&ClusterConfig
     let (mut before, mut end) = (entries.prev_position(), entries.last_position());
     for (position, entry) in entries.iter_with_positions() {
         if let LogEntry::ClusterConfig(config) = entry {
+            // R22: not before it is committed
             let counts = position.index.get() <= commit || !is_void(&config);
             end = if counts { entries.last_position() } else { before };
         }

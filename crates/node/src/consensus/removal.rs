@@ -17,6 +17,7 @@ impl Consensus {
     pub(crate) fn is_barred(&self, disk: DiskId) -> bool {
         let is_removed = self.newest_decided.as_ref().is_some_and(|view| view.removed.contains(&disk));
         let votes = |config: &ClusterConfig| config.contains(noraft::NodeId::new(disk.0));
+        // R22: barred once committed
         is_removed && !self.is_in_config(disk) && !self.committed_config().is_none_or(votes)
     }
 

@@ -26,10 +26,12 @@ impl FileDisk {
     pub fn open(folder: &Path, first: impl FnOnce() -> Vec<u8>) -> io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
+        // R26: one process for each folder
         lock.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => {
-                io::Error::new(io::ErrorKind::ResourceBusy, "another process uses this data folder")
-            }
+            TryLockError::WouldBlock => io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                "another process uses this data folder: stop it first",
+            ),
             TryLockError::Error(error) => error,
         })?;
         let path = folder.join(Self::NAME);

@@ -89,6 +89,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Frames, Refusal> {
             Found::Unfinished | Found::Damaged => return Err(damaged(at, "a write is not what was written")),
         }
     }
+    if frames.whole == MARK.len() {
+        return Err(damaged(MARK.len(), "the first write is missing"));
+    }
     Ok(frames)
 }
 
@@ -127,22 +130,28 @@ fn read_frame(bytes: &[u8]) -> Found {
     }
 }
 
+/// What to do about a damaged file.
+const ADVICE: &str = "While a majority of the voters is well, empty the data folder and start the node, which joins as a new one; else recover \
+                      at a node whose file is whole (`doorway cluster recover`), or begin anew with `doorway cluster restore`";
+
 fn damaged(at: usize, what: &str) -> Refusal {
-    Refusal::new(format!(
-        "the file of this node is damaged at byte {at}: {what}. While a majority of the voters is well, empty the data folder and start the \
-         node, which joins as a new one; else recover at a node whose file is whole (`doorway cluster recover`), or begin anew with `doorway cluster restore`"
-    ))
+    Refusal::new(format!("the file of this node is damaged at byte {at}: {what}. {ADVICE}"))
 }
 
-/// The file is none of this version.
+/// The file is none of this version, or its mark is damaged: earlier versions had no such frames.
 fn foreign(bytes: &[u8]) -> Refusal {
+    let has_frame = matches!(bytes.get(MARK.len()..).map(read_frame), Some(Found::Whole { .. }));
     match bytes.strip_prefix(&MARK[..7]).and_then(<[u8]>::first) {
+        version if has_frame && version.is_none_or(|version| *version < MARK[7]) => {
+            damaged(0, "the mark is not what was written")
+        }
         Some(version @ 1..=2) => Refusal::new(format!(
             "the file of this node has version {version}, written by an earlier Doorway, and is not converted: stop all nodes, empty \
              their data folders and begin anew above the highest fence with `doorway cluster restore --above FENCE`"
         )),
         Some(version) if *version > MARK[7] => Refusal::new(format!(
-            "the file of this node has version {version}, written by a later Doorway: use that one"
+            "the file of this node has version {version}, written by a later Doorway: use that one; if there was none, the file is damaged at \
+             byte 7. {ADVICE}"
         )),
         _ => Refusal::new(
             "this is not the file of a Doorway node: if it was, empty the data folder and start the node, which joins as a new one",

@@ -15,6 +15,7 @@ impl Founders {
     /// The epoch of the cluster that they found: random, because each has drawn its share.
     #[must_use]
     pub fn epoch(&self) -> Epoch {
+        // R30: a share of each founder
         Epoch(self.0.values().fold(0, |epoch, (_, share)| epoch ^ share.0))
     }
 }
@@ -63,6 +64,7 @@ impl Identity {
 
     /// Notes a start.
     pub(crate) fn start(&mut self, boot: Boot) {
+        // R27: the list of lives
         self.boots.push(boot);
         let surplus = self.boots.len().saturating_sub(Self::MOST_BOOTS);
         self.boots.drain(..surplus);
@@ -88,6 +90,7 @@ impl Identity {
             return self.boots.first().is_some_and(|first| seen.boot < first.number);
         };
         let end = self.boots.get(at + 1).map_or(synced, |next| next.after);
+        // R28: synced within that life
         self.boots[at].nonce == seen.nonce && seen.synced <= end
     }
 }

@@ -61,6 +61,7 @@ pub struct Recovery {
 
 impl Recovery {
     fn leap(&self) -> u64 {
+        // R30: leap at a recovery
         LEAP + self.draw % (LEAP / 2)
     }
 
@@ -109,7 +110,10 @@ pub fn recover(bytes: &[u8], recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
     });
     let views: Vec<&View> = memory.snapshot.view.iter().chain(views).collect();
     let Some(newest) = views.iter().max_by_key(|view| view.number) else {
-        return Err(Refusal::new("this node has never known its cluster, so there is nothing to go on from"));
+        return Err(Refusal::new(
+            "this node has never been in its cluster, so there is nothing to go on from: recover at a node that was, or begin anew with \
+             `doorway cluster restore`",
+        ));
     };
     let of_config = memory.entries.iter().filter_map(|(_, entry)| match entry {
         Entry::Config(config) => Some(config),

@@ -72,6 +72,7 @@ impl Journal {
 
     /// A write is synced.
     pub(crate) fn finish(&mut self, write: &Write) {
+        // R27: synced writes
         self.synced = frames::synced_with(write).unwrap_or_default().max(self.synced);
     }
 }

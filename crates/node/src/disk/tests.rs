@@ -53,12 +53,25 @@ fn damage_is_told_from_a_torn_end_with_its_place() {
 }
 
 #[test]
+fn a_damaged_mark_and_a_missing_first_write_are_damage_with_a_place() {
+    let why = |bytes: &[u8]| Memory::read(bytes).expect_err("it is damaged").to_string();
+    for at in 0..frames::MARK.len() {
+        let mut bytes = starts(3);
+        bytes[at] ^= 1;
+        // Not a file of another version, whose advice would be to begin the whole cluster anew.
+        assert!(why(&bytes).contains("is damaged at byte 0: the mark"), "{at}: {}", why(&bytes));
+    }
+    assert!(why(frames::MARK).contains("is damaged at byte 8: the first write is missing"));
+}
+
+#[test]
 fn files_of_other_kinds_and_versions_are_told_apart() {
     let why = |bytes: &[u8]| Memory::read(bytes).expect_err("none of this version").to_string();
     assert!(why(b"something else").contains("not the file of a Doorway node"));
     assert!(why(b"").contains("not the file of a Doorway node"));
     assert!(why(b"doorway\x02rest").contains("version 2, written by an earlier Doorway"));
     assert!(why(b"doorway\x04rest").contains("version 4, written by a later Doorway"));
+    assert!(why(b"doorway\x04rest").contains("if there was none, the file is damaged at byte 7."));
 }
 
 #[test]
@@ -109,7 +122,8 @@ fn a_survivor_goes_on_alone_ahead_of_all_that_it_knew_of() {
     let again = recover(&bytes, &recovery(10, LEAP / 2 + 3)).expect("it can be done again");
     let view = Memory::read(&again).expect("it is whole").snapshot.view.expect("there is one");
     assert_eq!((view.number, view.removed), (1 + 2 * LEAP + 8, [1, 2, 3, 9].map(DiskId).into()));
-    assert!(recover(&blank(DiskId(7), Nonce(0)), &recovery(8, 0)).is_err(), "it knew no cluster");
+    let refused = recover(&blank(DiskId(7), Nonce(0)), &recovery(8, 0)).expect_err("it knew no cluster");
+    assert!(refused.to_string().contains("recover at a node that was"), "{refused}");
     let mut bytes = bytes;
     let most = (0..200).take_while(|disk| {
         let next = recover(&bytes, &recovery(100 + disk, LEAP / 2 - 1));

@@ -1,4 +1,4 @@
-//! Who votes and who listens.
+//! Who votes and who only gets the log, and the three steps in which voters change.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,12 @@ use doorway_core::{NodeId, Ticks};
 use super::{Joiner, Watch};
 use crate::consensus::Config;
 use crate::view::Voters;
-use crate::{DiskId, Flaw, View};
+use crate::{DiskId, Flaw, Rules, View};
 
-impl Watch {
+/// The largest number of voters that is made without being asked for.
+const MOST_VOTERS: usize = 5;
+
+impl<R: Rules> Watch<R> {
     /// Who should listen: members and joiners who do not vote. And the change of the voters of the consensus, in the middle of a
     /// change of voters.
     pub(super) fn next_config(&self, current: &View, config: &Config, now: Ticks) -> Option<Config> {
@@ -26,9 +29,10 @@ impl Watch {
         listeners.extend(config.listeners.iter().filter(|(_, node)| !nodes.contains(node)));
         listeners.retain(|disk, _| !config.voters.contains_key(disk) && !current.removed.contains(disk));
         let mut next = Config { listeners, ..config.clone() };
-        let wanted = if crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
+        let wanted = if self.rules.breaks(Flaw::VotersBesideViews) {
             self.desired_voters(current, config)
         } else {
+            // R22: second step, the consensus
             current.next_voters.clone().filter(|_| current.voters.keys().eq(config.voters.keys()))
         };
         if let Some(voters) = wanted {
@@ -40,7 +44,7 @@ impl Watch {
 
     /// The view that begins or ends a change of voters.
     pub(super) fn next_voters(&self, current: &View, config: &Config) -> Option<View> {
-        if !config.new_voters.is_empty() || crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
+        if !config.new_voters.is_empty() || self.rules.breaks(Flaw::VotersBesideViews) {
             return None;
         }
         let mut next = current.successor();
@@ -48,15 +52,17 @@ impl Watch {
         if let Some(voters) = &current.next_voters {
             next.voters.clone_from(voters);
             next.next_voters = None;
+            // R22: third step, new set alone
             return config.voters.keys().eq(voters.keys()).then_some(next);
         }
+        // R22: first step, both sets
         next.next_voters = Some(self.desired_voters(current, config)?);
         Some(next)
     }
 
     /// Who should vote, if not those who do.
     fn desired_voters(&self, current: &View, config: &Config) -> Option<Voters> {
-        let voters = if crate::has_flaw(self.flaw, Flaw::VotersBesideViews) {
+        let voters = if self.rules.breaks(Flaw::VotersBesideViews) {
             config.voters.clone()
         } else {
             current.voters.clone()
@@ -79,7 +85,7 @@ impl Watch {
 /// The voters that there should be if nobody has said who: those who are, without the disks that are gone, and others in their
 /// place; and of a growing cluster more of them, always an odd number.
 fn grown(voters: &Voters, active: &Voters, members: usize, removed: &BTreeSet<DiskId>) -> Voters {
-    // A disk at whose node another one lives now is gone for good.
+    // R26: a lost disk. A node that is active with another disk has lost the one that voted.
     let is_replaced =
         |disk: &DiskId, node: &NodeId| active.iter().any(|(other, at)| at == node && other != disk);
     let is_gone = |disk: &DiskId, node: &NodeId| removed.contains(disk) || is_replaced(disk, node);
@@ -87,7 +93,7 @@ fn grown(voters: &Voters, active: &Voters, members: usize, removed: &BTreeSet<Di
     let mut others: Vec<_> = active.iter().filter(|(disk, _)| !grown.contains_key(disk)).map(copy).collect();
     others.sort_unstable_by_key(|(_, node)| *node);
     let lost = voters.len() - grown.len();
-    let most = Watch::MOST_VOTERS.min(members.max(voters.len()));
+    let most = MOST_VOTERS.min(members.max(voters.len()));
     let missing = (most - usize::from(most.is_multiple_of(2))).saturating_sub(grown.len());
     let is_odd = (grown.len() + missing.min(others.len())) % 2 == 1;
     let added = match lost {

@@ -1,4 +1,4 @@
-//! Founding a cluster: all founders meet before the first view (R29).
+//! Founding a cluster: all founders exchange one list of disks before the first view (R29).
 //!
 //! Every founder draws its disk at its first start. It tells the other founders which disk it has, and when it has heard of all of them it
 //! writes their list down. From then on it founds with these disks and no others: a founder that comes with another disk is refused. When all
@@ -16,7 +16,7 @@ use super::LockNode;
 use crate::consensus::Consensus;
 use crate::disk::{Founders, Record, genesis};
 use crate::message::{Founding, Msg};
-use crate::{DiskId, Epoch, Notice};
+use crate::{DiskId, Epoch, Notice, Rules};
 
 /// How far a founder has come.
 #[derive(Debug, Default)]
@@ -29,16 +29,19 @@ pub(super) struct Meeting {
     refused: BTreeMap<NodeId, DiskId>,
 }
 
-impl LockNode {
+impl<R: Rules> LockNode<R> {
     /// Whether this node founds a cluster, or waits for the others to.
     fn is_founding(&self) -> bool {
         self.setup.founders.contains(&self.setup.me) && self.consensus.identity().epoch.is_none()
     }
 
     /// The founders that this one still waits for: it has not heard of them, or they do not have the list yet. Nothing if it does
-    /// not found.
+    /// not found, as when it has no list and hears of a cluster, which it joins.
     pub(super) fn missing_founders(&self) -> Option<Vec<NodeId>> {
         let list = self.consensus.identity().founders.as_ref();
+        if list.is_none() && self.acquaintances.has_heard_of_cluster() {
+            return None;
+        }
         let is_missing = |node: &NodeId| {
             let told = self.meeting.heard.get(node);
             *node != self.setup.me && told.is_none_or(|told| list.is_some() && told.list.as_ref() != list)
@@ -70,6 +73,7 @@ impl LockNode {
     fn founding(&self) -> Founding {
         let identity = self.consensus.identity();
         // Only a list that is synced counts for the others.
+        // R29: synced before it counts
         let list = identity.founders.clone().filter(|_| !self.consensus.is_syncing());
         Founding { disk: identity.disk, share: identity.share, list, waits: self.is_founding() }
     }
@@ -81,6 +85,7 @@ impl LockNode {
         }
         let listed = self.consensus.identity().founders.as_ref().and_then(|list| list.0.get(&from));
         if listed.is_some_and(|(disk, _)| *disk != founding.disk) && self.is_founding() {
+            // R29: another disk is refused
             if self.meeting.refused.insert(from, founding.disk) != Some(founding.disk) {
                 effects.notices.push(Notice::OtherFounder(from));
             }
@@ -115,6 +120,7 @@ impl LockNode {
                 self.consensus
                     .note(&[Record::Founders(list.clone())], |identity| identity.founders = Some(list));
             }
+            // R29: all have one list
             Some(list) if told.iter().all(|(_, told)| told.list.as_ref() == Some(list)) => {
                 self.write_genesis(&list.clone());
             }

@@ -1,9 +1,9 @@
-//! Who the others are: nodes greet each other before anything else that one says counts for another.
+//! Greetings: two nodes exchange them before either listens to anything else from the other.
 //!
-//! A greeting tells of a node its cluster's epoch and how far its disk has come, and of the greeted node how far its disk was when
-//! the sender last heard of it, from its log or its memory. A node that finds no such start in the list of its disk, or has synced less, was set
-//! back to an earlier copy, or lost what it had synced: it writes that down and takes no part any more, because it may already have voted
-//! otherwise (R28). Nodes of different epochs have nothing to say to each other (R30).
+//! A greeting carries the sender's epoch and the state of its disk. It also carries the newest state that the sender knows of the greeted
+//! node's disk, from its log or its memory. A node that does not find that start in its own list, or has synced less in it, has a disk
+//! that was set back or lost synced writes. It may have voted otherwise before, so it marks its disk durably and takes no part any more
+//! (R28). Nodes of different epochs refuse each other (R30).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{LockNode, State};
 use crate::disk::Record;
 use crate::message::{Greeting, Msg};
-use crate::{DiskId, DiskState, Epoch, Flaw, Incarnation, Loss, Notice, Reason};
+use crate::{DiskId, DiskState, Epoch, Flaw, Incarnation, Loss, Notice, Reason, Rules};
 
 /// What a node knows of the others as long as it runs.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ impl Acquaintances {
     }
 }
 
-impl LockNode {
+impl<R: Rules> LockNode<R> {
     /// Greets all others that it does not know yet, or anew.
     pub(super) fn greet_strangers(&mut self, effects: &mut Effects<Self>) {
         let mut strangers = self.setup.peers.clone();
@@ -166,21 +166,23 @@ impl LockNode {
 
     fn is_checked(&self, known: &Acquaintance) -> bool {
         let Some(newest) = self.newest_known(known.life.disk) else { return true };
+        // R28: confirmed by the peer
         let is_found = |found: DiskState| found.is_same_start(&newest) && found.synced >= newest.synced;
         newest.is_same_start(&known.life.start())
             || known.found.is_some_and(is_found)
             || self.has(Flaw::SetBackVotes)
     }
 
-    /// Whether a message is of the start of its sender that has greeted, if it tells; then it is noted how far the disk has come. Otherwise
-    /// it is late, or its greeting is, and the sender is asked to greet again; also if its disk was heard to have come further. One that names the disk of another node is let through: that is a lie, and will be noticed.
+    /// Whether a message comes from the start of its sender that has greeted, if it names one; if so, notes how far the disk has come.
+    /// Otherwise the message or the greeting is late, and the sender is asked to greet again; also if its disk was further before. A
+    /// message that names the disk of another node is let through: it is a lie, which the handler of the message notices.
     pub(super) fn is_of_known_start(&mut self, from: NodeId, msg: &Msg) -> bool {
         let Some((disk, state)) = msg.origin().filter(|_| from != self.setup.me) else { return true };
         let known = self.acquaintances.known.get(&from).map(|known| known.life);
         let is_same = known.is_some_and(|life| life.disk == disk && life.start().is_same_start(&state));
         let is_elsewhere = self.is_elsewhere(disk, from);
-        // R28: a machine that is restored with its memory goes on in the same start and has synced less than it said. A message
-        // that is merely late looks the same, so it counts, and the sender is greeted anew: only that tells which it was.
+        // R28: restored with its memory. Such a machine goes on in the same start and has synced less than it said. A late message
+        // looks the same, so it counts, and the sender is greeted again: its answer tells which it was.
         let is_behind = is_same && self.acquaintances.has_synced_more(disk, &state);
         if is_same {
             self.acquaintances.note(disk, state);
@@ -244,6 +246,7 @@ impl LockNode {
     /// Whether an epoch is this node's own, or one of both has none.
     fn has_same_epoch(&self, epoch: Option<Epoch>) -> bool {
         let mine = self.consensus.identity().epoch;
+        // R30: one epoch
         mine.zip(epoch).is_none_or(|(mine, other)| mine == other) || self.has(Flaw::EpochIgnored)
     }
 
@@ -267,6 +270,7 @@ impl LockNode {
             return seen.boot <= identity.boot();
         }
         let seen = if self.has(Flaw::SyncedIgnored) { DiskState { synced: 0, ..*seen } } else { *seen };
+        // R28: set back?
         identity.remembers(&seen, synced)
     }
 
@@ -279,14 +283,15 @@ impl LockNode {
         self.sections.refuse_all(Reason::SetBack);
         self.membership = None;
         self.state = State::SetBack;
+        // R28: marked durably
         self.consensus.note(&[Record::SetBack(seen)], |identity| identity.set_back = Some(seen));
         self.consensus.silence();
         effects.notices.push(Notice::SetBack { by: Some(by), seen });
         self.greet(by, false, effects);
     }
 
-    /// A node of some cluster is heard, or one of none. This node, if it is new, joins the only cluster that it hears of; while it hears of
-    /// two it joins neither, as it cannot know which is the right one (R30).
+    /// Notes the epoch that a peer named, while this node has none. A new node joins the only cluster that it hears of; while it hears
+    /// of two it joins neither, because it cannot know which is the right one.
     fn hear_epoch(&mut self, from: NodeId, epoch: Option<Epoch>, effects: &mut Effects<Self>) {
         if self.consensus.identity().epoch.is_some() {
             return;
@@ -331,11 +336,13 @@ impl LockNode {
             // Nodes of another cluster may not have been heard yet.
             let has_listened =
                 self.now >= self.acquaintances.since + Ticks(self.setup.timing.heartbeat.0 * 3);
+            // R30: join one cluster, never between two
             let may_join = is_from_leader
                 && has_listened
                 && !self.is_torn_between()
                 && self.consensus.identity().founders.is_none();
             let Some(epoch) = epoch.filter(|_| may_join) else { return false };
+            // R30: the epoch is synced first
             self.consensus.note(&[Record::Epoch(epoch)], |identity| identity.epoch = Some(epoch));
         }
         true

@@ -1,4 +1,4 @@
-//! Becoming a member, and ceasing to be one.
+//! How a node joins a cluster, and how it leaves by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use doorway_core::{Effects, NodeId, Ticks};
 
 use super::{LockNode, State};
 use crate::message::{Hello, Msg, Welcome};
-use crate::{Flaw, Incarnation, Loss, Notice, Reason, View};
+use crate::{Flaw, Incarnation, Loss, Notice, Reason, Rules, View};
 
 /// What a node knows that is no member and would like to be.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl Joining {
     }
 }
 
-impl LockNode {
+impl<R: Rules> LockNode<R> {
     /// To everybody it knows of: this node would like to be a member.
     pub(super) fn say_hello(&mut self, effects: &mut Effects<Self>) {
         if self.leaving != Leaving::No {
@@ -74,7 +74,7 @@ impl LockNode {
         let (now, heartbeat) = (self.now, self.setup.timing.heartbeat);
         self.joining.answers.retain(|_, (_, last)| now <= *last + Ticks(heartbeat.0 * 3));
         self.joining.seq += 1;
-        // A peer counts as heard when it has answered for two heartbeats (R7).
+        // R7: heard for two heartbeats
         let is_steady = |(first, _): &(Ticks, Ticks)| now >= *first + Ticks(heartbeat.0 * 2);
         let heard = self.joining.answers.iter().filter(|(_, answer)| is_steady(answer));
         let hello = Hello {
@@ -150,6 +150,7 @@ impl LockNode {
     pub(super) fn begin_leaving(&mut self, patience: Ticks) {
         if self.leaving == Leaving::No {
             self.leaving = Leaving::Waiting(self.now + patience);
+            // R21: let nobody in
             self.sections.gate.is_closed = true;
             self.sections.refuse_all(Reason::Leaving);
             self.sections.try_gate();
@@ -161,6 +162,7 @@ impl LockNode {
         match self.leaving {
             Leaving::No => {}
             Leaving::Waiting(until) => self.wait_for_those_inside(until, effects),
+            // R21: wait for those inside
             Leaving::Told if self.sections.is_anybody_inside() => {}
             Leaving::Told => self.leave_for_good(effects),
             Leaving::Said { again, since, until } => {
@@ -205,6 +207,7 @@ impl LockNode {
     }
 
     fn say_leave(&mut self, since: Ticks, until: Ticks, effects: &mut Effects<Self>) {
+        // R21: from here on it never acts
         self.leaving = Leaving::Said { again: self.now + self.setup.timing.heartbeat, since, until };
         self.watch.hear_leave(self.incarnation);
         self.lead_at = self.now;

@@ -1,4 +1,4 @@
-//! A member's life: heartbeats, leases, reports, parcels.
+//! What a member of a view does: heartbeats and their acknowledgements, the lease, parcels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use doorway_core::{Effects, NodeId, SectionName, Ticks};
 use super::LockNode;
 use super::reports::{Incoming, Outgoing};
 use crate::message::{Ack, Heartbeat, Msg, Parcel, Report, ReportPart};
-use crate::{Flaw, View};
+use crate::{Flaw, Rules, View};
 
 /// What a node knows as a member of a view.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Membership {
     }
 }
 
-impl LockNode {
+impl<R: Rules> LockNode<R> {
     /// How many times T_b a report may take at most, however steadily it comes.
     const LONGEST_REPORT: u64 = 10;
 
@@ -49,6 +49,7 @@ impl LockNode {
         let Some(membership) = &self.membership else { return };
         self.beats += 1;
         self.lease.send(self.beats, self.now);
+        // R2: all voters, itself included
         for (disk, node) in membership.view.all_voters() {
             let heartbeat = Heartbeat {
                 incarnation: self.incarnation,
@@ -70,8 +71,9 @@ impl LockNode {
         let Some(membership) = &self.membership else { return Vec::new() };
         // Whoever has no lease is itself the one whom nobody can reach.
         let since = if now < self.lease.until() { membership.adopted.max(self.lease_since) } else { now };
+        // R23: protocol violations count
         let mut those: BTreeSet<NodeId> = self.sections.suspects.keys().copied().collect();
-        // A long report on a slow link takes its time: what counts is when the last part of it came (R23). But nobody waits for ever.
+        // R23: missing report. A long one on a slow link takes its time, so the last new part counts, up to a limit.
         let longest = Ticks(timing.barrier.0 * (Self::LONGEST_REPORT - 1));
         let is_stuck =
             |progress: Ticks, patience: Ticks| now > since.max(progress).min(since + longest) + patience;
@@ -98,6 +100,7 @@ impl LockNode {
         heartbeat: Heartbeat,
         effects: &mut Effects<Self>,
     ) {
+        // R3: undecided tail included
         let newest = self.consensus.newest_view();
         let me = (self.incarnation.disk, self.consensus.disk_state());
         let mut answer = self.voter.answer(me, &heartbeat, newest, self.now);
@@ -140,6 +143,7 @@ impl LockNode {
         let sent = self.lease.sending_of(ack.seq);
         sent.and_then(|sent| self.round_trips.insert(from, self.now - sent));
         let Some(sent) = sent.filter(|_| ack.is_granted) else { return };
+        // R4: counted from the sending
         let sent = if self.has(Flaw::LeaseFromArrival) { self.now } else { sent };
         let (before, length) = (self.lease.until(), self.setup.timing.lease);
         let of_one_set = self.has(Flaw::LeaseOfOneVoterSet);
@@ -153,13 +157,15 @@ impl LockNode {
                 self.lease_since = self.now;
             }
             self.set_gate();
+            // R18: renew the deadlines
             self.sections.renew();
         }
     }
 
-    /// A voter says that there is a view without this node. If the log does not tell for long, because this node is no longer
-    /// among those who get it, that word is enough: to give up a life is always safe.
+    /// A voter says that a decided view leaves this node out. The node may no longer get the log, so after T_b it believes the
+    /// voter: giving up a life is always safe.
     fn hear_of_being_left_out(&mut self) {
+        // R13: left out, as told
         let first = *self.told_left_out.get_or_insert(self.now);
         if self.now >= first + self.setup.timing.barrier {
             self.be_left_out();
@@ -174,10 +180,11 @@ impl LockNode {
         }
     }
 
-    /// A parcel has come: it is opened in its view, kept until that is installed, or dropped if that is over.
+    /// Takes a parcel: opens it in the installed view, keeps one of a view that is not installed yet, drops one of an older view.
     pub(super) fn hear_parcel(&mut self, from: NodeId, view: u64, seq: u64, ack: u64, parcel: Parcel) {
         let stage = self.sections.view();
         let adopted = self.membership.as_ref().map_or(0, |membership| membership.view.number);
+        // R12: older views are dropped
         if stage == Some(view) {
             let is_member = self.membership.as_ref().is_some_and(|m| m.view.members.contains_key(&from));
             let now = self.now;
@@ -188,6 +195,7 @@ impl LockNode {
                 self.sections.open_parcel(from, parcel);
             }
         } else if view >= adopted {
+            // R12: kept, not acknowledged
             self.kept.push(from, view, seq, parcel);
         } else if self.has(Flaw::OldViewAccepted) && matches!(parcel, Parcel::Section { .. }) {
             self.sections.open_parcel(from, parcel);

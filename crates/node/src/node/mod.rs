@@ -1,4 +1,6 @@
-//! The whole node: from an input to what comes of it.
+//! The lock node: takes one input, makes one step, hands out messages, notices and writes.
+//!
+//! Comments such as `// R15: quiet time` name the rule of `docs/views.md` that a line keeps.
 
 mod founding;
 mod greeting;
@@ -31,7 +33,7 @@ use crate::message::Msg;
 use crate::recipe::Recipe;
 use crate::sections::Sections;
 use crate::voter::Voter;
-use crate::{Command, Damping, DiskId, Flaw, Incarnation, Loss, Nonce, Notice, Reason, Timing};
+use crate::{Command, Damping, DiskId, Flaw, Incarnation, Loss, Nonce, Notice, Reason, Rules, Sound, Timing};
 
 /// What makes a node the one that it is.
 #[derive(Clone, Debug)]
@@ -55,14 +57,13 @@ pub struct Setup {
     pub most_open: usize,
     /// How it keeps nodes out that keep failing, while it leads.
     pub damping: Damping,
-    /// The rule that it breaks on purpose; never in earnest.
-    pub flaw: Option<Flaw>,
 }
 
-/// A lock node.
+/// A lock node. Broken rules are for tests of clusters alone: see [`Rules`].
 #[derive(Debug)]
-pub struct LockNode {
+pub struct LockNode<R = Sound> {
     setup: Setup,
+    rules: R,
     /// The write that its start waits for: what was on its disk, with this start.
     first_write: Option<Write>,
     now: Ticks,
@@ -70,7 +71,7 @@ pub struct LockNode {
     incarnation: Incarnation,
     consensus: Consensus,
     voter: Voter,
-    watch: Watch,
+    watch: Watch<R>,
     membership: Option<Membership>,
     lease: Lease,
     /// Since when it has had a lease without a gap.
@@ -79,7 +80,7 @@ pub struct LockNode {
     quiet_until: Ticks,
     /// When it last learned that the voters change.
     voters_changed: Option<Ticks>,
-    sections: Sections,
+    sections: Sections<R>,
     /// Parcels of views that this node has not installed yet.
     kept: Kept,
     /// Parts of reports of views that it has not learned of yet.
@@ -130,14 +131,24 @@ impl Setup {
 }
 
 impl LockNode {
-    /// How often a leader looks whether something is to be proposed.
-    const LEAD_INTERVAL: Ticks = crate::timing::milliseconds(50);
-
     /// A node that will start from what is on its disk.
     ///
     /// # Errors
     /// If the disk is damaged, or the times do not fit together.
     pub fn new(setup: Setup, disk: &[u8]) -> Result<Self, Refusal> {
+        Self::with_rules(setup, disk, Sound)
+    }
+}
+
+impl<R: Rules> LockNode<R> {
+    /// How often a leader looks whether something is to be proposed.
+    const LEAD_INTERVAL: Ticks = crate::timing::milliseconds(50);
+
+    /// A node that keeps these rules; see [`LockNode::new`].
+    ///
+    /// # Errors
+    /// If the disk is damaged, or the times do not fit together.
+    pub fn with_rules(setup: Setup, disk: &[u8], rules: R) -> Result<Self, Refusal> {
         setup.timing.check()?;
         for n in 1..=setup.peers.len().max(1) {
             setup.recipe.blueprint(n).map_err(|why| {
@@ -150,6 +161,7 @@ impl LockNode {
         let memory = Memory::read(disk)?;
         let timing = setup.timing;
         let (number, nonce) = (memory.boot().saturating_add(1), setup.nonce);
+        // R27: every start is a life
         let incarnation = Incarnation { disk: memory.disk(), boot: number, tenure: 0, nonce };
         let mut consensus = Consensus::new(&memory, timing, setup.longest_log, Ticks(0));
         if consensus.node_of(incarnation.disk).is_some_and(|owner| owner != setup.me) {
@@ -166,13 +178,13 @@ impl LockNode {
             incarnation,
             consensus,
             voter: Voter::new(Ticks(0)),
-            watch: Watch::new(&setup),
+            watch: Watch::new(&setup, rules),
             membership: None,
             lease: Lease::default(),
             lease_since: Ticks(0),
             quiet_until: Ticks(0),
             voters_changed: None,
-            sections: Sections::new(&setup),
+            sections: Sections::new(&setup, rules),
             kept: Kept::default(),
             early_reports: Early::default(),
             round_trips: BTreeMap::new(),
@@ -190,19 +202,16 @@ impl LockNode {
             armed: None,
             breach: None,
             setup,
+            rules,
         })
     }
 
     fn has(&self, flaw: Flaw) -> bool {
-        crate::has_flaw(self.setup.flaw, flaw)
+        self.rules.breaks(flaw)
     }
 
-    fn is_flawed(&self) -> bool {
-        self.setup.flaw.is_some_and(|flaw| self.has(flaw))
-    }
-
-    /// Every step begins with the time: a holder past the deadline is told before anything else happens, and freed a margin after
-    /// it (R31).
+    /// Every step begins with the time: a holder past its deadline is told to stop before anything else happens, and its sections
+    /// are freed a margin later.
     fn begin(&mut self, now: Ticks) {
         // A node that goes on has something to do several times in this span.
         if now >= self.now + self.setup.timing.election {
@@ -210,7 +219,9 @@ impl LockNode {
         }
         self.now = now.max(self.now);
         self.set_gate();
+        // R1: expire before anything else
         if self.now >= self.sections.gate.deadline && self.sections.is_anybody_staying() {
+            // R14: lease lost
             self.sections.stop_all(Loss::Lease);
         }
         self.sections.ring();
@@ -250,7 +261,7 @@ impl LockNode {
         parcels.into_iter().for_each(|(to, msg)| effects.out.send(to, msg));
         effects.notices.append(&mut self.sections.notices);
         // Where a rule is broken on purpose, what comes of it must be seen from outside.
-        let breach = self.breach.take().filter(|_| !self.is_flawed());
+        let breach = self.breach.take().filter(|_| self.rules.is_sound());
         breach.into_iter().for_each(|what| effects.out.broken(what));
         self.arm(effects);
     }
@@ -329,7 +340,7 @@ impl LockNode {
         match msg {
             Msg::Greeting(greeting) => self.hear_greeting(from, &greeting, effects),
             Msg::Founding(founding) => self.hear_founder(from, founding, effects),
-            // R28: before both have greeted nothing counts. What must arrive is sent again.
+            // R28: greet first. What must arrive is sent again.
             _ if !self.knows(from) => {}
             _ if !self.is_of_known_start(from, &msg) => {}
             Msg::Heartbeat(heartbeat) => self.answer_heartbeat(from, heartbeat, effects),
@@ -361,7 +372,7 @@ impl LockNode {
     }
 }
 
-impl Machine for LockNode {
+impl<R: Rules> Machine for LockNode<R> {
     type Header = ();
     type Msg = Msg;
     type Command = Command;
@@ -371,6 +382,7 @@ impl Machine for LockNode {
 
     fn on_start(&mut self, now: Ticks, effects: &mut Effects<Self>) {
         self.now = now;
+        // R27: the start is synced first
         effects.writes.extend(self.first_write.take());
     }
 
@@ -433,6 +445,7 @@ impl Machine for LockNode {
         self.begin(now);
         if self.state == State::Starting {
             self.consensus.written(&write, self.now);
+            // R28: the mark is durable
             if let Some(seen) = self.consensus.identity().set_back {
                 self.state = State::SetBack;
                 self.consensus.silence();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use doorway_core::{Effects, NodeId, Ticks};
 
 use super::LockNode;
-use crate::view::Revocation;
-use crate::{DiskId, Notice, View};
+use crate::Revocation;
+use crate::{DiskId, Notice, Rules, View};
 
 /// Leadership that this node hands to another one, until it is known who leads.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ enum Purpose {
     Removal,
 }
 
-impl LockNode {
+impl<R: Rules> LockNode<R> {
     /// These nodes are to vote.
     pub(super) fn appoint(&mut self, nodes: Vec<NodeId>, effects: &mut Effects<Self>) {
         let mut known = self.setup.peers.clone();
@@ -83,7 +83,7 @@ impl LockNode {
         });
     }
 
-    /// This node leads and is to be removed: another voter leads first.
+    /// This node leads and is to be removed: it hands leadership over first, as only another leader can remove it.
     fn make_room(&mut self) -> Result<(), String> {
         let view = self.consensus.newest_view().ok_or(NO_CLUSTER)?;
         if self.handover.as_ref().is_some_and(|handover| handover.purpose == Purpose::Removal) {

@@ -9,7 +9,7 @@ use doorway_core::{Effects, NodeId, SectionName, Ticks};
 
 use super::LockNode;
 use crate::message::{Msg, Report, ReportPart};
-use crate::{Flaw, Incarnation};
+use crate::{Flaw, Incarnation, Rules};
 
 /// A report that is on its way to one member.
 #[derive(Debug)]
@@ -180,11 +180,12 @@ impl Early {
     }
 }
 
-impl LockNode {
+impl<R: Rules> LockNode<R> {
     /// A member tells where it was inside when it learned of a view.
     pub(super) fn hear_report(&mut self, from: NodeId, part: ReportPart, effects: &mut Effects<Self>) {
         let newest = self.membership.as_ref().map_or(0, |membership| membership.view.number);
         if part.view > newest {
+            // R9: early parts wait, unacknowledged
             self.early_reports.keep(from, part);
         } else if part.view == newest && self.is_of_member(from, &part) {
             let heard = Msg::Heard { view: newest, reporter: part.incarnation, part: part.number };
@@ -206,6 +207,7 @@ impl LockNode {
             let count = membership.report.len() as u16;
             membership.outgoing.insert(from, Outgoing::new(count, round_trip));
         }
+        // R11: from the listed incarnation
         *listed == part.incarnation || is_by_name
     }
 

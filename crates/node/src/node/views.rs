@@ -1,4 +1,4 @@
-//! Learning of views, adopting and installing them.
+//! How a node learns, adopts and installs views, and what it does when a view leaves it out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use super::LockNode;
 use super::member::Membership;
 use super::reports::Outgoing;
 use crate::message::Report;
-use crate::{Flaw, Loss, View};
+use crate::{Flaw, Loss, Rules, View};
 
-impl LockNode {
+impl<R: Rules> LockNode<R> {
     /// Learns what was decided: every view counts for the quiet time, the newest is adopted.
     pub(super) fn learn(&mut self, effects: &mut Effects<Self>) {
         let took_snapshot = self.consensus.take_snapshot_taken();
@@ -21,11 +21,13 @@ impl LockNode {
         for (before, view) in &decided {
             self.judge(before.as_ref(), view);
             let leaves_out = before.as_ref().is_some_and(|before| view.leaves_out_somebody_of(before));
+            // R15: skipped views count too
             self.be_quiet(leaves_out);
             if view.voters_since == view.number {
                 self.voters_changed = Some(self.now);
             }
         }
+        // R15: a snapshot hides views
         if took_snapshot {
             self.be_quiet(true);
             self.voters_changed = Some(self.now);
@@ -37,12 +39,13 @@ impl LockNode {
         }
     }
 
-    /// From now on nobody enters, for as long as a lease of somebody who was left out may last.
+    /// Raises the quiet time if needed: no unreported section is entered while a node that was left out may still have a lease.
     fn be_quiet(&mut self, is_needed: bool) {
         let until = self.now + self.setup.timing.wait();
         if self.has(Flaw::WaitOverwritten) {
             self.quiet_until = if is_needed { until } else { self.now };
         } else if is_needed && !self.has(Flaw::NoWait) {
+            // R15: quiet time, only raised
             self.quiet_until = self.quiet_until.max(until);
         }
         self.set_gate();
@@ -73,9 +76,11 @@ impl LockNode {
         let is_in = if self.has(Flaw::LeftOutByName) {
             view.members.contains_key(&self.setup.me)
         } else {
+            // R13: by incarnation, not by name
             view.members.get(&self.setup.me) == Some(&self.incarnation)
         };
         match (is_in, adopted) {
+            // R13: left out
             (false, Some(_)) => self.be_left_out(),
             // It was taken in and left out again before it knew of either: that life is over, too.
             (false, None) if self.is_spent() => self.be_left_out(),
@@ -100,11 +105,12 @@ impl LockNode {
     /// Whether the voters changed shortly before this node started: that is not known any more, unless they never changed. A
     /// change that the log tells of is learned again, and counts from then.
     pub(super) fn recall_voters(&mut self) {
+        // R16: a restart forgets when
         let may_have = |view: &View| view.voters_since > 1 || view.next_voters.is_some();
         self.voters_changed = self.consensus.newest_view().is_some_and(may_have).then_some(self.now);
     }
 
-    /// The others have gone on without this node: it begins a new life.
+    /// A view has left this node out: it stops its holders, forgets the view and begins a new life.
     pub(super) fn be_left_out(&mut self) {
         self.told_left_out = None;
         self.membership = None;
@@ -114,6 +120,7 @@ impl LockNode {
         self.kept = Default::default();
         self.early_reports = Default::default();
         if !self.has(Flaw::Readmitted) {
+            // R13: a new life
             self.incarnation.tenure += 1;
         }
         (self.lease, self.answered) = (Default::default(), BTreeMap::new());
@@ -124,14 +131,17 @@ impl LockNode {
     }
 
     fn adopt_as_member(&mut self, view: View, is_first: bool, effects: &mut Effects<Self>) {
+        // R15: adopted from none
         if is_first {
             self.be_quiet(true);
         }
+        // R9: freeze the old view
         if !self.has(Flaw::ReportWithoutFreeze) {
             self.sections.freeze();
         }
         self.sections.suspects.clear();
         let is_voter = view.all_voters().contains_key(&self.incarnation.disk);
+        // R9: the report never changes
         let report = Report {
             view: view.number,
             incarnation: self.incarnation,
@@ -173,6 +183,7 @@ impl LockNode {
         let Some(membership) = &self.membership else { return };
         let missing = membership.view.members.len() - membership.reports.len();
         let may_miss = usize::from(self.has(Flaw::ReportMissing) && membership.view.members.len() > 1);
+        // R11: all reports are needed
         if membership.is_active || missing > may_miss {
             return;
         }
@@ -184,6 +195,7 @@ impl LockNode {
             self.sections.freeze();
         }
         self.set_gate();
+        // R11: two holders, neither goes on
         for name in &disputed {
             self.breach = Some("two members report to be inside one section");
             self.sections.conflict(name);
@@ -198,12 +210,12 @@ impl LockNode {
         }
     }
 
-    /// The age rule: if a majority of the voters has acknowledged no outsider for some time already, nobody has to wait for
-    /// that time again.
+    /// The age rule: the time for which a majority of the voters has acknowledged no outsider already counts towards the quiet time.
     fn lower_quiet_time(&mut self) {
         let wait = self.setup.timing.wait();
         let Some(membership) = &self.membership else { return };
         let view = &membership.view;
+        // R16: not after voters changed
         let is_long_ago = self.voters_changed.is_none_or(|changed| self.now > changed + wait);
         let is_settled = view.next_voters.is_none() && (is_long_ago || self.has(Flaw::AgeAfterVoterChange));
         let ages = membership
@@ -213,6 +225,7 @@ impl LockNode {
         let ends = ages.filter_map(|(report, arrival)| Some(*arrival + (wait - report.age?)));
         let mut ends: Vec<Ticks> = ends.collect();
         ends.sort_unstable();
+        // R16: age rule
         if let Some(end) = ends.get(view.voters.len() / 2).filter(|_| is_settled) {
             self.quiet_until = self.quiet_until.min(*end);
         }
@@ -240,7 +253,7 @@ impl LockNode {
     }
 }
 
-/// Who is inside what, by all reports, and the sections that two claim.
+/// The holder of each reported section, and the sections that two members report.
 fn holders_of(
     reports: &BTreeMap<NodeId, (Report, Ticks)>,
 ) -> (BTreeMap<SectionName, NodeId>, BTreeSet<SectionName>) {

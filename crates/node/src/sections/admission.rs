@@ -7,7 +7,7 @@ use doorway_core::SectionName;
 
 use super::Sections;
 use crate::wire::MOST_INSIDE;
-use crate::{Lock, Notice, Reason};
+use crate::{Lock, Notice, Reason, Rules};
 
 /// The sections that clients of this node use, and those that they used and that are still open.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl Used {
 /// The most requests at one node.
 pub const MOST_REQUESTS: usize = 100_000;
 
-impl Sections {
+impl<R: Rules> Sections<R> {
     /// A client wants into sections.
     pub(crate) fn lock(&mut self, lock: Lock) {
         let id = lock.request;
@@ -91,12 +91,16 @@ impl Sections {
         match () {
             () if self.gate.is_closed => Some(Reason::Leaving),
             () if self.requests.contains_key(&lock.request) => Some(Reason::BadNumber),
-            () if names.is_empty() || names.len() != lock.names.len() || names.len() > Lock::MOST_NAMES => {
+            () if names.is_empty()
+                || names.len() != lock.names.len()
+                || names.len() > doorway_protocol::MOST_NAMES =>
+            {
                 Some(Reason::BadNames)
             }
             () if of_client.any(|request| request.names.iter().any(|name| names.contains(name))) => {
                 Some(Reason::Reentrant)
             }
+            // R32: shortest time-to-live
             () if lock.ttl.is_some_and(|ttl| ttl < self.timing.shortest_ttl()) => {
                 Some(Reason::ShortTtl { shortest: self.timing.shortest_ttl() })
             }

@@ -6,9 +6,9 @@ use doorway_core::{Fence, NodeId, SectionName};
 
 use super::Sections;
 use crate::message::Parcel;
-use crate::{Loss, Notice, Stay};
+use crate::{Loss, Notice, Rules, Stay};
 
-impl Sections {
+impl<R: Rules> Sections<R> {
     /// How many sections can be waiting to be broken.
     const MOST_BREAKS: usize = 1_000;
 

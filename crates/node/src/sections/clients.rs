@@ -5,12 +5,12 @@ use doorway_core::{Fence, SectionName, Ticks};
 use super::forget::IdleEntry;
 use super::{Request, Section, Sections};
 use crate::message::Parcel;
-use crate::{ClientId, Lock, Notice, Reason, RequestId};
+use crate::{ClientId, Lock, Notice, Reason, RequestId, Rules};
 
 /// The longest time between two words that somebody waits.
 const LONGEST_NUDGE: Ticks = crate::timing::milliseconds(5_000);
 
-impl Sections {
+impl<R: Rules> Sections<R> {
     /// A request that can be taken joins the line of its first section.
     pub(super) fn admit_request(&mut self, lock: Lock) {
         let Lock { request: id, client, mut names, patience, max_hold, ttl, tell_if_wanted } = lock;
@@ -76,6 +76,7 @@ impl Sections {
             return;
         }
         let fences = request.grants();
+        // R18: a grant and its deadline
         let until = self.begin_hold(id);
         self.notices.push(Notice::Granted { request: id, fences, until });
         self.tell_of_the_lines(id);
@@ -92,6 +93,7 @@ impl Sections {
 
     /// A client has left.
     pub(crate) fn release(&mut self, id: RequestId, fence: Fence) {
+        // R18: a release names its fence
         let is_its = |request: &Request| request.is_in() && request.fences.first() == Some(&fence);
         if self.requests.get(&id).is_some_and(is_its) {
             self.end(id);
@@ -151,7 +153,7 @@ impl Sections {
             if let Some(section) = self.open.get_mut(next) {
                 section.line.retain(|other| *other != id);
             }
-            // If the section was held back for it alone, it goes back to the others now and not when the gate opens.
+            // R17: cancelled while held. A section held back for it alone goes back now, not when the gate opens.
             self.settle(next);
         }
         let held = &request.names[..request.fences.len()];

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use doorway_core::{NodeId, Phase, SectionName, Ticks};
 
 use super::{Section, Sections};
-use crate::Flaw;
 use crate::message::{Idleness, Parcel, Still};
 use crate::wire::MOST_FORGOTTEN;
+use crate::{Flaw, Rules};
 
 /// A section that was touched, in the list of those that may be idle.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ struct Answer {
     arrived: Arc<BTreeMap<NodeId, u64>>,
 }
 
-impl Sections {
+impl<R: Rules> Sections<R> {
     /// How many sections are looked at in one step.
     const MOST_AT_ONCE: usize = 256;
     /// How many questions are open at once; who tells of more idle sections will tell of them again.
@@ -60,6 +60,7 @@ impl Sections {
             };
             section.mark = 0;
             let is_resting = section.touched + self.timing.idle <= now && self.is_resting(&name);
+            // R20: forget alone
             if is_resting && self.is_as_new(&name) {
                 self.forget(&name);
                 self.counters.forgotten_alone += 1;
@@ -110,6 +111,7 @@ impl Sections {
 
     fn forget(&mut self, name: &SectionName) {
         if let Some(section) = self.open.remove(name) {
+            // R20: floor
             self.floor = self.floor.max(section.clock);
             self.used.close(name);
         }
@@ -160,6 +162,7 @@ impl Sections {
         for name in names {
             let is_at_home = self.home_of(&name) == Some(home);
             let is_idle = !self.open.contains_key(&name) || self.is_resting(&name);
+            // R20: frozen until the verdict
             let still = (is_at_home && is_idle).then(|| self.freeze_section(&name));
             answers.push((name, still));
         }
@@ -190,6 +193,7 @@ impl Sections {
             if round.stills.len() < members {
                 continue;
             }
+            // R20: forget together
             match round.verdict() {
                 Some(highest) => {
                     clock = highest.max(clock);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 
 use super::{Section, Sections};
-use crate::{ClientId, RequestId};
+use crate::{ClientId, RequestId, Rules};
 
 /// One section as a node sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct WaitingLook {
     pub since: Ticks,
 }
 
-impl Sections {
+impl<R: Rules> Sections<R> {
     /// The first so many sections that clients here are inside of or wait for, in the order of their names.
     pub(crate) fn looks(&self, most: usize) -> Vec<SectionLook> {
         self.used.wanted().filter_map(|name| self.look(name)).take(most).collect()

@@ -26,15 +26,15 @@ use crate::delivery::Delivery;
 use crate::message::Parcel;
 use crate::recipe::{Blueprint, Participant, Recipe};
 use crate::wire::MOST_NODES;
-use crate::{ClientId, Flaw, Notice, Reason, RequestId, Setup, Stay, Timing};
+use crate::{ClientId, Flaw, Notice, Reason, RequestId, Rules, Setup, Stay, Timing};
 
 /// All sections of one node.
 #[derive(Debug)]
-pub(crate) struct Sections {
+pub(crate) struct Sections<R> {
     me: NodeId,
     recipe: Recipe,
     timing: Timing,
-    flaw: Option<Flaw>,
+    rules: R,
     /// The most sections that can be open here.
     most_open: usize,
     /// How many members the latest view had.
@@ -179,7 +179,7 @@ struct Hold {
     ends: Option<Ticks>,
     /// When its client will have been silent for as long as its time-to-live.
     silent_at: Option<Ticks>,
-    /// D + M if its client must stop: its sections are freed then, unless its client says before that it has stopped (R31).
+    /// D + M if its client must stop: its sections are freed then, unless the client releases them before (R31).
     freed_at: Option<Ticks>,
 }
 
@@ -211,19 +211,19 @@ impl Request {
     }
 }
 
-impl Sections {
+impl<R: Rules> Sections<R> {
     /// How many clients of one node are let in, in a row, before the section is given back.
     const MOST_IN_A_ROW: u32 = 16;
     /// How many bytes the messages take at most, roughly, that wait for verdicts about their sections: more than honest members
     /// send before one that gives no verdict is left out.
     const HEAVIEST_FROZEN: usize = 16 << 20;
 
-    pub(crate) fn new(setup: &Setup) -> Self {
+    pub(crate) fn new(setup: &Setup, rules: R) -> Self {
         Self {
             me: setup.me,
             recipe: setup.recipe.clone(),
             timing: setup.timing,
-            flaw: setup.flaw,
+            rules,
             most_open: setup.most_open,
             member_count: MOST_NODES,
             stage: None,
@@ -265,11 +265,11 @@ impl Sections {
         self.stage.as_ref().map(|stage| stage.view)
     }
 
-    /// The sections that clients here are inside of, as a report tells them. A holder that was told to stop counts until it is
-    /// freed (R31).
+    /// The sections that clients here are inside of, for the report. A holder that was told to stop counts until it is freed.
     pub(crate) fn inside(&self) -> Vec<SectionName> {
         let is_stopping = |id: &RequestId| self.requests.get(id).is_some_and(Request::is_stopping);
         let counts = |id: &RequestId| !(self.has(Flaw::SlackNotReported) && is_stopping(id));
+        // R31: slack is reported
         let held = self.open.iter().filter(|(_, section)| section.holder.as_ref().is_some_and(counts));
         held.map(|(name, _)| name.clone()).collect()
     }
@@ -358,6 +358,7 @@ impl Sections {
         self.member_count = members.len();
         self.stage = Some(Stage { view, members, place, blueprint, holders, disputed, delivery });
         for name in mine {
+            // R10: carry out noted releases
             self.open_section(&name);
             self.settle(&name);
         }
@@ -366,6 +367,7 @@ impl Sections {
         };
         let wanted = self.open.iter().filter_map(|(name, section)| Some((number(section)?, name.clone())));
         let mut wanted: Vec<(u64, SectionName)> = wanted.collect();
+        // R11: ask again, oldest first
         wanted.sort_unstable();
         for (_, name) in wanted {
             self.want(&name);
@@ -444,7 +446,6 @@ impl Sections {
     }
 
     /// Moves the counter of an open section forward.
-    #[cfg(feature = "flaws")]
     pub(crate) fn advance_fence(&mut self, name: &SectionName, counter: u64) {
         if let Some(section) = self.open.get_mut(name) {
             section.clock = counter.clamp(section.clock, crate::wire::LAST_COUNTER);
@@ -472,6 +473,6 @@ impl Sections {
     }
 
     fn has(&self, flaw: Flaw) -> bool {
-        crate::has_flaw(self.flaw, flaw)
+        self.rules.breaks(flaw)
     }
 }

@@ -1,4 +1,4 @@
-//! The algorithm's side of a section.
+//! How a section runs its algorithm, and the gate that every entry passes.
 
 use doorway_core::{Fence, NodeId, Phase, SectionName, Start, To};
 
@@ -7,9 +7,9 @@ use super::forget::weight_of;
 use crate::message::Parcel;
 use crate::recipe::{Participant, Post};
 use crate::wire::{COUNTER_BITS, LAST_COUNTER};
-use crate::{Flaw, View};
+use crate::{Flaw, Rules, View};
 
-impl Sections {
+impl<R: Rules> Sections<R> {
     /// Brings a section's algorithm to life in the present view, in the state that it would have had from its beginning.
     pub(super) fn open_section(&mut self, name: &SectionName) {
         if self.stage.is_none() || self.section(name).running.is_some() {
@@ -27,6 +27,7 @@ impl Sections {
     pub(super) fn fresh(&self, name: &SectionName) -> Option<Box<dyn Participant>> {
         let stage = self.stage.as_ref()?;
         let place = |node: &NodeId| stage.members.binary_search(node).ok().map(NodeId::new);
+        // R11: the first state
         let start = stage.holders.get(name).and_then(place).map_or(Start::Empty, Start::Inside);
         Some(stage.blueprint.participant(stage.place, start))
     }
@@ -58,11 +59,13 @@ impl Sections {
         let Some(section) = self.open.get_mut(name) else { return };
         match section.line.front().copied() {
             None => self.give_to_others(name),
+            // R17: held, not refused
             Some(_) if !is_open || section.clock >= LAST_COUNTER => {
                 self.held_back.insert(name.clone());
             }
             Some(next) => {
                 section.line.pop_front();
+                // R19: +1 on entry only
                 section.clock += 1;
                 let clock = section.clock;
                 self.highest = self.highest.max(clock);
@@ -77,6 +80,7 @@ impl Sections {
 
     /// A client has left: the next one here comes in, unless it is time for others.
     pub(super) fn pass_on(&mut self, name: &SectionName) {
+        // R10: in limbo only noted
         if self.phase(name) != Phase::Inside {
             return;
         }
@@ -104,6 +108,7 @@ impl Sections {
         let gate = &self.gate;
         let Some(stage) = &self.stage else { return false };
         let is_known = || stage.holders.contains_key(name);
+        // R17: enter
         !gate.is_closed
             && !stage.disputed.contains(name)
             && gate.now < gate.deadline
@@ -113,6 +118,7 @@ impl Sections {
     /// The fence of an entry with this counter.
     fn fence(&self, clock: u64) -> Fence {
         let view = self.view().unwrap_or_default().min(View::LAST);
+        // R19: fence
         if self.has(Flaw::FenceWithoutView) { Fence(clock) } else { Fence((view << COUNTER_BITS) | clock) }
     }
 
@@ -131,6 +137,7 @@ impl Sections {
             kept.push(one);
             return;
         }
+        // R19: max on receipt
         section.clock = section.clock.max(clock);
         self.highest = self.highest.max(clock);
         let Some(place) = self.place_of(from) else { return };

@@ -1,9 +1,8 @@
 //! Holders that must stop, and when their sections are free.
 //!
-//! A client that was let in until a deadline may be anywhere, and hear of nothing for a while. So to tell it to stop is not to
-//! free its sections. It is told no later deadline any more, and its sections are free when it says that it has stopped or is gone,
-//! or else at D + M: D is the latest deadline that it was told, M the margin. Until then it counts as inside, for the
-//! algorithm, in reports and for those who would forget the section, and a lease that returns does not revive it (R31).
+//! A client may hear nothing for a while, so telling it to stop does not free its sections. It gets no later deadline, and its sections are
+//! free when it releases them, when its connection ends, or at D + M: D is the latest deadline that it was told, M the margin. Until then
+//! it counts as inside for the algorithm, for reports and for forgetting, and a lease that returns does not revive it (R31).
 //!
 //! D + M is never later than the end of the lease at the time when D was told, as D is at most the lease less the margin. So other nodes,
 //! which wait for the lease of a node that is gone or left out, wait for the slack of its clients as well.
@@ -15,9 +14,9 @@
 use doorway_core::{SectionName, Ticks};
 
 use super::{Hold, Sections};
-use crate::{ClientId, Flaw, Loss, Notice, RequestId};
+use crate::{ClientId, Flaw, Loss, Notice, RequestId, Rules};
 
-impl Sections {
+impl<R: Rules> Sections<R> {
     /// A request has all of its sections; tells the deadline for its client. The entry counts as a sign of life: a client that waits
     /// gives none.
     pub(super) fn begin_hold(&mut self, id: RequestId) -> Ticks {
@@ -35,6 +34,7 @@ impl Sections {
     fn deadline(&self, hold: &Hold) -> Ticks {
         let silent_at = hold.silent_at.filter(|_| !self.has(Flaw::DeadlineBeyondTtl));
         let ends = hold.ends.into_iter().chain(silent_at);
+        // R32: within the time-to-live
         ends.fold(self.gate.deadline, Ticks::min).max(hold.told_until)
     }
 
@@ -68,6 +68,7 @@ impl Sections {
         for id in self.clients.get(&client).cloned().unwrap_or_default() {
             let Some(request) = self.requests.get(&id).filter(|request| request.may_stay()) else { continue };
             if let (Some(hold), Some(ttl)) = (request.hold, request.ttl) {
+                // R32: a sign of life
                 self.tell_deadline(id, Hold { silent_at: Some(now + ttl), ..hold });
             }
         }
@@ -77,6 +78,7 @@ impl Sections {
     fn tell_deadline(&mut self, id: RequestId, hold: Hold) {
         let until = self.deadline(&hold);
         if until > hold.told_until {
+            // R18: the new deadline
             self.notices.push(Notice::Renewed { request: id, until });
         }
         self.set_hold(id, Hold { told_until: until, ..hold });
@@ -85,6 +87,7 @@ impl Sections {
     /// Something about a stay is due: it has been too long, or silent for too long, or its slack is over.
     pub(super) fn end_hold(&mut self, id: RequestId, hold: Hold) {
         let is_due = |time: Option<Ticks>| time.is_some_and(|time| time <= self.gate.now);
+        // R31: freed at D + M
         if is_due(hold.freed_at) {
             self.free(id);
         } else if is_due(hold.ends) {
@@ -134,6 +137,7 @@ impl Sections {
     pub(crate) fn forget_holders(&mut self, why: Loss) {
         for id in self.holders_here() {
             self.stop_or_start_over(id, why);
+            // R13: freed at once
             if self.requests.get(&id).is_some_and(super::Request::is_in) {
                 self.free(id);
             }
@@ -153,6 +157,7 @@ impl Sections {
         self.stopping += request.names.len();
         let forgotten = hold.silent_at.filter(|_| self.has(Flaw::DeadlineBeyondTtl));
         let until = forgotten.map_or(hold.told_until, |silent_at| hold.told_until.min(silent_at));
+        // R31: slack
         self.set_hold(id, Hold { freed_at: Some(until + self.timing.margin), ..hold });
         self.notices.extend(why.map(|why| Notice::Lost { request: id, why }));
     }

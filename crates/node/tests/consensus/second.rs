@@ -2,21 +2,30 @@
 //!
 //! The two send different messages, so a single message cannot be an input. A round can: some nodes reach each other, one of them
 //! stands for election, commands are proposed while perhaps fewer reach each other, nodes are killed. After each part of it all
-//! messages arrive. Then both must have let the same node lead, and must have decided the same commands.
+//! messages arrive. Then both must have let the same node lead, and must have decided the same commands. In some rounds all reach
+//! each other and the voters change: both must end with the same voters, and go on with those.
 //!
 //! Where they may differ: terms, as `raft` does not answer messages of older terms; and what a node knows that no leader with a majority
-//! reaches, as `raft` writes down what is decided and our library does not. Such a node may only be behind.
+//! reaches, as `raft` writes down what is decided and our library does not. Such a node may only be behind. A change of voters that is
+//! interrupted cannot be compared: with our library new voters count as soon as they are in the log, with `raft` when they are
+//! decided, so that a node that has such an entry needs other votes in the one than in the other.
+
+mod round;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use raft::prelude::{ConfState, Message, RawNode};
+use raft::prelude::{
+    ConfChangeSingle, ConfChangeTransition, ConfChangeType, ConfChangeV2, ConfState, Entry as RaftEntry,
+    EntryType, Message, RawNode,
+};
 use raft::storage::MemStorage;
-use raft::{Config as RaftConfig, StateRole};
-use rand_core::{Rng, SeedableRng};
+use raft::{Config as RaftConfig, StateRole, Storage};
+use rand_core::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
 use super::engine::{Before, Config, Disk, Engine, Entry, Id, Linked, Log, Position, Role};
 use super::local::{Event, Local, Mail};
+use round::{Changes, Round};
 
 /// A node of either kind.
 trait Peer {
@@ -26,12 +35,15 @@ trait Peer {
     fn stand(&mut self);
     fn say_that_it_leads(&mut self);
     fn propose(&mut self, command: u64);
+    fn change_voters(&mut self, voters: &BTreeSet<Id>);
     fn receive(&mut self, mail: &Self::Mail);
     fn restart(&mut self);
     fn take_mail(&mut self) -> Vec<(Id, Self::Mail)>;
     fn leads(&self) -> bool;
     fn term(&self) -> u64;
     fn decided(&self) -> Vec<u64>;
+    /// Who votes, as far as it knows; nothing while that changes.
+    fn voters(&self) -> Option<BTreeSet<Id>>;
 }
 
 /// A node of ours. What a command says is looked up by its place, as in the lock's node.
@@ -79,6 +91,12 @@ impl<E: Engine> Peer for Ours<E> {
         self.handle(&Event::Propose);
     }
 
+    fn change_voters(&mut self, voters: &BTreeSet<Id>) {
+        let log = self.local.engine.image().log;
+        let joint = Config { next_voters: voters.clone(), ..log.config_at(u64::MAX).1.clone() };
+        self.handle(&Event::Change(&joint));
+    }
+
     fn receive(&mut self, (mail, commands): &Self::Mail) {
         self.commands.extend(commands);
         self.handle(&Event::Receive(mail));
@@ -106,18 +124,26 @@ impl<E: Engine> Peer for Ours<E> {
         let commands = places.filter(|(_, entry)| **entry == Entry::Command);
         commands.filter_map(|(place, _)| self.commands.get(&place).copied()).collect()
     }
+
+    fn voters(&self) -> Option<BTreeSet<Id>> {
+        let log = self.local.engine.image().log;
+        let config = log.config_at(u64::MAX).1;
+        config.next_voters.is_empty().then(|| config.voters.clone())
+    }
 }
 
 /// A node of the crate `raft`.
 struct Theirs {
     me: Id,
     node: RawNode<MemStorage>,
+    /// Up to where changes of voters are in the store.
+    applied: u64,
     outbox: Vec<Message>,
 }
 
 impl Theirs {
-    fn start(me: Id, store: MemStorage) -> RawNode<MemStorage> {
-        let config = RaftConfig { id: me, ..RaftConfig::default() };
+    fn start(me: Id, store: MemStorage, applied: u64) -> RawNode<MemStorage> {
+        let config = RaftConfig { id: me, applied, ..RaftConfig::default() };
         let logger = slog::Logger::root(slog::Discard, slog::o!());
         RawNode::new(&config, store, &logger).expect("a sound start")
     }
@@ -133,15 +159,49 @@ impl Theirs {
                 store.wl().set_hardstate(state.clone());
             }
             self.outbox.extend(ready.take_persisted_messages());
+            ready.take_committed_entries().iter().for_each(|entry| self.apply(entry));
             let mut more = self.node.advance(ready);
             if let Some(commit) = more.commit_index() {
                 store.wl().mut_hard_state().set_commit(commit);
             }
             self.outbox.extend(more.take_messages());
+            more.take_committed_entries().iter().for_each(|entry| self.apply(entry));
             self.node.advance_apply();
         }
     }
+
+    /// From here on a change of voters that was decided counts.
+    fn apply(&mut self, entry: &RaftEntry) {
+        if entry.get_entry_type() == EntryType::EntryConfChangeV2 {
+            let change = change_of(entry.get_context());
+            let state = self.node.apply_conf_change(&change).expect("a change that fits");
+            self.node.store().wl().set_conf_state(state);
+        }
+        self.applied = entry.index;
+    }
 }
+
+/// A change of voters through a phase with both sets, from what stands beside its entry: who comes, and who goes. Without
+/// either it is the end of that phase.
+fn change_of(context: &[u8]) -> ConfChangeV2 {
+    let singles = context.chunks(2).map(|word| {
+        let mut single = ConfChangeSingle::default();
+        single.set_node_id(word[1].into());
+        let is_new = word[0] == ADDED;
+        single.set_change_type(if is_new { ConfChangeType::AddNode } else { ConfChangeType::RemoveNode });
+        single
+    });
+    let singles: Vec<ConfChangeSingle> = singles.collect();
+    let mut change = ConfChangeV2::default();
+    if !singles.is_empty() {
+        change.set_transition(ConfChangeTransition::Implicit);
+        change.set_changes(singles.into());
+    }
+    change
+}
+
+const ADDED: u8 = 1;
+const REMOVED: u8 = 0;
 
 impl Peer for Theirs {
     type Mail = Message;
@@ -149,7 +209,7 @@ impl Peer for Theirs {
     fn new(me: Id, voters: &BTreeSet<Id>) -> Self {
         let voters: Vec<Id> = voters.iter().copied().collect();
         let store = MemStorage::new_with_conf_state(ConfState::from((voters, Vec::new())));
-        Self { me, node: Self::start(me, store), outbox: Vec::new() }
+        Self { me, node: Self::start(me, store, 0), applied: 0, outbox: Vec::new() }
     }
 
     fn stand(&mut self) {
@@ -167,6 +227,16 @@ impl Peer for Theirs {
         self.carry_out();
     }
 
+    fn change_voters(&mut self, voters: &BTreeSet<Id>) {
+        let old = self.voters().expect("no change is under way");
+        let added = voters.difference(&old).map(|id| [ADDED, *id as u8]);
+        let removed = old.difference(voters).map(|id| [REMOVED, *id as u8]);
+        let context: Vec<u8> = added.chain(removed).flatten().collect();
+        let change = change_of(&context);
+        self.node.propose_conf_change(context, change).expect("a leader takes changes");
+        self.carry_out();
+    }
+
     fn receive(&mut self, mail: &Message) {
         // It refuses some messages of nodes that it does not follow, which is as good as losing them.
         let _ = self.node.step(mail.clone());
@@ -174,7 +244,7 @@ impl Peer for Theirs {
     }
 
     fn restart(&mut self) {
-        self.node = Self::start(self.me, self.node.store().clone());
+        self.node = Self::start(self.me, self.node.store().clone(), self.applied);
         self.carry_out();
     }
 
@@ -193,37 +263,13 @@ impl Peer for Theirs {
     fn decided(&self) -> Vec<u64> {
         let log = &self.node.raft.raft_log;
         let entries = log.all_entries().into_iter().take_while(|entry| entry.index <= log.committed);
-        entries.filter_map(|entry| Some(u64::from_be_bytes(entry.data.as_ref().try_into().ok()?))).collect()
+        let commands = entries.filter(|entry| entry.get_entry_type() == EntryType::EntryNormal);
+        commands.filter_map(|entry| Some(u64::from_be_bytes(entry.data.as_ref().try_into().ok()?))).collect()
     }
-}
 
-/// What happens in a round, to both.
-#[derive(Clone, Debug)]
-struct Round {
-    /// Who reach each other while one stands for election.
-    electors: BTreeSet<Id>,
-    candidate: Id,
-    /// Who reach each other while it proposes, if it leads.
-    followers: BTreeSet<Id>,
-    commands: Vec<u64>,
-    /// Who is killed at the end and started again.
-    killed: BTreeSet<Id>,
-}
-
-impl Round {
-    fn draw(rng: &mut Pcg64Mcg, nodes: Id, next_command: &mut u64) -> Self {
-        let candidate = 1 + rng.next_u64() % nodes;
-        let some = |rng: &mut Pcg64Mcg, of_eight: u64| -> BTreeSet<Id> {
-            (1..=nodes).filter(|_| rng.next_u64() % 8 < of_eight).collect()
-        };
-        let with = |mut set: BTreeSet<Id>| {
-            set.insert(candidate);
-            set
-        };
-        let (electors, followers) = (with(some(rng, 6)), with(some(rng, 4)));
-        let count = rng.next_u64() % 3;
-        let commands = (0..count).map(|_| std::mem::replace(next_command, *next_command + 1)).collect();
-        Self { electors, candidate, followers, commands, killed: some(rng, 1) }
+    fn voters(&self) -> Option<BTreeSet<Id>> {
+        let ConfState { voters, voters_outgoing, .. } = self.node.store().initial_state().ok()?.conf_state;
+        voters_outgoing.is_empty().then(|| voters.into_iter().collect())
     }
 }
 
@@ -280,7 +326,7 @@ impl<P: Peer> Cluster<P> {
 
     /// Carries out a round.
     fn make(&mut self, round: &Round) -> Came {
-        let Round { electors, candidate, followers, commands, killed } = round;
+        let Round { electors, candidate, followers, commands, change, killed } = round;
         self.elect(*candidate, electors);
         let leads = self.nodes[candidate].leads();
         // A node that has gone on to a newer term would end the leader in ours, and be passed over in theirs.
@@ -290,12 +336,17 @@ impl<P: Peer> Cluster<P> {
             self.node(*candidate).propose(*command);
             self.settle(followers);
         }
+        if let Some(voters) = change.as_ref().filter(|_| leads) {
+            self.node(*candidate).change_voters(voters);
+            self.settle(followers);
+        }
         for _ in 0..3 {
             self.node(*candidate).say_that_it_leads();
             self.settle(followers);
         }
         let decided = self.nodes.iter().map(|(id, node)| (*id, node.decided())).collect();
-        let came = Came { leads, followers: BTreeSet::clone(followers), decided };
+        let voters = self.nodes.iter().map(|(id, node)| (*id, node.voters())).collect();
+        let came = Came { leads, followers: BTreeSet::clone(followers), decided, voters };
         killed.iter().for_each(|id| self.node(*id).restart());
         self.nodes.values_mut().for_each(|node| drop(node.take_mail()));
         came
@@ -311,53 +362,75 @@ struct Came {
     followers: BTreeSet<Id>,
     /// What each node knows to be decided.
     decided: BTreeMap<Id, Vec<u64>>,
+    /// Who votes, as far as each node knows.
+    voters: BTreeMap<Id, Option<BTreeSet<Id>>>,
 }
 
 impl Came {
-    /// Whether two libraries came to the same, as far as they must.
-    fn agrees_with(&self, other: &Self) -> bool {
-        let is_majority = self.leads && self.followers.len() * 2 > self.decided.len();
+    /// Whether two libraries came to the same, as far as they must; these vote.
+    fn agrees_with(&self, other: &Self, voters: &BTreeSet<Id>) -> bool {
+        let is_majority = self.leads && self.followers.intersection(voters).count() * 2 > voters.len();
+        let is_reached = |id: &Id| is_majority && self.followers.contains(id) && voters.contains(id);
         let mut words = self.decided.iter().map(|(id, words)| (id, words, &other.decided[id]));
         (self.leads, &self.followers) == (other.leads, &other.followers)
             && words.all(|(id, ours, theirs)| {
                 let common = ours.len().min(theirs.len());
-                let is_reached = is_majority && self.followers.contains(id);
-                ours[..common] == theirs[..common] && (!is_reached || ours.len() == theirs.len())
+                ours[..common] == theirs[..common] && (!is_reached(id) || ours.len() == theirs.len())
+            })
+            && [self, other].iter().all(|came| {
+                voters.iter().filter(|id| is_reached(id)).all(|id| came.voters[id].as_ref() == Some(voters))
             })
     }
 }
 
+/// How much was compared.
+#[derive(Debug, Default)]
+struct Compared {
+    rounds: u64,
+    /// Messages that have arrived in ours.
+    messages: u64,
+    /// Finished changes of voters.
+    changes: u64,
+}
+
+/// The rounds of a seed.
+const ROUNDS: usize = 40;
+
 /// Where the two disagree after a round, if they do.
-fn difference<E: Engine>(seed: u64, nodes: Id, rounds: usize) -> (u64, Option<String>) {
+fn difference<E: Engine>(seed: u64, nodes: Id, changes: Changes, compared: &mut Compared) -> Option<String> {
     let mut rng = Pcg64Mcg::seed_from_u64(seed);
     let (mut ours, mut theirs) = (Cluster::<Ours<E>>::new(nodes), Cluster::<Theirs>::new(nodes));
-    let mut next_command = 1;
-    for place in 0..rounds {
-        let round = Round::draw(&mut rng, nodes, &mut next_command);
+    let (mut next_command, mut voters) = (1, (1..=nodes).collect());
+    for place in 0..ROUNDS {
+        let round = Round::draw(&mut rng, nodes, &voters, changes, &mut next_command);
         let (our_word, their_word) = (ours.make(&round), theirs.make(&round));
-        if !our_word.agrees_with(&their_word) {
-            let what = format!(
-                "seed {seed}, {nodes} nodes, round {place}: {round:?}\nours {our_word:?}\ntheirs {their_word:?}"
-            );
-            return (ours.arrived, Some(what));
+        if let Some(changed) = round.change.clone().filter(|_| our_word.leads) {
+            voters = changed;
+            compared.changes += 1;
         }
+        if !our_word.agrees_with(&their_word, &voters) {
+            return Some(format!(
+                "seed {seed}, {nodes} nodes, round {place}: {round:?}\nours {our_word:?}\ntheirs {their_word:?}"
+            ));
+        }
+        compared.rounds += 1;
     }
-    (ours.arrived, None)
+    compared.messages += ours.arrived;
+    None
 }
 
 /// Compares until so many messages have arrived in ours.
-fn compare<E: Engine>(messages: u64) -> Option<String> {
-    let mut arrived = 0;
+fn compare<E: Engine>(messages: u64, changes: Changes) -> Option<String> {
+    let mut compared = Compared::default();
     for seed in 1.. {
         for nodes in [3, 5] {
-            let (more, difference) = difference::<E>(seed, nodes, 40);
-            arrived += more;
+            let difference = difference::<E>(seed, nodes, changes, &mut compared);
             if difference.is_some() {
                 return difference;
             }
         }
-        if arrived >= messages {
-            println!("{seed} seeds, {arrived} messages");
+        if compared.messages >= messages {
+            println!("{seed} seeds, {compared:?}");
             return None;
         }
     }
@@ -366,11 +439,12 @@ fn compare<E: Engine>(messages: u64) -> Option<String> {
 
 #[test]
 fn another_library_decides_the_same() {
-    assert_eq!(compare::<Linked>(1_000_000), None);
+    assert_eq!(compare::<Linked>(1_000_000, Changes::Some), None);
 }
 
 #[test]
 fn another_library_decides_otherwise_than_the_one_before() {
-    let difference = compare::<Before>(1_000_000).expect("it lets a node lead that lacks what was decided");
+    let difference =
+        compare::<Before>(1_000_000, Changes::None).expect("it lets a node lead that lacks what was decided");
     println!("{difference}");
 }

@@ -62,7 +62,6 @@ pub fn setup(index: usize, n: usize, recipe: &Recipe) -> Setup {
         recipe: recipe.clone(),
         timing: Timing::default(),
         damping: Damping::of(&Timing::default()),
-        flaw: None,
     }
 }
 

@@ -1,25 +1,25 @@
-//! All sets of nodes, and which of them contain a quorum.
+//! An enumeration of all sets of nodes and which of them contain a quorum.
 //!
-//! Only nodes that are in a minimal quorum matter, and of twenty nodes there are a million sets. One bit for each says
-//! whether it contains a quorum; the bits spread from the quorums to the larger sets, one node after the other. Counted by
-//! size they give the failure probability for every probability of a crash at once, and compared with their complements
-//! they show whether the system is dominated (H. Garcia-Molina, D. Barbara: "How to assign votes in a distributed system",
-//! Journal of the ACM 32(4), 1985; T. Ibaraki, T. Kameda: "A theory of coteries", IEEE Transactions on Parallel and
-//! Distributed Systems 4(7), 1993).
+//! Only nodes in a minimal quorum matter, and twenty nodes have a million sets. A flag for each says whether
+//! it contains a quorum; the flags spread from the quorums to their supersets, one node after the other.
+//! Counted by size the sets give the failure probability for every crash probability at once; compared with
+//! their complements they show whether the system is dominated (H. Garcia-Molina, D. Barbara: "How to assign
+//! votes in a distributed system", Journal of the ACM 32(4), 1985; T. Ibaraki, T. Kameda: "A theory of
+//! coteries", IEEE Transactions on Parallel and Distributed Systems 4(7), 1993).
 
 use doorway_core::{NodeId, NodeSet};
 
-/// Which sets of the nodes that matter contain a quorum.
+/// The sets of relevant nodes that contain a quorum.
 #[derive(Clone, Debug)]
 pub(super) struct Coalitions {
-    /// How many nodes matter.
+    /// The number of nodes that are in a minimal quorum.
     members: usize,
-    /// One for each set; the bits of its number are its members.
+    /// One flag for each set; the bits of its index are its members.
     winning: Vec<bool>,
 }
 
 impl Coalitions {
-    /// More nodes that matter are not looked at.
+    /// The most relevant nodes that are enumerated.
     pub(super) const MOST_MEMBERS: usize = 20;
 
     /// The sets of the members of these quorums, unless there are too many members.
@@ -42,13 +42,13 @@ impl Coalitions {
         Some(Self { members: members.len(), winning })
     }
 
-    /// Whether of each set and its complement exactly one contains a quorum. Both cannot.
+    /// Whether exactly one of each set and its complement contains a quorum. Both cannot.
     pub(super) fn is_nondominated(&self) -> bool {
         let all = self.winning.len() - 1;
         (0..self.winning.len()).all(|set| self.winning[set] != self.winning[all & !set])
     }
 
-    /// How many sets of each size contain no quorum.
+    /// The number of sets of each size without a quorum.
     pub(super) fn losing(&self) -> Vec<u32> {
         let mut losing = vec![0; self.members + 1];
         for set in (0..self.winning.len()).filter(|&set| !self.winning[set]) {
@@ -67,14 +67,14 @@ mod tests {
     }
 
     #[test]
-    fn two_of_three_win_and_nothing_is_undecided() {
+    fn two_of_three_are_nondominated() {
         let coalitions = Coalitions::new(&[set(&[1, 5]), set(&[5, 9]), set(&[1, 9])]).expect("three nodes");
         assert_eq!(coalitions.losing(), [1, 3, 0, 0]);
         assert!(coalitions.is_nondominated());
     }
 
     #[test]
-    fn two_that_must_agree_are_dominated_by_one_alone() {
+    fn two_of_two_are_dominated_by_one_alone() {
         let coalitions = Coalitions::new(&[set(&[1, 2])]).expect("two nodes");
         assert_eq!(coalitions.losing(), [1, 2, 0]);
         assert!(!coalitions.is_nondominated());

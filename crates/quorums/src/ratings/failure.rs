@@ -1,10 +1,11 @@
-//! How likely the crashes leave no quorum.
+//! The probability that crashes leave no quorum.
 //!
-//! D. Peleg, A. Wool: "The availability of quorum systems", Information and Computation 123(2), 1995. Every node has
-//! crashed with the same probability, independently of the others. For up to twenty nodes all sets are looked at; walls,
-//! trees, grids and votes answer from their shape for any number; for the others crashes are drawn, as often as time
-//! allows, and the answer has an interval with 95 % confidence (E. B. Wilson: "Probable inference, the law of
-//! succession, and statistical inference", Journal of the American Statistical Association 22, 1927).
+//! D. Peleg, A. Wool: "The availability of quorum systems", Information and Computation 123(2), 1995. Every
+//! node has crashed with the same probability, independently of the others. Up to twenty nodes all sets are
+//! enumerated; walls, trees, grids and votes have closed forms for any number; for other systems crashes are
+//! sampled within a work limit, and the answer has a 95 % confidence interval (E. B. Wilson: "Probable
+//! inference, the law of succession, and statistical inference", Journal of the American Statistical
+//! Association 22, 1927).
 
 use doorway_core::{NodeId, NodeSet};
 
@@ -14,23 +15,23 @@ use crate::System;
 /// The probability that no quorum is alive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Failure {
-    /// But for the rounding of its last digits.
+    /// Exact up to rounding.
     Exact(f64),
-    /// From drawn crashes.
+    /// Estimated from sampled crashes.
     Drawn {
-        /// The share of the draws that left no quorum.
+        /// The share of samples without a quorum.
         probability: f64,
-        /// The least that the probability is, with 95 % confidence.
+        /// The lower end of the 95 % confidence interval.
         least: f64,
-        /// The most that the probability is, with 95 % confidence.
+        /// The upper end of the 95 % confidence interval.
         most: f64,
-        /// How often crashes were drawn.
+        /// The number of samples.
         draws: u32,
     },
 }
 
 impl Failure {
-    /// The probability, as well as it is known.
+    /// The probability, exact or estimated.
     #[must_use]
     pub fn probability(self) -> f64 {
         match self {
@@ -44,7 +45,7 @@ impl Failure {
     }
 }
 
-/// The interval that holds the true share with 95 % confidence.
+/// Wilson's 95 % confidence interval.
 fn wilson(hits: u32, draws: u32) -> (f64, f64) {
     /// The 97.5th percentile of the normal distribution.
     const Z: f64 = 1.959_963_984_540_054;
@@ -57,47 +58,47 @@ fn wilson(hits: u32, draws: u32) -> (f64, f64) {
     (least, most)
 }
 
-/// The probability that no quorum is alive, exactly, if there is a way.
+/// The exact probability that no quorum is alive, if it can be computed.
 pub(super) fn exact(ratings: &Ratings<'_>, crashed: f64) -> Option<f64> {
     if let Some(losing) = ratings.losing() {
         return Some(by_size(losing, crashed));
     }
     if let Some([only]) = ratings.quorums() {
-        // All of them must be alive.
+        // All its members must be alive.
         return Some(-f64::exp_m1(only.len() as f64 * f64::ln_1p(-crashed)));
     }
     ratings.system().structure()?.failure_probability(crashed)
 }
 
-/// The chance to be one of the sets of live nodes that contain no quorum, given how many there are of each size.
+/// The probability of a set of live nodes without a quorum, given the number of such sets of each size.
 fn by_size(losing: &[u32], crashed: f64) -> f64 {
     let members = losing.len() - 1;
     let chance = |alive: usize| (1.0 - crashed).powi(alive as i32) * crashed.powi((members - alive) as i32);
     losing.iter().enumerate().map(|(alive, &sets)| f64::from(sets) * chance(alive)).sum()
 }
 
-/// Nodes and words of sets that are looked at for all probabilities together.
+/// The work limit for all probabilities together, in nodes and words of sets.
 const WORK: usize = 400_000_000;
 
-/// More draws gain little.
+/// The most samples; more gain little.
 const MOST_DRAWS: usize = 100_000;
 
-/// What drawn crashes show, for each of the probabilities. The numbers from `random` lie between 0 and 1; each node draws
-/// one, and has crashed if it is below the probability, so that the answers for two probabilities never contradict
-/// each other.
+/// Samples crashes for each of the probabilities. `random` returns numbers between 0 and 1; each node draws
+/// one, and has crashed if it is below the probability. All probabilities use the same draws, so their
+/// answers never contradict each other.
 pub(super) fn drawn(system: &System, crashed: &[f64], random: &mut dyn FnMut() -> f64) -> Vec<Failure> {
     let n = system.n();
     let work = n + crashed.len() * (n + n * n.div_ceil(64) / 8);
     let draws = (WORK / work).clamp(100, MOST_DRAWS);
     let mut failed = vec![0_u32; crashed.len()];
-    let mut lots = vec![0.0; n];
-    let everybody = NodeSet::first(n);
-    let mut alive = everybody.clone();
+    let mut numbers = vec![0.0; n];
+    let all = NodeSet::first(n);
+    let mut alive = all.clone();
     for _ in 0..draws {
-        lots.iter_mut().for_each(|lot| *lot = random());
+        numbers.iter_mut().for_each(|number| *number = random());
         for (failed, &crashed) in failed.iter_mut().zip(crashed) {
-            alive.clone_from(&everybody);
-            let dead = NodeId::first(n).filter(|node| lots[node.index()] < crashed);
+            alive.clone_from(&all);
+            let dead = NodeId::first(n).filter(|node| numbers[node.index()] < crashed);
             dead.for_each(|node| _ = alive.remove(node));
             *failed += u32::from(system.choose(&alive).is_none());
         }
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wilsons_interval_is_that_of_the_tables() {
+    fn wilsons_interval_agrees_with_published_tables() {
         // R. G. Newcombe: "Two-sided confidence intervals for the single proportion", 1998: 81 of 263, 15 of 148,
         // 0 of 20, 1 of 29.
         for (hits, draws, least, most) in [

@@ -1,9 +1,9 @@
-//! Exact fractions, for numbers that must not be almost right.
+//! Exact fractions.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A fraction that is not negative, in lowest terms.
+/// A non-negative fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fraction {
     numerator: u128,
@@ -17,24 +17,24 @@ impl Fraction {
     /// If the denominator is 0.
     #[must_use]
     pub fn new(numerator: u128, denominator: u128) -> Self {
-        assert!(denominator > 0, "nothing is divided by 0");
+        assert!(denominator > 0, "the denominator must not be 0");
         let divisor = greatest_common_divisor(numerator, denominator);
         Self { numerator: numerator / divisor, denominator: denominator / divisor }
     }
 
-    /// What stands above the line.
+    /// The numerator.
     #[must_use]
     pub fn numerator(self) -> u128 {
         self.numerator
     }
 
-    /// What stands below the line.
+    /// The denominator.
     #[must_use]
     pub fn denominator(self) -> u128 {
         self.denominator
     }
 
-    /// The nearest floating-point number, but for its last bits.
+    /// The value in floating point, up to rounding.
     #[must_use]
     pub fn value(self) -> f64 {
         self.numerator as f64 / self.denominator as f64
@@ -46,7 +46,7 @@ impl Fraction {
         (self.numerator > 0).then_some(Self { numerator: self.denominator, denominator: self.numerator })
     }
 
-    /// The least whole number that is not below.
+    /// The smallest integer that is not less.
     #[must_use]
     pub fn ceiling(self) -> u128 {
         self.numerator.div_ceil(self.denominator)
@@ -72,15 +72,15 @@ impl Fraction {
     }
 }
 
-/// 12 and 12/1 are the same.
+/// A whole number as a fraction.
 impl From<usize> for Fraction {
     fn from(whole: usize) -> Self {
         Self { numerator: whole as u128, denominator: 1 }
     }
 }
 
-/// By Euclid's way: the whole parts, and where these are equal the inverses of what is left, so that nothing is
-/// multiplied and nothing can overflow.
+/// Euclid's algorithm: compares the whole parts, then the inverses of the remainders. Nothing is multiplied,
+/// so nothing can overflow.
 impl Ord for Fraction {
     fn cmp(&self, other: &Self) -> Ordering {
         let (whole, rest) = (self.numerator / self.denominator, self.numerator % self.denominator);
@@ -109,7 +109,7 @@ impl fmt::Display for Fraction {
     }
 }
 
-/// The largest number that divides both; of 0 and a number that number.
+/// The largest number that divides both; with 0 the other number.
 pub(crate) fn greatest_common_divisor(mut one: u128, mut other: u128) -> u128 {
     while other > 0 {
         (one, other) = (other, one % other);

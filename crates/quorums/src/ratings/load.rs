@@ -1,11 +1,12 @@
 //! M. Naor, A. Wool: "The load, capacity, and availability of quorum systems", SIAM Journal on Computing 27(2), 1998.
 //!
-//! A strategy asks each quorum with some probability, and the load is how often it asks the busiest node, under the
-//! strategy for which that is least. To find it is a linear program. Its dual gives every node a weight: if all weights
-//! together are 1 and every quorum weighs at least L, then a strategy's mean node carries at least L, and so does its
-//! busiest. A strategy and weights that come to the same number are a [`Certificate`]: whoever doubts the load can check it
-//! with additions alone. Two weights that are always there are 1/N each, whence the load is at least c/N for the
-//! smallest quorum of c nodes, and 1/c on the members of one such quorum, because every other meets it.
+//! A strategy asks each quorum with some probability. The load is the busiest node's probability of being
+//! asked under the best strategy; finding it is a linear program. Its dual gives every node a weight: if the
+//! weights sum to 1 and every quorum weighs at least L, then under any strategy the weighted mean node
+//! carries at least L, and so does the busiest. A strategy and weights that give the same number are a
+//! [`Certificate`], which additions alone can check. Two weightings always exist: 1/N each, so the load is at
+//! least c/N for a smallest quorum of c nodes; and 1/c on the members of that quorum, because every other
+//! meets it.
 
 use doorway_core::{NodeSet, PerNode};
 
@@ -15,16 +16,16 @@ use super::structure::{Capacity, Structure};
 use super::{Fraction, balance};
 use crate::System;
 
-/// How often the busiest node is asked, at best.
+/// The busiest node's share of requests under the best strategy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Load {
-    /// It is not less.
+    /// The lower bound.
     pub least: f64,
-    /// It is not more; equal to the least where the load is known exactly.
+    /// The upper bound; equal to the lower where the load is known exactly.
     pub most: f64,
     /// The exact load, unless it is unknown or has too many digits.
     pub exact: Option<Fraction>,
-    /// What proves the exact load. Where it is missing, the shape of the system does: see the ratings of walls, trees,
+    /// A proof of the exact load. Without it, the shape of the system proves the load: see walls, trees,
     /// grids and votes.
     pub certificate: Option<Certificate>,
 }
@@ -51,7 +52,7 @@ impl Load {
     }
 }
 
-/// A strategy and weights of the nodes, in whole shares: together they prove a load.
+/// A strategy and weights of the nodes, in integer shares: together they prove a load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificate {
     /// The quorums that are asked, with the share of each in all requests.
@@ -61,8 +62,8 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// The load that is proven, if the certificate is right: the strategy asks only `quorums`, which are all of the
-    /// system's, and gives the busiest node no more than the lightest of them weighs.
+    /// The proven load, if the certificate is correct: the strategy asks only `quorums`, which must be all of
+    /// the system's, and the busiest node's share equals the weight of the lightest of them.
     #[must_use]
     pub fn verify(&self, quorums: &[NodeSet]) -> Option<Fraction> {
         let asks_only_quorums =
@@ -71,7 +72,7 @@ impl Certificate {
         (busiest == lightest && asks_only_quorums()).then_some(busiest)
     }
 
-    /// What the strategy asks of the busiest node.
+    /// The share of the busiest node under the strategy.
     fn busiest(&self) -> Option<Fraction> {
         let mut loads = PerNode::same(self.weights.len(), 0_u128);
         let mut total = 0_u128;
@@ -85,7 +86,7 @@ impl Certificate {
         (total > 0).then(|| Fraction::new(*busiest, total))
     }
 
-    /// What the lightest of the quorums weighs.
+    /// The weight of the lightest quorum.
     fn lightest(&self, quorums: &[NodeSet]) -> Option<Fraction> {
         let add = |sum: u128, weight: u128| sum.checked_add(weight);
         let total = self.weights.values().iter().copied().try_fold(0, add)?;
@@ -95,7 +96,7 @@ impl Certificate {
         (total > 0).then(|| Fraction::new(lightest, total))
     }
 
-    /// Every assigned quorum equally often, if that is as good as the smallest quorum allows.
+    /// Asks every assigned quorum equally often, if that attains a lower bound.
     fn by_assignment(system: &System, load: Fraction, smallest: usize) -> Option<Self> {
         let quorums = system.assignment().values();
         let weights = if load == Fraction::new(smallest as u128, system.n() as u128) {
@@ -122,20 +123,20 @@ impl Certificate {
     }
 }
 
-/// In the least whole numbers of the same proportions.
+/// The smallest integers of the same proportions.
 fn reduced(numbers: &[i128]) -> Vec<u128> {
     let numbers = || numbers.iter().map(|number| number.unsigned_abs());
     let divisor = numbers().fold(0, greatest_common_divisor).max(1);
     numbers().map(|number| number / divisor).collect()
 }
 
-/// More nodes are not given to the linear program.
+/// The most nodes for the linear program.
 const MOST_NODES: usize = 64;
 
-/// More quorums with so many nodes are not given to it.
+/// The most quorums times nodes for the linear program.
 const MOST_INCIDENCES: usize = 1 << 21;
 
-/// The load of a system whose minimal quorums are these, if they could be listed.
+/// The load of a system with these minimal quorums, if they could be listed.
 pub(super) fn load(system: &System, quorums: Option<&[NodeSet]>) -> Load {
     let smallest = system.smallest_quorum();
     let uniform = Fraction::new(system.responsibility().most as u128, system.n() as u128);
@@ -149,7 +150,8 @@ pub(super) fn load(system: &System, quorums: Option<&[NodeSet]>) -> Load {
     by_program.or_else(by_shape).unwrap_or_else(|| bounds(system, smallest))
 }
 
-/// Solves the program of a few quorums and adds those that are too light by its weights, until there are none.
+/// Column generation: solves the program of a few quorums and adds those that its weights make too light,
+/// until there are none.
 fn by_program(system: &System, quorums: &[NodeSet]) -> Option<Load> {
     let n = system.n();
     let mut active: Vec<&NodeSet> = quorums.iter().step_by(quorums.len().div_ceil(2 * n)).collect();
@@ -171,7 +173,7 @@ fn incidence(quorum: &NodeSet, n: usize) -> Vec<u32> {
     column
 }
 
-/// The lightest of the quorums that weigh less than one by the prices of a solution, at most half as many as nodes.
+/// The lightest quorums that weigh less than one under the solution's prices, at most half as many as nodes.
 fn too_light<'a>(solution: &Solution, quorums: &'a [NodeSet], n: usize) -> Vec<&'a NodeSet> {
     let weigh = |quorum: &NodeSet| -> i128 { quorum.iter().map(|node| solution.prices[node.index()]).sum() };
     let weighed = quorums.iter().map(|quorum| (weigh(quorum), quorum));
@@ -180,7 +182,7 @@ fn too_light<'a>(solution: &Solution, quorums: &'a [NodeSet], n: usize) -> Vec<&
     light.into_iter().take(n.div_ceil(2)).map(|(_, quorum)| quorum).collect()
 }
 
-/// What can be said without solving the program.
+/// Bounds without solving the program.
 fn bounds(system: &System, smallest: usize) -> Load {
     let (n, smallest) = (system.n() as f64, smallest as f64);
     let balanced = balance::balanced(system);

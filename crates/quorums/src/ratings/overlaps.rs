@@ -1,10 +1,10 @@
-//! How many nodes two quorums have in common.
+//! The number of nodes that two quorums have in common.
 
 use std::collections::BTreeMap;
 
 use doorway_core::NodeSet;
 
-/// How often two of the sets have so many nodes in common.
+/// A histogram of the overlaps of all pairs of sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overlaps {
     pairs: BTreeMap<usize, u64>,
@@ -23,7 +23,7 @@ impl Overlaps {
         Self { pairs }
     }
 
-    /// Every number of common nodes that occurs, the least first, with how many pairs have it.
+    /// Each overlap that occurs, in ascending order, with its number of pairs.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, u64)> {
         self.pairs.iter().map(|(&common, &pairs)| (common, pairs))
     }

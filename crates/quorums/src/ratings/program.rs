@@ -2,39 +2,39 @@
 //! numbers as in J. Edmonds, J.-F. Maurras: "Note sur les Q-matrices d'Edmonds", RAIRO 31(2), 1997; against cycles
 //! R. G. Bland: "New finite pivoting rules for the simplex method", Mathematics of Operations Research 2(2), 1977.
 //!
-//! How much of several activities fits into limited room: maximise the sum of all w where, for every row, the sum of
-//! column × w is at most the row's room. Doing nothing is allowed, so the simplex method begins there. All numbers of
-//! its tableau have one common denominator, the last pivot, and every division by the one before leaves no rest
-//! (they are determinants of the matrix); so the arithmetic is exact with whole numbers of 128 bits, and stops when
-//! these do not suffice.
+//! A packing linear program: maximise the sum of all w ≥ 0 where, for every row, the sum of column × w is at
+//! most the row's room. w = 0 is feasible, so the simplex method starts there. All numbers of its tableau
+//! have one common denominator, the last pivot, and every division by the previous pivot is exact (the
+//! numbers are determinants of the matrix). So 128-bit integers give exact results, and the solver gives up
+//! on overflow.
 
-/// Activities that share room.
+/// A packing program.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// What each activity takes of each row.
+    /// What each activity uses of each row.
     pub(crate) columns: Vec<Vec<u32>>,
-    /// What each row has.
+    /// The capacity of each row.
     pub(crate) room: Vec<u32>,
 }
 
-/// The best use of the room, and prices which prove that nothing is better.
+/// An optimal solution, with dual prices that prove it optimal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Solution {
-    /// The common denominator of all that follows.
+    /// The common denominator of the other fields.
     pub(crate) scale: i128,
-    /// How much of each activity.
+    /// The amount of each activity.
     pub(crate) uses: Vec<i128>,
-    /// What a unit of each row's room is worth.
+    /// The dual price of each row's room.
     pub(crate) prices: Vec<i128>,
     /// The sum of the uses.
     pub(crate) value: i128,
 }
 
 impl Program {
-    /// More pivots are not tried.
+    /// The most pivots.
     const MOST_PIVOTS: usize = 4_000;
 
-    /// The solution, or `None` if the numbers become too large or the work too long.
+    /// The solution, or `None` on overflow or too many pivots.
     pub(crate) fn solve(&self) -> Option<Solution> {
         let mut tableau = Tableau::new(self);
         for _ in 0..Self::MOST_PIVOTS {
@@ -49,8 +49,8 @@ impl Program {
 }
 
 impl Solution {
-    /// Whether the uses fit, the prices make every activity cost at least what it brings, and both come to the same
-    /// sum: then neither can be improved. The check knows nothing of how the solution was found.
+    /// Whether the uses fit, every activity costs at least 1 at the prices, and both sums are equal: then
+    /// both are optimal by duality. The check is independent of the solver.
     pub(crate) fn is_optimal_for(&self, program: &Program) -> bool {
         let columns = || program.columns.iter().zip(&self.uses);
         let taken = |row: usize| sum(columns().map(|(column, &used)| (column[row], used)));
@@ -83,11 +83,11 @@ struct Tableau {
     cells: Vec<Vec<i128>>,
     /// The last pivot, which is the denominator of every cell.
     scale: i128,
-    /// Which variable each row stands for: an activity, or, from the number of activities on, a row's spare room.
+    /// The variable of each row: an activity, or, from the number of activities on, the slack of a row.
     basic: Vec<usize>,
-    /// Which variable each column stands for.
+    /// The variable of each column.
     others: Vec<usize>,
-    /// Pivots since the objective last grew. After a few, Bland's rule makes sure that none repeats.
+    /// Pivots since the objective last grew. After a few, Bland's rule prevents cycling.
     stalled: usize,
 }
 
@@ -109,7 +109,7 @@ impl Tableau {
         Self { cells, scale: 1, basic, others, stalled: 0 }
     }
 
-    /// The column whose variable would raise the objective: the fastest, or by Bland's rule the first.
+    /// A column whose variable raises the objective: the steepest, or by Bland's rule the first.
     fn entering(&self) -> Option<usize> {
         let objective = &self.cells[self.basic.len()];
         let raising = (0..self.others.len()).filter(|&column| objective[column] < 0);
@@ -120,7 +120,7 @@ impl Tableau {
         }
     }
 
-    /// The row whose room is used up first when the variable of `column` grows.
+    /// The row whose room runs out first when the variable of `column` grows.
     fn leaving(&self, column: usize) -> Option<usize> {
         let mut first: Option<usize> = None;
         for row in (0..self.basic.len()).filter(|&row| self.cells[row][column] > 0) {
@@ -174,13 +174,13 @@ impl Tableau {
     }
 }
 
-/// (cell · pivot − factor · other) ÷ scale, which leaves no rest.
+/// (cell · pivot − factor · other) ÷ scale; the division is exact.
 fn exchanged(cell: i128, pivot: i128, factor: i128, other: i128, scale: i128) -> Option<i128> {
     if factor == 0 && pivot == scale {
         return Some(cell);
     }
     let product = cell.checked_mul(pivot)?.checked_sub(factor.checked_mul(other)?)?;
-    // Division of two 64-bit numbers is many times faster, and most are no larger.
+    // 64-bit division is many times faster, and most numbers fit.
     Some(match (i64::try_from(product), i64::try_from(scale)) {
         (Ok(product), Ok(scale)) => i128::from(product / scale),
         _ => product / scale,
@@ -198,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn two_of_three_nodes_can_be_asked_one_and_a_half_times() {
+    fn two_of_three_nodes_have_a_capacity_of_one_and_a_half() {
         let solution = solved(&[&[1, 1, 0], &[0, 1, 1], &[1, 0, 1]], &[1, 1, 1]);
         assert_eq!(2 * solution.value, 3 * solution.scale);
         assert!(solution.uses.iter().chain(&solution.prices).all(|&number| 2 * number == solution.scale));
     }
 
     #[test]
-    fn room_need_not_be_one_nor_what_is_taken() {
+    fn rooms_and_uses_may_exceed_one() {
         // Maximise a + b where 2a + b ≤ 8 and a + 3b ≤ 9: a = 3, b = 2.
         let solution = solved(&[&[2, 1], &[1, 3]], &[8, 9]);
         let of_scale = |number: i128| (number / solution.scale, number % solution.scale);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_solution_that_was_changed_is_no_longer_accepted() {
+    fn a_changed_solution_is_rejected() {
         let program =
             Program { columns: vec![vec![1, 1, 0], vec![0, 1, 1], vec![1, 0, 1]], room: vec![1, 1, 1] };
         let right = program.solve().expect("small numbers");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_need_more_than_128_bits_are_given_up() {
+    fn overflow_of_128_bits_gives_up() {
         let large = |row: u32, column: u32| {
             if row == column { u32::MAX } else { u32::MAX / (2 + (row * 5 + column * 3) % 7) }
         };

@@ -1,21 +1,22 @@
-//! How many crashes a quorum system always survives.
+//! The number of crashes that a quorum system always survives.
 //!
-//! After the crash of a set of nodes that meets every quorum none is left; as long as the crashed nodes miss one, it is.
-//! So the resilience is the size of the smallest such set, a transversal, less one. To find it is hard in general: where no
-//! shape helps it is searched for, a little at a time, from the bound up that the load gives: every node meets at most the
-//! share L of a best strategy's quorums, so a transversal has at least 1/L nodes. A quorum is itself a transversal.
+//! The crash of a transversal, a set that meets every quorum, leaves no quorum; any other crash leaves one.
+//! So the resilience is the size of the smallest transversal minus one. Finding it is hard in general: where
+//! no shape helps, a search with a budget starts from the bound that the load gives. Every node meets at most
+//! the share L of a best strategy's quorums, so a transversal has at least 1/L nodes. A quorum is itself a
+//! transversal.
 
 use doorway_core::{NodeId, NodeSet};
 
 use super::{Fraction, Load};
 use crate::System;
 
-/// A whole number that is known exactly or between bounds.
+/// An integer that is known exactly or between bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// It is not less.
+    /// The lower bound.
     pub least: usize,
-    /// It is not more.
+    /// The upper bound.
     pub most: usize,
 }
 
@@ -35,7 +36,7 @@ impl Bounds {
     }
 }
 
-/// The resilience of a system with this load, whose minimal quorums are these if they could be listed.
+/// The resilience of a system with this load and these minimal quorums, if they could be listed.
 pub(super) fn resilience(system: &System, quorums: Option<&[NodeSet]>, load: &Load) -> Bounds {
     if let Some(structure) = system.structure() {
         return Bounds::is(structure.smallest_transversal()).minus_one();
@@ -54,11 +55,11 @@ pub(super) fn resilience(system: &System, quorums: Option<&[NodeSet]>, load: &Lo
 struct Search {
     /// The members of each quorum.
     members: Vec<Vec<usize>>,
-    /// The quorums that each node is in, one bit each.
+    /// The quorums that contain each node, one bit each.
     meets: Vec<Vec<u64>>,
-    /// What one step costs, in words of bits and members that are looked at.
+    /// The cost of one step, in bit words and members visited.
     step: usize,
-    /// What may still be spent.
+    /// The remaining budget.
     budget: usize,
 }
 
@@ -76,7 +77,7 @@ impl Search {
         Self { members, meets, step, budget: Self::BUDGET }
     }
 
-    /// Excludes one size after the other, until one exists or the budget is spent.
+    /// Tries one size after the other, until a transversal exists or the budget is spent.
     fn narrow(mut self, bounds: Bounds) -> Bounds {
         let all =
             (0..self.members.len()).fold(vec![0; self.members.len().div_ceil(64)], |mut all, number| {
@@ -94,7 +95,7 @@ impl Search {
         Bounds::is(most)
     }
 
-    /// How many nodes meet all of the missed quorums if each is taken that meets the most.
+    /// The size of the transversal that always adds the node that meets the most missed quorums.
     fn greedy(&self, mut missed: Vec<u64>) -> usize {
         let mut size = 0;
         while ones(&missed) > 0 {
@@ -127,14 +128,14 @@ impl Search {
             if answer != Some(false) {
                 break;
             }
-            // With this node there is none, so from here on it is left out.
+            // There is no transversal with this node, so the search leaves it out from here on.
             excluded[node] = true;
         }
         candidates.into_iter().for_each(|node| excluded[node] = false);
         answer
     }
 
-    /// The members, as far as they are not excluded, of a missed quorum that has the fewest.
+    /// The members that are not excluded, of the missed quorum that has the fewest.
     fn fewest_candidates(&self, missed: &[u64], excluded: &[bool]) -> Vec<usize> {
         let is_missed = |number: usize| missed[number / 64] >> (number % 64) & 1 == 1;
         let candidates = |number: usize| self.members[number].iter().copied().filter(|&node| !excluded[node]);

@@ -1,8 +1,8 @@
-//! What a rule knows of its own quorums without listing them.
+//! Ratings of a construction from its shape, without listing quorums.
 //!
-//! Four constructions have more quorums than can be listed, and a shape that makes up for it: walls, trees, grids and
-//! votes. Each answers here from its shape alone, in time that grows little with the number of nodes. The tests compare
-//! every answer with what all quorums and all sets of live nodes say, for all systems that are small enough for that.
+//! Walls, trees, grids and votes can have too many quorums to list, but their shape yields the ratings
+//! directly, in time that grows slowly with the number of nodes. For small systems the tests compare every
+//! answer with an enumeration of all quorums and all sets of live nodes.
 
 mod grid;
 mod tree;
@@ -13,34 +13,35 @@ use super::Fraction;
 
 /// The ratings of a rule, from its shape.
 pub(crate) trait Structure {
-    /// How many nodes the smallest quorum has.
+    /// The size of the smallest quorum.
     fn smallest_quorum(&self) -> usize;
 
-    /// How many nodes the smallest set has that meets every quorum.
+    /// The size of the smallest set that meets every quorum.
     fn smallest_transversal(&self) -> usize;
 
-    /// How many quorums fit beside each other if a node may be split between them, which is one divided by the load.
+    /// The inverse of the load: the number of quorums that fit beside each other if a node may be split
+    /// between them.
     fn capacity(&self) -> Option<Capacity>;
 
-    /// What the load is at least, if the capacity is not known.
+    /// A lower bound on the load if the capacity is unknown.
     fn least_load(&self) -> f64 {
         0.0
     }
 
-    /// The probability that no quorum is alive if each node has crashed with probability `crashed`. Only sums and
-    /// products of positive numbers, so that even the smallest probability has all its digits.
+    /// The probability that no quorum is alive if each node has crashed with probability `crashed`.
+    /// Implementations avoid cancellation, so that even the smallest probability keeps its digits.
     fn failure_probability(&self, crashed: f64) -> Option<f64>;
 
-    /// Whether no other system is alive whenever this one is, and more often.
+    /// Whether no other system is alive whenever this one is, and more often; `None` if unknown.
     fn is_nondominated(&self) -> Option<bool>;
 }
 
 /// One divided by the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Capacity {
-    /// As a fraction, unless it has too many digits.
+    /// The exact value, unless it has too many digits.
     pub(crate) fraction: Option<Fraction>,
-    /// But for its last bits.
+    /// The value up to rounding.
     pub(crate) value: f64,
 }
 
@@ -61,7 +62,7 @@ mod tests {
         System::build(&word.parse::<Construction>().expect(word), n).expect(word)
     }
 
-    /// All walls of up to `n` nodes, by the bits between their nodes.
+    /// All walls of up to `n` nodes; a bit of `cuts` starts a new row.
     fn walls(n: usize) -> Vec<System> {
         let wall = |n: usize, cuts: usize| {
             let mut widths = vec![1_usize];
@@ -76,7 +77,8 @@ mod tests {
         (1..=n).flat_map(|n| (0..1 << (n - 1)).map(move |cuts| wall(n, cuts))).collect()
     }
 
-    /// Votes of up to `n` nodes, some with many equal ones, some with none, some odd in all and some even.
+    /// Votes of up to `n` nodes: some with many equal ones, some with zeros, some with odd and some with even
+    /// totals.
     fn votes(n: usize) -> Vec<System> {
         let patterns: [fn(usize) -> u64; 5] = [
             |i| (i as u64 * 7 + 3) % 5,
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_says_what_all_its_quorums_say() {
+    fn every_shape_agrees_with_an_enumeration_of_its_quorums() {
         for system in all_shapes() {
             let (structure, ratings) = (system.structure().expect("it has a shape"), Ratings::new(&system));
             let (name, quorums) = (format!("{} of {}", system.construction(), system.n()), system.quorums());
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_fails_as_often_as_all_sets_of_live_nodes_say() {
+    fn every_failure_probability_agrees_with_an_enumeration() {
         for system in all_shapes() {
             let (structure, ratings) = (system.structure().expect("it has a shape"), Ratings::new(&system));
             for crashed in [0.0, 0.01, 0.1, 0.3, 0.5, 0.8, 1.0] {

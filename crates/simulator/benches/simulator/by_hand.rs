@@ -1,4 +1,5 @@
-//! The loop by hand: one algorithm, flat arrays, a timing wheel, and nothing measured but what must be compared.
+//! A hand-written loop: one algorithm, flat arrays, a timing wheel, and only the measurements that are
+//! compared.
 
 use crate::{Done, HOLD, LATENCY, NODES};
 
@@ -21,17 +22,17 @@ enum State {
 struct World {
     clock: [u64; NODES],
     state: [State; NODES],
-    /// The counter and the node in one number.
+    /// The stamp in one number: the counter above 8 bits of node.
     stamp: [u64; NODES],
     missing: [u32; NODES],
     deferred: [u32; NODES],
     wheel: Vec<Vec<Due>>,
     now: u64,
-    left_to_ask: u64,
+    unissued: u64,
     done: Done,
 }
 
-/// Does the work.
+/// Runs the workload.
 pub fn run(entries: u64) -> Done {
     let mut world = World {
         clock: [0; NODES],
@@ -41,7 +42,7 @@ pub fn run(entries: u64) -> Done {
         deferred: [0; NODES],
         wheel: vec![Vec::new(); WHEEL],
         now: 0,
-        left_to_ask: entries,
+        unissued: entries,
         done: Done { entries: 0, messages: 0, time: 0 },
     };
     (0..NODES).for_each(|node| world.ask(node));
@@ -50,7 +51,7 @@ pub fn run(entries: u64) -> Done {
         let slot = world.now as usize % WHEEL;
         let mut due = std::mem::take(&mut world.wheel[slot]);
         idle = if due.is_empty() { idle + 1 } else { 0 };
-        // An application leaves before messages of the same tick arrive, as in the simulator.
+        // As in the simulator, applications leave before messages of the same tick arrive.
         for &what in due.iter().filter(|what| matches!(what, Due::Leave { .. })) {
             world.happen(what);
         }
@@ -70,10 +71,10 @@ impl World {
     }
 
     fn ask(&mut self, node: usize) {
-        if self.left_to_ask == 0 {
+        if self.unissued == 0 {
             return;
         }
-        self.left_to_ask -= 1;
+        self.unissued -= 1;
         self.clock[node] += 1;
         let stamp = self.clock[node] << 8 | node as u64;
         self.stamp[node] = stamp;

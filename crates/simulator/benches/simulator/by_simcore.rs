@@ -1,4 +1,4 @@
-//! The same work on the crate `simcore`: components that get events from a heap.
+//! The same workload on the crate `simcore`: components that receive events from a heap.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -35,15 +35,15 @@ struct Process {
     stamp: u64,
     missing: usize,
     deferred: Vec<Id>,
-    left_to_ask: Rc<RefCell<u64>>,
+    unissued: Rc<RefCell<u64>>,
     done: Rc<RefCell<Done>>,
 }
 
-/// Does the work.
+/// Runs the workload.
 pub fn run(entries: u64) -> Done {
     let mut simulation = Simulation::new(1);
     let peers = Rc::new(RefCell::new(Vec::new()));
-    let left_to_ask = Rc::new(RefCell::new(entries));
+    let unissued = Rc::new(RefCell::new(entries));
     let done = Rc::new(RefCell::new(Done { entries: 0, messages: 0, time: 0 }));
     let mut processes = Vec::new();
     for me in 0..NODES {
@@ -57,7 +57,7 @@ pub fn run(entries: u64) -> Done {
             stamp: 0,
             missing: 0,
             deferred: Vec::new(),
-            left_to_ask: Rc::clone(&left_to_ask),
+            unissued: Rc::clone(&unissued),
             done: Rc::clone(&done),
         }));
         let id = simulation.add_handler(&name, process.clone());
@@ -71,10 +71,10 @@ pub fn run(entries: u64) -> Done {
 
 impl Process {
     fn ask(&mut self) {
-        if *self.left_to_ask.borrow() == 0 {
+        if *self.unissued.borrow() == 0 {
             return;
         }
-        *self.left_to_ask.borrow_mut() -= 1;
+        *self.unissued.borrow_mut() -= 1;
         self.clock += 1;
         self.stamp = self.clock << 8 | self.me;
         self.state = State::Wanted;

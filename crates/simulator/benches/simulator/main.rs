@@ -1,8 +1,9 @@
-//! How fast the simulator is: Ricart and Agrawala's algorithm with 16 nodes, saturated, constant latency, metrics on.
+//! The speed of the simulator: Ricart and Agrawala's algorithm with 16 nodes, saturated, constant latency,
+//! metrics on.
 //!
-//! The same work is done by a loop written by hand for this one algorithm (flat arrays, a timing wheel, no metrics), and
-//! by the crate `simcore` (a heap, boxed events). The three take turns, so that a ratio within one run means something
-//! on a noisy machine; of the rounds the fastest counts. `cargo bench --bench simulator -- ours 300000` runs one
+//! The baselines are a loop written by hand for this algorithm (flat arrays, a timing wheel, no metrics) and
+//! the crate `simcore` (a heap, boxed events). The three take turns, so that their ratio is meaningful on a
+//! noisy machine; the fastest round counts. `cargo bench --bench simulator -- ours 300000` runs one
 //! contestant once, for instruction counts under callgrind.
 
 mod by_hand;
@@ -16,15 +17,15 @@ use doorway_simulator::{Settings, simulate};
 
 /// N.
 pub const NODES: usize = 16;
-/// The delay of a message.
+/// The message latency.
 pub const LATENCY: u64 = 10;
-/// The time inside.
+/// The time in the critical section.
 pub const HOLD: u64 = 5;
 
 const ENTRIES: u64 = 100_000;
 const ROUNDS: usize = 7;
 
-/// What the work came to: all contestants must agree on it.
+/// The results, on which all contestants must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// Entries served.

@@ -1,4 +1,4 @@
-//! Delivery by hand, for scripts: whatever is sent waits until the script says what becomes of it.
+//! Manual delivery, for scripts: every message waits until the script delivers or loses it.
 
 use doorway_core::{Machine, NodeId, VectorClock, kind};
 use doorway_trace::What;
@@ -6,19 +6,19 @@ use doorway_trace::What;
 use super::{Engine, Letter, Loss};
 
 impl<M: Machine> Engine<M> {
-    /// From now on whatever is sent waits to be delivered by hand.
+    /// From now on every message waits for manual delivery.
     pub(crate) fn hold_messages(&mut self) {
         self.held = Some(Vec::new());
         self.plain_latency = None;
     }
 
-    /// From now on it is known of each message what had happened before it.
+    /// From now on messages carry vector clocks.
     pub(crate) fn track_causality(&mut self) {
         let n = self.machines.len();
         self.past.clocks.get_or_insert_with(|| vec![VectorClock::new(n); n]);
     }
 
-    /// Takes all that has happened to one node into the past of another, where the past is known.
+    /// Merges one node's causal past into another's, where causality is tracked.
     pub(crate) fn tell(&mut self, from: NodeId, to: NodeId) {
         if let Some(clocks) = &mut self.past.clocks {
             let heard = clocks[from.index()].clone();
@@ -26,12 +26,12 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// What waits to be delivered by hand, in the order of sending.
+    /// The messages that wait for manual delivery, in the order of sending.
     pub(crate) fn held(&self) -> &[Letter<M>] {
         self.held.as_deref().unwrap_or_default()
     }
 
-    /// The event in which the message at one place was sent, where events are recorded.
+    /// The event in which the message at this place was sent, if the run is recorded.
     pub(crate) fn sent_in(&self, place: usize) -> Option<u64> {
         self.held().get(place)?.note.as_ref()?.sent
     }
@@ -42,7 +42,7 @@ impl<M: Machine> Engine<M> {
         clock(earlier).zip(clock(later)).is_some_and(|(earlier, later)| earlier <= later)
     }
 
-    /// Delivers one of them; tells who made a step, if its receiver could.
+    /// Delivers one of them. Returns its receiver if that took a step.
     pub(crate) fn deliver_held(&mut self, place: usize) -> Option<NodeId> {
         let letter = self.held.as_mut().map(|held| held.remove(place))?;
         self.deliver(letter)
@@ -56,7 +56,7 @@ impl<M: Machine> Engine<M> {
         self.lose(Loss { from, to, kind: kind(&msg).name, why: "lost by the script" }, sent);
     }
 
-    /// Adds a copy of one of them behind it.
+    /// Inserts a copy of one of them behind it.
     pub(crate) fn double_held(&mut self, place: usize) {
         if let Some(held) = &mut self.held {
             let Letter { from, to, header, ref msg, ref note } = held[place];
@@ -66,14 +66,14 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Writes down that a node's logical clock was moved to this count.
+    /// Logs that a node's logical clock was set to this count.
     pub(crate) fn note_clock(&mut self, node: NodeId, count: u64) {
         if let Some(log) = &mut self.log {
             log.push(self.agenda.now(), node, What::Clock { count }, "", None);
         }
     }
 
-    /// Writes down that from now on the run repeats itself.
+    /// Logs that the run repeats from here on.
     pub(crate) fn note_loop(&mut self) {
         if let Some(log) = &mut self.log {
             log.push(self.agenda.now(), NodeId::new(0), What::Loop, "", None);

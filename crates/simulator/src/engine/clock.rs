@@ -1,41 +1,41 @@
-//! The clocks of nodes: each runs by itself, and true time is nobody's.
+//! The local clocks of nodes, with offset and drift against true time.
 //!
-//! A clock that drifts is a line for each rate it has had, counted in millionths of a tick, so that nothing is ever rounded
-//! twice: a change of rate is a bend and never a jump.
+//! A drifting clock is piecewise linear, one piece per rate, in millionths of a tick, so that nothing is
+//! rounded twice. A change of rate bends the line; it never jumps.
 
 use doorway_core::Ticks;
 
 /// Millionths in a tick.
 const TICK: u128 = 1_000_000;
 
-/// How a node's clock differs from true time.
+/// The difference of a node's clock from true time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalClock {
-    /// How far ahead of true time it is when it is set.
+    /// Its lead over true time when it is set.
     pub offset: Ticks,
-    /// How many millionths faster than true time it runs; slower, if negative. More than −1,000,000.
+    /// Its drift in millionths: fast if positive, slow if negative. More than −1,000,000.
     pub drift_ppm: i32,
-    /// Whether it stands still while its node is paused. That is wrong, and is there to be found.
+    /// Whether it stops while its node is paused: a deliberate fault for tests to find.
     pub stops_in_pause: bool,
 }
 
-/// A clock that runs.
+/// A running clock.
 #[derive(Clone, Debug)]
 pub(super) struct Clockwork {
     drift_ppm: i32,
     stops_in_pause: bool,
     is_stopped: bool,
-    /// Its rates so far, in the order of time.
+    /// Its rates so far, in chronological order.
     pieces: Vec<Piece>,
 }
 
-/// A stretch of time in which a clock runs evenly, up to the next one.
+/// A period of constant rate, up to the next one.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     since: Ticks,
-    /// What it shows then, in millionths of a tick.
+    /// The local time at `since`, in millionths of a tick.
     shows: u128,
-    /// By how many millionths of a tick it advances in a tick of true time.
+    /// Millionths of a local tick per tick of true time.
     rate: u64,
 }
 
@@ -44,7 +44,7 @@ impl Piece {
         self.shows + u128::from((time - self.since).0) * u128::from(self.rate)
     }
 
-    /// The first true tick from its beginning at which it shows at least so many millionths.
+    /// The first true tick from `since` on at which the local time is at least `millionths`.
     fn first_at(self, millionths: u128) -> Ticks {
         let missing = millionths.saturating_sub(self.shows);
         let ticks = match self.rate {
@@ -65,19 +65,19 @@ impl Clockwork {
         Self { drift_ppm, stops_in_pause, is_stopped: false, pieces }
     }
 
-    /// From now on it runs at this rate.
+    /// Changes its rate from now on.
     pub(super) fn set_drift(&mut self, drift_ppm: i32, now: Ticks) {
         self.drift_ppm = drift_ppm;
         self.bend(now);
     }
 
-    /// Its node is paused now.
+    /// Its node pauses now.
     pub(super) fn pause(&mut self, now: Ticks) {
         self.is_stopped = self.stops_in_pause;
         self.bend(now);
     }
 
-    /// Its node goes on now.
+    /// Its node resumes now.
     pub(super) fn resume(&mut self, now: Ticks) {
         self.is_stopped = false;
         self.bend(now);
@@ -95,31 +95,31 @@ impl Clockwork {
         self.pieces[self.pieces.len() - 1]
     }
 
-    /// What it shows at a true time, in millionths of a tick.
+    /// The local time at a true time, in millionths of a tick.
     pub(super) fn millionths(&self, time: Ticks) -> u128 {
         let later = self.pieces.partition_point(|piece| piece.since <= time);
         self.pieces[later.saturating_sub(1)].at(time)
     }
 
-    /// What it shows at a true time, in whole ticks.
+    /// The local time at a true time, in whole ticks.
     pub(super) fn local_time(&self, time: Ticks) -> Ticks {
         Ticks(u64::try_from(self.millionths(time) / TICK).unwrap_or(u64::MAX))
     }
 
-    /// The last true tick at which it shows at most this time.
+    /// The last true tick at which the local time is at most `local`.
     pub(super) fn true_time(&self, local: Ticks) -> Ticks {
         let beyond = millionths(local) + TICK;
         let later = self.pieces.partition_point(|piece| piece.shows < beyond);
         self.pieces[later.saturating_sub(1)].first_at(beyond) - Ticks(1)
     }
 
-    /// The first true tick from the last change of its rate on at which it shows at least so many millionths.
+    /// The first true tick since the last change of rate at which the local time is at least `millionths`.
     pub(super) fn first_at(&self, millionths: u128) -> Ticks {
         self.last().first_at(millionths)
     }
 }
 
-/// A time or a span in millionths of a tick.
+/// A time or a duration in millionths of a tick.
 pub(super) fn millionths(ticks: Ticks) -> u128 {
     u128::from(ticks.0) * TICK
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// A clock that was bent and stopped at times drawn by lot, and the last of these times.
+    /// A clock with random changes of rate and stops, and the time of the last one.
     fn bent(seed: u64) -> (Clockwork, Ticks) {
         let mut random = Random::new(seed, 0);
         let offset = Ticks(random.below(50));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn true_time_is_the_last_tick_at_which_a_clock_shows_at_most_that_whatever_it_did() {
+    fn true_time_inverts_local_time_at_any_rate() {
         for seed in 0..500 {
             let (clock, last) = bent(seed);
             let first = clock.local_time(Ticks(0));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_never_goes_back_and_a_change_of_rate_is_no_jump() {
+    fn a_clock_never_goes_back_or_jumps() {
         for seed in 0..500 {
             let (clock, last) = bent(seed);
             for time in (0..last.0 + 20).map(Ticks) {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_in_roundings_however_often_the_rate_changes() {
+    fn changes_of_rate_accumulate_no_rounding_error() {
         let mut clock = Clockwork::new(LocalClock { drift_ppm: 100, ..LocalClock::default() }, Ticks(0));
         for time in 1..10_000 {
             clock.set_drift(if time % 2 == 0 { 100 } else { 300 }, Ticks(time));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_shows_its_time_for_ever_and_far_times_do_not_overflow() {
+    fn a_stopped_clock_never_advances_and_far_times_do_not_overflow() {
         let mut clock =
             Clockwork::new(LocalClock { stops_in_pause: true, ..LocalClock::default() }, Ticks(0));
         assert_eq!(clock.true_time(Ticks(u64::MAX)), Ticks(u64::MAX - 1));
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "would not run forwards")]
-    fn a_clock_that_would_stand_still_or_run_backwards_is_refused() {
+    fn a_clock_that_would_not_advance_is_refused() {
         let _ = Clockwork::new(LocalClock { drift_ppm: -1_000_000, ..LocalClock::default() }, Ticks(0));
     }
 }

@@ -1,7 +1,7 @@
-//! What a machine runs on: a clock, reminders, a disk, and a processor that can stand still.
+//! The hosts of machines: clocks, timers, disks, pauses and restarts.
 //!
-//! Reminders and writes are kept here, and the agenda has only their numbers. A number is never given twice, so whatever a crash
-//! has taken away, or a clock has put off, is simply not found when its time comes.
+//! A host keeps its timers and writes; the agenda holds only their numbers. Numbers are never reused, so an
+//! event whose timer a crash has removed, or a clock change has moved, finds nothing and is ignored.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,21 @@ use doorway_trace::What;
 use super::clock::{Clockwork, LocalClock, millionths};
 use super::{Due, Engine, Letter, Loss};
 
-/// What one node runs on.
+/// The host of one node.
 pub(super) struct Host<M: Machine> {
-    /// Its clock, if that does not show true time.
+    /// Its clock, if it differs from true time.
     clock: Option<Clockwork>,
-    /// How long a write takes, if not as long as everybody's.
+    /// Its disk latency, if it differs from the default.
     disk_latency: Option<Ticks>,
-    /// Its reminders, by their numbers, each with when it is due by the node's clock, in millionths of a tick.
+    /// Its timers by number, each with its due time by the node's clock, in millionths of a tick.
     timers: BTreeMap<u64, (u128, M::Timer)>,
-    /// What it writes and what has not reached its disk, by their numbers: the order of issue.
+    /// Its pending writes by number, which is the order of issue.
     writes: BTreeMap<u64, M::Write>,
-    /// When the last write of all reaches the disk.
+    /// When the last write reaches the disk.
     last_written: Ticks,
     /// The next number.
     next: u64,
-    /// If it is paused: what has come and waits, in its order.
+    /// The events that wait, in order, if it is paused.
     waiting: Option<Vec<Due<M>>>,
 }
 
@@ -49,18 +49,18 @@ impl<M: Machine> Host<M> {
         self.next
     }
 
-    /// What its clock shows, in millionths of a tick.
+    /// Its local time, in millionths of a tick.
     fn millionths(&self, now: Ticks) -> u128 {
         self.clock.as_ref().map_or_else(|| millionths(now), |clock| clock.millionths(now))
     }
 
-    /// The first true tick at which its clock shows at least so many millionths.
+    /// The first true tick at which its local time is at least `due`.
     fn first_at(&self, due: u128) -> Ticks {
         let plain = || Ticks(u64::try_from(due / millionths(Ticks(1))).unwrap_or(u64::MAX));
         self.clock.as_ref().map_or_else(plain, |clock| clock.first_at(due))
     }
 
-    /// Gives it another clock. Reminders are of spans: what is missing to each stays the same.
+    /// Replaces its clock. Timers are durations, so the remaining time of each stays the same.
     fn set_clock(&mut self, clock: LocalClock, now: Ticks) {
         let before = self.millionths(now);
         self.clock = Some(Clockwork::new(clock, now));
@@ -68,7 +68,7 @@ impl<M: Machine> Host<M> {
         self.timers.values_mut().for_each(|(due, _)| *due = due.saturating_sub(before) + after);
     }
 
-    /// Takes what is due now, if it is.
+    /// Takes a timer, if it is due.
     fn take_timer(&mut self, number: u64, now: Ticks) -> Option<M::Timer> {
         let (due, _) = self.timers.get(&number)?;
         if self.millionths(now) < *due {
@@ -80,8 +80,8 @@ impl<M: Machine> Host<M> {
 
 /// Clocks.
 impl<M: Machine> Engine<M> {
-    /// Gives a node a clock of its own, which is what its steps are told the time of and what its reminders go by. Without one
-    /// it has true time. If it has reminders, what is missing to each stays the same.
+    /// Gives a node its own clock, which drives its local time and its timers. Without one it has true time.
+    /// The remaining time of each pending timer stays the same.
     pub fn set_clock(&mut self, node: NodeId, clock: LocalClock) {
         let now = self.now();
         let host = self.host(node);
@@ -92,7 +92,7 @@ impl<M: Machine> Engine<M> {
         self.schedule_again(node);
     }
 
-    /// From now on a node's clock runs so many millionths faster than true time, or slower; it does not jump.
+    /// Changes the drift of a node's clock from now on, in millionths. The clock does not jump.
     pub fn set_drift(&mut self, node: NodeId, drift_ppm: i32) {
         let now = self.now();
         let clock = &mut self.host(node).clock;
@@ -100,15 +100,16 @@ impl<M: Machine> Engine<M> {
         self.schedule_again(node);
     }
 
-    /// What a node's clock shows at a true time, in whole ticks that are over: what it showed, if that is past, and what it
-    /// will show if its rate stays the same. Before it was set it is not known, and the time at which it was set is told.
+    /// A node's local time at a true time, rounded down to ticks. For the future it assumes the current rate;
+    /// for a time before the clock was set it returns the local time that it was set to.
     #[must_use]
     pub fn local_time(&self, node: NodeId, time: Ticks) -> Ticks {
         self.clock_of(node).map_or(time, |clock| clock.local_time(time))
     }
 
-    /// The last true tick at which a node's clock shows at most this time, if its rate stays the same. If it showed more when it
-    /// was set, that is the tick before; if it stands still, the end of all times.
+    /// The last true tick at which a node's local time is at most `local`, at the current rate. That is the
+    /// tick before the clock was set if it showed more from the start, and the end of time if the clock is
+    /// stopped.
     #[must_use]
     pub fn true_time(&self, node: NodeId, local: Ticks) -> Ticks {
         self.clock_of(node).map_or(local, |clock| clock.true_time(local))
@@ -118,14 +119,14 @@ impl<M: Machine> Engine<M> {
         self.hosts.get(node.index())?.clock.as_ref()
     }
 
-    /// The present of one node.
+    /// The current local time of one node.
     #[inline(never)]
     pub(super) fn local_now(&self, node: NodeId) -> Ticks {
         self.local_time(node, self.now())
     }
 
-    /// Puts all reminders of a node on the agenda for when they are due now that its clock has changed. What is on it already
-    /// comes too early, when it is not yet due, or too late, when it is over.
+    /// Schedules all timers of a node again after a change of its clock. The old events stay on the agenda
+    /// but have no effect: they come before the timer is due, or after it is gone.
     fn schedule_again(&mut self, node: NodeId) {
         let Some(host) = self.hosts.get(node.index()).filter(|host| host.clock.is_some()) else { return };
         for (&number, (due, _)) in &host.timers {
@@ -136,7 +137,7 @@ impl<M: Machine> Engine<M> {
 
 /// Pauses.
 impl<M: Machine> Engine<M> {
-    /// Lets a node stand still: it makes no step until it goes on. What comes for it waits.
+    /// Pauses a node: it takes no step until it resumes, and its events wait.
     ///
     /// # Panics
     /// If it has crashed.
@@ -153,7 +154,7 @@ impl<M: Machine> Engine<M> {
         self.note(node, What::Pause);
     }
 
-    /// Lets a node go on: what has come for it meanwhile happens now, in its order and before all else.
+    /// Resumes a node: the events that waited happen now, in order and before all others.
     pub fn resume(&mut self, node: NodeId) {
         let Some(waiting) = self.end_pause(node) else { return };
         self.note(node, What::Resume);
@@ -172,45 +173,45 @@ impl<M: Machine> Engine<M> {
         Some(waiting)
     }
 
-    /// Whether a node stands still.
+    /// Whether a node is paused.
     #[inline]
     #[must_use]
     pub fn is_paused(&self, node: NodeId) -> bool {
         self.hosts.get(node.index()).is_some_and(|host| host.waiting.is_some())
     }
 
-    /// Keeps what has come for a node that is paused: nobody makes a step.
+    /// Keeps an event for a paused node. Returns `None`, as no node takes a step.
     pub(super) fn keep(&mut self, node: NodeId, due: Due<M>) -> Option<NodeId> {
         self.host(node).waiting.get_or_insert_default().push(due);
         None
     }
 
-    /// What waits for a node to go on.
+    /// The events that wait for paused nodes.
     pub(super) fn kept(&self) -> impl Iterator<Item = &Due<M>> {
         self.hosts.iter().filter_map(|host| host.waiting.as_ref()).flatten()
     }
 }
 
-/// Reminders, disks and what a crash leaves of them.
+/// Timers, disks and crashes.
 impl<M: Machine> Engine<M> {
-    /// What a node has written that has not reached its disk, in the order in which it was issued. A crash forgets it: who
-    /// wants to know how much of it was saved all the same asks before.
+    /// A node's writes that have not reached its disk, in the order of issue. A crash drops them; a driver
+    /// that wants some of them to survive must ask before the crash.
     pub fn unsynced(&self, node: NodeId) -> impl Iterator<Item = &M::Write> {
         self.hosts.get(node.index()).into_iter().flat_map(|host| host.writes.values())
     }
 
-    /// The write that has reached its disk last, unless it was taken before.
+    /// Takes the last write that reached its disk.
     #[inline]
     pub fn take_written(&mut self) -> Option<(NodeId, M::Write)> {
         self.written.take()
     }
 
-    /// From now on a write of this node takes so long; but none reaches the disk before one that was issued earlier.
+    /// Sets the disk latency of a node from now on. Writes still reach the disk in the order of issue.
     pub fn set_disk_latency(&mut self, node: NodeId, latency: Ticks) {
         self.host(node).disk_latency = Some(latency);
     }
 
-    /// Puts on the agenda what the machine wants to be reminded of and what it writes.
+    /// Schedules the timers and writes of a step.
     #[inline(never)]
     pub(super) fn schedule(&mut self, node: NodeId) {
         let (now, latency) = (self.agenda.now(), self.disk_latency);
@@ -231,8 +232,8 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// A reminder may be due.
-    pub(super) fn remind(&mut self, node: NodeId, number: u64) -> Option<NodeId> {
+    /// Runs a timer if it exists and is due.
+    pub(super) fn fire_timer(&mut self, node: NodeId, number: u64) -> Option<NodeId> {
         let now = self.now();
         let timer = self.hosts.get_mut(node.index())?.take_timer(number, now)?;
         self.note(node, What::Timer);
@@ -242,7 +243,7 @@ impl<M: Machine> Engine<M> {
         Some(node)
     }
 
-    /// A write has reached the disk, unless a crash came first.
+    /// Completes a write, unless a crash came first.
     pub(super) fn finish_write(&mut self, node: NodeId, number: u64) -> Option<NodeId> {
         let write = self.hosts.get_mut(node.index())?.writes.remove(&number)?;
         self.written = Some((node, write.clone()));
@@ -253,8 +254,8 @@ impl<M: Machine> Engine<M> {
         Some(node)
     }
 
-    /// A node that has crashed lives again, as this machine. It knows nothing of reminders and writes from before; messages
-    /// that arrive from now on reach it, whenever they were sent.
+    /// Restarts a crashed node as this machine. Its old timers and writes are gone; messages that arrive from
+    /// now on reach it, whenever they were sent.
     ///
     /// # Panics
     /// If it has not crashed.
@@ -265,7 +266,7 @@ impl<M: Machine> Engine<M> {
         self.start(node);
     }
 
-    /// A crash takes everything but the clock and the speed of the disk.
+    /// Clears a crashed node's host, except for its clock and disk latency.
     pub(super) fn clear_host(&mut self, node: NodeId) {
         let waiting = self.end_pause(node).unwrap_or_default();
         for due in waiting {
@@ -286,7 +287,7 @@ impl<M: Machine> Engine<M> {
         self.lose(loss, letter.sent());
     }
 
-    /// What a node runs on, made for all when somebody asks for the first time.
+    /// The host of a node. The first call creates the hosts of all nodes.
     fn host(&mut self, node: NodeId) -> &mut Host<M> {
         if self.hosts.is_empty() {
             self.hosts.resize_with(self.machines.len(), Host::default);

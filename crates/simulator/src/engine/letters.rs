@@ -1,4 +1,4 @@
-//! Messages on their way.
+//! Messages in flight.
 
 use doorway_core::{Machine, NodeId, Sent, To};
 
@@ -10,17 +10,18 @@ pub(crate) struct Letter<M: Machine> {
     pub(crate) to: NodeId,
     pub(super) header: M::Header,
     pub(crate) msg: M::Msg,
-    /// What only some runs need to know of it.
+    /// Data that only some runs need.
     pub(super) note: Option<Box<Note>>,
 }
 
-/// All that one step has sent, where all of it arrives at the same time.
+/// All messages of one step, which arrive at the same time.
 pub(super) struct Batch<M: Machine> {
     pub(super) from: NodeId,
     pub(super) header: M::Header,
-    /// If there is a record: the event in which the next one was sent. Those behind it follow each other.
+    /// If the run is recorded: the event in which the next message was sent. Later messages have consecutive
+    /// events.
     pub(super) sent: u32,
-    /// What is still to be delivered, the next one last.
+    /// The undelivered messages, in reverse order.
     pub(super) sends: Vec<Sent<M::Msg>>,
 }
 
@@ -34,12 +35,12 @@ pub(crate) struct Loss {
 }
 
 impl Loss {
-    /// Why a message does not reach a node that is down.
+    /// The reason for the loss of a message to a crashed node.
     pub(super) const CRASHED: &'static str = "its receiver had crashed";
 }
 
 impl<M: Machine> Letter<M> {
-    /// The event of its sending in the trace.
+    /// The event of its sending in the log.
     pub(super) fn sent(&self) -> Option<u64> {
         self.note.as_ref()?.sent
     }

@@ -1,33 +1,34 @@
-//! What a message carries of its sender's past, where a run needs to know it.
+//! The causal past that messages carry, in runs that need it.
 
 use doorway_core::{NodeId, Ticks, VectorClock};
 
-/// What a message carries that is not part of it.
+/// Metadata of a message.
 #[derive(Clone)]
 pub(super) struct Note {
-    /// The event of its sending in the trace.
+    /// The event of its sending in the log.
     pub(super) sent: Option<u64>,
-    /// What had happened before its sending.
+    /// The sender's vector clock.
     pub(super) clock: Option<VectorClock>,
-    /// On causal channels: when the latest message to each node, of those sent before it, arrives.
+    /// On causal channels: for each node, the arrival time of the latest message to it among those sent
+    /// before.
     pub(super) horizon: Option<Box<[Ticks]>>,
 }
 
 impl Note {
-    /// All that is known of a plain message.
+    /// The note of a plain message.
     pub(super) fn of_sending(sent: u32) -> Self {
         Self { sent: Some(sent.into()), clock: None, horizon: None }
     }
 }
 
-/// What is known of each node's past, where it matters.
+/// The causal past of each node, as far as the run needs it.
 pub(super) struct Past {
     pub(super) clocks: Option<Vec<VectorClock>>,
     pub(super) horizons: Option<Vec<Box<[Ticks]>>>,
 }
 
 impl Past {
-    /// What a message of this node carries, if there is anything to carry.
+    /// The note for a message of this node, if it needs one.
     pub(super) fn note(&self, from: NodeId, sent: Option<u64>) -> Option<Box<Note>> {
         let at = from.index();
         let clock = self.clocks.as_ref().map(|clocks| clocks[at].clone());
@@ -47,7 +48,7 @@ impl Past {
         }
     }
 
-    /// When the latest message to `to` arrives that was sent before anything `from` sends now.
+    /// The arrival time of the latest message to `to` that causally precedes a message that `from` sends now.
     pub(super) fn horizon(&self, from: NodeId, to: NodeId) -> Ticks {
         self.horizons.as_ref().map_or(Ticks(0), |horizons| horizons[from.index()][to.index()])
     }

@@ -1,4 +1,4 @@
-//! What is known of a run: what is on its way, what was lost, and what was written down.
+//! Records of a run: messages in flight, losses, and the log.
 
 use doorway_core::{Machine, NodeId, VectorClock};
 use doorway_trace::{Log, What};
@@ -8,7 +8,7 @@ use super::{Due, Engine, Letter, Loss};
 use crate::traffic::Traffic;
 
 impl<M: Machine> Engine<M> {
-    /// Writes down what happens to a node now, if anything is.
+    /// Logs an event of a node, if the run is recorded.
     #[inline]
     pub(super) fn note(&mut self, node: NodeId, what: What) {
         if let Some(log) = &mut self.log {
@@ -21,39 +21,39 @@ impl<M: Machine> Engine<M> {
         &self.lost
     }
 
-    /// What had happened before the present, as node `node` knows it, if that is tracked.
+    /// The vector clock of a node, if causality is tracked.
     pub(crate) fn clock(&self, node: NodeId) -> Option<&VectorClock> {
         self.past.clocks.as_ref().map(|clocks| &clocks[node.index()])
     }
 
-    /// The messages about which something was decided and that were never sent.
+    /// The numbers of messages that have an intervention but were never sent.
     pub(crate) fn never_sent(&self) -> Vec<u64> {
         self.wire.never_sent()
     }
 
-    /// From now on what happens is written down: messages, reminders, writes, pauses, crashes and restarts by the engine. Whoever
-    /// starts machines and gives them commands writes that down before it does, as a step of that node, since whatever is sent
-    /// comes of the step before it; and besides whatever else it knows.
+    /// Starts the log. The engine logs messages, timers, writes, pauses, crashes and restarts. The driver
+    /// logs starts and commands, each as a step of its node and before it executes it, because every sending
+    /// refers to the step logged before it; it may log more.
     ///
     /// # Panics
-    /// If a message is under way, whose sending was not written down.
+    /// If a message is in flight, whose sending is not in the log.
     pub fn record(&mut self) {
         assert!(self.in_flight().is_empty(), "a record begins before anything is sent");
         (self.log, self.is_watched) = (Some(Log::of::<M::Msg>()), true);
     }
 
-    /// What happened, if it is written down.
+    /// The log, if the run is recorded.
     pub fn log(&mut self) -> Option<&mut Log> {
         self.log.as_mut()
     }
 
-    /// What was recorded and counted, at the end of a run.
+    /// The log and the message counts, at the end of a run.
     #[must_use]
     pub fn into_records(self) -> (Option<Log>, Traffic) {
         (self.log, self.traffic)
     }
 
-    /// What is on its way, in no particular order.
+    /// The messages in flight, in no particular order.
     pub fn in_flight(&self) -> Vec<doorway_core::Letter<'_, M::Msg>> {
         let due = self.agenda.iter().chain(self.kept()).flat_map(|due| match due {
             Due::Letter(letter) | Due::Arrived(letter) => vec![letter.outline()],

@@ -1,4 +1,4 @@
-//! What a step sends, on its way or lost.
+//! Sends the messages of a step or loses them.
 
 use doorway_core::{Kind, Machine, NodeId, Sent, Ticks, To};
 
@@ -8,12 +8,12 @@ use crate::network::Fate;
 use crate::size::measure;
 
 impl<M: Machine> Engine<M> {
-    /// How many lost messages are remembered for a diagnosis.
+    /// The number of lost messages kept for a diagnosis.
     const LOSSES_KEPT: usize = 16;
 
-    /// Sends what takes the same time to everybody and always arrives: all of it is one thing on the agenda.
+    /// Sends all messages of a step as one event: on a network with constant latency and no loss.
     #[inline(never)]
-    pub(super) fn send_plainly(&mut self, from: NodeId, latency: Ticks) {
+    pub(super) fn send_batch(&mut self, from: NodeId, latency: Ticks) {
         let Self { agenda, effects, traffic, spare, log, .. } = self;
         let header = effects.header;
         let sent = log.as_ref().map_or(0, |log| log.len() as u32 + 1);
@@ -38,8 +38,8 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    /// Sends what may take its time, get lost or be looked at, each copy on its own.
-    pub(super) fn send_with_care(&mut self, from: NodeId) {
+    /// Sends each copy on its own, with its own latency, loss and note.
+    pub(super) fn send_each(&mut self, from: NodeId) {
         let mut out = std::mem::take(&mut self.effects.out);
         for Sent { to, msg, rule } in out.drain() {
             let (kind, bytes) = measure(&self.effects.header, &msg);

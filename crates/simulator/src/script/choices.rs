@@ -1,13 +1,14 @@
-//! What could be done next in a script: who may ask, who may leave, which message may arrive.
+//! The possible next actions of a script: requests, releases and deliveries.
 
 use doorway_core::{Explain, NodeId, Phase, kind};
 
-use super::run::Stage;
+use super::run::ScriptRun;
 use super::{Choice, InFlight};
 
-impl<A: Explain> Stage<A> {
-    /// Everything that could be done next, as lines of a script: deliveries in the order of sending, then who may leave and
-    /// who may ask. Of two messages that are alike on one channel each is a choice of its own, where the channels allow it.
+impl<A: Explain> ScriptRun<A> {
+    /// All possible next actions, as lines of a script: deliveries in the order of sending, then releases,
+    /// then requests. Two messages of one kind on one channel are separate choices, where the channels allow
+    /// it.
     pub(super) fn choices(&self) -> Vec<Choice> {
         let engine = &self.simulation.engine;
         let alive = |node: &NodeId| !engine.is_crashed(*node);

@@ -1,4 +1,4 @@
-//! Reading a script.
+//! Parses scripts.
 
 use std::num::NonZeroUsize;
 
@@ -7,10 +7,10 @@ use doorway_core::NodeId;
 use super::{Action, Expectation, Heading, Pick, Script, ScriptError};
 
 impl Script {
-    /// Reads a script.
+    /// Parses a script.
     ///
     /// # Errors
-    /// With the line that cannot be read and what could stand there.
+    /// Names the line that cannot be parsed and what it could be.
     pub fn parse(text: &str) -> Result<Self, ScriptError> {
         let mut script = Script { heading: Heading::default(), actions: Vec::new() };
         for (line, written) in (1..).zip(text.lines()) {
@@ -36,7 +36,7 @@ impl Script {
         Ok(script)
     }
 
-    /// A script has at most one loop, and something happens in it.
+    /// A script has at most one loop, with at least one action in it.
     fn check_loop(&self) -> Result<(), ScriptError> {
         let mut loops = self.actions.iter().enumerate().filter(|(_, (_, action))| *action == Action::Loop);
         let Some((place, &(line, _))) = loops.next() else { return Ok(()) };
@@ -54,7 +54,8 @@ impl Script {
     }
 }
 
-/// A line up to its comment. Where a message is named, a `#` with something right behind it tells which one is meant.
+/// A line up to its comment. In a line that names a message, a `#` directly followed by text is the message's
+/// number.
 fn without_comment(line: &str) -> &str {
     let first = line.split_whitespace().next().unwrap_or_default();
     let mut may_count = ["deliver", "lose", "duplicate"].contains(&first);
@@ -68,7 +69,7 @@ fn without_comment(line: &str) -> &str {
 }
 
 impl Heading {
-    /// Reads a line of the heading; tells whether it was one.
+    /// Reads a line of the heading; returns whether it was one.
     fn read(&mut self, words: &[&str]) -> Result<bool, String> {
         match *words {
             ["algorithm", name] => self.algorithm = Some(name.to_owned()),
@@ -152,7 +153,7 @@ fn pick(words: &[&str]) -> Result<Pick, String> {
     Ok(Pick { from: node(from)?, to: node(to)?, kind, which })
 }
 
-/// Which of several, as `#2`.
+/// Parses a number such as `#2`.
 fn ordinal(word: &str) -> Result<NonZeroUsize, String> {
     let number = word.strip_prefix('#').and_then(|digits| digits.parse().ok());
     number.ok_or_else(|| {
@@ -163,7 +164,7 @@ fn ordinal(word: &str) -> Result<NonZeroUsize, String> {
     })
 }
 
-/// A line as it can be told: short, and without anything that a terminal would obey.
+/// A line for an error message: short, and without terminal escapes.
 fn shown(words: &[&str]) -> String {
     const MOST: usize = 60;
     let line: String = words.join(" ").chars().take(MOST).flat_map(char::escape_debug).collect();
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_cannot_be_read_is_refused_with_its_number() {
+    fn errors_name_their_line() {
         assert_eq!(
             refusal("request 1\n\nrequets 2"),
             "line 3 of the script: `requets 2` is no action: request, release, deliver, lose, duplicate, crash, clock, \
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_may_be_counted_and_a_comment_may_still_follow() {
+    fn a_comment_may_follow_the_number_of_a_message() {
         let picks = |text: &str| {
             let script = Script::parse(text).expect("it can be read");
             let pick = |(_, action): &(usize, Action)| match action {
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_counts_nothing_is_refused() {
+    fn a_wrong_message_number_is_refused() {
         for (word, line) in
             [("#0", "deliver 1->2 REPLY #0"), ("#x", "lose 1->2 #x"), ("#-1", "lose 1->2 #-1")]
         {
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_has_one_loop_and_something_happens_in_it() {
+    fn a_script_has_one_loop_with_an_action() {
         assert_eq!(
             refusal("request 1\nloop\nrelease 1\n\nloop\nrequest 1"),
             "line 5 of the script: the loop began in line 2 already: a script has one `loop`"

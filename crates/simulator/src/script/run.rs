@@ -1,4 +1,4 @@
-//! Running a script.
+//! Runs scripts.
 
 use doorway_core::{Channels, Explain, Factory, LamportClock, NodeId, NodeSet, Phase, Ticks, kind};
 
@@ -8,33 +8,38 @@ use crate::settings::{Load, Settings};
 use crate::simulation::Simulation;
 
 impl Script {
-    /// Runs the script as far as it goes, and tells what could be done next. Of the settings it uses nodes, channels, start,
-    /// seed, invariants, order and trace; load, times and faults are what the script says.
+    /// Runs the script as far as possible, and lists the possible next actions. Of the settings it uses
+    /// nodes, channels, start, seed, invariants, order, trace and limits; the script itself determines load,
+    /// times and faults.
     ///
     /// # Errors
-    /// If there is no such system, or a line names a node that is not there.
+    /// If the system cannot be built, or a line names a node that does not exist.
     pub fn play<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Played, ScriptError> {
-        self.refuse_strangers(settings.nodes)?;
-        let mut stage = self.stage(factory, settings)?;
+        self.refuse_unknown_nodes(settings.nodes)?;
+        let mut run = self.begin(factory, settings)?;
         let trouble = self.actions.iter().find_map(|(line, action)| {
-            let trouble = stage.act(action).err()?;
+            let trouble = run.act(action).err()?;
             Some(trouble.at(*line))
         });
-        let choices = stage.choices();
-        Ok(Played { outcome: stage.finish(), choices, trouble })
+        let choices = run.choices();
+        Ok(Played { outcome: run.finish(), choices, trouble })
     }
 
-    /// Whatever happens before it, a line about a node that is not there can never be played.
-    fn refuse_strangers(&self, n: usize) -> Result<(), ScriptError> {
+    /// A line about a node that does not exist can never be played, so the whole script is refused.
+    fn refuse_unknown_nodes(&self, n: usize) -> Result<(), ScriptError> {
         for (line, action) in &self.actions {
             if let Some(node) = action.nodes().into_iter().find(|node| node.index() >= n) {
-                return Err(stranger(node, n).at(*line));
+                return Err(unknown_node(node, n).at(*line));
             }
         }
         Ok(())
     }
 
-    fn stage<A: Explain>(&self, factory: &Factory<A>, settings: &Settings) -> Result<Stage<A>, ScriptError> {
+    fn begin<A: Explain>(
+        &self,
+        factory: &Factory<A>,
+        settings: &Settings,
+    ) -> Result<ScriptRun<A>, ScriptError> {
         let &Settings { nodes, channels, start, seed, invariants, order, trace, .. } = settings;
         let order = order || self.asks_for_order();
         let (load, entries) = (Load::Isolated, u64::MAX);
@@ -49,11 +54,11 @@ impl Script {
             simulation.engine.track_causality();
         }
         simulation.start();
-        Ok(Stage {
+        Ok(ScriptRun {
             simulation,
             channels: settings.channels,
             entries: Vec::new(),
-            foreseen: Foreseen::default(),
+            expected: Expected::default(),
             repetition: None,
         })
     }
@@ -63,20 +68,20 @@ impl Script {
     }
 }
 
-/// A script on its way.
-pub(super) struct Stage<A: Explain> {
+/// A script in progress.
+pub(super) struct ScriptRun<A: Explain> {
     pub(super) simulation: Simulation<A>,
     channels: Channels,
-    /// Who has entered so far.
+    /// The entries so far.
     entries: Vec<NodeId>,
-    foreseen: Foreseen,
+    expected: Expected,
     /// The loop, once it has begun.
     repetition: Option<Repetition>,
 }
 
-/// Which trouble was expected, and came.
+/// The expected failures that occurred.
 #[derive(Default)]
-struct Foreseen {
+struct Expected {
     deadlock: bool,
     violation: bool,
 }
@@ -96,17 +101,17 @@ impl Trouble {
     }
 }
 
-impl<A: Explain> Stage<A> {
-    /// No script needs more deliveries than this in one `deliver all`.
+impl<A: Explain> ScriptRun<A> {
+    /// The most deliveries of one `deliver all`.
     const MOST_DELIVERIES: usize = 1_000_000;
-    /// So many messages are listed when the one that is wanted is not there.
+    /// The most messages in flight that an error lists.
     const SHOWN: usize = 12;
 
     fn finish(self) -> Outcome {
-        let (Foreseen { deadlock, violation }, repetition) = (self.foreseen, self.repetition);
+        let (Expected { deadlock, violation }, repetition) = (self.expected, self.repetition);
         let mut outcome = self.simulation.finish();
         outcome.unissued = 0;
-        // Where everything has come to rest, the loop goes on with somebody who asks.
+        // A loop that ends at rest is no stall: its next round starts with a request.
         outcome.stall = outcome.stall.filter(|_| deadlock || repetition.is_none());
         outcome.repetition = repetition;
         outcome.as_expected =
@@ -147,7 +152,7 @@ impl<A: Explain> Stage<A> {
             Action::Crash(node) => {
                 self.exists(*node)?;
                 self.simulation.engine.crash(*node);
-                self.simulation.bury(*node);
+                self.simulation.crash_application(*node);
                 self.end_starving(*node);
             }
             Action::Clock(node, count) => self.set_clock(*node, *count)?,
@@ -167,14 +172,14 @@ impl<A: Explain> Stage<A> {
         self.repetition = Some(Repetition { from, starving });
     }
 
-    /// An application tells another one, on a channel that the algorithm knows nothing of; like every message between
-    /// two processes it carries the clock of its sender, where there is one.
+    /// An application tells another, outside the algorithm. Like every message between two processes it
+    /// carries the logical clock of its sender, if there is one.
     fn tell(&mut self, from: NodeId, to: NodeId) -> Result<(), Trouble> {
         for node in [from, to] {
             self.exists(node)?;
             if self.simulation.engine.is_crashed(node) {
                 return Err(Trouble::Impossible(format!(
-                    "node {node} has crashed: nobody tells it anything"
+                    "node {node} has crashed and can neither tell nor be told"
                 )));
             }
         }
@@ -190,7 +195,7 @@ impl<A: Explain> Stage<A> {
         Ok(())
     }
 
-    /// Remembers that this node has entered, if its step let it in.
+    /// Records an entry of this node, if its last step entered.
     fn note_entry(&mut self, node: NodeId) {
         if !self.simulation.engine.effects().notices.is_empty() {
             self.entries.push(node);
@@ -198,7 +203,7 @@ impl<A: Explain> Stage<A> {
         }
     }
 
-    /// This node does not wait all through the loop.
+    /// This node does not wait throughout the loop.
     fn end_starving(&mut self, node: NodeId) {
         if let Some(repetition) = &mut self.repetition {
             repetition.starving.remove(node);
@@ -210,7 +215,7 @@ impl<A: Explain> Stage<A> {
         if node.index() < n {
             return Ok(());
         }
-        Err(stranger(node, n))
+        Err(unknown_node(node, n))
     }
 
     fn demand(&self, node: NodeId, wanted: Phase, to: &str) -> Result<(), Trouble> {
@@ -255,7 +260,7 @@ impl<A: Explain> Stage<A> {
             if self.simulation.engine.held().is_empty() {
                 return Ok(());
             }
-            if self.simulation.mind_limits() {
+            if self.simulation.check_limits() {
                 break;
             }
             self.deliver_at(0);
@@ -263,7 +268,7 @@ impl<A: Explain> Stage<A> {
         Err(Trouble::Impossible("`deliver all` does not come to an end: this system never rests".to_owned()))
     }
 
-    /// The place of the message that is meant, of those in flight.
+    /// The place of the named message among those in flight.
     fn find(&self, pick: &Pick) -> Result<usize, Trouble> {
         self.exists(pick.from)?;
         self.exists(pick.to)?;
@@ -279,7 +284,7 @@ impl<A: Explain> Stage<A> {
             .ok_or_else(|| self.missing(pick, (0..held.len()).filter(is_meant).count()))
     }
 
-    /// That there are fewer messages than the one that is meant.
+    /// The error for a message that is not in flight; `there` messages match.
     fn missing(&self, pick: &Pick, there: usize) -> Trouble {
         let Pick { from, to, kind, which } = pick;
         let wanted = kind.as_deref().unwrap_or("message");
@@ -303,7 +308,7 @@ impl<A: Explain> Stage<A> {
         if listed.is_empty() { "nothing is".to_owned() } else { format!("in flight: {}", listed.join(", ")) }
     }
 
-    /// The message that has to arrive before this one, as the channels are.
+    /// A message that the channels must deliver before this one.
     pub(super) fn first_of(&self, place: usize) -> Option<usize> {
         let engine = &self.simulation.engine;
         let held = engine.held();
@@ -336,7 +341,7 @@ impl<A: Explain> Stage<A> {
     }
 
     fn set_clock(&mut self, node: NodeId, count: u64) -> Result<(), Trouble> {
-        /// Later counts would leave no room to go on counting.
+        /// Larger counts could overflow.
         const LATEST: u64 = 1 << 62;
         self.exists(node)?;
         if count > LATEST {
@@ -379,7 +384,7 @@ impl<A: Explain> Stage<A> {
                 Err(Trouble::Unmet("a violation is expected, but all went well so far".to_owned()))
             }
             Expectation::Violation => {
-                self.foreseen.violation = true;
+                self.expected.violation = true;
                 Ok(())
             }
         }
@@ -395,7 +400,7 @@ impl<A: Explain> Stage<A> {
         let Some(stall) = self.simulation.stall() else {
             let what = match self.simulation.engine.held() {
                 [] => {
-                    "a deadlock is expected, but nobody waits, or somebody inside can still leave".to_owned()
+                    "a deadlock is expected, but no node waits, or a node inside can still leave".to_owned()
                 }
                 _ => format!("a deadlock is expected, but something can still happen; {}", self.in_flight()),
             };
@@ -403,7 +408,7 @@ impl<A: Explain> Stage<A> {
         };
         let waiting: NodeSet = stall.waiting.iter().map(|waiting| waiting.node).collect();
         compare("who waits for ever", &nodes.iter().copied().collect::<NodeSet>(), &waiting)?;
-        self.foreseen.deadlock = true;
+        self.expected.deadlock = true;
         Ok(())
     }
 
@@ -423,7 +428,7 @@ impl<A: Explain> Stage<A> {
     }
 }
 
-fn stranger(node: NodeId, n: usize) -> Trouble {
+fn unknown_node(node: NodeId, n: usize) -> Trouble {
     Trouble::Impossible(format!("there is no node {node}: nodes are 1 to {n}"))
 }
 

@@ -1,4 +1,4 @@
-//! The engine runs any machine: messages, commands, timers and a disk, in one order, the same for ever.
+//! The engine runs any machine: messages, commands, timers and a disk, in one deterministic order.
 
 use doorway_core::{Effects, Machine, NodeId, NodeSet, Ticks};
 use doorway_simulator::{Engine, Latency, Settings};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::typed;
 
-/// A machine that writes before it answers, and answers late.
+/// A machine that writes to disk before it answers, and answers late.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 struct Scribe {
     me: NodeId,
-    /// What happened to it, and when.
+    /// Its events with their times.
     log: Vec<(u64, String)>,
 }
 
@@ -82,7 +82,7 @@ fn log(engine: &Engine<Scribe>, index: usize) -> Vec<(u64, &str)> {
 }
 
 #[test]
-fn commands_messages_writes_and_timers_reach_a_machine_when_they_are_due() {
+fn commands_messages_writes_and_timers_arrive_on_time() {
     let mut engine = scribes(&settings());
     engine.command(NodeId::new(0), 100);
     let mut notices = Vec::new();
@@ -104,7 +104,7 @@ fn commands_messages_writes_and_timers_reach_a_machine_when_they_are_due() {
 }
 
 #[test]
-fn a_crash_ends_the_messages_timers_and_writes_of_a_machine() {
+fn a_crash_ends_messages_timers_and_writes() {
     for (crash, survives) in [("2@10", 1), ("2@12", 2), ("2@50", 3), ("2@114", 3), ("2@115", 4)] {
         let mut settings = settings();
         settings.faults.crashes = vec![typed(crash)];

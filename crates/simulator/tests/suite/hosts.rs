@@ -1,4 +1,4 @@
-//! What machines run on: clocks of their own, pauses, crashes with restarts, disks, and alarms for whoever drives the engine.
+//! Hosts: local clocks, pauses, crashes with restarts, disks, and alarms for the driver.
 
 use doorway_core::{NodeId, Ticks};
 use doorway_simulator::{Engine, Happened, LocalClock};
@@ -12,7 +12,7 @@ fn drifting(drift_ppm: i32) -> LocalClock {
 }
 
 #[test]
-fn a_node_has_true_time_unless_it_has_a_clock_of_its_own() {
+fn a_node_without_its_own_clock_has_true_time() {
     let mut engine = probes(|_| {});
     engine.set_clock(B, LocalClock { offset: Ticks(1_000), ..drifting(500_000) });
     assert_eq!([A, B].map(|node| engine.local_time(node, Ticks(10))), [Ticks(10), Ticks(1_015)]);
@@ -23,8 +23,9 @@ fn a_node_has_true_time_unless_it_has_a_clock_of_its_own() {
 }
 
 #[test]
-fn a_reminder_is_due_when_the_nodes_clock_has_advanced_by_its_span_and_not_before() {
-    // A span of 100 by clocks that are a tenth too fast, right, and a tenth too slow: 100/1.1 and 100/0.9, rounded up.
+fn a_timer_runs_by_the_nodes_own_clock() {
+    // A duration of 100 by clocks that are a tenth fast, correct, and a tenth slow: 100/1.1 and 100/0.9,
+    // rounded up.
     for (drift_ppm, due, shown) in [(100_000, 91, 100), (0, 100, 100), (-100_000, 112, 100)] {
         let mut engine = probes(|_| {});
         engine.set_clock(A, drifting(drift_ppm));
@@ -37,7 +38,7 @@ fn a_reminder_is_due_when_the_nodes_clock_has_advanced_by_its_span_and_not_befor
 }
 
 #[test]
-fn a_change_of_rate_moves_the_reminders_that_wait() {
+fn a_change_of_rate_moves_pending_timers() {
     for (drift_ppm, due) in [(1_000_000, 750), (-500_000, 1_500), (0, 1_000)] {
         let mut engine = probes(|_| {});
         engine.command(A, vec![Do::Remind(1_000, 1)]);
@@ -53,7 +54,7 @@ fn a_change_of_rate_moves_the_reminders_that_wait() {
 }
 
 #[test]
-fn a_clock_that_is_set_anew_does_not_change_how_long_a_reminder_still_takes() {
+fn setting_a_clock_keeps_the_remaining_time_of_timers() {
     let mut engine = probes(|_| {});
     engine.command(A, vec![Do::Remind(100, 1)]);
     run_to(&mut engine, 40);
@@ -65,7 +66,7 @@ fn a_clock_that_is_set_anew_does_not_change_how_long_a_reminder_still_takes() {
 }
 
 #[test]
-fn a_clock_that_stops_in_pause_puts_reminders_off_and_a_right_one_does_not() {
+fn only_a_clock_that_stops_in_pause_delays_timers() {
     for (stops_in_pause, expected) in
         [(false, [(60, "timer 1"), (100, "timer 2")]), (true, [(20, "timer 1"), (100, "timer 2")])]
     {
@@ -85,7 +86,7 @@ fn a_clock_that_stops_in_pause_puts_reminders_off_and_a_right_one_does_not() {
 }
 
 #[test]
-fn what_comes_for_a_paused_node_waits_and_happens_in_its_order_when_it_goes_on() {
+fn events_of_a_paused_node_wait_and_keep_their_order() {
     let mut engine = probes(|_| {});
     engine.command(B, vec![Do::Remind(12, 2), Do::Remind(30, 5)]);
     engine.command(A, vec![Do::Send(1, 1)]);
@@ -94,13 +95,13 @@ fn what_comes_for_a_paused_node_waits_and_happens_in_its_order_when_it_goes_on()
     engine.pause(B);
     assert!(engine.is_paused(B) && !engine.is_paused(A));
     run_to(&mut engine, 10);
-    // At 20 the node goes on while something is due for it at that very tick.
+    // The node resumes at 20, when another event is due for it at the same tick.
     engine.put_alarm(Ticks(20), 0);
     engine.command(A, vec![Do::Send(1, 4)]);
     while engine.take_alarm().is_none() {
-        assert_ne!(engine.advance(), Some(B), "who is paused makes no step");
+        assert_ne!(engine.advance(), Some(B), "a paused node takes no step");
     }
-    assert_eq!(engine.in_flight().len(), 2, "what waits is on its way, too");
+    assert_eq!(engine.in_flight().len(), 2, "waiting messages are in flight, too");
     engine.resume(B);
     run_to(&mut engine, 40);
     let expected = [(20, "1 from 1"), (20, "timer 2"), (20, "written 3"), (20, "4 from 1"), (30, "timer 5")];
@@ -108,7 +109,7 @@ fn what_comes_for_a_paused_node_waits_and_happens_in_its_order_when_it_goes_on()
 }
 
 #[test]
-fn what_waited_comes_before_the_rest_of_what_one_step_has_sent() {
+fn waiting_messages_come_before_the_rest_of_a_batch() {
     let mut engine = probes(|_| {});
     engine.command(A, vec![Do::SendBoth(1), Do::SendBoth(2)]);
     engine.pause(C);
@@ -120,15 +121,15 @@ fn what_waited_comes_before_the_rest_of_what_one_step_has_sent() {
 }
 
 #[test]
-#[should_panic(expected = "node 2 is paused and hears no command")]
-fn a_paused_node_hears_no_command() {
+#[should_panic(expected = "node 2 is paused and takes no command")]
+fn a_paused_node_takes_no_command() {
     let mut engine = probes(|_| {});
     engine.pause(B);
     engine.command(B, Vec::new());
 }
 
 #[test]
-fn a_message_that_has_arrived_in_a_pause_is_not_lost_by_a_cut_but_by_a_crash() {
+fn a_message_that_arrived_in_a_pause_survives_a_cut_but_no_crash() {
     let outcome = |then: fn(&mut Engine<Probe>)| {
         let mut engine = probes(|_| {});
         engine.pause(B);
@@ -144,7 +145,7 @@ fn a_message_that_has_arrived_in_a_pause_is_not_lost_by_a_cut_but_by_a_crash() {
 }
 
 #[test]
-fn nothing_from_before_a_crash_reaches_the_new_incarnation_but_messages_that_arrive_after_its_start() {
+fn a_restarted_node_keeps_no_timers_or_writes() {
     let mut engine = probes(|_| {});
     engine.command(B, vec![Do::Remind(30, 1), Do::Write(2)]);
     engine.command(A, vec![Do::Send(1, 3)]);
@@ -159,11 +160,11 @@ fn nothing_from_before_a_crash_reaches_the_new_incarnation_but_messages_that_arr
     assert_eq!((seen(&engine, B), engine.traffic().lost), (expected.to_vec(), 1));
     engine.crash(B);
     engine.restart(B, Probe::new(Vec::new));
-    assert_eq!(seen(&engine, B), [(100, "start")], "a node can crash as often as it likes");
+    assert_eq!(seen(&engine, B), [(100, "start")], "a node can crash again");
 }
 
 #[test]
-fn a_crash_ends_a_pause_and_a_stopped_clock_goes_on() {
+fn a_crash_ends_a_pause_and_restarts_a_stopped_clock() {
     let mut engine = probes(|_| {});
     engine.set_clock(B, LocalClock { stops_in_pause: true, ..LocalClock::default() });
     engine.pause(B);
@@ -176,12 +177,12 @@ fn a_crash_ends_a_pause_and_a_stopped_clock_goes_on() {
 
 #[test]
 #[should_panic(expected = "node 1 has not crashed and cannot be restarted")]
-fn who_lives_cannot_be_restarted() {
+fn a_live_node_cannot_be_restarted() {
     probes(|_| {}).restart(A, Probe::new(Vec::new));
 }
 
 #[test]
-fn what_has_not_reached_the_disk_is_known_in_its_order_until_a_crash() {
+fn pending_writes_are_known_in_order_until_a_crash() {
     let mut engine = probes(|_| {});
     let unsynced = |engine: &Engine<Probe>, node| engine.unsynced(node).copied().collect::<Vec<u32>>();
     engine.command(A, vec![Do::Write(3), Do::Write(1)]);
@@ -192,7 +193,7 @@ fn what_has_not_reached_the_disk_is_known_in_its_order_until_a_crash() {
     while engine.next_time().is_some_and(|due| due < Ticks(6)) {
         engine.advance();
         written.extend(engine.take_written());
-        assert_eq!(engine.take_written(), None, "what is taken is gone");
+        assert_eq!(engine.take_written(), None, "it was taken before");
     }
     assert_eq!((written, unsynced(&engine, A)), (vec![(A, 3), (A, 1)], vec![2]));
     engine.crash(A);
@@ -202,7 +203,7 @@ fn what_has_not_reached_the_disk_is_known_in_its_order_until_a_crash() {
 }
 
 #[test]
-fn each_disk_has_its_latency_and_a_quicker_write_does_not_overtake_a_slower_one() {
+fn each_disk_has_its_latency_and_writes_do_not_overtake() {
     let mut engine = probes(|_| {});
     engine.set_disk_latency(A, Ticks(50));
     engine.command(A, vec![Do::Write(1)]);
@@ -232,7 +233,7 @@ fn alarms_come_in_the_order_of_the_agenda() {
 }
 
 #[test]
-fn a_planned_crash_comes_before_what_is_due_with_it_and_the_node_can_be_restarted() {
+fn a_planned_crash_comes_first_in_its_tick() {
     let mut engine = probes(|settings| settings.faults.crashes = vec![typed("2@10")]);
     engine.command(A, vec![Do::Send(1, 1)]);
     assert_eq!(engine.advance_until(Ticks(10)), Happened::Nothing);
@@ -243,7 +244,7 @@ fn a_planned_crash_comes_before_what_is_due_with_it_and_the_node_can_be_restarte
 }
 
 #[test]
-fn a_record_tells_of_reminders_writes_pauses_and_restarts_and_whoever_drives_adds_the_rest() {
+fn the_log_has_timers_writes_pauses_and_restarts() {
     let mut engine = probes(|_| {});
     engine.record();
     let step = |engine: &mut Engine<Probe>, node: NodeId, what: What, command: Vec<Do>| {
@@ -280,12 +281,12 @@ fn a_record_tells_of_reminders_writes_pauses_and_restarts_and_whoever_drives_add
         "13 node 1 receives Number from node 2",
     ];
     assert_eq!((told, traffic.messages), (expected.map(str::to_owned).to_vec(), 2));
-    assert_eq!((events[4].cause, events[8].cause), (Some(4), Some(3)), "a sending comes of its reminder");
+    assert_eq!((events[4].cause, events[8].cause), (Some(4), Some(3)), "the timer caused the sending");
 }
 
 #[test]
 #[should_panic(expected = "a record begins before anything is sent")]
-fn a_record_cannot_begin_in_the_middle() {
+fn a_log_cannot_start_with_messages_in_flight() {
     let mut engine = probes(|_| {});
     engine.command(A, vec![Do::Send(1, 1)]);
     engine.record();

@@ -1,4 +1,4 @@
-//! A network that is changed during a run: cuts, losses, copies and latencies.
+//! Changes of the network during a run: cuts, loss, duplication and latency.
 
 use doorway_core::Channels;
 use doorway_simulator::{Engine, Latency, Probability, Span};
@@ -11,7 +11,7 @@ fn certain() -> Probability {
 }
 
 #[test]
-fn a_cut_loses_what_is_sent_or_would_arrive_while_it_lasts_and_only_in_its_direction() {
+fn a_cut_loses_messages_in_its_direction_while_it_lasts() {
     let mut engine = probes(|_| {});
     let send_at = |engine: &mut Engine<Probe>, times: &[u64]| {
         for &time in times {
@@ -20,7 +20,7 @@ fn a_cut_loses_what_is_sent_or_would_arrive_while_it_lasts_and_only_in_its_direc
             engine.command(B, vec![Do::Send(0, time as u32)]);
         }
     };
-    // Each is ten ticks under way, and the cut lasts from 12 to 22.
+    // Each message takes ten ticks, and the cut lasts from 12 to 22.
     send_at(&mut engine, &[0, 5, 10]);
     run_to(&mut engine, 12);
     engine.network_mut().cut(A, B);
@@ -47,7 +47,7 @@ fn all_links_are_healed_at_once() {
 }
 
 #[test]
-fn losses_and_copies_begin_and_end_when_they_are_told_to() {
+fn loss_and_duplication_can_be_switched_on_and_off() {
     let mut engine = probes(|_| {});
     let none = Probability::default();
     for (time, loss, duplication) in [(0, certain(), none), (20, none, certain()), (40, none, none)] {
@@ -62,7 +62,7 @@ fn losses_and_copies_begin_and_end_when_they_are_told_to() {
 }
 
 #[test]
-fn a_quicker_network_lets_messages_overtake_only_where_channels_may() {
+fn a_faster_network_reorders_only_unordered_channels() {
     let arrivals = |channels| {
         let mut engine = probes(|settings| settings.channels = channels);
         engine.command(A, vec![Do::Send(1, 1), Do::Send(2, 1)]);
@@ -88,7 +88,7 @@ fn a_quicker_network_lets_messages_overtake_only_where_channels_may() {
     assert_eq!(arrivals(Channels::Causal), in_order);
 }
 
-/// Everything that can be done to a network, drawn from one seed.
+/// Applies random changes of every kind to a network.
 fn stormy(seed: u64) -> Engine<Probe> {
     let mut engine = probes(|settings| {
         settings.seed = seed;
@@ -114,7 +114,7 @@ fn stormy(seed: u64) -> Engine<Probe> {
 }
 
 #[test]
-fn a_changed_network_is_a_seed_too() {
+fn a_changing_network_is_deterministic() {
     let [one, again, other] = [1, 1, 2].map(stormy);
     let counts =
         |engine: &Engine<Probe>| (seen(engine, B).len(), seen(engine, C).len(), engine.traffic().lost);

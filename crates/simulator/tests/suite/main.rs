@@ -1,5 +1,5 @@
-//! The engine with machines of the tests' own: what happens when, on which host, over which link. What every algorithm does in it
-//! is tested beside the catalog.
+//! Tests the engine with test machines: timing, hosts and links. The catalog's tests run every algorithm in
+//! it.
 
 mod engine;
 mod hosts;
@@ -7,7 +7,7 @@ mod links;
 mod probe;
 mod sections;
 
-/// What people type, read.
+/// Parses a word.
 fn typed<T: std::str::FromStr<Err: std::fmt::Debug>>(word: &str) -> T {
-    word.parse().expect("what people type")
+    word.parse().expect("a valid word")
 }

@@ -1,33 +1,33 @@
-//! A machine that does as it is told and writes down what happens to it: the engine's instrument.
+//! A test machine that executes commands and records its events.
 
 use doorway_core::{Effects, Machine, NodeId, NodeSet, Ticks};
 use doorway_simulator::{Engine, Settings};
 use serde::{Deserialize, Serialize};
 
-/// What was seen: when, by the node's own clock, and what.
+/// Recorded events with their local times.
 pub type Seen = Vec<(u64, String)>;
 
-/// Neither data nor printable, as the largest machines are.
+/// Neither data nor printable, like the largest machines.
 pub struct Probe {
     pub seen: Seen,
-    /// What it does when it comes to life.
+    /// What it does on start.
     birth: Box<dyn Fn() -> Vec<Do> + Send>,
 }
 
-/// What a probe can be told to do, all of it in one step.
+/// The commands of a probe, all executed in one step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum Do {
     /// Sends a number to a node.
     Send(usize, u32),
     /// Sends a number to the nodes 1 and 2.
     SendBoth(u32),
-    /// Has itself reminded after a span.
+    /// Sets a timer.
     Remind(u64, u32),
     /// Writes a number.
     Write(u32),
 }
 
-/// What probes send.
+/// The messages of probes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Number(pub u32);
 
@@ -85,7 +85,7 @@ impl Machine for Probe {
 
     fn on_timer(&mut self, now: Ticks, number: u32, effects: &mut Effects<Self>) {
         self.see(now, format!("timer {number}"));
-        // Reminders of a hundred and more make it speak.
+        // Timers of a hundred and more send a message.
         if number >= 100 {
             effects.out.send(NodeId::new(0), Number(number));
         }
@@ -100,7 +100,7 @@ pub const A: NodeId = NodeId::new(0);
 pub const B: NodeId = NodeId::new(1);
 pub const C: NodeId = NodeId::new(2);
 
-/// Three probes that were brought to life; a message takes 10 ticks and a write 4, if the settings do not say otherwise.
+/// Three started probes; a message takes 10 ticks and a write 4, unless the settings differ.
 pub fn probes(change: impl Fn(&mut Settings)) -> Engine<Probe> {
     let mut settings = Settings { nodes: 3, disk_latency: Ticks(4), ..Settings::default() };
     change(&mut settings);
@@ -113,7 +113,7 @@ pub fn probes(change: impl Fn(&mut Settings)) -> Engine<Probe> {
     engine
 }
 
-/// Lets everything happen that is due at this time or before, and comes to this time.
+/// Processes all events up to this time and advances to it.
 pub fn run_to(engine: &mut Engine<Probe>, time: u64) {
     while engine.next_time().is_some_and(|due| due <= Ticks(time)) {
         engine.advance();

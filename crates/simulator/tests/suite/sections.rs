@@ -1,4 +1,5 @@
-//! Several named sections in one process: participants, one clock, and why all must take them in one order.
+//! Several named sections in one process: participants, one clock, and why all must acquire them in one
+//! order.
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ fn section(name: &str) -> SectionName {
     SectionName::new(name).expect("a good name")
 }
 
-/// Sections `a` and `b` of the same participants; no other name means anything.
+/// Sections `a` and `b` of the same participants; no other section exists.
 fn register(participants: &[u32]) -> Register<RicartAgrawala> {
     let factory = Factory::simple(RicartAgrawala::new);
     let charter = Arc::new(Charter::new(&set(participants), &factory).expect("at least one"));
@@ -40,7 +41,7 @@ fn request(counter: u64, node: u32) -> Msg {
 }
 
 #[test]
-fn participants_are_renumbered_for_the_algorithm_and_found_again_by_their_processes() {
+fn participants_are_renumbered_for_the_algorithm() {
     let mut five = Process::new(process(5), register(&[3, 5, 9]));
     let mut out: Out<Answer> = Out::default();
     assert_eq!(five.request(&section("a"), &mut out), None);
@@ -55,7 +56,7 @@ fn participants_are_renumbered_for_the_algorithm_and_found_again_by_their_proces
 }
 
 #[test]
-fn a_request_for_a_section_that_was_never_opened_is_answered_at_once() {
+fn a_request_for_an_unopened_section_is_answered_at_once() {
     let mut one = Process::new(process(1), register(&[1, 2]));
     let mut out = Out::default();
     let named = Named { section: section("b"), fence: Fence(0), msg: request(41, 2) };
@@ -90,7 +91,7 @@ fn all_sections_of_a_process_share_one_clock() {
 }
 
 #[test]
-fn what_no_participant_sends_is_reported_and_changes_nothing() {
+fn a_message_from_outside_is_reported_and_changes_nothing() {
     let mut one = Process::new(process(1), register(&[1, 2]));
     let before = one.clone();
     for (name, from) in [("a", 3), ("c", 2)] {
@@ -110,7 +111,7 @@ fn what_no_participant_sends_is_reported_and_changes_nothing() {
     assert_eq!(out.breach(), Some("a section in which this process takes no part"));
 }
 
-/// Each process takes its sections in the order of its list, leaves them when it has both, and is done.
+/// Each process acquires its sections in the order of its list and releases them when it holds both.
 fn done_when_taken_in(orders: [[&str; 2]; 2]) -> [bool; 2] {
     let machines = [1, 2].map(|number| Process::new(process(number), register(&[1, 2])));
     let mut engine = Engine::new(machines.into(), &Settings { nodes: 2, ..Settings::default() });
@@ -133,7 +134,7 @@ fn done_when_taken_in(orders: [[&str; 2]; 2]) -> [bool; 2] {
 }
 
 #[test]
-fn sections_taken_in_one_order_never_deadlock_and_in_opposite_orders_they_do() {
+fn only_a_common_order_of_acquisition_avoids_deadlock() {
     assert_eq!(done_when_taken_in([["a", "b"], ["a", "b"]]), [true, true]);
     assert_eq!(done_when_taken_in([["a", "b"], ["b", "a"]]), [false, false]);
 }

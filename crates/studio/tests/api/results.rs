@@ -1,6 +1,6 @@
 //! What each resource answers, with exact numbers.
 
-use doorway_trace::draw::Look;
+use doorway_picture::Look;
 use serde_json::{Value, json};
 
 use crate::client::in_studio;

@@ -13,7 +13,7 @@ use crate::{AccessKind, Event, Header, What};
 /// How many events of each node are known; nodes of which nothing is known are left out.
 pub(super) type Clock = BTreeMap<NodeId, u64>;
 
-/// The clocks of all nodes, and of what is under way between them.
+/// The clocks of all nodes, and of the messages in flight.
 pub(super) struct Clocks {
     nodes: BTreeMap<NodeId, Clock>,
     /// What each sending knew, by its event.
@@ -31,9 +31,9 @@ pub(super) struct Clocks {
 }
 
 impl Clocks {
-    /// So many numbers are kept for what is under way: about a hundred megabytes.
+    /// The most numbers kept for messages in flight: about a hundred megabytes.
     const MOST_KEPT: usize = 2_000_000;
-    /// So many messages that have arrived are remembered.
+    /// The most arrived messages that are remembered.
     const MOST_ARRIVED: usize = 20_000;
 
     pub(super) fn new(header: &Header) -> Self {
@@ -51,7 +51,7 @@ impl Clocks {
     /// The clock of an event, which comes after all that were told before.
     ///
     /// # Errors
-    /// If more is under way than can be kept, or a message arrives that nobody remembers.
+    /// If more is in flight than can be kept, or the send of a message that arrives is no longer remembered.
     pub(super) fn tell(&mut self, event: &Event) -> Result<&Clock, String> {
         self.first.get_or_insert(event.id);
         self.hear(event)?;
@@ -70,7 +70,7 @@ impl Clocks {
                 };
                 let id = event.id;
                 let forgotten =
-                    || format!("event {id} delivers what event {cause} sent, which nobody remembers");
+                    || format!("event {id} delivers what event {cause} sent, which is no longer remembered");
                 self.arrived.push_back(cause);
                 Some(self.sent.get(&cause).ok_or_else(forgotten)?)
             }
@@ -89,7 +89,7 @@ impl Clocks {
         Ok(())
     }
 
-    /// Keeps the clock of an event from which others will learn, and forgets what nobody will learn from.
+    /// Keeps the clock of an event that later events refer to, and forgets the others.
     fn leave_behind(&mut self, event: &Event) -> Result<(), String> {
         let clock = || self.nodes[&event.node].clone();
         match &event.what {

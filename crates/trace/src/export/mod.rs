@@ -1,6 +1,6 @@
 //! Traces in the forms that other tools read.
 //!
-//! Every form is written event by event, with no more in memory than the nodes and what is under way between them, so that a
+//! Every form is written event by event, with no more in memory than the nodes and the messages in flight, so that a
 //! file of any length can be converted.
 //!
 //! ```

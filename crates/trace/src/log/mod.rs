@@ -1,8 +1,8 @@
 //! A run in memory: a few bytes an event, and the bytes of each message once.
 //!
-//! An [`Event`] tells everything, so that it can be read alone; most of it the events before it have told already. What a node
-//! sends and how it gets in comes of the step that it is making; a delivery happens where the message was sent to, and brings
-//! what was sent; time seldom moves. So the log is a sequence of words of four bytes each that tell only what is new:
+//! An [`Event`] is complete, so that it can be read alone; but most of it follows from the events before it. A send or an
+//! entry belongs to the step that its node is making; a delivery happens at the receiver of the send, and brings what was
+//! sent; time seldom moves. So the log is a sequence of words of four bytes each that tell only what is new:
 //! most events are one word, and none that a run can have many of takes more than six. What does not fit is kept whole: moved
 //! clocks, violations, where a loop begins. A reader goes from the beginning to the end and puts the events together again.
 
@@ -21,8 +21,8 @@ use crate::{Event, What};
 
 /// The events of one run, written down in the order in which they happened.
 ///
-/// A start, a request, a release, a delivery, a reminder and a write that is done are steps of a node. What is sent and who enters after that comes of this step,
-/// until the next one.
+/// A start, a request, a release, a delivery, a reminder and a write that is done are steps of a node. Sends and entries
+/// that follow belong to this step, until the next one.
 ///
 /// ```
 /// use doorway_core::{NodeId, Ticks};

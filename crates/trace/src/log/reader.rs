@@ -7,7 +7,7 @@ use super::word::{self, Alone, ESCAPE, Tag};
 use super::{Log, Names, is_step, named};
 use crate::{Event, What};
 
-/// The events of a [`Log`] in order. It remembers of each message who sent it to whom: about ten bytes an event.
+/// The events of a [`Log`] in order. It remembers sender and receiver of each message: about ten bytes an event.
 pub struct Reader<'a> {
     log: &'a Log,
     /// The next word.

@@ -1,11 +1,11 @@
 //! Maekawa's algorithm without its remedies (B0).
 //!
 //! Each node asks its quorum, each member gives its vote to one request at a time, and that is all: no FAILED, INQUIRE and
-//! RELINQUISH. It is safe, since any two quorums have a member in common. But votes can be given so that everybody lacks
-//! one that somebody else who waits has, and nobody gives one back.
+//! RELINQUISH. It is safe, since any two quorums have a member in common. But votes can be given so that every node lacks
+//! one that another waiting node has, and no node gives one back.
 //!
 //! Three nodes, each with its own and the next one's vote, and six steps suffice: all ask and vote for themselves, then the
-//! three REQUESTs arrive, each at somebody who has voted. On thirteen nodes the scripts that ship with Doorway show it.
+//! three REQUESTs arrive, each at a node that has voted. On thirteen nodes the scripts that ship with Doorway show it.
 
 use doorway_core::{About, Entry, Specimen};
 

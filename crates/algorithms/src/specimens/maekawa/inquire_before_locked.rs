@@ -2,7 +2,7 @@
 //!
 //! A member asks for its vote back, and its INQUIRE arrives before the LOCKED that it is about. A node that has failed
 //! elsewhere answers with RELINQUISH, although it has nothing to give back yet. Then the LOCKED arrives and is taken for a
-//! vote; but the member has given it to somebody else since.
+//! vote; but the member has given it to another node since.
 //!
 //! Three nodes on a grid, where 1 asks all and the others ask 1, channels of any order and 16 steps suffice. 3 asks while
 //! 1 has its vote, and so it fails at itself. 1 leaves and gives its own vote to 3, then hears of the request of 2, which is

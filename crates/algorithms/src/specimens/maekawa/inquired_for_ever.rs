@@ -2,7 +2,7 @@
 //!
 //! An INQUIRE is sent once, however many older requests arrive while the vote is given to the same request. With the next
 //! grant that begins anew. Here the mark that the vote was asked back is never wiped out, so the next time that an older
-//! request arrives nobody is asked for the vote.
+//! request arrives, the vote is not asked back.
 //!
 //! Three nodes, each with its own and the next one's vote, fifo channels and 17 steps suffice. The arbiter of 3 inquires
 //! for the older request of 2, but 3 enters. When 3 and 2 have been inside and asked again, each node has its own vote and

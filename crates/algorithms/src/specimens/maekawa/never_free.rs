@@ -1,4 +1,4 @@
-//! Maekawa's algorithm in which a RELEASE does not free a vote for which nobody waits (E7).
+//! Maekawa's algorithm in which a RELEASE does not free a vote when the queue is empty (E7).
 //!
 //! A RELEASE makes the member give its vote to the oldest request in its queue. If the queue is empty it should be free.
 //! Here it goes on believing that its vote is given away, and the next request waits for a RELEASE that has already come.

@@ -4,7 +4,7 @@
 //! give votes back. That the order is by age is what keeps nodes from starving, since a request that waits becomes the
 //! oldest in the end. Ordered by node first, a request of node 3 stays behind all that 1 and 2 will ever make.
 //!
-//! Three nodes, each with its own and the next one's vote, suffice. 1 and 2 take turns, and whoever is not inside has
+//! Three nodes, each with its own and the next one's vote, suffice. 1 and 2 take turns, and the one that is not inside has
 //! asked again before the other leaves. 3 needs its own vote and that of 1. Now it has the one and now the other, but
 //! whenever it has one it has FAILED to get the other, which 1 or 2 has; and so it gives it back when they ask. Each round
 //! of two entries passes 3 over twice, for ever.

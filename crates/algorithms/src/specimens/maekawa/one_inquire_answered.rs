@@ -4,7 +4,7 @@
 //! Here there is room for one, or one answer is thought to be enough; the other members wait for a vote that its owner
 //! could give back and does not.
 //!
-//! Three nodes that ask everybody, fifo channels and ten steps suffice, with a request each by 1 and 2. 2 has its own vote
+//! Three nodes that ask all nodes, fifo channels and ten steps suffice, with a request each by 1 and 2. 2 has its own vote
 //! and that of 3, both of which are wanted back for 1, which is older. 1 tells 2 that it has failed. 2 gives its own vote
 //! back and keeps that of 3, for which 1 waits, while 2 waits for that of 1.
 

@@ -1,6 +1,6 @@
 //! Sanders' algorithm without Maekawa's remedies (E17a).
 //!
-//! The theorem on structures is about safety. That nobody waits for ever rests on INQUIRE, FAILED and RELINQUISH, also
+//! The theorem on structures is about safety. Freedom from deadlock rests on INQUIRE, FAILED and RELINQUISH, also
 //! where the structure is Lamport's or Ricart and Agrawala's, whose own algorithms know no deadlock: there a node defers by
 //! the age of requests, here a vote that was given is given.
 //!

@@ -1,14 +1,16 @@
 //! Sanders' algorithm in a structure that breaks the theorem's conditions (E17d).
 //!
-//! The algorithm is the correct one, which refuses such structures; here nobody looks. Two nodes exclude each other if
+//! The algorithm is the correct one, which refuses such structures; here they are not checked. Two nodes exclude each other if
 //! their I meet and lie in their R, or if each keeps its own vote and asks the other. If only one of the two asks the
 //! other (the structure one-sided), the other enters on its own vote and has no idea that it should wait. If a node
-//! informs those that it did not ask (the structure unasked), the I meet but nobody has given a vote to be freed.
+//! informs those that it did not ask (the structure unasked), the I meet but no node has given a vote to be freed.
 //!
 //! Two nodes suffice. One-sided, four steps: 1 asks 2, which says yes without keeping its vote; 2 asks itself and enters;
 //! the yes reaches 1, and it enters as well. Unasked, two steps: each asks itself alone and enters.
 
-use doorway_core::*;
+use doorway_core::{
+    About, Choice, Entry, Factory, Members, NodeSet, Parameter, PerNode, Plan, Refusal, Specimen,
+};
 use serde::Serialize;
 
 use crate::message::sanders::{self, Sanders, Structure};
@@ -23,7 +25,7 @@ impl Fault for Unchecked {
     type Of = Sanders;
 }
 
-/// The structures that nobody checks.
+/// The unchecked structures.
 const STRUCTURE: Parameter = Parameter {
     name: "structure",
     default: "one-sided",

@@ -1,8 +1,8 @@
 //! The bakery in which the largest number is remembered by its position (E25).
 //!
 //! While it looks for the largest number a process remembers where it is, and reads it there again when it takes its
-//! own. By then whoever had it may have left, and what is taken is smaller than a number that was seen and is still
-//! out.
+//! own. By then the process that had it may have left, and the number taken is smaller than one that was seen and is
+//! still out.
 //!
 //! Two processes are safe. With three, 31 steps suffice. 2 and 3 choose together and both take 1; 2 enters, and 3 has
 //! seen that 1 does not choose. Now 1 chooses and finds 1, first at 2. 2 leaves, 1 reads 0 there, and 3 reads that 1
@@ -10,7 +10,7 @@
 //! lost in 27 steps already.
 
 use doorway_core::shared::{AboutProgram, Memory, Program, ProgramEntry, Progress, Team};
-use doorway_core::*;
+use doorway_core::{Field, NodeId, Specimen};
 use serde::Serialize;
 
 use crate::shared::bakery::{ABOUT, Bakery, registers};

@@ -2,7 +2,7 @@
 //!
 //! Between the two reads the ticket can change: the number is an old one's, the colour a new one's. So the number
 //! counts for a colour that it does not have, and the next ticket of that colour is too large. Exclusion is safe, but
-//! the numbers can grow for ever, since whoever comes with the new colour takes over the numbers of the old one.
+//! the numbers can grow for ever, since a newcomer of the new colour takes over the numbers of the old one.
 //!
 //! Two processes and 26 steps suffice for a 3. 1 is inside with a black 1 and turns the sign to white. 2 reads that
 //! number; 1 leaves, comes again and takes the colour white; 2 reads that colour and takes a white 2, and 1 a white 3.

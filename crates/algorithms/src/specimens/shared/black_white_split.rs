@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use doorway_core::shared::{Cell, Invariant, Memory, Program, Progress, Register, Snapshot, Team, Values};
-use doorway_core::*;
+use doorway_core::{Field, Members};
 use serde::Serialize;
 
 use crate::shared::black_white_bakery::BlackWhiteBakery;

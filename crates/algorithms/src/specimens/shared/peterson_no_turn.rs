@@ -1,13 +1,13 @@
 //! Peterson's algorithm without the turn: bounded waiting that does not help (C56).
 //!
-//! Who wants in raises its flag and waits while the other's is up. Nobody is overtaken: who has raised its flag is never
-//! passed by one that comes later, so waiting is 0-bounded, and exclusion holds. But if both raise their flags
-//! before either looks, both wait for ever: that one is not overtaken does not mean that anybody enters.
+//! A process that wants in raises its flag and waits while the other's is up. A process that has raised its flag is
+//! never overtaken by one that comes later, so waiting is 0-bounded, and exclusion holds. But if both raise their flags
+//! before either looks, both wait for ever: bounded bypass does not imply progress.
 //!
 //! Two steps suffice: 1 raises its flag, 2 raises its own; from then on each reads the other's flag again and again.
 
 use doorway_core::shared::{AboutProgram, Fairness, Memory, Program, ProgramEntry, Progress};
-use doorway_core::*;
+use doorway_core::{Field, NodeId, Specimen};
 use serde::Serialize;
 
 use crate::shared::lines::Then::{Again, Doorway, Enter, Exit, Next};
@@ -66,7 +66,7 @@ pub fn entry() -> ProgramEntry<NoTurn> {
             specimen: Some(Specimen {
                 id: "C56",
                 of: "peterson",
-                wrong: "nobody gives way: a process waits while the other's flag is up, whoever came first",
+                wrong: "neither gives way: a process waits while the other's flag is up, even if it came first",
                 verdict: "deadlock, although waiting is bounded",
             }),
         },

@@ -7,7 +7,7 @@
 //! then 1 takes 1, finds (1, 2) behind (1, 1), and enters as well.
 
 use doorway_core::shared::{AboutProgram, Memory, Program, ProgramEntry, Progress, Team};
-use doorway_core::*;
+use doorway_core::{Field, Specimen};
 use serde::Serialize;
 
 use crate::shared::simple_bakery::{ABOUT, SimpleBakery, number, registers};

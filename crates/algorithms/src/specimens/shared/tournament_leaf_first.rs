@@ -1,13 +1,13 @@
 //! The tournament in which a process gives its nodes back leaf first (E26).
 //!
-//! Who has given back its leaf and not yet the root lets its neighbour come up to the root on the same side. The
-//! neighbour raises the flag of that side, which is still up, and then the one that leaves takes it down.
+//! A process that has given back its leaf and not yet the root lets its neighbour come up to the root on the same side.
+//! The neighbour raises the flag of that side, which is still up, and then the process that leaves takes it down.
 //!
 //! Three processes and 20 steps suffice: 1 enters and gives back its leaf; 2 comes up and raises the flag at the root;
-//! 1 takes it down. 2 enters, as nobody is on the other side, and so does 3 from there, as it sees no flag.
+//! 1 takes it down. 2 enters, as the other side is empty, and so does 3 from there, as it sees no flag.
 
 use doorway_core::shared::{AboutProgram, Memory, Program, ProgramEntry, Progress};
-use doorway_core::*;
+use doorway_core::{Field, Specimen};
 use serde::Serialize;
 
 use crate::shared::tournament::{ABOUT, Tournament, team};

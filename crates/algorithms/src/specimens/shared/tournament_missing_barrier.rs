@@ -7,7 +7,7 @@
 //! of the root.
 
 use doorway_core::shared::{AboutProgram, Memory, Program, ProgramEntry, Progress, Register};
-use doorway_core::*;
+use doorway_core::{Field, Parameter, Refusal, Specimen};
 use serde::Serialize;
 
 use crate::shared::tournament::{ABOUT, Tournament, levels, team};

@@ -7,13 +7,13 @@ use std::time::Duration;
 use doorway_bank::{Bank, Ended, Pass};
 use doorway_client::clock;
 use doorway_core::{Refusal, Ticks};
+use doorway_terminal::Progress;
 
 use super::books::{Books, Kept, Killed};
 use super::cluster::Cluster;
 use super::staff::{Employee, Event};
 use super::words::{Assignment, Counter, Word};
 use super::{Terms, teller};
-use crate::progress::Progress;
 
 /// How often progress is shown.
 const LOOK: Duration = Duration::from_millis(100);

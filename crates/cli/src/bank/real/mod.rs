@@ -38,7 +38,7 @@ pub(super) struct Real {
     /// For how many seconds transfers and audits go on, unless their numbers are given; then, after how many they are given up
     ///
     /// 5 unless given, and 60 if --transfers and --audits are.
-    #[arg(long, value_name = "S", value_parser = crate::usage::whole::<u64>, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = doorway_terminal::whole::<u64>, allow_negative_numbers = true)]
     seconds: Option<u64>,
     /// Kill so many clients with SIGKILL inside their section, an order of theirs being under way
     ///
@@ -47,7 +47,7 @@ pub(super) struct Real {
         long,
         value_name = "K",
         default_value = "0",
-        value_parser = crate::usage::whole::<usize>,
+        value_parser = doorway_terminal::whole::<usize>,
         allow_negative_numbers = true
     )]
     kill: usize,

@@ -4,14 +4,14 @@ use doorway_bank::{Answer, Fencing, Locks, Order, Update, Violation, Wrong};
 use doorway_client::clock;
 use doorway_core::{About, Ticks};
 use doorway_simulator::Span;
+use doorway_terminal::table;
+use doorway_terminal::text::{channels, counted, decimal, prose_width, wrap};
 use serde_json::{Value, json};
 
 use super::Terms;
 use super::books::{Casualty, Kept};
 use super::cluster::Cluster;
 use crate::bank::page::{Business, first_of_each_kind, line};
-use crate::table;
-use crate::text::{channels, counted, decimal, prose_width, wrap};
 
 /// All that is told.
 pub(super) struct Told<'a> {

@@ -1,4 +1,4 @@
-//! Grids: rows can change places, and so can columns, as long as they are of equal length.
+//! Grids: rows of equal length are interchangeable, and so are columns.
 
 use super::{Capacity, Structure};
 use crate::grid::Grid;
@@ -6,12 +6,13 @@ use crate::ratings::Fraction;
 use crate::ratings::program::Program;
 
 impl Structure for Grid {
-    /// The last row, which is the shortest, with a column that it does not cross, if there is one: that has a node less.
+    /// The last row, which is the shortest, with a column that does not reach it if there is one: that column
+    /// is one node shorter.
     fn smallest_quorum(&self) -> usize {
         self.last_row() + self.height() - 1
     }
 
-    /// A node of every row, or of every column.
+    /// One node of every row, or of every column.
     fn smallest_transversal(&self) -> usize {
         self.height().min(self.width())
     }
@@ -35,8 +36,8 @@ impl Structure for Grid {
         Some(Fraction::new(solution.value.unsigned_abs(), solution.scale.unsigned_abs()).into())
     }
 
-    /// Row by row from the top, with the number of columns that are still alive as a whole: no column, or a column
-    /// but no row.
+    /// Goes row by row from the top and tracks the number of columns that are fully alive. The grid fails
+    /// with no live column, or with a live column but no live row.
     fn failure_probability(&self, crashed: f64) -> Option<f64> {
         let (width, last) = (self.width(), self.last_row());
         let chance = Chance::new(crashed, width);
@@ -53,8 +54,9 @@ impl Structure for Grid {
         Some(no_column + column_but_no_row)
     }
 
-    /// One node of each row leaves no row, and contains no quorum if two of them stand in different columns and no row
-    /// is complete. Only a single node, and three, which are two of three, leave no such choice.
+    /// A set with one node of each row hits every row; it contains no quorum if it spans two columns and
+    /// completes no row. Where such a set exists, the grid is dominated: for all sizes but one node, and
+    /// three, where any two are a quorum.
     fn is_nondominated(&self) -> Option<bool> {
         let n = (self.height() - 1) * self.width() + self.last_row();
         Some(n == 1 || n == 3)
@@ -80,11 +82,11 @@ impl Chance {
         Self { alive: 1.0 - crashed, crashed, choices }
     }
 
-    /// How likely so many columns are alive and no row is, after one more row.
+    /// After one more row, the probability of each number of live columns without a live row.
     fn without_a_row(&self, before: &[f64], width: usize) -> Vec<f64> {
         let step = |from: usize, to: usize| {
             if from == to {
-                // All of these columns stay alive, and not the whole row.
+                // These columns all stay alive, but not the whole row.
                 self.all(from) * (1.0 - self.all(width - from))
             } else {
                 self.choices[from][to] * self.all(to) * self.crashed.powi((from - to) as i32)
@@ -93,13 +95,14 @@ impl Chance {
         (0..=width).map(|to| (to..=width).map(|from| before[from] * step(from, to)).sum()).collect()
     }
 
-    /// Of `count` columns with so many nodes none is alive. A column of no nodes always is.
+    /// The probability that none of `count` columns of `nodes` nodes is alive. An empty column counts as
+    /// alive.
     fn no_column(&self, nodes: usize, count: usize) -> f64 {
         (1.0 - self.all(nodes)).powi(count as i32)
     }
 
-    /// Given that `alive` of `width` columns, any, are alive down to the last row: the last row, which only reaches
-    /// `last` of them, is not alive, and a column is.
+    /// Given that any `alive` of `width` columns are alive above the last row, the probability that the last
+    /// row, which covers `last` columns, is not alive but a column is.
     fn last_row_fails_and_a_column_lives(&self, alive: usize, width: usize, last: usize) -> f64 {
         let row_fails = 1.0 - self.all(last);
         if alive > last {

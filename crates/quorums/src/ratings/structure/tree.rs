@@ -1,5 +1,5 @@
-//! Trees: from the leaves to the root. With both children a node is one of three, itself and two subtrees, of which
-//! any two are a quorum; with one child both are needed.
+//! Trees: from the leaves to the root. For a node with two children, any two of itself and its two subtrees
+//! form a quorum; with one child both are needed.
 
 use super::{Capacity, Structure};
 use crate::ratings::Fraction;
@@ -18,9 +18,9 @@ impl Structure for Tree {
         })
     }
 
-    /// Let the subtrees have the capacities l and r. Quorums with the node take at most 1, and from one subtree each;
-    /// those without it take from both. In all at most (l + r + 1)/2, and at most 1 with the node and all of the
-    /// lesser subtree without it; and so much can be had. The denominators are powers of two that the depth bounds.
+    /// Let the subtrees have the capacities l and r. Quorums with the node use at most 1, and one subtree
+    /// each; those without it use both. The total is at most (l + r + 1)/2, and at most 1 plus the smaller of
+    /// l and r; both bounds are attained. The denominators are powers of two, bounded by the depth.
     fn capacity(&self) -> Option<Capacity> {
         let one = Fraction::from(1);
         let sum = |left: Fraction, right: Fraction| left.plus(right)?.plus(one)?.times(Fraction::new(1, 2));
@@ -44,14 +44,14 @@ impl Structure for Tree {
         }))
     }
 
-    /// Two of three systems that are not dominated are not dominated. A node with a single child is: alive alone, it
+    /// Two of three nondominated systems are nondominated. A node with a single child is dominated: alone it
     /// is no quorum, and without it there is none.
     fn is_nondominated(&self) -> Option<bool> {
         Some(self.fold(true, &|below| matches!(below, Below::Two(true, true))))
     }
 }
 
-/// What is known of the subtrees of a node.
+/// The values of a node's subtrees.
 enum Below<T> {
     One(T),
     Two(T, T),
@@ -67,7 +67,8 @@ impl Below<usize> {
 }
 
 impl Tree {
-    /// Computes something of the whole tree from that of a leaf and how that of a node follows from its children's.
+    /// Computes the value of the whole tree from the value of a leaf and a function from the children's
+    /// values to the node's.
     fn fold<T: Copy>(&self, leaf: T, node: &impl Fn(Below<T>) -> T) -> T {
         let mut of: Vec<T> = vec![leaf; self.n()];
         for place in (0..self.n()).rev() {

@@ -7,27 +7,28 @@ use crate::ratings::Fraction;
 use crate::ratings::program::Program;
 use crate::weighted::Votes;
 
-/// More steps are not taken for one answer.
+/// The step limit for one answer.
 const MOST_STEPS: u128 = 1 << 26;
 
-/// More kinds of quorums are not compared.
+/// The most kinds of quorums in the linear program.
 const MOST_KINDS: usize = 512;
 
-/// More different numbers of votes are not told apart.
+/// The most distinct numbers of votes.
 const MOST_GROUPS: usize = 32;
 
 impl Structure for Votes {
-    /// Those with the most votes.
+    /// Takes the nodes with the most votes.
     fn smallest_quorum(&self) -> usize {
         self.most_votes_until(|votes, total| 2 * votes > total)
     }
 
-    /// Those with the most votes, until the others have not more than half.
+    /// Takes the nodes with the most votes, until the others have no more than half.
     fn smallest_transversal(&self) -> usize {
         self.most_votes_until(|votes, total| 2 * votes >= total)
     }
 
-    /// Nodes with equally many votes can change places, so a quorum is as good as how many it has of each.
+    /// Nodes with equal votes are interchangeable, so a quorum is characterised by its number of nodes from
+    /// each group.
     fn capacity(&self) -> Option<Capacity> {
         let groups = self.groups();
         let kinds = Kinds::of(&groups, self.total())?;
@@ -36,12 +37,12 @@ impl Structure for Votes {
         Some(Fraction::new(solution.value.unsigned_abs(), solution.scale.unsigned_abs()).into())
     }
 
-    /// The votes are weights, by which every quorum is more than half of all.
+    /// With the votes as weights every quorum weighs more than half of the total.
     fn least_load(&self) -> f64 {
         (self.total() / 2 + 1) as f64 / self.total() as f64 * (1.0 - 1e-12)
     }
 
-    /// How likely each number of live votes is, node by node. A quorum is not counted any further.
+    /// Computes the distribution of live votes node by node, up to half of the total.
     fn failure_probability(&self, crashed: f64) -> Option<f64> {
         let total = self.total();
         if (total / 2 + 1).checked_mul(self.ranking().count() as u128)? > MOST_STEPS {
@@ -59,7 +60,7 @@ impl Structure for Votes {
         Some(likely.into_iter().sum())
     }
 
-    /// Exactly if no nodes have just half of the votes.
+    /// True exactly if no set of nodes has exactly half of the votes.
     fn is_nondominated(&self) -> Option<bool> {
         if !self.total().is_multiple_of(2) {
             return Some(true);
@@ -90,7 +91,7 @@ impl Votes {
         needed.count()
     }
 
-    /// The different numbers of votes, most first, with how many nodes have each.
+    /// The distinct numbers of votes, largest first, each with its number of nodes.
     fn groups(&self) -> Vec<(u64, usize)> {
         let mut groups = BTreeMap::new();
         self.ranking().for_each(|votes| *groups.entry(votes).or_insert(0) += 1);
@@ -98,7 +99,7 @@ impl Votes {
     }
 }
 
-/// The minimal quorums by how many nodes they have of each group.
+/// The minimal quorums by their number of nodes from each group.
 struct Kinds<'a> {
     groups: &'a [(u64, usize)],
     total: u128,
@@ -123,8 +124,9 @@ impl<'a> Kinds<'a> {
         Some(kinds.found)
     }
 
-    /// Completes what is `taken` of the groups before this one. Groups with many votes come first, so a set is minimal
-    /// if its last node was needed. No way is gone that does not lead to a quorum.
+    /// Completes `taken`, the numbers of nodes from the groups before this one. Groups with many votes come
+    /// first, so a set is minimal if its last node was needed. The search never enters a branch without a
+    /// quorum.
     fn complete(&mut self, group: usize, taken: &mut Vec<u32>, votes: u128) -> Option<()> {
         let (each, nodes) = self.groups[group];
         for count in 0..=nodes {

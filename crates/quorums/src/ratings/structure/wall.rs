@@ -10,15 +10,14 @@ impl Structure for Wall {
         self.widths().enumerate().map(|(row, width)| width + depth - 1 - row).min().unwrap_or(0)
     }
 
-    /// Going up, each row loses one node, until one is lost as a whole and nothing above it helps; or the top is
-    /// reached.
+    /// Takes one node of each row going up, until it takes a whole row, or reaches the top.
     fn smallest_transversal(&self) -> usize {
         self.smallest_quorum().min(self.widths().len())
     }
 
-    /// The nodes of a row can change places, so only the share of each row counts. Let a capacity of u be in use above
-    /// a row of n nodes. Each of them represents u/n of it, which must not be more than 1, and 1 − u/n is left for
-    /// quorums with this row as a whole.
+    /// The nodes of a row are interchangeable, so only the share of each row counts. If the rows above a row
+    /// of n nodes use a capacity of u, each of the n represents u/n of it, at most 1, which leaves 1 − u/n
+    /// for quorums with this whole row.
     fn capacity(&self) -> Option<Capacity> {
         let mut capacity = Capacity::from(Fraction::from(0));
         for width in self.widths() {
@@ -33,8 +32,8 @@ impl Structure for Wall {
         Some(capacity)
     }
 
-    /// Every row is alive as a whole, which decides, or dead as a whole, which decides too, or partly alive, and then
-    /// the row above decides.
+    /// From the bottom up: a row that is fully alive or fully dead decides; if it is partly alive, the row
+    /// above decides.
     fn failure_probability(&self, crashed: f64) -> Option<f64> {
         let (mut failed, mut undecided) = (0.0, 1.0);
         for width in self.widths().rev() {
@@ -46,8 +45,8 @@ impl Structure for Wall {
         Some(failed + undecided)
     }
 
-    /// D. Peleg, A. Wool, 1997: exactly if the top row has one node and every other at least two. What is above the
-    /// lowest row of a single node is in no minimal quorum, and does not count.
+    /// D. Peleg, A. Wool, 1997: true exactly if the top row has one node and every other at least two. Rows
+    /// above the lowest single-node row are in no minimal quorum and do not count.
     fn is_nondominated(&self) -> Option<bool> {
         Some(self.widths().any(|width| width == 1))
     }

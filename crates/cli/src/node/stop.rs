@@ -1,0 +1,36 @@
+//! `doorway node stop`: has the daemon of this machine hand over, leave its cluster and end.
+
+use std::time::Duration;
+
+use doorway_protocol::Order;
+
+use crate::Answer;
+use crate::line::Where;
+
+/// Have the daemon on this machine leave its cluster and end
+///
+/// The same as SIGTERM to its process: it lets nobody in any more, waits for those inside as long as `stop_patience` of its node.toml says, hands
+/// over, and ends. Returns when it has left. The others go on at once, and the node takes part again when its daemon is started again, under
+/// systemd with `systemctl start`. To take a node out for good, use `doorway cluster remove`.
+///
+/// It is for administrators: it asks at the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user and root can
+/// open. The daemon logs who asked, with uid and process.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  doorway node stop               the only daemon on this machine
+  doorway node stop --node b      the daemon of node b")]
+pub(super) struct Stop {
+    #[command(flatten)]
+    daemon: Where,
+}
+
+/// Those inside may take as long as the configuration lets them, which only the daemon knows.
+const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub(super) fn answer(stop: &Stop) -> Answer {
+    let told = stop.daemon.administer(|client| client.order(Order::Stop).within(PATIENCE));
+    told.map_or_else(
+        |refusal| Answer::failed(refusal.to_string()),
+        |sentence| Answer::holds(format!("{sentence}\n")),
+    )
+}

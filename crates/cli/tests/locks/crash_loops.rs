@@ -1,0 +1,119 @@
+//! A daemon that is killed and started again over and over: for which share of the time free locks elsewhere are shut because of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use doorway_client::Client;
+use doorway_protocol::OwnStatus;
+
+use crate::fleet::{Cluster, LONG, until};
+
+/// The time from one kill to the next.
+const PERIOD: Duration = Duration::from_millis(1_250);
+
+/// A lock that nobody holds is had within this time, even on a machine that has much else to do.
+const PROMPT: Duration = Duration::from_millis(300);
+
+/// One free lock that was asked for.
+struct Probe {
+    began: Instant,
+    waited: Duration,
+    /// Whether members changed meanwhile: then it has waited for that, and not for a busy machine.
+    has_view_changed: bool,
+}
+
+/// What a node says of itself.
+fn own_status(client: &Client, node: &str) -> OwnStatus {
+    let status = client.status(None, false).within(LONG).answer_blocking().expect("it answers");
+    status.nodes.into_iter().find(|other| other.name == node).and_then(|node| node.own).expect("of itself")
+}
+
+/// Asks a node for one free lock after the other, each of a name that was never used.
+fn probe(socket: &Path, node: &str, is_over: &AtomicBool, probes: &Sender<Probe>) {
+    let client = Client::connect(socket).expect("it listens");
+    let view = || own_status(&client, node).view;
+    for number in 0.. {
+        if is_over.load(Ordering::Relaxed) {
+            return;
+        }
+        let (before, began) = (view(), Instant::now());
+        let entered = client.section(format!("free-{number}")).wait(LONG).enter_blocking();
+        let waited = began.elapsed();
+        drop(entered.expect("a free lock"));
+        let probe = Probe { began, waited, has_view_changed: view() != before };
+        probes.send(probe).expect("somebody counts");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ends the thread that asks, also when the test fails.
+struct Asking<'a>(&'a AtomicBool);
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Kills a daemon and starts it again at once.
+fn restart(cluster: &mut Cluster, node: &str) {
+    cluster.kill(node);
+    cluster.start(node);
+}
+
+#[test]
+fn a_daemon_killed_every_1250_ms_blocks_free_locks_for_5_percent_at_most() {
+    const FIRST: usize = 3;
+    const ROUNDS: u32 = 8;
+    let mut cluster = Cluster::new("crash-loop", &["a", "b", "c"]);
+    let leader = cluster.leader("a").expect("somebody leads");
+    let victim = ["a", "b", "c"].into_iter().find(|name| *name != leader).expect("one of three");
+    let socket: PathBuf = cluster.folder.0.join("doorway").join(format!("{leader}.sock"));
+    let observer = Client::connect(&socket).expect("it listens");
+    let is_kept_out = || {
+        let words = format!("node {victim} has failed");
+        own_status(&observer, &leader).warnings.iter().any(|warning| warning.starts_with(&words))
+    };
+    let (is_over, (sender, probes)) = (AtomicBool::new(false), channel());
+    let (begun, from, to) = thread::scope(|scope| {
+        let _asking = Asking(&is_over);
+        scope.spawn(|| probe(&socket, &leader, &is_over, &sender));
+        let begun = Instant::now();
+        // The first failures cost what they cost, so that a node that is restarted once or twice is back at once.
+        for _ in 0..FIRST {
+            restart(&mut cluster, victim);
+            until("it is back, or kept out", || cluster.is_ready(victim) || is_kept_out());
+        }
+        // What the last of them costs belongs to it.
+        drop(observer.section("quiet").wait(LONG).enter_blocking().expect("a free lock"));
+        let from = Instant::now();
+        for round in 0..ROUNDS {
+            thread::sleep((PERIOD * round).saturating_sub(from.elapsed()));
+            restart(&mut cluster, victim);
+        }
+        thread::sleep((PERIOD * ROUNDS).saturating_sub(from.elapsed()));
+        (begun, from, Instant::now())
+    });
+    drop(sender);
+    let probes: Vec<Probe> = probes.into_iter().collect();
+    let blocked = |span: std::ops::Range<Instant>, is_meant: fn(&Probe) -> bool| -> Duration {
+        let those = probes.iter().filter(|probe| span.contains(&probe.began) && probe.waited > PROMPT);
+        those.filter(|probe| is_meant(probe)).map(|probe| probe.waited).sum()
+    };
+    let by_views = blocked(from..to, |probe| probe.has_view_changed);
+    let in_all = blocked(from..to, |_| true);
+    println!(
+        "{FIRST} first failures in {:?}: blocked for {:?}; then {:?}: {by_views:?} by changes of members, {in_all:?} in all",
+        from - begun,
+        blocked(begun..from, |_| true),
+        to - from
+    );
+    let share = |blocked: Duration| 100.0 * blocked.as_secs_f64() / (to - from).as_secs_f64();
+    assert!(share(by_views) <= 5.0, "members change for {:.1} % of the time", share(by_views));
+    // A busy machine may keep a client waiting, too, but not for long: without the pause it is 65 % and more.
+    assert!(share(in_all) <= 20.0, "free locks are shut for {:.1} % of the time", share(in_all));
+    until("it is kept out", is_kept_out);
+}

@@ -1,0 +1,457 @@
+//! A client without a thread: one connection to a daemon, and all that was asked over it.
+//!
+//! A [`Session`] speaks the protocol, keeps every deadline, and never blocks. Its driver sleeps until the socket is ready or
+//! [`Session::due`] has come, calls [`Session::drive`], and looks at the state of its requests. The thread behind a
+//! [`crate::Client`] is such a driver, and so is the loop of `doorway lock`. A [`Policy`] says in what the two differ.
+//!
+//! ```no_run
+//! # use std::time::Duration;
+//! # use doorway_client::{alarm::Alarm, clock, connect, place, Error};
+//! # use doorway_client::session::{LockRequest, LockState, Policy, Session};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (path, alarm) = (place::find(None, None)?, Alarm::new()?);
+//! let dial = move || connect(&path).map_err(|error| Error::Unreachable(error.to_string()));
+//! let mut session = Session::dialing(dial, Policy::default(), clock::now());
+//! let names = vec![doorway_core::SectionName::new("nightly-report")?];
+//! let request = LockRequest { names, patience: None, max_hold: None, ttl: None, tell_if_wanted: false, persists: false };
+//! let lock = session.request(request, clock::now())?;
+//! while lock.state() == LockState::Waiting {
+//!     session.drive(clock::now);
+//!     alarm.wait(&mut session.poll_fd().into_iter().collect(), session.due())?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+use std::fmt;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::task::Waker;
+
+use doorway_core::{SectionName, Ticks};
+use doorway_protocol::{self as protocol, Ask, Status, Told, VERSION};
+use rustix::event::{PollFd, PollFlags};
+
+use crate::clock;
+use crate::error::{Error, Strange};
+use crate::ledger::{Answer, Ledger, Reply, later};
+use crate::link::Link;
+use crate::pauses::Pauses;
+use crate::seat::Seat;
+use crate::watched::Watched;
+
+pub use crate::ledger::LockRequest;
+pub use crate::policy::{Holder, Policy};
+pub use crate::seat::LockState;
+
+/// A way to a daemon. It must not block.
+pub(crate) type Dial = Box<dyn FnMut() -> Result<UnixStream, Error> + Send>;
+
+/// Which node a client is connected to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Welcome {
+    /// The name of its cluster.
+    pub cluster: String,
+    /// The name of the node.
+    pub node: String,
+}
+
+/// What a client knows of its daemon's welcome: nothing yet, the latest, or why none came.
+pub(crate) type Greeted = Watched<Option<Result<Welcome, Error>>>;
+
+/// One connection to a daemon at a time, and all that was asked over it. Dropping it closes the connection, and so gives back all that
+/// it waits for or holds, unless another process has a copy of the socket.
+pub struct Session {
+    ledger: Ledger,
+    policy: Policy,
+    /// Who the client says it is.
+    label: Option<String>,
+    wire: Wire,
+    /// None if a lost connection is the last.
+    dial: Option<Dial>,
+    /// The pauses before the next connections, since a daemon last said welcome.
+    backoff: Pauses,
+    /// What ended the last connection, or attempt to connect.
+    fault: Option<Error>,
+    /// By when a daemon must have said welcome, if those who wait give up then.
+    answers_by: Option<Ticks>,
+    /// The spare of the last daemon that said welcome, if any did.
+    spare: Option<Ticks>,
+    /// Broken connections, kept open because the daemon at the other end would free what is held over them.
+    kept: Vec<Arc<UnixStream>>,
+    greeted: Arc<Greeted>,
+    woken: Vec<Waker>,
+    is_closed: bool,
+}
+
+enum Wire {
+    Up(Link),
+    /// There is no connection; the next is tried not before then.
+    Down(Ticks),
+}
+
+/// A request in a session, from asking to leaving. Give it back with [`Session::leave`].
+pub struct Acquisition {
+    pub(crate) number: u32,
+    pub(crate) seat: Arc<Seat>,
+}
+
+impl Acquisition {
+    /// What has become of it, as of the last [`Session::drive`].
+    #[must_use]
+    pub fn state(&self) -> LockState {
+        self.seat.course.look(|course| course.state.clone())
+    }
+
+    /// The deadline that the daemon told last, on [`crate::clock`].
+    #[must_use]
+    pub fn valid_until(&self) -> Ticks {
+        self.seat.course.look(|course| course.until)
+    }
+}
+
+impl fmt::Debug for Acquisition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acquisition").field("state", &self.state()).finish()
+    }
+}
+
+/// A question for the status of sections and nodes.
+pub struct StatusQuestion {
+    answer: Arc<Answer>,
+}
+
+impl StatusQuestion {
+    /// The answer, if there is one: the status, or why there is none.
+    #[must_use]
+    pub fn answer(&self) -> Option<Result<Status, Error>> {
+        let reply = self.answer.look(Clone::clone)?;
+        Some(reply.and_then(|reply| match reply {
+            Reply::Status(status) => Ok(*status),
+            Reply::Done(_) => Err(Error::Strange(Strange::Answer)),
+        }))
+    }
+}
+
+impl fmt::Debug for StatusQuestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StatusQuestion").field("answer", &self.answer()).finish()
+    }
+}
+
+impl Session {
+    /// A session that connects by `dial`, which must not block, when it is [driven](Session::drive) and something waits for a daemon.
+    #[must_use]
+    pub fn dialing(
+        dial: impl FnMut() -> Result<UnixStream, Error> + Send + 'static,
+        policy: Policy,
+        now: Ticks,
+    ) -> Self {
+        Self::new(Wire::Down(now), Some(Box::new(dial)), policy, now)
+    }
+
+    /// A session over a connection that was asked for at the moment `since`. Without `dial` it is the only one.
+    pub(crate) fn over(
+        socket: UnixStream,
+        since: Ticks,
+        dial: Option<Dial>,
+        policy: Policy,
+        now: Ticks,
+    ) -> Self {
+        Self::new(Wire::Up(Link::new(socket, since, now)), dial, policy, now)
+    }
+
+    fn new(wire: Wire, dial: Option<Dial>, policy: Policy, now: Ticks) -> Self {
+        Self {
+            ledger: Ledger::new(policy.clone()),
+            label: None,
+            wire,
+            dial,
+            backoff: policy.backoff.clone(),
+            fault: None,
+            answers_by: policy.outage.map(|_| later(now, Policy::FIRST_WELCOME)),
+            spare: None,
+            kept: Vec::new(),
+            greeted: Watched::new(None),
+            woken: Vec::new(),
+            is_closed: false,
+            policy,
+        }
+    }
+
+    /// Tells every daemon who this is, in a few words.
+    pub fn introduce(&mut self, label: &str) {
+        let label = protocol::shortened(label).to_owned();
+        self.ledger.tell(Ask::Introduce { label: label.clone() });
+        self.label = Some(label);
+    }
+
+    /// Asks for locks. Nothing is sent before [`Session::flush`] or [`Session::drive`].
+    ///
+    /// # Errors
+    /// If the request names no section, too many, or one twice, or if this session holds one of them or waits for it already.
+    pub fn request(&mut self, request: LockRequest, now: Ticks) -> Result<Acquisition, Error> {
+        let (number, seat) = self.ledger.enter(request, now)?;
+        Ok(Acquisition { number, seat })
+    }
+
+    /// Gives a request back: withdraws it if it waits, releases its locks if it has them.
+    pub fn leave(&mut self, lock: &Acquisition) {
+        self.ledger.leave(lock.number);
+        self.close_kept();
+    }
+
+    /// The holder has begun to stop: no more signs of life are given for it, and no renewal moves its deadline. That the lock is lost is
+    /// still heard.
+    pub fn let_expire(&mut self, lock: &Acquisition) {
+        self.ledger.let_expire(lock.number);
+    }
+
+    /// Asks for the status of one section or of all, at this node or everywhere. An answer that is not there at the moment `gives_up` is not
+    /// waited for.
+    pub fn ask_status(
+        &mut self,
+        section: Option<SectionName>,
+        everywhere: bool,
+        gives_up: Ticks,
+    ) -> StatusQuestion {
+        let ask = |number| Ask::Status { number, section, everywhere };
+        StatusQuestion { answer: self.question(ask, gives_up).1 }
+    }
+
+    pub(crate) fn question(&mut self, ask: impl FnOnce(u32) -> Ask, gives_up: Ticks) -> (u32, Arc<Answer>) {
+        self.ledger.question(ask, gives_up)
+    }
+
+    pub(crate) fn forget_question(&mut self, number: u32) {
+        self.ledger.forget(number);
+    }
+
+    /// What to wait for, if there is a connection.
+    #[must_use]
+    pub fn poll_fd(&self) -> Option<PollFd<'_>> {
+        let Wire::Up(link) = &self.wire else { return None };
+        let flags = if link.is_full() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        Some(PollFd::new(&*link.socket, flags))
+    }
+
+    /// When to [drive](Session::drive) it although nothing has happened at the socket.
+    #[must_use]
+    pub fn due(&self) -> Option<Ticks> {
+        let is_waiting = self.ledger.is_waiting();
+        let wire = match &self.wire {
+            Wire::Up(link) => link.due(),
+            Wire::Down(next) => is_waiting.then_some(*next),
+        };
+        let answer = self.answers_by.filter(|_| is_waiting);
+        let unsent = self.ledger.has_asks().then_some(Ticks(0));
+        [unsent, self.ledger.due(), wire, answer].into_iter().flatten().min()
+    }
+
+    /// Does all that can be done without waiting: hears the daemon, sends, keeps the deadlines, and connects.
+    ///
+    /// The clock is read after the daemon's messages are in hand, and deadlines are looked at after those are heard. So a process that was
+    /// stopped learns first what was said in time. What is to be sent because time has passed is sent the next time, which is due at once: a
+    /// program that ends because its patience has ended need not say so first.
+    pub fn drive(&mut self, clock: impl Fn() -> Ticks) {
+        self.hear(&clock);
+        let now = clock();
+        self.settle(now);
+        self.keep_time(now);
+        self.connect(&clock);
+        self.close_kept();
+    }
+
+    fn hear(&mut self, clock: impl Fn() -> Ticks) {
+        let Wire::Up(link) = &mut self.wire else { return };
+        let (frames, fault) = link.receive();
+        let heard = frames.into_iter().try_for_each(|told| self.on_told(told, clock()));
+        if let Some(error) = heard.err().or(fault) {
+            self.on_gone(&error, clock());
+        }
+    }
+
+    fn keep_time(&mut self, now: Ticks) {
+        self.ledger.on_time(now, self.is_connected());
+        if self.answers_by.is_some_and(|limit| limit <= now) {
+            self.answers_by = None;
+            self.ledger.give_up(&self.fault().cloned().unwrap_or(Error::Silent));
+        }
+    }
+
+    /// Sends what can be sent, and gives a daemon up that does not read, or does not say welcome.
+    fn settle(&mut self, now: Ticks) {
+        let asks = self.ledger.take_asks();
+        let Wire::Up(link) = &mut self.wire else { return };
+        // A daemon that has not said welcome is asked for everything when it does.
+        let asks = if link.is_welcome { asks } else { Vec::new() };
+        let sent = asks.iter().try_for_each(|ask| link.push(ask)).and_then(|()| link.flush(now));
+        let is_dead = link.due().is_some_and(|due| due <= now);
+        if let Some(error) = sent.err().or(is_dead.then_some(Error::Silent)) {
+            self.on_gone(&error, now);
+        }
+    }
+
+    /// Sends as much as the daemon takes at this moment. What remains is sent by [`Session::drive`].
+    pub fn flush(&mut self, now: Ticks) {
+        let asks = self.ledger.take_asks();
+        match &mut self.wire {
+            Wire::Up(link) if link.is_welcome => {
+                if let Err(error) = asks.iter().try_for_each(|ask| link.push(ask)) {
+                    return self.on_gone(&error, now);
+                }
+                // Why it could not be sent is found out by `drive`, after that has read what came before.
+                let _ = link.flush(now);
+            }
+            Wire::Up(_) => {}
+            Wire::Down(_) if self.is_closed => self.ledger.on_gone(&Error::Gone, false),
+            Wire::Down(_) => {}
+        }
+    }
+
+    /// Whether something waits to be sent until the daemon reads.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(&self.wire, Wire::Up(link) if link.is_full())
+    }
+
+    fn on_told(&mut self, told: Told, now: Ticks) -> Result<(), Error> {
+        let Wire::Up(link) = &mut self.wire else { return Ok(()) };
+        match told {
+            Told::Goodbye { sentence } => Err(Error::TurnedAway(sentence)),
+            told if link.is_welcome => self.ledger.on_told(told, now),
+            Told::Welcome { .. } if link.greeting.is_some() => Err(Error::Strange(Strange::SecondWelcome)),
+            Told::Welcome { version: VERSION, cluster, node, now: time, clock, spare } => {
+                link.greeting = Some((Welcome { cluster, node }, spare));
+                self.on_time_told(time, clock.as_deref(), now)
+            }
+            Told::Welcome { version, .. } => Err(Error::Strange(Strange::Version(version))),
+            Told::Clock { now: time } if link.greeting.is_some() => self.on_time_told(time, None, now),
+            _ => Err(Error::Strange(Strange::NoWelcome)),
+        }
+    }
+
+    /// The daemon has said what time it is on its clock. If it is certain that this is the client's own clock, it is welcome; if its message
+    /// was read too late to tell, it is asked once more.
+    fn on_time_told(&mut self, told: Ticks, clock: Option<&str>, now: Ticks) -> Result<(), Error> {
+        let Wire::Up(link) = &mut self.wire else { return Ok(()) };
+        clock::check_same(told, link.since, now).map_err(|why| Error::Strange(Strange::Clock(why)))?;
+        if !clock::is_certain(clock, link.since, now) {
+            return link.ask_clock(now);
+        }
+        let Some((welcome, spare)) = link.welcome() else { return Ok(()) };
+        if spare < self.policy.least_spare {
+            return Err(Error::ShortLease { spare });
+        }
+        self.on_welcome(welcome, spare, now);
+        Ok(())
+    }
+
+    fn on_welcome(&mut self, welcome: Welcome, spare: Ticks, now: Ticks) {
+        self.backoff = self.policy.backoff.clone();
+        self.answers_by = None;
+        self.spare = Some(spare);
+        let introduction = self.label.clone().map(|label| Ask::Introduce { label });
+        self.ledger.on_welcome(introduction, now);
+        self.woken.extend(self.greeted.change(|known| *known = Some(Ok(welcome))));
+    }
+
+    /// Looks for a daemon if something waits for one and it is time.
+    fn connect(&mut self, clock: impl Fn() -> Ticks) {
+        let since = clock();
+        if !matches!(self.wire, Wire::Down(next) if next <= since) || !self.ledger.is_waiting() {
+            return;
+        }
+        match self.dial.as_mut().map(|dial| dial()) {
+            Some(Ok(socket)) => self.wire = Wire::Up(Link::new(socket, since, clock())),
+            Some(Err(error)) => self.on_gone(&error, clock()),
+            None => self.ledger.on_gone(self.fault.as_ref().unwrap_or(&Error::Gone), false),
+        }
+    }
+
+    /// There is no connection any more, or not yet.
+    fn on_gone(&mut self, error: &Error, now: Ticks) {
+        // In this order: the daemon frees everything when the socket is closed, so nothing may be valid by then.
+        self.ledger.on_gone(error, self.dial.is_some());
+        let next = later(now, self.backoff.next());
+        if let Wire::Up(link) = std::mem::replace(&mut self.wire, Wire::Down(next))
+            && self.ledger.has_orphans()
+        {
+            self.kept.push(link.socket);
+        }
+        self.answers_by = self.policy.outage.map(|outage| match error {
+            // It is there, and has no room yet.
+            Error::TurnedAway(_) => later(next, Policy::FIRST_WELCOME),
+            _ => self.answers_by.unwrap_or(later(now, outage)),
+        });
+        self.fault = Some(error.clone());
+        if self.greeted.look(Option::is_none) {
+            let error = error.clone();
+            self.woken.extend(self.greeted.change(|known| *known = Some(Err(error))));
+        }
+    }
+
+    /// Ends the connection and fails all requests and questions, now and later.
+    pub(crate) fn close(&mut self, now: Ticks) {
+        self.is_closed = true;
+        self.dial = None;
+        self.on_gone(&Error::Gone, now);
+        self.wire = Wire::Down(Ticks(u64::MAX));
+    }
+
+    fn close_kept(&mut self) {
+        if !self.kept.is_empty() && !self.ledger.has_orphans() {
+            self.kept.clear();
+        }
+    }
+
+    /// Whether there is a connection, welcome or not.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        matches!(self.wire, Wire::Up(_))
+    }
+
+    /// Whether the daemon at the other end has said welcome: before that it is asked nothing.
+    #[must_use]
+    pub fn is_welcome(&self) -> bool {
+        matches!(&self.wire, Wire::Up(link) if link.is_welcome)
+    }
+
+    /// How near a deadline of the last daemon that said welcome may be although all is well; none if no daemon ever has.
+    #[must_use]
+    pub fn spare(&self) -> Option<Ticks> {
+        self.spare
+    }
+
+    /// Why there is no connection, if there is none and one was tried.
+    #[must_use]
+    pub fn fault(&self) -> Option<&Error> {
+        self.fault.as_ref().filter(|_| !self.is_connected())
+    }
+
+    /// The socket over which locks are held: that of the connection, or of a broken one that is kept open. A process that inherits it keeps
+    /// them until it closes its copy.
+    #[must_use]
+    pub fn socket(&self) -> Option<Arc<UnixStream>> {
+        match &self.wire {
+            Wire::Up(link) => Some(Arc::clone(&link.socket)),
+            Wire::Down(_) => self.kept.last().map(Arc::clone),
+        }
+    }
+
+    pub(crate) fn greeted(&self) -> &Arc<Greeted> {
+        &self.greeted
+    }
+
+    /// The wakers to wake, when no mutex is locked.
+    pub(crate) fn take_woken(&mut self) -> Vec<Waker> {
+        let mut woken = self.ledger.take_woken();
+        woken.append(&mut self.woken);
+        woken
+    }
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("is_welcome", &self.is_welcome()).finish_non_exhaustive()
+    }
+}

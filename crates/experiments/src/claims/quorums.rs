@@ -1,0 +1,223 @@
+//! Claims about quorum systems. They are decided by building the systems, not by runs.
+
+use doorway_catalog::examples;
+use doorway_core::{NodeId, NodeSet, Refusal};
+use doorway_quorums::{Construction, System, coterie, is_projective_plane};
+use doorway_simulator::shell;
+
+use super::bench::Bench;
+use super::{Check, Claim, Evidence, Verdict};
+
+pub(super) const CLAIMS: &[Claim] = &[
+    Claim {
+        id: "C19",
+        claim: "Where N = q(q+1)+1 for a power q of a prime, there is a projective plane: quorums of q+1 nodes, each node in \
+                q+1 of them, any two with exactly one node in common.",
+        formula: "N = q²+q+1, K = q+1",
+        expected: Verdict::Holds,
+        test: planes_exist,
+    },
+    Claim {
+        id: "C20",
+        claim: "A system of equal quorums with equal responsibility, each node in its own, exists only for such N.",
+        formula: "N = q²+q+1",
+        expected: Verdict::Refuted,
+        test: equal_quorums_exist_for_other_sizes,
+    },
+    Claim {
+        id: "C21",
+        claim: "The thirteen quorums of the lecture are a projective plane.",
+        formula: "any two meet in 1, each node in 4",
+        expected: Verdict::Holds,
+        test: the_thirteen_are_a_plane,
+    },
+    Claim {
+        id: "C22",
+        claim: "Any two majorities meet, and so do any two weighted majorities.",
+        formula: "2·w(S) > w(all)",
+        expected: Verdict::Holds,
+        test: majorities_meet,
+    },
+    Claim {
+        id: "C23",
+        claim: "The quorums of a crumbling wall meet; they are a non-dominated coterie exactly if the top row has one node and \
+                every other at least two.",
+        formula: "n₁ = 1 and nᵢ ≥ 2",
+        expected: Verdict::Holds,
+        test: walls,
+    },
+    Claim {
+        id: "C24",
+        claim: "A grid has quorums of 2⌈√N⌉−1 nodes, of which two usually have two nodes in common.",
+        formula: "2⌈√N⌉−1",
+        expected: Verdict::HoldsIf("N is a square"),
+        test: grids,
+    },
+];
+
+fn build(word: &str, n: usize) -> Result<System, Refusal> {
+    System::build(&word.parse::<Construction>()?, n)
+}
+
+fn command(bench: &Bench<'_>, kind: &str, n: usize) -> String {
+    shell::joined(&[bench.program(), "quorum", kind, "--nodes", &n.to_string()])
+}
+
+/// Whether every two sets have a node in common.
+fn all_meet(sets: &[NodeSet]) -> bool {
+    sets.iter().enumerate().all(|(place, one)| sets[..place].iter().all(|other| one.intersects(other)))
+}
+
+fn planes_exist(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let mut evidence = Evidence::default();
+    for q in [2, 3, 4, 5, 7, 8, 9, 11, 13] {
+        let n = q * q + q + 1;
+        let system = build("plane", n)?;
+        let (size, responsibility) = (system.sizes(), system.responsibility());
+        let holds = is_projective_plane(system.assignment().values())
+            && [size.least, size.most, responsibility.least, responsibility.most] == [q + 1; 4];
+        let measured = format!("N = {n}: K = {}", size.most);
+        evidence = evidence.and(Check { holds, measured, command: command(bench, "plane", n) });
+    }
+    Ok(evidence)
+}
+
+fn equal_quorums_exist_for_other_sizes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let n = 6;
+    let system = build("cyclic", n)?;
+    let (size, responsibility) = (system.sizes(), system.responsibility());
+    let in_own = NodeId::first(n).all(|node| system.quorum_of(node).contains(node));
+    let k = size.least;
+    // K quorums that meet a given one of K nodes reach at most K(K−1)+1 nodes, so for 6 nodes K is at least 3.
+    let is_smallest = k * (k - 1) + 1 >= n && (k - 1) * (k - 2) + 1 < n;
+    let is_ideal = in_own && is_smallest && [size.most, responsibility.least, responsibility.most] == [k; 3];
+    let measured = format!(
+        "N = {n}: quorums of {k}, each node in {k}, each in its own, no smaller ones possible, though no plane has {n} nodes"
+    );
+    Ok(Evidence::of(Check { holds: !is_ideal, measured, command: command(bench, "cyclic", n) }))
+}
+
+fn the_thirteen_are_a_plane(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let name = "thirteen-nodes.quorums";
+    let system = System::build(&Construction::File(examples::file(name)?.to_owned()), 13)?;
+    let responsibility = system.responsibility();
+    let holds = is_projective_plane(system.assignment().values())
+        && (responsibility.least, responsibility.most) == (4, 4);
+    let meets =
+        if is_projective_plane(system.assignment().values()) { "exactly one" } else { "NOT always one" };
+    let measured = format!(
+        "any two meet in {meets}, each node is in {} to {}",
+        responsibility.least, responsibility.most
+    );
+    let word = format!("{}{name}", examples::PREFIX);
+    let command = shell::joined(&[bench.program(), "quorum", &word]);
+    Ok(Evidence::of(Check { holds, measured, command }))
+}
+
+fn majorities_meet(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let mut meeting = 0;
+    for n in 1..=12 {
+        meeting += usize::from(build("majority", n)?.quorums().is_some_and(|quorums| all_meet(&quorums)));
+    }
+    let plain = Check {
+        holds: meeting == 12,
+        measured: format!("all majorities meet for {meeting} of the N from 1 to 12"),
+        command: command(bench, "majority", 12),
+    };
+    let (mut systems, mut meeting) = (0, 0);
+    for weights in weights(4, 5) {
+        let word = format!("weighted:{}", weights.iter().map(u64::to_string).collect::<Vec<_>>().join(","));
+        let quorums = build(&word, weights.len())?.quorums();
+        meeting += usize::from(quorums.is_some_and(|quorums| all_meet(&quorums)));
+        systems += 1;
+    }
+    let measured = format!("all weighted majorities meet for {meeting} of {systems} lists of weights");
+    let command = shell::joined(&[bench.program(), "quorum", "weighted:3,1,1,2"]);
+    Ok(Evidence::of(plain).and(Check { holds: meeting == systems, measured, command }))
+}
+
+/// All lists of this many weights from 0 to `most`, not all of them 0.
+fn weights(count: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
+    (1..(most + 1).pow(count))
+        .map(move |code| (0..count).map(|place| code / (most + 1).pow(place) % (most + 1)).collect())
+}
+
+fn walls(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    const MOST: usize = 9;
+    let mut walls = 0;
+    for widths in (1..=MOST).flat_map(compositions) {
+        let word = format!("wall:{}", widths.iter().map(usize::to_string).collect::<Vec<_>>().join(","));
+        let n = widths.iter().sum();
+        let quorums = build(&word, n)?.quorums().unwrap_or_default();
+        let expected = widths[0] == 1 && widths[1..].iter().all(|&width| width >= 2);
+        // In a coterie no quorum contains another; below a row of one node all rows above it are needless.
+        let is_coterie = quorums.len() == quorums_of_wall(&widths);
+        let (meets, best) = (all_meet(&quorums), is_coterie && is_nondominated(&quorums, n));
+        walls += 1;
+        if !meets || best != expected {
+            let measured = format!("{word}: meets {meets}, non-dominated {best}");
+            return Ok(Evidence::of(Check { holds: false, measured, command: command(bench, &word, n) }));
+        }
+    }
+    let measured = format!("all {walls} walls of up to {MOST} nodes");
+    Ok(Evidence::of(Check { holds: true, measured, command: command(bench, "wall:1,2,3", 6) }))
+}
+
+/// How many quorums a wall has, those that contain others included: a whole row and one node of each row below.
+fn quorums_of_wall(widths: &[usize]) -> usize {
+    (0..widths.len()).map(|row| widths[row + 1..].iter().product::<usize>()).sum()
+}
+
+/// All ways to write a number as a sum of positive ones, in order.
+fn compositions(n: usize) -> Vec<Vec<usize>> {
+    if n == 0 {
+        return vec![Vec::new()];
+    }
+    let after =
+        |first: usize| compositions(n - first).into_iter().map(move |rest| [vec![first], rest].concat());
+    (1..=n).flat_map(after).collect()
+}
+
+/// Whether of every set of nodes and its complement one contains a quorum.
+fn is_nondominated(quorums: &[NodeSet], n: usize) -> bool {
+    let masks: Vec<u32> = coterie(quorums.to_vec())
+        .iter()
+        .map(|quorum| quorum.iter().map(|node| 1 << node.index()).sum())
+        .collect();
+    let contains_one = |set: u32| masks.iter().any(|mask| set & mask == *mask);
+    (0..1_u32 << n).all(|set| contains_one(set) || contains_one(!set & ((1 << n) - 1)))
+}
+
+fn grids(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let bound = |n: usize| 2 * (n as f64).sqrt().ceil() as usize - 1;
+    let mut evidence = Evidence::default();
+    for n in [5, 7, 12, 13] {
+        let sizes = build("grid", n)?.sizes();
+        let measured = format!("N = {n}: {} to {}, at most {}", sizes.least, sizes.most, bound(n));
+        let bounded = Check { holds: sizes.most <= bound(n), measured, command: command(bench, "grid", n) };
+        let is_equal = sizes.least == bound(n);
+        evidence = evidence.but(Check { holds: is_equal, ..bounded.clone() }).and(bounded);
+    }
+    for n in [4, 9, 16, 25, 36, 49, 64] {
+        let system = build("grid", n)?;
+        let sizes = system.sizes();
+        let (pairs, in_two) = overlaps(&system);
+        let holds = sizes.least == bound(n) && sizes.most == bound(n) && 2 * in_two >= pairs;
+        let measured = format!("N = {n}: K = {}, {in_two} of {pairs} pairs meet in two", sizes.most);
+        evidence = evidence.and(Check { holds, measured, command: command(bench, "grid", n) });
+    }
+    Ok(evidence)
+}
+
+/// How many pairs of different quorums there are, and how many have exactly two nodes in common.
+fn overlaps(system: &System) -> (usize, usize) {
+    let quorums = system.assignment().values();
+    let pairs = || {
+        quorums
+            .iter()
+            .enumerate()
+            .flat_map(|(place, one)| quorums[..place].iter().map(move |other| (one, other)))
+    };
+    let common = |(one, other): (&NodeSet, &NodeSet)| one.iter().filter(|node| other.contains(*node)).count();
+    (pairs().count(), pairs().filter(|pair| common(*pair) == 2).count())
+}

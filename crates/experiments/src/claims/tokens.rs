@@ -1,0 +1,225 @@
+//! Claims about algorithms with a token: Suzuki and Kasami's, Raymond's, Naimi and Tréhel's.
+
+use doorway_catalog::invariants::TOKEN_ONE_BEHIND;
+use doorway_checker::Property;
+use doorway_core::{Channels, NodeId, Refusal, Ticks};
+use doorway_simulator::{Crash, Load, Outcome};
+
+use super::bench::{Bench, Seen, all_loads, equals, exact, longer, per_entry, seeds, shaken, short};
+use super::{Asked, Check, Claim, Evidence, Verdict};
+use crate::check::Instance;
+
+pub(super) const CLAIMS: &[Claim] = &[
+    Claim {
+        id: "C38",
+        claim: "In algorithms with a token there is always exactly one.",
+        formula: "tokens held + tokens in flight = 1",
+        expected: Verdict::Holds,
+        test: one_token,
+    },
+    Claim {
+        id: "C39",
+        claim: "Suzuki and Kasami's algorithm costs N messages per entry.",
+        formula: "N",
+        expected: Verdict::HoldsIf("the requester does not hold the idle token"),
+        test: suzuki_kasami_costs,
+    },
+    Claim {
+        id: "C40",
+        claim: "In Suzuki and Kasami's algorithm only requesters and the holder of the token must not crash.",
+        formula: "a bystander's crash stops nobody",
+        expected: Verdict::Holds,
+        test: suzuki_kasami_crashes,
+    },
+    Claim {
+        id: "C41",
+        claim: "In Suzuki and Kasami's algorithm the token is at most one request behind, and the numbers that are heard never fall.",
+        formula: "LN[j] ≤ RN_j[j] ≤ LN[j]+1; RN never falls",
+        expected: Verdict::Holds,
+        test: suzuki_kasami_numbers,
+    },
+    Claim {
+        id: "C46",
+        claim: "Raymond's algorithm costs O(log N) messages on a balanced tree, and 4(N−1)/N when all want in.",
+        formula: "≤ 2·diameter; 4(N−1)/N",
+        expected: Verdict::Holds,
+        test: raymond_costs,
+    },
+    Claim {
+        id: "C47",
+        claim: "Raymond's tree can come from an election.",
+        formula: "any spanning tree will do",
+        expected: Verdict::Holds,
+        test: elected_trees,
+    },
+    Claim {
+        id: "C60",
+        claim: "Naimi and Tréhel's algorithm costs H(N−1) messages per isolated request on average (counted with the token, not without \
+                it as the claim has come down).",
+        formula: "H(N−1) = 1 + 1/2 + … + 1/(N−1)",
+        expected: Verdict::Holds,
+        test: naimi_trehel_average,
+    },
+];
+
+fn one_token(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let mut evidence = Evidence::default();
+    for name in ["token-ring", "suzuki-kasami", "singhal", "raymond", "naimi-trehel"] {
+        let trials = all_loads(5).into_iter().flat_map(|load| {
+            let mut trial = shaken(name, 5, load);
+            trial.settings.channels = Channels::Any;
+            seeds(trial, 20)
+        });
+        evidence =
+            evidence.and(bench.all(trials, |_, _| Seen { holds: true, told: "one token".to_owned() })?);
+    }
+    Ok(evidence)
+}
+
+fn suzuki_kasami_costs(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let sizes = || bench.sizes().iter();
+    let trials = sizes().flat_map(|&n| all_loads(n).map(|load| exact("suzuki-kasami", n, load)));
+    let inside = bench.all(trials, |trial, outcome| {
+        let at_once = outcome.measures.waiting_time.occurrences(0);
+        let n = trial.settings.nodes as u64;
+        let expected = (trial.settings.entries - at_once) * n;
+        let holds = outcome.measures.traffic.messages == expected;
+        Seen { holds, told: format!("{n} messages for each entry without the token") }
+    })?;
+    let alone = bench.all(sizes().map(|&n| exact("suzuki-kasami", n, Load::Active(1))), |_, outcome| {
+        Seen { holds: outcome.measures.traffic.messages > 0, told: "0 messages for who has it".to_owned() }
+    })?;
+    Ok(Evidence::of(inside).but(alone))
+}
+
+fn suzuki_kasami_crashes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let crash = |node: u32, at: u64| {
+        let mut trial = exact("suzuki-kasami", 5, Load::Active(2));
+        trial.settings.invariants = false;
+        trial
+            .settings
+            .faults
+            .crashes
+            .extend(NodeId::from_number(node).map(|node| Crash { node, at: Ticks(at) }));
+        trial
+    };
+    let bystanders = [3, 4, 5].map(|node| crash(node, 100));
+    let harmless = bench.all(bystanders, |trial, outcome| {
+        equals("entries after the crash of a bystander", outcome.measures.entries, trial.settings.entries)
+    })?;
+    let needed = [("the requester or holder 1", 1), ("the requester or holder 2", 2)];
+    let mut evidence = Evidence::of(harmless);
+    for (who, node) in needed {
+        let moments = (0..40).map(|moment| crash(node, 100 + moment));
+        evidence = evidence.and(bench.any(moments, |_, outcome| {
+            outcome.stall.is_some().then(|| format!("the crash of {who} stops the other"))
+        })?);
+    }
+    Ok(evidence)
+}
+
+fn suzuki_kasami_numbers(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let instance = Instance::new("suzuki-kasami", &[2, 2, 2], Channels::Any);
+    let behind = bench.keeps(&instance, TOKEN_ONE_BEHIND)?;
+    let instance = instance.deciding(&[Property::Invariants]);
+    Ok(Evidence::of(behind).and(bench.asks(&instance, Asked::NeverFalls, "RN never falls")?))
+}
+
+/// The messages of this many whole rounds, in each of which every node enters once.
+fn rounds(bench: &Bench<'_>, tree: &str, n: usize, rounds: u64) -> Result<u64, Refusal> {
+    let trial = longer(exact("raymond", n, Load::Saturated).with("tree", tree), rounds * n as u64);
+    Ok(bench.run(&trial)?.measures.traffic.messages)
+}
+
+/// The first round begins and the last one ends differently; the rounds between them are what is claimed.
+fn saturated(bench: &Bench<'_>, trees: &[&str], sizes: &[usize]) -> Result<Check, Refusal> {
+    let mut command = String::new();
+    let mut measured = String::new();
+    for (tree, &n) in trees.iter().flat_map(|tree| sizes.iter().map(move |n| (tree, n))) {
+        let ten_rounds = rounds(bench, tree, n, 12)? - rounds(bench, tree, n, 2)?;
+        let trial = longer(exact("raymond", n, Load::Saturated).with("tree", tree), 12 * n as u64);
+        command = trial.command(bench.program());
+        let expected = 10 * 4 * (n as u64 - 1);
+        let per_entry = short(ten_rounds as f64 / (10 * n) as f64);
+        measured = format!("saturated, {tree}, N = {n}: {per_entry} = 4(N−1)/N per entry");
+        if ten_rounds != expected {
+            let measured = format!("{tree}, N = {n}: {ten_rounds} messages in ten rounds, not {expected}");
+            return Ok(Check { holds: false, measured, command });
+        }
+    }
+    Ok(Check { holds: true, measured, command })
+}
+
+fn raymond_costs(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let busy = saturated(bench, &["star", "chain", "binary", "random"], bench.sizes())?;
+    let large = [7, 15, 31, 63, 127, 255, 511, 1023];
+    let trials = large.map(|n| {
+        let mut trial = longer(exact("raymond", n, Load::Isolated).with("tree", "binary"), 500);
+        trial.settings.invariants = false;
+        trial
+    });
+    let light = bench.all(trials, |trial, outcome| {
+        let levels = ((trial.settings.nodes + 1) as f64).log2();
+        let most = 4.0 * (levels - 1.0);
+        let told = format!("one at a time: {} ≤ 2·diameter = {most} ", short(per_entry(outcome)));
+        Seen { holds: per_entry(outcome) <= most, told: told.trim_end().to_owned() }
+    })?;
+    Ok(Evidence::of(light).and(busy))
+}
+
+fn elected_trees(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let elected = saturated(bench, &["elected"], bench.sizes())?;
+    let mut trial = shaken("raymond", 13, Load::Light(100)).with("tree", "elected");
+    trial.settings.channels = Channels::Any;
+    let runs = bench.all(seeds(trial, 50), |_, outcome| Seen {
+        holds: true,
+        told: format!("{} messages per entry on the elected tree", short(per_entry(outcome))),
+    })?;
+    Ok(Evidence::of(runs).and(elected))
+}
+
+/// How many REQUESTs an entry took on average.
+fn requests_per_entry(outcome: &Outcome) -> f64 {
+    let requests =
+        outcome.measures.traffic.kinds().find(|(kind, _)| *kind == "REQUEST").map_or(0, |(_, count)| count);
+    requests as f64 / outcome.measures.entries as f64
+}
+
+fn naimi_trehel_average(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    const RUNS: u64 = 60;
+    let mut evidence = Evidence::default();
+    for n in [100, 50, 20, 10, 5, 2] {
+        let mut trial = longer(exact("naimi-trehel", n, Load::Isolated), 4_000);
+        trial.settings.invariants = false;
+        trial.settings.warmup = 1_000;
+        let (mut means, mut requests) = (Vec::new(), 0.0);
+        for trial in seeds(trial.clone(), RUNS) {
+            let outcome = bench.run(&trial)?;
+            means.push(per_entry(&outcome));
+            requests += requests_per_entry(&outcome) / RUNS as f64;
+        }
+        let (mean, margin) = confidence(&means);
+        let expected: f64 = (1..n).map(|k| 1.0 / k as f64).sum();
+        let measured = format!(
+            "N = {n}: {} ± {} (99 %) and H = {}, without the token {}",
+            short(mean),
+            short(margin),
+            short(expected),
+            short(requests)
+        );
+        let holds = (mean - expected).abs() <= margin;
+        let command = format!("{} --runs {RUNS}", trial.command(bench.program()));
+        evidence = evidence.and(Check { holds, measured, command });
+    }
+    Ok(evidence)
+}
+
+/// The mean of independent runs and the margin of its 99 % confidence interval.
+fn confidence(means: &[f64]) -> (f64, f64) {
+    /// The quantile of Student's distribution for 59 degrees of freedom, and nearly so for more.
+    const QUANTILE: f64 = 2.66;
+    let count = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / count;
+    let variance = means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (mean, QUANTILE * (variance / count).sqrt())
+}

@@ -1,0 +1,43 @@
+//! Marks that differ in shape: eight shapes, filled and hollow.
+
+use crate::{Canvas, HUES, Point, Shape};
+
+/// How large a mark is, from its middle.
+pub(super) const REACH: f64 = 6.0;
+
+/// Draws the mark of the series with this number.
+pub(super) fn draw(canvas: &mut Canvas, number: usize, at: Point) {
+    let hue = number % HUES;
+    let is_hollow = (number / HUES) % 2 == 1;
+    let class = if is_hollow {
+        format!("mark hue{hue}-line hollow")
+    } else {
+        format!("mark hue{hue} paper-line dot")
+    };
+    let thick = if is_hollow { 2.2 } else { 1.0 };
+    canvas.draw(shape(number % HUES, at).class(&class).thick(thick));
+}
+
+fn shape(which: usize, at: Point) -> Shape {
+    let corners = |places: &[(f64, f64)]| -> Vec<Point> {
+        places.iter().map(|(x, y)| Point::new(at.x + REACH * x, at.y + REACH * y)).collect()
+    };
+    let around = |count: usize, outer: f64, inner: f64| -> Vec<Point> {
+        let corner = |index: usize| {
+            let angle = std::f64::consts::PI * (index as f64 / count as f64 - 0.5);
+            let reach = if index.is_multiple_of(2) { outer } else { inner };
+            (reach * angle.cos(), reach * angle.sin())
+        };
+        corners(&(0..2 * count).map(corner).collect::<Vec<_>>())
+    };
+    match which {
+        0 => Shape::circle(at, REACH * 0.95),
+        1 => Shape::polygon(&corners(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)])),
+        2 => Shape::polygon(&corners(&[(0.0, -1.15), (1.08, 0.82), (-1.08, 0.82)])),
+        3 => Shape::polygon(&corners(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)])),
+        4 => Shape::polygon(&corners(&[(0.0, 1.15), (1.08, -0.82), (-1.08, -0.82)])),
+        5 => Shape::polygon(&around(5, 1.35, 0.6)),
+        6 => Shape::polygon(&around(4, 1.35, 0.5)),
+        _ => Shape::polygon(&around(3, 1.1, 1.1)),
+    }
+}

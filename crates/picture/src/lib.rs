@@ -1,0 +1,76 @@
+//! Pictures of runs, measurements and quorum systems, as SVG and PNG.
+//!
+//! [`space_time`] draws the events of a run: a lane for each node, an arrow for each message. [`chart`] draws measurements beside
+//! formulas, [`quorums`] draws quorum systems. All of them are painted on a [`Canvas`], which writes SVG; the palette works without
+//! colour too, and the font is embedded, so that the width of a text is known before it is shown.
+//!
+//! ```
+//! use doorway_picture::{Options, space_time};
+//! use doorway_trace::Header;
+//!
+//! let drawing = space_time(&Header::new("central", 3, 1), &[], &Options::default())?;
+//! assert!(drawing.svg.starts_with("<svg"));
+//! assert!(drawing.overlaps().is_empty());
+//! # Ok::<(), doorway_core::Refusal>(())
+//! ```
+
+mod arrow;
+pub mod chart;
+mod font;
+mod geometry;
+mod palette;
+mod png;
+pub mod quorums;
+mod room;
+mod space_time;
+mod svg;
+
+pub use arrow::{Arrow, Path};
+pub use font::{Weight, width};
+pub use geometry::{Area, Point};
+pub use palette::{HUES, Head, Look, Theme, dash, head};
+pub use room::Room;
+pub use space_time::{Diagram, MOST_EVENTS, MOST_NODES, Options, Spacing, diagram, space_time};
+pub use svg::{Anchor, Canvas, Shape, Text, escaped, shortened, wrapped};
+
+/// A finished picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    /// The picture as SVG.
+    pub svg: String,
+    /// How wide it is, in pixels.
+    pub width: f64,
+    /// How high it is, in pixels.
+    pub height: f64,
+    /// Where its texts stand.
+    pub labels: Vec<LabelBox>,
+}
+
+/// A text of a picture, and the box that it fills.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelBox {
+    /// What it says.
+    pub text: String,
+    /// Where it stands.
+    pub area: Area,
+}
+
+impl Drawing {
+    /// Every two labels that are in each other's way.
+    #[must_use]
+    pub fn overlaps(&self) -> Vec<(&LabelBox, &LabelBox)> {
+        let pairs = self
+            .labels
+            .iter()
+            .enumerate()
+            .flat_map(|(index, label)| self.labels[index + 1..].iter().map(move |other| (label, other)));
+        pairs.filter(|(label, other)| label.area.overlaps(&other.area)).collect()
+    }
+
+    /// The labels that reach beyond the edge of the picture.
+    #[must_use]
+    pub fn clipped(&self) -> Vec<&LabelBox> {
+        let paper = Area::new(0.0, 0.0, self.width, self.height);
+        self.labels.iter().filter(|label| !paper.contains(&label.area)).collect()
+    }
+}

@@ -1,0 +1,315 @@
+//! Pictures of quorum systems: the figure behind the construction, with one quorum in it.
+//!
+//! A grid is a grid, a wall has bricks, a tree has edges, the plane of seven points is G. Fano's figure of 1892, and all other systems
+//! are a ring. Members of the quorum are filled, have bold numbers and are joined, so that they are seen without colour; the
+//! node whose quorum it is has a second ring around it.
+
+mod layout;
+
+use std::f64::consts::TAU;
+
+use doorway_core::{NodeId, NodeSet, Refusal};
+use doorway_quorums::{Shape as Figure, System};
+
+use crate::{Area, Canvas, Drawing, Point, Shape, Text, Theme, wrapped};
+
+pub use layout::layout;
+
+/// More nodes are not drawn.
+pub const MOST_NODES: usize = 256;
+
+const MARGIN: f64 = 32.0;
+/// How much wider bricks are than other nodes.
+const BRICK: f64 = 1.6;
+/// A picture is at least so wide, for the sake of its heading.
+const LEAST_WIDTH: f64 = 560.0;
+
+/// Draws a system and the quorum that is assigned to one of its nodes.
+///
+/// # Errors
+/// If there is no such node, or there are too many to draw.
+pub fn quorum(system: &System, of: NodeId, theme: Theme) -> Result<Drawing, Refusal> {
+    let n = system.n();
+    if n > MOST_NODES {
+        return Err(Refusal::new(format!("{n} nodes are too many to draw: at most {MOST_NODES} are drawn")));
+    }
+    if of.index() >= n {
+        return Err(Refusal::new(format!("there is no node {of}: the nodes are 1 to {n}")));
+    }
+    let picture = Picture::new(system, of);
+    Ok(picture.draw(system, theme))
+}
+
+/// Where the nodes of a system stand in its picture.
+fn places(system: &System) -> Vec<Point> {
+    Picture::new(system, NodeId::new(0)).places
+}
+
+/// Where the nodes are, before margins and heading.
+struct Picture<'a> {
+    of: NodeId,
+    members: &'a NodeSet,
+    places: Vec<Point>,
+    /// How large a node is, from its middle.
+    reach: f64,
+    look: Look,
+}
+
+/// What nodes look like, and what joins them.
+enum Look {
+    /// Squares beside each other.
+    Cells,
+    /// Bricks beside each other.
+    Bricks,
+    /// Circles, with an edge from each node to its parent.
+    Tree,
+    /// Circles, with seven lines, of which these are straight and the last is round.
+    Fano(Vec<[NodeId; 3]>),
+    /// Circles, with the members joined in the order of the ring.
+    Ring,
+}
+
+impl<'a> Picture<'a> {
+    fn new(system: &'a System, of: NodeId) -> Self {
+        let (n, members) = (system.n(), system.quorum_of(of));
+        let (reach, places, look) = match system.shape() {
+            Figure::Grid(rows) => (24.0, grid(n, rows.first().map_or(1, Vec::len)), Look::Cells),
+            Figure::Wall(rows) => (24.0, wall(&rows.iter().map(Vec::len).collect::<Vec<_>>()), Look::Bricks),
+            Figure::Tree(_) => (17.0, tree(n), Look::Tree),
+            Figure::Plane if n == 7 => {
+                let lines = fano_lines(system, of);
+                (20.0, fano(&lines), Look::Fano(lines))
+            }
+            Figure::Plane | Figure::Sets => {
+                let reach = if n <= 64 { 18.0 } else { 14.0 };
+                (reach, ring(n, reach), Look::Ring)
+            }
+        };
+        Self { of, members, places, reach, look }
+    }
+
+    fn draw(mut self, system: &System, theme: Theme) -> Drawing {
+        let title = format!("{}, {}", system.construction().name(), counted(system.n()));
+        let numbers: Vec<String> = self.members.iter().map(|node| node.to_string()).collect();
+        let sentence =
+            format!("The quorum of node {} has {}: {}", self.of, counted(numbers.len()), numbers.join(" "));
+        let mut canvas = Canvas::new(&title, &format!("{sentence}."));
+        let space = 10.0 + if let Look::Bricks = self.look { self.reach * BRICK } else { self.reach };
+        let (left, right) = (self.least(|point| point.x) - space, -self.least(|point| -point.x) + space);
+        let width = (right - left + 2.0 * MARGIN).max(LEAST_WIDTH);
+        let top = write_heading(&mut canvas, &title, &sentence, width - 2.0 * MARGIN);
+        let (over, under) = (self.least(|point| point.y) - space, -self.least(|point| -point.y) + space);
+        let (aside, down) = (f64::midpoint(0.0, width) - f64::midpoint(left, right), top - over);
+        for place in &mut self.places {
+            *place = Point::new(place.x + aside, place.y + down);
+        }
+        self.draw_figure(&mut canvas);
+        self.draw_nodes(&mut canvas);
+        canvas.finish(width, under + down + MARGIN, theme)
+    }
+
+    fn least(&self, coordinate: impl Fn(&Point) -> f64) -> f64 {
+        self.places.iter().map(coordinate).fold(f64::INFINITY, f64::min)
+    }
+
+    fn place(&self, node: NodeId) -> Point {
+        self.places[node.index()]
+    }
+
+    /// What joins the nodes.
+    fn draw_figure(&self, canvas: &mut Canvas) {
+        match &self.look {
+            Look::Cells | Look::Bricks => {}
+            Look::Tree => self.draw_edges(canvas),
+            Look::Fano(lines) => self.draw_lines(canvas, lines),
+            Look::Ring => {
+                let corners: Vec<Point> = self.members.iter().map(|node| self.place(node)).collect();
+                self.draw_chords(canvas, &corners);
+            }
+        }
+    }
+
+    /// From each member to the next, drawn towards the middle so that no other node is in the way.
+    fn draw_chords(&self, canvas: &mut Canvas, corners: &[Point]) {
+        let ends =
+            |coordinate: fn(&Point) -> f64| (self.least(coordinate), -self.least(|place| -coordinate(place)));
+        let ((left, right), (top, bottom)) = (ends(|place| place.x), ends(|place| place.y));
+        let middle = Point::new(f64::midpoint(left, right), f64::midpoint(top, bottom));
+        let next = corners.iter().cycle().skip(1);
+        for (&from, &to) in corners.iter().zip(next).filter(|(from, to)| from != to) {
+            let pulls = [from.towards(middle, 0.42), to.towards(middle, 0.42)];
+            canvas.draw(Shape::curve(from, pulls, to).class("hue0-line").thick(3.0));
+        }
+    }
+
+    fn draw_edges(&self, canvas: &mut Canvas) {
+        let children = NodeId::first(self.places.len()).skip(1);
+        for child in children {
+            let parent = NodeId::new((child.index() - 1) / 2);
+            let both = self.members.contains(child) && self.members.contains(parent);
+            let edge = Shape::line(self.place(parent), self.place(child));
+            canvas.draw(joined(edge, both));
+        }
+    }
+
+    /// Six lines are straight, the last is the circle through its points.
+    fn draw_lines(&self, canvas: &mut Canvas, lines: &[[NodeId; 3]]) {
+        for line in lines.iter().rev() {
+            let is_quorum = line.iter().all(|&node| self.members.contains(node));
+            let [one, two, three] = line.map(|node| self.place(node));
+            let is_straight = Some(line) != lines.last();
+            let shape = if is_straight {
+                Shape::line(one, two)
+            } else {
+                let middle = Point::new((one.x + two.x + three.x) / 3.0, (one.y + two.y + three.y) / 3.0);
+                Shape::circle(middle, middle.distance(one))
+            };
+            canvas.draw(joined(shape, is_quorum));
+        }
+    }
+
+    fn draw_nodes(&self, canvas: &mut Canvas) {
+        for node in NodeId::first(self.places.len()) {
+            let is_member = self.members.contains(node);
+            let class = if is_member { "node member" } else { "node" };
+            canvas.group(Shape::group().class(class).data("node", node), |canvas| {
+                self.draw_node(canvas, node, is_member);
+            });
+        }
+    }
+
+    fn draw_node(&self, canvas: &mut Canvas, node: NodeId, is_member: bool) {
+        let at = self.place(node);
+        let outline = |reach: f64| match self.look {
+            Look::Cells => Shape::rectangle(around(at, reach, reach), 4.0),
+            Look::Bricks => Shape::rectangle(around(at, reach * BRICK, reach * 0.8), 3.0),
+            Look::Tree | Look::Fano(_) | Look::Ring => Shape::circle(at, reach),
+        };
+        let size = if self.reach < 16.0 { 12.0 } else { 15.0 };
+        let number = Text::around(&node.to_string(), at, size);
+        if is_member {
+            canvas.draw(outline(self.reach).class("hue0"));
+            canvas.write(&number.bold().class("paper"));
+        } else {
+            canvas.draw(outline(self.reach).class("soft-line hollow").thick(1.4));
+            canvas.write(&number.class("soft"));
+        }
+        if node == self.of {
+            canvas.draw(outline(self.reach + 5.0).class("ink-line").thick(2.5));
+        }
+    }
+}
+
+fn joined(shape: Shape, is_quorum: bool) -> Shape {
+    if is_quorum { shape.class("hue0-line").thick(5.0) } else { shape.class("soft-line").thick(1.4) }
+}
+
+fn around(middle: Point, wide: f64, high: f64) -> Area {
+    Area::new(middle.x - wide, middle.y - high, middle.x + wide, middle.y + high)
+}
+
+fn counted(nodes: usize) -> String {
+    if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") }
+}
+
+/// Writes title and sentence and tells where they end.
+fn write_heading(canvas: &mut Canvas, title: &str, sentence: &str, width: f64) -> f64 {
+    canvas.write(&Text::new(title, Point::new(MARGIN, MARGIN + 18.0), 22.0).bold());
+    let mut y = MARGIN + 46.0;
+    for line in wrapped(sentence, 15.0, width) {
+        canvas.write(&Text::new(&line, Point::new(MARGIN, y), 15.0).class("soft"));
+        y += 21.0;
+    }
+    y + 4.0
+}
+
+fn grid(n: usize, columns: usize) -> Vec<Point> {
+    let place = |index: usize| Point::new((index % columns) as f64 * 62.0, (index / columns) as f64 * 62.0);
+    (0..n).map(place).collect()
+}
+
+/// Rows in the middle of each other.
+fn wall(widths: &[usize]) -> Vec<Point> {
+    let rows = widths.iter().enumerate();
+    let places = rows.flat_map(|(row, &width)| {
+        let place = move |column: usize| {
+            Point::new((column as f64 - (width as f64 - 1.0) / 2.0) * 90.0, row as f64 * 52.0)
+        };
+        (0..width).map(place)
+    });
+    places.collect()
+}
+
+/// Each node between its left and its right subtree.
+fn tree(n: usize) -> Vec<Point> {
+    let mut places = vec![Point::new(0.0, 0.0); n];
+    let mut column = 0.0;
+    in_order(1, n, &mut |number| {
+        places[number - 1] = Point::new(column * 24.0, f64::from(number.ilog2()) * 74.0);
+        column += 1.0;
+    });
+    places
+}
+
+fn in_order(number: usize, n: usize, visit: &mut impl FnMut(usize)) {
+    if number <= n {
+        in_order(2 * number, n, visit);
+        visit(number);
+        in_order(2 * number + 1, n, visit);
+    }
+}
+
+/// The first node on top, the others clockwise.
+fn ring(n: usize, reach: f64) -> Vec<Point> {
+    let radius = (n as f64 * (2.0 * reach + 14.0) / TAU).max(if n == 1 { 0.0 } else { 130.0 });
+    let place = |index: usize| {
+        let angle = TAU * (index as f64 / n as f64 - 0.25);
+        Point::new(radius * angle.cos(), radius * angle.sin())
+    };
+    (0..n).map(place).collect()
+}
+
+/// The lines of the plane of seven points as Fano drew them: three sides and three medians of a triangle, each with its ends first and
+/// what is between them last, and the circle. The line of `of` is the side below.
+fn fano_lines(system: &System, of: NodeId) -> Vec<[NodeId; 3]> {
+    let third = |one: NodeId, two: NodeId| {
+        let through = |line: &&NodeSet| line.contains(one) && line.contains(two);
+        let line = system.assignment().values().iter().find(through).expect("two points are on a line");
+        line.iter().find(|&node| node != one && node != two).expect("a line has three points")
+    };
+    let side: Vec<NodeId> = system.quorum_of(of).iter().collect();
+    let [left, right] = [side[0], side[1]];
+    let below = third(left, right);
+    let top = NodeId::first(7).find(|node| !side.contains(node)).expect("four points are not on a line");
+    let (west, east, middle) = (third(left, top), third(right, top), third(top, below));
+    vec![
+        [left, right, below],
+        [left, top, west],
+        [right, top, east],
+        [top, below, middle],
+        [left, east, middle],
+        [right, west, middle],
+        [below, west, east],
+    ]
+}
+
+/// The places of the seven points.
+fn fano(lines: &[[NodeId; 3]]) -> Vec<Point> {
+    let corner = |angle: f64| Point::new(190.0 * (angle * TAU).cos(), 190.0 * (angle * TAU).sin());
+    let (top, right, left) = (corner(-0.25), corner(-0.25 + 1.0 / 3.0), corner(-0.25 + 2.0 / 3.0));
+    let mut places = vec![Point::new(0.0, 0.0); 7];
+    let [[a, b, below], [_, c, west], [_, _, east], [_, _, middle], ..] = lines[..] else { return places };
+    let halfway = |one: Point, other: Point| one.towards(other, 0.5);
+    for (node, place) in [
+        (a, left),
+        (b, right),
+        (c, top),
+        (below, halfway(left, right)),
+        (west, halfway(left, top)),
+        (east, halfway(right, top)),
+        (middle, Point::new(0.0, 0.0)),
+    ] {
+        places[node.index()] = place;
+    }
+    places
+}

@@ -1,0 +1,6 @@
+//! All tests of pictures in one program.
+
+mod accesses;
+mod by_hand;
+mod charts;
+mod runs;
