@@ -127,7 +127,12 @@ impl Consensus {
             Entry::Config(config) => self.look_up_config(config),
             Entry::View(view) => {
                 self.look_up_view(view);
-                self.views.insert(position, (**view).clone());
+                self.note_second_starts(view);
+                let before = self.views.insert(position, (**view).clone());
+                if let Some(before) = before.filter(|before| *before != **view) {
+                    self.replaced.push(before.number);
+                    self.dropped_lives.extend(before.members.values());
+                }
                 self.have_views_changed = true;
             }
         }
@@ -168,11 +173,12 @@ impl Consensus {
 
     pub(super) fn forget_what_is_not_in_the_log(&mut self) {
         let (entries, base) = (self.raft.log().entries(), self.base.position.index);
-        let replaced = &mut self.replaced;
+        let (replaced, dropped) = (&mut self.replaced, &mut self.dropped_lives);
         self.views.retain(|position, view| {
             let is_in = entries.contains((*position).into());
             if !is_in && position.index > base {
                 replaced.push(view.number);
+                dropped.extend(view.members.values());
             }
             is_in && position.index > base
         });
@@ -242,6 +248,8 @@ impl Consensus {
         }
         self.look_up_config(&snapshot.config);
         snapshot.view.iter().for_each(|view| self.look_up_view(view));
+        // The views that the snapshot passes over may have been others than the leader's.
+        self.dropped_lives.extend(self.views.values().flat_map(|view| view.members.values()));
         self.told = snapshot.position.index;
         self.newest_decided.clone_from(&snapshot.view);
         self.base = snapshot;

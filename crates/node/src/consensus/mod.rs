@@ -7,6 +7,7 @@
 
 mod ballot;
 mod doubt;
+mod dropped;
 mod engine;
 mod outgoing;
 mod removal;
@@ -81,6 +82,8 @@ pub(crate) struct Consensus {
     doubts: Vec<(DiskId, &'static str)>,
     /// The numbers of views that a leader has replaced in the log.
     replaced: Vec<u64>,
+    /// The lives in views that a leader has replaced or passed over by a snapshot.
+    dropped_lives: Vec<Incarnation>,
 }
 
 /// How many messages wait at most while a write is under way; more are lost, which the consensus bears.
@@ -134,6 +137,7 @@ impl Consensus {
             contradictions: 0,
             doubts: Vec::new(),
             replaced: Vec::new(),
+            dropped_lives: Vec::new(),
         };
         consensus.look_up_config(&memory.snapshot.config);
         consensus.base.view.clone().iter().for_each(|view| consensus.look_up_view(view));
@@ -245,11 +249,6 @@ impl Consensus {
     /// Who has said what cannot be, since this was asked last.
     pub(crate) fn take_doubts(&mut self) -> Vec<(DiskId, &'static str)> {
         std::mem::take(&mut self.doubts)
-    }
-
-    /// The numbers of the views that a leader has replaced in the log since this was asked last.
-    pub(crate) fn take_replaced(&mut self) -> Vec<u64> {
-        std::mem::take(&mut self.replaced)
     }
 
     /// Whether the log cannot be right.

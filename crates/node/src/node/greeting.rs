@@ -22,6 +22,9 @@ pub(super) struct Acquaintances {
     known: BTreeMap<NodeId, Acquaintance>,
     /// How far disks had come when they were last heard.
     states: BTreeMap<DiskId, DiskState>,
+    /// Starts of disks that this node's log named until a leader replaced those views. The disk must confirm them: a majority with a
+    /// set-back disk may have decided otherwise, and the log then names another start of the same number.
+    dropped: BTreeMap<DiskId, DiskState>,
     /// What each node knows of this one's disk, and was found right.
     found: BTreeMap<NodeId, DiskState>,
     /// Nodes of other epochs, and those whose disk was set back, and when they last said so. This node's driver was told.
@@ -94,6 +97,26 @@ impl Acquaintances {
         self.known.get(&node).is_some_and(|known| known.is_doubted)
     }
 
+    /// The log named a start of a disk and does so no longer.
+    fn drop_from_log(&mut self, disk: DiskId, start: DiskState) {
+        let is_confirmed = self.known.values().filter(|known| known.life.disk == disk).any(|known| {
+            known.life.start().is_same_start(&start)
+                || known.found.is_some_and(|found| found.is_same_start(&start))
+        });
+        let has_room = self.dropped.len() < Self::MOST_STATES || self.dropped.contains_key(&disk);
+        if !is_confirmed && has_room {
+            let newest = self.dropped.entry(disk).or_default();
+            *newest = start.max(*newest);
+        }
+    }
+
+    /// A disk goes by this start, or has found it in its list.
+    fn confirm(&mut self, disk: DiskId, start: &DiskState) {
+        if self.dropped.get(&disk).is_some_and(|dropped| dropped.is_same_start(start)) {
+            self.dropped.remove(&disk);
+        }
+    }
+
     /// A node is not listened to any more; tells whether that is news.
     fn shun(&mut self, node: NodeId, why: Stranger, now: Ticks) -> bool {
         self.known.remove(&node);
@@ -134,8 +157,25 @@ impl<R: Rules> LockNode<R> {
         );
     }
 
-    /// The newest that this node knows of a disk, from its log and from what it has heard.
+    /// Keeps the lives that the log has lost to a leader, until their disks have confirmed them.
+    pub(super) fn remember_dropped_lives(&mut self) {
+        let dropped = self.consensus.take_dropped_lives();
+        if dropped.is_empty() {
+            return;
+        }
+        for life in dropped {
+            self.acquaintances.drop_from_log(life.disk, life.start());
+        }
+        self.check_acquaintances();
+    }
+
+    /// What this node asks a disk to confirm: a start that its log has lost, or else the newest that it knows, from its log and from what
+    /// it has heard.
     fn newest_known(&self, disk: DiskId) -> Option<DiskState> {
+        // R28: a log that a leader replaced
+        if let Some(dropped) = self.acquaintances.dropped.get(&disk) {
+            return Some(*dropped);
+        }
         let logged = self.consensus.latest_life(disk).map(|life| life.start());
         let heard = self.acquaintances.states.get(&disk).copied();
         match (logged, heard) {
@@ -227,6 +267,10 @@ impl<R: Rules> LockNode<R> {
         let old =
             self.acquaintances.known.get(&from).filter(|old| old.life.start().is_same_start(&life.start()));
         let found = greeting.found.or_else(|| old.and_then(|old| old.found));
+        [Some(life.start()), found]
+            .iter()
+            .flatten()
+            .for_each(|start| self.acquaintances.confirm(life.disk, start));
         let mut known = Acquaintance { life, found, is_checked: false, is_doubted: false };
         known.is_checked = self.is_checked(&known);
         self.acquaintances.known.insert(from, known);

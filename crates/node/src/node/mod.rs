@@ -237,6 +237,7 @@ impl<R: Rules> LockNode<R> {
     /// Every step ends with what came of it.
     fn end(&mut self, effects: &mut Effects<Self>) {
         if self.state == State::Running {
+            self.remember_dropped_lives();
             if self.consensus.take_views_changed() {
                 self.check_acquaintances();
             }
