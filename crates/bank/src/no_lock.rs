@@ -38,7 +38,5 @@ impl Explain for NoLock {
         NodeSet::new()
     }
 
-    fn rules() -> &'static [Rule] {
-        &[]
-    }
+    const RULES: &'static [Rule] = &[];
 }

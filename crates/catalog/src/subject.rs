@@ -132,7 +132,7 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
     }
 
     fn rules(&self) -> &'static [Rule] {
-        A::rules()
+        A::RULES
     }
 
     fn invariants(&self) -> Vec<&'static str> {

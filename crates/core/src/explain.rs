@@ -23,7 +23,7 @@ pub trait Explain: Algorithm {
     }
 
     /// The rules of the algorithm: every name that it passes to [`crate::Out::rule`], with its meaning.
-    fn rules() -> &'static [Rule];
+    const RULES: &'static [Rule];
 
     /// Predicates over all nodes and the messages in flight that hold in every reachable state.
     fn invariants() -> &'static [Invariant<Self>] {
@@ -78,6 +78,14 @@ pub struct Rule {
     pub name: &'static str,
     /// What it does, as a sentence.
     pub text: &'static str,
+}
+
+impl Rule {
+    /// A rule.
+    #[must_use]
+    pub const fn new(name: &'static str, text: &'static str) -> Self {
+        Self { name, text }
+    }
 }
 
 /// The name of the invariant that all algorithms with one token share.

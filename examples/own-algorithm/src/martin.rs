@@ -137,24 +137,13 @@ impl Explain for Martin {
         if self.token { Permission::Token } else { Permission::None }
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule {
-                name: "ask",
-                text: "A node that wants in and has not the token asks its predecessor, unless it has already.",
-            },
-            Rule {
-                name: "forward",
-                text: "A node that is asked and has not the token asks its predecessor, unless it has already.",
-            },
-            Rule { name: "give", text: "Who has the token and does not need it gives it to who asks." },
-            Rule { name: "bring", text: "A node that asked for another one only passes the token on." },
-            Rule {
-                name: "leave",
-                text: "A node that leaves passes the token on if its successor has asked.",
-            },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("ask", "A node that wants in and lacks the token asks its predecessor, unless it has already."),
+        Rule::new("forward", "A node that is asked and lacks the token asks its predecessor, unless it has already."),
+        Rule::new("give", "A node that has the token and does not need it gives it to the node that asks."),
+        Rule::new("bring", "A node that asked for another one only passes the token on."),
+        Rule::new("leave", "A node that leaves passes the token on if its successor has asked."),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[
@@ -166,7 +155,7 @@ impl Explain for Martin {
                 },
             },
             Invariant {
-                name: "who has asked has one REQUEST on its way, is owed the token, or has it on its way: one of them",
+                name: "a node that has asked has one REQUEST in flight, is owed the token, or the token is in flight to it: exactly one of these",
                 holds: |cut| {
                     cut.states().all(|(me, node)| {
                         let before = node.predecessor;

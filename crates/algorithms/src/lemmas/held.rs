@@ -99,9 +99,7 @@ impl<S: Statement> Explain for Held<S> {
         self.of.permission()
     }
 
-    fn rules() -> &'static [Rule] {
-        S::Of::rules()
-    }
+    const RULES: &'static [Rule] = S::Of::RULES;
 
     fn invariants() -> &'static [Invariant<Self>] {
         S::invariants()

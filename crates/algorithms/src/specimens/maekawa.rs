@@ -321,9 +321,7 @@ impl Explain for Faulty {
         self.lock.map_or(Permission::Free, |lock| Permission::GivenTo(lock.node))
     }
 
-    fn rules() -> &'static [Rule] {
-        crate::message::maekawa::Maekawa::rules()
-    }
+    const RULES: &'static [Rule] = crate::message::maekawa::Maekawa::RULES;
 }
 
 impl Hints for Faulty {

@@ -159,17 +159,15 @@ impl Explain for FaultyRicartAgrawala {
         }
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "stamp", text: "A node that will want in stamps its request and tells itself." },
-            Rule { name: "ask", text: "A node that wants in sends its stamped request to everybody." },
-            Rule {
-                name: "reply",
-                text: "A node that does not want in, or wants in with a younger request, replies at once.",
-            },
-            Rule { name: "leave", text: "A node that leaves replies to every peer that it had deferred." },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("stamp", "A node that will want in stamps its request and tells itself."),
+        Rule::new("ask", "A node that wants in sends its stamped request to everybody."),
+        Rule::new(
+            "reply",
+            "A node that does not want in, or wants in with a younger request, replies at once.",
+        ),
+        Rule::new("leave", "A node that leaves replies to every peer that it had deferred."),
+    ];
 }
 
 impl std::fmt::Display for State {

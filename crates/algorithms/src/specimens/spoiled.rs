@@ -102,9 +102,7 @@ impl<F: Fault> Explain for Spoiled<F> {
         self.of.permission()
     }
 
-    fn rules() -> &'static [Rule] {
-        F::Of::rules()
-    }
+    const RULES: &'static [Rule] = F::Of::RULES;
 
     fn invariants() -> &'static [Invariant<Self>] {
         F::invariants()

@@ -27,7 +27,7 @@ pub(crate) fn follow<A: Explain>(
         return Err(Refusal::new(format!("there is no node {stranger} that could be inside at the start")));
     }
     let mut system = System::new(&factory.plan(&members)?, &members, start);
-    states.rules = rules(A::rules());
+    states.rules = rules(A::RULES);
     states.begin(members.iter().map(|node| system.state(node)));
     for (count, event) in (1..).zip(events) {
         if cancelled.is_some_and(Stop::is_said) {

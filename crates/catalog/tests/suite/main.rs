@@ -4,6 +4,7 @@
 mod agreement;
 mod bank;
 mod claims;
+mod compared;
 mod every_algorithm;
 mod explanations;
 mod faults;

@@ -8,12 +8,13 @@ use doorway_catalog::states::{Recorded, States};
 use doorway_core::shared::{Program, ProgramEntry};
 use doorway_core::{
     Algorithm, Entry, Explain, Factory, Field, Hints, LamportClock, NodeId, NodeSet, Options, Out,
-    Permission, Phase, Plan, Registrar, Rule, Start,
+    Permission, Phase, Plan, Registrar, Rule,
 };
-use doorway_simulator::{Latency, Load, Settings, simulate};
+use doorway_simulator::simulate;
 use doorway_trace::{Event, What};
 use serde::Serialize;
 
+use crate::compared::trials;
 use crate::laboratory::textbook;
 
 thread_local! {
@@ -77,9 +78,7 @@ impl<A: Explain> Explain for Watched<A> {
         self.inner.permission()
     }
 
-    fn rules() -> &'static [Rule] {
-        A::rules()
-    }
+    const RULES: &'static [Rule] = A::RULES;
 }
 
 /// Compares every state of some runs of each algorithm with what was seen.
@@ -150,22 +149,6 @@ fn compare(trial: &Trial, events: &[Event], seen: &[Shown]) -> usize {
 
 fn is_step(event: &Event) -> bool {
     matches!(event.what, What::Start | What::Request | What::Release | What::Deliver { .. })
-}
-
-fn trials(name: &str) -> Vec<Trial> {
-    let trial = |seed: u64| {
-        let settings = Settings {
-            nodes: 5,
-            entries: 12,
-            load: [Load::Saturated, Load::Light(100)][seed as usize % 2].clone(),
-            latency: Latency::Span("uniform:1:30".parse().expect("a span")),
-            start: [Start::Empty, Start::Inside(NodeId::new(2))][seed as usize / 2 % 2],
-            trace: true,
-            ..Settings::default()
-        };
-        Trial::new(name).under(settings).seeded(seed)
-    };
-    (1..=6).map(trial).collect()
 }
 
 #[test]

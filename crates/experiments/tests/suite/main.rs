@@ -2,6 +2,8 @@
 
 mod check;
 mod claims;
+#[path = "../../../catalog/tests/suite/compared.rs"]
+mod compared;
 mod examples;
 mod memory;
 mod states;

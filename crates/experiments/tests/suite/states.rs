@@ -5,25 +5,10 @@ use doorway_catalog::{Catalog, Trial, examples};
 use doorway_core::{NodeId, Options, Phase, Start};
 use doorway_experiments::memory::Replay;
 use doorway_experiments::record_script;
-use doorway_simulator::{Latency, Load, Settings};
 use doorway_trace::{Recording, What};
 use serde_json::json;
 
-fn trials(name: &str) -> Vec<Trial> {
-    let trial = |seed: u64| {
-        let settings = Settings {
-            nodes: 5,
-            entries: 12,
-            load: [Load::Saturated, Load::Light(100)][seed as usize % 2].clone(),
-            latency: Latency::Span("uniform:1:30".parse().expect("a span")),
-            start: [Start::Empty, Start::Inside(NodeId::new(2))][seed as usize / 2 % 2],
-            trace: true,
-            ..Settings::default()
-        };
-        Trial::new(name).under(settings).seeded(seed)
-    };
-    (1..=6).map(trial).collect()
-}
+use crate::compared::trials;
 
 /// Where each node stands after each event, by the events alone.
 fn assert_phases_are_told(recording: &Recording, states: &States) {

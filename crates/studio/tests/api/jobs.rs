@@ -156,9 +156,7 @@ impl Explain for Broken {
         NodeSet::new()
     }
 
-    fn rules() -> &'static [Rule] {
-        &[]
-    }
+    const RULES: &'static [Rule] = &[];
 }
 
 impl Hints for Broken {}

@@ -29,33 +29,22 @@ impl Explain for CaoSinghal {
         self.arbiter.lock.map_or(Permission::Free, |lock| Permission::GivenTo(lock.node))
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in stamps its request and sends it to its quorum." },
-            Rule {
-                name: "grant",
-                text: "An arbiter whose vote is free gives it to the oldest request in its queue.",
-            },
-            Rule { name: "refuse", text: "A request that is not the oldest here is told FAILED." },
-            Rule {
-                name: "overtake",
-                text: "A request that was the oldest in the queue and no longer is, is told FAILED.",
-            },
-            Rule {
-                name: "announce",
-                text: "An arbiter tells the node that has its vote who comes next, and asks for it back if that one is older.",
-            },
-            Rule {
-                name: "yield",
-                text: "A node that failed somewhere gives back every vote that it was asked for.",
-            },
-            Rule {
-                name: "pass on",
-                text: "A node that leaves passes a vote directly to the successor that was announced.",
-            },
-            Rule { name: "leave", text: "A node that leaves tells each arbiter to whom the vote has gone." },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("ask", "A node that wants in stamps its request and sends it to its quorum."),
+        Rule::new("grant", "An arbiter whose vote is free gives it to the oldest request in its queue."),
+        Rule::new("refuse", "A request that is not the oldest here is told FAILED."),
+        Rule::new("overtake", "A request that was the oldest in the queue and no longer is, is told FAILED."),
+        Rule::new(
+            "announce",
+            "An arbiter tells the node that has its vote who comes next, and asks for it back if that one is older.",
+        ),
+        Rule::new("yield", "A node that failed somewhere gives back every vote that it was asked for."),
+        Rule::new(
+            "pass on",
+            "A node that leaves passes a vote directly to the successor that was announced.",
+        ),
+        Rule::new("leave", "A node that leaves tells each arbiter to whom the vote has gone."),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

@@ -18,23 +18,12 @@ impl Explain for CarvalhoRoucairol {
         self.missing.clone()
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in asks those whose permission it does not have." },
-            Rule {
-                name: "reply",
-                text: "A node that does not go first gives its permission, and loses the asker's.",
-            },
-            Rule {
-                name: "ask back",
-                text: "A node that gave a permission up while it waits asks for it back.",
-            },
-            Rule {
-                name: "leave",
-                text: "A node that leaves gives its permission to all requesters that it had deferred.",
-            },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("ask", "A node that wants in asks those whose permission it does not have."),
+        Rule::new("reply", "A node that does not go first gives its permission, and loses the asker's."),
+        Rule::new("ask back", "A node that gave a permission up while it waits asks for it back."),
+        Rule::new("leave", "A node that leaves gives its permission to all requesters that it had deferred."),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {

@@ -28,16 +28,11 @@ impl Explain for Central {
         }
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A client that wants in sends its REQUEST to the server." },
-            Rule {
-                name: "grant",
-                text: "When no client is inside, the server lets the first of its queue in.",
-            },
-            Rule { name: "leave", text: "A client that leaves tells the server." },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("ask", "A client that wants in sends its REQUEST to the server."),
+        Rule::new("grant", "When no client is inside, the server lets the first of its queue in."),
+        Rule::new("leave", "A client that leaves tells the server."),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {

@@ -26,19 +26,11 @@ impl Explain for Lamport {
         self.others.iter().filter(is_ahead).collect()
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule {
-                name: "ask",
-                text: "A node that wants in queues its stamped request and sends it to all others.",
-            },
-            Rule {
-                name: "reply",
-                text: "Every REQUEST is queued and answered at once with a younger stamp.",
-            },
-            Rule { name: "leave", text: "A node that leaves takes its request from every queue." },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("ask", "A node that wants in queues its stamped request and sends it to all others."),
+        Rule::new("reply", "Every REQUEST is queued and answered at once with a younger stamp."),
+        Rule::new("leave", "A node that leaves takes its request from every queue."),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {

@@ -23,9 +23,7 @@ impl Explain for Maekawa {
         self.arbiter.permission()
     }
 
-    fn rules() -> &'static [Rule] {
-        RULES
-    }
+    const RULES: &'static [Rule] = RULES;
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[
@@ -120,22 +118,16 @@ pub(in crate::message) fn fields(
 
 /// The rules of a node that asks and votes.
 pub(in crate::message) const RULES: &[Rule] = &[
-    Rule { name: "ask", text: "A node that wants in stamps its request and sends it to its quorum." },
-    Rule {
-        name: "grant",
-        text: "An arbiter whose vote is free gives it to the oldest request in its queue.",
-    },
-    Rule { name: "refuse", text: "A request that is not the oldest here is told FAILED." },
-    Rule {
-        name: "overtake",
-        text: "A request that was the oldest in the queue and no longer is, is told FAILED.",
-    },
-    Rule {
-        name: "inquire",
-        text: "An older request than the one that has the vote makes the arbiter ask for it back, once.",
-    },
-    Rule { name: "yield", text: "A node that failed somewhere gives back every vote that it was asked for." },
-    Rule { name: "leave", text: "A node that leaves frees its votes." },
+    Rule::new("ask", "A node that wants in stamps its request and sends it to its quorum."),
+    Rule::new("grant", "An arbiter whose vote is free gives it to the oldest request in its queue."),
+    Rule::new("refuse", "A request that is not the oldest here is told FAILED."),
+    Rule::new("overtake", "A request that was the oldest in the queue and no longer is, is told FAILED."),
+    Rule::new(
+        "inquire",
+        "An older request than the one that has the vote makes the arbiter ask for it back, once.",
+    ),
+    Rule::new("yield", "A node that failed somewhere gives back every vote that it was asked for."),
+    Rule::new("leave", "A node that leaves frees its votes."),
 ];
 
 impl Requester {

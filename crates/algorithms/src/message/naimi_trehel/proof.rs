@@ -24,23 +24,18 @@ impl Explain for NaimiTrehel {
         if self.token { Permission::Token } else { Permission::None }
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule {
-                name: "ask",
-                text: "A node that wants in sends its request towards the last requester, and is now the last.",
-            },
-            Rule {
-                name: "forward",
-                text: "A request is forwarded towards the last requester, and its sender becomes the father.",
-            },
-            Rule {
-                name: "give",
-                text: "A node that has the token and does not need it gives it to the requester.",
-            },
-            Rule { name: "pass on", text: "A node that leaves passes the token to its successor." },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new(
+            "ask",
+            "A node that wants in sends its request towards the last requester, and is now the last.",
+        ),
+        Rule::new(
+            "forward",
+            "A request is forwarded towards the last requester, and its sender becomes the father.",
+        ),
+        Rule::new("give", "A node that has the token and does not need it gives it to the requester."),
+        Rule::new("pass on", "A node that leaves passes the token to its successor."),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

@@ -25,18 +25,16 @@ impl Explain for Raymond {
         if self.holder == self.me { Permission::Token } else { Permission::None }
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule {
-                name: "ask",
-                text: "A node whose queue is not empty asks its neighbour in the direction of the token, once.",
-            },
-            Rule {
-                name: "hand over",
-                text: "A node that has the token and is not inside hands it to the first in its queue.",
-            },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new(
+            "ask",
+            "A node whose queue is not empty asks its neighbour in the direction of the token, once.",
+        ),
+        Rule::new(
+            "hand over",
+            "A node that has the token and is not inside hands it to the first in its queue.",
+        ),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

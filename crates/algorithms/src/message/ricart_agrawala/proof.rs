@@ -23,16 +23,14 @@ impl Explain for RicartAgrawala {
         self.missing.clone()
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in stamps its request and sends it to all others." },
-            Rule {
-                name: "reply",
-                text: "A node that does not want in, or wants in with a younger request, replies at once.",
-            },
-            Rule { name: "leave", text: "A node that leaves replies to every request that it had deferred." },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("ask", "A node that wants in stamps its request and sends it to all others."),
+        Rule::new(
+            "reply",
+            "A node that does not want in, or wants in with a younger request, replies at once.",
+        ),
+        Rule::new("leave", "A node that leaves replies to every request that it had deferred."),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

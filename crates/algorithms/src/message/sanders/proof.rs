@@ -18,9 +18,7 @@ impl Explain for Sanders {
         self.arbiter.permission()
     }
 
-    fn rules() -> &'static [Rule] {
-        maekawa::RULES
-    }
+    const RULES: &'static [Rule] = maekawa::RULES;
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {

@@ -26,25 +26,23 @@ impl Explain for Singhal {
         if self.token.is_some() { Permission::Token } else { Permission::None }
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in asks the nodes it takes for requesting." },
-            Rule {
-                name: "ask and chase",
-                text: "It also asks where it last passed the token, to be handed on from there.",
-            },
-            Rule {
-                name: "chase",
-                text: "A node that neither waits nor has the token forwards a chasing request along the token's track.",
-            },
-            Rule { name: "ask in turn", text: "A node that waits and hears of a new rival asks it as well." },
-            Rule { name: "give", text: "A node that holds the idle token gives it to the first requester." },
-            Rule {
-                name: "pass on",
-                text: "A node that leaves exchanges news with the token and passes it to a requester.",
-            },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("ask", "A node that wants in asks the nodes it takes for requesting."),
+        Rule::new(
+            "ask and chase",
+            "It also asks where it last passed the token, to be handed on from there.",
+        ),
+        Rule::new(
+            "chase",
+            "A node that neither waits nor has the token forwards a chasing request along the token's track.",
+        ),
+        Rule::new("ask in turn", "A node that waits and hears of a new rival asks it as well."),
+        Rule::new("give", "A node that holds the idle token gives it to the first requester."),
+        Rule::new(
+            "pass on",
+            "A node that leaves exchanges news with the token and passes it to a requester.",
+        ),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

@@ -29,19 +29,14 @@ impl Explain for SuzukiKasami {
         if self.token.is_some() { Permission::Token } else { Permission::None }
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "ask", text: "A node that wants in and lacks the token asks all others for it." },
-            Rule {
-                name: "give",
-                text: "A node that has the token and does not need it gives it to the first requester.",
-            },
-            Rule {
-                name: "pass on",
-                text: "A node that leaves queues all open requests and sends the token to the first in the queue.",
-            },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("ask", "A node that wants in and lacks the token asks all others for it."),
+        Rule::new("give", "A node that has the token and does not need it gives it to the first requester."),
+        Rule::new(
+            "pass on",
+            "A node that leaves queues all open requests and sends the token to the first in the queue.",
+        ),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[

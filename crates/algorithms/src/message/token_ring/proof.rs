@@ -25,13 +25,11 @@ impl Explain for TokenRing {
         if self.token { Permission::Token } else { Permission::None }
     }
 
-    fn rules() -> &'static [Rule] {
-        &[
-            Rule { name: "start", text: "The token sets out from the last node to the first." },
-            Rule { name: "forward", text: "A node that does not want in passes the token to its successor." },
-            Rule { name: "leave", text: "A node that leaves passes the token to its successor." },
-        ]
-    }
+    const RULES: &'static [Rule] = &[
+        Rule::new("start", "The token sets out from the last node to the first."),
+        Rule::new("forward", "A node that does not want in passes the token to its successor."),
+        Rule::new("leave", "A node that leaves passes the token to its successor."),
+    ];
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {
