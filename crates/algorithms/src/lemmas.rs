@@ -1,4 +1,4 @@
-//! The lemmas on Singhal's algorithm, to be checked in every reachable state: as printed, and corrected.
+//! The lemmas and theorems on Singhal's algorithm, to be checked in every reachable state: as printed, and corrected.
 //!
 //! The paper argues the correctness of the algorithm from its vectors. Some lemmas are false as printed. A node that is
 //! given the idle token is inside, and the token still says that it requests (E22). And while a REQUEST is in flight, the
@@ -13,7 +13,7 @@
 //! use doorway_algorithms::message::singhal::Singhal;
 //!
 //! let printed = Lemma::<Singhal>::ALL.iter().filter(|lemma| lemma.form == Form::Printed);
-//! assert_eq!(printed.map(|lemma| lemma.number).collect::<Vec<_>>(), ["S4.1", "S4.2", "S4.3", "C45"]);
+//! assert_eq!(printed.map(|lemma| lemma.number).collect::<Vec<_>>(), ["L4.1.1", "S4.2", "S4.3", "C45"]);
 //! ```
 
 mod held;
@@ -27,7 +27,7 @@ pub use held::{Held, LemmaAt, NeverFalls, Statement, held};
 
 /// A statement about all states, true or not.
 pub struct Lemma<A: Algorithm> {
-    /// Its number: `S4.1`.
+    /// Its number: `L4.1.1` is a lemma, `S4.2` a theorem.
     pub number: &'static str,
     /// Whether it is as printed.
     pub form: Form,
@@ -66,7 +66,7 @@ impl<A: Vectors> Lemma<A> {
     /// All of them, each as printed and then, if that is not true, corrected.
     pub const ALL: &'static [Lemma<A>] = &[
         Lemma {
-            number: "S4.1",
+            number: "L4.1.1",
             form: Form::Printed,
             says: Invariant {
                 name: "a node that the token takes for requesting waits",
@@ -74,7 +74,7 @@ impl<A: Vectors> Lemma<A> {
             },
         },
         Lemma {
-            number: "S4.1",
+            number: "L4.1.1",
             form: Form::Corrected,
             says: Invariant {
                 name: "a node that the token takes for requesting waits or is inside",

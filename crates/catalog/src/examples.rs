@@ -73,10 +73,10 @@ pub const SCRIPTS: &[Example] = &scripts![
 ];
 
 /// The files that scripts and commands can name besides.
-pub const FILES: &[Example] = &[Example {
-    name: "thirteen-nodes.quorums",
-    text: include_str!("../../../scripts/thirteen-nodes.quorums"),
-}];
+pub const FILES: &[Example] = &[
+    Example { name: "star.quorums", text: include_str!("../../../scripts/star.quorums") },
+    Example { name: "thirteen-nodes.quorums", text: include_str!("../../../scripts/thirteen-nodes.quorums") },
+];
 
 /// The text of a file that ships, by its name.
 ///

@@ -4,6 +4,7 @@
 use doorway_algorithms::lemmas::{Lemma, LemmaAt, NeverFalls, Statement, Vectors, held};
 use doorway_algorithms::message::singhal::Singhal;
 use doorway_algorithms::message::suzuki_kasami::SuzukiKasami;
+use doorway_algorithms::specimens::singhal_idle_while_inside::IdleWhileInside;
 use doorway_algorithms::specimens::singhal_no_chase::NoChase;
 use doorway_algorithms::specimens::spoiled::Spoiled;
 use doorway_checker::{Messages, Setting};
@@ -24,7 +25,7 @@ pub fn never_falls(subject: &dyn Subject, setting: Setting) -> Result<Messages, 
     }
 }
 
-/// The system of Singhal's algorithm, or of its variant without the chase, held to a lemma by its number.
+/// The system of Singhal's algorithm, or of one of its specimens, held to a lemma or theorem by its number.
 ///
 /// # Errors
 /// If the subject is another algorithm, or there is no such lemma or system.
@@ -33,6 +34,8 @@ pub fn lemma(subject: &dyn Subject, number: &str, form: Form, setting: Setting) 
     if let Some(factory) = factory.downcast_ref::<Factory<Singhal>>() {
         numbered(factory, number, form, setting)
     } else if let Some(factory) = factory.downcast_ref::<Factory<Spoiled<NoChase>>>() {
+        numbered(factory, number, form, setting)
+    } else if let Some(factory) = factory.downcast_ref::<Factory<Spoiled<IdleWhileInside>>>() {
         numbered(factory, number, form, setting)
     } else {
         Err(Refusal::new(format!("{} has no such vectors", subject.about().name)))

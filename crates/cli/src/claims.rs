@@ -63,13 +63,16 @@ fn chosen(only: &[String], typed: &Typed) -> Result<Vec<Claim>, Refusal> {
         return Ok(all);
     }
     let wanted: Vec<String> = only.iter().map(|id| normal(id)).collect();
-    match wanted.iter().find(|id| !all.iter().any(|claim| claim.id.eq_ignore_ascii_case(id))) {
+    match wanted.iter().find(|id| !all.iter().any(|claim| is_meant(claim, id))) {
         Some(unknown) => Err(unknown_claim(unknown, &all, typed)),
-        None => Ok(all
-            .into_iter()
-            .filter(|claim| wanted.iter().any(|id| claim.id.eq_ignore_ascii_case(id)))
-            .collect()),
+        None => Ok(all.into_iter().filter(|claim| wanted.iter().any(|id| is_meant(claim, id))).collect()),
     }
+}
+
+/// Whether this number means the claim: its own, or without the letter of its part, so that C20 means C20a and C20b.
+fn is_meant(claim: &Claim, id: &str) -> bool {
+    let whole = claim.id.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+    claim.id.eq_ignore_ascii_case(id) || whole.eq_ignore_ascii_case(id)
 }
 
 /// The number of a claim as the list has it: `c02` and `2` are C2.
@@ -80,7 +83,12 @@ fn normal(id: &str) -> String {
 
 fn unknown_claim(id: &str, all: &[Claim], typed: &Typed) -> Refusal {
     const SHOWN: usize = 4;
-    let number = |id: &str| id.trim_start_matches('C').parse::<i64>().ok();
+    let number = |id: &str| {
+        id.trim_start_matches('C')
+            .trim_end_matches(|letter: char| letter.is_ascii_lowercase())
+            .parse::<i64>()
+            .ok()
+    };
     let program = &typed.program;
     let Some(wanted) = number(id) else {
         let first = all.first().map_or("C1", |claim| claim.id);
@@ -111,6 +119,9 @@ fn as_json(rows: &[Row]) -> Result<String, Refusal> {
 /// Where what is told about a claim begins.
 const COLUMN: usize = 12;
 
+/// Where the sentence of a claim begins, unless its number is longer.
+const MARGIN: usize = 5;
+
 fn page(rows: &[Row]) -> String {
     let mut text: String = rows.iter().map(paragraph).collect();
     let all = counted(rows.len() as u64, "claim");
@@ -128,12 +139,11 @@ fn paragraph(row: &Row) -> String {
         true => row.verdict.clone(),
         false => format!("{}, NOT AS EXPECTED: {}", row.verdict, row.expected),
     };
+    // Wrapping keeps one blank between words, so the number is padded afterwards.
+    let margin = MARGIN.max(row.id.len() + 1);
+    let number = format!("{:<margin$}", row.id);
     let mut lines = vec![
-        wrap(&format!("{:<5}{}", row.id, row.claim), width, 5).replacen(
-            &format!("{} ", row.id),
-            &format!("{:<5}", row.id),
-            1,
-        ),
+        wrap(&format!("{number}{}", row.claim), width, margin).replacen(&format!("{} ", row.id), &number, 1),
         item("formula", row.formula, COLUMN, width),
         item("measured", &row.measured, COLUMN, width),
         item("verdict", &verdict, COLUMN, width),

@@ -25,6 +25,14 @@ pub fn coterie(quorums: Vec<NodeSet>) -> Vec<NodeSet> {
     kept.into_iter().map(|(_, quorum)| quorum).collect()
 }
 
+/// Whether no set properly contains another.
+pub(crate) fn is_coterie(mut quorums: Vec<NodeSet>) -> bool {
+    quorums.sort_unstable();
+    quorums.dedup();
+    let different = quorums.len();
+    coterie(quorums).len() == different
+}
+
 /// Two nodes whose quorums have no node in common, so that both could be inside at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disjoint {

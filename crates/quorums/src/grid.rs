@@ -42,8 +42,13 @@ impl Grid {
     /// Every row with every column, without the sets that contain another one, which occur where the last row
     /// is short.
     pub(crate) fn quorums(self) -> Vec<NodeSet> {
+        coterie(self.crosses().collect())
+    }
+
+    /// Every row with every column.
+    pub(crate) fn crosses(self) -> impl Iterator<Item = NodeSet> {
         let rows = 0..self.height();
-        coterie(rows.flat_map(|row| (0..self.width).map(move |column| self.cross(row, column))).collect())
+        rows.flat_map(move |row| (0..self.width).map(move |column| self.cross(row, column)))
     }
 
     /// The number of nodes of a full row.

@@ -48,7 +48,7 @@ mod weighted;
 
 pub use construction::{Construction, Description};
 pub use coterie::{Disjoint, coterie, first_disjoint};
-pub use plane::is_projective_plane;
+pub use plane::{is_projective_plane, proof_of_no_plane};
 pub use ratings::{
     Bounds, Certificate, Failure, Fraction, Load, Overlaps, Ratings, is_nondominated, load, resilience,
 };

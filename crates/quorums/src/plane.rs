@@ -60,6 +60,25 @@ pub fn is_projective_plane(lines: &[NodeSet]) -> bool {
         && (0..n).all(meet_once)
 }
 
+/// Who proved that there is no projective plane of this order; `None` if there is one, or the question is open.
+///
+/// R. H. Bruck, H. J. Ryser: "The nonexistence of certain finite projective planes", Canadian Journal of Mathematics 1, 1949:
+/// an order that leaves 1 or 2 when divided by 4 is a sum of two squares. C. W. H. Lam, L. Thiel, S. Swiercz: "The
+/// non-existence of finite projective planes of order 10", Canadian Journal of Mathematics 41(6), 1989, by computer. All
+/// other orders that are not powers of a prime are open; 12 is the first of them.
+#[must_use]
+pub fn proof_of_no_plane(order: usize) -> Option<&'static str> {
+    let is_square = |number: usize| number.isqrt().pow(2) == number;
+    let is_sum_of_two_squares = (0..=order.isqrt()).any(|root| is_square(order - root * root));
+    if matches!(order % 4, 1 | 2) && !is_sum_of_two_squares {
+        Some("Bruck and Ryser 1949")
+    } else if order == 10 {
+        Some("Lam, Thiel and Swiercz 1989")
+    } else {
+        None
+    }
+}
+
 type Triple = [Element; 3];
 
 fn points(field: &Field) -> Vec<Triple> {
@@ -118,9 +137,14 @@ fn refusal(n: usize) -> Refusal {
         (Some(only), None) | (None, Some(only)) => format!("the nearest size is {only}"),
         (None, None) => unreachable!("there are planes"),
     };
-    // Planes whose order is not a prime power are excluded for some orders and an open question for others.
-    let reason = match (2..32).find(|&order| size(order) == n) {
-        Some(order) => format!("no projective plane of order {order}, with {n} nodes, is known"),
+    let order = (2..32).find(|&order| size(order) == n);
+    let reason = match order.map(|order| (order, proof_of_no_plane(order))) {
+        Some((order, Some(proof))) => {
+            format!("there is no projective plane of order {order}, with {n} nodes ({proof})")
+        }
+        Some((order, None)) => format!(
+            "no projective plane of order {order}, with {n} nodes, is known, and whether one exists is open"
+        ),
         None if n == 1 => "no projective plane has 1 node".to_owned(),
         None => format!("no projective plane has {n} nodes"),
     };
@@ -223,14 +247,27 @@ mod tests {
         );
         assert_eq!(
             refusal(43),
-            "no projective plane of order 6, with 43 nodes, is known: the nearest sizes are 31 and 57; \
-             `truncated` works for every N up to 1057"
+            "there is no projective plane of order 6, with 43 nodes (Bruck and Ryser 1949): the nearest sizes are \
+             31 and 57; `truncated` works for every N up to 1057"
         );
+        assert!(refusal(111).starts_with(
+            "there is no projective plane of order 10, with 111 nodes (Lam, Thiel and Swiercz 1989): "
+        ));
+        assert!(refusal(157).starts_with(
+            "no projective plane of order 12, with 157 nodes, is known, and whether one exists is open: "
+        ));
         assert!(refusal(1).starts_with("no projective plane has 1 node: the nearest size is 7;"));
         assert!(refusal(931).contains("order 30") && refusal(931).contains("871 and 993"));
         assert_eq!(
             refusal(1058),
             "planes are built for at most 1057 nodes, not 1058: `cyclic` works for every N"
         );
+    }
+
+    #[test]
+    fn six_orders_up_to_32_are_excluded_and_no_order_of_a_field_is() {
+        let excluded: Vec<usize> = (2..=32).filter(|&order| proof_of_no_plane(order).is_some()).collect();
+        assert_eq!(excluded, [6, 10, 14, 21, 22, 30]);
+        assert!(field::orders().all(|order| proof_of_no_plane(order).is_none()));
     }
 }

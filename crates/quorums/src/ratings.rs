@@ -57,8 +57,8 @@ pub fn resilience(system: &System) -> Bounds {
     Ratings::new(system).resilience()
 }
 
-/// Whether the system is nondominated: no other system is alive whenever this one is, and more often. `None`
-/// if it is too large to tell.
+/// Whether the system, as it is defined, is a nondominated coterie: no quorum contains another, and no other system
+/// is alive whenever this one is, and more often. `None` if it is too large to tell.
 #[must_use]
 pub fn is_nondominated(system: &System) -> Option<bool> {
     Ratings::new(system).is_nondominated()
@@ -74,7 +74,8 @@ pub struct Ratings<'a> {
     resilience: Bounds,
     /// The number of sets of live nodes without a quorum, by size, if there are few enough.
     losing: Option<Vec<u32>>,
-    nondominated: Option<bool>,
+    /// Whether the minimal quorums are nondominated.
+    minimal_nondominated: Option<bool>,
 }
 
 impl<'a> Ratings<'a> {
@@ -99,9 +100,9 @@ impl<'a> Ratings<'a> {
         // A transversal smaller than every quorum contains no quorum, and neither does its complement.
         let by_transversal = || (resilience.most + 1 < system.smallest_quorum()).then_some(false);
         let by_sets = coalitions.as_ref().map(Coalitions::is_nondominated);
-        let nondominated = by_sets.or_else(by_shape).or_else(by_transversal);
+        let minimal_nondominated = by_sets.or_else(by_shape).or_else(by_transversal);
         let losing = coalitions.as_ref().map(Coalitions::losing);
-        Self { system, quorums, load, resilience, losing, nondominated }
+        Self { system, quorums, load, resilience, losing, minimal_nondominated }
     }
 
     /// The rated system.
@@ -135,11 +136,17 @@ impl<'a> Ratings<'a> {
         self.resilience
     }
 
-    /// Whether no other system is alive whenever this one is, and more often. `None` if the system is too
-    /// large to tell.
+    /// Whether the system, as it is defined, is a nondominated coterie: no quorum contains another, and no other
+    /// system is alive whenever this one is, and more often. `None` if the system is too large to tell.
     #[must_use]
     pub fn is_nondominated(&self) -> Option<bool> {
-        self.nondominated
+        if self.system.is_coterie() { self.minimal_nondominated } else { Some(false) }
+    }
+
+    /// The same for the minimal quorums, which are a coterie in every system.
+    #[must_use]
+    pub fn is_minimal_nondominated(&self) -> Option<bool> {
+        self.minimal_nondominated
     }
 
     /// The probability that no quorum is alive if each node has crashed with probability `crashed`, where it can be

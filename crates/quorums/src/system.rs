@@ -2,7 +2,7 @@
 
 use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
-use crate::coterie::{Disjoint, coterie, first_disjoint};
+use crate::coterie::{Disjoint, coterie, first_disjoint, is_coterie};
 use crate::grid::Grid;
 use crate::plane::is_projective_plane;
 use crate::ratings::{Lightest, Structure};
@@ -114,6 +114,12 @@ impl System {
         Spread::of(self.assignment.values().iter().map(NodeSet::len))
     }
 
+    /// Whether every node is in its own quorum: i ∈ S_i.
+    #[must_use]
+    pub fn contains_every_owner(&self) -> bool {
+        self.assignment.iter().all(|(node, quorum)| quorum.contains(node))
+    }
+
     /// For each node, the number of assigned quorums that contain it.
     #[must_use]
     pub fn responsibilities(&self) -> PerNode<usize> {
@@ -128,6 +134,36 @@ impl System {
     #[must_use]
     pub fn responsibility(&self) -> Spread {
         Spread::of(self.responsibilities().values().iter().copied())
+    }
+
+    /// The listed quorums alone: those that are assigned to nodes, without the others of the same construction.
+    #[must_use]
+    pub fn listed(&self) -> Self {
+        Self { rule: Rule::Assigned, ..self.clone() }
+    }
+
+    /// Whether the listed quorums are the whole family: every minimal quorum of the construction is assigned to a node.
+    #[must_use]
+    pub fn lists_every_quorum(&self) -> bool {
+        if matches!(self.rule, Rule::Assigned) {
+            return true;
+        }
+        // A family with more minimal quorums than nodes cannot be listed.
+        let listed = coterie(self.assignment.values().to_vec());
+        self.quorums_up_to(self.n()).is_some_and(|quorums| coterie(quorums) == listed)
+    }
+
+    /// Whether the system is a coterie as it is defined: no quorum contains another. Dropping the larger ones makes it one.
+    #[must_use]
+    pub fn is_coterie(&self) -> bool {
+        match &self.rule {
+            Rule::Assigned => is_coterie(self.assignment.values().to_vec()),
+            Rule::Grid(grid) => is_coterie(grid.crosses().collect()),
+            // Only the minimal sets count as quorums of votes, and those of a tree never contain each other.
+            Rule::Votes(_) | Rule::Tree(_) => true,
+            // The rows above a row of one node are needless.
+            Rule::Wall(wall) => wall.widths().skip(1).all(|width| width >= 2),
+        }
     }
 
     /// A quorum of live nodes by the construction's own rule, or `None` if the crashes leave none. It meets

@@ -128,8 +128,63 @@ fn a_wall_is_nondominated_exactly_if_only_its_top_has_one_node() {
         let system = System::build(&Construction::Wall(widths.clone()), n).expect("the widths sum up");
         assert_eq!(is_nondominated(&system), Some(expected), "{widths:?}");
     }
-    // Nodes above a row of one node are in no minimal quorum; the rest of the wall satisfies the rule.
-    assert_eq!(is_nondominated(&build("wall:3,1,2", 6)), Some(true));
+    // Nodes above a row of one node are in no minimal quorum, so some quorums contain others: such a wall is no coterie.
+    // Its minimal quorums are those of the rest of the wall, which satisfies the rule.
+    for (word, n) in [("wall:3,1,2", 6), ("wall:1,3,1,2", 7), ("wall:1,1", 2)] {
+        let system = build(word, n);
+        let ratings = Ratings::new(&system);
+        assert_eq!((system.is_coterie(), ratings.is_nondominated()), (false, Some(false)), "{word}");
+        assert_eq!(ratings.is_minimal_nondominated(), Some(true), "{word}");
+    }
+}
+
+#[test]
+fn a_coterie_as_it_is_defined_has_no_quorum_that_contains_another() {
+    for (word, n) in
+        [("plane", 7), ("majority", 6), ("grid", 9), ("tree", 6), ("wall:1,2,3", 6), ("cyclic", 6)]
+    {
+        assert!(build(word, n).is_coterie(), "{word} {n}");
+    }
+    for (word, n) in [("grid", 7), ("grid", 3), ("wall:1,3,1,2", 7)] {
+        assert!(!build(word, n).is_coterie(), "{word} {n}");
+    }
+    assert!(!written("1: 1\n2: 1 2", 2).is_coterie());
+    assert!(written("1: 1 2\n2: 1 2", 2).is_coterie(), "a quorum of two nodes counts once");
+}
+
+#[test]
+fn the_listed_quorums_of_a_grid_survive_less_than_the_whole_family() {
+    let family = build("grid", 7);
+    let listed = family.listed();
+    assert!(!family.lists_every_quorum() && listed.lists_every_quorum());
+    let rated = |system: &System, compared: &[NodeSet]| {
+        let ratings = Ratings::new(system);
+        let failure = ratings.exact_failure(0.1).expect("few nodes");
+        let overlap = Overlaps::of(compared).mean().expect("more than one quorum");
+        (ratings.resilience().exact(), format!("{failure:.4}"), format!("{overlap:.3}"))
+    };
+    let quorums = family.quorums().expect("few");
+    assert_eq!(rated(&family, &quorums), (Some(2), "0.0150".to_owned(), "1.571".to_owned()));
+    let seven = family.assignment().values();
+    assert_eq!(rated(&listed, seven), (Some(1), "0.0499".to_owned(), "2.238".to_owned()));
+}
+
+#[test]
+fn constructions_that_list_every_quorum_are_told_from_those_that_do_not() {
+    for (word, n) in [("plane", 7), ("cyclic", 9), ("all", 4), ("majority", 3), ("grid", 1)] {
+        assert!(build(word, n).lists_every_quorum(), "{word} {n}");
+    }
+    for (word, n) in [("majority", 5), ("grid", 9), ("tree", 7), ("wall:1,2,3", 6), ("majority", 4095)] {
+        assert!(!build(word, n).lists_every_quorum(), "{word} {n}");
+    }
+}
+
+#[test]
+fn most_constructions_put_every_node_into_its_own_quorum() {
+    let words = ["majority", "grid", "truncated", "cyclic", "tree", "triangle", "cwlog", "all"];
+    assert!(words.iter().all(|word| build(word, 10).contains_every_owner()));
+    assert!(!build("singleton", 10).contains_every_owner());
+    assert!(!written("1: 1 2\n2: 1 3\n3: 2 1", 3).contains_every_owner());
 }
 
 #[test]

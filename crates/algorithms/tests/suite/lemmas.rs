@@ -52,8 +52,8 @@ fn refuted<A: Explain + Hints + Vectors>(
 
 /// What a full search finds, with or without the chase, in any order of the channels.
 const FOUND: [Refuted; 6] = [
-    ("S4.1", Form::Printed, Some(3)),
-    ("S4.1", Form::Corrected, None),
+    ("L4.1.1", Form::Printed, Some(3)),
+    ("L4.1.1", Form::Corrected, None),
     ("S4.2", Form::Printed, Some(13)),
     ("S4.2", Form::Corrected, None),
     ("S4.3", Form::Printed, Some(13)),

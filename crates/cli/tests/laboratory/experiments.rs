@@ -42,10 +42,24 @@ fn some_claims_can_be_chosen_and_each_tells_what_to_type() {
 }
 
 #[test]
+fn a_claim_of_two_parts_is_chosen_by_its_number_and_a_lemma_by_its_own() {
+    let page = prints("claims --only C20,l4.1.1");
+    for line in [
+        "C20a An ideal system (",
+        "\nC20b For other N the conditions",
+        "\nL4.1.1 Lemma 4.1.1 on Singhal's algorithm: ",
+    ] {
+        assert!(page.contains(line), "{page}");
+    }
+    assert!(page.ends_with("3 claims, every verdict as expected\n"), "{page}");
+    assert!(prints("claims --only C20b").ends_with("1 claim, every verdict as expected\n"));
+}
+
+#[test]
 fn an_unknown_claim_is_refused_with_the_near_ones() {
     assert_eq!(
         refused("claims --only C2,C18"),
-        "there is no claim C18 to test; near it are C16, C17, C19, C20"
+        "there is no claim C18 to test; near it are C16, C17, C19, C20a"
     );
     assert_eq!(
         refused("claims --only lamport"),

@@ -118,7 +118,8 @@ impl Claim {
     }
 }
 
-/// All claims that runs or a checker can decide, in the order of their numbers; after them the lemmas on Singhal's algorithm.
+/// All claims that runs or a checker can decide, in the order of their numbers; after them the theorems
+/// and lemmas of the lecture, S4.1 and on.
 #[must_use]
 pub fn list() -> Vec<Claim> {
     let groups: [&[Claim]; 11] = [
@@ -139,9 +140,9 @@ pub fn list() -> Vec<Claim> {
     claims
 }
 
-/// The number of a claim, for its place in the list. Lemmas come last.
+/// The number of a claim, for its place in the list: 20 for both C20a and C20b. Theorems and lemmas come last.
 fn number(id: &str) -> u32 {
-    id.trim_start_matches('C').parse().unwrap_or(u32::MAX)
+    id.trim_start_matches('C').trim_end_matches(char::is_alphabetic).parse().unwrap_or(u32::MAX)
 }
 
 /// Tests claims on this many threads and hands each row to `take`, in order.

@@ -52,11 +52,19 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C37",
-        claim: "In the example of four nodes the delay from one node to another is that of the way back. (The lecture's own table, \
-                of which four entries are wrong, is not at hand.)",
-        formula: "D_ij = D_ji; right is: 2T if some k ∉ {i,j} is in I_i ∩ R_j, else T",
+        claim: "In the example of four nodes the delay from node i to node j, in T, is 2 if I_i ∩ I_j ≠ ∅, 0 if i = j, else 1: \
+                0 1 2 2 / 1 0 2 2 / 2 2 0 2 / 2 2 2 0.",
+        formula: "D_ij = 2 if I_i ∩ I_j ≠ ∅, 0 if i = j, else 1; correct is, for i ≠ j: 2 if some k ∉ {i,j} is in I_i ∩ R_j, else 1",
         expected: Verdict::Refuted,
         test: delays_of_four_nodes,
+    },
+    Claim {
+        id: "S4.1",
+        claim: "Theorem 4.1 (Sanders): if i ∈ I_i ⊆ R_i for every node i, and every two nodes i and j have I_i ∩ I_j ≠ ∅ or ask each \
+                other, at most one node is inside.",
+        formula: "i ∈ I_i ⊆ R_i; I_i ∩ I_j ≠ ∅, or i ∈ R_j and j ∈ R_i",
+        expected: Verdict::HoldsIf("the own arbiter is part of the step and clocks are merged"),
+        test: printed_theorem,
     },
 ];
 
@@ -117,6 +125,27 @@ fn instance(variant: &str, structure: &str, requests: &[u32], channels: Channels
     instance.deciding(&[Property::MutualExclusion, Property::DeadlockFreedom])
 }
 
+/// The theorem on the printed code, which has no remedy against deadlock; and each of its conditions is needed.
+fn printed_theorem(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let structures: [(&str, &[u32]); 5] = [
+        ("lamport", &[1, 1, 1]),
+        ("ricart-agrawala", &[2, 1, 1]),
+        ("maekawa cyclic", &[2, 2, 2]),
+        ("central", &[2, 2, 2]),
+        ("four-node", &[1, 1, 1, 1]),
+    ];
+    let mut evidence = Evidence::default();
+    for (structure, requests) in structures {
+        let instance = instance("sanders/no-remedy", structure, requests, Channels::Any);
+        evidence = evidence.and(bench.holds(&instance.deciding(&[Property::MutualExclusion]))?);
+    }
+    for structure in ["one-sided", "unasked"] {
+        let instance = instance("sanders/unchecked-structure", structure, &[1, 1], Channels::Fifo);
+        evidence = evidence.and(bench.breaks(&instance, Property::MutualExclusion)?);
+    }
+    without_what_the_theorem_rests_on(bench, evidence)
+}
+
 fn theorem(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let structures: [(&str, &[u32]); 5] = [
         ("lamport", &[1, 1, 1]),
@@ -129,6 +158,11 @@ fn theorem(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     for (structure, requests) in structures {
         evidence = evidence.and(bench.holds(&instance("sanders", structure, requests, Channels::Any))?);
     }
+    without_what_the_theorem_rests_on(bench, evidence)
+}
+
+/// Outside the condition: the own request travels through the network, or clocks are not merged.
+fn without_what_the_theorem_rests_on(bench: &Bench<'_>, mut evidence: Evidence) -> Result<Evidence, Refusal> {
     let outside: [(&str, &[u32]); 2] =
         [("sanders/own-request-travels", &[1, 1]), ("sanders/clocks-not-merged", &[2, 1, 1])];
     for (variant, requests) in outside {
@@ -230,37 +264,117 @@ fn bounds_of_four_nodes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     Ok(evidence.and(bench.all(crowded, |_, outcome| within(&structure, outcome))?))
 }
 
-/// One node is inside and another one waits: how long it takes from the release to the entry, in units of T.
-fn delay(bench: &Bench<'_>, from: NodeId, to: NodeId) -> Result<(u64, Trial), Refusal> {
-    let mut trial = longer(holding(generic("four-node", 4, only(to)), 10 * T), 1);
-    trial.settings.start = Start::Inside(from);
-    let outcome = bench.run(&trial)?;
-    Ok((outcome.measures.sync_delay.max().unwrap_or(0) / T, trial))
+/// The printed table of the example of four nodes: the delay from node i to node j in T.
+const PRINTED_DELAYS: Delays = [[0, 1, 2, 2], [1, 0, 2, 2], [2, 2, 0, 2], [2, 2, 2, 0]];
+
+/// The delay from each of four nodes to each other one, in T; 0 on the diagonal, where there is nothing to measure.
+type Delays = [[u64; 4]; 4];
+
+fn delays(entry: impl Fn(NodeId, NodeId) -> u64) -> Delays {
+    let entry = &entry;
+    std::array::from_fn(|i| std::array::from_fn(|j| entry(NodeId::new(i), NodeId::new(j))))
 }
 
-/// The rule that is right: a third node must learn of the release and pass it on.
-fn right_delay(structure: &Structure, i: NodeId, j: NodeId) -> u64 {
+/// The printed rule: two nodes that inform a common one are 2 apart.
+fn printed_delay(structure: &Structure, i: NodeId, j: NodeId) -> u64 {
+    if i == j {
+        0
+    } else if structure.informs[i].intersects(&structure.informs[j]) {
+        2
+    } else {
+        1
+    }
+}
+
+/// The correct rule: a third node must learn of the release and pass it on.
+fn correct_delay(structure: &Structure, i: NodeId, j: NodeId) -> u64 {
     let passes_it_on = |k: NodeId| k != i && k != j && structure.asks[j].contains(k);
-    if structure.informs[i].iter().any(passes_it_on) { 2 } else { 1 }
+    if i == j {
+        0
+    } else if structure.informs[i].iter().any(passes_it_on) {
+        2
+    } else {
+        1
+    }
+}
+
+/// One node is inside and another one waits: a run that shows how long it takes from the release to the entry.
+fn handover(structure: &str, from: NodeId, to: NodeId) -> Trial {
+    let mut trial = longer(holding(generic(structure, 4, only(to)), 10 * T), 1);
+    trial.settings.start = Start::Inside(from);
+    trial
+}
+
+fn measured_delays(bench: &Bench<'_>, structure: &str) -> Result<Delays, Refusal> {
+    let mut measured = Delays::default();
+    for (i, j) in NodeId::first(4).flat_map(|i| NodeId::first(4).map(move |j| (i, j))) {
+        if i != j {
+            let outcome = bench.run(&handover(structure, i, j))?;
+            measured[i.index()][j.index()] = outcome.measures.sync_delay.max().unwrap_or(0) / T;
+        }
+    }
+    Ok(measured)
+}
+
+/// The entries in which two tables differ.
+fn differing(one: &Delays, other: &Delays) -> Vec<(NodeId, NodeId)> {
+    let pairs = NodeId::first(4).flat_map(|i| NodeId::first(4).map(move |j| (i, j)));
+    pairs.filter(|(i, j)| one[i.index()][j.index()] != other[i.index()][j.index()]).collect()
 }
 
 fn delays_of_four_nodes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    /// D13, D14, D23 and D24: the waiting node asks nobody but itself and nodes that the leaving one does not inform.
+    const WRONG: [(usize, usize); 4] = [(0, 2), (0, 3), (1, 2), (1, 3)];
     let structure = built("four-node", 4)?;
-    let pairs =
-        || NodeId::first(4).flat_map(|i| NodeId::first(4).map(move |j| (i, j))).filter(|(i, j)| i != j);
-    let mut measured = Vec::new();
-    let (mut one_way, mut is_right) = (Vec::new(), true);
-    let mut command = String::new();
-    for (i, j) in pairs() {
-        let ((there, trial), (back, _)) = (delay(bench, i, j)?, delay(bench, j, i)?);
-        is_right &= there == right_delay(&structure, i, j);
-        measured.push(format!("D{i}{j}={there}"));
-        if there > back {
-            one_way.push(format!("D{i}{j}=2 but D{j}{i}=1"));
-            command = trial.command(bench.program());
-        }
+    let measured = measured_delays(bench, "four-node")?;
+    let rule_is_table = delays(|i, j| printed_delay(&structure, i, j)) == PRINTED_DELAYS;
+    let is_correct = delays(|i, j| correct_delay(&structure, i, j)) == measured;
+    let wrong = differing(&measured, &PRINTED_DELAYS);
+    let refuted =
+        rule_is_table && is_correct && wrong == WRONG.map(|(i, j)| (NodeId::new(i), NodeId::new(j)));
+    let names: Vec<String> = wrong
+        .iter()
+        .map(|&(i, j)| {
+            let (i, j) = (i.index(), j.index());
+            format!("D{}{} = {}, not {}", i + 1, j + 1, measured[i][j], PRINTED_DELAYS[i][j])
+        })
+        .collect();
+    let (rule, fit) =
+        (if rule_is_table { "the same" } else { "NOT the same" }, if is_correct { "" } else { "NOT " });
+    let told = format!(
+        "printed {}, by the printed rule {rule}; measured {}, {fit}as the correct rule says; {}",
+        on_a_line(&PRINTED_DELAYS),
+        on_a_line(&measured),
+        names.join(", ")
+    );
+    let (from, to) = wrong.first().copied().unwrap_or((NodeId::new(0), NodeId::new(2)));
+    let command = handover("four-node", from, to).command(bench.program());
+    Ok(Evidence::of(Check { holds: !refuted, measured: told, command }))
+}
+
+fn on_a_line(delays: &Delays) -> String {
+    let rows = delays.iter().map(|row| row.map(|delay| delay.to_string()).join(" "));
+    rows.collect::<Vec<_>>().join(" / ")
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_catalog::Catalog;
+
+    use super::*;
+
+    /// The entries of a structure of four nodes in which the printed rule, and then the correct one, is not what runs show.
+    fn wrong(name: &str) -> (usize, usize) {
+        let catalog = Catalog::textbook();
+        let measured = measured_delays(&Bench::new(&catalog, &[4], "doorway"), name).expect("it runs");
+        let structure = built(name, 4).expect("there is such a structure");
+        let by = |rule: fn(&Structure, NodeId, NodeId) -> u64| delays(|i, j| rule(&structure, i, j));
+        (differing(&measured, &by(printed_delay)).len(), differing(&measured, &by(correct_delay)).len())
     }
-    let rule = if is_right { "as the rule says" } else { "NOT as the rule says" };
-    let told = format!("in T, {rule}: {}; {}", measured.join(" "), one_way.join(", "));
-    Ok(Evidence::of(Check { holds: one_way.len() != 4 || !is_right, measured: told, command }))
+
+    #[test]
+    fn the_printed_rule_on_delays_is_wrong_for_four_entries_of_the_example_alone() {
+        assert_eq!(wrong("four-node"), (4, 0));
+        assert_eq!([wrong("lamport"), wrong("ricart-agrawala")], [(0, 0); 2]);
+    }
 }

@@ -32,7 +32,7 @@ pub(crate) trait Structure {
     /// Implementations avoid cancellation, so that even the smallest probability keeps its digits.
     fn failure_probability(&self, crashed: f64) -> Option<f64>;
 
-    /// Whether no other system is alive whenever this one is, and more often; `None` if unknown.
+    /// Whether no other system is alive whenever the minimal quorums are, and more often; `None` if unknown.
     fn is_nondominated(&self) -> Option<bool>;
 }
 
@@ -114,7 +114,7 @@ mod tests {
             let largest = losing.iter().rposition(|&sets| sets > 0).expect("the empty set has no quorum");
             assert_eq!(structure.smallest_transversal(), losing.len() - 1 - largest, "{name}");
             if let Some(nondominated) = structure.is_nondominated() {
-                assert_eq!(Some(nondominated), ratings.is_nondominated(), "{name}");
+                assert_eq!(Some(nondominated), ratings.is_minimal_nondominated(), "{name}");
             }
         }
     }
