@@ -6,10 +6,12 @@ use doorway_core::{NodeId, Phase};
 use doorway_trace::What;
 
 use crate::arrow::{Arrow, Path};
+use crate::element::Element;
 use crate::geometry::Point;
 use crate::palette::Look;
 use crate::room::Room;
-use crate::svg::{Canvas, Shape, Text, shortened};
+use crate::svg::Canvas;
+use crate::text::{Text, shortened};
 
 use super::history::{End, History, Message, Stay};
 use super::lanes::reach;
@@ -98,7 +100,7 @@ pub(super) fn write_kinds(
 }
 
 impl Shown<'_, '_> {
-    fn described(&self, history: &History<'_>) -> Shape {
+    fn described(&self, history: &History<'_>) -> Element {
         let Message { event, kind, from, to, sent, ends } = self.message;
         let kind = history.kinds[*kind];
         let mut title = format!("{kind} from {from} to {to}");
@@ -106,7 +108,7 @@ impl Shown<'_, '_> {
             title.push_str(&format!(", sent at {}", event.time));
         }
         let group =
-            Shape::group().data("event", event.id).data("kind", kind).data("from", from).data("to", to);
+            Element::group().data("event", event.id).data("kind", kind).data("from", from).data("to", to);
         let (class, group) = match self.end {
             None => {
                 title.push_str(", still under way");
@@ -142,7 +144,8 @@ impl Shown<'_, '_> {
             }
             None => {
                 arrow.draw_line(canvas);
-                canvas.draw(Shape::circle(self.path.end(), 3.5).class(&format!("{line} hollow")).thick(1.4));
+                canvas
+                    .draw(Element::circle(self.path.end(), 3.5).class(&format!("{line} hollow")).thick(1.4));
             }
         }
     }
@@ -152,7 +155,7 @@ impl Shown<'_, '_> {
 pub(super) fn draw_cross(canvas: &mut Canvas, at: Point, class: &str) {
     for down in [-5.0, 5.0] {
         let (from, to) = (Point::new(at.x - 5.0, at.y - down), Point::new(at.x + 5.0, at.y + down));
-        canvas.draw(Shape::line(from, to).class(class).thick(2.4));
+        canvas.draw(Element::line(from, to).class(class).thick(2.4));
     }
 }
 
