@@ -34,7 +34,10 @@ pub use font::{Weight, width};
 pub use geometry::{Area, Point};
 pub use palette::{HUES, Head, Look, Theme, dash, head};
 pub use room::Room;
-pub use space_time::{Diagram, MOST_EVENTS, MOST_NODES, Options, Spacing, diagram, space_time};
+pub use space_time::{
+    ArrowPlan, Diagram, LanePlan, MOST_EVENTS, MOST_NODES, Mark, MessagePlan, Options, Plan, Spacing,
+    StayPlan, diagram, plan, space_time,
+};
 pub use svg::{Canvas, escaped};
 pub use text::{Anchor, Text, shortened, wrapped};
 

@@ -1,6 +1,6 @@
 //! The arrows: from the sending of a message to its delivery, or to where it got lost.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use doorway_core::{NodeId, Phase};
 use doorway_trace::What;
@@ -17,6 +17,7 @@ use super::history::{End, History, Message, Stay};
 use super::lanes::reach;
 use super::layout::Layout;
 use super::repetition;
+use super::routes::Routes;
 
 /// How thick arrows are.
 pub(super) const THICK: f64 = 1.7;
@@ -43,13 +44,12 @@ pub(super) fn arrows<'m, 'a>(history: &'m History<'a>, layout: &Layout) -> Vec<S
         let under_way = message.ends.is_empty().then_some(None);
         ends.chain(under_way).map(move |end| (message, end))
     });
-    let mut gone = BTreeMap::new();
+    let mut routes = Routes::default();
     let shown = each.map(|(message, end)| {
         let path = ways.path(message, end);
         let pixels = [path.start().x, path.end().x].map(|x| x.round() as i64);
-        let before: &mut u32 = gone.entry((message.from, message.to, pixels)).or_default();
-        *before += 1;
-        Shown { message, end, path: apart(path, *before - 1) }
+        let earlier = routes.earlier(message.from, message.to, pixels);
+        Shown { message, end, path: apart(path, earlier) }
     });
     shown.collect()
 }

@@ -16,7 +16,9 @@ mod key;
 mod lanes;
 mod layout;
 mod messages;
+mod plan;
 mod repetition;
+mod routes;
 mod scale;
 
 use std::str::FromStr;
@@ -35,6 +37,8 @@ use columns::{Columns, Side};
 use history::History;
 use layout::Layout;
 use scale::Scale;
+
+pub use plan::{ArrowPlan, LanePlan, Mark, MessagePlan, Plan, StayPlan, plan};
 
 /// A longer run is not drawn: the picture would be unreadable.
 pub const MOST_EVENTS: usize = 20_000;

@@ -234,7 +234,11 @@ fn a_quorum_system_comes_with_places_and_ratings() {
         let plane = client.result("/quorums", &json!({"kind": "plane", "nodes": 7}));
         assert_eq!((&plane["n"], &plane["quorums"][0]), (&json!(7), &json!([1, 4, 6])));
         let layout = &plane["layout"];
-        assert_eq!((&layout["kind"], count(&layout["elements"])), (&json!("plane"), 14), "seven lines, seven nodes");
+        assert_eq!(
+            (&layout["kind"], count(&layout["elements"])),
+            (&json!("plane"), 14),
+            "seven lines, seven nodes"
+        );
         assert_eq!(plane["verification"]["intersecting"], true);
         assert_eq!(
             (&plane["ratings"]["load_fraction"], count(&plane["ratings"]["curve"])),
