@@ -1,8 +1,9 @@
 //! Arrows: a line or a curve, and a head that tells its number without colour.
 
+use super::element::Element;
 use super::geometry::Point;
 use super::palette::{Head, Look};
-use super::svg::{Canvas, Shape};
+use super::svg::Canvas;
 
 /// The way that an arrow goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,10 +77,10 @@ impl Path {
         Point::new((end.x - before.x) / length, (end.y - before.y) / length)
     }
 
-    fn shape(&self) -> Shape {
+    fn shape(&self) -> Element {
         match *self {
-            Path::Straight(from, to) => Shape::line(from, to),
-            Path::Curved(from, pulls, to) => Shape::curve(from, pulls, to),
+            Path::Straight(from, to) => Element::line(from, to),
+            Path::Curved(from, pulls, to) => Element::curve(from, pulls, to),
         }
     }
 }
@@ -118,13 +119,13 @@ impl Arrow {
         let filled = self.look.colour;
         let hollow = format!("paper {filled}-line hollow");
         match self.look.head {
-            Head::Triangle => canvas.draw(Shape::polygon(&triangle).class(filled)),
-            Head::Diamond => canvas.draw(Shape::polygon(&diamond).class(filled)),
-            Head::Disc => canvas.draw(Shape::circle(place(4.0, 0.0), 4.0).class(filled)),
-            Head::HollowTriangle => canvas.draw(Shape::polygon(&triangle).class(&hollow).thick(1.4)),
-            Head::HollowDiamond => canvas.draw(Shape::polygon(&diamond).class(&hollow).thick(1.4)),
+            Head::Triangle => canvas.draw(Element::polygon(&triangle).class(filled)),
+            Head::Diamond => canvas.draw(Element::polygon(&diamond).class(filled)),
+            Head::Disc => canvas.draw(Element::circle(place(4.0, 0.0), 4.0).class(filled)),
+            Head::HollowTriangle => canvas.draw(Element::polygon(&triangle).class(&hollow).thick(1.4)),
+            Head::HollowDiamond => canvas.draw(Element::polygon(&diamond).class(&hollow).thick(1.4)),
             Head::Chevron => {
-                let chevron = Shape::polyline(&[place(8.0, 4.5), tip, place(8.0, -4.5)]);
+                let chevron = Element::polyline(&[place(8.0, 4.5), tip, place(8.0, -4.5)]);
                 canvas.draw(chevron.class(&format!("{filled}-line")).thick(2.0));
             }
         }

@@ -1,8 +1,9 @@
 //! Pictures of runs, measurements and quorum systems, as SVG and PNG.
 //!
 //! [`space_time`] draws the events of a run: a lane for each node, an arrow for each message. [`chart`] draws measurements beside
-//! formulas, [`quorums`] draws quorum systems. All of them are painted on a [`Canvas`], which writes SVG; the palette works without
-//! colour too, and the font is embedded, so that the width of a text is known before it is shown.
+//! formulas, [`quorums`] draws quorum systems. All of them are lists of [`Element`]s, plain data that a [`Canvas`] writes as SVG and the studio's
+//! pages paint as they are; the palette works without colour too, and the font is embedded, so that the width of a text is known before
+//! it is shown.
 //!
 //! ```
 //! use doorway_picture::{Options, space_time};
@@ -16,6 +17,7 @@
 
 mod arrow;
 pub mod chart;
+mod element;
 mod font;
 mod geometry;
 mod palette;
@@ -24,14 +26,20 @@ pub mod quorums;
 mod room;
 mod space_time;
 mod svg;
+mod text;
 
 pub use arrow::{Arrow, Path};
+pub use element::Element;
 pub use font::{Weight, width};
 pub use geometry::{Area, Point};
 pub use palette::{HUES, Head, Look, Theme, dash, head};
 pub use room::Room;
-pub use space_time::{Diagram, MOST_EVENTS, MOST_NODES, Options, Spacing, diagram, space_time};
-pub use svg::{Anchor, Canvas, Shape, Text, escaped, shortened, wrapped};
+pub use space_time::{
+    ArrowPlan, Diagram, LanePlan, MOST_EVENTS, MOST_NODES, Mark, MessagePlan, Options, Plan, Spacing,
+    StayPlan, diagram, plan, space_time,
+};
+pub use svg::{Canvas, escaped};
+pub use text::{Anchor, Text, shortened, wrapped};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +50,8 @@ pub struct Drawing {
     pub width: f64,
     /// How high it is, in pixels.
     pub height: f64,
+    /// What it is made of, in the order of painting.
+    pub elements: Vec<Element>,
     /// Where its texts stand.
     pub labels: Vec<LabelBox>,
 }

@@ -11,9 +11,9 @@ use std::f64::consts::TAU;
 use doorway_core::{NodeId, NodeSet, Refusal};
 use doorway_quorums::{Shape as Figure, System};
 
-use crate::{Area, Canvas, Drawing, Point, Shape, Text, Theme, wrapped};
+use crate::{Area, Canvas, Drawing, Element, Point, Text, Theme, wrapped};
 
-pub use layout::layout;
+pub use layout::{Layout, layout};
 
 /// More nodes are not drawn.
 pub const MOST_NODES: usize = 256;
@@ -21,7 +21,7 @@ pub const MOST_NODES: usize = 256;
 const MARGIN: f64 = 32.0;
 /// How much wider bricks are than other nodes.
 const BRICK: f64 = 1.6;
-/// A picture is at least so wide, for the sake of its heading.
+/// The least width of an exported picture: its heading needs it.
 const LEAST_WIDTH: f64 = 560.0;
 
 /// Draws a system and the quorum that is assigned to one of its nodes.
@@ -38,11 +38,6 @@ pub fn quorum(system: &System, of: NodeId, theme: Theme) -> Result<Drawing, Refu
     }
     let picture = Picture::new(system, of);
     Ok(picture.draw(system, theme))
-}
-
-/// Where the nodes of a system stand in its picture.
-fn places(system: &System) -> Vec<Point> {
-    Picture::new(system, NodeId::new(0)).places
 }
 
 /// Where the nodes are, before margins and heading.
@@ -94,18 +89,32 @@ impl<'a> Picture<'a> {
         let sentence =
             format!("The quorum of node {} has {}: {}", self.of, counted(numbers.len()), numbers.join(" "));
         let mut canvas = Canvas::new(&title, &format!("{sentence}."));
-        let space = 10.0 + if let Look::Bricks = self.look { self.reach * BRICK } else { self.reach };
-        let (left, right) = (self.least(|point| point.x) - space, -self.least(|point| -point.x) + space);
-        let width = (right - left + 2.0 * MARGIN).max(LEAST_WIDTH);
+        let bounds = self.bounds();
+        let width = (bounds.width() + 2.0 * MARGIN).max(LEAST_WIDTH);
         let top = write_heading(&mut canvas, &title, &sentence, width - 2.0 * MARGIN);
-        let (over, under) = (self.least(|point| point.y) - space, -self.least(|point| -point.y) + space);
-        let (aside, down) = (f64::midpoint(0.0, width) - f64::midpoint(left, right), top - over);
+        let aside = f64::midpoint(0.0, width) - f64::midpoint(bounds.left, bounds.right);
+        let down = top - bounds.top;
+        self.move_by(aside, down);
+        self.draw_figure(&mut canvas);
+        self.draw_nodes(&mut canvas);
+        canvas.finish(width, bounds.bottom + down + MARGIN, theme)
+    }
+
+    /// What the nodes cover, with the ring around one of them.
+    fn bounds(&self) -> Area {
+        let space = 10.0 + if let Look::Bricks = self.look { self.reach * BRICK } else { self.reach };
+        Area::new(
+            self.least(|place| place.x) - space,
+            self.least(|place| place.y) - space,
+            -self.least(|place| -place.x) + space,
+            -self.least(|place| -place.y) + space,
+        )
+    }
+
+    fn move_by(&mut self, aside: f64, down: f64) {
         for place in &mut self.places {
             *place = Point::new(place.x + aside, place.y + down);
         }
-        self.draw_figure(&mut canvas);
-        self.draw_nodes(&mut canvas);
-        canvas.finish(width, under + down + MARGIN, theme)
     }
 
     fn least(&self, coordinate: impl Fn(&Point) -> f64) -> f64 {
@@ -116,63 +125,72 @@ impl<'a> Picture<'a> {
         self.places[node.index()]
     }
 
-    /// What joins the nodes.
+    /// Draws what joins the nodes.
     fn draw_figure(&self, canvas: &mut Canvas) {
-        match &self.look {
-            Look::Cells | Look::Bricks => {}
-            Look::Tree => self.draw_edges(canvas),
-            Look::Fano(lines) => self.draw_lines(canvas, lines),
-            Look::Ring => {
-                let corners: Vec<Point> = self.members.iter().map(|node| self.place(node)).collect();
-                self.draw_chords(canvas, &corners);
+        for Line { nodes, element } in self.lines() {
+            let is_quorum = nodes.iter().all(|&node| self.members.contains(node));
+            canvas.draw(joined(element, is_quorum));
+        }
+        if let Look::Ring = self.look {
+            let members: Vec<NodeId> = self.members.iter().collect();
+            let next = members.iter().cycle().skip(1);
+            for (&from, &to) in members.iter().zip(next).filter(|(from, to)| from != to) {
+                canvas.draw(self.chord(from, to).class("hue0-line").thick(3.0));
             }
         }
     }
 
-    /// From each member to the next, drawn towards the middle so that no other node is in the way.
-    fn draw_chords(&self, canvas: &mut Canvas, corners: &[Point]) {
+    /// The lines of the figure, whatever quorum is shown. A ring has none: the members of its quorum are joined by chords.
+    fn lines(&self) -> Vec<Line> {
+        match &self.look {
+            Look::Cells | Look::Bricks | Look::Ring => Vec::new(),
+            Look::Tree => self.edges(),
+            Look::Fano(lines) => self.fano_figure(lines),
+        }
+    }
+
+    /// A curve from one node to another. It bends towards the middle, the more the farther the nodes are apart, so that it passes
+    /// the nodes between them.
+    fn chord(&self, from: NodeId, to: NodeId) -> Element {
         let ends =
             |coordinate: fn(&Point) -> f64| (self.least(coordinate), -self.least(|place| -coordinate(place)));
         let ((left, right), (top, bottom)) = (ends(|place| place.x), ends(|place| place.y));
         let middle = Point::new(f64::midpoint(left, right), f64::midpoint(top, bottom));
-        let next = corners.iter().cycle().skip(1);
-        for (&from, &to) in corners.iter().zip(next).filter(|(from, to)| from != to) {
-            let pulls = [from.towards(middle, 0.42), to.towards(middle, 0.42)];
-            canvas.draw(Shape::curve(from, pulls, to).class("hue0-line").thick(3.0));
-        }
+        let (from, to) = (self.place(from), self.place(to));
+        let bend = 0.42 * (from.distance(to) / from.distance(middle).max(1e-9)).min(1.0);
+        Element::curve(from, [from.towards(middle, bend), to.towards(middle, bend)], to)
     }
 
-    fn draw_edges(&self, canvas: &mut Canvas) {
-        let children = NodeId::first(self.places.len()).skip(1);
-        for child in children {
+    fn edges(&self) -> Vec<Line> {
+        let edge = |child: NodeId| {
             let parent = NodeId::new((child.index() - 1) / 2);
-            let both = self.members.contains(child) && self.members.contains(parent);
-            let edge = Shape::line(self.place(parent), self.place(child));
-            canvas.draw(joined(edge, both));
-        }
+            let element = Element::line(self.place(parent), self.place(child));
+            Line { nodes: vec![parent, child], element }
+        };
+        NodeId::first(self.places.len()).skip(1).map(edge).collect()
     }
 
     /// Six lines are straight, the last is the circle through its points.
-    fn draw_lines(&self, canvas: &mut Canvas, lines: &[[NodeId; 3]]) {
-        for line in lines.iter().rev() {
-            let is_quorum = line.iter().all(|&node| self.members.contains(node));
+    fn fano_figure(&self, lines: &[[NodeId; 3]]) -> Vec<Line> {
+        let drawn = lines.iter().rev().map(|line| {
             let [one, two, three] = line.map(|node| self.place(node));
             let is_straight = Some(line) != lines.last();
-            let shape = if is_straight {
-                Shape::line(one, two)
+            let element = if is_straight {
+                Element::line(one, two)
             } else {
                 let middle = Point::new((one.x + two.x + three.x) / 3.0, (one.y + two.y + three.y) / 3.0);
-                Shape::circle(middle, middle.distance(one))
+                Element::circle(middle, middle.distance(one))
             };
-            canvas.draw(joined(shape, is_quorum));
-        }
+            Line { nodes: line.to_vec(), element }
+        });
+        drawn.collect()
     }
 
     fn draw_nodes(&self, canvas: &mut Canvas) {
         for node in NodeId::first(self.places.len()) {
             let is_member = self.members.contains(node);
             let class = if is_member { "node member" } else { "node" };
-            canvas.group(Shape::group().class(class).data("node", node), |canvas| {
+            canvas.group(Element::group().class(class).data("node", node), |canvas| {
                 self.draw_node(canvas, node, is_member);
             });
         }
@@ -180,13 +198,8 @@ impl<'a> Picture<'a> {
 
     fn draw_node(&self, canvas: &mut Canvas, node: NodeId, is_member: bool) {
         let at = self.place(node);
-        let outline = |reach: f64| match self.look {
-            Look::Cells => Shape::rectangle(around(at, reach, reach), 4.0),
-            Look::Bricks => Shape::rectangle(around(at, reach * BRICK, reach * 0.8), 3.0),
-            Look::Tree | Look::Fano(_) | Look::Ring => Shape::circle(at, reach),
-        };
-        let size = if self.reach < 16.0 { 12.0 } else { 15.0 };
-        let number = Text::around(&node.to_string(), at, size);
+        let outline = |reach: f64| self.outline(at, reach);
+        let number = self.number(node);
         if is_member {
             canvas.draw(outline(self.reach).class("hue0"));
             canvas.write(&number.bold().class("paper"));
@@ -198,10 +211,30 @@ impl<'a> Picture<'a> {
             canvas.draw(outline(self.reach + 5.0).class("ink-line").thick(2.5));
         }
     }
+
+    /// What a node looks like if it reaches this far from its middle.
+    fn outline(&self, at: Point, reach: f64) -> Element {
+        match self.look {
+            Look::Cells => Element::rectangle(around(at, reach, reach), 4.0),
+            Look::Bricks => Element::rectangle(around(at, reach * BRICK, reach * 0.8), 3.0),
+            Look::Tree | Look::Fano(_) | Look::Ring => Element::circle(at, reach),
+        }
+    }
+
+    fn number(&self, node: NodeId) -> Text {
+        let size = if self.reach < 16.0 { 12.0 } else { 15.0 };
+        Text::around(&node.to_string(), self.place(node), size)
+    }
 }
 
-fn joined(shape: Shape, is_quorum: bool) -> Shape {
-    if is_quorum { shape.class("hue0-line").thick(5.0) } else { shape.class("soft-line").thick(1.4) }
+/// A line of the figure, and the nodes on it.
+struct Line {
+    nodes: Vec<NodeId>,
+    element: Element,
+}
+
+fn joined(line: Element, is_quorum: bool) -> Element {
+    if is_quorum { line.class("hue0-line").thick(5.0) } else { line.class("soft-line").thick(1.4) }
 }
 
 fn around(middle: Point, wide: f64, high: f64) -> Area {

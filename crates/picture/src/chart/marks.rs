@@ -1,6 +1,6 @@
 //! Marks that differ in shape: eight shapes, filled and hollow.
 
-use crate::{Canvas, HUES, Point, Shape};
+use crate::{Canvas, Element, HUES, Point};
 
 /// How large a mark is, from its middle.
 pub(super) const REACH: f64 = 6.0;
@@ -18,7 +18,7 @@ pub(super) fn draw(canvas: &mut Canvas, number: usize, at: Point) {
     canvas.draw(shape(number % HUES, at).class(&class).thick(thick));
 }
 
-fn shape(which: usize, at: Point) -> Shape {
+fn shape(which: usize, at: Point) -> Element {
     let corners = |places: &[(f64, f64)]| -> Vec<Point> {
         places.iter().map(|(x, y)| Point::new(at.x + REACH * x, at.y + REACH * y)).collect()
     };
@@ -31,13 +31,13 @@ fn shape(which: usize, at: Point) -> Shape {
         corners(&(0..2 * count).map(corner).collect::<Vec<_>>())
     };
     match which {
-        0 => Shape::circle(at, REACH * 0.95),
-        1 => Shape::polygon(&corners(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)])),
-        2 => Shape::polygon(&corners(&[(0.0, -1.15), (1.08, 0.82), (-1.08, 0.82)])),
-        3 => Shape::polygon(&corners(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)])),
-        4 => Shape::polygon(&corners(&[(0.0, 1.15), (1.08, -0.82), (-1.08, -0.82)])),
-        5 => Shape::polygon(&around(5, 1.35, 0.6)),
-        6 => Shape::polygon(&around(4, 1.35, 0.5)),
-        _ => Shape::polygon(&around(3, 1.1, 1.1)),
+        0 => Element::circle(at, REACH * 0.95),
+        1 => Element::polygon(&corners(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)])),
+        2 => Element::polygon(&corners(&[(0.0, -1.15), (1.08, 0.82), (-1.08, 0.82)])),
+        3 => Element::polygon(&corners(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)])),
+        4 => Element::polygon(&corners(&[(0.0, 1.15), (1.08, -0.82), (-1.08, -0.82)])),
+        5 => Element::polygon(&around(5, 1.35, 0.6)),
+        6 => Element::polygon(&around(4, 1.35, 0.5)),
+        _ => Element::polygon(&around(3, 1.1, 1.1)),
     }
 }

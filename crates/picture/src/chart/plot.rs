@@ -1,6 +1,6 @@
 //! One chart within its part of a picture.
 
-use crate::{Anchor, Area, Canvas, HUES, Point, Shape, Text, dash, shortened};
+use crate::{Anchor, Area, Canvas, Element, HUES, Point, Text, dash, shortened};
 
 use super::axis::{Ruler, written};
 use super::{Chart, Formula, Looks, MARGIN, Series, marks, names};
@@ -65,7 +65,7 @@ impl<'a> Plot<'a> {
 
     fn draw_axes(&self, canvas: &mut Canvas) {
         let Area { left, top, right, bottom } = self.inside;
-        let faint = |from, to| Shape::line(from, to).class("faint-line");
+        let faint = |from, to| Element::line(from, to).class("faint-line");
         for number in self.y.minor() {
             let y = self.y.place(number);
             canvas.draw(faint(Point::new(left, y), Point::new(right, y)).thick(0.6));
@@ -83,7 +83,7 @@ impl<'a> Plot<'a> {
             canvas.write(&text.anchor(Anchor::Middle).class("soft"));
         }
         canvas.draw(
-            Shape::line(Point::new(left, bottom), Point::new(right, bottom)).class("soft-line").thick(2.0),
+            Element::line(Point::new(left, bottom), Point::new(right, bottom)).class("soft-line").thick(2.0),
         );
         let (across, up) = (Point::new(right, bottom + 46.0), Point::new(left, top - 18.0));
         canvas.write(&Text::new(&shortened(&self.chart.x.title, 60), across, AXIS_SIZE).anchor(Anchor::End));
@@ -94,7 +94,7 @@ impl<'a> Plot<'a> {
         let look = self.looks.number(&series.name);
         let line = |points: &[(f64, f64)]| {
             let points: Vec<Point> = drawable(points).map(|point| self.place(point)).collect();
-            Shape::polyline(&points).class(&format!("formula hue{}-line", look % HUES)).dashed(dash(look))
+            Element::polyline(&points).class(&format!("formula hue{}-line", look % HUES)).dashed(dash(look))
         };
         match &series.formula {
             None => {}
@@ -108,7 +108,7 @@ impl<'a> Plot<'a> {
                 let edge = drawable(&least).collect::<Vec<_>>().into_iter();
                 let back = drawable(&most).collect::<Vec<_>>().into_iter().rev();
                 let around: Vec<Point> = edge.chain(back).map(|point| self.place(point)).collect();
-                let band = Shape::polygon(&around).class(&format!("band hue{}", look % HUES));
+                let band = Element::polygon(&around).class(&format!("band hue{}", look % HUES));
                 canvas.draw(band.attribute("fill-opacity", "0.1").title(&series.name));
                 for edge in [least, most] {
                     if edge.iter().any(|&(_, y)| y > 0.0) {
@@ -124,10 +124,10 @@ impl<'a> Plot<'a> {
     fn draw_points(&self, canvas: &mut Canvas, series: &Series) {
         let look = self.looks.number(&series.name);
         let places: Vec<Point> = drawable(&series.points).map(|point| self.place(point)).collect();
-        let group = Shape::group().class("series").data("name", &series.name).title(&series.name);
+        let group = Element::group().class("series").data("name", &series.name).title(&series.name);
         canvas.group(group, |canvas| {
             if is_joined(series) {
-                let line = Shape::polyline(&places).class(&format!("join hue{}-line", look % HUES));
+                let line = Element::polyline(&places).class(&format!("join hue{}-line", look % HUES));
                 canvas.draw(line.thick(1.5).attribute("stroke-opacity", "0.5"));
             }
             for &place in &places {
@@ -152,7 +152,7 @@ impl<'a> Plot<'a> {
         let (look, left) = (self.looks.number(&series.name), self.inside.right + LEADER);
         let bend = Point::new(self.inside.right + 8.0, end.y);
         let leader = [Point::new(end.x + 9.0, end.y), bend, Point::new(left - 22.0, y)];
-        canvas.draw(Shape::polyline(&leader).class(&format!("leader hue{}-line", look % HUES)).thick(1.6));
+        canvas.draw(Element::polyline(&leader).class(&format!("leader hue{}-line", look % HUES)).thick(1.6));
         marks::draw(canvas, look, Point::new(left - 12.0, y));
         let start = Point::new(left + 2.0, y);
         let name = Text::beside(&fitted(&series.name, edge - start.x), start, NAME_SIZE).bold();

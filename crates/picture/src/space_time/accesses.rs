@@ -2,10 +2,12 @@
 
 use doorway_trace::AccessKind;
 
+use crate::element::Element;
 use crate::font::{Weight, width};
 use crate::geometry::Point;
 use crate::room::Room;
-use crate::svg::{Canvas, Shape, Text, shortened};
+use crate::svg::Canvas;
+use crate::text::{Text, shortened};
 
 use super::columns::Side;
 use super::history::{Access, History};
@@ -86,7 +88,7 @@ fn label(access: &Access<'_>) -> String {
     }
 }
 
-fn described(access: &Access<'_>) -> Shape {
+fn described(access: &Access<'_>) -> Element {
     let &Access { event, kind, register, value, line, .. } = access;
     let (node, time) = (event.node, event.time);
     let (class, mut title) = match kind {
@@ -106,7 +108,7 @@ fn described(access: &Access<'_>) -> Shape {
     if let Some(rule) = &event.rule {
         title.push_str(&format!(", by rule {rule}"));
     }
-    Shape::group().class(class).data("event", event.id).data("register", register).title(title)
+    Element::group().class(class).data("event", event.id).data("register", register).title(title)
 }
 
 /// A hollow circle reads and a full one writes. The two halves of a slow write are those of its circle; what comes out of a
@@ -115,7 +117,7 @@ pub(super) fn draw_sign(canvas: &mut Canvas, kind: AccessKind, at: Point) {
     match kind {
         AccessKind::Read => draw_hollow_circle(canvas, at),
         AccessKind::Write => {
-            canvas.draw(Shape::circle(at, RADIUS + HALO / 2.0).class("ink paper-line").thick(HALO));
+            canvas.draw(Element::circle(at, RADIUS + HALO / 2.0).class("ink paper-line").thick(HALO));
         }
         AccessKind::Begin | AccessKind::End => {
             draw_hollow_circle(canvas, at);
@@ -125,27 +127,27 @@ pub(super) fn draw_sign(canvas: &mut Canvas, kind: AccessKind, at: Point) {
             let reach = RADIUS * 1.5;
             let corner = |x: f64, y: f64| Point::new(at.x + x * reach, at.y + y * reach);
             let corners = [corner(0.0, -1.0), corner(1.0, 0.0), corner(0.0, 1.0), corner(-1.0, 0.0)];
-            canvas.draw(Shape::polygon(&corners).class("ink paper-line").thick(HALO));
+            canvas.draw(Element::polygon(&corners).class("ink paper-line").thick(HALO));
         }
         AccessKind::Barrier => {
             let end = |y: f64| Point::new(at.x, at.y + y * RADIUS * 1.8);
-            canvas.draw(Shape::line(end(-1.0), end(1.0)).class("paper-line").thick(3.0 + 2.0 * HALO));
-            canvas.draw(Shape::line(end(-1.0), end(1.0)).class("ink-line").thick(3.0));
+            canvas.draw(Element::line(end(-1.0), end(1.0)).class("paper-line").thick(3.0 + 2.0 * HALO));
+            canvas.draw(Element::line(end(-1.0), end(1.0)).class("ink-line").thick(3.0));
         }
     }
 }
 
 fn draw_hollow_circle(canvas: &mut Canvas, at: Point) {
-    canvas.draw(Shape::circle(at, RADIUS + HALO).class("paper"));
-    canvas.draw(Shape::circle(at, RADIUS - 0.8).class("ink-line hollow").thick(1.6));
+    canvas.draw(Element::circle(at, RADIUS + HALO).class("paper"));
+    canvas.draw(Element::circle(at, RADIUS - 0.8).class("ink-line hollow").thick(1.6));
 }
 
 /// The left half of a circle if something begins, else the right one.
-fn half_circle(kind: AccessKind, at: Point) -> Shape {
+fn half_circle(kind: AccessKind, at: Point) -> Element {
     let side = if kind == AccessKind::Begin { -1.0 } else { 1.0 };
     // A curve whose pulls are 4/3 of the radius away is as good as half a circle.
     let (x, radius) = (at.x + side * 4.0 / 3.0 * RADIUS, RADIUS);
     let (top, bottom) = (at.y - radius, at.y + radius);
     let pulls = [Point::new(x, top), Point::new(x, bottom)];
-    Shape::curve(Point::new(at.x, top), pulls, Point::new(at.x, bottom)).class("ink")
+    Element::curve(Point::new(at.x, top), pulls, Point::new(at.x, bottom)).class("ink")
 }

@@ -4,9 +4,11 @@ use doorway_core::Phase;
 use doorway_trace::AccessKind;
 
 use crate::arrow::{Arrow, Path};
+use crate::element::Element;
 use crate::geometry::{Area, Point};
 use crate::palette::Look;
-use crate::svg::{Canvas, Shape, Text, shortened};
+use crate::svg::Canvas;
+use crate::text::{Text, shortened};
 
 use super::history::{End, History};
 use super::{accesses, lanes, messages, repetition};
@@ -93,10 +95,10 @@ fn sample(canvas: &mut Canvas, item: &Item, at: Point) {
     let end = Point::new(at.x + SAMPLE, at.y);
     let (middle, sign) = (at.towards(end, 0.5), Point::new(at.x + 9.0, at.y));
     let soft_line = |canvas: &mut Canvas, to: Point| {
-        canvas.draw(Shape::line(at, to).class("soft-line").thick(messages::THICK));
+        canvas.draw(Element::line(at, to).class("soft-line").thick(messages::THICK));
     };
     match item {
-        Item::Phase(phase) => lanes::draw_band(canvas, *phase, at, end.x, Shape::group()),
+        Item::Phase(phase) => lanes::draw_band(canvas, *phase, at, end.x, Element::group()),
         Item::Kind(look) => {
             Arrow { path: Path::Straight(at, end), look: *look, thick: messages::THICK }.draw(canvas);
         }
@@ -107,11 +109,11 @@ fn sample(canvas: &mut Canvas, item: &Item, at: Point) {
         }
         Item::UnderWay => {
             soft_line(canvas, middle);
-            canvas.draw(Shape::circle(middle, 3.5).class("soft-line hollow").thick(1.4));
+            canvas.draw(Element::circle(middle, 3.5).class("soft-line hollow").thick(1.4));
         }
         Item::Pause => {
             lanes::draw_shadow(canvas, at, end.x);
-            lanes::draw_band(canvas, Phase::Outside, at, end.x, Shape::group());
+            lanes::draw_band(canvas, Phase::Outside, at, end.x, Element::group());
         }
         Item::Crash => lanes::draw_crash_sign(canvas, sign),
         Item::Violation => lanes::draw_warning(canvas, sign),

@@ -2,9 +2,11 @@
 
 use doorway_core::{NodeId, Phase};
 
+use crate::element::Element;
 use crate::geometry::{Area, Point};
 use crate::room::Room;
-use crate::svg::{Anchor, Canvas, Shape, Text, shortened, wrapped};
+use crate::svg::Canvas;
+use crate::text::{Anchor, Text, shortened, wrapped};
 
 use super::history::{History, Lane, Pause, Stay};
 use super::layout::Layout;
@@ -45,7 +47,7 @@ pub(super) fn define_patterns(canvas: &mut Canvas) {
 /// Draws all lanes and takes their room.
 pub(super) fn draw(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, room: &mut Room) {
     for (node, lane) in NodeId::first(history.lanes.len()).zip(&history.lanes) {
-        canvas.group(Shape::group().class("lane").data("node", node), |canvas| {
+        canvas.group(Element::group().class("lane").data("node", node), |canvas| {
             draw_lane(canvas, node, lane, layout, room);
         });
     }
@@ -77,18 +79,19 @@ fn draw_pause(canvas: &mut Canvas, node: NodeId, pause: &Pause, layout: &Layout)
     let (from, until) = (layout.scale.place(pause.from), layout.scale.place(pause.until));
     let from = Point::new(from, layout.height_of(node));
     let group =
-        Shape::group().class("pause").data("event", pause.event).title(format!("node {node} stands still"));
+        Element::group().class("pause").data("event", pause.event).title(format!("node {node} stands still"));
     canvas.group(group, |canvas| draw_shadow(canvas, from, until));
 }
 
 pub(super) fn draw_shadow(canvas: &mut Canvas, from: Point, until: f64) {
-    canvas.draw(Shape::rectangle(Area::new(from.x, from.y - 11.0, until, from.y + 11.0), 3.0).class("faint"));
+    canvas
+        .draw(Element::rectangle(Area::new(from.x, from.y - 11.0, until, from.y + 11.0), 3.0).class("faint"));
 }
 
 fn draw_stay(canvas: &mut Canvas, node: NodeId, stay: &Stay, from: Point, until: f64) {
     let fence = stay.fence.map_or(String::new(), |fence| format!(" with fence {fence}"));
     let title = format!("node {node} is {}{fence}", name(stay.phase));
-    let mut group = Shape::group().class(&format!("stay {}", name(stay.phase))).title(title);
+    let mut group = Element::group().class(&format!("stay {}", name(stay.phase))).title(title);
     if let Some(event) = stay.event {
         group = group.data("event", event);
     }
@@ -96,16 +99,16 @@ fn draw_stay(canvas: &mut Canvas, node: NodeId, stay: &Stay, from: Point, until:
 }
 
 /// The band of one phase.
-pub(super) fn draw_band(canvas: &mut Canvas, phase: Phase, from: Point, until: f64, group: Shape) {
+pub(super) fn draw_band(canvas: &mut Canvas, phase: Phase, from: Point, until: f64, group: Element) {
     let reach = reach(phase);
     let area = Area::new(from.x, from.y - reach, until, from.y + reach);
     let shape = match phase {
-        Phase::Outside => Shape::line(from, Point::new(until, from.y)).class("soft-line").thick(1.2),
-        Phase::Waiting => Shape::rectangle(area, 0.0)
+        Phase::Outside => Element::line(from, Point::new(until, from.y)).class("soft-line").thick(1.2),
+        Phase::Waiting => Element::rectangle(area, 0.0)
             .class("soft-line")
             .attribute("style", "fill:url(#doorway-waiting)")
             .thick(1.0),
-        Phase::Inside => Shape::rectangle(area, 2.0).class("ink"),
+        Phase::Inside => Element::rectangle(area, 2.0).class("ink"),
     };
     canvas.group(group, |canvas| canvas.draw(shape));
 }
@@ -116,7 +119,7 @@ pub(super) fn draw_steps(canvas: &mut Canvas, history: &History<'_>, layout: &La
         for &(moment, event) in lane.steps.iter().filter(|(moment, _)| !history.has_access(*moment)) {
             let at = Point::new(layout.scale.place(moment), layout.height_of(node));
             canvas.draw(
-                Shape::circle(at, 3.0).class("step ink paper-line dot").thick(1.2).data("event", event),
+                Element::circle(at, 3.0).class("step ink paper-line dot").thick(1.2).data("event", event),
             );
         }
     }
@@ -169,7 +172,7 @@ pub(super) fn draw_crashes(canvas: &mut Canvas, history: &History<'_>, layout: &
         for &(moment, event) in &lane.crashes {
             let at = Point::new(layout.scale.place(moment), layout.height_of(node));
             let title = format!("node {node} crashes");
-            let group = Shape::group().class("crash").data("event", event).title(title);
+            let group = Element::group().class("crash").data("event", event).title(title);
             canvas.group(group, |canvas| draw_crash_sign(canvas, at));
             room.take(Area::new(at.x - 9.0, at.y - 9.0, at.x + 9.0, at.y + 9.0));
         }
@@ -177,10 +180,10 @@ pub(super) fn draw_crashes(canvas: &mut Canvas, history: &History<'_>, layout: &
 }
 
 pub(super) fn draw_crash_sign(canvas: &mut Canvas, at: Point) {
-    canvas.draw(Shape::circle(at, 8.0).class("alarm-line hollow").thick(2.0));
+    canvas.draw(Element::circle(at, 8.0).class("alarm-line hollow").thick(2.0));
     for down in [-3.6, 3.6] {
         let (from, to) = (Point::new(at.x - 3.6, at.y - down), Point::new(at.x + 3.6, at.y + down));
-        canvas.draw(Shape::line(from, to).class("alarm-line").thick(2.0));
+        canvas.draw(Element::line(from, to).class("alarm-line").thick(2.0));
     }
 }
 
@@ -195,11 +198,12 @@ pub(super) fn draw_violations(
     for violation in &history.violations {
         let x = layout.scale.place(violation.moment);
         let (at, lane) = (Point::new(x, layout.top), Point::new(x, layout.height_of(violation.event.node)));
-        let group = Shape::group().class("violation").data("event", violation.event.id).title(violation.what);
+        let group =
+            Element::group().class("violation").data("event", violation.event.id).title(violation.what);
         canvas.group(group, |canvas| {
             let (from, to) = (Point::new(x, layout.top), Point::new(x, layout.bottom));
-            canvas.draw(Shape::line(from, to).class("alarm-line").thick(1.2).dashed("3 4"));
-            canvas.draw(Shape::circle(lane, 12.0).class("alarm-line").thick(2.0));
+            canvas.draw(Element::line(from, to).class("alarm-line").thick(1.2).dashed("3 4"));
+            canvas.draw(Element::circle(lane, 12.0).class("alarm-line").thick(2.0));
             draw_warning(canvas, at);
         });
         room.take(Area::new(at.x - 9.0, at.y - 9.0, at.x + 9.0, at.y + 9.0));
@@ -210,9 +214,9 @@ pub(super) fn draw_violations(
 /// A triangle with an exclamation mark.
 pub(super) fn draw_warning(canvas: &mut Canvas, at: Point) {
     let corner = |x: f64, y: f64| Point::new(at.x + x, at.y + y);
-    canvas.draw(Shape::polygon(&[corner(0.0, -8.0), corner(9.0, 7.0), corner(-9.0, 7.0)]).class("alarm"));
-    canvas.draw(Shape::line(corner(0.0, -3.5), corner(0.0, 2.0)).class("paper-line").thick(2.0));
-    canvas.draw(Shape::circle(corner(0.0, 4.6), 1.2).class("paper"));
+    canvas.draw(Element::polygon(&[corner(0.0, -8.0), corner(9.0, 7.0), corner(-9.0, 7.0)]).class("alarm"));
+    canvas.draw(Element::line(corner(0.0, -3.5), corner(0.0, 2.0)).class("paper-line").thick(2.0));
+    canvas.draw(Element::circle(corner(0.0, 4.6), 1.2).class("paper"));
 }
 
 fn write_notes(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, top: f64) -> f64 {

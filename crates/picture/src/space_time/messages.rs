@@ -1,20 +1,23 @@
 //! The arrows: from the sending of a message to its delivery, or to where it got lost.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use doorway_core::{NodeId, Phase};
 use doorway_trace::What;
 
 use crate::arrow::{Arrow, Path};
+use crate::element::Element;
 use crate::geometry::Point;
 use crate::palette::Look;
 use crate::room::Room;
-use crate::svg::{Canvas, Shape, Text, shortened};
+use crate::svg::Canvas;
+use crate::text::{Text, shortened};
 
 use super::history::{End, History, Message, Stay};
 use super::lanes::reach;
 use super::layout::Layout;
 use super::repetition;
+use super::routes::Routes;
 
 /// How thick arrows are.
 pub(super) const THICK: f64 = 1.7;
@@ -41,13 +44,12 @@ pub(super) fn arrows<'m, 'a>(history: &'m History<'a>, layout: &Layout) -> Vec<S
         let under_way = message.ends.is_empty().then_some(None);
         ends.chain(under_way).map(move |end| (message, end))
     });
-    let mut gone = BTreeMap::new();
+    let mut routes = Routes::default();
     let shown = each.map(|(message, end)| {
         let path = ways.path(message, end);
         let pixels = [path.start().x, path.end().x].map(|x| x.round() as i64);
-        let before: &mut u32 = gone.entry((message.from, message.to, pixels)).or_default();
-        *before += 1;
-        Shown { message, end, path: apart(path, *before - 1) }
+        let earlier = routes.earlier(message.from, message.to, pixels);
+        Shown { message, end, path: apart(path, earlier) }
     });
     shown.collect()
 }
@@ -98,7 +100,7 @@ pub(super) fn write_kinds(
 }
 
 impl Shown<'_, '_> {
-    fn described(&self, history: &History<'_>) -> Shape {
+    fn described(&self, history: &History<'_>) -> Element {
         let Message { event, kind, from, to, sent, ends } = self.message;
         let kind = history.kinds[*kind];
         let mut title = format!("{kind} from {from} to {to}");
@@ -106,7 +108,7 @@ impl Shown<'_, '_> {
             title.push_str(&format!(", sent at {}", event.time));
         }
         let group =
-            Shape::group().data("event", event.id).data("kind", kind).data("from", from).data("to", to);
+            Element::group().data("event", event.id).data("kind", kind).data("from", from).data("to", to);
         let (class, group) = match self.end {
             None => {
                 title.push_str(", still under way");
@@ -142,7 +144,8 @@ impl Shown<'_, '_> {
             }
             None => {
                 arrow.draw_line(canvas);
-                canvas.draw(Shape::circle(self.path.end(), 3.5).class(&format!("{line} hollow")).thick(1.4));
+                canvas
+                    .draw(Element::circle(self.path.end(), 3.5).class(&format!("{line} hollow")).thick(1.4));
             }
         }
     }
@@ -152,7 +155,7 @@ impl Shown<'_, '_> {
 pub(super) fn draw_cross(canvas: &mut Canvas, at: Point, class: &str) {
     for down in [-5.0, 5.0] {
         let (from, to) = (Point::new(at.x - 5.0, at.y - down), Point::new(at.x + 5.0, at.y + down));
-        canvas.draw(Shape::line(from, to).class(class).thick(2.4));
+        canvas.draw(Element::line(from, to).class(class).thick(2.4));
     }
 }
 

@@ -16,7 +16,9 @@ mod key;
 mod lanes;
 mod layout;
 mod messages;
+mod plan;
 mod repetition;
+mod routes;
 mod scale;
 
 use std::str::FromStr;
@@ -29,11 +31,14 @@ use super::font::{Weight, width};
 use super::geometry::Point;
 use super::palette::Theme;
 use super::room::Room;
-use super::svg::{Anchor, Canvas, Text, shortened, wrapped};
+use super::svg::Canvas;
+use super::text::{Anchor, Text, shortened, wrapped};
 use columns::{Columns, Side};
 use history::History;
 use layout::Layout;
 use scale::Scale;
+
+pub use plan::{ArrowPlan, LanePlan, Mark, MessagePlan, Plan, StayPlan, plan};
 
 /// A longer run is not drawn: the picture would be unreadable.
 pub const MOST_EVENTS: usize = 20_000;

@@ -1,8 +1,10 @@
 //! The endless part of a run: a calm band behind the lanes, from where the run begins to repeat itself to its end.
 
+use crate::element::Element;
 use crate::geometry::{Area, Point};
 use crate::room::Room;
-use crate::svg::{Anchor, Canvas, Shape, Text};
+use crate::svg::Canvas;
+use crate::text::{Anchor, Text};
 
 use super::history::{History, Repetition};
 use super::layout::Layout;
@@ -29,7 +31,7 @@ pub(super) fn draw(canvas: &mut Canvas, history: &History<'_>, layout: &Layout, 
     room.take(name.area().grown(2.0));
     let Repetition { event, time, .. } = repetition;
     let title = format!("what happens after time {time} {NAME}");
-    let group = Shape::group().class("repetition").data("event", event).title(title);
+    let group = Element::group().class("repetition").data("event", event).title(title);
     canvas.group(group, |canvas| {
         draw_band(canvas, area);
         canvas.write(&name);
@@ -45,9 +47,9 @@ pub(super) fn ground(history: &History<'_>, layout: &Layout, area: &Area) -> &'s
 
 /// A band that is shaded, with a line where it begins.
 pub(super) fn draw_band(canvas: &mut Canvas, area: Area) {
-    canvas.draw(Shape::rectangle(area, 0.0).class("wash"));
+    canvas.draw(Element::rectangle(area, 0.0).class("wash"));
     let (top, bottom) = (Point::new(area.left, area.top), Point::new(area.left, area.bottom));
-    canvas.draw(Shape::line(top, bottom).class("soft-line").thick(1.2).dashed("5 4"));
+    canvas.draw(Element::line(top, bottom).class("soft-line").thick(1.2).dashed("5 4"));
 }
 
 /// The name at the head of the band: at its beginning, or, where it is too narrow, up to its end.

@@ -2,8 +2,10 @@
 
 use doorway_core::Ticks;
 
+use crate::element::Element;
 use crate::geometry::Point;
-use crate::svg::{Anchor, Canvas, Shape, Text};
+use crate::svg::Canvas;
+use crate::text::{Anchor, Text};
 
 use super::Spacing;
 use super::columns::Columns;
@@ -92,7 +94,7 @@ impl Scale {
             }
             free_from = area.right + 14.0;
             canvas.draw(
-                Shape::line(Point::new(x, top), Point::new(x, bottom + 5.0)).class("faint-line").thick(1.0),
+                Element::line(Point::new(x, top), Point::new(x, bottom + 5.0)).class("faint-line").thick(1.0),
             );
             canvas.write(&text.class("soft"));
         }

@@ -3,4 +3,5 @@
 mod accesses;
 mod by_hand;
 mod charts;
+mod plans;
 mod runs;

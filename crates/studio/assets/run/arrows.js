@@ -2,6 +2,7 @@
 
 import { svg } from "../dom.js";
 import { headElement, headPath, look } from "../kinds.js";
+import { direction } from "./layout.js";
 
 /** With more arrows than this in the window, nobody could point at one of them anyway, and the browser would be slow. */
 export const MOST_SINGLE = 300;
@@ -51,15 +52,16 @@ function single(way, describe, chosen) {
   );
 }
 
-/** What an arrow ends in: a head, a cross for a loss, an empty circle for what is still under way. */
+/** What an arrow ends in: a head, a cross for a loss, an empty circle while it is in flight. */
 function tip(way) {
-  const { message, end, x1, y1, x2, y2 } = way;
+  const { message, end, x2, y2 } = way;
   const { hue } = look(message.kind);
   if (end === null) {
     return svg("circle", { cx: x2, cy: y2, r: 3.5, class: `hue${hue}-line hollow`, "stroke-width": 1.4 });
   }
   if (end.isLost) return svg("path", { d: cross(x2, y2), class: `cross hue${hue}-line` });
-  const turn = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
+  const [right, down] = direction(way);
+  const turn = (Math.atan2(down, right) * 180) / Math.PI;
   return headElement(message.kind, { transform: `translate(${round(x2)} ${round(y2)}) rotate(${round(turn)})` });
 }
 
@@ -90,9 +92,9 @@ function batches(shown) {
 }
 
 /** A small triangle at the end of a way. */
-function head({ x1, y1, x2, y2 }) {
-  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-  const [along, across] = [(x2 - x1) / length, (y2 - y1) / length];
+function head(way) {
+  const { x2, y2 } = way;
+  const [along, across] = direction(way);
   const [back, aside] = [7, 3];
   const corner = (side) =>
     `${round(x2 - along * back - across * aside * side)} ${round(y2 - across * back + along * aside * side)}`;
@@ -104,12 +106,11 @@ function cross(x, y) {
   return `M${left} ${top}L${right} ${bottom}M${left} ${bottom}L${right} ${top}`;
 }
 
-/** The path of a way; a message to oneself makes a bow above its lane. */
-export function line({ message, x1, y1, x2, y2 }) {
-  if (message.from !== message.to) return `M${round(x1)} ${round(y1)}L${round(x2)} ${round(y2)}`;
-  return `M${round(x1)} ${round(y1)}C${round(x1)} ${round(y1 - 26)} ${round(x2)} ${round(y2 - 26)} ${round(x2)} ${
-    round(y2)
-  }`;
+/** The path of a way. */
+export function line({ x1, y1, x2, y2, controls }) {
+  const point = (x, y) => `${round(x)} ${round(y)}`;
+  if (!controls) return `M${point(x1, y1)}L${point(x2, y2)}`;
+  return `M${point(x1, y1)}C${controls.map(([x, y]) => point(x, y)).join(" ")} ${point(x2, y2)}`;
 }
 
 function round(value) {

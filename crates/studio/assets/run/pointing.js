@@ -3,7 +3,7 @@
 
 import { fill, h, svg } from "../dom.js";
 import { line } from "./arrows.js";
-import { nearest } from "./layout.js";
+import { endingAt, nearest } from "./layout.js";
 import { countAt } from "./story.js";
 import { aboutMessage } from "./tips.js";
 
@@ -99,7 +99,7 @@ function dragged(state, point) {
   const sent = view.story.events[held.way.message.index].time;
   held.time = Math.max(sent, view.places.timeAt(Math.max(point.x, held.way.x1)));
   const x = Math.max(held.way.x1, view.places.xOfTime(held.time));
-  const ghost = { ...held.way, x2: view.places.spacing === "time" ? x : Math.max(held.way.x1, point.x) };
+  const ghost = endingAt(held.way, view.places.spacing === "time" ? x : Math.max(held.way.x1, point.x));
   const text = `arrives at ${held.time}`;
   state.tip.hidden = true;
   fill(

@@ -1,35 +1,55 @@
-// From a run's events to what a picture shows: who was in which phase from when to when, which message went where, and whom each
-// node's vote was given to.
+// What a picture shows of a run. The server says who was in which phase from when to when and which message went where (`run.diagram`, by
+// moments and lanes); here it is given the names that the page uses, with an index for what the page looks up and the ribbons of votes and tokens.
 //
-// Time is cut into moments. A step of a node and all that comes of it is one moment, and so are steps of different nodes at the same
-// tick if none of them comes of another. What lasts to the end lasts until the moment after the last one. Everything here counts events by their place in the list, from 0.
+// A moment is a step of a node and all its effects; steps of different nodes at the same tick share a moment unless one causes
+// another. What lasts to the end lasts until the moment after the last one. Events are counted by their place in the list, from 0.
 
+/** The events with which a step of a node begins. */
 const STEPS = new Set(["start", "request", "release", "deliver", "crash", "access", "clock", "timer", "written", "pause", "resume"]);
+
+/** The lane of a node in a recorded run that cannot be drawn. */
+const NO_LANE = { stays: [], crashes: [], down: false };
 
 /** Reads a RunView. */
 export function tell(run) {
-  const placeOf = new Map(run.events.map((event, index) => [event.id, index]));
+  const { moments, moment_of, lanes, messages, violations, repetition } = run.diagram;
   const story = {
     nodes: run.nodes,
     events: run.events,
-    placeOf,
-    moments: [],
-    momentOf: [],
-    messages: [],
-    numberOf: new Map(),
-    lanes: Array.from({ length: run.nodes }, () => ({ stays: [], crash: null, restarted: [] })),
-    ribbons: [],
-    violations: [],
-    entries: [],
-    loop: null,
+    placeOf: new Map(run.events.map((event, index) => [event.id, index])),
+    moments,
+    momentOf: moment_of,
+    messages: messages.map(messageFrom),
+    numberOf: new Map(messages.map(({ event }, place) => [run.events[event].id, place + 1])),
+    lanes: Array.from({ length: run.nodes }, (_, index) => laneFrom(lanes[index] ?? NO_LANE)),
+    violations: violations.map(markFrom),
+    entries: run.events.flatMap((event, index) => (event.event === "enter" ? [index] : [])),
+    loop: repetition ? markFrom(repetition) : null,
   };
-  place(story);
-  for (let index = 0; index < run.events.length; index += 1) read(story, run, index);
-  const last = story.moments.length;
-  for (const lane of story.lanes) close(lane, last);
-  story.ribbons = ribbons(run, story, last);
+  story.ribbons = ribbons(run, story, moments.length);
   story.hasRibbons = story.ribbons.some((ribbon) => ribbon.length > 0);
   return story;
+}
+
+function markFrom({ moment, event }) {
+  return { moment, index: event };
+}
+
+/** A message: `ends` are its deliveries and losses; `bends` tell how far its arrow bends while it is in flight. */
+function messageFrom({ event, kind, from, to, sent, arrows }, place) {
+  const over = arrows.filter(({ end }) => end);
+  const ends = over.map(({ end, lost, bends }) => ({ ...markFrom(end), isLost: lost !== undefined, why: lost, bends }));
+  return { number: place + 1, kind, from, to, index: event, sent, ends, bends: arrows[0].bends };
+}
+
+/** A lane: `crash` is the one after which its node did not come back, `restarted` are the others. */
+function laneFrom({ stays, crashes, down }) {
+  const all = crashes.map(markFrom);
+  return {
+    stays: stays.map(({ event, ...stay }) => ({ ...stay, index: event })),
+    crash: down ? all.at(-1) : null,
+    restarted: down ? all.slice(0, -1) : all,
+  };
 }
 
 /** The message that an event sends, delivers or loses. */
@@ -72,87 +92,6 @@ function stepEnd({ events }, count) {
   let until = count;
   while (events[until]?.node === node && !STEPS.has(events[until].event)) until += 1;
   return until;
-}
-
-/** Gives every event its moment. */
-function place(story) {
-  const stepped = new Set();
-  for (const event of story.events) {
-    const now = story.moments.length - 1;
-    const isStep = STEPS.has(event.event);
-    const isLate = now < 0 || story.moments[now] !== event.time;
-    const comesOf = event.event === "deliver" && story.momentOf[story.placeOf.get(event.cause)] === now;
-    if (isLate || (isStep && (stepped.has(event.node) || comesOf))) {
-      story.moments.push(event.time);
-      stepped.clear();
-    }
-    if (isStep) stepped.add(event.node);
-    story.momentOf.push(story.moments.length - 1);
-  }
-}
-
-function read(story, run, index) {
-  const event = story.events[index];
-  const moment = story.momentOf[index];
-  const lane = story.lanes[event.node - 1];
-  switch (event.event) {
-    case "start":
-      return start(lane, event.node === run.start_inside ? "inside" : "outside", moment, index);
-    case "request":
-      return begin(lane, "waiting", moment, index);
-    case "enter":
-      story.entries.push(index);
-      return begin(lane, "inside", moment, index, event.fence);
-    case "release":
-      return begin(lane, "outside", moment, index);
-    case "crash":
-      close(lane, moment);
-      lane.crash = { moment, index };
-      return undefined;
-    case "send":
-      return send(story, event, index, moment);
-    case "deliver":
-      return end(story, event, { index, moment, isLost: false });
-    case "lost":
-      return end(story, event, { index, moment, isLost: true, why: event.why });
-    case "violation":
-      return story.violations.push({ moment, index });
-    case "loop":
-      story.loop ??= { moment, index };
-      return undefined;
-    default:
-      return undefined;
-  }
-}
-
-/** A node comes to life, or again after a crash: then it is outside. */
-function start(lane, phase, moment, index) {
-  if (!lane.crash) return begin(lane, phase, moment, index);
-  lane.restarted.push(lane.crash);
-  lane.crash = null;
-  return begin(lane, "outside", moment, index);
-}
-
-function begin(lane, phase, moment, index, fence = null) {
-  if (lane.crash) return;
-  close(lane, moment);
-  lane.stays.push({ phase, from: moment, until: null, index, fence });
-}
-
-function close(lane, moment) {
-  const stay = lane.stays.at(-1);
-  if (stay && stay.until === null) stay.until = moment;
-}
-
-function send(story, event, index, moment) {
-  const number = story.messages.length + 1;
-  story.numberOf.set(event.id, number);
-  story.messages.push({ number, kind: event.kind, from: event.node, to: event.to, index, sent: moment, ends: [] });
-}
-
-function end(story, event, ending) {
-  const message = story.messages[story.numberOf.get(event.cause) - 1];
-  if (message) message.ends.push(ending);
 }
 
 /** Whom votes are given to, and where the token is, from moment to moment. */

@@ -11,6 +11,7 @@ use std::io;
 
 use doorway_catalog::states::States;
 use doorway_core::{Channels, NodeId, Stop};
+use doorway_picture::{Plan, plan};
 use doorway_simulator::{Choice, Report};
 use doorway_trace::{Event, Recording, What};
 use serde::Serialize;
@@ -119,10 +120,11 @@ struct Form<'a> {
     memory: bool,
     events: Vec<Told<'a>>,
     kinds: Vec<&'a str>,
+    diagram: Plan,
     #[serde(flatten)]
     states: NodesView<'a>,
     warning: Option<&'a str>,
-    trouble: Option<&'a str>,
+    trouble: Option<String>,
     choices: Vec<Next<'a>>,
     report: Option<&'a Report>,
     formula: Option<&'a Formula>,
@@ -135,6 +137,11 @@ struct Form<'a> {
 impl<'a> Form<'a> {
     fn new(view: &'a RunView) -> Self {
         let Recording { header, events } = &view.recording;
+        // A recorded run whose events contradict its header has states as far as they are known, but no diagram.
+        let (diagram, unplanned) = match plan(header, events) {
+            Ok(diagram) => (diagram, None),
+            Err(refusal) => (Plan::default(), Some(sentence(&refusal.to_string()))),
+        };
         Self {
             version: 1,
             spec: &view.spec,
@@ -149,9 +156,10 @@ impl<'a> Form<'a> {
             memory: view.is_memory,
             events: events.iter().map(Told::new).collect(),
             kinds: kinds(events),
+            diagram,
             states: NodesView::new(header, &view.states),
             warning: view.warning.as_deref(),
-            trouble: view.trouble.as_deref(),
+            trouble: view.trouble.clone().or(unplanned),
             choices: view.choices.iter().map(Next::new).collect(),
             report: view.report.as_ref(),
             formula: view.formula.as_ref(),

@@ -233,14 +233,19 @@ fn a_quorum_system_comes_with_places_and_ratings() {
     in_studio(|client| {
         let plane = client.result("/quorums", &json!({"kind": "plane", "nodes": 7}));
         assert_eq!((&plane["n"], &plane["quorums"][0]), (&json!(7), &json!([1, 4, 6])));
-        assert_eq!((&plane["layout"]["kind"], count(&plane["layout"]["positions"])), (&json!("plane"), 7));
+        let layout = &plane["layout"];
+        assert_eq!(
+            (&layout["kind"], count(&layout["elements"])),
+            (&json!("plane"), 14),
+            "seven lines, seven nodes"
+        );
         assert_eq!(plane["verification"]["intersecting"], true);
         assert_eq!(
             (&plane["ratings"]["load_fraction"], count(&plane["ratings"]["curve"])),
             (&json!("3/7"), 21)
         );
         let wall = client.result("/quorums", &json!({"kind": "wall:1,2,3"}));
-        assert_eq!((&wall["n"], &wall["layout"]["rows"]), (&json!(6), &json!([[1], [2, 3], [4, 5, 6]])));
+        assert_eq!((&wall["n"], count(&wall["layout"]["elements"])), (&json!(6), 6));
         assert_eq!(count(&wall["minimal"]), 10);
     });
 }
