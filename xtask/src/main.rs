@@ -3,12 +3,12 @@
 mod bench;
 mod cargo;
 mod fuzz;
+mod manifest;
 mod packages;
 mod soak;
 mod stop;
 mod test;
 mod tidy;
-mod toml;
 
 use std::process::ExitCode;
 

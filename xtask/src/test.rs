@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::cargo::{cargo, root, target_directory};
+use crate::manifest::{Pair, pairs};
 use crate::stop::Stop;
-use crate::{packages, tidy, toml};
+use crate::{packages, tidy};
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -168,13 +169,19 @@ fn example(manifest: &Path) -> Result<(), Stop> {
 /// The settings of the workspace's profile `test`, as cargo's `--config` takes them: for all packages alike, and for those that
 /// the example's own `Cargo.lock` has, because cargo warns of others.
 fn profile_of_tests(manifest: &str, lock: &str) -> Vec<String> {
-    let pairs = toml::pairs(manifest).into_iter();
-    let is_known = |path: &str| match path.strip_prefix("package.").and_then(|rest| rest.rsplit_once('.')) {
-        Some(("\"*\"", _)) | None => true,
-        Some((package, _)) => lock.contains(&format!("name = \"{package}\"")),
+    let setting = |pair: Pair| {
+        let ["profile", "test", keys @ ..] = &pair.path.iter().map(String::as_str).collect::<Vec<_>>()[..]
+        else {
+            return None;
+        };
+        let (keys, known) = match keys {
+            ["package", "*", rest @ ..] => (format!("package.\"*\".{}", rest.join(".")), true),
+            ["package", package, ..] => (keys.join("."), lock.contains(&format!("name = \"{package}\""))),
+            _ => (keys.join("."), true),
+        };
+        known.then(|| format!("profile.test.{keys}={}", pair.value))
     };
-    let ours = pairs.filter(|pair| pair.path.strip_prefix("profile.test.").is_some_and(is_known));
-    ours.map(|pair| format!("{}={}", pair.path, pair.value)).collect()
+    pairs(manifest).into_iter().filter_map(setting).collect()
 }
 
 fn manifests_under(directory: &Path) -> Vec<PathBuf> {

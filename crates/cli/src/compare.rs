@@ -110,10 +110,12 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
         picture.write(&panels(&cells, arguments.metric)?.draw(arguments.theme))?;
     }
     let exit = if cells.iter().any(|cell| cell.failed) { Exit::Fails } else { Exit::Holds };
-    let text = match () {
-        () if arguments.json => as_json(&cells),
-        () if arguments.csv => as_csv(&cells)?,
-        () => page(&comparison, &cells),
+    let text = if arguments.json {
+        as_json(&cells)
+    } else if arguments.csv {
+        as_csv(&cells)?
+    } else {
+        page(&comparison, &cells)
     };
     Ok(Answer { text, notes: Vec::new(), exit })
 }
@@ -191,27 +193,11 @@ fn as_json(cells: &[Cell]) -> String {
 
 /// The cells as rows of numbers; the columns are the keys of the JSON.
 fn as_csv(cells: &[Cell]) -> Result<String, Refusal> {
-    let failed = |error: serde_json::Error| Refusal::new(format!("the cells cannot be written: {error}"));
-    let mut text = String::new();
-    for cell in cells {
-        let serde_json::Value::Object(fields) = serde_json::to_value(cell).map_err(failed)? else { continue };
-        if text.is_empty() {
-            text = fields.keys().cloned().collect::<Vec<_>>().join(",") + "\n";
-        }
-        text.push_str(&(fields.values().map(field).collect::<Vec<_>>().join(",") + "\n"));
-    }
-    Ok(text)
-}
-
-fn field(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Null => String::new(),
-        serde_json::Value::String(text) if text.contains([',', '"', '\n']) => {
-            format!("\"{}\"", text.replace('"', "\"\""))
-        }
-        serde_json::Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let failed = |error: String| Refusal::new(format!("the cells cannot be written: {error}"));
+    cells.iter().try_for_each(|cell| writer.serialize(cell)).map_err(|error| failed(error.to_string()))?;
+    let bytes = writer.into_inner().map_err(|error| failed(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
 
 /// Two tables for each load: what an entry costs at every size, and all else at the largest.

@@ -9,7 +9,7 @@ use super::Finding;
 use super::files::File;
 use super::manifests::{Dependency, dependencies, member_of};
 use super::source::{Source, line_of, tests_in, words};
-use crate::toml::{Pair, pairs};
+use crate::manifest::{Pair, pairs};
 
 /// The crate with all algorithms.
 const TEXTBOOK: &str = "doorway-algorithms";
@@ -152,9 +152,9 @@ mod tests {
     }
 
     fn manifest(member: &str, table: &str, dependency: &str) -> Vec<Finding> {
-        let above = "[dependencies]\ndoorway-catalog.workspace = true\n";
+        let above = "dependencies.doorway-catalog.workspace = true\n";
         let above = if ["experiments", "cli"].contains(&member) { above } else { "" };
-        let text = format!("{above}[{table}]\n{dependency}.workspace = true\n");
+        let text = format!("{above}{table}.{dependency}.workspace = true\n");
         check(&[file(&format!("crates/{member}/Cargo.toml"), &text)], &[])
     }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Finding;
 use super::files::File;
-use crate::toml::{Pair, pairs};
+use toml::Value;
+
+use crate::manifest::{Pair, pairs};
 
 /// The member that has unsafe code, as locks must. It states the lints itself: those of the workspace forbid it.
 const WITH_UNSAFE_CODE: &str = "crates/locks/Cargo.toml";
@@ -39,10 +41,10 @@ pub fn member_of(path: &str) -> Option<&str> {
 }
 
 fn root(pairs: &[Pair]) -> Vec<Finding> {
-    let find = |path: &str| pairs.iter().find(|pair| pair.path == path);
+    let find = |path: &str| pairs.iter().find(|pair| pair.is_at(path));
     let mut found = Vec::new();
     let default = find("workspace.default-members");
-    if default.is_none_or(|pair| pair.value.replace(",]", "]") != "[\"crates/cli\"]") {
+    if default.is_none_or(|pair| pair.value != Value::from(vec!["crates/cli"])) {
         let line = default.map_or(1, |pair| pair.line);
         let sentence = "The manifest of the workspace says `default-members = [\"crates/cli\"]`.";
         found.push(Finding::new("Cargo.toml", line, sentence));
@@ -69,25 +71,25 @@ fn member(path: &str, pairs: &[Pair]) -> Vec<Finding> {
 }
 
 fn lints(path: &str, pairs: &[Pair]) -> Option<Finding> {
-    let says = |path: &str, value: &str| pairs.iter().any(|pair| pair.path == path && pair.value == value);
+    let says = |path: &str, value: Value| pairs.iter().any(|pair| pair.is_at(path) && pair.value == value);
     let (is_said, sentence) = if path == WITH_UNSAFE_CODE {
         let is_said =
-            says("lints.rust.unsafe_code", "\"deny\"") && says("lints.rust.missing_docs", "\"warn\"");
+            says("lints.rust.unsafe_code", "deny".into()) && says("lints.rust.missing_docs", "warn".into());
         (
             is_said,
             "The manifest denies unsafe code, so that a file has to ask for it, and warns of missing docs.",
         )
     } else {
         let sentence = "The manifest inherits the lints: `[lints]`, `workspace = true`.";
-        (says("lints.workspace", "true"), sentence)
+        (says("lints.workspace", true.into()), sentence)
     };
     (!is_said).then(|| Finding::new(path, 1, sentence))
 }
 
 fn core(path: &str, pairs: &[Pair]) -> Vec<Finding> {
     let is_wrong = |dependency: &Dependency<'_>| match dependency.table {
-        "dev-dependencies" => false,
-        "dependencies" => dependency.name != "serde",
+        [table] if table == "dev-dependencies" => false,
+        [table] if table == "dependencies" => dependency.name != "serde",
         _ => true,
     };
     let wrong = dependencies(pairs).into_iter().filter(is_wrong);
@@ -97,8 +99,8 @@ fn core(path: &str, pairs: &[Pair]) -> Vec<Finding> {
 
 /// One dependency, on any number of lines.
 pub struct Dependency<'a> {
-    /// The table with all that stands before it: `dependencies`, `target.'cfg(unix)'.dependencies`.
-    table: &'a str,
+    /// The path of its table: `dependencies`, or `target`, `cfg(unix)`, `dependencies`.
+    table: &'a [String],
     /// Its name.
     pub name: &'a str,
     /// The first line about it.
@@ -110,40 +112,25 @@ pub struct Dependency<'a> {
 impl Dependency<'_> {
     /// Whether it is this package, and more than for tests.
     pub fn is_normal(&self, name: &str) -> bool {
-        self.name == name && !self.table.ends_with("dev-dependencies")
+        self.name == name && self.table.last().is_some_and(|table| table != "dev-dependencies")
     }
 }
 
 /// All dependencies of a manifest.
 pub fn dependencies(pairs: &[Pair]) -> Vec<Dependency<'_>> {
-    let mut found: BTreeMap<(&str, &str), Dependency<'_>> = BTreeMap::new();
+    let mut found: BTreeMap<(&[String], &str), Dependency<'_>> = BTreeMap::new();
     for pair in pairs {
-        let Some((table, name, rest)) = split(&pair.path) else { continue };
-        let inherits = match rest {
-            "" => pair.value.contains("workspace=true"),
-            _ => rest == "workspace" && pair.value == "true",
-        };
+        // `dependencies.serde.workspace` is a table, a name and what is said of it.
+        let Some(at) = pair.path.iter().position(|key| TABLES.contains(&key.as_str())) else { continue };
+        let (table, rest) = pair.path.split_at(at + 1);
+        let [name, said @ ..] = rest else { continue };
+        let inherits = said.first().is_some_and(|key| key == "workspace") && pair.value == Value::from(true);
         let new = Dependency { table, name, line: pair.line, inherits: false };
-        found.entry((table, name)).or_insert(new).inherits |= inherits;
+        let known = found.entry((table, name)).or_insert(new);
+        known.line = known.line.min(pair.line);
+        known.inherits |= inherits;
     }
     found.into_values().collect()
-}
-
-/// `dependencies.serde.workspace` as table, name and what is said of it.
-fn split(path: &str) -> Option<(&str, &str, &str)> {
-    let mut end = 0;
-    for part in path.split('.') {
-        end += part.len();
-        if TABLES.contains(&part) {
-            let (name, rest) = {
-                let after = path.get(end + 1..)?;
-                after.split_once('.').unwrap_or((after, ""))
-            };
-            return Some((&path[..end], name, rest));
-        }
-        end += 1;
-    }
-    None
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 //! A row is a line and no text has a line break in it, so that a file that was cut anywhere still tells which of its rows are
 //! whole.
 
+use std::borrow::Cow;
+
+use csv::StringRecord;
 use doorway_core::Refusal;
 use serde_json::{Map, Value as Json};
 
@@ -19,38 +22,27 @@ impl Lines {
     /// What stands before all rows, with its line break.
     pub(super) fn header(self, columns: &[Column]) -> String {
         match self {
-            Lines::Csv => {
-                let names: Vec<&str> = columns.iter().map(|column| column.name.as_ref()).collect();
-                format!("{}\n", names.join(","))
-            }
+            Lines::Csv => csv_line(columns.iter().map(|column| column.name.clone())),
             Lines::Json => String::new(),
         }
     }
 
     /// A row as a line, with its line break.
     pub(super) fn line(self, columns: &[Column], row: &[Value]) -> String {
-        let mut line = String::with_capacity(512);
         match self {
-            Lines::Csv => {
-                for (place, value) in row.iter().enumerate() {
-                    if place > 0 {
-                        line.push(',');
-                    }
-                    push_csv(&mut line, value);
-                }
-            }
+            Lines::Csv => csv_line(row.iter().map(csv_field)),
             Lines::Json => {
+                let mut line = String::with_capacity(512);
                 for (column, value) in columns.iter().zip(row) {
                     line.push(if line.is_empty() { '{' } else { ',' });
                     line.push_str(&Json::from(column.name.as_ref()).to_string());
                     line.push(':');
                     line.push_str(&json(value).to_string());
                 }
-                line.push('}');
+                line.push_str("}\n");
+                line
             }
         }
-        line.push('\n');
-        line
     }
 
     /// Reads a line without its break.
@@ -66,21 +58,30 @@ impl Lines {
     }
 }
 
-fn push_csv(line: &mut String, value: &Value) {
-    use std::fmt::Write;
-    // Writing to a string does not fail.
-    let _ = match value {
-        Value::Missing => Ok(()),
-        Value::Integer(number) => write!(line, "{number}"),
-        Value::Number(number) => write!(line, "{number}"),
-        Value::Boolean(value) => write!(line, "{value}"),
-        Value::Text(text) if text.contains([',', '"']) => write!(line, "\"{}\"", text.replace('"', "\"\"")),
-        Value::Text(text) => line.write_str(text),
-    };
+/// A line of CSV with its line break.
+fn csv_line<'a>(fields: impl Iterator<Item = Cow<'a, str>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::with_capacity(512));
+    for field in fields {
+        writer.write_field(field.as_bytes()).expect("memory takes every field");
+    }
+    writer.write_record(None::<&[u8]>).expect("memory takes the end of a record");
+    String::from_utf8(writer.into_inner().expect("memory takes every byte")).expect("fields are text")
+}
+
+fn csv_field(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Missing => "".into(),
+        Value::Integer(number) => number.to_string().into(),
+        Value::Number(number) => number.to_string().into(),
+        Value::Boolean(value) => value.to_string().into(),
+        Value::Text(text) => text.into(),
+    }
 }
 
 fn read_csv(columns: &[Column], line: &str) -> Option<Vec<Value>> {
-    let fields = split_csv(line)?;
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+    let mut fields = StringRecord::new();
+    reader.read_record(&mut fields).ok().filter(|&is_there| is_there)?;
     let same = fields.len() == columns.len();
     let values = columns.iter().zip(&fields).map(|(column, field)| read_field(column.kind, field));
     values.collect::<Option<Vec<Value>>>().filter(|_| same)
@@ -94,26 +95,6 @@ fn read_field(kind: Kind, field: &str) -> Option<Value> {
         Kind::Boolean => field.parse().ok().map(Value::Boolean),
         Kind::Text => Some(Value::Text(field.to_owned())),
     }
-}
-
-/// The fields of a line; none if its quotes do not match.
-fn split_csv(line: &str) -> Option<Vec<String>> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        let field = fields.last_mut()?;
-        match letter {
-            '"' if quoted && letters.peek() == Some(&'"') => {
-                letters.next();
-                field.push('"');
-            }
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            _ => field.push(letter),
-        }
-    }
-    (!quoted).then_some(fields)
 }
 
 fn json(value: &Value) -> Json {
