@@ -55,12 +55,12 @@ impl Recorder {
             Command::Release { .. } => drop(step(What::Timer, "a client leaves elsewhere")),
             Command::Cancel(_) => drop(step(What::Timer, "a client gives up")),
             Command::Gone(_) => drop(step(What::Timer, "a client is gone")),
-            Command::Forsake(_) => drop(step(What::Timer, "a client cannot be talked to any more")),
+            Command::Unreachable(_) => drop(step(What::Timer, "a client cannot be reached any more")),
             Command::Alive(_) => drop(step(What::Timer, "a client gives a sign of life")),
             Command::Leave { .. } => drop(step(What::Timer, "it is told to leave the cluster")),
             Command::Appoint(_) => drop(step(What::Timer, "it is told who shall vote")),
             Command::Remove(_) | Command::Revoke { .. } => {
-                step(What::Timer, "it is told that a node is gone for good");
+                step(What::Timer, "it is told to remove a node");
             }
             Command::Lead(_) => drop(step(What::Timer, "it is told who is to lead")),
             Command::Break(_) => drop(step(What::Timer, "it is told to break a section")),
@@ -156,8 +156,8 @@ fn lost(why: Loss) -> &'static str {
         Loss::MaxHold => "held as long as it was asked for",
         Loss::Leaving => "the node is leaving",
         Loss::SetBack => "the disk was set back",
-        Loss::Conflict => "two nodes reported to be inside",
-        Loss::Broken => "somebody has broken the lock",
+        Loss::Conflict => "two nodes reported holding it",
+        Loss::Broken => "an operator broke the lock",
         Loss::Silent => "no sign of life",
     }
 }

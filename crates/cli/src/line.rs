@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use doorway_client::{Client, Error, Question, Strange, is_out_of_files, place, refused_by_system};
+use doorway_client::{Client, Error, Incompatible, Question, is_out_of_files, refused_by_system, sockets};
 use doorway_core::Refusal;
 use doorway_protocol::VERSION;
 
@@ -28,7 +28,7 @@ impl Where {
     /// # Errors
     /// If none is found.
     pub(crate) fn path(&self) -> Result<PathBuf, Refusal> {
-        place::find(self.socket.as_deref(), self.node.as_deref())
+        sockets::find(self.socket.as_deref(), self.node.as_deref())
     }
 
     /// What it answers to a question.
@@ -46,7 +46,7 @@ impl Where {
     /// As for [`Where::ask`].
     pub(crate) fn look<T>(&self, question: impl Fn(&Client) -> Question<T>) -> Result<T, Refusal> {
         let path = self.path()?;
-        let admin = place::admin_socket_of(&path);
+        let admin = sockets::admin_socket_of(&path);
         match answer_at(&path, &question) {
             Err(Error::TurnedAway(_)) if admin != path && can_open(&admin) => ask(&admin, question),
             answered => answered.map_err(|error| in_words(&path, error)),
@@ -59,7 +59,7 @@ impl Where {
     /// If this user may not open that socket, and as for [`Where::ask`].
     pub(crate) fn administer<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
         let users = self.path()?;
-        let path = place::admin_socket_of(&users);
+        let path = sockets::admin_socket_of(&users);
         if may_not_open(&path) { Err(refused(&users, &path, question)) } else { ask(&path, question) }
     }
 
@@ -72,7 +72,7 @@ impl Where {
         question: impl FnOnce(&Client) -> Question<T>,
     ) -> Result<(), Refusal> {
         let users = self.path()?;
-        let path = place::admin_socket_of(&users);
+        let path = sockets::admin_socket_of(&users);
         if may_not_open(&path) { Err(refused(&users, &path, question)) } else { Ok(()) }
     }
 }
@@ -141,7 +141,7 @@ pub(crate) fn silent(path: &Path) -> Refusal {
 pub(crate) fn dial(path: &Path) -> Result<UnixStream, Error> {
     doorway_client::connect(path).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => Error::Silent,
-        io::ErrorKind::PermissionDenied => Error::Forbidden(place::closed_socket(path)),
+        io::ErrorKind::PermissionDenied => Error::Forbidden(sockets::closed_socket(path)),
         _ if is_out_of_files(&error) => Error::System(refused_by_system(&error)),
         _ => Error::Unreachable(format!("{}: {error}", path.display())),
     })
@@ -153,14 +153,16 @@ pub(crate) fn sentence(path: &Path, error: &Error) -> Refusal {
     Refusal::new(match error {
         Error::Gone => format!("the daemon at {shown} has ended"),
         Error::TurnedAway(why) => format!("the daemon at {shown} turned this client away: {why}"),
-        Error::Strange(Strange::Version(version)) => format!(
+        Error::Incompatible(Incompatible::Version(version)) => format!(
             "the daemon at {shown} speaks version {version} of the protocol and this program {VERSION}: use the same release of both"
         ),
-        Error::Strange(Strange::Clock(why)) => format!("the daemon at {shown} cannot be used: {why}"),
-        Error::Strange(Strange::NoWelcome | Strange::SecondWelcome) => {
+        Error::Incompatible(Incompatible::Clock(why)) => {
+            format!("the daemon at {shown} cannot be used: {why}")
+        }
+        Error::Incompatible(Incompatible::NoWelcome | Incompatible::SecondWelcome) => {
             format!("what listens at {shown} is no daemon of Doorway")
         }
-        Error::Strange(why) => format!("the connection to the daemon at {shown} broke: {why}"),
+        Error::Incompatible(why) => format!("the connection to the daemon at {shown} broke: {why}"),
         other => return in_words(path, other.clone()),
     })
 }

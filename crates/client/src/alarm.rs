@@ -1,7 +1,7 @@
 //! An alarm on [`crate::clock`] that a poll can wait for.
 //!
-//! On Linux it is a timer of the clock that goes on in a suspended machine, so that it rings at once when the machine wakes up.
-//! A poll with a timeout would sleep through the time of the suspension once more.
+//! On Linux it is a timer of a clock that keeps counting during suspend, so it rings at once when the machine wakes up.
+//! The timeout of a poll does not count the time of a suspension.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub use linux::Alarm;
@@ -19,7 +19,7 @@ mod linux {
         Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
     };
 
-    /// Rings at one moment.
+    /// A timer for one moment.
     #[derive(Debug)]
     pub struct Alarm {
         timer: OwnedFd,
@@ -29,13 +29,13 @@ mod linux {
         /// An alarm that is not set.
         ///
         /// # Errors
-        /// If the system has no room for it.
+        /// If the system has no descriptor for it.
         pub fn new() -> io::Result<Self> {
             let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
             Ok(Self { timer: timerfd_create(TimerfdClockId::Boottime, flags)? })
         }
 
-        /// Waits until something happens at one of these, which is noted there, or it is that moment.
+        /// Waits until one of these descriptors is ready, which the poll notes in it, or until the moment `at`.
         ///
         /// # Errors
         /// If the system refuses.
@@ -69,7 +69,7 @@ mod other {
 
     use crate::clock;
 
-    /// Rings at one moment, as long as the machine is not suspended.
+    /// A timer for one moment, late by the time of a suspension.
     #[derive(Debug)]
     pub struct Alarm;
 
@@ -82,7 +82,7 @@ mod other {
             Ok(Self)
         }
 
-        /// Waits until something happens at one of these, which is noted there, or it is that moment.
+        /// Waits until one of these descriptors is ready, which the poll notes in it, or until the moment `at`.
         ///
         /// # Errors
         /// If the system refuses.

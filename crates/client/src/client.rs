@@ -8,33 +8,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_protocol::{Ask, Order, Status, Stay};
+use doorway_protocol::{AdminCommand, BreakTarget, ClientMsg, Status};
 
 use crate::clock;
+use crate::connection;
 use crate::error::{self, Error};
-use crate::keeper::Shared;
-use crate::link;
-use crate::place;
 use crate::question::{self, Question};
 use crate::request::Request;
 use crate::session::{Dial, Welcome};
+use crate::sockets;
+use crate::watchdog::Shared;
 
-/// How long a question about how things stand waits for its answer, unless told otherwise.
+/// The default timeout of a status question.
 const QUESTION: Duration = Duration::from_secs(10);
 
-/// How long a command waits for its answer, unless told otherwise.
+/// The default timeout of a command.
 const COMMAND: Duration = Duration::from_secs(60);
 
-/// A connection to a daemon. Copies of it are the same client, which ends with the last of them and of their guards.
+/// A connection to a daemon. Clones are the same client, which ends when the last clone and the last guard are dropped.
 ///
-/// A client that holds a section cannot enter it once more, not even from another task. Tasks of one program that exclude each
-/// other need a client each.
+/// Locks are not reentrant: a client that holds a section cannot enter it again, not even from another task. Tasks of one program
+/// that exclude each other need a client each.
 #[derive(Clone)]
 pub struct Client {
     handle: Arc<Handle>,
 }
 
-/// What ends the client when nobody has it any more.
+/// Closes the client when its last clone and its last guard are dropped.
 pub(crate) struct Handle {
     pub(crate) shared: Arc<Shared>,
 }
@@ -46,11 +46,11 @@ impl Drop for Handle {
 }
 
 impl Client {
-    /// Connects to the daemon at a Unix socket and waits for its welcome, a few seconds at most. Should that daemon go away,
-    /// the next request tries it there again.
+    /// Connects to the daemon at a Unix socket and waits for its welcome, a few seconds at most. If the connection is lost,
+    /// the next request connects again.
     ///
     /// # Errors
-    /// If there is no daemon there, or none that answers.
+    /// If there is no daemon at that socket, or it does not answer.
     pub fn connect(path: impl AsRef<Path>) -> Result<Self, Error> {
         let client = Self::open(path)?;
         client.welcome_blocking()?;
@@ -60,36 +60,36 @@ impl Client {
     /// Connects to the daemon at a Unix socket and does not wait for its welcome: see [`Client::welcome`].
     ///
     /// # Errors
-    /// If there is no daemon there, or this user may [not use it](Error::Forbidden), or it lets nobody in: then it is [silent](Error::Silent);
-    /// or if the [system](Error::System) has no descriptor or no thread for a client.
+    /// If there is no daemon at that socket, if this user may [not use it](Error::Forbidden), if it accepts no connections and so is
+    /// [silent](Error::Silent), or if the [system](Error::System) has no descriptor or no thread for a client.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let unreachable = |error: io::Error, path: &Path| match error.kind() {
             io::ErrorKind::WouldBlock => Error::Silent,
-            io::ErrorKind::PermissionDenied => Error::Forbidden(place::closed_socket(path)),
+            io::ErrorKind::PermissionDenied => Error::Forbidden(sockets::closed_socket(path)),
             _ if error::is_out_of_files(&error) => Error::System(error::refused_by_system(&error)),
             _ => Error::Unreachable(format!("{}: {error}", path.display())),
         };
         let since = clock::now();
-        let socket = link::connect(&path).map_err(|error| unreachable(error, &path))?;
-        let dial = move || link::connect(&path).map_err(|error| Error::Unreachable(error.to_string()));
+        let socket = connection::connect(&path).map_err(|error| unreachable(error, &path))?;
+        let dial = move || connection::connect(&path).map_err(|error| Error::Unreachable(error.to_string()));
         Self::start(socket, since, Some(Box::new(dial)))
     }
 
-    /// A client over a connection that is there already, such as one to a daemon in the same process. It does not wait for the
-    /// daemon's welcome, and it cannot connect anew.
+    /// A client over an existing connection, such as one to a daemon in the same process. It does not wait for the daemon's
+    /// welcome, and it cannot reconnect.
     ///
     /// # Errors
-    /// If the system has no room for another thread.
+    /// If the system has no thread for a client.
     pub fn over(socket: UnixStream) -> Result<Self, Error> {
-        // How old it is nobody knows.
+        // The age of the connection is unknown.
         Self::start(socket, Ticks(0), None)
     }
 
-    /// A client that gets its connections in this way, now and whenever one was lost. It must not wait for anybody.
+    /// A client that connects by `connect`, now and after each loss of its connection. `connect` must not block.
     ///
     /// # Errors
-    /// If there is none now.
+    /// If it fails now.
     pub fn through(
         mut connect: impl FnMut() -> io::Result<UnixStream> + Send + 'static,
     ) -> Result<Self, Error> {
@@ -105,25 +105,25 @@ impl Client {
         Ok(Self { handle: Arc::new(Handle { shared }) })
     }
 
-    /// Waits until the daemon has said who it is.
+    /// Waits for the daemon's welcome.
     ///
     /// # Errors
-    /// If it does not, or is none.
+    /// If none comes, or this client cannot use the daemon.
     pub async fn welcome(&self) -> Result<Welcome, Error> {
         self.handle.shared.greeted.until(Clone::clone).await
     }
 
-    /// Blocks this thread until the daemon has said who it is.
+    /// Blocks this thread until the daemon's welcome is here.
     ///
     /// # Errors
-    /// If it does not, or is none.
+    /// If none comes, or this client cannot use the daemon.
     pub fn welcome_blocking(&self) -> Result<Welcome, Error> {
         self.handle.shared.greeted.wait(None, Clone::clone).unwrap_or(Err(Error::Silent))
     }
 
-    /// Tells the daemon who this is, for those who look: a few words.
+    /// Labels this client in a few words, for `doorway status`.
     pub fn introduce(&self, label: &str) {
-        // A child that was forked from this process is nobody to the daemon.
+        // The daemon does not know a forked child of this process: there is nothing to label.
         let _ = self.handle.shared.with_session(|session| session.introduce(label));
     }
 
@@ -137,31 +137,32 @@ impl Client {
         self.lock([name])
     }
 
-    /// How things stand at this node, or everywhere; with one section, or with all.
+    /// The status of this node, or of all nodes; of one section, or of all.
     pub fn status(&self, section: Option<&str>, everywhere: bool) -> Question<Status> {
         let section = section.map(SectionName::new).transpose();
-        let ask = section.map(|section| Ask::Status { number: 0, section, everywhere });
+        let ask = section.map(|section| ClientMsg::Status { number: 0, section, everywhere });
         Question::new(&self.handle, ask, QUESTION, question::status)
     }
 
-    /// Puts whoever is inside a section out of it, at whatever node it is, and tells what came of it. With a fence, as
-    /// [`Client::status`] tells it, only the one who has that fence: nobody who came later. A daemon does it only for clients of its
-    /// [administrators' socket](crate::place::admin_socket_of).
+    /// Breaks a lock: tells its holder, on any node, to stop, and answers with the result. With a fence, as [`Client::status`] reports
+    /// it, only the holder with that fence is told, none that came later. A daemon accepts this only at its
+    /// [administrators' socket](crate::sockets::admin_socket_of).
     pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> Question<String> {
         let section = SectionName::new(name.as_ref());
-        let ask = section.map(|section| Ask::Break { number: 0, stay: Stay { section, fence } });
+        let ask =
+            section.map(|section| ClientMsg::Break { number: 0, target: BreakTarget { section, fence } });
         Question::new(&self.handle, ask, COMMAND, question::sentence)
     }
 
-    /// A command of the operator, and what came of it. A daemon obeys only clients of its
-    /// [administrators' socket](crate::place::admin_socket_of).
-    pub fn order(&self, order: Order) -> Question<String> {
-        let ask = Ok(Ask::Administer { number: 0, order });
+    /// A command of the operator, and its result. A daemon accepts it only at its
+    /// [administrators' socket](crate::sockets::admin_socket_of).
+    pub fn administer(&self, order: AdminCommand) -> Question<String> {
+        let ask = Ok(ClientMsg::Administer { number: 0, order });
         Question::new(&self.handle, ask, COMMAND, question::sentence)
     }
 
-    /// The socket, if there is a connection now. A process that inherits it keeps the client alive: what it is inside of is
-    /// given back only when the last copy is closed.
+    /// The socket, if there is a connection now. A process that inherits it keeps the client alive: the daemon releases its
+    /// sections only when the last copy is closed.
     #[must_use]
     pub fn socket(&self) -> Option<Arc<UnixStream>> {
         self.handle.shared.socket()

@@ -1,8 +1,8 @@
-//! The clock by which leases and deadlines are told on one machine.
+//! The clock of leases and deadlines on one machine.
 //!
-//! On Linux it goes on while the machine is suspended, unlike `std::time::Instant`: whoever wakes up after a lease sees that
-//! it is over. A daemon and its clients on the same machine read the same clock, so a deadline needs no translation; unless they
-//! are in different time namespaces, which is found out when they meet: see [`check_same`].
+//! On Linux it keeps counting during suspend, unlike `std::time::Instant`: a process that wakes up after a lease sees that
+//! it is over. A daemon and its clients on the same machine read the same clock, so a deadline needs no translation, unless they
+//! are in different time namespaces. The client checks that when it connects: see [`check_same`].
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use doorway_core::{Refusal, Ticks};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The present moment, in microseconds since the machine was started.
+/// The time now, in microseconds since the machine was started.
 #[must_use]
 pub fn now() -> Ticks {
     let time = clock_gettime(CLOCK);
@@ -19,23 +19,23 @@ pub fn now() -> Ticks {
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const CLOCK: ClockId = ClockId::Boottime;
-// Elsewhere this is the nearest that there is; what it does in a suspended machine differs.
+// The nearest clock elsewhere; whether it counts during suspend depends on the system.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
-/// By how much a clock that is read later may seem to be behind one that is read earlier, on another processor.
+/// By how much a later reading of the clock on another processor may be behind an earlier one.
 const TWITCH: Ticks = Ticks(1_000);
 
-/// How much older than the connection a word may be that is the first on it: whoever makes connections may keep them for a while.
+/// How much older than the connection its first message may be: connections may be made ahead of their use.
 const STALE: Ticks = Ticks(10_000_000);
 
-/// Whether a moment that another process told lies between the one at which it was asked and the present one, as it must if both
-/// have the same clock.
+/// Checks that the time `told` by another process lies between the question and now, as it must if both have the same clock.
 ///
-/// A clock that is ahead makes deadlines seem later than they are: two would be inside. One that is behind lets nobody in.
+/// If the other clock is ahead, deadlines seem later than they are, and two clients could be inside. If it is behind, every grant seems
+/// expired.
 ///
 /// # Errors
-/// If the clocks differ, one sentence that goes on after the name of the other process.
+/// If the clocks differ: the end of a sentence that begins with the name of the other process.
 pub fn check_same(told: Ticks, asked: Ticks, now: Ticks) -> Result<(), Refusal> {
     let differs = |by: Ticks, how: &str| {
         let seconds = by.0 as f64 / 1e6;
@@ -53,19 +53,19 @@ pub fn check_same(told: Ticks, asked: Ticks, now: Ticks) -> Result<(), Refusal> 
     }
 }
 
-/// How long a question about the time may take whose answer tells whether two clocks are the same: an offset that is shorter cannot be seen,
-/// and is covered by the margin after a deadline.
+/// The longest round trip of a question about the time whose answer can prove two clocks to be the same. A smaller offset cannot be seen, and
+/// the margin after a deadline covers it.
 const NEAR: Ticks = Ticks(20_000);
 
-/// Whether it is certain, after [`check_same`], that a process that told the time has the same clock: it named its clock and the name is that
-/// of this process's, or its answer came soon after it was asked. A clock that is ahead by less than the answer took looks right.
+/// Whether it is certain, after [`check_same`], that the other process has the same clock: it named its clock, and this process has a clock of
+/// that name, or its answer came soon after the question. A clock that is ahead by less than the round trip passes [`check_same`].
 #[must_use]
 pub fn is_certain(named: Option<&str>, asked: Ticks, now: Ticks) -> bool {
     named.is_some_and(|named| name() == Some(named)) || now.0.saturating_sub(asked.0) <= NEAR.0
 }
 
-/// Which clock this process reads, where the system tells: two processes with the same name have the same clock. On Linux it is the start of
-/// the machine and the time namespace.
+/// The name of the clock that this process reads, where the system tells it: two processes with the same name have the same clock. On Linux it
+/// is the boot id of the machine and the time namespace.
 #[must_use]
 pub fn name() -> Option<&'static str> {
     static NAME: OnceLock<Option<String>> = OnceLock::new();
@@ -77,13 +77,13 @@ pub fn name() -> Option<&'static str> {
     NAME.get_or_init(read).as_deref()
 }
 
-/// A span of this clock as others write it.
+/// A span of this clock as a `Duration`.
 #[must_use]
 pub fn span(ticks: Ticks) -> Duration {
     Duration::from_micros(ticks.0)
 }
 
-/// A span as this clock counts it; what is longer than half a million years counts as that.
+/// A `Duration` in ticks of this clock, at most `u64::MAX` of them (half a million years).
 #[must_use]
 pub fn ticks(span: Duration) -> Ticks {
     Ticks(u64::try_from(span.as_micros()).unwrap_or(u64::MAX))
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_that_was_told_must_lie_between_the_question_and_the_present() {
+    fn a_told_time_must_lie_between_question_and_now() {
         let check = |told| check_same(Ticks(told), Ticks(50_000_000), Ticks(60_000_000));
         let same = [40_000_000, 50_000_000, 55_000_000, 60_000_000, 60_001_000];
         assert!(same.iter().all(|told| check(*told).is_ok()));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_took_long_proves_nothing_unless_the_clock_is_named() {
+    fn a_slow_answer_proves_nothing_unless_the_clock_is_named() {
         let certain = |named, took: u64| is_certain(named, Ticks(50_000_000), Ticks(50_000_000 + took));
         assert!(certain(None, 20_000) && certain(Some("another"), 20_000));
         assert!(!certain(None, 20_001) && !certain(Some("another"), 20_001));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_goes_forward_and_spans_come_back_as_they_went() {
+    fn the_clock_goes_forward_and_spans_round_trip() {
         let (first, second) = (now(), now());
         assert!(Ticks(0) < first && first <= second);
         assert_eq!(span(ticks(Duration::from_millis(1_500))), Duration::from_millis(1_500));

@@ -1,4 +1,4 @@
-//! What can go wrong between a program and its lock, each in one sentence.
+//! The errors of the client library, each with a message of one sentence.
 
 use std::fmt;
 use std::io;
@@ -8,63 +8,63 @@ use doorway_protocol::{Loss, Reason, VERSION};
 
 use crate::clock;
 
-/// Why something was not done.
+/// Why a request, a question or a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no daemon where it was looked for, or it lets nobody in.
+    /// There is no daemon at the socket, or it accepts no connections.
     Unreachable(String),
     /// This user may not use the daemon's socket.
     Forbidden(Refusal),
-    /// The system refuses this process what a client needs, a descriptor or a thread: that says nothing about the daemon.
+    /// The system refuses this process a descriptor or a thread. That says nothing about the daemon.
     System(Refusal),
-    /// The daemon is there and does not serve this client: it says why.
+    /// The daemon refuses to serve this client, and says why.
     TurnedAway(String),
-    /// The daemon went away before it had answered.
+    /// The connection was lost before the daemon answered.
     Gone,
-    /// The daemon is there and does not answer.
+    /// The daemon does not answer.
     Silent,
-    /// What answers is no daemon that this client understands.
-    Strange(Strange),
-    /// The deadlines of this daemon may be too near for the holder to stop in time.
+    /// This client cannot use the daemon that answers.
+    Incompatible(Incompatible),
+    /// The leases of this cluster are too short for the holder to stop before its deadline.
     ShortLease {
-        /// How near a deadline may be although all is well.
+        /// The least time to a deadline while the cluster is healthy.
         spare: Ticks,
     },
-    /// What was asked for cannot be asked for.
+    /// The request is invalid.
     Bad(Refusal),
-    /// Sections are not entered.
+    /// The daemon refused a request for sections.
     Refused {
-        /// Which sections were asked for.
+        /// The sections that were requested.
         names: Vec<SectionName>,
         /// Why not.
         why: Reason,
     },
-    /// The sections were entered, and lost before the program could do anything.
+    /// The sections were granted, and lost before the program could enter.
     Lost(Lost),
-    /// The daemon says why it did not do what it was told.
+    /// The daemon could not answer the question or carry out the command, and says why.
     Failed(String),
 }
 
 impl Error {
-    /// Whether the only trouble is that the sections were not free in time.
+    /// Whether the request timed out waiting for its sections.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self, Error::Refused { why: Reason::TimedOut, .. })
     }
 }
 
-/// What the system refused to this process, and what to do about it where that is known.
+/// The system's refusal as a message, with a remedy where one is known.
 #[must_use]
 pub fn refused_by_system(error: &io::Error) -> Refusal {
     if is_out_of_files(error) {
         return Refusal::new(
-            "this process may open too few files: raise its limit, as with `ulimit -n 64`, or start it with fewer open",
+            "this process has reached its limit of open files: raise it, as with `ulimit -n 64`, or start it with fewer open files",
         );
     }
     Refusal::new(error.to_string())
 }
 
-/// Whether this process may not open another file.
+/// Whether this process has reached its limit of open files.
 #[must_use]
 pub fn is_out_of_files(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error())
@@ -73,19 +73,21 @@ pub fn is_out_of_files(error: &io::Error) -> bool {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Unreachable(why) => write!(f, "the Doorway daemon cannot be reached: {why}"),
+            Error::Unreachable(why) => write!(f, "cannot reach the Doorway daemon: {why}"),
             Error::Forbidden(why) | Error::System(why) => write!(f, "{why}"),
             Error::TurnedAway(why) => write!(f, "the Doorway daemon turned this client away: {why}"),
-            Error::Gone => f.write_str("the Doorway daemon went away before it answered: ask again"),
-            Error::Silent => {
-                f.write_str("the Doorway daemon does not answer: look whether its process is stopped")
+            Error::Gone => {
+                f.write_str("the connection to the Doorway daemon was lost before it answered: try again")
             }
-            Error::Strange(why) => {
-                write!(f, "what answers is no Doorway daemon that this client understands: {why}")
+            Error::Silent => {
+                f.write_str("the Doorway daemon does not answer: check whether its process is stopped")
+            }
+            Error::Incompatible(why) => {
+                write!(f, "this client cannot use the daemon that answers: {why}")
             }
             Error::ShortLease { spare } => write!(
                 f,
-                "the leases of this cluster are too short: a late heartbeat leaves {} ms until a deadline",
+                "the leases of this cluster are too short: after a late heartbeat only {} ms are left until a deadline",
                 clock::span(*spare).as_millis()
             ),
             Error::Bad(refusal) => refusal.fmt(f),
@@ -101,43 +103,43 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Why what answers is no daemon that this client understands.
+/// Why this client cannot use the daemon that answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Strange {
-    /// It speaks another version of the protocol, this one.
+pub enum Incompatible {
+    /// It speaks this other version of the protocol.
     Version(u8),
     /// Its clock is not the clock of this process.
     Clock(Refusal),
-    /// Its first message is no welcome.
+    /// Its first message is not a welcome.
     NoWelcome,
-    /// It says welcome twice.
+    /// It sent a second welcome.
     SecondWelcome,
-    /// Its bytes are no message.
+    /// Its bytes are not a message.
     Bytes(String),
-    /// It grants a request that does not wait, or other sections than the request named.
+    /// It granted a request that does not wait, or sections other than those requested.
     Grant,
-    /// It frees a request that it has not granted.
+    /// It freed a request that it had not granted.
     Freed,
-    /// It refuses a request that it has granted.
+    /// It refused a request that it had granted.
     Refused,
-    /// It answers a question with the answer to another.
+    /// Its answer does not fit the question.
     Answer,
 }
 
-impl fmt::Display for Strange {
+impl fmt::Display for Incompatible {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Strange::Version(version) => {
-                write!(f, "it speaks version {version} and this client version {VERSION}")
+            Incompatible::Version(version) => {
+                write!(f, "it speaks version {version} of the protocol, this client version {VERSION}")
             }
-            Strange::Clock(why) => why.fmt(f),
-            Strange::NoWelcome => f.write_str("it does not say welcome first"),
-            Strange::SecondWelcome => f.write_str("it says welcome twice"),
-            Strange::Bytes(why) => f.write_str(why),
-            Strange::Grant => f.write_str("it grants what was not asked for"),
-            Strange::Freed => f.write_str("it frees what it has not granted"),
-            Strange::Refused => f.write_str("it refuses what it has granted"),
-            Strange::Answer => f.write_str("its answer is to another question"),
+            Incompatible::Clock(why) => why.fmt(f),
+            Incompatible::NoWelcome => f.write_str("its first message is not a welcome"),
+            Incompatible::SecondWelcome => f.write_str("it sent a second welcome"),
+            Incompatible::Bytes(why) => f.write_str(why),
+            Incompatible::Grant => f.write_str("it granted locks that were not requested"),
+            Incompatible::Freed => f.write_str("it freed a request that it had not granted"),
+            Incompatible::Refused => f.write_str("it refused a request that it had granted"),
+            Incompatible::Answer => f.write_str("its answer does not fit the question"),
         }
     }
 }
@@ -154,23 +156,23 @@ impl From<Lost> for Error {
     }
 }
 
-/// Why whoever was inside is not any more, although it did not leave.
+/// Why a holder lost its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// The daemon said so.
-    Told(Loss),
-    /// The deadline passed, and the daemon had not moved it.
+    /// The daemon told it to stop.
+    Notified(Loss),
+    /// Its deadline passed and the daemon did not extend it.
     Deadline,
-    /// The daemon went away.
+    /// The connection to the daemon was lost.
     Daemon,
 }
 
 impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self {
-            Lost::Told(loss) => loss.sentence(),
+            Lost::Notified(loss) => loss.sentence(),
             Lost::Deadline => "its deadline passed and the daemon did not extend it",
-            Lost::Daemon => "the daemon went away",
+            Lost::Daemon => "the connection to the daemon was lost",
         };
         write!(f, "the lock is lost: {why}")
     }

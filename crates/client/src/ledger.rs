@@ -1,6 +1,6 @@
-//! All that a client has asked for: a state machine that is told what the daemon says and what time it is.
+//! The state machine of a client: all its requests and questions. Its inputs are the daemon's messages and the time.
 //!
-//! It has no socket and no clock: [`crate::session`] has both. What it wants to be sent is in [`Ledger::take_asks`], who is to be woken in
+//! It has no socket and no clock: [`crate::session`] has both. Its outputs are the messages of [`Ledger::take_asks`] and the wakers of
 //! [`Ledger::take_woken`].
 
 use std::collections::BTreeMap;
@@ -9,85 +9,85 @@ use std::task::Waker;
 use std::time::Duration;
 
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_protocol::{Ask, MOST_NAMES, Reason, Status, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg, MOST_NAMES, Reason, Status};
 
 use crate::clock;
-use crate::error::{Error, Lost, Strange};
+use crate::error::{Error, Incompatible, Lost};
+use crate::lock_cell::{LockCell, LockState};
 use crate::policy::{Holder, Policy};
-use crate::seat::{LockState, Seat};
 use crate::watched::Watched;
 
-/// What a request asks for.
+/// A request for sections.
 #[derive(Clone, Debug)]
 pub struct LockRequest {
     /// The sections: all of them or none.
     pub names: Vec<SectionName>,
     /// How long it waits; for ever if there is no limit.
     pub patience: Option<Duration>,
-    /// How long it holds them at most.
+    /// The longest time that it may hold them.
     pub max_hold: Option<Duration>,
-    /// How long it holds them at most without a sign of life.
+    /// The longest time that it may hold them without a sign of life.
     pub ttl: Option<Duration>,
-    /// Whether it wants to be told that others wait.
+    /// Whether to tell it that another client waits.
     pub tell_if_wanted: bool,
-    /// Whether another daemon is asked if this one goes away before it has answered.
+    /// Whether to ask another daemon if the connection is lost before this one has answered.
     pub persists: bool,
 }
 
-/// What a question is answered with.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Status(Box<Status>),
     Done(String),
 }
 
-/// Where an answer will be.
+/// A pending answer.
 pub(crate) type Answer = Watched<Option<Result<Reply, Error>>>;
 
-/// All that a client has asked for.
+/// All requests and questions of a client.
 #[derive(Default)]
 pub(crate) struct Ledger {
     policy: Policy,
     entries: BTreeMap<u32, Entry>,
     questions: BTreeMap<u32, Question>,
     last: u32,
-    /// When the last sign of life was given.
+    /// When the last sign of life was queued.
     signed: Ticks,
-    asks: Vec<Ask>,
+    asks: Vec<ClientMsg>,
     woken: Vec<Waker>,
 }
 
 struct Entry {
-    seat: Arc<Seat>,
+    cell: Arc<LockCell>,
     request: LockRequest,
     stage: Stage,
 }
 
-/// How far an entry has come.
+/// The stage of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// It waits since then.
+    /// Waiting since then.
     Waiting(Ticks),
-    /// It is inside until then, unless a renewal moves that.
+    /// Inside until then, unless a renewal moves the deadline.
     Inside(Ticks),
-    /// It is inside until then and its owner has begun to stop: it gives no signs of life, and no renewal moves its deadline.
+    /// Inside until then, and its owner has begun to stop: no signs of life, and no renewal moves its deadline.
     Expiring(Ticks),
-    /// The daemon that let it in is gone: nothing more is heard of it, and no daemon is told anything. It is inside until then, or must stop if
-    /// it has lost. Its connection is kept open until its owner has left.
+    /// The connection to the daemon that granted it is lost: no more messages about it come or go. It is inside until then, or, with `None`,
+    /// must stop. Its connection stays open until its owner has left.
     Orphaned(Option<Ticks>),
-    /// It must stop: it was told to, or its deadline has passed. It keeps its sections until its owner has left, as nothing else
-    /// here knows that the program has stopped, or until the daemon takes them.
+    /// It must stop: the daemon told it to, or its deadline has passed. It keeps its sections until its owner leaves, because only the owner
+    /// knows that the program has stopped, or until the daemon frees them.
     Stopping,
 }
 
 struct Question {
-    ask: Ask,
+    ask: ClientMsg,
     answer: Arc<Answer>,
     gives_up: Ticks,
 }
 
 impl Entry {
-    /// When something has to be done although nobody said a word.
+    /// When it times out.
     fn due(&self, grace: Duration) -> Option<Ticks> {
         match self.stage {
             Stage::Waiting(since) => {
@@ -99,12 +99,12 @@ impl Entry {
         }
     }
 
-    /// What the daemon is asked, if this waits: the patience that is left.
-    fn ask(&self, number: u32, now: Ticks) -> Option<Ask> {
+    /// The request as a message, with the patience that is left, if it still waits.
+    fn ask(&self, number: u32, now: Ticks) -> Option<ClientMsg> {
         let Stage::Waiting(since) = self.stage else { return None };
         let waited = clock::span(Ticks(now.0.saturating_sub(since.0)));
         let LockRequest { names, patience, max_hold, ttl, tell_if_wanted, persists: _ } = &self.request;
-        Some(Ask::Lock {
+        Some(ClientMsg::Lock {
             number,
             names: names.clone(),
             patience: patience.map(|span| clock::ticks(span.saturating_sub(waited))),
@@ -119,7 +119,7 @@ impl Entry {
     }
 }
 
-/// The moment so much later, or the last one that there is.
+/// `span` after `moment`, or the last moment there is.
 pub(crate) fn later(moment: Ticks, span: Duration) -> Ticks {
     Ticks(moment.0.saturating_add(clock::ticks(span).0))
 }
@@ -130,8 +130,8 @@ impl Ledger {
     }
 
     /// A new request.
-    pub(crate) fn enter(&mut self, request: LockRequest, now: Ticks) -> Result<(u32, Arc<Seat>), Error> {
-        let entry = Entry { seat: Seat::new(), request, stage: Stage::Waiting(now) };
+    pub(crate) fn enter(&mut self, request: LockRequest, now: Ticks) -> Result<(u32, Arc<LockCell>), Error> {
+        let entry = Entry { cell: LockCell::new(), request, stage: Stage::Waiting(now) };
         let names = &entry.request.names;
         if !(1..=MOST_NAMES).contains(&names.len()) || has_twice(names) {
             return Err(entry.refused(Reason::BadNames));
@@ -140,18 +140,18 @@ impl Ledger {
         if names.iter().any(is_held) {
             return Err(entry.refused(Reason::Reentrant));
         }
-        let (number, seat) = (self.number(), Arc::clone(&entry.seat));
+        let (number, cell) = (self.number(), Arc::clone(&entry.cell));
         self.asks.extend(entry.ask(number, now));
         self.entries.insert(number, entry);
-        Ok((number, seat))
+        Ok((number, cell))
     }
 
-    /// The owner of a request does not want it any longer, or has left.
+    /// The owner of a request cancels or releases it.
     pub(crate) fn leave(&mut self, number: u32) {
         let Some(entry) = self.entries.remove(&number) else { return };
         self.asks.extend(match entry.stage {
-            Stage::Waiting(_) => Some(Ask::Cancel { number }),
-            Stage::Inside(_) | Stage::Expiring(_) | Stage::Stopping => Some(Ask::Release { number }),
+            Stage::Waiting(_) => Some(ClientMsg::Cancel { number }),
+            Stage::Inside(_) | Stage::Expiring(_) | Stage::Stopping => Some(ClientMsg::Release { number }),
             Stage::Orphaned(_) => None,
         });
     }
@@ -165,7 +165,11 @@ impl Ledger {
     }
 
     /// A question, or a command.
-    pub(crate) fn question(&mut self, ask: impl FnOnce(u32) -> Ask, gives_up: Ticks) -> (u32, Arc<Answer>) {
+    pub(crate) fn question(
+        &mut self,
+        ask: impl FnOnce(u32) -> ClientMsg,
+        gives_up: Ticks,
+    ) -> (u32, Arc<Answer>) {
         let number = self.number();
         let (ask, answer) = (ask(number), Watched::new(None));
         self.asks.push(ask.clone());
@@ -173,12 +177,12 @@ impl Ledger {
         (number, answer)
     }
 
-    /// Nobody wants to know that any more.
+    /// Drops a question.
     pub(crate) fn forget(&mut self, number: u32) {
         self.questions.remove(&number);
     }
 
-    /// A number that nothing else has; after four thousand million of them they come again.
+    /// An unused number. Numbers wrap around after 2^32.
     fn number(&mut self) -> u32 {
         loop {
             self.last = self.last.wrapping_add(1);
@@ -188,43 +192,43 @@ impl Ledger {
         }
     }
 
-    /// The daemon said something.
+    /// Handles a message of the daemon.
     ///
     /// # Errors
-    /// If no daemon can say that now.
-    pub(crate) fn on_told(&mut self, told: Told, now: Ticks) -> Result<(), Error> {
+    /// If the message breaks the protocol, or the daemon closes the connection.
+    pub(crate) fn on_msg(&mut self, told: DaemonMsg, now: Ticks) -> Result<(), Error> {
         match told {
-            Told::Welcome { .. } => Err(Error::Strange(Strange::SecondWelcome)),
-            Told::Goodbye { sentence } => Err(Error::TurnedAway(sentence)),
-            // An answer that came after all to a question that was asked again.
-            Told::Clock { .. } => Ok(()),
-            Told::Granted { number, fences, until } => self.on_granted(number, fences, until, now),
-            Told::Renewed { number, until } => {
+            DaemonMsg::Welcome { .. } => Err(Error::Incompatible(Incompatible::SecondWelcome)),
+            DaemonMsg::Goodbye { sentence } => Err(Error::TurnedAway(sentence)),
+            // A late answer to a question about the time that was asked again.
+            DaemonMsg::Clock { .. } => Ok(()),
+            DaemonMsg::Granted { number, fences, until } => self.on_granted(number, fences, until, now),
+            DaemonMsg::Renewed { number, until } => {
                 self.on_renewed(number, until, now);
                 Ok(())
             }
-            Told::Lost { number, why } => {
+            DaemonMsg::Lost { number, why } => {
                 let stage = self.entries.get(&number).map(|entry| entry.stage);
                 if matches!(stage, Some(Stage::Inside(_) | Stage::Expiring(_))) {
-                    self.stop(number, Lost::Told(why));
+                    self.stop(number, Lost::Notified(why));
                 }
                 Ok(())
             }
-            Told::Freed { number } => self.on_freed(number),
-            Told::Refused { number, why } => self.on_refused(number, why),
-            Told::Wanted { number, section } => {
+            DaemonMsg::Freed { number } => self.on_freed(number),
+            DaemonMsg::Refused { number, why } => self.on_refused(number, why),
+            DaemonMsg::Wanted { number, section } => {
                 self.on_wanted(number, section);
                 Ok(())
             }
-            Told::Status { number, status } => {
+            DaemonMsg::Status { number, status } => {
                 self.answer(number, Ok(Reply::Status(status)));
                 Ok(())
             }
-            Told::Done { number, sentence } => {
+            DaemonMsg::Done { number, sentence } => {
                 self.answer(number, Ok(Reply::Done(sentence)));
                 Ok(())
             }
-            Told::Failed { number, sentence } => {
+            DaemonMsg::Failed { number, sentence } => {
                 self.answer(number, Err(Error::Failed(sentence)));
                 Ok(())
             }
@@ -239,38 +243,38 @@ impl Ledger {
         now: Ticks,
     ) -> Result<(), Error> {
         let Some(entry) = self.entries.get_mut(&number) else {
-            // It was given up while the word was under way.
-            self.asks.push(Ask::Release { number });
+            // The request was cancelled while the grant was under way.
+            self.asks.push(ClientMsg::Release { number });
             return Ok(());
         };
         let fences = in_order(&entry.request.names, &fences);
         let (Stage::Waiting(_), Some(fences)) = (entry.stage, fences) else {
-            return Err(Error::Strange(Strange::Grant));
+            return Err(Error::Incompatible(Incompatible::Grant));
         };
-        // A command's watcher that was stopped may find its renewals right behind the grant, so its deadline is looked at later.
+        // The watcher of a command may have been stopped, with renewals right behind the grant: its deadline is checked later.
         if until <= now && self.policy.holder == Holder::Program {
-            // Nobody was inside, so that nobody has to stop.
+            // The program never entered, so it need not stop: release at once.
             self.stop(number, Lost::Deadline);
             self.leave(number);
             return Ok(());
         }
         entry.stage = Stage::Inside(until);
-        self.woken.extend(entry.seat.enter(fences, until));
+        self.woken.extend(entry.cell.enter(fences, until));
         if entry.request.ttl.is_some() {
             self.give_sign(now);
         }
         Ok(())
     }
 
-    /// A renewal that is read at the deadline or after it comes too late for a program, which may know that it has lost. For a command
-    /// it counts, as the daemon sent it in time: the command has run on, and the lock was never free.
+    /// A renewal that is read at the deadline or later comes too late for a program, which may have seen the deadline pass. For a command
+    /// it counts, because the daemon sent it in time: the command ran on, and the lock was never free.
     fn on_renewed(&mut self, number: u32, until: Ticks, now: Ticks) {
         let Some(entry) = self.entries.get_mut(&number) else { return };
         let Stage::Inside(_) = entry.stage else { return };
         let is_renewed = match self.policy.holder {
-            Holder::Program => entry.seat.renew(until, now),
+            Holder::Program => entry.cell.renew(until, now),
             Holder::Command => {
-                entry.seat.extend(until);
+                entry.cell.extend(until);
                 true
             }
         };
@@ -281,10 +285,10 @@ impl Ledger {
         }
     }
 
-    /// The daemon has taken what was lost: there is nothing to leave any more.
+    /// The daemon has freed the sections of a lost request: there is nothing left to release.
     fn on_freed(&mut self, number: u32) -> Result<(), Error> {
         match self.entries.get(&number).map(|entry| entry.stage) {
-            Some(Stage::Waiting(_)) => Err(Error::Strange(Strange::Freed)),
+            Some(Stage::Waiting(_)) => Err(Error::Incompatible(Incompatible::Freed)),
             Some(Stage::Inside(_) | Stage::Expiring(_) | Stage::Stopping) => {
                 self.stop(number, Lost::Deadline);
                 self.entries.remove(&number);
@@ -296,10 +300,10 @@ impl Ledger {
 
     fn give_sign(&mut self, now: Ticks) {
         self.signed = now;
-        self.asks.push(Ask::Alive);
+        self.asks.push(ClientMsg::Alive);
     }
 
-    /// When the next sign of life is due, if anybody inside has a time-to-live: a third of the shortest after the last one.
+    /// When the next sign of life is due: a third of the shortest time-to-live of all requests inside after the last one.
     fn sign_due(&self) -> Option<Ticks> {
         let is_inside = |entry: &&Entry| matches!(entry.stage, Stage::Inside(_));
         let ttls = self.entries.values().filter(is_inside).filter_map(|entry| entry.request.ttl);
@@ -309,7 +313,7 @@ impl Ledger {
     fn on_refused(&mut self, number: u32, why: Reason) -> Result<(), Error> {
         let Some(entry) = self.entries.get(&number) else { return Ok(()) };
         if !matches!(entry.stage, Stage::Waiting(_)) {
-            return Err(Error::Strange(Strange::Refused));
+            return Err(Error::Incompatible(Incompatible::Refused));
         }
         if why == Reason::Leaving && entry.request.persists && self.policy.outlasts_leaving {
             return Err(Error::Gone);
@@ -322,13 +326,13 @@ impl Ledger {
     fn on_wanted(&mut self, number: u32, section: SectionName) {
         let Some(entry) = self.entries.get(&number) else { return };
         if entry.request.names.contains(&section) {
-            self.woken.extend(entry.seat.course.change(|course| {
-                course.wanted.insert(section);
+            self.woken.extend(entry.cell.progress.change(|progress| {
+                progress.wanted.insert(section);
             }));
         }
     }
 
-    /// The connection is gone. Requests that wait fail, or wait for the next one; those that are inside are lost, or held until their
+    /// The connection is lost. Waiting requests fail, or wait for the next connection; those inside are lost, or held until their
     /// deadline.
     pub(crate) fn on_gone(&mut self, error: &Error, comes_back: bool) {
         for (number, stage, persists) in self.stages() {
@@ -351,7 +355,7 @@ impl Ledger {
         self.asks.clear();
     }
 
-    /// No daemon has come for too long: nothing waits any longer, whether it persists or not.
+    /// No daemon was found for too long: all waiting requests fail, persistent or not.
     pub(crate) fn give_up(&mut self, error: &Error) {
         for (number, stage, _) in self.stages() {
             if matches!(stage, Stage::Waiting(_)) {
@@ -360,7 +364,7 @@ impl Ledger {
         }
     }
 
-    /// Time has passed.
+    /// Handles timeouts.
     pub(crate) fn on_time(&mut self, now: Ticks, is_connected: bool) {
         for (number, stage, _) in self.stages() {
             let is_due = |entry: &&Entry| entry.due(self.policy.grace).is_some_and(|due| due <= now);
@@ -368,7 +372,7 @@ impl Ledger {
             match stage {
                 Stage::Waiting(_) => {
                     let late = if is_connected { Error::Silent } else { entry.refused(Reason::TimedOut) };
-                    self.woken.extend(entry.seat.end(LockState::Refused(late)));
+                    self.woken.extend(entry.cell.end(LockState::Refused(late)));
                     self.leave(number);
                 }
                 Stage::Inside(_) | Stage::Expiring(_) | Stage::Stopping => self.stop(number, Lost::Deadline),
@@ -387,7 +391,7 @@ impl Ledger {
         }
     }
 
-    /// When time has to be looked at again.
+    /// When the next timeout is due.
     pub(crate) fn due(&self) -> Option<Ticks> {
         let entries = self.entries.values().filter_map(|entry| entry.due(self.policy.grace));
         let questions = self.questions.values().map(|question| question.gives_up);
@@ -407,30 +411,30 @@ impl Ledger {
 
     /// A daemon has said welcome, and knows nothing yet: it is told who asks, and asked for all that waits, in the order of its numbers.
     /// Nothing that was collected before is of use: what was left since was never asked for on this connection.
-    pub(crate) fn on_welcome(&mut self, introduction: Option<Ask>, now: Ticks) {
+    pub(crate) fn on_welcome(&mut self, introduction: Option<ClientMsg>, now: Ticks) {
         let questions = self.questions.iter().map(|(number, question)| (*number, question.ask.clone()));
         let locks =
             self.entries.iter().filter_map(|(number, entry)| Some((*number, entry.ask(*number, now)?)));
-        let asks: BTreeMap<u32, Ask> = questions.chain(locks).collect();
+        let asks: BTreeMap<u32, ClientMsg> = questions.chain(locks).collect();
         self.asks = introduction.into_iter().chain(asks.into_values()).collect();
     }
 
-    /// Something is to be sent that nobody waits for.
-    pub(crate) fn tell(&mut self, ask: Ask) {
+    /// Queues a message that needs no answer.
+    pub(crate) fn tell(&mut self, ask: ClientMsg) {
         self.asks.push(ask);
     }
 
-    /// Whether anything is to be sent.
+    /// Whether messages are queued.
     pub(crate) fn has_asks(&self) -> bool {
         !self.asks.is_empty()
     }
 
-    /// What is to be sent, in this order.
-    pub(crate) fn take_asks(&mut self) -> Vec<Ask> {
+    /// The queued messages, in order.
+    pub(crate) fn take_asks(&mut self) -> Vec<ClientMsg> {
         std::mem::take(&mut self.asks)
     }
 
-    /// Who is to be woken, when no lock is held.
+    /// The wakers to wake when no lock is held.
     pub(crate) fn take_woken(&mut self) -> Vec<Waker> {
         std::mem::take(&mut self.woken)
     }
@@ -439,7 +443,7 @@ impl Ledger {
         self.entries.iter().map(|(number, entry)| (*number, entry.stage, entry.request.persists)).collect()
     }
 
-    /// The daemon of a request that is inside, or has to stop, is gone.
+    /// The connection of a request that is inside, or has to stop, is lost.
     fn orphan(&mut self, number: u32) {
         let Some(entry) = self.entries.get_mut(&number) else { return };
         entry.stage = Stage::Orphaned(match entry.stage {
@@ -448,16 +452,16 @@ impl Ledger {
         });
     }
 
-    /// The owner of a request that is inside must stop. It says that it has by leaving.
+    /// The owner of a request that is inside must stop. It confirms that by leaving.
     fn stop(&mut self, number: u32, lost: Lost) {
         let Some(entry) = self.entries.get_mut(&number) else { return };
         entry.stage = Stage::Stopping;
-        self.woken.extend(entry.seat.end(LockState::Lost(lost)));
+        self.woken.extend(entry.cell.end(LockState::Lost(lost)));
     }
 
     fn fail(&mut self, number: u32, error: Error) {
         let Some(entry) = self.entries.remove(&number) else { return };
-        self.woken.extend(entry.seat.end(LockState::Refused(error)));
+        self.woken.extend(entry.cell.end(LockState::Refused(error)));
     }
 
     fn answer(&mut self, number: u32, reply: Result<Reply, Error>) {
@@ -470,7 +474,7 @@ fn has_twice(names: &[SectionName]) -> bool {
     names.iter().enumerate().any(|(place, name)| names[..place].contains(name))
 }
 
-/// The fences of these sections in the order in which they were asked for, if these are all and no others.
+/// The fences in the order of `names`, if they are of exactly these sections.
 fn in_order(names: &[SectionName], fences: &[(SectionName, Fence)]) -> Option<Vec<(SectionName, Fence)>> {
     let find = |name: &SectionName| fences.iter().find(|(other, _)| other == name).cloned();
     let found: Option<Vec<_>> = names.iter().map(find).collect();
@@ -500,70 +504,70 @@ mod tests {
         }
     }
 
-    fn granted(number: u32, section: &str, until: u64) -> Told {
-        Told::Granted { number, fences: vec![(name(section), Fence(7))], until: Ticks(until) }
+    fn granted(number: u32, section: &str, until: u64) -> DaemonMsg {
+        DaemonMsg::Granted { number, fences: vec![(name(section), Fence(7))], until: Ticks(until) }
     }
 
-    fn state(seat: &Seat) -> LockState {
-        seat.course.look(|course| course.state.clone())
+    fn state(cell: &LockCell) -> LockState {
+        cell.progress.look(|progress| progress.state.clone())
     }
 
     #[test]
-    fn a_request_gives_a_silent_daemon_up_some_time_after_its_patience() {
+    fn a_request_gives_up_a_silent_daemon_after_its_patience() {
         let mut ledger = Ledger::default();
-        let (number, seat) = ledger.enter(request(&["a"], Some(2)), Ticks(SECOND)).expect("it is free");
+        let (number, cell) = ledger.enter(request(&["a"], Some(2)), Ticks(SECOND)).expect("it is free");
         assert_eq!(ledger.due(), Some(Ticks(6 * SECOND)));
         ledger.on_time(Ticks(6 * SECOND - 1), true);
-        assert_eq!(state(&seat), LockState::Waiting);
+        assert_eq!(state(&cell), LockState::Waiting);
         ledger.take_asks();
         ledger.on_time(Ticks(6 * SECOND), true);
-        assert_eq!(state(&seat), LockState::Refused(Error::Silent));
-        assert_eq!(ledger.take_asks(), [Ask::Cancel { number }]);
+        assert_eq!(state(&cell), LockState::Refused(Error::Silent));
+        assert_eq!(ledger.take_asks(), [ClientMsg::Cancel { number }]);
         assert_eq!(ledger.due(), None);
     }
 
     #[test]
     fn a_grant_whose_deadline_has_passed_is_none() {
         let mut ledger = Ledger::default();
-        let (number, seat) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
+        let (number, cell) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
         ledger.take_asks();
-        ledger.on_told(granted(number, "a", 5), Ticks(5)).expect("a daemon says this");
-        assert_eq!(state(&seat), LockState::Lost(Lost::Deadline));
-        assert_eq!(ledger.take_asks(), [Ask::Release { number }]);
+        ledger.on_msg(granted(number, "a", 5), Ticks(5)).expect("a daemon says this");
+        assert_eq!(state(&cell), LockState::Lost(Lost::Deadline));
+        assert_eq!(ledger.take_asks(), [ClientMsg::Release { number }]);
     }
 
     #[test]
     fn a_renewal_that_comes_at_the_deadline_comes_too_late() {
         let start = clock::now().0;
         let mut ledger = Ledger::default();
-        let (number, seat) = ledger.enter(request(&["a"], None), Ticks(start)).expect("it is free");
+        let (number, cell) = ledger.enter(request(&["a"], None), Ticks(start)).expect("it is free");
         ledger.take_asks();
         let until = start + 3_600 * SECOND;
-        ledger.on_told(granted(number, "a", until), Ticks(start)).expect("a daemon says this");
-        let renewed = |until| Told::Renewed { number, until: Ticks(until) };
-        ledger.on_told(renewed(until + SECOND), Ticks(until - 1)).expect("a daemon says this");
+        ledger.on_msg(granted(number, "a", until), Ticks(start)).expect("a daemon says this");
+        let renewed = |until| DaemonMsg::Renewed { number, until: Ticks(until) };
+        ledger.on_msg(renewed(until + SECOND), Ticks(until - 1)).expect("a daemon says this");
         assert_eq!(ledger.due(), Some(Ticks(until + SECOND)));
-        ledger.on_told(renewed(until + 9 * SECOND), Ticks(until + SECOND)).expect("a daemon says this");
-        assert_eq!(state(&seat), LockState::Lost(Lost::Deadline));
+        ledger.on_msg(renewed(until + 9 * SECOND), Ticks(until + SECOND)).expect("a daemon says this");
+        assert_eq!(state(&cell), LockState::Lost(Lost::Deadline));
         assert_eq!(ledger.take_asks(), [], "the program may not have stopped yet");
         ledger.leave(number);
-        assert_eq!(ledger.take_asks(), [Ask::Release { number }]);
+        assert_eq!(ledger.take_asks(), [ClientMsg::Release { number }]);
     }
 
     #[test]
-    fn a_lost_lock_is_released_when_its_owner_leaves_and_not_at_the_deadline() {
+    fn a_lost_lock_is_released_when_its_owner_leaves() {
         let mut ledger = Ledger::default();
-        let (number, seat) = ledger.enter(request(&["a", "b"], None), Ticks(0)).expect("it is free");
+        let (number, cell) = ledger.enter(request(&["a", "b"], None), Ticks(0)).expect("it is free");
         let fences = vec![(name("b"), Fence(2)), (name("a"), Fence(1))];
-        let granted = Told::Granted { number, fences, until: Ticks(9) };
-        ledger.on_told(granted, Ticks(1)).expect("a daemon says this");
-        assert_eq!(state(&seat), LockState::Held(vec![(name("a"), Fence(1)), (name("b"), Fence(2))]));
+        let granted = DaemonMsg::Granted { number, fences, until: Ticks(9) };
+        ledger.on_msg(granted, Ticks(1)).expect("a daemon says this");
+        assert_eq!(state(&cell), LockState::Held(vec![(name("a"), Fence(1)), (name("b"), Fence(2))]));
         ledger.take_asks();
-        ledger.on_told(Told::Lost { number, why: Loss::Leaving }, Ticks(2)).expect("a daemon says this");
-        assert_eq!(state(&seat), LockState::Lost(Lost::Told(Loss::Leaving)));
-        let renewed = Told::Renewed { number, until: Ticks(99) };
-        ledger.on_told(renewed, Ticks(3)).expect("a daemon says this");
-        assert!(!seat.is_valid(), "no later word revives it");
+        ledger.on_msg(DaemonMsg::Lost { number, why: Loss::Leaving }, Ticks(2)).expect("a daemon says this");
+        assert_eq!(state(&cell), LockState::Lost(Lost::Notified(Loss::Leaving)));
+        let renewed = DaemonMsg::Renewed { number, until: Ticks(99) };
+        ledger.on_msg(renewed, Ticks(3)).expect("a daemon says this");
+        assert!(!cell.is_valid(), "no later word revives it");
         ledger.on_time(Ticks(9), true);
         assert_eq!((ledger.take_asks(), ledger.due()), (vec![], None));
         assert!(
@@ -571,30 +575,30 @@ mod tests {
             "it has not said yet that it stopped"
         );
         ledger.leave(number);
-        assert_eq!(ledger.take_asks(), [Ask::Release { number }]);
-        assert_eq!(state(&seat), LockState::Lost(Lost::Told(Loss::Leaving)));
+        assert_eq!(ledger.take_asks(), [ClientMsg::Release { number }]);
+        assert_eq!(state(&cell), LockState::Lost(Lost::Notified(Loss::Leaving)));
         assert!(ledger.enter(request(&["b"], None), Ticks(9)).is_ok());
     }
 
     #[test]
-    fn what_the_daemon_has_freed_is_not_left_any_more_and_can_be_entered_again() {
+    fn a_freed_request_is_not_released_again() {
         let mut ledger = Ledger::default();
-        let (number, seat) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
-        let freed = || Told::Freed { number };
-        assert!(ledger.on_told(freed(), Ticks(0)).is_err(), "nothing was granted");
-        ledger.on_told(granted(number, "a", 9), Ticks(1)).expect("a daemon says this");
+        let (number, cell) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
+        let freed = || DaemonMsg::Freed { number };
+        assert!(ledger.on_msg(freed(), Ticks(0)).is_err(), "nothing was granted");
+        ledger.on_msg(granted(number, "a", 9), Ticks(1)).expect("a daemon says this");
         ledger.take_asks();
         ledger.on_time(Ticks(9), true);
-        assert_eq!(state(&seat), LockState::Lost(Lost::Deadline));
-        ledger.on_told(freed(), Ticks(10)).expect("a daemon says this");
-        ledger.on_told(freed(), Ticks(10)).expect("nothing is known of it any more");
+        assert_eq!(state(&cell), LockState::Lost(Lost::Deadline));
+        ledger.on_msg(freed(), Ticks(10)).expect("a daemon says this");
+        ledger.on_msg(freed(), Ticks(10)).expect("nothing is known of it any more");
         ledger.leave(number);
         assert_eq!(ledger.take_asks(), []);
         assert!(ledger.enter(request(&["a"], None), Ticks(10)).is_ok());
     }
 
     #[test]
-    fn a_sign_of_life_is_given_at_the_entry_and_every_third_of_the_shortest_ttl() {
+    fn signs_of_life_come_every_third_of_the_shortest_ttl() {
         let mut ledger = Ledger::default();
         let with =
             |names, seconds| LockRequest { ttl: Some(Duration::from_secs(seconds)), ..request(names, None) };
@@ -602,32 +606,32 @@ mod tests {
         let (quick, _) = ledger.enter(with(&["quick"], 6), Ticks(0)).expect("it is free");
         ledger.take_asks();
         assert_eq!(ledger.due(), None, "nobody who waits gives signs");
-        ledger.on_told(granted(slow, "slow", 60 * SECOND), Ticks(SECOND)).expect("a daemon says this");
-        assert_eq!((ledger.take_asks(), ledger.due()), (vec![Ask::Alive], Some(Ticks(4 * SECOND))));
-        ledger.on_told(granted(quick, "quick", 60 * SECOND), Ticks(2 * SECOND)).expect("a daemon says this");
-        assert_eq!((ledger.take_asks(), ledger.due()), (vec![Ask::Alive], Some(Ticks(4 * SECOND))));
+        ledger.on_msg(granted(slow, "slow", 60 * SECOND), Ticks(SECOND)).expect("a daemon says this");
+        assert_eq!((ledger.take_asks(), ledger.due()), (vec![ClientMsg::Alive], Some(Ticks(4 * SECOND))));
+        ledger.on_msg(granted(quick, "quick", 60 * SECOND), Ticks(2 * SECOND)).expect("a daemon says this");
+        assert_eq!((ledger.take_asks(), ledger.due()), (vec![ClientMsg::Alive], Some(Ticks(4 * SECOND))));
         ledger.on_time(Ticks(4 * SECOND - 1), true);
         assert_eq!(ledger.take_asks(), []);
         ledger.on_time(Ticks(5 * SECOND), true);
-        assert_eq!((ledger.take_asks(), ledger.due()), (vec![Ask::Alive], Some(Ticks(7 * SECOND))));
-        let lost = Told::Lost { number: quick, why: Loss::Silent };
-        ledger.on_told(lost, Ticks(6 * SECOND)).expect("a daemon says this");
+        assert_eq!((ledger.take_asks(), ledger.due()), (vec![ClientMsg::Alive], Some(Ticks(7 * SECOND))));
+        let lost = DaemonMsg::Lost { number: quick, why: Loss::Silent };
+        ledger.on_msg(lost, Ticks(6 * SECOND)).expect("a daemon says this");
         assert_eq!(ledger.due(), Some(Ticks(8 * SECOND)), "only the slow one is left");
         ledger.leave(slow);
         assert_eq!(ledger.due(), None);
     }
 
     #[test]
-    fn a_new_daemon_is_asked_again_for_what_was_waited_for_and_never_for_what_was_held() {
+    fn a_new_daemon_gets_waiting_requests_and_no_held_ones() {
         let mut ledger = Ledger::default();
-        let (held, seat) = ledger.enter(request(&["held"], None), Ticks(0)).expect("it is free");
-        ledger.on_told(granted(held, "held", 99 * SECOND), Ticks(0)).expect("a daemon says this");
+        let (held, cell) = ledger.enter(request(&["held"], None), Ticks(0)).expect("it is free");
+        ledger.on_msg(granted(held, "held", 99 * SECOND), Ticks(0)).expect("a daemon says this");
         let (waits, _) = ledger.enter(request(&["waits"], Some(10)), Ticks(0)).expect("it is free");
         ledger.on_gone(&Error::Gone, true);
-        assert_eq!(state(&seat), LockState::Lost(Lost::Daemon));
+        assert_eq!(state(&cell), LockState::Lost(Lost::Daemon));
         assert_eq!(ledger.take_asks(), []);
         ledger.on_welcome(None, Ticks(4 * SECOND));
-        let [Ask::Lock { number, names, patience, .. }] = &ledger.take_asks()[..] else {
+        let [ClientMsg::Lock { number, names, patience, .. }] = &ledger.take_asks()[..] else {
             panic!("it is asked for one thing")
         };
         assert_eq!((*number, patience), (waits, &Some(Ticks(6 * SECOND))), "it has waited four seconds");
@@ -635,7 +639,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_again_after_the_last_but_none_that_is_in_use() {
+    fn numbers_wrap_around_and_skip_those_in_use() {
         let mut ledger = Ledger::default();
         let (first, _) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
         ledger.last = u32::MAX;
@@ -650,24 +654,26 @@ mod tests {
     }
 
     #[test]
-    fn a_command_keeps_what_was_renewed_while_its_watcher_was_stopped() {
+    fn a_command_keeps_a_lock_renewed_while_its_watcher_stopped() {
         let mut ledger = watching();
-        let (number, seat) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
+        let (number, cell) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
         // All of this is read at once, long after it was said.
         let now = Ticks(90);
-        ledger.on_told(granted(number, "a", 10), now).expect("a daemon says this");
+        ledger.on_msg(granted(number, "a", 10), now).expect("a daemon says this");
         for until in [20, 30, 100] {
-            ledger.on_told(Told::Renewed { number, until: Ticks(until) }, now).expect("a daemon says this");
+            ledger
+                .on_msg(DaemonMsg::Renewed { number, until: Ticks(until) }, now)
+                .expect("a daemon says this");
         }
         ledger.on_time(now, true);
-        assert!(matches!(state(&seat), LockState::Held(_)));
+        assert!(matches!(state(&cell), LockState::Held(_)));
         assert_eq!(ledger.due(), Some(Ticks(100)));
         ledger.on_time(Ticks(100), true);
-        assert_eq!(state(&seat), LockState::Lost(Lost::Deadline));
-        let late = Told::Renewed { number, until: Ticks(200) };
-        ledger.on_told(late, Ticks(101)).expect("a daemon says this");
+        assert_eq!(state(&cell), LockState::Lost(Lost::Deadline));
+        let late = DaemonMsg::Renewed { number, until: Ticks(200) };
+        ledger.on_msg(late, Ticks(101)).expect("a daemon says this");
         assert_eq!(
-            (state(&seat), ledger.due()),
+            (state(&cell), ledger.due()),
             (LockState::Lost(Lost::Deadline), None),
             "it was seen to pass"
         );
@@ -676,48 +682,50 @@ mod tests {
     #[test]
     fn a_command_whose_daemon_is_gone_is_inside_until_its_deadline() {
         let mut ledger = watching();
-        let (number, seat) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
-        ledger.on_told(granted(number, "a", 9), Ticks(1)).expect("a daemon says this");
+        let (number, cell) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
+        ledger.on_msg(granted(number, "a", 9), Ticks(1)).expect("a daemon says this");
         ledger.on_gone(&Error::Gone, true);
         ledger.on_gone(&Error::Gone, true);
-        assert!(matches!(state(&seat), LockState::Held(_)) && ledger.has_orphans());
+        assert!(matches!(state(&cell), LockState::Held(_)) && ledger.has_orphans());
         ledger.on_welcome(None, Ticks(2));
         assert_eq!(ledger.take_asks(), [], "another daemon knows nothing of it");
         ledger.on_time(Ticks(9), true);
-        assert_eq!((state(&seat), ledger.due()), (LockState::Lost(Lost::Deadline), None));
+        assert_eq!((state(&cell), ledger.due()), (LockState::Lost(Lost::Deadline), None));
         assert!(ledger.has_orphans(), "it may not have stopped yet");
         ledger.leave(number);
         assert_eq!((ledger.take_asks(), ledger.has_orphans()), (vec![], false));
     }
 
     #[test]
-    fn a_lock_that_is_let_expire_is_not_renewed_but_can_be_lost_earlier() {
+    fn an_expiring_lock_is_not_renewed_but_can_be_lost() {
         let mut ledger = Ledger::default();
         let mortal = LockRequest { ttl: Some(Duration::from_secs(3)), ..request(&["a"], None) };
-        let (number, seat) = ledger.enter(mortal, Ticks(0)).expect("it is free");
-        ledger.on_told(granted(number, "a", 3 * SECOND), Ticks(0)).expect("a daemon says this");
+        let (number, cell) = ledger.enter(mortal, Ticks(0)).expect("it is free");
+        ledger.on_msg(granted(number, "a", 3 * SECOND), Ticks(0)).expect("a daemon says this");
         assert_eq!(ledger.due(), Some(Ticks(SECOND)), "a sign of life");
         ledger.let_expire(number);
         assert_eq!(ledger.due(), Some(Ticks(3 * SECOND)));
-        let renewed = Told::Renewed { number, until: Ticks(9 * SECOND) };
-        ledger.on_told(renewed, Ticks(SECOND)).expect("a daemon says this");
+        let renewed = DaemonMsg::Renewed { number, until: Ticks(9 * SECOND) };
+        ledger.on_msg(renewed, Ticks(SECOND)).expect("a daemon says this");
         assert_eq!(ledger.due(), Some(Ticks(3 * SECOND)));
-        ledger.on_told(Told::Lost { number, why: Loss::LeftOut }, Ticks(SECOND)).expect("a daemon says this");
-        assert_eq!(state(&seat), LockState::Lost(Lost::Told(Loss::LeftOut)));
+        ledger
+            .on_msg(DaemonMsg::Lost { number, why: Loss::LeftOut }, Ticks(SECOND))
+            .expect("a daemon says this");
+        assert_eq!(state(&cell), LockState::Lost(Lost::Notified(Loss::LeftOut)));
         ledger.take_asks();
         ledger.leave(number);
-        assert_eq!(ledger.take_asks(), [Ask::Release { number }]);
+        assert_eq!(ledger.take_asks(), [ClientMsg::Release { number }]);
     }
 
     #[test]
-    fn a_daemon_that_is_leaving_is_as_good_as_gone_where_that_is_wanted() {
+    fn outlasts_leaving_waits_for_another_daemon() {
         for (mut ledger, expected) in [(Ledger::default(), Ok(())), (watching(), Err(Error::Gone))] {
-            let (number, seat) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
-            let told = ledger.on_told(Told::Refused { number, why: Reason::Leaving }, Ticks(1));
+            let (number, cell) = ledger.enter(request(&["a"], None), Ticks(0)).expect("it is free");
+            let told = ledger.on_msg(DaemonMsg::Refused { number, why: Reason::Leaving }, Ticks(1));
             assert_eq!(told, expected);
-            assert_eq!(state(&seat) == LockState::Waiting, expected.is_err());
+            assert_eq!(state(&cell) == LockState::Waiting, expected.is_err());
             ledger.give_up(&Error::Gone);
-            assert!(matches!(state(&seat), LockState::Refused(_)));
+            assert!(matches!(state(&cell), LockState::Refused(_)));
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What a program uses to hold a lock through the Doorway daemon on its machine.
+//! The client library: holds locks through the Doorway daemon on this machine.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let client = doorway_client::Client::connect(doorway_client::place::find(None, None)?)?;
+//! let client = doorway_client::Client::connect(doorway_client::sockets::find(None, None)?)?;
 //! let guard = client.section("nightly-report").enter_blocking()?;
 //! println!("inside, with fence {}", guard.fence());
 //! guard.release()?;
@@ -10,30 +10,30 @@
 //! # }
 //! ```
 //!
-//! Everything can be awaited on any runtime, or blocked on with none. One thread of the client's own keeps the deadlines: it asks
-//! neither the program's runtime nor the daemon. A program that has a loop of its own can drive a [`session`] without that thread.
+//! Every call can be awaited on any async runtime, or blocked on without one. The client's own watchdog thread keeps the deadlines and
+//! depends neither on the program's runtime nor on the daemon. A program with its own event loop can drive a [`session`] without it.
 
 pub mod alarm;
+pub mod backoff;
 mod client;
 pub mod clock;
+mod connection;
 mod error;
 mod guard;
-mod keeper;
 mod ledger;
-mod link;
-pub mod pauses;
-pub mod place;
+mod lock_cell;
 mod policy;
 mod question;
 mod request;
-mod seat;
 pub mod session;
+pub mod sockets;
+mod watchdog;
 mod watched;
 
 pub use client::Client;
-pub use error::{Error, Lost, Strange, is_out_of_files, refused_by_system};
+pub use connection::connect;
+pub use error::{Error, Incompatible, Lost, is_out_of_files, refused_by_system};
 pub use guard::Guard;
-pub use link::connect;
 pub use question::Question;
 pub use request::Request;
 pub use session::Welcome;

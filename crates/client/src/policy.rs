@@ -1,25 +1,25 @@
-//! In what the programs that hold locks differ: one state machine serves them all.
+//! How programs that hold locks differ: one state machine serves them all.
 
 use std::time::Duration;
 
 use doorway_core::Ticks;
 
-use crate::pauses::Pauses;
+use crate::backoff::Backoff;
 
-/// How a [session](crate::session::Session) treats its daemon and those who wait for it. The default is that of [`crate::Client`].
+/// How a [session](crate::session::Session) treats its daemon and its own requests. The default is that of [`crate::Client`].
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// How much longer than its own patience a request waits for a daemon that does not answer.
     pub grace: Duration,
-    /// The pauses between two attempts to connect.
-    pub backoff: Pauses,
-    /// For how long requests that [persist](crate::session::LockRequest::persists) wait for another daemon, counted from when the last
-    /// one that said welcome was gone. For ever if there is no such limit. With a limit, the first welcome must come within
+    /// The backoff between two attempts to connect.
+    pub backoff: Backoff,
+    /// How long requests that [persist](crate::session::LockRequest::persists) wait for another daemon, from when the last one that
+    /// said welcome was gone; for ever if there is no limit. With a limit, the first welcome must come within
     /// [`Policy::FIRST_WELCOME`].
     pub outage: Option<Duration>,
     /// Whether such a request also waits for another daemon if the present one refuses it because it is leaving its cluster.
     pub outlasts_leaving: bool,
-    /// How long the holder needs to stop. A daemon whose deadlines may be nearer than this is not asked for anything.
+    /// How long the holder needs to stop. The session does not use a daemon whose deadlines may be nearer than this.
     pub least_spare: Ticks,
     /// Who acts inside.
     pub holder: Holder,
@@ -34,7 +34,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             grace: Duration::from_secs(3),
-            backoff: Pauses::OF_CLIENT,
+            backoff: Backoff::OF_CLIENT,
             outage: None,
             outlasts_leaving: false,
             least_spare: Ticks(0),

@@ -9,34 +9,34 @@ use doorway_core::{Refusal, Ticks};
 
 use crate::client::Handle;
 use crate::clock;
-use crate::error::{Error, Strange};
+use crate::error::{Error, Incompatible};
 use crate::ledger::{Answer, Reply};
-use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, Status};
+use doorway_protocol::{self as protocol, ClientMsg, LONGEST_CLIENT_MSG, Status};
 
-/// A question that has not been asked yet. Await it, or block on it.
-#[must_use = "nothing is asked before the question is awaited or blocked on"]
+/// A question that is not sent yet. Await it, or block on it.
+#[must_use = "a question is sent only when it is awaited or blocked on"]
 pub struct Question<T> {
     handle: Arc<Handle>,
-    ask: Result<Ask, Error>,
+    ask: Result<ClientMsg, Error>,
     within: Duration,
     read: fn(Reply) -> Option<T>,
 }
 
 /// The same question under another number.
-fn numbered(mut ask: Ask, new: u32) -> Ask {
+fn numbered(mut ask: ClientMsg, new: u32) -> ClientMsg {
     match &mut ask {
-        Ask::Lock { number, .. }
-        | Ask::Cancel { number }
-        | Ask::Release { number }
-        | Ask::Status { number, .. }
-        | Ask::Break { number, .. }
-        | Ask::Administer { number, .. } => *number = new,
-        Ask::Introduce { .. } | Ask::Alive | Ask::Clock => {}
+        ClientMsg::Lock { number, .. }
+        | ClientMsg::Cancel { number }
+        | ClientMsg::Release { number }
+        | ClientMsg::Status { number, .. }
+        | ClientMsg::Break { number, .. }
+        | ClientMsg::Administer { number, .. } => *number = new,
+        ClientMsg::Introduce { .. } | ClientMsg::Alive | ClientMsg::Clock => {}
     }
     ask
 }
 
-/// How things stand, out of an answer.
+/// The status in a reply.
 pub(crate) fn status(reply: Reply) -> Option<Status> {
     match reply {
         Reply::Status(status) => Some(*status),
@@ -44,7 +44,7 @@ pub(crate) fn status(reply: Reply) -> Option<Status> {
     }
 }
 
-/// What came of a command, out of an answer.
+/// The result of a command in a reply.
 pub(crate) fn sentence(reply: Reply) -> Option<String> {
     match reply {
         Reply::Done(sentence) => Some(sentence),
@@ -55,7 +55,7 @@ pub(crate) fn sentence(reply: Reply) -> Option<String> {
 impl<T> Question<T> {
     pub(crate) fn new(
         handle: &Arc<Handle>,
-        ask: Result<Ask, Refusal>,
+        ask: Result<ClientMsg, Refusal>,
         within: Duration,
         read: fn(Reply) -> Option<T>,
     ) -> Self {
@@ -70,7 +70,7 @@ impl<T> Question<T> {
     /// Asks and waits for the answer.
     ///
     /// # Errors
-    /// If the daemon says no, goes away or does not answer in time.
+    /// If the daemon refuses, the connection is lost or no answer comes in time.
     pub async fn answer(self) -> Result<T, Error> {
         let asked = self.put()?;
         let reply = asked.answer.until(Clone::clone).await?;
@@ -80,7 +80,7 @@ impl<T> Question<T> {
     /// Asks and blocks this thread until the answer is there.
     ///
     /// # Errors
-    /// If the daemon says no, goes away or does not answer in time.
+    /// If the daemon refuses, the connection is lost or no answer comes in time.
     pub fn answer_blocking(self) -> Result<T, Error> {
         let asked = self.put()?;
         let reply = asked.answer.wait(None, Clone::clone).unwrap_or(Err(Error::Silent))?;
@@ -89,7 +89,8 @@ impl<T> Question<T> {
 
     fn put(&self) -> Result<Asked, Error> {
         let ask = self.ask.clone()?;
-        protocol::frame(&ask, LONGEST_ASK).map_err(|error| Error::Bad(Refusal::new(error.to_string())))?;
+        protocol::frame(&ask, LONGEST_CLIENT_MSG)
+            .map_err(|error| Error::Bad(Refusal::new(error.to_string())))?;
         let gives_up = Ticks(clock::now().0.saturating_add(clock::ticks(self.within).0));
         let put = |number| numbered(ask, number);
         let (number, answer) = self.handle.shared.with_session(|session| session.question(put, gives_up))?;
@@ -98,7 +99,7 @@ impl<T> Question<T> {
 }
 
 fn understood<T>(answer: Option<T>) -> Result<T, Error> {
-    answer.ok_or(Error::Strange(Strange::Answer))
+    answer.ok_or(Error::Incompatible(Incompatible::Answer))
 }
 
 impl<T: Send + 'static> IntoFuture for Question<T> {

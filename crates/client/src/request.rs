@@ -1,4 +1,4 @@
-//! Asking for sections.
+//! Requests for sections.
 
 use std::future::{Future, IntoFuture};
 use std::pin::Pin;
@@ -11,11 +11,11 @@ use crate::client::Handle;
 use crate::clock;
 use crate::error::Error;
 use crate::guard::Guard;
-use crate::seat::{Course, LockState, Seat};
+use crate::lock_cell::{LockCell, LockProgress, LockState};
 use crate::session::{Acquisition, LockRequest};
 
-/// A wish to enter sections, which has not been told to the daemon yet. Await it, or block on it.
-#[must_use = "nothing is asked for before the request is awaited or blocked on"]
+/// A request for sections that is not sent yet. Await it, or block on it.
+#[must_use = "a request is sent only when it is awaited or blocked on"]
 #[derive(Clone)]
 pub struct Request {
     handle: Arc<Handle>,
@@ -42,50 +42,50 @@ impl Request {
         }
     }
 
-    /// Waits no longer than this. Without it, for ever.
+    /// Waits no longer than this. The default is to wait for ever.
     pub fn wait(self, patience: Duration) -> Self {
         Self { patience: Some(patience), ..self }
     }
 
-    /// Enters only if nobody is inside or waits.
+    /// Enters only if no client is inside or waits.
     pub fn try_once(self) -> Self {
         self.wait(Duration::ZERO)
     }
 
-    /// Stays no longer than this: then the lock is lost, whatever its holder does.
+    /// Holds the lock no longer than this: then it is lost, whatever its holder does.
     pub fn max_hold(self, span: Duration) -> Self {
         Self { max_hold: Some(span), ..self }
     }
 
-    /// Loses the lock if this process gives no sign of life for so long, as when it is stopped (SIGSTOP, a debugger, a frozen
-    /// container) while its machine goes on. Without it, a stopped process keeps the lock.
+    /// Loses the lock if this process gives no sign of life for this long, as when it is stopped (SIGSTOP, a debugger, a frozen
+    /// container) while its machine runs on. Without it, a stopped process keeps the lock.
     ///
-    /// The client's own thread gives the signs, every third of this time: threads of the program that hang are not noticed, for
-    /// them there is [`Request::max_hold`]. A time shorter than three margins of the cluster, 300 ms by default, is refused.
+    /// The client's watchdog thread gives the signs, every third of this time, so it does not notice hanging threads of the program:
+    /// for them there is [`Request::max_hold`]. A time shorter than three margins of the cluster, 300 ms by default, is refused.
     pub fn ttl(self, span: Duration) -> Self {
         Self { ttl: Some(span), ..self }
     }
 
-    /// Wants to know when somebody waits for what it holds: see [`Guard::wanted`].
+    /// Tells the holder when another client waits for its sections: see [`Guard::wanted`].
     pub fn tell_if_wanted(self) -> Self {
         Self { tell_if_wanted: true, ..self }
     }
 
-    /// Goes on waiting if the daemon goes away before it has answered, and asks the next daemon that comes. What was entered
-    /// once is never entered again in this way: that is lost with the daemon.
+    /// Keeps waiting if the connection is lost before the daemon has answered, and asks the next daemon that appears. A lock that
+    /// was granted is never requested again in this way: it is lost with its daemon.
     pub fn persistent(self) -> Self {
         Self { persists: true, ..self }
     }
 
-    /// Enters. Whoever drops this future wants it no more: if it was let in just then, it leaves again.
+    /// Enters. Dropping the future cancels the request; if it was granted meanwhile, it is released.
     ///
     /// # Errors
-    /// If the sections are not free in time, if this client holds one of them or waits for it already, or if there is no daemon
-    /// that answers.
+    /// If the request timed out, if this client already holds one of the sections or waits for it, or if no daemon
+    /// answers.
     pub async fn enter(self) -> Result<Guard, Error> {
-        let place = self.ask()?;
-        let state = place.seat().course.until(decided).await;
-        place.guard(state)
+        let request = self.ask()?;
+        let state = request.cell().progress.until(decided).await;
+        request.guard(state)
     }
 
     /// Enters, and blocks this thread until then.
@@ -93,17 +93,17 @@ impl Request {
     /// # Errors
     /// As for [`Request::enter`].
     pub fn enter_blocking(self) -> Result<Guard, Error> {
-        let place = self.ask()?;
-        let state = place.seat().course.wait(None, decided).unwrap_or(LockState::Waiting);
-        place.guard(state)
+        let request = self.ask()?;
+        let state = request.cell().progress.wait(None, decided).unwrap_or(LockState::Waiting);
+        request.guard(state)
     }
 
-    fn ask(self) -> Result<Place, Error> {
+    fn ask(self) -> Result<OwnedRequest, Error> {
         let names = self.names?;
         let Self { handle, patience, max_hold, ttl, tell_if_wanted, persists, .. } = self;
         let request = LockRequest { names, patience, max_hold, ttl, tell_if_wanted, persists };
         let lock = handle.shared.with_session(|session| session.request(request, clock::now()))??;
-        Ok(Place { handle, lock })
+        Ok(OwnedRequest { handle, lock })
     }
 }
 
@@ -116,24 +116,24 @@ impl IntoFuture for Request {
     }
 }
 
-fn decided(course: &Course) -> Option<LockState> {
-    (course.state != LockState::Waiting).then(|| course.state.clone())
+fn decided(progress: &LockProgress) -> Option<LockState> {
+    (progress.state != LockState::Waiting).then(|| progress.state.clone())
 }
 
-/// A request in the session of a client, given back when it is dropped, whether it waits or is inside.
-pub(crate) struct Place {
+/// A request in the session of a client. Dropping it cancels or releases it.
+pub(crate) struct OwnedRequest {
     handle: Arc<Handle>,
     lock: Acquisition,
 }
 
-impl Place {
-    pub(crate) fn seat(&self) -> &Seat {
-        &self.lock.seat
+impl OwnedRequest {
+    pub(crate) fn cell(&self) -> &LockCell {
+        &self.lock.cell
     }
 
-    /// Whether its owner may go on at this moment.
+    /// Whether its owner may continue at this moment.
     pub(crate) fn is_valid(&self) -> bool {
-        self.seat().is_valid() && self.handle.shared.is_own_process()
+        self.cell().is_valid() && self.handle.shared.is_own_process()
     }
 
     fn guard(self, state: LockState) -> Result<Guard, Error> {
@@ -146,9 +146,9 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for OwnedRequest {
     fn drop(&mut self) {
-        // In a child that was forked without exec this is a copy: what is inside is the parent.
+        // In a child that was forked without exec this is a copy: the parent holds the lock, and the session refuses the call.
         let _ = self.handle.shared.with_session(|session| session.leave(&self.lock));
     }
 }

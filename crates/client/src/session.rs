@@ -1,15 +1,15 @@
-//! A client without a thread: one connection to a daemon, and all that was asked over it.
+//! A client without a thread: one connection to a daemon, and all requests over it.
 //!
 //! A [`Session`] speaks the protocol, keeps every deadline, and never blocks. Its driver sleeps until the socket is ready or
 //! [`Session::due`] has come, calls [`Session::drive`], and looks at the state of its requests. The thread behind a
-//! [`crate::Client`] is such a driver, and so is the loop of `doorway lock`. A [`Policy`] says in what the two differ.
+//! [`crate::Client`] is such a driver, and so is the loop of `doorway lock`. A [`Policy`] says how the two differ.
 //!
 //! ```no_run
 //! # use std::time::Duration;
-//! # use doorway_client::{alarm::Alarm, clock, connect, place, Error};
+//! # use doorway_client::{alarm::Alarm, clock, connect, sockets, Error};
 //! # use doorway_client::session::{LockRequest, LockState, Policy, Session};
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (path, alarm) = (place::find(None, None)?, Alarm::new()?);
+//! let (path, alarm) = (sockets::find(None, None)?, Alarm::new()?);
 //! let dial = move || connect(&path).map_err(|error| Error::Unreachable(error.to_string()));
 //! let mut session = Session::dialing(dial, Policy::default(), clock::now());
 //! let names = vec![doorway_core::SectionName::new("nightly-report")?];
@@ -29,22 +29,22 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use doorway_core::{SectionName, Ticks};
-use doorway_protocol::{self as protocol, Ask, Status, Told, VERSION};
+use doorway_protocol::{self as protocol, ClientMsg, DaemonMsg, Status, VERSION};
 use rustix::event::{PollFd, PollFlags};
 
+use crate::backoff::Backoff;
 use crate::clock;
-use crate::error::{Error, Strange};
+use crate::connection::Connection;
+use crate::error::{Error, Incompatible};
 use crate::ledger::{Answer, Ledger, Reply, later};
-use crate::link::Link;
-use crate::pauses::Pauses;
-use crate::seat::Seat;
+use crate::lock_cell::LockCell;
 use crate::watched::Watched;
 
 pub use crate::ledger::LockRequest;
+pub use crate::lock_cell::LockState;
 pub use crate::policy::{Holder, Policy};
-pub use crate::seat::LockState;
 
-/// A way to a daemon. It must not block.
+/// Connects to a daemon. It must not block.
 pub(crate) type Dial = Box<dyn FnMut() -> Result<UnixStream, Error> + Send>;
 
 /// Which node a client is connected to.
@@ -56,28 +56,28 @@ pub struct Welcome {
     pub node: String,
 }
 
-/// What a client knows of its daemon's welcome: nothing yet, the latest, or why none came.
+/// The daemon's welcome: none yet, the latest, or why none came.
 pub(crate) type Greeted = Watched<Option<Result<Welcome, Error>>>;
 
-/// One connection to a daemon at a time, and all that was asked over it. Dropping it closes the connection, and so gives back all that
-/// it waits for or holds, unless another process has a copy of the socket.
+/// One connection to a daemon at a time, and all requests over it. Dropping it closes the connection, which cancels and releases all of
+/// them, unless another process has a copy of the socket.
 pub struct Session {
     ledger: Ledger,
     policy: Policy,
-    /// Who the client says it is.
+    /// The label of the client.
     label: Option<String>,
     wire: Wire,
-    /// None if a lost connection is the last.
+    /// How to reconnect; `None` if a lost connection is the last.
     dial: Option<Dial>,
-    /// The pauses before the next connections, since a daemon last said welcome.
-    backoff: Pauses,
+    /// The backoff before the next connection, reset by a welcome.
+    backoff: Backoff,
     /// What ended the last connection, or attempt to connect.
     fault: Option<Error>,
-    /// By when a daemon must have said welcome, if those who wait give up then.
+    /// When waiting requests give up unless a daemon has said welcome.
     answers_by: Option<Ticks>,
     /// The spare of the last daemon that said welcome, if any did.
     spare: Option<Ticks>,
-    /// Broken connections, kept open because the daemon at the other end would free what is held over them.
+    /// Broken connections, kept open because closing them would let the daemon free the locks that are held over them.
     kept: Vec<Arc<UnixStream>>,
     greeted: Arc<Greeted>,
     woken: Vec<Waker>,
@@ -85,28 +85,28 @@ pub struct Session {
 }
 
 enum Wire {
-    Up(Link),
-    /// There is no connection; the next is tried not before then.
+    Up(Connection),
+    /// There is no connection; the next attempt is due then.
     Down(Ticks),
 }
 
-/// A request in a session, from asking to leaving. Give it back with [`Session::leave`].
+/// A request in a session, from request to release. End it with [`Session::leave`].
 pub struct Acquisition {
     pub(crate) number: u32,
-    pub(crate) seat: Arc<Seat>,
+    pub(crate) cell: Arc<LockCell>,
 }
 
 impl Acquisition {
-    /// What has become of it, as of the last [`Session::drive`].
+    /// Its state as of the last [`Session::drive`].
     #[must_use]
     pub fn state(&self) -> LockState {
-        self.seat.course.look(|course| course.state.clone())
+        self.cell.progress.look(|progress| progress.state.clone())
     }
 
     /// The deadline that the daemon told last, on [`crate::clock`].
     #[must_use]
     pub fn valid_until(&self) -> Ticks {
-        self.seat.course.look(|course| course.until)
+        self.cell.progress.look(|progress| progress.until)
     }
 }
 
@@ -128,7 +128,7 @@ impl StatusQuestion {
         let reply = self.answer.look(Clone::clone)?;
         Some(reply.and_then(|reply| match reply {
             Reply::Status(status) => Ok(*status),
-            Reply::Done(_) => Err(Error::Strange(Strange::Answer)),
+            Reply::Done(_) => Err(Error::Incompatible(Incompatible::Answer)),
         }))
     }
 }
@@ -158,7 +158,7 @@ impl Session {
         policy: Policy,
         now: Ticks,
     ) -> Self {
-        Self::new(Wire::Up(Link::new(socket, since, now)), dial, policy, now)
+        Self::new(Wire::Up(Connection::new(socket, since, now)), dial, policy, now)
     }
 
     fn new(wire: Wire, dial: Option<Dial>, policy: Policy, now: Ticks) -> Self {
@@ -179,47 +179,50 @@ impl Session {
         }
     }
 
-    /// Tells every daemon who this is, in a few words.
+    /// Labels this client in a few words, at this daemon and every later one.
     pub fn introduce(&mut self, label: &str) {
         let label = protocol::shortened(label).to_owned();
-        self.ledger.tell(Ask::Introduce { label: label.clone() });
+        self.ledger.tell(ClientMsg::Introduce { label: label.clone() });
         self.label = Some(label);
     }
 
-    /// Asks for locks. Nothing is sent before [`Session::flush`] or [`Session::drive`].
+    /// Requests locks. Nothing is sent before [`Session::flush`] or [`Session::drive`].
     ///
     /// # Errors
-    /// If the request names no section, too many, or one twice, or if this session holds one of them or waits for it already.
+    /// If the request names no section, too many, or one twice, or if this session already holds one of them or waits for it.
     pub fn request(&mut self, request: LockRequest, now: Ticks) -> Result<Acquisition, Error> {
-        let (number, seat) = self.ledger.enter(request, now)?;
-        Ok(Acquisition { number, seat })
+        let (number, cell) = self.ledger.enter(request, now)?;
+        Ok(Acquisition { number, cell })
     }
 
-    /// Gives a request back: withdraws it if it waits, releases its locks if it has them.
+    /// Ends a request: cancels it if it waits, releases its locks if it holds them.
     pub fn leave(&mut self, lock: &Acquisition) {
         self.ledger.leave(lock.number);
         self.close_kept();
     }
 
-    /// The holder has begun to stop: no more signs of life are given for it, and no renewal moves its deadline. That the lock is lost is
-    /// still heard.
+    /// The holder has begun to stop: the session gives no more signs of life for it, and no renewal moves its deadline. A loss is still
+    /// reported.
     pub fn let_expire(&mut self, lock: &Acquisition) {
         self.ledger.let_expire(lock.number);
     }
 
-    /// Asks for the status of one section or of all, at this node or everywhere. An answer that is not there at the moment `gives_up` is not
-    /// waited for.
+    /// Asks for the status of one section or of all, at this node or everywhere. The question times out at `gives_up`.
     pub fn ask_status(
         &mut self,
         section: Option<SectionName>,
         everywhere: bool,
         gives_up: Ticks,
     ) -> StatusQuestion {
-        let ask = |number| Ask::Status { number, section, everywhere };
+        let ask = |number| ClientMsg::Status { number, section, everywhere };
         StatusQuestion { answer: self.question(ask, gives_up).1 }
     }
 
-    pub(crate) fn question(&mut self, ask: impl FnOnce(u32) -> Ask, gives_up: Ticks) -> (u32, Arc<Answer>) {
+    pub(crate) fn question(
+        &mut self,
+        ask: impl FnOnce(u32) -> ClientMsg,
+        gives_up: Ticks,
+    ) -> (u32, Arc<Answer>) {
         self.ledger.question(ask, gives_up)
     }
 
@@ -230,17 +233,17 @@ impl Session {
     /// What to wait for, if there is a connection.
     #[must_use]
     pub fn poll_fd(&self) -> Option<PollFd<'_>> {
-        let Wire::Up(link) = &self.wire else { return None };
-        let flags = if link.is_full() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
-        Some(PollFd::new(&*link.socket, flags))
+        let Wire::Up(connection) = &self.wire else { return None };
+        let flags = if connection.is_full() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        Some(PollFd::new(&*connection.socket, flags))
     }
 
-    /// When to [drive](Session::drive) it although nothing has happened at the socket.
+    /// When to [drive](Session::drive) it even if the socket is not ready.
     #[must_use]
     pub fn due(&self) -> Option<Ticks> {
         let is_waiting = self.ledger.is_waiting();
         let wire = match &self.wire {
-            Wire::Up(link) => link.due(),
+            Wire::Up(connection) => connection.due(),
             Wire::Down(next) => is_waiting.then_some(*next),
         };
         let answer = self.answers_by.filter(|_| is_waiting);
@@ -248,11 +251,11 @@ impl Session {
         [unsent, self.ledger.due(), wire, answer].into_iter().flatten().min()
     }
 
-    /// Does all that can be done without waiting: hears the daemon, sends, keeps the deadlines, and connects.
+    /// Does everything that can be done without waiting: reads, sends, keeps the deadlines, and connects.
     ///
-    /// The clock is read after the daemon's messages are in hand, and deadlines are looked at after those are heard. So a process that was
-    /// stopped learns first what was said in time. What is to be sent because time has passed is sent the next time, which is due at once: a
-    /// program that ends because its patience has ended need not say so first.
+    /// The clock is read after the daemon's messages are in hand, and deadlines are checked after those are handled. So a process that was
+    /// stopped first handles the renewals that were sent in time. Messages caused by a timeout are sent by the next call, which is due at
+    /// once: a program that ends because its patience has ended need not send them.
     pub fn drive(&mut self, clock: impl Fn() -> Ticks) {
         self.hear(&clock);
         let now = clock();
@@ -263,9 +266,9 @@ impl Session {
     }
 
     fn hear(&mut self, clock: impl Fn() -> Ticks) {
-        let Wire::Up(link) = &mut self.wire else { return };
-        let (frames, fault) = link.receive();
-        let heard = frames.into_iter().try_for_each(|told| self.on_told(told, clock()));
+        let Wire::Up(connection) = &mut self.wire else { return };
+        let (frames, fault) = connection.receive();
+        let heard = frames.into_iter().try_for_each(|told| self.on_msg(told, clock()));
         if let Some(error) = heard.err().or(fault) {
             self.on_gone(&error, clock());
         }
@@ -279,29 +282,29 @@ impl Session {
         }
     }
 
-    /// Sends what can be sent, and gives a daemon up that does not read, or does not say welcome.
+    /// Sends what the socket takes, and gives up a daemon that does not read or does not say welcome.
     fn settle(&mut self, now: Ticks) {
         let asks = self.ledger.take_asks();
-        let Wire::Up(link) = &mut self.wire else { return };
-        // A daemon that has not said welcome is asked for everything when it does.
-        let asks = if link.is_welcome { asks } else { Vec::new() };
-        let sent = asks.iter().try_for_each(|ask| link.push(ask)).and_then(|()| link.flush(now));
-        let is_dead = link.due().is_some_and(|due| due <= now);
+        let Wire::Up(connection) = &mut self.wire else { return };
+        // When a daemon says welcome, all requests are sent anew: what was queued before that is dropped.
+        let asks = if connection.is_welcome { asks } else { Vec::new() };
+        let sent = asks.iter().try_for_each(|ask| connection.push(ask)).and_then(|()| connection.flush(now));
+        let is_dead = connection.due().is_some_and(|due| due <= now);
         if let Some(error) = sent.err().or(is_dead.then_some(Error::Silent)) {
             self.on_gone(&error, now);
         }
     }
 
-    /// Sends as much as the daemon takes at this moment. What remains is sent by [`Session::drive`].
+    /// Sends as much as the socket takes now. [`Session::drive`] sends the rest.
     pub fn flush(&mut self, now: Ticks) {
         let asks = self.ledger.take_asks();
         match &mut self.wire {
-            Wire::Up(link) if link.is_welcome => {
-                if let Err(error) = asks.iter().try_for_each(|ask| link.push(ask)) {
+            Wire::Up(connection) if connection.is_welcome => {
+                if let Err(error) = asks.iter().try_for_each(|ask| connection.push(ask)) {
                     return self.on_gone(&error, now);
                 }
-                // Why it could not be sent is found out by `drive`, after that has read what came before.
-                let _ = link.flush(now);
+                // `drive` finds the error again, after it has read the messages that came before it.
+                let _ = connection.flush(now);
             }
             Wire::Up(_) => {}
             Wire::Down(_) if self.is_closed => self.ledger.on_gone(&Error::Gone, false),
@@ -309,36 +312,41 @@ impl Session {
         }
     }
 
-    /// Whether something waits to be sent until the daemon reads.
+    /// Whether messages wait for the daemon to read.
     pub(crate) fn is_full(&self) -> bool {
-        matches!(&self.wire, Wire::Up(link) if link.is_full())
+        matches!(&self.wire, Wire::Up(connection) if connection.is_full())
     }
 
-    fn on_told(&mut self, told: Told, now: Ticks) -> Result<(), Error> {
-        let Wire::Up(link) = &mut self.wire else { return Ok(()) };
+    fn on_msg(&mut self, told: DaemonMsg, now: Ticks) -> Result<(), Error> {
+        let Wire::Up(connection) = &mut self.wire else { return Ok(()) };
         match told {
-            Told::Goodbye { sentence } => Err(Error::TurnedAway(sentence)),
-            told if link.is_welcome => self.ledger.on_told(told, now),
-            Told::Welcome { .. } if link.greeting.is_some() => Err(Error::Strange(Strange::SecondWelcome)),
-            Told::Welcome { version: VERSION, cluster, node, now: time, clock, spare } => {
-                link.greeting = Some((Welcome { cluster, node }, spare));
+            DaemonMsg::Goodbye { sentence } => Err(Error::TurnedAway(sentence)),
+            told if connection.is_welcome => self.ledger.on_msg(told, now),
+            DaemonMsg::Welcome { .. } if connection.greeting.is_some() => {
+                Err(Error::Incompatible(Incompatible::SecondWelcome))
+            }
+            DaemonMsg::Welcome { version: VERSION, cluster, node, now: time, clock, spare } => {
+                connection.greeting = Some((Welcome { cluster, node }, spare));
                 self.on_time_told(time, clock.as_deref(), now)
             }
-            Told::Welcome { version, .. } => Err(Error::Strange(Strange::Version(version))),
-            Told::Clock { now: time } if link.greeting.is_some() => self.on_time_told(time, None, now),
-            _ => Err(Error::Strange(Strange::NoWelcome)),
+            DaemonMsg::Welcome { version, .. } => Err(Error::Incompatible(Incompatible::Version(version))),
+            DaemonMsg::Clock { now: time } if connection.greeting.is_some() => {
+                self.on_time_told(time, None, now)
+            }
+            _ => Err(Error::Incompatible(Incompatible::NoWelcome)),
         }
     }
 
-    /// The daemon has said what time it is on its clock. If it is certain that this is the client's own clock, it is welcome; if its message
-    /// was read too late to tell, it is asked once more.
+    /// The daemon has told the time on its clock. If that is certainly the client's own clock, the welcome is accepted; if the message was read
+    /// too late to tell, the client asks again.
     fn on_time_told(&mut self, told: Ticks, clock: Option<&str>, now: Ticks) -> Result<(), Error> {
-        let Wire::Up(link) = &mut self.wire else { return Ok(()) };
-        clock::check_same(told, link.since, now).map_err(|why| Error::Strange(Strange::Clock(why)))?;
-        if !clock::is_certain(clock, link.since, now) {
-            return link.ask_clock(now);
+        let Wire::Up(connection) = &mut self.wire else { return Ok(()) };
+        clock::check_same(told, connection.since, now)
+            .map_err(|why| Error::Incompatible(Incompatible::Clock(why)))?;
+        if !clock::is_certain(clock, connection.since, now) {
+            return connection.ask_clock(now);
         }
-        let Some((welcome, spare)) = link.welcome() else { return Ok(()) };
+        let Some((welcome, spare)) = connection.welcome() else { return Ok(()) };
         if spare < self.policy.least_spare {
             return Err(Error::ShortLease { spare });
         }
@@ -350,36 +358,36 @@ impl Session {
         self.backoff = self.policy.backoff.clone();
         self.answers_by = None;
         self.spare = Some(spare);
-        let introduction = self.label.clone().map(|label| Ask::Introduce { label });
+        let introduction = self.label.clone().map(|label| ClientMsg::Introduce { label });
         self.ledger.on_welcome(introduction, now);
         self.woken.extend(self.greeted.change(|known| *known = Some(Ok(welcome))));
     }
 
-    /// Looks for a daemon if something waits for one and it is time.
+    /// Connects if a request or question waits for a daemon and the backoff is over.
     fn connect(&mut self, clock: impl Fn() -> Ticks) {
         let since = clock();
         if !matches!(self.wire, Wire::Down(next) if next <= since) || !self.ledger.is_waiting() {
             return;
         }
         match self.dial.as_mut().map(|dial| dial()) {
-            Some(Ok(socket)) => self.wire = Wire::Up(Link::new(socket, since, clock())),
+            Some(Ok(socket)) => self.wire = Wire::Up(Connection::new(socket, since, clock())),
             Some(Err(error)) => self.on_gone(&error, clock()),
             None => self.ledger.on_gone(self.fault.as_ref().unwrap_or(&Error::Gone), false),
         }
     }
 
-    /// There is no connection any more, or not yet.
+    /// The connection is lost, or an attempt to connect has failed.
     fn on_gone(&mut self, error: &Error, now: Ticks) {
-        // In this order: the daemon frees everything when the socket is closed, so nothing may be valid by then.
+        // In this order: closing the socket lets the daemon free the locks, so no guard may be valid by then.
         self.ledger.on_gone(error, self.dial.is_some());
         let next = later(now, self.backoff.next());
-        if let Wire::Up(link) = std::mem::replace(&mut self.wire, Wire::Down(next))
+        if let Wire::Up(connection) = std::mem::replace(&mut self.wire, Wire::Down(next))
             && self.ledger.has_orphans()
         {
-            self.kept.push(link.socket);
+            self.kept.push(connection.socket);
         }
         self.answers_by = self.policy.outage.map(|outage| match error {
-            // It is there, and has no room yet.
+            // The daemon runs, and has no room yet.
             Error::TurnedAway(_) => later(next, Policy::FIRST_WELCOME),
             _ => self.answers_by.unwrap_or(later(now, outage)),
         });
@@ -410,19 +418,19 @@ impl Session {
         matches!(self.wire, Wire::Up(_))
     }
 
-    /// Whether the daemon at the other end has said welcome: before that it is asked nothing.
+    /// Whether the daemon has said welcome: before that no request is sent.
     #[must_use]
     pub fn is_welcome(&self) -> bool {
-        matches!(&self.wire, Wire::Up(link) if link.is_welcome)
+        matches!(&self.wire, Wire::Up(connection) if connection.is_welcome)
     }
 
-    /// How near a deadline of the last daemon that said welcome may be although all is well; none if no daemon ever has.
+    /// The least time to a deadline while the cluster is healthy, as the last welcome told it; `None` before the first.
     #[must_use]
     pub fn spare(&self) -> Option<Ticks> {
         self.spare
     }
 
-    /// Why there is no connection, if there is none and one was tried.
+    /// Why there is no connection, if an attempt has failed or the connection was lost.
     #[must_use]
     pub fn fault(&self) -> Option<&Error> {
         self.fault.as_ref().filter(|_| !self.is_connected())
@@ -433,7 +441,7 @@ impl Session {
     #[must_use]
     pub fn socket(&self) -> Option<Arc<UnixStream>> {
         match &self.wire {
-            Wire::Up(link) => Some(Arc::clone(&link.socket)),
+            Wire::Up(connection) => Some(Arc::clone(&connection.socket)),
             Wire::Down(_) => self.kept.last().map(Arc::clone),
         }
     }

@@ -1,7 +1,7 @@
-//! A value that changes, and those who wait for what it becomes: tasks by their wakers, threads by a condition variable.
+//! A value with waiters: tasks wait by their wakers, threads by a condition variable.
 //!
-//! Nothing here belongs to a runtime. Whoever changes the value gets the wakers back and wakes them when it holds no lock, for
-//! a waker may do whatever it likes.
+//! It depends on no async runtime. The caller that changes the value gets the wakers back and wakes them when it holds no lock,
+//! because a waker may run any code.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -10,10 +10,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// Whoever is to be woken.
+/// The wakers of tasks to be woken.
 pub(crate) type Woken = std::collections::btree_map::IntoValues<u64, Waker>;
 
-/// A value that changes.
+/// A value that tasks and threads can wait for.
 pub(crate) struct Watched<T> {
     value: Mutex<Value<T>>,
     changed: Condvar,
@@ -21,7 +21,7 @@ pub(crate) struct Watched<T> {
 
 struct Value<T> {
     it: T,
-    /// Who waits, by a number of its own, so that whoever goes away is forgotten.
+    /// The waiting tasks, each under a number of its own, so that a dropped future can remove its waker.
     wakers: BTreeMap<u64, Waker>,
     last: u64,
 }
@@ -32,12 +32,12 @@ impl<T> Watched<T> {
         Arc::new(Self { value, changed: Condvar::new() })
     }
 
-    /// Looks at it as it is.
+    /// Reads the value.
     pub(crate) fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         look(&self.lock().it)
     }
 
-    /// Changes it. The caller must wake those who are handed back to it.
+    /// Changes the value. The caller must wake the wakers that it gets back.
     pub(crate) fn change(&self, change: impl FnOnce(&mut T)) -> Woken {
         let mut value = self.lock();
         change(&mut value.it);
@@ -45,12 +45,12 @@ impl<T> Watched<T> {
         std::mem::take(&mut value.wakers).into_values()
     }
 
-    /// Changes something of it that nobody waits for.
+    /// Changes a part of the value for which no task or thread waits.
     pub(crate) fn amend(&self, change: impl FnOnce(&mut T)) {
         change(&mut self.lock().it);
     }
 
-    /// Blocks this thread until there is what it looks for, or the time is over.
+    /// Blocks this thread until `find` finds something, or the timeout.
     pub(crate) fn wait<R>(
         &self,
         timeout: Option<Duration>,
@@ -72,7 +72,7 @@ impl<T> Watched<T> {
         }
     }
 
-    /// A future that ends when there is what it looks for.
+    /// A future that completes when `find` finds something.
     pub(crate) fn until<R, F: FnMut(&T) -> Option<R>>(self: &Arc<Self>, find: F) -> Until<T, F> {
         Until { watched: Arc::clone(self), find, key: None }
     }
@@ -82,14 +82,14 @@ impl<T> Watched<T> {
     }
 }
 
-/// Waits for what a value becomes.
+/// Waits until a value has the wanted content.
 pub(crate) struct Until<T, F> {
     watched: Arc<Watched<T>>,
     find: F,
     key: Option<u64>,
 }
 
-// Nothing in it is ever pinned.
+// It has no pinned fields.
 impl<T, F> Unpin for Until<T, F> {}
 
 impl<T, R, F: FnMut(&T) -> Option<R>> Future for Until<T, F> {
@@ -105,7 +105,7 @@ impl<T, R, F: FnMut(&T) -> Option<R>> Future for Until<T, F> {
             value.last += 1;
             value.last
         });
-        // Wakers may do anything when they are dropped as well.
+        // Dropping a waker may run any code as well, so the lock is dropped first.
         let old = value.wakers.insert(key, context.waker().clone());
         drop(value);
         drop(old);
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_waits_is_handed_back_once_and_whoever_went_away_is_not() {
+    fn a_change_returns_each_waiting_waker_once() {
         let number = Watched::new(0);
         let mut context = Context::from_waker(Waker::noop());
         let mut stays = number.until(|it| (*it == 2).then_some("two"));

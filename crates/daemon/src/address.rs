@@ -7,7 +7,7 @@ use doorway_core::Refusal;
 /// What an address looks like.
 const FORM: &str = "write host:port, as in n1:7700, 10.0.0.1:7700 or [fd00::1]:7700";
 
-/// Refuses what other nodes could not dial.
+/// Refuses an address that other nodes could not dial.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -15,27 +15,29 @@ pub fn check(address: &str) -> Result<(), Refusal> {
     check_listen(address)?;
     if address.parse::<SocketAddr>().is_ok_and(|place| place.ip().is_unspecified()) {
         return Err(Refusal::new(format!(
-            "{address:?} is no address that others can dial: write the one at which they reach this node, and {address:?} as `listen` in its node.toml"
+            "other nodes cannot dial {address:?}: write the address at which they reach this node, and {address:?} as `listen` in its node.toml"
         )));
     }
     Ok(())
 }
 
-/// Refuses what nobody could listen at. Other than those that are dialed it may stand for all addresses of a machine: `0.0.0.0:7700`.
+/// Refuses an address at which no process could listen. Unlike a dialed address it may mean all addresses of a machine: `0.0.0.0:7700`.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn check_listen(address: &str) -> Result<(), Refusal> {
-    let refuse = |why: &str| Err(Refusal::new(format!("{address:?} is no address of a node: {why}")));
+    let refuse = |why: &str| Err(Refusal::new(format!("{address:?} is not a node's address: {why}")));
     let (host, port) = address.rsplit_once(':').unwrap_or_default();
-    match () {
-        () if host.is_empty() => refuse(FORM),
-        () if !is_port(port) => refuse("its port must be a number from 1 to 65535"),
-        () if address.parse::<SocketAddr>().is_ok() || is_host(host) => Ok(()),
-        () if host.contains(':') && !host.contains(['[', ']']) => {
-            refuse("an IPv6 address stands in brackets, as in [fd00::1]:7700")
-        }
-        () => refuse(FORM),
+    if host.is_empty() {
+        refuse(FORM)
+    } else if !is_port(port) {
+        refuse("its port must be a number from 1 to 65535")
+    } else if address.parse::<SocketAddr>().is_ok() || is_host(host) {
+        Ok(())
+    } else if host.contains(':') && !host.contains(['[', ']']) {
+        refuse("write an IPv6 address in brackets, as in [fd00::1]:7700")
+    } else {
+        refuse(FORM)
     }
 }
 
@@ -45,7 +47,7 @@ pub fn is_address(address: &str) -> bool {
     check(address).is_ok()
 }
 
-/// Whether two addresses are one, however they are written. What names stand for is not looked up.
+/// Whether two addresses are the same, however they are written. Host names are not resolved.
 #[must_use]
 pub fn is_same(one: &str, other: &str) -> bool {
     let plain = |address: &str| match address.parse::<SocketAddr>() {
@@ -55,8 +57,8 @@ pub fn is_same(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// Whether a node that listens at one address keeps another from being listened at: the same port, of the same address or of all. What names
-/// stand for is not looked up.
+/// Whether a node that listens at one address keeps another from being listened at: the same port, of the same address or of all. Host
+/// names are not resolved.
 pub(crate) fn is_in_the_way(address: &str, other: SocketAddr) -> bool {
     let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     let is_everywhere = |all: IpAddr, one: IpAddr| all.is_unspecified() && (all.is_ipv6() || one.is_ipv4());
@@ -92,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_others_can_dial_is_an_address_of_a_node() {
+    fn a_nodes_address_can_be_dialed() {
         for good in ["n1:7700", "10.0.0.1:1", "[::1]:7700", "a-b.c_d.example.:65535", "n:07", "1a:1"] {
             assert_eq!(check(good).map_err(|refusal| refusal.to_string()), Ok(()), "{good}");
         }
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_is_known_in_whatever_way_it_is_written() {
+    fn equal_addresses_are_recognised_in_any_form() {
         assert!(is_same("N1:7700", "n1.:7700") && is_same("[::1]:7700", "[0:0::1]:7700"));
         assert!(!is_same("n1:7700", "n1:7701") && !is_same("10.0.0.1:1", "10.0.0.2:1"));
     }

@@ -15,7 +15,7 @@ pub(crate) struct Budget {
     pub(crate) clients_per_uid: usize,
     /// Clients of the administrators' socket, who get in however many users of locks are there.
     pub(crate) administrators: usize,
-    /// Connections of those who have not proved yet which node they are.
+    /// Connections that have not authenticated yet.
     pub(crate) strangers: usize,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Budget {
 const MOST_ADMINISTRATORS: usize = 32;
 const FILES_PER_ADMINISTRATOR: usize = 16;
 
-/// Listeners, disk, logs, health and whatever the program has open besides.
+/// Listeners, disk, logs, health and other files of the program.
 const FIXED: usize = 128 + MOST_ADMINISTRATORS;
 
 /// Connections with one peer, the attempts to dial it included.
@@ -36,7 +36,7 @@ const FEWEST_PEERS: usize = 8;
 const FEWEST: usize = 8;
 
 impl Budget {
-    /// What the limits of a configuration come to with the descriptors that this process may have.
+    /// The limits of a configuration, reduced to the descriptors that this process may have.
     pub(crate) fn of(limits: &Limits, nodes: usize) -> Self {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Self::with(limits, nodes, usize::try_from(files).unwrap_or(usize::MAX))
@@ -53,7 +53,7 @@ impl Budget {
     }
 }
 
-/// What one user has of a limit unless the configuration says otherwise.
+/// The default share of a limit for one user.
 pub(crate) fn half(limit: usize) -> usize {
     (limit / 2).max(1)
 }

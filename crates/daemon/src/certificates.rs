@@ -1,6 +1,6 @@
 //! Certificates: the authority of a cluster, and what it signs for each node.
 //!
-//! The authority is one key in one file, which only whoever founds or enlarges the cluster needs. A node's certificate says which
+//! The authority is one key in one file, which only the operator who founds or enlarges the cluster needs. A node's certificate says which
 //! node of which cluster it is, and nothing about where it runs.
 
 use std::io::Write as _;
@@ -17,7 +17,7 @@ use rcgen::{
 use crate::identity::{certified_name, new_disk};
 use crate::revocation;
 
-/// Whoever signs the certificates of a cluster.
+/// The authority that signs the certificates of a cluster.
 #[derive(Debug)]
 pub struct Authority {
     cluster: String,
@@ -47,7 +47,7 @@ pub struct Validity {
 impl Validity {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-    /// From yesterday, as clocks differ, for so many days.
+    /// From yesterday, because clocks differ, for this many days.
     #[must_use]
     pub fn days(days: u32) -> Self {
         let now = SystemTime::now();
@@ -62,7 +62,7 @@ impl Default for Validity {
     }
 }
 
-/// What stands before the certificate of an authority and says whose it is.
+/// The line before the certificate of an authority that names its cluster.
 const CAPTION: &str = "Authority of the Doorway cluster ";
 
 impl Authority {
@@ -99,7 +99,7 @@ impl Authority {
         let caption = trusted.lines().find_map(|line| line.strip_prefix(CAPTION));
         let Some(cluster) = caption.map(|cluster| cluster.trim().to_owned()) else {
             return Err(Refusal::new(format!(
-                "{} does not say of which cluster it is: its first line should be {CAPTION:?} and the name",
+                "{} does not name its cluster: its first line should be {CAPTION:?} and the name",
                 folder.join("authority.pem").display()
             )));
         };
@@ -162,7 +162,7 @@ impl Authority {
             vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         params.use_authority_key_identifier_extension = true;
         (params.not_before, params.not_after) = (validity.from.into(), validity.until.into());
-        // By it a certificate that was issued after a revocation is told from those that are void.
+        // It tells a certificate that was issued after a revocation from the revoked ones.
         let serial = revocation::serial(revocation::now(), new_disk().0);
         params.serial_number = Some(serial.into());
         let key = KeyPair::generate().map_err(refuse)?;
@@ -191,11 +191,11 @@ impl Pair {
     }
 }
 
-/// Who may read a file: its owner, or everybody.
+/// Who may read a file: its owner, or all users.
 pub(crate) const SECRET: u32 = 0o600;
 pub(crate) const PUBLIC: u32 = 0o644;
 
-/// Writes a file aside and puts it in its place, so that nobody ever reads half of it.
+/// Writes a file aside and renames it into place, so that no process ever reads half of it.
 pub(crate) fn write_file(path: &Path, text: &str, mode: u32) -> Result<(), Refusal> {
     let aside = path.with_extension("new");
     let write = || {
@@ -221,5 +221,5 @@ fn called(name: &str) -> DistinguishedName {
 
 #[allow(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 fn refuse(error: rcgen::Error) -> Refusal {
-    Refusal::new(format!("no certificate can be made: {error}"))
+    Refusal::new(format!("cannot make a certificate: {error}"))
 }

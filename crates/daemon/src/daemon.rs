@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use doorway_client::place;
+use doorway_client::sockets;
 use doorway_core::Refusal;
 use doorway_node::disk::FileDisk;
 use doorway_node::{Damping, LockNode, Recipe, Setup};
@@ -19,7 +19,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::Runtime;
 
 use crate::Config;
-use crate::clients::Door;
+use crate::clients::SocketKind;
 use crate::clients::socket::{self, Access, SocketFile};
 use crate::config::{Group, Peer};
 use crate::disk::DiskCheck;
@@ -40,7 +40,7 @@ pub struct Daemon {
 /// Daemons of this process that were dropped and may not have ended yet.
 static ENDING: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
 
-/// Where a daemon listens, before anybody is served.
+/// The listeners of a daemon, before it serves any client.
 struct Doors {
     users: std::os::unix::net::UnixListener,
     administrators: std::os::unix::net::UnixListener,
@@ -53,7 +53,7 @@ impl Daemon {
     /// Starts a node. It listens when this returns, and takes part as soon as the others let it.
     ///
     /// # Errors
-    /// If its files cannot be read, or nobody can be listened to.
+    /// If its files cannot be read, or it cannot listen.
     ///
     /// A daemon of the same data folder that this process has just dropped is waited for.
     pub fn start(config: Config, recipe: Recipe) -> Result<Self, Refusal> {
@@ -66,7 +66,7 @@ impl Daemon {
             tracing::warn!(
                 at = whole,
                 cut,
-                "the last write to the disk was not finished: its bytes are cut off"
+                "the last write to the disk was unfinished: its bytes are discarded"
             );
         }
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
@@ -78,10 +78,10 @@ impl Daemon {
             tracing::warn!(
                 wanted,
                 clients,
-                "this process may not open enough files for limits.clients: raise its limit (ulimit -n, LimitNOFILE)"
+                "the limit of open files is too low for limits.clients: raise it (ulimit -n, LimitNOFILE)"
             );
         }
-        // Before anybody is listened to: what was revoked stays so over a restart.
+        // Before any connection is accepted: revocations survive a restart.
         shared.revoked.extend(&node.void_certificates());
         tracing::info!(
             cluster = shared.config.cluster,
@@ -94,7 +94,7 @@ impl Daemon {
         let files = match doors.serve(&shared) {
             Ok(files) => files,
             Err(error) => {
-                // Whoever called may be on a runtime of its own, where no other may be waited for.
+                // The caller may be on an async runtime of its own, which must not block on another.
                 runtime.shutdown_background();
                 return Err(cannot_listen(&"clients or nodes", &error));
             }
@@ -108,7 +108,7 @@ impl Daemon {
     /// folders that it names.
     ///
     /// # Errors
-    /// What keeps a node from starting with it.
+    /// What prevents a node from starting with it.
     pub fn check(config: &Config) -> Result<(), Refusal> {
         look(config).map(drop)
     }
@@ -128,7 +128,7 @@ impl Daemon {
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
     }
 
-    /// A client's connection within this process, served like one of the Unix sockets. Whoever has the daemon in its own process
+    /// A client's connection within this process, served like one of the Unix sockets. A program with the daemon in its own process
     /// administers it: such a connection may do everything, and no quota of a user counts it.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl Daemon {
         ours.set_nonblocking(true)?;
         let _entered = self.shared.runtime.enter();
         let ours = tokio::net::UnixStream::from_std(ours)?;
-        if let Some(admitted) = clients::admit(&self.shared, ours, Door::Own) {
+        if let Some(admitted) = clients::admit(&self.shared, ours, SocketKind::Own) {
             self.shared.runtime.spawn(clients::serve(self.shared.clone(), admitted));
         }
         Ok(theirs)
@@ -150,7 +150,7 @@ impl Daemon {
         self.shared.is_ready()
     }
 
-    /// Whether the node's thread goes on, for those who watch over processes.
+    /// Whether the node's thread is alive, for watchdogs.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         self.shared.is_alive()
@@ -164,7 +164,7 @@ impl Daemon {
         self.shared.reload()
     }
 
-    /// Hands over, leaves the cluster and ends: nobody is let in any more, those inside have so long. Returns when it has ended.
+    /// Hands over, leaves the cluster and ends: it grants nothing any more, and holders have `patience` to stop. Returns when it has ended.
     pub fn stop(&self, patience: Duration) {
         self.shared.tell(Event::Stop { patience });
         let _ = self.wait();
@@ -176,10 +176,10 @@ impl Daemon {
         let _ = self.wait();
     }
 
-    /// Waits until it has ended, by itself or because somebody told it to.
+    /// Waits until it has ended, by itself or by a command.
     ///
     /// # Errors
-    /// If it cannot go on.
+    /// If it had to stop because of an error.
     pub fn wait(&self) -> Result<(), Refusal> {
         let outcome = self.shared.wait();
         if let Some(thread) = lock(&self.thread).take() {
@@ -223,19 +223,21 @@ impl Doors {
         let peers = listen(address)?;
         let health = config.health.map(|address| listen(&address.to_string())).transpose()?;
         if config.socket.is_none() {
-            place::make_folder()?;
+            sockets::make_folder()?;
         }
         let (users, file) = socket::bind(&config.socket(), access(config)?)?;
         let (administrators, other) = socket::bind(&config.admin_socket(), Access::OWNER)?;
         Ok(Self { users, administrators, files: [file, other], peers, health })
     }
 
-    /// From now on everybody is listened to.
+    /// Accepts connections from now on.
     fn serve(self, shared: &Arc<Shared>) -> io::Result<[SocketFile; 2]> {
         let _entered = shared.runtime.enter();
         let peers = tokio::net::TcpListener::from_std(self.peers)?;
         shared.runtime.spawn(accept::listen(shared.clone(), peers));
-        for (listener, door) in [(self.users, Door::Users), (self.administrators, Door::Administrators)] {
+        for (listener, door) in
+            [(self.users, SocketKind::Users), (self.administrators, SocketKind::Administrators)]
+        {
             let listener = tokio::net::UnixListener::from_std(listener)?;
             shared.runtime.spawn(clients::listen(shared.clone(), listener, door));
         }
@@ -247,7 +249,7 @@ impl Doors {
     }
 }
 
-/// Reads what a node needs to be who it is, and refuses what it could not work with. Nothing is changed.
+/// Reads the certificates and files that a node needs, and refuses those it could not work with. Changes nothing.
 fn look(config: &Config) -> Result<(Credentials, Roster), Refusal> {
     config.check()?;
     check_socket(config)?;
@@ -255,12 +257,15 @@ fn look(config: &Config) -> Result<(Credentials, Roster), Refusal> {
     Ok((Credentials::load(config)?, Roster::load(config)?))
 }
 
-/// Refuses a socket whose path the system does not take or is that of something else, and one in a folder of somebody else.
+/// Refuses a socket whose path is too long for the system or is taken by another file, and one in a folder of another user.
 fn check_socket(config: &Config) -> Result<(), Refusal> {
     const LONGEST: usize = 107;
     let paths = [config.socket(), config.admin_socket()];
     if paths[0] == paths[1] {
-        return Err(config.refuse("socket", &"a name that ends with .admin.sock is for administrators alone"));
+        return Err(config.refuse(
+            "socket",
+            &"a name that ends with .admin.sock is reserved for the administrators' socket",
+        ));
     }
     for path in paths {
         // It is made under another name beside its own.
@@ -275,15 +280,15 @@ fn check_socket(config: &Config) -> Result<(), Refusal> {
             ));
         }
         if path == config.data {
-            return Err(config.refuse("socket", &"the socket cannot be where the data folder is"));
+            return Err(config.refuse("socket", &"the socket cannot have the path of the data folder"));
         }
         if path.symlink_metadata().is_ok_and(|found| !found.file_type().is_socket()) {
-            let sentence = format!("{} is there and is no socket", path.display());
+            let sentence = format!("{} exists and is not a socket", path.display());
             return Err(config.refuse("socket", &sentence));
         }
     }
     access(config)?;
-    if config.socket.is_none() { place::check_folder(&place::folder()) } else { Ok(()) }
+    if config.socket.is_none() { sockets::check_folder(&sockets::folder()) } else { Ok(()) }
 }
 
 /// Who may use locks, by the file of the users' socket.
@@ -302,16 +307,16 @@ fn listen(address: &str) -> Result<TcpListener, Refusal> {
 }
 
 fn cannot_listen(what: &dyn std::fmt::Display, error: &io::Error) -> Refusal {
-    Refusal::new(format!("{what} cannot be listened to: {error}"))
+    Refusal::new(format!("cannot listen for {what}: {error}"))
 }
 
-/// The runtime of the connections. It has threads to spare for looking up names of hosts, so that one that nobody answers for keeps
+/// The runtime of the connections. It has threads to spare for looking up names of hosts, so that one that no server answers for keeps
 /// no other waiting; they are made when they are needed.
 fn runtime() -> Result<Runtime, Refusal> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime =
         builder.worker_threads(2).max_blocking_threads(64).thread_name("doorway-net").enable_all().build();
-    runtime.map_err(|error| Refusal::new(format!("no threads can be started: {error}")))
+    runtime.map_err(|error| Refusal::new(format!("cannot start threads: {error}")))
 }
 
 fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
@@ -337,7 +342,7 @@ fn run(
     runtime: Runtime,
     files: [SocketFile; 2],
 ) -> Result<JoinHandle<()>, Refusal> {
-    let cannot = |error: io::Error| Refusal::new(format!("no threads can be started: {error}"));
+    let cannot = |error: io::Error| Refusal::new(format!("cannot start threads: {error}"));
     let (sender, writes) = mpsc::channel();
     let for_disk = shared.clone();
     let writer = thread::Builder::new()
@@ -348,7 +353,7 @@ fn run(
     let live = move || {
         // A thread that fails must not leave a daemon behind that looks as if it served.
         let outcome = catch_unwind(AssertUnwindSafe(|| driver.run()))
-            .unwrap_or_else(|_| Err(Refusal::new("the thread of this node has failed: its log says where")));
+            .unwrap_or_else(|_| Err(Refusal::new("the thread of this node has panicked: see its log")));
         drop(files);
         shared.is_ending.store(true, Ordering::Relaxed);
         wait_for_disk(writer);
@@ -359,7 +364,7 @@ fn run(
     thread::Builder::new().name("doorway-node".to_owned()).spawn(live).map_err(cannot)
 }
 
-/// Gives the disk's thread its time to end. One that hangs in a write is left behind: the end of the process ends it, and what it has
+/// Waits for the disk's thread to end. One that hangs in a write is left behind: the end of the process ends it, and what it has
 /// not written was never said to be.
 fn wait_for_disk(writer: JoinHandle<()>) {
     const PATIENCE: Duration = Duration::from_secs(3);
@@ -370,6 +375,6 @@ fn wait_for_disk(writer: JoinHandle<()>) {
     if writer.is_finished() {
         let _ = writer.join();
     } else {
-        tracing::warn!("the disk of this node does not answer: what it was told last may not be written");
+        tracing::warn!("the disk of this node does not answer: its last writes may be lost");
     }
 }

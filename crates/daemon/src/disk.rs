@@ -1,4 +1,4 @@
-//! The disk's thread: it writes what the node asks for, in order, and says when it is done.
+//! The disk's thread: it performs the node's writes in order, and reports when each is done.
 //!
 //! A write that fails, as on a full disk, is tried again for as long as the daemon lives. Until it succeeds the node is not told
 //! that it was written, and so neither votes nor decides; a leader in that state falls silent and another takes its place. An
@@ -13,7 +13,7 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use doorway_client::pauses::Pauses;
+use doorway_client::backoff::Backoff;
 use doorway_core::Refusal;
 use doorway_node::disk::{Disk, FileDisk, Memory, Write, blank};
 use rustix::fs::{Access, access};
@@ -25,7 +25,7 @@ use crate::identity::{new_disk, new_nonce};
 use crate::shared::Shared;
 
 /// The pauses between two attempts.
-const PAUSES: Pauses = Pauses::between(Duration::from_millis(50), Duration::from_secs(2));
+const PAUSES: Backoff = Backoff::between(Duration::from_millis(50), Duration::from_secs(2));
 
 /// How long a process that was killed just now may still hold a data folder, and how often one looks.
 const DYING: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(20)];
@@ -33,7 +33,7 @@ const DYING: [Duration; 2] = [Duration::from_secs(1), Duration::from_millis(20)]
 /// Opens the data folder of a node, and reads it; one that is not there is made.
 ///
 /// # Errors
-/// If it cannot be used, or another process uses it and goes on doing so.
+/// If it cannot be used, or another process keeps using it.
 pub(crate) fn open(config: &Config) -> Result<(FileDisk, Vec<u8>), Refusal> {
     let until = Instant::now() + DYING[0];
     let open = || FileDisk::open(&config.data, || blank(new_disk(), new_nonce()));
@@ -45,7 +45,7 @@ pub(crate) fn open(config: &Config) -> Result<(FileDisk, Vec<u8>), Refusal> {
     read.map_err(|error| cannot_use(config, &error))
 }
 
-/// Opens what another process may be about to leave, for as long as one may wait.
+/// Opens a data folder that another process may be about to release, with retries up to a timeout.
 fn patiently<T>(
     mut open: impl FnMut() -> io::Result<T>,
     mut may_wait: impl FnMut() -> bool,
@@ -61,7 +61,7 @@ fn patiently<T>(
 /// Looks whether a node can have its data folder, and changes nothing. Whether another process uses it is not asked.
 ///
 /// # Errors
-/// If it is no folder, or cannot be made or written to, or what it holds cannot be read.
+/// If it is not a folder, cannot be created or written to, or its file cannot be read.
 pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
     check_folder(&config.data).map_err(|error| cannot_use(config, &error))?;
     match std::fs::read(config.data.join(FileDisk::NAME)) {
@@ -74,7 +74,7 @@ pub(crate) fn check(config: &Config) -> Result<(), Refusal> {
 /// What an operator should know about the disk of a node that is not running.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiskCheck {
-    /// If the disk was set back, so that the node would start and take no part: a sentence that says so and what to do.
+    /// If the disk was set back, so that the node would start but take no part: a sentence that says so and what to do.
     pub set_back: Option<String>,
     /// The last write is unfinished: the next start cuts off this many bytes.
     pub torn_bytes: usize,
@@ -123,7 +123,7 @@ pub(crate) fn cannot_use(config: &Config, error: &io::Error) -> Refusal {
     config.refuse("data", &format_args!("the data folder {} cannot be used: {error}", config.data.display()))
 }
 
-/// Writes until nobody asks any more. Of what is on the disk already, so many bytes are whole.
+/// Writes until the node's thread ends. The first `whole` bytes on the disk are intact.
 pub(crate) fn run(shared: &Arc<Shared>, mut disk: impl Disk, whole: usize, writes: &Receiver<Write>) {
     let mut whole = whole;
     while let Ok(write) = writes.recv() {
@@ -147,7 +147,7 @@ fn insist(shared: &Shared, disk: &mut impl Disk, whole: usize, write: &Write, fi
     shared.is_disk_failing.store(true, Ordering::Relaxed);
     let (mut pauses, mut error) = (PAUSES, first);
     loop {
-        tracing::error!(%error, "the disk of this node takes nothing: it goes on without voting until it does");
+        tracing::error!(%error, "cannot write to the disk of this node: it does not vote until a write succeeds");
         thread::sleep(pauses.next());
         if shared.is_ending.load(Ordering::Relaxed) {
             return false;
@@ -155,7 +155,7 @@ fn insist(shared: &Shared, disk: &mut impl Disk, whole: usize, write: &Write, fi
         match repair(disk, whole, write) {
             Ok(()) => {
                 shared.is_disk_failing.store(false, Ordering::Relaxed);
-                tracing::info!("the disk of this node takes what is written again");
+                tracing::info!("the disk of this node can be written to again");
                 return true;
             }
             Err(next) => error = next,
@@ -163,14 +163,14 @@ fn insist(shared: &Shared, disk: &mut impl Disk, whole: usize, write: &Write, fi
     }
 }
 
-/// Does the same as the write, whatever an earlier attempt has left.
+/// Has the same effect as the write, whatever an earlier attempt left behind.
 fn repair(disk: &mut impl Disk, whole: usize, write: &Write) -> io::Result<()> {
     match write {
         Write::Replace(bytes) => disk.replace(bytes),
         Write::Append(bytes) => {
             let mut all = disk.read()?;
             if all.len() < whole {
-                return Err(io::Error::other("there is less on it than was written"));
+                return Err(io::Error::other("it holds less than was written to it"));
             }
             all.truncate(whole);
             all.extend_from_slice(bytes);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_a_dying_process_leaves_is_waited_for_and_one_that_is_kept_is_not() {
+    fn a_data_folder_in_use_is_waited_for_up_to_a_limit() {
         let folder = std::env::temp_dir().join(format!("doorway-dying-{}", std::process::id()));
         let open = || FileDisk::open(&folder, || blank(new_disk(), new_nonce()));
         let mut holder = Some(open().expect("a new folder"));

@@ -1,6 +1,6 @@
-//! Frames over a stream: four bytes of length, least significant first, then so many bytes.
+//! Frames over a stream: four bytes of length, least significant first, then that many bytes.
 //!
-//! Room is made as bytes arrive, not when they are announced, so that whoever only announces costs nothing.
+//! Memory is allocated as bytes arrive, not when they are announced, so that an announcement alone costs nothing.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -10,7 +10,7 @@ use std::task::Poll;
 use doorway_protocol as protocol;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// Reads the bytes of one frame, of at most so many; nothing if the stream has ended where a frame could begin.
+/// Reads the bytes of one frame, at most `longest`; `None` if the stream has ended where a frame could begin.
 pub(crate) async fn read(
     stream: &mut (impl AsyncRead + Unpin),
     longest: usize,

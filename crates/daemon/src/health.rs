@@ -1,4 +1,4 @@
-//! `GET /health` and `GET /ready`, or `HEAD`, for those who watch over processes, in just enough HTTP.
+//! `GET /health` and `GET /ready`, or `HEAD`, for health checks, in just enough HTTP.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,15 +9,15 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::shared::Shared;
-use crate::throttle::Respite;
+use crate::throttle::AcceptBackoff;
 
-/// How many ask at once at most; more wait.
+/// How many requests are answered at once; more wait.
 const MOST: usize = 32;
 
 /// Answers for as long as the node lives.
 pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
     let places = Arc::new(Semaphore::new(MOST));
-    let mut respite = Respite::new("question about health");
+    let mut respite = AcceptBackoff::new("health checks");
     loop {
         let Ok(place) = places.clone().acquire_owned().await else { return };
         match listener.accept().await {
@@ -59,10 +59,10 @@ fn reply(shared: &Shared, request: &[u8]) -> (&'static str, &'static str) {
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     const UNAVAILABLE: &str = "503 Service Unavailable";
     match (method, path) {
-        (b"GET" | b"HEAD", b"/health") if shared.is_alive() => ("200 OK", "the node goes on"),
-        (b"GET" | b"HEAD", b"/health") => (UNAVAILABLE, "the node does not go on"),
+        (b"GET" | b"HEAD", b"/health") if shared.is_alive() => ("200 OK", "ok"),
+        (b"GET" | b"HEAD", b"/health") => (UNAVAILABLE, "the node does not respond or has ended"),
         (b"GET" | b"HEAD", b"/ready") => {
-            shared.why_not_ready().map_or(("200 OK", "the node lets clients in"), |why| (UNAVAILABLE, why))
+            shared.why_not_ready().map_or(("200 OK", "ready"), |why| (UNAVAILABLE, why))
         }
         _ => ("404 Not Found", "ask for /health or /ready"),
     }

@@ -1,4 +1,4 @@
-//! Who somebody is, as a certificate says it: the node's name and its cluster's, written like the name of a host.
+//! The identity in a certificate: the names of the node and its cluster, written like a host name.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -16,17 +16,17 @@ pub fn certified_name(node: &str, cluster: &str) -> Result<String, Refusal> {
     Ok(format!("{node}.{cluster}.doorway"))
 }
 
-/// Refuses what no node, or whatever it is, may be called. Certificates do not tell large letters from small ones, and have no
+/// Refuses names that a node or cluster may not have. Certificates do not distinguish upper and lower case, and have no
 /// names that begin or end with a dash.
 ///
 /// # Errors
-/// What a name is.
+/// What a name must be.
 pub fn check_name(what: &str, name: &str) -> Result<(), Refusal> {
     if is_name(name) {
         return Ok(());
     }
     Err(Refusal::new(format!(
-        "{name:?} is no name of a {what}: 1 to 63 small letters, digits, _ and, not at its ends, -"
+        "{name:?} is not a name for a {what}: write 1 to 63 lowercase letters, digits, _ and, not at the ends, -"
     )))
 }
 
@@ -47,13 +47,13 @@ pub fn new_disk() -> DiskId {
     DiskId(draw())
 }
 
-/// What a node draws at each start, and what else no two nodes may draw alike.
+/// A random number that no two nodes may draw alike, such as the one of each start.
 #[must_use]
 pub fn new_nonce() -> Nonce {
     Nonce(u128::from(draw()) << 64 | u128::from(draw()))
 }
 
-/// A random number: the standard library seeds its hashers from the chance of the operating system.
+/// A random number: the standard library seeds its hashers from the operating system's random source.
 pub fn draw() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -1,6 +1,6 @@
-//! What waits for the node's thread: heartbeats, ballots and finished writes before all else.
+//! The queue of the node's thread: heartbeats, ballots and finished writes before everything else.
 //!
-//! A node that hears a heartbeat too late loses its lease, and with it everybody inside. So no number of requests of clients stands
+//! A node that hears a heartbeat too late loses its lease, and with it all its holders. So no number of requests of clients stands
 //! before one; but a flood of urgent events does not keep clients waiting for ever either.
 
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ impl<T> Default for Queues<T> {
 }
 
 impl<T> Queues<T> {
-    /// After so many urgent ones it is the turn of an ordinary one.
+    /// After this many urgent events an ordinary one has its turn.
     const MOST_IN_A_ROW: usize = 64;
 
     fn take(&mut self) -> Option<T> {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urgent_events_come_first_and_ordinary_ones_are_not_kept_out_for_ever() {
+    fn urgent_events_come_first_without_starving_others() {
         let mut queues = Queues::default();
         queues.ordinary.extend([1_000, 1_001]);
         queues.urgent.extend(0..100);

@@ -21,12 +21,12 @@
 //! |---|---|
 //! | [`config`], [`address`] | a node's configuration, as a file that people write |
 //! | `driver` | the thread that owns the node: inputs, effects, timers, requests, status, orders |
-//! | `inbox`, `budget`, `throttle` | what waits for that thread, in which order; how many connections there may be; lines a second in the log |
-//! | `disk` | the thread that writes, and what it does when it cannot |
-//! | `peers` | the other nodes: dialing, accepting, who is believed |
-//! | `clients` | the clients of this machine, and what waits to be told to them |
-//! | `tls`, [`identity`], `revocation` | who somebody is, how it is proved, and whose proof is void |
-//! | `certificates`, `founding` | what makes a cluster (feature `found`) |
+//! | `inbox`, `budget`, `throttle` | the queue of that thread and its order; limits of connections; limits of log lines |
+//! | `disk` | the thread that writes, and its retries |
+//! | `peers` | the other nodes: dialing, accepting, authentication |
+//! | `clients` | the clients of this machine, and their outgoing messages |
+//! | `tls`, [`identity`], `revocation` | identities, how nodes prove them, and revoked certificates |
+//! | `certificates`, `founding` | making a cluster (feature `found`) |
 
 pub mod address;
 mod budget;

@@ -22,17 +22,17 @@ use webpki::EndEntityCert;
 use crate::shared::lock;
 use crate::tls;
 
-/// What the serial numbers of our certificates begin with. A serial number is positive, so its first bit is not set.
+/// The prefix of the serial numbers of our certificates. A serial number is positive, so its first bit is not set.
 const MARK: &[u8; 3] = b"dwy";
 
-/// The certificates that are not accepted any more: for each node, by its name, the last time of issue that is void.
+/// The revoked certificates: for each node, by its name, the last revoked time of issue.
 #[derive(Default)]
 pub(crate) struct Revoked {
     void: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Revoked {
-    /// From now on these are void, too; tells the names of which more are void than before. What was void once stays so.
+    /// Revokes these, too; returns the names with newly revoked certificates. A revocation is never undone.
     pub(crate) fn extend(&self, void: &BTreeMap<String, u64>) -> Vec<String> {
         let mut known = lock(&self.void);
         let mut more = Vec::new();
@@ -48,7 +48,7 @@ impl Revoked {
     /// Refuses the other side of a connection if the certificate that it has shown is void.
     ///
     /// # Errors
-    /// Whose certificate it is, and what helps.
+    /// Whose certificate it is, and how to renew it.
     pub(crate) fn check(&self, connection: &CommonState, cluster: &str) -> Result<(), Refusal> {
         let void = lock(&self.void);
         let its_own = void.iter().find(|(name, _)| tls::is_certified(connection, name, cluster));
@@ -91,7 +91,7 @@ mod tests {
     use crate::certificates::{Authority, Validity};
 
     #[test]
-    fn a_certificate_tells_when_it_was_issued_whatever_its_dates_are() {
+    fn a_certificate_has_its_time_of_issue() {
         let authority = Authority::new("lab").expect("a good name");
         let begun = now();
         let validity = Validity { from: UNIX_EPOCH, ..Validity::default() };
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_void_already_is_not_told_again() {
+    fn an_old_revocation_is_not_news() {
         let revoked = Revoked::default();
         let void = |until| BTreeMap::from([("a".to_owned(), 5), ("b".to_owned(), until)]);
         assert_eq!(revoked.extend(&void(7)), ["a", "b"]);

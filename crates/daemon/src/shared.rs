@@ -1,4 +1,4 @@
-//! What the parts of a daemon share: who is known, what was read, how the node is.
+//! What the parts of a daemon share: the known nodes, the configuration, the state of the node.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use crate::clients::Places;
 use crate::config::Peer;
 use crate::driver::Event;
 use crate::inbox::Inbox;
-use crate::peers::words::{Greeting, Lane};
+use crate::peers::peer_msg::{Greeting, Lane};
 use crate::peers::{Link, Peers, Roster, dial};
 use crate::revocation::Revoked;
 use crate::throttle::Throttle;
@@ -36,19 +36,19 @@ pub(crate) struct Shared {
     pub(crate) next_client: AtomicU64,
     /// How many connections of each kind there may be.
     pub(crate) budget: Budget,
-    /// Who is connected.
+    /// The connected clients.
     pub(crate) places: Arc<Places>,
     /// How often the log tells that a client was turned away.
     pub(crate) turned_away: Mutex<Throttle>,
-    /// Room for what clients ask and the node has not looked at yet.
+    /// Room for messages of clients that the node has not handled yet.
     pub(crate) asks: Arc<Semaphore>,
     /// Until when the node may let clients in, as it knows itself.
     ready_until: AtomicU64,
-    /// When the node's thread was last seen to go on.
+    /// When the node's thread last showed that it is alive.
     alive_at: AtomicU64,
     /// Whether the node is leaving its cluster.
     is_leaving: AtomicBool,
-    /// What clients have not read yet of what they were told, in bytes.
+    /// How many bytes of messages clients have not read yet.
     pub(crate) unread: Arc<AtomicUsize>,
     /// Whether the disk takes nothing at present.
     pub(crate) is_disk_failing: AtomicBool,
@@ -91,7 +91,7 @@ impl Shared {
         }
     }
 
-    /// Tells the node's thread. If it has ended, nobody wants to know any more.
+    /// Sends an event to the node's thread. If that has ended, the event is dropped.
     pub(crate) fn tell(&self, event: Event) {
         self.inbox.push(event);
     }
@@ -120,39 +120,39 @@ impl Shared {
         }
     }
 
-    /// Somebody has proved its name: it is talked to from now on, if it was not before.
+    /// A node has proved its name: the daemon dials it from now on, if it did not before.
     ///
     /// # Errors
-    /// If what it says contradicts what is known.
+    /// If its greeting contradicts what is known.
     pub(crate) fn admit(self: &Arc<Self>, greeting: &Greeting) -> Result<Arc<Link>, Refusal> {
         let peer = self.roster.admit(greeting)?;
         self.dial(&peer);
         self.peers.get(peer.id()).ok_or_else(|| Refusal::new(format!("there is no node {:?}", peer.name)))
     }
 
-    /// From now on these certificates are void: for each name the last time of issue that is. Whoever is connected by one is put out.
+    /// Revokes these certificates: for each name the last revoked time of issue. Connections that use one are closed.
     pub(crate) fn revoke(self: &Arc<Self>, void: &BTreeMap<String, u64>) {
         let names = self.revoked.extend(void);
         if names.is_empty() {
             return;
         }
-        tracing::warn!(nodes = names.join(","), "certificates were revoked: whoever shows one is put out");
+        tracing::warn!(nodes = names.join(","), "certificates revoked: connections that use them are closed");
         let mut others = self.roster.all();
         others.retain(|peer| !names.contains(&peer.name));
         self.peers.keep_only(&others);
-        // Whoever has a newer certificate is talked to again.
+        // A node with a newer certificate is dialed again.
         self.dial_all();
     }
 
     /// Refuses the other side of a connection if the certificate that it has shown was revoked.
     ///
     /// # Errors
-    /// Whose it is, and what helps.
+    /// Whose it is, and how to renew it.
     pub(crate) fn check_revoked(&self, connection: &CommonState) -> Result<(), Refusal> {
         self.revoked.check(connection, &self.config.cluster)
     }
 
-    /// Reads certificates again, and the nodes of the configuration if it came from a file. What is wrong changes nothing.
+    /// Reads certificates again, and the nodes of the configuration if it came from a file. A mistake changes nothing.
     ///
     /// # Errors
     /// If something of it cannot be read.
@@ -173,17 +173,14 @@ impl Shared {
         if credentials.believes_all_of(&earlier) {
             self.peers.keep_only(&self.roster.all());
         } else {
-            // Whoever is connected may be believed no more: all have to show their certificates again.
+            // Connected nodes may no longer be trusted: all have to show their certificates again.
             self.peers.keep_only(&[]);
         }
         self.dial_all();
         for key in self.config.fixed_changes(&config) {
-            tracing::warn!(
-                key,
-                "changed in the configuration, which needs a restart: until then it is as before"
-            );
+            tracing::warn!(key, "this change of the configuration takes effect at the next start");
         }
-        tracing::info!("configuration and certificates read again");
+        tracing::info!("configuration and certificates reloaded");
         Ok(())
     }
 
@@ -198,20 +195,20 @@ impl Shared {
         clock::now().0 < self.ready_until.load(Ordering::Relaxed)
     }
 
-    /// Why nobody is let in, if so.
+    /// Why the node grants no locks, if so.
     pub(crate) fn why_not_ready(&self) -> Option<&'static str> {
         if self.is_leaving.load(Ordering::Relaxed) {
             Some("the node is leaving its cluster")
         } else if self.is_ready() {
             None
         } else if self.is_disk_failing.load(Ordering::Relaxed) {
-            Some("the disk of this node takes nothing")
+            Some("cannot write to the disk of this node")
         } else {
             Some("the node has no lease: it does not hear from a majority of the voters")
         }
     }
 
-    /// What a client is told that asks the users' socket for what only administrators may have done.
+    /// The refusal of an administrators' command at the users' socket.
     pub(crate) fn for_administrators(&self, order: &str) -> String {
         let socket = self.config.admin_socket();
         let who = match rustix::process::geteuid() {
@@ -253,7 +250,7 @@ impl Shared {
     }
 }
 
-/// Locks what a thread that panicked may have left: everything behind these locks is whole between any two steps.
+/// Locks a mutex even if a thread has panicked with it: everything behind these mutexes is consistent between any two steps.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

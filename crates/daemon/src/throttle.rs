@@ -1,10 +1,10 @@
-//! So many lines a second in the log, however often something happens, and pauses while it does.
+//! A limit of log lines a second, and the backoff of listeners.
 
 use std::io;
 use std::time::Duration;
 
+use doorway_client::backoff::Backoff;
 use doorway_client::clock;
-use doorway_client::pauses::Pauses;
 use doorway_core::Ticks;
 use doorway_node::timing::milliseconds;
 use tokio::time::sleep;
@@ -25,7 +25,7 @@ impl Throttle {
         Self { most, began: Ticks(0), admitted: 0, left_out: 0 }
     }
 
-    /// Whether an event is told, and how many before it were not.
+    /// Whether to log an event, and if so how many before it were not logged.
     pub(crate) fn admit(&mut self, now: Ticks) -> Option<u64> {
         if now >= self.began + milliseconds(1_000) || self.began == Ticks(0) {
             (self.began, self.admitted) = (now, 0);
@@ -39,31 +39,31 @@ impl Throttle {
     }
 }
 
-/// What somebody who listens does while nobody can be accepted, as when there are no more file descriptors: it waits, longer each
+/// The backoff of a listener while it cannot accept connections, as when there are no more file descriptors: it waits, longer each
 /// time, and tells the log once a second.
-pub(crate) struct Respite {
+pub(crate) struct AcceptBackoff {
     who: &'static str,
-    pauses: Pauses,
+    pauses: Backoff,
     throttle: Throttle,
 }
 
-impl Respite {
-    const PAUSES: Pauses = Pauses::between(Duration::from_millis(10), Duration::from_millis(500));
+impl AcceptBackoff {
+    const PAUSES: Backoff = Backoff::between(Duration::from_millis(10), Duration::from_millis(500));
 
-    /// For those who listen to such as these.
+    /// For a listener of this kind of connections.
     pub(crate) fn new(who: &'static str) -> Self {
         Self { who, pauses: Self::PAUSES, throttle: Throttle::new(1) }
     }
 
-    /// Somebody was accepted.
+    /// A connection was accepted.
     pub(crate) fn over(&mut self) {
         self.pauses = Self::PAUSES;
     }
 
-    /// Nobody could be.
+    /// No connection could be accepted.
     pub(crate) async fn rest(&mut self, error: &io::Error) {
         if let Some(unlogged) = self.throttle.admit(clock::now()) {
-            tracing::warn!(%error, unlogged, "no {} can be accepted", self.who);
+            tracing::warn!(%error, unlogged, "cannot accept {}", self.who);
         }
         sleep(self.pauses.next()).await;
     }

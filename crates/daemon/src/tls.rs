@@ -1,6 +1,6 @@
 //! How nodes prove to each other who they are: TLS 1.3, certificates on both sides, all signed by the cluster's authority.
 //!
-//! Sessions are never resumed: whoever connects shows its certificate, every time. A node looks at its own certificate as the others
+//! Sessions are never resumed: every connection shows its certificate. A node looks at its own certificate as the others
 //! will, before it shows it to them.
 
 use std::os::unix::fs::MetadataExt as _;
@@ -20,23 +20,23 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 use crate::Config;
 use crate::identity::certified_name;
 
-/// What is spoken inside, by the name that both sides offer.
+/// The protocol inside TLS, by the name that both sides offer.
 const PROTOCOL: &[u8] = b"doorway/1";
 
-/// What a node needs to be believed and to tell whom to believe.
+/// What a node needs to authenticate itself and others.
 pub(crate) struct Credentials {
-    /// Whoever's signature is believed.
+    /// The trusted authorities.
     authorities: Vec<CertificateDer<'static>>,
     pub(crate) acceptor: TlsAcceptor,
     pub(crate) connector: TlsConnector,
 }
 
 impl Credentials {
-    /// Reads the files that a configuration names, and looks whether other nodes would believe them. Whoever starts, reads again, or only
-    /// asks whether a configuration is right does it here.
+    /// Reads the files that a configuration names, and checks whether other nodes would accept them. Start, reload and
+    /// `--check` all use this function.
     ///
     /// # Errors
-    /// If one of them cannot be read, or they do not fit together, or nobody would believe them.
+    /// If one of them cannot be read, or they do not fit together, or no other node would accept them.
     pub(crate) fn load(config: &Config) -> Result<Self, Refusal> {
         let tls = &config.tls;
         let at = |key: &'static str| move |refusal: Refusal| config.refuse(key, &refusal);
@@ -55,7 +55,7 @@ impl Credentials {
         loaded.map_err(|error| not_believed(config, error.as_ref()))
     }
 
-    /// Whether everybody is believed whom others believed.
+    /// Whether these trust every authority that the others trusted.
     pub(crate) fn believes_all_of(&self, others: &Self) -> bool {
         others.authorities.iter().all(|authority| self.authorities.contains(authority))
     }
@@ -71,7 +71,7 @@ impl Credentials {
         let verifier =
             WebPkiClientVerifier::builder_with_provider(roots.clone(), provider.clone()).build()?;
         if let [own, between @ ..] = &certificates[..] {
-            // As those see it whom this node dials, and as those who dial it.
+            // As seen by the nodes that this one dials, and by those that dial it.
             verifier.verify_client_cert(own, between, UnixTime::now())?;
             let verifier =
                 WebPkiServerVerifier::builder_with_provider(roots.clone(), provider.clone()).build()?;
@@ -94,7 +94,7 @@ impl Credentials {
     }
 }
 
-/// Why other nodes would not believe this one, and what helps.
+/// Why other nodes would reject this one, and the remedy.
 fn not_believed(config: &Config, error: &(dyn std::error::Error + 'static)) -> Refusal {
     let [authority, certificate, key] =
         [&config.tls.authority, &config.tls.certificate, &config.tls.key].map(|path| path.display());
@@ -106,7 +106,7 @@ fn not_believed(config: &Config, error: &(dyn std::error::Error + 'static)) -> R
         }
         Some(Error::InvalidCertificate(
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. },
-        )) => format!("{certificate} is not good yet: is the clock of this machine right?"),
+        )) => format!("{certificate} is not valid yet: check the clock of this machine"),
         Some(Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
             format!(
                 "{certificate} is not signed by the authority in {authority}: they must be of one cluster"
@@ -117,7 +117,7 @@ fn not_believed(config: &Config, error: &(dyn std::error::Error + 'static)) -> R
                 "{key} is not the key of {certificate}: copy both from one folder of `doorway cluster init`"
             )
         }
-        _ => format!("other nodes would not believe {certificate}: {error}"),
+        _ => format!("other nodes would reject {certificate}: {error}"),
     };
     let is_of_key = matches!(error.downcast_ref(), Some(Error::InconsistentKeys(_)));
     config.refuse(if is_of_key { "tls.key" } else { "tls.certificate" }, &sentence)
@@ -128,8 +128,8 @@ fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, Refusal> {
     PrivateKeyDer::from_pem_file(path).map_err(|error| cannot_read(path, &error))
 }
 
-/// Refuses a key that others can read: whoever has read it can say that it is this node. One that an administrator has put there may be read
-/// by the daemon's group, whoever asks: root checks what another will run.
+/// Refuses a key that other users can read: with it they could impersonate this node. A key of root may be readable by the daemon's group,
+/// whichever user checks: root may check what another user will run.
 fn check_secret(path: &Path) -> Result<(), Refusal> {
     let found = path.metadata().map_err(|error| cannot_read(path, &error))?;
     let allowed = if found.uid() == 0 { 0o740 } else { 0o700 };
@@ -137,9 +137,7 @@ fn check_secret(path: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     let path = path.display();
-    Err(Refusal::new(format!(
-        "{path} can be used by others than its node, which makes it no secret: chmod 600 {path}"
-    )))
+    Err(Refusal::new(format!("{path} must be secret, but other users can access it: chmod 600 {path}")))
 }
 
 /// The name in the certificate of a node, as TLS wants it.

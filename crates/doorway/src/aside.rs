@@ -1,33 +1,33 @@
-//! Work that blocks, on a thread of its own, for those who await it on whatever runtime.
+//! Blocking work on a thread of its own, to be awaited on any async runtime.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// What is handed over, or who waits for it.
+/// The result, or the waker of the waiting task.
 struct Handover<R> {
     result: Option<R>,
     waker: Option<Waker>,
     is_over: bool,
 }
 
-/// Ends when the work is done; with nothing if it could not be begun, or panicked.
+/// Completes when the work is done; with `None` if it could not be begun, or panicked.
 pub(crate) struct Aside<R> {
     handover: Arc<Mutex<Handover<R>>>,
 }
 
-/// Does some work on a thread of its own. It goes on if nobody waits for it any more.
+/// Runs `work` on a thread of its own. It runs on if the future is dropped.
 pub(crate) fn aside<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Aside<R> {
     let handover = Arc::new(Mutex::new(Handover { result: None, waker: None, is_over: false }));
     let last_word = LastWord(Arc::clone(&handover));
     let worker = move || last_word.say(work());
-    // If there is no thread, the last word is said when the closure is dropped.
+    // If there is no thread, dropping the closure completes the future.
     let _ = std::thread::Builder::new().name("doorway-aside".to_owned()).spawn(worker);
     Aside { handover }
 }
 
-/// Whatever becomes of the work, whoever waits is told.
+/// Completes the future on drop, so that it never waits for ever, even after a panic.
 struct LastWord<R>(Arc<Mutex<Handover<R>>>);
 
 impl<R> LastWord<R> {

@@ -1,21 +1,21 @@
-//! The way to the lock: by a node within this program, or by the daemon of this machine.
+//! Access to the lock: by a node within this program, or by the daemon of this machine.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use doorway_client::{Client, Error, Question, Request, Welcome, place};
+use doorway_client::{Client, Error, Question, Request, Welcome, sockets};
 use doorway_core::{Fence, Refusal};
 use doorway_daemon::{Config, Daemon};
 use doorway_node::Recipes;
-use doorway_protocol::{Order, Status};
+use doorway_protocol::{AdminCommand, Status};
 
 use crate::aside::aside;
 
-/// A way to the lock.
+/// A client of the lock.
 ///
-/// Copies of it are the same client. A client that is inside a section, or waits for it, cannot ask for it once more: it is
+/// Clones are the same client. A client that holds a section, or waits for it, cannot request it again: it is
 /// refused at once. Tasks of one program that exclude each other take [`another`](Doorway::another) each.
 #[derive(Clone)]
 pub struct Doorway {
@@ -23,7 +23,7 @@ pub struct Doorway {
     node: Node,
 }
 
-/// What the client is a client of.
+/// The node behind the client.
 #[derive(Clone)]
 enum Node {
     /// A node within this program.
@@ -33,11 +33,11 @@ enum Node {
 }
 
 impl Doorway {
-    /// Takes part in a cluster: runs a node within this program, on threads of its own, until this and all copies are dropped
+    /// Takes part in a cluster: runs a node within this program, on threads of its own, until this and all clones are dropped
     /// or [leave](Doorway::leave). Returns when the node listens; requests wait until it takes part.
     ///
     /// # Errors
-    /// If the configuration, or a file that it names, is wrong, or nothing can be listened to.
+    /// If the configuration, or a file that it names, is wrong, or the node cannot listen.
     pub async fn join(config: Config) -> Result<Self, Error> {
         aside(move || Self::join_blocking(config)).await.unwrap_or_else(no_thread)
     }
@@ -57,13 +57,13 @@ impl Doorway {
         Ok(Self { client, node })
     }
 
-    /// Connects to the daemon of this machine: the one that the variable `DOORWAY_SOCKET` names, or the first that is found
-    /// where they usually are.
+    /// Connects to the daemon of this machine: the one that the variable `DOORWAY_SOCKET` names, or the first in the default
+    /// folders.
     ///
     /// # Errors
-    /// If there is none, or none that answers.
+    /// If there is none, or it does not answer.
     pub async fn connect() -> Result<Self, Error> {
-        Self::connect_to(place::find(None, None)?).await
+        Self::connect_to(sockets::find(None, None)?).await
     }
 
     /// Connects to the daemon of this machine: see [`Doorway::connect`]. Blocks this thread meanwhile.
@@ -71,13 +71,13 @@ impl Doorway {
     /// # Errors
     /// As for [`Doorway::connect`].
     pub fn connect_blocking() -> Result<Self, Error> {
-        Self::connect_to_blocking(place::find(None, None)?)
+        Self::connect_to_blocking(sockets::find(None, None)?)
     }
 
     /// Connects to the daemon at a socket.
     ///
     /// # Errors
-    /// If there is none, or none that answers.
+    /// If there is none, or it does not answer.
     pub async fn connect_to(socket: impl AsRef<Path>) -> Result<Self, Error> {
         let node = Node::Socket(socket.as_ref().to_owned());
         let client = node.client()?;
@@ -88,7 +88,7 @@ impl Doorway {
     /// Connects to the daemon at a socket. Blocks this thread meanwhile.
     ///
     /// # Errors
-    /// If there is none, or none that answers.
+    /// If there is none, or it does not answer.
     pub fn connect_to_blocking(socket: impl AsRef<Path>) -> Result<Self, Error> {
         let node = Node::Socket(socket.as_ref().to_owned());
         let client = node.client()?;
@@ -96,10 +96,10 @@ impl Doorway {
         Ok(Self { client, node })
     }
 
-    /// Another client of the same node, for a task that may have to wait for what this one is inside of.
+    /// Another client of the same node, for a task that may have to wait for sections that this one holds.
     ///
     /// # Errors
-    /// If the node is not there any more.
+    /// If the node has stopped.
     pub fn another(&self) -> Result<Self, Error> {
         Ok(Self { client: self.node.client()?, node: self.node.clone() })
     }
@@ -109,13 +109,13 @@ impl Doorway {
         self.client.section(name)
     }
 
-    /// A request for several sections, all of them or none. Whatever the order, two who ask for several never wait for each
-    /// other for ever.
+    /// A request for several sections, all of them or none, in any order: requests for several sections never deadlock with each
+    /// other.
     pub fn lock_all<N: AsRef<str>>(&self, names: impl IntoIterator<Item = N>) -> Request {
         self.client.lock(names)
     }
 
-    /// Tells those who look at the lock who this is: a few words.
+    /// Labels this client in a few words, for `doorway status`.
     pub fn introduce(&self, label: &str) {
         self.client.introduce(label);
     }
@@ -123,18 +123,18 @@ impl Doorway {
     /// Which cluster and which node this is a client of.
     ///
     /// # Errors
-    /// If the node has not said so.
+    /// If the node has not told it.
     pub async fn welcome(&self) -> Result<Welcome, Error> {
         self.client.welcome().await
     }
 
-    /// How things stand: at this node, or everywhere; with one section, or with all.
+    /// The status of this node, or of all nodes; of one section, or of all.
     pub fn status(&self, section: Option<&str>, everywhere: bool) -> Question<Status> {
         self.client.status(section, everywhere)
     }
 
-    /// Puts whoever is inside a section out of it, and tells what came of it. With a fence, as [`Doorway::status`] tells it, only the
-    /// one who has that fence: nobody who came later.
+    /// Breaks a lock: tells its holder to stop, and answers with the result. With a fence, as [`Doorway::status`] reports it, only the
+    /// holder with that fence is told, none that came later.
     ///
     /// For administrators: with a node of this program, or connected to a daemon's `NAME.admin.sock`. At `NAME.sock` it fails with a
     /// sentence that says so.
@@ -142,13 +142,13 @@ impl Doorway {
         self.client.break_section(name, fence)
     }
 
-    /// A command of the operator, and what came of it. For administrators, as [`Doorway::break_section`].
-    pub fn order(&self, order: Order) -> Question<String> {
-        self.client.order(order)
+    /// A command of the operator, and its result. For administrators, as [`Doorway::break_section`].
+    pub fn administer(&self, order: AdminCommand) -> Question<String> {
+        self.client.administer(order)
     }
 
-    /// Hands over, leaves the cluster and ends, if the node is within this program; those who are inside have as long as the
-    /// configuration says. From a daemon it only goes away.
+    /// If the node is within this program, it hands over, leaves the cluster and ends; holders have `stop_patience` of the
+    /// configuration to stop. From a daemon the client only disconnects.
     pub async fn leave(self) {
         aside(move || self.leave_blocking()).await;
     }
@@ -165,11 +165,11 @@ impl Node {
     fn client(&self) -> Result<Client, Error> {
         match self {
             Node::Own { daemon, .. } => {
-                // A client does not keep its node alive: the node is there as long as somebody has a `Doorway`.
+                // A client does not keep its node alive: the node lives as long as a `Doorway`.
                 let daemon = Arc::downgrade(daemon);
                 Client::through(move || match daemon.upgrade() {
                     Some(daemon) if daemon.is_alive() => daemon.connect(),
-                    _ => Err(std::io::Error::other("the node of this program has ended")),
+                    _ => Err(std::io::Error::other("the node of this program has stopped")),
                 })
             }
             Node::Socket(path) => Client::open(path),
@@ -188,5 +188,5 @@ impl fmt::Debug for Doorway {
 }
 
 fn no_thread<R>() -> Result<R, Error> {
-    Err(Error::Bad(Refusal::new("no thread can be started")))
+    Err(Error::Bad(Refusal::new("cannot start a thread")))
 }

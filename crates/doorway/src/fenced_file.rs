@@ -1,7 +1,7 @@
-//! A file that refuses whoever comes with an old fence.
+//! A file that refuses writes with an old fence.
 //!
-//! A lock alone cannot keep a late writer away: it may have been stopped between asking whether it is still inside and writing.
-//! The resource itself has to look. Beside the file `NAME` this one keeps `NAME.fence`, in which the highest fence is written
+//! A lock alone cannot stop a late writer: it may have been paused between the check of its guard and the write.
+//! The resource itself has to check. Beside the file `NAME` this one keeps `NAME.fence`, in which the highest fence is written
 //! down, and synced, before anything of its holder reaches the file: see [`crate::mark`].
 
 use std::ffi::OsString;
@@ -15,10 +15,10 @@ use doorway_core::Fence;
 
 use crate::mark::{self, Stop, Synced};
 
-/// A file that refuses whoever comes with an old fence.
+/// A file that refuses writes with an old fence.
 ///
-/// It belongs to one section: give it the fences of that section only. A holder may write as often as it likes; as soon as
-/// somebody with a higher fence has written, everybody with a lower one is refused, for ever and in every process.
+/// It belongs to one section: give it the fences of that section only. A holder may write as often as it likes; once
+/// a holder with a higher fence has written, lower fences are refused, for ever and in every process.
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("doorway-fenced-doc-{}", std::process::id()));
@@ -36,12 +36,12 @@ use crate::mark::{self, Stop, Synced};
 /// ```
 ///
 /// # Limits
-/// - All who write must do so through this type, and see the same local file system: its promise rests on `flock`, on renaming
+/// - All writers must use this type, on the same local file system: its promise rests on `flock`, on renaming
 ///   and on syncing, which network file systems keep only in part.
-/// - Whoever takes `NAME.fence` away, or puts an old copy of it back, takes the promise away with it.
-/// - A writer that is stopped in the middle of a write keeps the others waiting until it goes on or is killed; they wait and
+/// - If `NAME.fence` is deleted or replaced by an old copy, the promise is void.
+/// - A writer that is stopped in the middle of a write keeps the others waiting until it continues or is killed; they wait and
 ///   nothing is written twice.
-/// - Every call blocks on the disk. In asynchronous code use a thread for such things.
+/// - Every call blocks on the disk. In asynchronous code use a thread for them.
 #[derive(Debug)]
 pub struct FencedFile {
     path: PathBuf,
@@ -57,16 +57,16 @@ impl FencedFile {
         let file = Self { path: path.as_ref().to_owned(), synced: Mutex::new(None) };
         OpenOptions::new().write(true).create(true).truncate(false).open(file.mark())?;
         mark::begin(&file.turn()?).map_err(|stop| file.refused(Fence(0), stop))?;
-        // Also if the mark was there: whoever made it may have failed at this.
+        // Also if the mark existed: the process that made it may have failed before this sync.
         file.sync_folder()?;
         Ok(file)
     }
 
-    /// Replaces what is in the file, as a whole or not at all. After an error of the disk either may be in it, and the same may
-    /// be written again.
+    /// Replaces the content of the file, as a whole or not at all. After a disk error the file may have the old or the new content,
+    /// and the write may be repeated.
     ///
     /// # Errors
-    /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
+    /// [`FencedFileError::Stale`] if a higher fence has been seen.
     pub fn write(&self, fence: Fence, bytes: &[u8]) -> Result<(), FencedFileError> {
         let turn = self.turn()?;
         self.pass(&turn, fence)?;
@@ -81,32 +81,32 @@ impl FencedFile {
         self.sync_folder()
     }
 
-    /// Puts something at the end of the file. If the machine loses power in the middle, or after an error of the disk, a part or
-    /// all of it may be there: whoever appends it again may find it twice.
+    /// Appends to the file. After a loss of power or a disk error, a part or all of the bytes may be there: if they are
+    /// appended again, the file may have them twice.
     ///
     /// # Errors
-    /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
+    /// [`FencedFileError::Stale`] if a higher fence has been seen.
     pub fn append(&self, fence: Fence, bytes: &[u8]) -> Result<(), FencedFileError> {
         let turn = self.turn()?;
         self.pass(&turn, fence)?;
         let mut file = OpenOptions::new().append(true).create(true).open(&self.path)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        // Also if the file was there: whoever made it may have failed at this.
+        // Also if the file existed: the process that made it may have failed before this sync.
         self.sync_folder()
     }
 
-    /// Tells everybody with a lower fence from now on that it is too late, and writes nothing. Whoever reads something in order
-    /// to change it does this first.
+    /// Refuses lower fences from now on, and writes nothing. A read-modify-write begins with
+    /// this call.
     ///
     /// # Errors
-    /// [`FencedFileError::Stale`] if somebody with a higher fence has written before.
+    /// [`FencedFileError::Stale`] if a higher fence has been seen.
     pub fn claim(&self, fence: Fence) -> Result<(), FencedFileError> {
         let turn = self.turn()?;
         self.pass(&turn, fence)
     }
 
-    /// What is in the file; nothing if there is none yet.
+    /// The content of the file; empty if there is none yet.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -127,10 +127,10 @@ impl FencedFile {
         mark::highest(&turn).map_err(|stop| self.refused(Fence(0), stop))
     }
 
-    /// Waits until nobody else is at it.
+    /// Waits for exclusive access.
     fn turn(&self) -> Result<File, FencedFileError> {
-        // A lock of a file belongs to whoever has opened it: each turn opens it anew, so that threads exclude each other too.
-        // Here it is not made if it is missing: then nobody knows any more what was seen.
+        // `flock` belongs to the open file, so each turn opens it anew: then threads exclude each other too.
+        // A missing mark is not created here: the fences that it had seen are lost.
         let file = OpenOptions::new().read(true).write(true).open(self.mark())?;
         file.lock()?;
         Ok(file)
@@ -169,16 +169,16 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 /// Why a fenced file was not written or read.
 #[derive(Debug)]
 pub enum FencedFileError {
-    /// Somebody who came later was here before: whoever has this fence has lost its lock.
+    /// A later holder has written before: the holder of this fence has lost its lock.
     Stale {
         /// The fence that is too old.
         yours: Fence,
         /// The highest that was seen.
         seen: Fence,
     },
-    /// The mark of the highest fence cannot be what was written: nobody can be let through.
+    /// The mark of the highest fence is damaged: no fence can pass.
     Damaged(PathBuf),
-    /// The system says no.
+    /// The system reports an error.
     Io(io::Error),
 }
 
@@ -186,11 +186,14 @@ impl fmt::Display for FencedFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FencedFileError::Stale { yours, seen } => {
-                write!(f, "fence {yours} is too old: {seen} has been seen, so the lock was lost meanwhile")
+                write!(
+                    f,
+                    "fence {yours} is too old: the file has seen {seen}, so the lock was lost meanwhile"
+                )
             }
             FencedFileError::Damaged(path) => {
                 let path = path.display();
-                write!(f, "{path} is damaged, and without it no fence can be judged: restore it from a copy")
+                write!(f, "{path} is damaged, so no fence can be checked: restore it from a copy")
             }
             FencedFileError::Io(error) => error.fmt(f),
         }
@@ -210,7 +213,7 @@ mod tests {
     use super::*;
     use crate::mark::PLACE;
 
-    /// A folder of its own for a test, which goes with it.
+    /// A folder of its own for a test, removed on drop.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -255,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_was_torn_at_any_byte_still_refuses_what_it_had_seen() {
+    fn a_torn_mark_still_refuses_old_fences() {
         let folder = Folder::new("torn");
         folder.file().claim(Fence(41)).expect("it is new");
         folder.file().claim(Fence(42)).expect("it is new");
@@ -274,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_mark_lets_nobody_through_and_one_that_was_never_finished_is_begun_anew() {
+    fn a_damaged_mark_passes_no_fence() {
         let folder = Folder::new("damaged");
         let path = folder.0.join("it.fence");
         fs::write(&path, b"0000000").expect("a mark");
@@ -284,9 +287,9 @@ mod tests {
         fs::write(&path, [b'x'; 2 * PLACE]).expect("a mark");
         let error = folder.file().write(Fence(9), b"").expect_err("nobody knows what was seen");
         assert!(
-            error.to_string().ends_with(
-                "it.fence is damaged, and without it no fence can be judged: restore it from a copy"
-            )
+            error
+                .to_string()
+                .ends_with("it.fence is damaged, so no fence can be checked: restore it from a copy")
         );
     }
 

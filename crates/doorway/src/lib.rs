@@ -18,7 +18,7 @@
 //! # }
 //! ```
 //!
-//! It needs no runtime, and works on each. Without one, block:
+//! It works on any async runtime. Without one, block:
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -27,7 +27,7 @@
 //! let doorway = doorway::Doorway::connect_blocking()?;
 //! match doorway.lock("nightly-report").wait(Duration::from_secs(30)).enter_blocking() {
 //!     Ok(guard) => println!("inside, for at least {:?}", guard.time_left()),
-//!     Err(error) if error.is_timeout() => println!("somebody else is at it"),
+//!     Err(error) if error.is_timeout() => println!("another client holds it"),
 //!     Err(error) => return Err(error),
 //! }
 //! # Ok(())
@@ -70,10 +70,10 @@
 //!
 //! # What a guard promises, and what it cannot
 //!
-//! As long as [`Guard::is_valid`] says yes nobody else is inside, on whatever machine. A guard can be lost: the machine may be cut
-//! off from the others, its daemon may be restarted, an operator may break the lock. Then [`Guard::lost`] ends, and the guard is
-//! never valid again; nothing is entered once more behind the program's back. A guard keeps its deadline itself, on a clock that
-//! goes on while the machine is suspended, and asks neither the daemon nor the program's runtime for that.
+//! As long as [`Guard::is_valid`] is true no other client is inside, on any machine. A guard can be lost: the machine may be cut
+//! off from the others, its daemon may be restarted, an operator may break the lock. Then [`Guard::lost`] completes, and the guard is
+//! never valid again; the library never acquires a lock again on its own. A guard keeps its deadline itself, on a clock that
+//! keeps counting during suspend, and needs neither the daemon nor the program's runtime for that.
 //!
 //! ```no_run
 //! # async fn one_step() -> bool { true }
@@ -82,10 +82,10 @@
 //! let guard = doorway.lock("nightly-report").tell_if_wanted().await?;
 //! while guard.is_valid() && one_step().await {
 //!     if guard.is_wanted() {
-//!         break; // Somebody waits: let it in, and come back later.
+//!         break; // Another client waits: let it in, and come back later.
 //!     }
 //! }
-//! guard.release()?; // Says so if the lock was lost on the way.
+//! guard.release()?; // An error if the lock was lost on the way.
 //! # Ok(())
 //! # }
 //! ```
@@ -94,12 +94,12 @@
 //! the highest fence that it has seen and refuses lower ones. [`FencedFile`] does so for a file, [`POSTGRESQL`] for a database; for
 //! anything else, compare and remember in one step.
 //!
-//! - **Not reentrant.** A client that asks again for a section that it is inside of, or waits for, is refused at once. Tasks of one
+//! - **Not reentrant.** A client that requests a section that it holds, or waits for, is refused at once. Tasks of one
 //!   program that exclude each other take [`Doorway::another`] each.
-//! - **Dropping is leaving.** A guard leaves when it is dropped. A request that is dropped before it has answered is withdrawn, and
-//!   if it had just been let in, it leaves again.
-//! - **A daemon that goes away** takes the guards with it, which are told at once. The next request connects anew, with pauses that
-//!   grow while there is nobody; see [`Request::persistent`] for those who want to wait through that.
+//! - **Dropping releases.** A guard releases when it is dropped. A request that is dropped before it is answered is cancelled, and
+//!   if it had just been granted, it is released.
+//! - **A lost connection to the daemon** ends its guards at once. The next request connects again, with exponential backoff;
+//!   [`Request::persistent`] waits until a daemon is back.
 
 mod aside;
 mod doorway;
@@ -110,8 +110,8 @@ pub use doorway_client::clock;
 pub use doorway_client::{Client, Error, Guard, Lost, Question, Request, Welcome};
 pub use doorway_core::{Fence, SectionName, Ticks};
 pub use doorway_daemon::{Config, config};
+pub use doorway_protocol::{AdminCommand, Status};
 pub use doorway_protocol::{Loss, Reason};
-pub use doorway_protocol::{Order, Status};
 pub use fenced_file::{FencedFile, FencedFileError};
 
 pub use self::doorway::Doorway;

@@ -3,9 +3,9 @@
 //! The mark has two places of equal length, each a fence and its complement as decimal digits. Only the lower of the two is
 //! ever overwritten with something else, so that a machine that loses power in the middle still finds the other.
 //!
-//! A disk may refuse to sync, and what it was to keep is then in memory alone: everybody reads it, nobody will find it after a
-//! loss of power, and a second sync says that all is well because it believes that there is nothing left to do. So what somebody
-//! else wrote, or what was not synced, is never relied on: it is written once more and synced before a fence passes and before
+//! A sync may fail, and then the bytes are in memory alone: every process reads them, a loss of power loses them, and a second
+//! sync reports success because the system believes that there is nothing left to do. So bytes of another process, or bytes
+//! that were not synced, are never relied on: they are written again and synced before a fence passes and before
 //! the other place is touched.
 
 use std::fs::File;
@@ -14,12 +14,12 @@ use std::os::unix::fs::FileExt;
 
 use doorway_core::Fence;
 
-/// What a mark is written on.
+/// The file of a mark.
 pub(crate) trait Medium {
-    /// Reads from the beginning; tells how much there was.
+    /// Reads from the beginning; returns the number of bytes.
     fn read(&self, bytes: &mut [u8]) -> io::Result<usize>;
     fn write(&self, bytes: &[u8], at: u64) -> io::Result<()>;
-    /// What was written is there after a loss of power.
+    /// Makes the written bytes survive a loss of power.
     fn sync(&self) -> io::Result<()>;
 }
 
@@ -51,7 +51,7 @@ pub(crate) const PLACE: usize = 42;
 pub(crate) enum Stop {
     /// This higher one has been seen.
     Stale(Fence),
-    /// It cannot be what was written.
+    /// The mark is damaged.
     Damaged,
     Io(io::Error),
 }
@@ -62,10 +62,10 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// The highest fence that whoever has this has seen to be synced.
+/// The highest fence that this process has synced.
 pub(crate) type Synced = Option<Fence>;
 
-/// Lets a fence pass if it is not old, and sees to it that it is remembered.
+/// Lets a fence pass if it is not old, and makes it durable.
 pub(crate) fn pass(medium: &impl Medium, fence: Fence, synced: &mut Synced) -> Result<(), Stop> {
     let places = places(medium)?;
     if fence < places.highest {
@@ -80,21 +80,22 @@ pub(crate) fn pass(medium: &impl Medium, fence: Fence, synced: &mut Synced) -> R
     Ok(())
 }
 
-/// Writes the first mark, if nobody has finished writing it yet. A part of another mark is none that was begun: whoever cut it off took
-/// fences away that were seen.
+/// Writes the first mark, unless it was completely written before. A truncated later mark does not count as an unfinished first one:
+/// the truncation has lost fences that were seen.
 pub(crate) fn begin(medium: &impl Medium) -> Result<(), Stop> {
     let first = place(Fence(0)).repeat(2);
     let mut text = [0; 2 * PLACE];
     let count = medium.read(&mut text)?;
     let is_begun = text.iter().zip(first.bytes()).all(|(byte, right)| *byte == 0 || *byte == right);
-    match () {
-        () if text == first.as_bytes() => Ok(()),
-        () if is_begun => {
-            medium.write(first.as_bytes(), 0)?;
-            Ok(medium.sync()?)
-        }
-        () if count < text.len() => Err(Stop::Damaged),
-        () => Ok(()),
+    if text == first.as_bytes() {
+        Ok(())
+    } else if is_begun {
+        medium.write(first.as_bytes(), 0)?;
+        Ok(medium.sync()?)
+    } else if count < text.len() {
+        Err(Stop::Damaged)
+    } else {
+        Ok(())
     }
 }
 
@@ -111,7 +112,7 @@ fn put(medium: &impl Medium, fence: Fence, at: u64, synced: &mut Synced) -> io::
     Ok(())
 }
 
-/// What a mark says, and where the next fence goes.
+/// The content of a mark, and where the next fence goes.
 struct Places {
     highest: Fence,
     lower: u64,
@@ -155,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk with a memory before it. What is written is in memory, and all who read see it; a sync brings it to the disk. A
+    /// A disk with a memory before it. Writes go to memory, where all readers see them; a sync brings them to the disk. A
     /// sync that fails brings a part of it there, and forgets that there was more to do.
     #[derive(Default)]
     struct Disk {
@@ -167,14 +168,14 @@ mod tests {
     }
 
     impl Disk {
-        /// A disk that was begun when all was well.
+        /// A disk with an intact first mark.
         fn new() -> Self {
             let disk = Self::default();
             begin(&disk).expect("the disk is well");
             disk
         }
 
-        /// So many bytes of what is not synced reach the disk, and of the others nobody knows any more.
+        /// This many unsynced bytes reach the disk, and the others are lost.
         fn bring(&self, mut count: usize) {
             for (at, bytes) in self.unsynced.take() {
                 let reached = count.min(bytes.len());
@@ -223,7 +224,7 @@ mod tests {
         disk.fails_after.set(Some(0));
         assert!(matches!(pass(&disk, Fence(42), &mut synced), Err(Stop::Io(_))));
         assert_eq!(highest(&disk).expect("memory has it"), Fence(42));
-        // For its holder, and for one that opens the file and knows nothing of the failure.
+        // For its holder, and for a process that opens the file and does not know of the failure.
         for mut synced in [synced, None] {
             pass(&disk, Fence(42), &mut synced).expect("the disk is well again");
             assert_eq!(synced, Some(Fence(42)));
@@ -233,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_was_cut_off_is_damaged_and_one_that_was_never_finished_is_begun_anew() {
+    fn a_truncated_mark_is_damaged_an_unfinished_one_restarts() {
         let finished = place(Fence(41)) + &place(Fence(42));
         for length in 1..2 * PLACE {
             let disk = Disk::default();
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_passed_is_remembered_through_failing_syncs_and_losses_of_power_at_any_byte() {
+    fn passed_fences_survive_failed_syncs_and_power_losses() {
         for seed in 0..400 {
             let mut random = Pcg64Mcg::new(seed);
             let mut below = |most: u64| random.next_u64() % most;

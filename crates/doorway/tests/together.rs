@@ -11,7 +11,7 @@ use doorway::{Config, Doorway, Error, FencedFile, FencedFileError, Loss, Lost, R
 use doorway_client::clock;
 use doorway_core::{SectionName, Ticks};
 use doorway_daemon::founding;
-use doorway_protocol::{self as protocol, Ask, Told};
+use doorway_protocol::{self as protocol, ClientMsg, DaemonMsg};
 
 #[path = "../../daemon/tests/ports/mod.rs"]
 mod ports;
@@ -85,7 +85,7 @@ fn three_programs_take_turns_and_fences_rise() {
 }
 
 #[test]
-fn a_program_alone_awaits_tries_and_is_not_let_in_twice() {
+fn a_single_program_awaits_and_tries_and_cannot_reenter() {
     let cluster = Cluster::of(&["only"]);
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     runtime.block_on(async {
@@ -106,12 +106,12 @@ fn a_program_alone_awaits_tries_and_is_not_let_in_twice() {
         let status = doorway.status(None, false).await.expect("it answers");
         assert_eq!(status.sections.len(), 1);
         doorway.leave().await;
-        assert_eq!(next.lost().await, Lost::Told(Loss::Leaving));
+        assert_eq!(next.lost().await, Lost::Notified(Loss::Leaving));
     });
 }
 
 #[test]
-fn a_daemon_is_used_through_its_socket_and_takes_guards_with_it() {
+fn guards_end_with_their_daemon() {
     let cluster = Cluster::of(&["only"]);
     let daemon = cluster.join("only");
     let doorway = Doorway::connect_to_blocking(cluster.socket("only")).expect("it is there");
@@ -140,31 +140,37 @@ impl Deaf {
         stream.set_read_timeout(Some(LONG)).expect("a limit");
         let mut deaf = Self(stream);
         let names = vec![SectionName::new(section).expect("a good name")];
-        let ask =
-            Ask::Lock { number: 1, names, patience: None, max_hold: None, ttl: None, tell_if_wanted: false };
-        let frame = protocol::frame(&ask, protocol::LONGEST_ASK).expect("it is short");
+        let ask = ClientMsg::Lock {
+            number: 1,
+            names,
+            patience: None,
+            max_hold: None,
+            ttl: None,
+            tell_if_wanted: false,
+        };
+        let frame = protocol::frame(&ask, protocol::LONGEST_CLIENT_MSG).expect("it is short");
         deaf.0.write_all(&frame).expect("the daemon reads");
         loop {
             match deaf.hear() {
-                Some(Told::Granted { until, .. }) => return (deaf, until),
-                Some(Told::Welcome { .. }) => {}
+                Some(DaemonMsg::Granted { until, .. }) => return (deaf, until),
+                Some(DaemonMsg::Welcome { .. }) => {}
                 other => panic!("it is not let in: {other:?}"),
             }
         }
     }
 
     /// What it is told next, until its connection is closed.
-    fn hear(&mut self) -> Option<Told> {
+    fn hear(&mut self) -> Option<DaemonMsg> {
         let mut head = [0; 4];
         self.0.read_exact(&mut head).ok()?;
-        let mut bytes = vec![0; protocol::length(head, protocol::LONGEST_TOLD).expect("it is short")];
+        let mut bytes = vec![0; protocol::length(head, protocol::LONGEST_DAEMON_MSG).expect("it is short")];
         self.0.read_exact(&mut bytes).expect("all of it");
         Some(protocol::read(&bytes).expect("a word of the protocol"))
     }
 }
 
 #[test]
-fn a_node_that_leaves_waits_past_its_patience_for_the_deadline_of_one_that_does_not_react() {
+fn a_leaving_node_waits_for_the_deadline_of_a_deaf_holder() {
     let cluster = Cluster::of(&["a", "b", "c"]);
     let [a, b, _c] = ["a", "b", "c"].map(|node| cluster.join(node));
     let (mut holder, mut until) = Deaf::inside(&cluster.socket("a"), "door");
@@ -179,9 +185,9 @@ fn a_node_that_leaves_waits_past_its_patience_for_the_deadline_of_one_that_does_
     let mut losses = Vec::new();
     while let Some(told) = holder.hear() {
         match told {
-            Told::Renewed { until: later, .. } if losses.is_empty() => until = later,
-            Told::Lost { why, .. } => losses.push(why),
-            Told::Freed { .. } if losses.len() == 1 => {}
+            DaemonMsg::Renewed { until: later, .. } if losses.is_empty() => until = later,
+            DaemonMsg::Lost { why, .. } => losses.push(why),
+            DaemonMsg::Freed { .. } if losses.len() == 1 => {}
             other => panic!("it is told {other:?} after {losses:?}"),
         }
     }
@@ -192,7 +198,7 @@ fn a_node_that_leaves_waits_past_its_patience_for_the_deadline_of_one_that_does_
 }
 
 #[test]
-fn what_cannot_be_joined_is_refused_with_a_sentence() {
+fn a_bad_configuration_is_refused_with_a_sentence() {
     let refused =
         |config: Config| Doorway::join_blocking(config).map(drop).expect_err("it is wrong").to_string();
     let config = || Config::new("test", "a", &[("a", "127.0.0.1:1")]).expect("a good configuration");

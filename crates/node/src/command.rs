@@ -1,13 +1,13 @@
 //! What clients tell their node, and what it tells them.
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
-use doorway_protocol::{Loss, Reason, Stay};
+use doorway_protocol::{BreakTarget, Loss, Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::node::Stranger;
 use crate::{ClientId, DiskState, Epoch, KeptOut, RequestId, Timing};
 
-/// What somebody on this side of the network wants of the node.
+/// A command to the node, from its own clients or its operator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Command {
     /// A client wants into sections.
@@ -18,32 +18,32 @@ pub enum Command {
     Release {
         /// The request.
         request: RequestId,
-        /// The fence of its first section, so that a late release frees nobody else's entry.
+        /// The fence of its first section, so that a late release cannot free a later entry.
         fence: Fence,
     },
     /// A client is gone, with all that it waits for or is inside of.
     Gone(ClientId),
-    /// A client cannot be talked to any more, but may still be there: it waits for nothing, and what it is inside of is free a
+    /// A client cannot be reached any more, but may still run: its requests are cancelled, and its sections are free a
     /// margin after its deadline.
-    Forsake(ClientId),
+    Unreachable(ClientId),
     /// A client gives a sign of life: all that it is inside of with a time-to-live counts anew from now.
     Alive(ClientId),
-    /// The node is to leave its cluster in peace: nobody is let in any more, those inside may stay until so many ticks have
+    /// The node is to leave its cluster in order: it grants nothing any more, and holders may stay until this many ticks have
     /// passed.
     Leave {
         /// How long those inside may stay.
         patience: Ticks,
     },
-    /// These nodes are to be the voters, until somebody says otherwise; the others take part without a vote. Only a leader acts
-    /// on it, and answers [`Notice::Appointed`] once that is agreed; anybody else answers [`Notice::NotLeader`].
+    /// These nodes are to be the voters, until the next appointment; the others take part without a vote. Only a leader acts
+    /// on it, and answers [`Notice::Appointed`] once that is agreed; any other node answers [`Notice::NotLeader`].
     Appoint(Vec<NodeId>),
     /// A node is gone for good: it is left out if it is still there, votes no more, and the disk that it had is never taken in
     /// again. With a new disk it can come back as a new node. Only a leader acts on it, and answers [`Notice::Removed`] once
-    /// that is agreed; anybody else answers [`Notice::NotLeader`]. A leader that is itself to be removed hands leadership over first, and
+    /// that is agreed; any other node answers [`Notice::NotLeader`]. A leader that is itself to be removed hands leadership over first, and
     /// answers [`Notice::NotLeader`] with the name of its successor, which can do it, or [`Notice::NotHandedOver`].
     Remove(NodeId),
-    /// The same, and the certificates of the node are void: no member accepts them any more. Only a leader acts on it, and answers
-    /// [`Notice::Revoked`] once that is agreed; anybody else answers [`Notice::NotLeader`].
+    /// The same, and the certificates of the node are revoked: no member accepts them any more. Only a leader acts on it, and answers
+    /// [`Notice::Revoked`] once that is agreed; any other node answers [`Notice::NotLeader`].
     Revoke {
         /// The node.
         node: NodeId,
@@ -53,11 +53,11 @@ pub enum Command {
         until: u64,
     },
     /// This node is to lead the consensus: a voter that takes part. Only a leader acts on it: it hands leadership over, and answers
-    /// [`Notice::Leads`] or, if the other node did not take it, [`Notice::NotHandedOver`]; anybody else answers [`Notice::NotLeader`].
+    /// [`Notice::Leads`] or, if the other node did not take it, [`Notice::NotHandedOver`]; any other node answers [`Notice::NotLeader`].
     Lead(NodeId),
     /// The holder of a section, at any node, is told to stop. The section is free when the holder says that it left, or a margin
     /// after its deadline: so two are never inside. Answered with [`Notice::Broken`].
-    Break(Stay),
+    Break(BreakTarget),
 }
 
 /// A client wants into one section, or into several at once.
@@ -69,13 +69,13 @@ pub struct Lock {
     pub client: ClientId,
     /// Into which sections: all of them or none.
     pub names: Vec<SectionName>,
-    /// How long it waits: for ever, or so many ticks; none at all is a try.
+    /// How long it waits, in ticks: for ever if not given; 0 is a try.
     pub patience: Option<Ticks>,
     /// How long it stays at most.
     pub max_hold: Option<Ticks>,
     /// How long it stays at most without a sign of life of its client. The entry counts as the first sign.
     pub ttl: Option<Ticks>,
-    /// Whether it wants to be told that somebody waits.
+    /// Whether to tell it that another client waits.
     pub tell_if_wanted: bool,
 }
 
@@ -88,7 +88,7 @@ pub enum Notice {
         request: RequestId,
         /// The fence of each section, in the order of their names.
         fences: Vec<(SectionName, Fence)>,
-        /// The deadline, on the node's clock: whoever is not told otherwise before it must stop at it by itself.
+        /// The deadline, on the node's clock: a client that gets no later one first must stop at it by itself.
         until: Ticks,
     },
     /// A request may stay longer.
@@ -118,14 +118,14 @@ pub enum Notice {
         /// Why.
         why: Reason,
     },
-    /// Somebody waits for a section that a request is inside of.
+    /// Another client waits for a section that a request holds.
     Wanted {
         /// Which request.
         request: RequestId,
         /// Which section.
         section: SectionName,
     },
-    /// The node has left its cluster and does nothing any more.
+    /// The node has left its cluster and has stopped.
     Left,
     /// The cluster runs another algorithm than this node, which can never take part.
     WrongAlgorithm {
@@ -160,15 +160,15 @@ pub enum Notice {
         /// The node that was to lead.
         to: NodeId,
     },
-    /// All members have looked whether somebody is inside a section, and have told whoever was.
+    /// All members have checked whether they hold a section, and the holder, if any, was told to stop.
     Broken {
-        /// Who was meant.
-        stay: Stay,
-        /// Whether anybody was.
+        /// The holder that was meant.
+        target: BreakTarget,
+        /// Whether there was a holder.
         was_inside: bool,
     },
     /// A peer knows that the disk of this node has been further than it is now: it was set back to an earlier copy, or has lost what it
-    /// had synced. The node takes no part any more, and never will with this disk.
+    /// had synced. The node no longer takes part, and never will with this disk.
     SetBack {
         /// The peer; nothing if the disk says so since an earlier start.
         by: Option<NodeId>,
@@ -190,6 +190,6 @@ pub enum Notice {
     OtherFounder(NodeId),
     /// This node leads, and takes another one in only after a while, because that keeps failing.
     KeptOut(KeptOut),
-    /// What the node found on its disk, or was told by the consensus, cannot be: it does nothing any more.
+    /// The node's disk or its consensus contradicts itself: the node has stopped.
     Corrupt(String),
 }

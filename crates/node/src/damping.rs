@@ -50,7 +50,7 @@ impl Damping {
         Self { first: times(5), longest: times(60), calm: times(60) }
     }
 
-    /// How long a node must run without a restart after so many failures in a row. The first one costs nothing: restarts are part of
+    /// How long a node must run without a restart after this many failures in a row. The first one costs nothing: restarts are part of
     /// a node's life.
     #[must_use]
     pub fn pause(&self, failures: u8) -> Ticks {
@@ -78,7 +78,7 @@ struct Standing {
 }
 
 impl Record {
-    /// A node that is away is remembered for so many times as long as one that runs.
+    /// By what factor a node that is away is remembered longer than one that runs.
     const AWAY: u64 = 10;
 
     pub(crate) fn new(damping: Damping) -> Self {
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_is_left_out_has_failed_and_one_that_leaves_has_not() {
+    fn being_left_out_is_a_failure_and_leaving_is_not() {
         let current = View { failures: [(NodeId::new(2), 3)].into(), ..view(&[(0, 1), (1, 1), (2, 1)]) };
         let record = record();
         assert_eq!(after(&record, &current, &[(0, 1), (1, 1), (2, 1)], Ticks(9)), [(2, 3)]);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_forgotten_after_a_time_in_which_the_node_ran_well() {
+    fn failures_are_forgotten_after_a_time_without_one() {
         let current =
             View { failures: [(NodeId::new(1), 3), (NodeId::new(2), 5)].into(), ..view(&[(0, 1), (1, 1)]) };
         let (mut record, calm) = (record(), Damping::of(&Timing::default()).calm);

@@ -107,7 +107,7 @@ impl Delivery {
         true
     }
 
-    /// Sends again what was not acknowledged, and acknowledges what nobody took along.
+    /// Resends what was not acknowledged, and sends the acknowledgements that no other message carried.
     pub(crate) fn tick(&mut self, now: Ticks) {
         let Self { view, timing, channels, outbox } = self;
         for (&peer, channel) in channels {
@@ -156,7 +156,7 @@ impl Delivery {
         self.channels.iter().map(|(node, channel)| (*node, channel.arrived)).collect()
     }
 
-    /// Those who have not acknowledged something for so long.
+    /// The nodes that have left a message unacknowledged for this long.
     pub(crate) fn out_of_reach(&self, now: Ticks, limit: Ticks) -> impl Iterator<Item = NodeId> + '_ {
         let is_old = move |channel: &Channel| {
             channel.unacknowledged.front().is_some_and(|first| first.first_sent + limit <= now)
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn parcels_that_are_doubled_or_overtake_each_other_are_opened_once_and_in_order() {
+    fn parcels_are_delivered_once_and_in_order() {
         let mut here = delivery();
         let mut opened = Vec::new();
         for seq in [2, 4, 2, 1, 1, 3, 4, 6, 5] {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_acknowledged_is_sent_again_until_it_is() {
+    fn unacknowledged_parcels_are_resent() {
         let mut here = delivery();
         assert_eq!((here.send(PEER, parcel(1), Ticks(0)), here.send(PEER, parcel(2), Ticks(0))), (1, 2));
         assert_eq!(here.take_outbox().len(), 2);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_waits_a_little_for_a_parcel_that_takes_it_along() {
+    fn an_acknowledgement_waits_for_a_parcel_to_carry_it() {
         let mut here = delivery();
         here.receive(PEER, 1, parcel(1), Ticks(0));
         let due = Timing::default().ack_delay;

@@ -4,17 +4,17 @@
 /// A rule that is broken on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flaw {
-    /// Nobody waits for the lease of those who were left out.
+    /// Nodes do not wait for the leases of members that were left out.
     NoWait,
-    /// The next view overwrites the wait for those whom the one before it left out.
+    /// The next view overwrites the wait for members that the one before it left out.
     WaitOverwritten,
-    /// A voter acknowledges whomever the newest view in its log leaves out.
+    /// A voter acknowledges nodes that the newest view in its log leaves out.
     VoterAcknowledgesAll,
     /// Messages of an older view are taken for ones of the present view.
     OldViewAccepted,
-    /// After its report a node goes on in the old view until it installs the new one.
+    /// After its report a node acts in the old view until it installs the new one.
     ReportWithoutFreeze,
-    /// A report is made anew each time that it is sent.
+    /// A report is rebuilt each time that it is sent.
     ReportRebuilt,
     /// A view is installed when one report is still missing.
     ReportMissing,
@@ -22,9 +22,9 @@ pub enum Flaw {
     LeftOutByName,
     /// A life that was left out is taken in again.
     Readmitted,
-    /// A node that starts again goes on in the view that it finds on its disk.
+    /// A restarted node continues in the view that it finds on its disk.
     RestartIntoView,
-    /// A node says that it leaves while somebody is still inside.
+    /// A node leaves while a client is still inside.
     LeaveBeforeStop,
     /// The voters of the consensus change without a view that says so.
     VotersBesideViews,
@@ -32,11 +32,11 @@ pub enum Flaw {
     OneSidedForgetting,
     /// A fence is the counter alone.
     FenceWithoutView,
-    /// What is said to be on the disk is not.
+    /// Writes that were reported as synced are not on the disk.
     LogNotSynced,
     /// A lease counts from the arrival of the acknowledgements.
     LeaseFromArrival,
-    /// The clock stands still while its machine does.
+    /// The clock stops while its machine is paused.
     ClockStopsInPause,
     /// Clocks run faster and slower than was promised.
     DriftBeyondBound,
@@ -46,13 +46,13 @@ pub enum Flaw {
     BootsWithoutNonce,
     /// Whether a disk has lost what it had synced is not asked.
     SyncedIgnored,
-    /// Nodes listen to those of other epochs.
+    /// Nodes accept messages of other epochs.
     EpochIgnored,
     /// A section whose holder was told to stop, and has not yet, is not reported.
     SlackNotReported,
     /// Deadlines are told without regard to the time-to-live, and sections freed by it.
     DeadlineBeyondTtl,
-    /// The age rule shortens the quiet time although the voters have just changed: the new ones never acknowledged anybody.
+    /// The age rule shortens the quiet time although the voters have just changed: the new ones never acknowledged any node.
     AgeAfterVoterChange,
     /// While voters change, a lease needs a majority of the old voters only.
     LeaseOfOneVoterSet,
@@ -130,33 +130,33 @@ impl Flaw {
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
-            Flaw::NoWait => "nobody waits for the lease of those who were left out",
+            Flaw::NoWait => "nodes do not wait for the leases of members left out",
             Flaw::WaitOverwritten => "the next view overwrites that wait",
-            Flaw::VoterAcknowledgesAll => "voters acknowledge those whom a newer view leaves out",
+            Flaw::VoterAcknowledgesAll => "voters acknowledge nodes that a newer view leaves out",
             Flaw::OldViewAccepted => "messages of an older view are accepted",
             Flaw::ReportWithoutFreeze => "a node goes on in the old view after its report",
-            Flaw::ReportRebuilt => "a report is made anew each time that it is sent",
+            Flaw::ReportRebuilt => "a report is rebuilt each time that it is sent",
             Flaw::ReportMissing => "a view is installed with one report missing",
-            Flaw::LeftOutByName => "a node that comes back is taken for the one left out",
-            Flaw::Readmitted => "a life that was left out is taken in again",
+            Flaw::LeftOutByName => "a restarted node is taken for the life left out",
+            Flaw::Readmitted => "a life that was left out is admitted again",
             Flaw::RestartIntoView => "a restarted node goes on in the view on its disk",
-            Flaw::LeaveBeforeStop => "a node says that it leaves while somebody is inside",
-            Flaw::VotersBesideViews => "voters change without a view that says so",
+            Flaw::LeaveBeforeStop => "a node leaves while a client is still inside",
+            Flaw::VotersBesideViews => "voters change without a view",
             Flaw::OneSidedForgetting => "a node forgets a section by itself",
             Flaw::FenceWithoutView => "a fence is the counter alone",
-            Flaw::LogNotSynced => "what is said to be on the disk is not",
+            Flaw::LogNotSynced => "writes reported as synced are not on the disk",
             Flaw::LeaseFromArrival => "a lease counts from the arrival of acknowledgements",
-            Flaw::ClockStopsInPause => "the clock stands still while its machine does",
+            Flaw::ClockStopsInPause => "the clock stops while its machine is paused",
             Flaw::DriftBeyondBound => "clocks run faster and slower than promised",
-            Flaw::SetBackVotes => "a node whose disk was set back goes on voting",
+            Flaw::SetBackVotes => "a node whose disk was set back still votes",
             Flaw::BootsWithoutNonce => "only the numbers of starts are compared",
             Flaw::SyncedIgnored => "nodes do not ask whether a disk lost synced writes",
-            Flaw::EpochIgnored => "nodes listen to those of other epochs",
+            Flaw::EpochIgnored => "nodes accept messages of other epochs",
             Flaw::SlackNotReported => "a section whose holder was told to stop is not reported",
-            Flaw::DeadlineBeyondTtl => "deadlines are told beyond the time-to-live that frees",
+            Flaw::DeadlineBeyondTtl => "deadlines exceed the time-to-live that frees the lock",
             Flaw::AgeAfterVoterChange => "the age rule is used right after voters changed",
             Flaw::LeaseOfOneVoterSet => "a lease needs the first of two voter sets only",
-            Flaw::VotersSinceIgnored => "voters acknowledge who missed a change of voters",
+            Flaw::VotersSinceIgnored => "voters acknowledge nodes that missed a change of voters",
         }
     }
 

@@ -1,4 +1,4 @@
-//! Who somebody is, across restarts.
+//! Identities of disks, lives, clients and requests, across restarts.
 
 use std::fmt;
 

@@ -22,7 +22,7 @@ pub(crate) struct Watch<R> {
     leads_since: Option<Ticks>,
     /// The newest view that was decided, and since when this node knows.
     decided: (u64, Ticks),
-    members: BTreeMap<NodeId, Seen>,
+    members: BTreeMap<NodeId, MemberRecord>,
     joiners: BTreeMap<NodeId, Joiner>,
     /// Lives that have ended by themselves.
     left: BTreeSet<Incarnation>,
@@ -36,7 +36,7 @@ pub(crate) struct Watch<R> {
 
 /// What was seen of a member.
 #[derive(Clone, Debug)]
-struct Seen {
+struct MemberRecord {
     heartbeat: Heartbeat,
     /// When this node answered its latest heartbeats, by their numbers.
     answered: VecDeque<(u64, Ticks)>,
@@ -79,7 +79,7 @@ impl<R: Rules> Watch<R> {
     /// A member has sent a heartbeat, and this voter answers it.
     pub(crate) fn hear_heartbeat(&mut self, from: NodeId, heartbeat: Heartbeat, now: Ticks) {
         const REMEMBERED: usize = 32;
-        let fresh = Seen { heartbeat: heartbeat.clone(), answered: VecDeque::new(), both_ways: now };
+        let fresh = MemberRecord { heartbeat: heartbeat.clone(), answered: VecDeque::new(), both_ways: now };
         let seen = self.members.entry(from).or_insert_with(|| fresh.clone());
         if is_earlier(&heartbeat.incarnation, &seen.heartbeat.incarnation) {
             return;
@@ -99,7 +99,7 @@ impl<R: Rules> Watch<R> {
         }
     }
 
-    /// Somebody would like to be a member.
+    /// A node asks to become a member.
     pub(crate) fn hear_hello(&mut self, from: NodeId, hello: Hello, now: Ticks) {
         let known = self.joiners.get(&from);
         if known.is_some_and(|known| is_earlier(&hello.incarnation, &known.hello.incarnation)) {
@@ -124,7 +124,7 @@ impl<R: Rules> Watch<R> {
         }
     }
 
-    /// The answers to wishes that have come true, or that somebody else has to be told now.
+    /// The answers to wishes that are agreed, or that another leader must be told now.
     pub(crate) fn answer_wishes(&mut self, consensus: &Consensus) -> Vec<Notice> {
         let mut answers =
             consensus.newest_decided().map(|view| self.wishes.answers(view)).unwrap_or_default();
@@ -214,7 +214,7 @@ impl<R: Rules> Watch<R> {
         now: Ticks,
     ) -> Option<View> {
         let mut next = current.successor();
-        // R6: anybody may be left out
+        // R6: any member may be left out
         next.members.retain(|node, life| !self.is_out(*node, life, current, since, now));
         if let Some(victim) = self.most_complained_of(&next, current) {
             next.members.remove(&victim);
@@ -249,7 +249,7 @@ impl<R: Rules> Watch<R> {
     fn is_out(&self, node: NodeId, life: &Incarnation, current: &View, since: Ticks, now: Ticks) -> bool {
         let decided = if self.decided.0 == current.number { self.decided.1 } else { now };
         let seen = self.members.get(&node).filter(|seen| self.is_same(&seen.heartbeat.incarnation, life));
-        // A new leader has heard heartbeats before; but whoever was cut off until now must be given the time for two of them.
+        // A new leader has heard heartbeats before; but a member that was cut off until now must get the time for two of them.
         let two_heartbeats = Ticks(self.timing.heartbeat.0 * 5 / 2).min(self.timing.detection);
         // R23: silent for T_d
         let is_silent = match seen {
@@ -267,7 +267,7 @@ impl<R: Rules> Watch<R> {
         one == other || self.rules.breaks(Flaw::LeftOutByName)
     }
 
-    /// Whether the node lives on as somebody else.
+    /// Whether the node has a newer incarnation.
     fn is_replaced(&self, node: NodeId, life: &Incarnation, now: Ticks) -> bool {
         let Some(joiner) = self.joiners.get(&node) else { return false };
         let new = joiner.hello.incarnation;
@@ -292,7 +292,7 @@ impl<R: Rules> Watch<R> {
         })
     }
 
-    /// The member that is complained of most, of those that are equal the last; if anybody complains.
+    /// The member with the most complaints, if there are any; of equal ones the last.
     fn most_complained_of(&self, next: &View, current: &View) -> Option<NodeId> {
         let mut complaints: BTreeMap<NodeId, u32> = BTreeMap::new();
         let those_present = self.members.iter().filter(|(node, seen)| {
@@ -309,7 +309,7 @@ impl<R: Rules> Watch<R> {
         complaints.into_iter().max_by_key(|(node, count)| (*count, *node)).map(|(node, _)| node)
     }
 
-    /// Takes a joiner in if it hears everybody, everybody hears it, it never was in a view, and it has run for long enough since its node
+    /// Admits a joiner if it and all members hear each other, it never was in a view, and it has run for long enough since its node
     /// last failed.
     fn take_in(
         &self,
@@ -391,7 +391,7 @@ mod tests {
         }
     }
 
-    /// Whether a leader takes in whoever says this, in a cluster that remembers the fifth life of disk 2 and has forgotten those
+    /// Whether a leader admits a node that says this, in a cluster that remembers the fifth life of disk 2 and has forgotten those
     /// of others up to view 9.
     fn is_taken_in(hello: Hello) -> bool {
         let voters: Voters = [1, 2, 3].map(|disk| (DiskId(disk), NodeId::new(disk as usize))).into();
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_hello_brings_nobody_back_although_its_life_is_forgotten() {
+    fn a_late_hello_never_readmits_a_forgotten_life() {
         assert!(!is_taken_in(hello(2, 5, 20)), "a life that is remembered");
         assert!(is_taken_in(hello(2, 6, 0)), "a later one");
         assert!(!is_taken_in(hello(1, 8, 8)), "what was said before view 9 may be of a life that was in it");
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_taken_in_with_other_times_or_a_disk_that_was_removed() {
+    fn other_times_and_removed_disks_are_not_admitted() {
         let mut other = hello(2, 6, 9);
         other.timing.margin = crate::timing::milliseconds(101);
         assert!(!is_taken_in(other));

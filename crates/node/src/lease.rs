@@ -6,7 +6,7 @@ use doorway_core::Ticks;
 
 use crate::{DiskId, View};
 
-/// A node's lease. It counts from the *sending* of heartbeats, so that it ends here no later than anybody thinks it does.
+/// A node's lease. It counts from the *sending* of heartbeats, so that it never ends later here than any other node assumes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lease {
     until: Ticks,
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_counts_from_the_sending_that_a_majority_acknowledged_and_never_goes_back() {
+    fn a_lease_counts_from_the_sending_and_never_goes_back() {
         let view = View::genesis(voters(1..4));
         let mut lease = Lease::default();
         let mut acknowledge = |disk, sent| {

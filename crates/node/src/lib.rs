@@ -7,13 +7,13 @@
 //!
 //! The textbook's algorithms stop at the first crash. Here each runs in a *view*: a number and the list of the lives that
 //! take part. Views are decided by a consensus among the voters, which is asked only when the membership changes. A node acts only
-//! while it holds a *lease*, acknowledged by a majority of the voters; so whoever is left out of a view stops by itself. When a
+//! while it holds a *lease*, acknowledged by a majority of the voters; so a node that is left out of a view stops by itself. When a
 //! view changes every member stops in the old one, tells all others where it is inside, and with all reports in, each section
-//! starts afresh in the new view: at once where somebody is inside, after the lease of those left out where nobody is.
+//! starts afresh in the new view: at once if a client is inside, else after the leases of the nodes that were left out.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`node`] | the whole: from an input to what comes of it |
+//! | [`node`] | the whole: from an input to its effects |
 //! | `sections` | clients, their queues, the algorithm of each section, forgetting |
 //! | `lease`, `voter` | for how long a node may act, and who says so |
 //! | `leader`, `wishes` | who is left out, who is taken in, who votes |
@@ -47,14 +47,14 @@ mod wishes;
 pub use command::{Command, Lock, Notice};
 pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
 pub use damping::{Damping, KeptOut};
-pub use doorway_protocol::{Loss, Reason, Revocation, Stay};
+pub use doorway_protocol::{BreakTarget, Loss, Reason, Revocation};
 pub use flaw::Flaw;
 pub use id::{ClientId, DiskId, DiskState, Epoch, Incarnation, Nonce, RequestId};
 pub use message::{
     Ack, Founding, Greeting, Heartbeat, Hello, Idleness, Msg, Parcel, Report, ReportPart, Still, Welcome,
 };
 pub use node::{LockNode, Setup, Stranger};
-pub use recipe::{Blueprint, Participant, Post, Recipe, full_name};
+pub use recipe::{Blueprint, Participant, Recipe, StepOutput, full_name};
 pub use recipes::Recipes;
 pub use rules::{Rules, Sound};
 pub use sections::{Counters, InsideLook, MOST_REQUESTS, SectionLook, WaitingLook};

@@ -8,7 +8,7 @@ use crate::disk::Founders;
 use crate::wire::{
     LARGEST_PART, LONGEST_SAYING, MOST_FORGOTTEN, MOST_INSIDE, MOST_NODES, MOST_PARTS, at_most,
 };
-use crate::{DiskId, DiskState, Epoch, Incarnation, Nonce, Stay, Timing};
+use crate::{BreakTarget, DiskId, DiskState, Epoch, Incarnation, Nonce, Timing};
 
 /// A message between two nodes. Everything but [`Msg::Parcel`] may be lost, doubled and overtaken; parcels are numbered,
 /// acknowledged and sent again.
@@ -19,11 +19,11 @@ pub enum Msg {
     Heartbeat(Heartbeat),
     /// A voter's answer.
     Ack(Ack),
-    /// To everybody one knows of: I am no member and would like to be.
+    /// To every known node: the sender is not a member and wants to be one.
     Hello(Hello),
-    /// The answer of whoever hears it.
+    /// The answer to a hello.
     Welcome(Welcome),
-    /// To every voter: this life is over, and nobody is inside any more.
+    /// To every voter: this life is over, and no client is inside any more.
     Leave(Incarnation),
     /// To every member of a view: where I was inside when I learned of it, or a part of that.
     Report(ReportPart),
@@ -151,7 +151,7 @@ pub struct Ack {
     pub left_out_by: Option<u64>,
 }
 
-/// Somebody would like to be a member.
+/// A node asks to become a member.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Hello {
     /// Which life.
@@ -166,7 +166,7 @@ pub struct Hello {
     pub synced: u64,
     /// Its number, larger than that of every earlier one.
     pub seq: u64,
-    /// Whom it has heard answer for long enough.
+    /// The nodes that it has heard answer for long enough.
     #[serde(deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub heard: Vec<NodeId>,
 }
@@ -195,7 +195,7 @@ pub struct Report {
     pub incarnation: Incarnation,
     /// The sections that it is inside of, in the order of their names.
     pub inside: Vec<SectionName>,
-    /// How long ago it last acknowledged somebody who is not in the view, if it is a voter.
+    /// How long ago it last acknowledged a node that is not in the view, if it is a voter.
     pub age: Option<Ticks>,
 }
 
@@ -206,7 +206,7 @@ pub struct ReportPart {
     pub view: u64,
     /// Who reports.
     pub incarnation: Incarnation,
-    /// How long ago it last acknowledged somebody who is not in the view, if it is a voter. The same in all parts.
+    /// How long ago it last acknowledged a node that is not in the view, if it is a voter. The same in all parts.
     pub age: Option<Ticks>,
     /// Its number among the parts, from 0.
     pub number: u16,
@@ -249,10 +249,10 @@ impl ReportPart {
     }
 }
 
-/// What travels in order within a view.
+/// A message that is delivered in order within a view.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Parcel {
-    /// What the algorithm of a section says.
+    /// A message of a section's algorithm.
     Section {
         /// The section.
         section: SectionName,
@@ -262,9 +262,9 @@ pub enum Parcel {
         #[serde(deserialize_with = "at_most::<_, _, LONGEST_SAYING>")]
         bytes: Vec<u8>,
     },
-    /// Open these sections: messages travel in them although nobody asks.
+    /// Open this section: its algorithm sends messages even without a request.
     Open(SectionName),
-    /// Somebody waits for this section.
+    /// A client waits for this section.
     Wanted(SectionName),
     /// To their home: these sections are idle here.
     Idle(#[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")] Vec<SectionName>),
@@ -272,24 +272,24 @@ pub enum Parcel {
     MayForget(#[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")] Vec<SectionName>),
     /// The answer to their home.
     Idleness(Idleness),
-    /// From their home: forget these sections, whose clocks were at most this, or go on with them.
+    /// From their home: forget these sections, whose clocks were at most this, or keep using them.
     Verdict {
         /// The sections to forget.
         #[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")]
         forget: Vec<SectionName>,
         /// The largest of their clocks.
         clock: u64,
-        /// The sections to go on with.
+        /// The sections to keep.
         #[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")]
         keep: Vec<SectionName>,
     },
-    /// Whoever is inside a section is to be put out.
-    Break(Stay),
-    /// The answer: whoever was inside has been told.
+    /// The holder of a section is to be told to stop.
+    Break(BreakTarget),
+    /// The answer: the holder, if there was one, was told.
     Broken {
-        /// Who was meant.
-        stay: Stay,
-        /// Whether anybody was.
+        /// The holder that was meant.
+        target: BreakTarget,
+        /// Whether there was a holder.
         was_inside: bool,
     },
 }
@@ -312,7 +312,9 @@ impl Parcel {
         match self {
             Parcel::Section { section, bytes, .. } => of(std::slice::from_ref(section)) + bytes.len(),
             Parcel::Open(name) | Parcel::Wanted(name) => of(std::slice::from_ref(name)),
-            Parcel::Break(stay) | Parcel::Broken { stay, .. } => of(std::slice::from_ref(&stay.section)),
+            Parcel::Break(target) | Parcel::Broken { target, .. } => {
+                of(std::slice::from_ref(&target.section))
+            }
             Parcel::Idle(names) | Parcel::MayForget(names) => of(names),
             Parcel::Verdict { forget, keep, .. } => of(forget) + of(keep),
             Parcel::Idleness(Idleness { answers, arrived }) => {

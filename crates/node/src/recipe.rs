@@ -1,7 +1,7 @@
 //! An algorithm as a lock node needs it: its type is forgotten, its messages are bytes.
 //!
 //! So the whole node is compiled once and not once for each algorithm, and what an algorithm cannot read or believe is found in
-//! one place, whatever it is.
+//! one place, whichever it is.
 
 use std::any::Any;
 use std::fmt;
@@ -49,16 +49,16 @@ impl Recipe {
         &self.name
     }
 
-    /// Whether messages travel even when nobody wants to enter: then each section must be open at every member.
+    /// Whether the algorithm sends messages even without a request: then each section must be open at every member.
     #[must_use]
     pub fn is_perpetual(&self) -> bool {
         self.is_perpetual
     }
 
-    /// The blueprint for so many members.
+    /// The blueprint for `n` members.
     ///
     /// # Errors
-    /// If the algorithm cannot run among so many.
+    /// If the algorithm cannot run with that many.
     pub fn blueprint(&self, n: usize) -> Result<Blueprint, Refusal> {
         (self.plan)(&Members::new(n)?)
     }
@@ -99,30 +99,30 @@ impl fmt::Debug for Blueprint {
     }
 }
 
-/// A node of an algorithm whose type nobody knows any more.
+/// A node of an algorithm, with its type erased.
 pub trait Participant: fmt::Debug + Send {
-    /// Where it stands.
+    /// Its phase: outside, waiting or inside.
     fn phase(&self) -> Phase;
-    /// It comes to life.
-    fn start(&mut self, post: &mut Post);
-    /// Its application wants in; it must be outside.
-    fn request(&mut self, post: &mut Post);
-    /// Its application has left; it must be inside.
-    fn release(&mut self, post: &mut Post);
+    /// Starts the node.
+    fn start(&mut self, post: &mut StepOutput);
+    /// Its application requests entry; it must be outside.
+    fn request(&mut self, post: &mut StepOutput);
+    /// Its application releases; it must be inside.
+    fn release(&mut self, post: &mut StepOutput);
     /// A message has arrived.
-    fn message(&mut self, from: NodeId, bytes: &[u8], post: &mut Post);
+    fn message(&mut self, from: NodeId, bytes: &[u8], post: &mut StepOutput);
     /// Whether its state is the same as another's.
     fn is_like(&self, other: &dyn Participant) -> bool;
-    /// The same as something whose type can be asked for.
+    /// For a downcast to the concrete type.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// What a step of a participant sends.
+/// The output of one step of a participant.
 #[derive(Debug, Default)]
-pub struct Post {
+pub struct StepOutput {
     /// The messages, each for one participant or for several.
     pub sends: Vec<(To, Vec<u8>)>,
-    /// What cannot be, if the step met something of that kind.
+    /// The protocol violation that the step met, if any.
     pub broken: Option<&'static str>,
 }
 
@@ -133,14 +133,14 @@ struct Running<A> {
 }
 
 impl<A: Algorithm> Running<A> {
-    fn step(&mut self, post: &mut Post, act: impl FnOnce(&mut Node<A>, &mut Out<A::Msg>)) {
+    fn step(&mut self, post: &mut StepOutput, act: impl FnOnce(&mut Node<A>, &mut Out<A::Msg>)) {
         let mut out = Out::default();
         act(&mut self.node, &mut out);
         post.broken = post.broken.or(out.breach());
         for Sent { to, msg, .. } in out.drain() {
             match postcard::to_stdvec(&msg) {
                 Ok(bytes) => post.sends.push((to, bytes)),
-                Err(_) => post.broken = Some("a message that cannot be written down"),
+                Err(_) => post.broken = Some("a message that cannot be encoded"),
             }
         }
     }
@@ -151,25 +151,25 @@ impl<A: Algorithm> Participant for Running<A> {
         self.node.phase()
     }
 
-    fn start(&mut self, post: &mut Post) {
+    fn start(&mut self, post: &mut StepOutput) {
         self.step(post, Node::start);
     }
 
-    fn request(&mut self, post: &mut Post) {
+    fn request(&mut self, post: &mut StepOutput) {
         self.step(post, Node::request);
     }
 
-    fn release(&mut self, post: &mut Post) {
+    fn release(&mut self, post: &mut StepOutput) {
         self.step(post, Node::release);
     }
 
-    fn message(&mut self, from: NodeId, bytes: &[u8], post: &mut Post) {
+    fn message(&mut self, from: NodeId, bytes: &[u8], post: &mut StepOutput) {
         let Ok((msg, [])) = postcard::take_from_bytes::<A::Msg>(bytes) else {
-            post.broken = Some("bytes that are no message of the algorithm");
+            post.broken = Some("bytes that are not a message of the algorithm");
             return;
         };
         if !self.members.contains(from) || check_sound(&msg, &self.members).is_err() {
-            post.broken = Some("a message of or about somebody who does not take part");
+            post.broken = Some("a message from or about a node that is not a member");
             return;
         }
         self.step(post, |node, out| node.message(from, msg, out));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 pub use doorway_protocol::MILLISECOND;
 
-/// So many milliseconds.
+/// This many milliseconds in ticks.
 #[must_use]
 pub const fn milliseconds(count: u64) -> Ticks {
     Ticks(count * MILLISECOND.0)
@@ -37,7 +37,7 @@ pub struct Timing {
     pub resend: Ticks,
     /// How long an acknowledgement may wait for a message that takes it along.
     pub ack_delay: Ticks,
-    /// How long somebody waits for a section before those inside are told that it is wanted.
+    /// How long a client waits for a section before its holder is told that it is wanted.
     pub nudge: Ticks,
     /// How long a section must be idle before it is forgotten.
     pub idle: Ticks,
@@ -64,8 +64,8 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// W = L·(1+ρ)/(1−ρ) + the granularity of timers: whoever waits this long on its own clock knows that a lease that
-    /// began before has ended on everybody's.
+    /// W = L·(1+ρ)/(1−ρ) + the granularity of timers: a node that waits this long on its own clock knows that a lease that
+    /// began before has ended on every clock.
     #[must_use]
     pub fn wait(&self) -> Ticks {
         let million = 1_000_000_u128;
@@ -82,7 +82,7 @@ impl Timing {
     }
 
     /// # Errors
-    /// One sentence about a time that cannot be, or about some that do not fit together.
+    /// One sentence about a time that is out of range, or about some that do not fit together.
     pub fn check(&self) -> Result<(), Refusal> {
         self.fault().map_or(Ok(()), |(_, sentence)| Err(Refusal::new(sentence)))
     }
@@ -91,28 +91,30 @@ impl Timing {
     #[must_use]
     pub fn fault(&self) -> Option<(&'static [&'static str], String)> {
         let fault = |names: &'static [&'static str], sentence: &str| Some((names, sentence.to_owned()));
-        match () {
-            () if self.drift_ppm >= 500_000 => {
-                fault(&["drift_ppm"], "clocks that drift by half their speed or more are of no use")
-            }
-            () if self.single_fault().is_some() => self.single_fault(),
-            () if self.margin + self.heartbeat + self.heartbeat > self.lease => fault(
-                &["lease", "margin", "heartbeat"],
-                "the lease must be longer than the margin and two heartbeats together",
-            ),
-            () if self.detection < self.lease => fault(
+        if self.drift_ppm >= 500_000 {
+            return fault(&["drift_ppm"], "the drift must be less than half the speed of a clock");
+        }
+        if let Some(single) = self.single_fault() {
+            return Some(single);
+        }
+        if self.margin + self.heartbeat + self.heartbeat > self.lease {
+            let names = &["lease", "margin", "heartbeat"];
+            return fault(names, "the lease must be longer than the margin and two heartbeats together");
+        }
+        if self.detection < self.lease {
+            return fault(
                 &["detection", "lease"],
                 "the detection time must not be shorter than the lease, or nodes are left out that still may act",
-            ),
-            () if self.ack_delay >= self.resend => fault(
-                &["ack_delay", "resend"],
-                "acknowledgements must not wait as long as it takes to send a message again",
-            ),
-            () => None,
+            );
         }
+        if self.ack_delay >= self.resend {
+            let names = &["ack_delay", "resend"];
+            return fault(names, "acknowledgements must be sent sooner than messages are resent");
+        }
+        None
     }
 
-    /// The first time that cannot be, whatever the others are.
+    /// The first time that is out of range by itself.
     fn single_fault(&self) -> Option<(&'static [&'static str], String)> {
         const LONGEST: Ticks = milliseconds(3_600_000);
         let all: [(&'static [&'static str], Ticks); 12] = [
@@ -129,10 +131,14 @@ impl Timing {
             (&["nudge"], self.nudge),
             (&["idle"], self.idle),
         ];
-        all.into_iter().find_map(|(names, time)| match () {
-            () if time == Ticks(0) => Some((names, format!("`{}` must be longer than nothing", names[0]))),
-            () if time > LONGEST => Some((names, format!("`{}` must not be longer than an hour", names[0]))),
-            () => None,
+        all.into_iter().find_map(|(names, time)| {
+            if time == Ticks(0) {
+                Some((names, format!("`{}` must be longer than zero", names[0])))
+            } else if time > LONGEST {
+                Some((names, format!("`{}` must not be longer than an hour", names[0])))
+            } else {
+                None
+            }
         })
     }
 }
@@ -142,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_waiting_time_is_the_lease_on_the_slowest_clock_by_the_fastest() {
+    fn the_waiting_time_covers_the_slowest_lease() {
         assert_eq!(Timing::default().wait(), Ticks(1_020_203 + 10_000));
     }
 
@@ -161,9 +167,9 @@ mod tests {
         assert!(Timing::default().check().is_ok());
         assert!(refused(|timing| timing.detection = milliseconds(900)).contains("detection time"));
         assert!(refused(|timing| timing.lease = milliseconds(400)).contains("two heartbeats"));
-        assert_eq!(refused(|timing| timing.rank = Ticks(0)), "`rank` must be longer than nothing");
+        assert_eq!(refused(|timing| timing.rank = Ticks(0)), "`rank` must be longer than zero");
         let day = refused(|timing| timing.idle = milliseconds(86_400_000));
         assert_eq!(day, "`idle` must not be longer than an hour");
-        assert!(refused(|timing| timing.drift_ppm = 500_000).contains("half their speed"));
+        assert!(refused(|timing| timing.drift_ppm = 500_000).contains("half the speed"));
     }
 }

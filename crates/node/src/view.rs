@@ -24,7 +24,7 @@ pub struct View {
     pub next_voters: Option<Voters>,
     /// The number of the view in which the voters last changed.
     pub voters_since: u64,
-    /// Those of its predecessor that left by themselves, so that nobody has to wait for their leases.
+    /// Members of its predecessor that left by themselves, so that no node has to wait for their leases.
     pub clean: BTreeSet<Incarnation>,
     /// The nodes that are to vote, if an operator has said so; otherwise the leader chooses.
     pub appointed: Option<BTreeSet<NodeId>>,
@@ -49,7 +49,7 @@ impl View {
     /// The longest name in a certificate, in bytes.
     pub const LONGEST_NAME: usize = 63;
 
-    /// The view before the first: nobody takes part yet.
+    /// The view before the first: it has no members.
     #[must_use]
     pub fn genesis(voters: Voters) -> Self {
         Self {
@@ -66,13 +66,13 @@ impl View {
         }
     }
 
-    /// A view like this one with the next number, in which nobody has left.
+    /// A view like this one with the next number, in which no member has left.
     #[must_use]
     pub fn successor(&self) -> Self {
         Self { number: self.number + 1, clean: BTreeSet::new(), ..self.clone() }
     }
 
-    /// Whether it can be: somebody decides, nobody takes part twice, and there are no more of anybody than a cluster can have.
+    /// Whether it is valid: it has voters, no node takes part twice, and no list is longer than a cluster allows.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let few = |count: usize| count <= crate::wire::MOST_NODES;
@@ -119,7 +119,7 @@ impl View {
 
     /// Whether this view lacks a life that its predecessor had and that did not leave by itself: its lease must be waited for.
     #[must_use]
-    pub fn leaves_out_somebody_of(&self, predecessor: &View) -> bool {
+    pub fn leaves_out_a_member_of(&self, predecessor: &View) -> bool {
         predecessor.members.values().any(|old| !self.has(old) && !self.clean.contains(old))
     }
 }
@@ -133,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_by_itself_is_not_left_out() {
+    fn a_member_that_leaves_is_not_left_out() {
         let life = |boot| Incarnation { disk: DiskId(7), boot, tenure: 0, nonce: crate::Nonce(0) };
         let mut before = View::genesis(voters(&[7]));
         before.members.insert(NodeId::new(0), life(1));
         let mut after = before.successor();
-        assert!(!after.leaves_out_somebody_of(&before));
+        assert!(!after.leaves_out_a_member_of(&before));
         after.members.insert(NodeId::new(0), life(2));
-        assert!(after.leaves_out_somebody_of(&before), "a restart leaves the old life out");
+        assert!(after.leaves_out_a_member_of(&before), "a restart leaves the old life out");
         after.clean.insert(life(1));
-        assert!(!after.leaves_out_somebody_of(&before));
+        assert!(!after.leaves_out_a_member_of(&before));
     }
 }

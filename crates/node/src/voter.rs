@@ -7,7 +7,7 @@ use doorway_core::Ticks;
 use crate::message::{Ack, Heartbeat};
 use crate::{DiskId, DiskState, Incarnation, View};
 
-/// Whom this voter has acknowledged, and when.
+/// The lives that this voter has acknowledged, and when.
 #[derive(Clone, Debug)]
 pub(crate) struct Voter {
     /// From before this it remembers nothing.
@@ -24,7 +24,7 @@ impl Voter {
         Self { born: now, acknowledged: BTreeMap::new() }
     }
 
-    /// Answers a heartbeat. The voter acknowledges nobody whom the newest view in its log leaves out, decided or not: as soon as a
+    /// Answers a heartbeat. The voter acknowledges no life that the newest view in its log leaves out, decided or not: as soon as a
     /// majority has that view in its log, the node that it leaves out can get no new lease.
     pub(crate) fn answer(
         &mut self,
@@ -59,7 +59,7 @@ impl Voter {
         }
     }
 
-    /// How long it has stood behind nobody who is not in this view, as far as it remembers.
+    /// How long ago it last acknowledged a life that is not in this view, as far as it remembers.
     pub(crate) fn age(&self, view: &View, now: Ticks) -> Ticks {
         let outsiders = self.acknowledged.iter().filter(|(life, _)| !view.has(life)).map(|(_, at)| *at);
         // R16: never before the boot
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_voter_stands_behind_nobody_whom_its_newest_view_leaves_out() {
+    fn a_voter_does_not_acknowledge_nodes_left_out() {
         let newest = view(5, &[1]);
         let may = |boot, adopted| Voter::may_acknowledge(&newest, &life(boot), adopted);
         assert!(may(1, 4), "it is in the newest view");
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_change_of_voters_only_those_are_acknowledged_who_know_of_it() {
+    fn after_a_voter_change_only_nodes_that_know_it_get_acks() {
         let mut newest = view(5, &[1]);
         newest.voters_since = 4;
         assert!(Voter::may_acknowledge(&newest, &life(1), 4));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_age_reaches_back_to_the_last_outsider_and_never_before_the_birth() {
+    fn the_age_never_reaches_back_before_the_boot() {
         let mut voter = Voter::new(Ticks(100));
         assert_eq!(voter.age(&view(5, &[1]), Ticks(150)), Ticks(50));
         voter.note(life(1), Ticks(140));

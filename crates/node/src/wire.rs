@@ -64,7 +64,7 @@ pub fn encode(msg: &Msg) -> Vec<u8> {
 pub fn decode(bytes: &[u8]) -> Result<Msg, Refusal> {
     let refuse = |sentence: String| Err(Refusal::new(sentence));
     if bytes.len() > LONGEST {
-        return refuse(format!("a message has at most {LONGEST} bytes, not {}", bytes.len()));
+        return refuse(format!("a message can have at most {LONGEST} bytes, not {}", bytes.len()));
     }
     let Some((&version, body)) = bytes.split_first() else {
         return refuse("a message has at least one byte".to_owned());
@@ -75,7 +75,7 @@ pub fn decode(bytes: &[u8]) -> Result<Msg, Refusal> {
     match postcard::take_from_bytes::<Msg>(body) {
         Ok((msg, [])) => check(&msg).map(|()| msg).map_err(Refusal::new),
         Ok((_, rest)) => refuse(format!("{} bytes follow the end of a message", rest.len())),
-        Err(_) => refuse("these bytes are no message".to_owned()),
+        Err(_) => refuse("these bytes are not a message".to_owned()),
     }
 }
 
@@ -118,7 +118,7 @@ fn check_parcel(parcel: &Parcel) -> Result<(), &'static str> {
     }
 }
 
-/// Reads a list of at most so many elements, and refuses a longer one at its first word, before there is room for any.
+/// Reads a list of at most this many elements, and refuses a longer one by its length, before memory is allocated for it.
 pub(crate) fn at_most<'de, D, T, const MOST: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

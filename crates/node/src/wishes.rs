@@ -2,7 +2,7 @@
 //!
 //! A wish is told to the leader, and comes true as everything else about the members does: by a view that says so. From then on
 //! every view says it, so that no change of leaders and no restart forgets it. Until then it is only in the memory of the leader:
-//! if another node leads before, whoever wished is told, and can wish again.
+//! if another node leads before, the operator is told, and can ask again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// These nodes are to vote, all of them among those who are known.
+    /// These nodes are to vote; all of them must be known.
     ///
     /// # Errors
     /// One sentence if that cannot be.
@@ -36,7 +36,7 @@ impl Wishes {
             return Err(format!("1 to {MOST_NODES} nodes can vote, not {}", nodes.len()));
         }
         if let Some(stranger) = nodes.difference(known).next() {
-            return Err(format!("node {stranger} cannot vote: nobody here knows of it"));
+            return Err(format!("node {stranger} cannot vote: this node does not know it"));
         }
         self.appointed = Some(nodes);
         Ok(())
@@ -53,7 +53,7 @@ impl Wishes {
         newest: &View,
     ) -> Result<(), String> {
         if disks.is_empty() {
-            return Err("it has no part in this cluster".to_owned());
+            return Err("it is not part of this cluster".to_owned());
         }
         let wished: usize = self.removed.values().map(BTreeSet::len).sum();
         if newest.removed.len() + wished + disks.len() > View::MOST_REMOVED {
@@ -101,7 +101,7 @@ impl Wishes {
         if let Some(nodes) = &mut view.appointed {
             nodes.retain(|node| !self.removed.contains_key(node));
         }
-        // If nobody is left who was appointed, the leader chooses again.
+        // If no appointed node is left, the leader chooses again.
         view.appointed.take_if(|nodes| nodes.is_empty());
     }
 
@@ -123,7 +123,7 @@ impl Wishes {
         answers
     }
 
-    /// This node does not lead any more: answers with how many wishes it gives up.
+    /// This node no longer leads: returns how many wishes it gives up.
     pub(crate) fn give_up(&mut self) -> usize {
         let Self { appointed, removed, revoked } = std::mem::take(self);
         usize::from(appointed.is_some()) + removed.len() + revoked.len()

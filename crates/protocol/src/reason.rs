@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{MILLISECOND, MOST_NAMES};
 
-/// Why somebody inside has to stop.
+/// Why a holder has to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Loss {
     /// The node has not heard from a majority of the voters for too long.
     Lease,
-    /// The other nodes have gone on without this one.
+    /// The other nodes left this one out of their view.
     LeftOut,
-    /// It has stayed as long as it said that it would.
+    /// Its maximum hold time is over.
     MaxHold,
     /// The node is leaving its cluster.
     Leaving,
-    /// Two nodes said that they were inside: nobody may go on.
+    /// Two nodes reported to be inside: neither may continue.
     Conflict,
     /// The disk of the node was set back to an earlier copy of itself.
     SetBack,
-    /// An operator has broken the section.
+    /// An operator broke the lock.
     Broken,
-    /// Its client gave no sign of life for as long as its time-to-live.
+    /// Its client gave no sign of life within its time-to-live.
     Silent,
 }
 
@@ -34,13 +34,13 @@ impl Loss {
     pub fn sentence(self) -> &'static str {
         match self {
             Loss::Lease => "this node has not heard from a majority of the voters for too long",
-            Loss::LeftOut => "the other nodes have gone on without this one",
-            Loss::MaxHold => "it was held for as long as was asked for",
+            Loss::LeftOut => "the other nodes left this one out of their view",
+            Loss::MaxHold => "its maximum hold time is over",
             Loss::Leaving => "this node is leaving its cluster",
-            Loss::Conflict => "two nodes reported to be inside",
+            Loss::Conflict => "two nodes reported holding it",
             Loss::SetBack => "the disk of this node was set back to an earlier copy of itself",
-            Loss::Broken => "somebody has broken the lock",
-            Loss::Silent => "its holder gave no sign of life for as long as its time-to-live",
+            Loss::Broken => "an operator broke the lock",
+            Loss::Silent => "its holder gave no sign of life within its time-to-live",
         }
     }
 }
@@ -48,27 +48,27 @@ impl Loss {
 /// Why a request is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reason {
-    /// It waited as long as it said that it would.
+    /// Its patience ended before its sections were free.
     TimedOut,
-    /// Its client did not want to wait any longer.
+    /// Its client cancelled it.
     Cancelled,
-    /// Its client holds one of the sections already, or waits for it.
+    /// Its client already holds one of the sections, or waits for it.
     Reentrant,
-    /// It names no section, or one twice, or more than a request may name.
+    /// It names no section, one section twice, or too many.
     BadNames,
-    /// A request of that number exists already.
+    /// Another request of this client has the same number.
     BadNumber,
-    /// More requests wait, or are inside, than a node can keep, or more sections are in use.
+    /// The node has reached its limit of requests, waiting or inside, or of sections in use.
     TooMany,
-    /// The clients of its user have as many requests, or name as many sections, as one user may.
+    /// The clients of its user have reached the limit of requests or of sections for one user.
     Quota,
     /// The node is leaving its cluster.
     Leaving,
     /// The disk of the node was set back to an earlier copy of itself.
     SetBack,
-    /// Its time-to-live is too short for signs of life to arrive in time: see `Timing::shortest_ttl` of the node.
+    /// Its time-to-live leaves too little time for signs of life to arrive: see `Timing::shortest_ttl` of the node.
     ShortTtl {
-        /// The shortest that the node takes.
+        /// The shortest time-to-live that the node accepts.
         shortest: Ticks,
     },
 }
@@ -78,18 +78,16 @@ impl Reason {
     #[must_use]
     pub fn sentence(self) -> Cow<'static, str> {
         let fixed = match self {
-            Reason::TimedOut => "it was not free in time",
-            Reason::Cancelled => "the request was withdrawn",
-            Reason::Reentrant => {
-                "this client holds it already or waits for it, and a section cannot be entered twice"
-            }
+            Reason::TimedOut => "timed out waiting for the lock",
+            Reason::Cancelled => "the request was cancelled",
+            Reason::Reentrant => "this client already holds it or waits for it, and locks are not reentrant",
             Reason::BadNames => {
-                return Cow::Owned(format!("a request names 1 to {MOST_NAMES} sections, each of them once"));
+                return Cow::Owned(format!("a request must name 1 to {MOST_NAMES} sections, each only once"));
             }
-            Reason::BadNumber => "there is a request of that number already",
-            Reason::TooMany => "this node has as many requests, or sections in use, as it can keep",
+            Reason::BadNumber => "the request number is already in use",
+            Reason::TooMany => "this node has reached its limit of requests or of sections in use",
             Reason::Quota => {
-                "the programs of this user have as many requests, or sections in use or not forgotten yet, as this node lets one user have"
+                "this user's programs have reached the per-user limit of requests, or of sections in use or not yet forgotten, at this node"
             }
             Reason::Leaving => "this node is leaving its cluster",
             Reason::SetBack => {
@@ -97,7 +95,7 @@ impl Reason {
             }
             Reason::ShortTtl { shortest } => {
                 return Cow::Owned(format!(
-                    "its time-to-live must be at least {} ms: a sign of life every third of it, and its answer, may each be late by the cluster's margin",
+                    "its time-to-live must be at least {} ms: a sign of life is due every third of it, and it and its answer may each be late by the cluster's margin",
                     shortest.0.div_ceil(MILLISECOND.0)
                 ));
             }

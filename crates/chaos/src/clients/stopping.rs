@@ -54,7 +54,7 @@ impl Clients {
         }
         let node = client.node;
         self.linger(place, cluster);
-        cluster.command(node, Command::Forsake(ClientId(place as u64)));
+        cluster.command(node, Command::Unreachable(ClientId(place as u64)));
         true
     }
 

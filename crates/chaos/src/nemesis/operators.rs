@@ -1,7 +1,7 @@
 //! What operators do: to sections, to members, to voters and to the leader.
 
 use doorway_core::{NodeId, Ticks};
-use doorway_node::{Command, Stay};
+use doorway_node::{BreakTarget, Command};
 
 use super::{COMMAND, Mend, Nemesis};
 use crate::clients::Clients;
@@ -34,7 +34,7 @@ impl Nemesis {
         if cluster.engine().is_crashed(at) || cluster.engine().is_paused(at) {
             return;
         }
-        cluster.command(at, Command::Break(Stay { section, fence }));
+        cluster.command(at, Command::Break(BreakTarget { section, fence }));
         self.note(Fault::Break, COMMAND, cluster);
     }
 

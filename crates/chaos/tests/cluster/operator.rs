@@ -84,9 +84,9 @@ fn what_cannot_be_is_answered_with_a_sentence_and_changes_nothing() {
     let wishes = [
         (Command::Appoint(Vec::new()), "1 to 128 nodes can vote, not 0"),
         (Command::Appoint(NodeId::first(129).collect()), "1 to 128 nodes can vote, not 129"),
-        (Command::Appoint(vec![leader, stranger]), "nobody here knows of it"),
-        (Command::Remove(stranger), "it has no part in this cluster"),
-        (Command::Lead(stranger), "it has no part in this cluster"),
+        (Command::Appoint(vec![leader, stranger]), "this node does not know it"),
+        (Command::Remove(stranger), "it is not part of this cluster"),
+        (Command::Lead(stranger), "it is not part of this cluster"),
     ];
     for (wish, word) in wishes {
         tell(&mut scene, leader, wish);

@@ -185,5 +185,5 @@ fn a_node_does_not_start_from_the_disk_of_another() {
     let disk = scene.cluster.disk(one).to_vec();
     scene.cluster.tamper(other, disk);
     let refusal = scene.cluster.try_restart(other).expect_err("it is of another node").to_string();
-    assert!(refusal.contains("that of another node"), "{refusal}");
+    assert!(refusal.contains("belongs to another node"), "{refusal}");
 }

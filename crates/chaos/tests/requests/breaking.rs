@@ -2,7 +2,7 @@
 
 use doorway_core::{Fence, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{ClientId, Command, InsideLook, Loss, RequestId, Stay, WaitingLook};
+use doorway_node::{BreakTarget, ClientId, Command, InsideLook, Loss, RequestId, WaitingLook};
 
 use crate::scene::{Fate, Scene, lock, ms, names, node};
 
@@ -21,7 +21,7 @@ fn break_section(scene: &mut Scene, place: usize, name: &str) {
 }
 
 fn break_stay(scene: &mut Scene, place: usize, name: &str, fence: Option<Fence>) {
-    scene.tell(node(place), Command::Break(Stay { section: names(&[name])[0].clone(), fence }));
+    scene.tell(node(place), Command::Break(BreakTarget { section: names(&[name])[0].clone(), fence }));
 }
 
 /// Somebody inside at the first node, and somebody who waits at the second.

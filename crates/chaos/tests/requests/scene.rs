@@ -247,7 +247,7 @@ impl Scene {
                 asked.wanted.push((now, section));
             }
             Notice::Left => {}
-            Notice::Broken { stay, was_inside } => self.broken.push((stay.section, was_inside)),
+            Notice::Broken { target, was_inside } => self.broken.push((target.section, was_inside)),
             other => self.wrong.push(format!("{other:?}")),
         }
     }

@@ -1,7 +1,7 @@
 //! The slack of a holder that must stop (R31), and the time-to-live of a client (R32).
 
 use doorway_core::{Fence, Ticks};
-use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId, Stay};
+use doorway_node::{BreakTarget, ClientId, Command, Lock, Loss, Reason, RequestId};
 
 use crate::scene::{Asked, Fate, Scene, lock, ms, names, node};
 
@@ -100,7 +100,7 @@ fn a_section_in_slack_is_reported_when_the_members_change() {
     scene.crash(node(2));
     scene.run_for(ms(1_100));
     let other = scene.ask(node(1), lock(9, 9, &["east"]));
-    scene.tell(node(0), Command::Break(Stay { section: names(&["east"])[0].clone(), fence: None }));
+    scene.tell(node(0), Command::Break(BreakTarget { section: names(&["east"])[0].clone(), fence: None }));
     assert_eq!(scene.fate(inside), Fate::Lost(Loss::Broken));
     scene.run_for(ms(500));
     assert_eq!(view(&scene), before.map(|number| number + 1), "the view has changed");
@@ -115,7 +115,7 @@ fn a_client_that_cannot_be_talked_to_keeps_its_section_for_as_long_as_it_was_tol
     let mut scene = scene();
     let (inside, _, [next, _]) = contended(&mut scene, lock(1, 1, &["east"]));
     scene.run_for(ms(2_000));
-    scene.tell(node(0), Command::Forsake(ClientId(1)));
+    scene.tell(node(0), Command::Unreachable(ClientId(1)));
     let told = scene.asked[&inside].until;
     is_freed_in_time(&mut scene, inside, next);
     assert_eq!(scene.asked[&inside].until, told, "it is told no more");
@@ -207,7 +207,7 @@ fn a_time_to_live_of_less_than_three_margins_is_refused() {
     assert!(matches!(scene.fate(long), Fate::Inside(_)));
     assert_eq!(
         refused.sentence(),
-        "its time-to-live must be at least 300 ms: a sign of life every third of it, and its answer, may each be late by the cluster's margin"
+        "its time-to-live must be at least 300 ms: a sign of life is due every third of it, and it and its answer may each be late by the cluster's margin"
     );
     assert_eq!(scene.wrong(), [""; 0]);
 }

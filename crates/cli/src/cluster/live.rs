@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use doorway_core::Refusal;
-use doorway_protocol::{Order, Status};
+use doorway_protocol::{AdminCommand, Status};
 
 use crate::Answer;
 use crate::line::Where;
@@ -50,8 +50,8 @@ const BACK: &str = "If it is to come back, make new certificates with `doorway c
 
 pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
     let node = remove.name.clone();
-    let order = if remove.revoke { Order::Revoke { node } } else { Order::Remove { node } };
-    let told = remove.daemon.administer(|client| client.order(order).within(PATIENCE));
+    let order = if remove.revoke { AdminCommand::Revoke { node } } else { AdminCommand::Remove { node } };
+    let told = remove.daemon.administer(|client| client.administer(order).within(PATIENCE));
     let sentence = match told {
         Ok(sentence) => sentence,
         Err(refusal) => return Ok(Answer::failed(refusal.to_string())),
@@ -93,8 +93,8 @@ pub(super) struct Lead {
 }
 
 pub(super) fn lead(lead: &Lead) -> Result<Answer, Refusal> {
-    let order = Order::Lead { node: lead.name.clone() };
-    let told = lead.daemon.administer(|client| client.order(order).within(PATIENCE));
+    let order = AdminCommand::Lead { node: lead.name.clone() };
+    let told = lead.daemon.administer(|client| client.administer(order).within(PATIENCE));
     Ok(told.map_or_else(
         |refusal| Answer::failed(refusal.to_string()),
         |sentence| Answer::holds(format!("{sentence}\n")),

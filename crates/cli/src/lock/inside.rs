@@ -157,7 +157,7 @@ impl Inside<'_> {
     /// Looks what has become of the lock. Its deadline is kept by [`Stay`], as it concerns the command before it has passed.
     fn look(&mut self) {
         self.stay.renew(self.lock.valid_until());
-        if let LockState::Lost(Lost::Told(why)) = self.lock.state()
+        if let LockState::Lost(Lost::Notified(why)) = self.lock.state()
             && self.why.is_none()
         {
             self.on_lost(why);

@@ -6,9 +6,9 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use doorway_client::pauses::Pauses;
+use doorway_client::backoff::Backoff;
 use doorway_client::session::{Acquisition, Holder, LockRequest, LockState, Policy, Session, StatusQuestion};
-use doorway_client::{Error, clock, place};
+use doorway_client::{Error, clock, sockets};
 use doorway_core::{Fence, Refusal, SectionName, Ticks};
 use doorway_protocol::{ClientStatus, Reason, Status};
 use nix::sys::signal::Signal;
@@ -68,7 +68,7 @@ pub(super) fn obtain(arguments: &Arguments, wakeups: &Wakeups, voice: &Voice<'_>
 fn policy(arguments: &Arguments) -> Policy {
     Policy {
         grace: GRACE,
-        backoff: Pauses::between(RETRY, RETRY),
+        backoff: Backoff::between(RETRY, RETRY),
         outage: Some(RETURN),
         outlasts_leaving: true,
         least_spare: arguments.margin.map_or(Ticks(0), |margin| clock::ticks(margin.0)),
@@ -90,7 +90,7 @@ fn request(arguments: &Arguments) -> LockRequest {
 /// The daemon's socket for users of locks. Over the administrators' one the command would inherit more than a lock.
 fn users_socket(arguments: &Arguments) -> Result<PathBuf, Refusal> {
     let path = arguments.daemon.path()?;
-    if place::is_admin_socket(&path) {
+    if sockets::is_admin_socket(&path) {
         return Err(Refusal::new(format!(
             "{} is for administrators, and the command would inherit the connection: take the socket for users of locks beside it",
             path.display()
@@ -173,7 +173,7 @@ impl Waiting<'_> {
             Error::Unreachable(_) | Error::Forbidden(_) | Error::Bad(_) | Error::System(_) => {
                 was_welcome || self.turned_away.is_some()
             }
-            Error::Strange(_) | Error::Refused { .. } | Error::Lost(_) | Error::Failed(_) => false,
+            Error::Incompatible(_) | Error::Refused { .. } | Error::Lost(_) | Error::Failed(_) => false,
         };
         if waits_on { Ok(()) } else { Err(why.into()) }
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doorway_catalog::Catalog;
-use doorway_client::{clock, place};
+use doorway_client::{clock, sockets};
 use doorway_core::Refusal;
 use doorway_daemon::{Config, Daemon, founding};
 
@@ -46,7 +46,7 @@ pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
         folder.mark()?;
         founding::found(&folder.path, CLUSTER, &addresses()?, Config::ALGORITHM, &BTreeMap::new())?;
     }
-    place::check_folder(&place::folder())?;
+    sockets::check_folder(&sockets::folder())?;
     check_free(&watch)?;
     let daemons = NODES.iter().map(|node| start(catalog, &folder.path, node, typed));
     let daemons = daemons.collect::<Result<Vec<_>, Refusal>>()?;
@@ -82,8 +82,8 @@ pub(crate) fn addresses() -> Result<Vec<(String, String)>, Refusal> {
 /// Refuses to take the sockets of nodes that run already. Those of a process that was killed just now are waited for.
 fn check_free(watch: &Watch) -> Result<(), Refusal> {
     let until = clock::now() + clock::ticks(DYING);
-    for path in NODES.map(place::socket_of) {
-        while place::is_taken(&path) {
+    for path in NODES.map(sockets::socket_of) {
+        while sockets::is_taken(&path) {
             if clock::now() >= until || watch.pause(PAUSE)? {
                 let place = path.display();
                 return Err(Refusal::new(format!(
@@ -147,7 +147,7 @@ impl Folder {
 }
 
 fn cannot_make(path: &Path, error: &io::Error) -> Refusal {
-    Refusal::new(format!("the folder {} cannot be made: {error}", path.display()))
+    Refusal::new(format!("cannot create the folder {}: {error}", path.display()))
 }
 
 impl Drop for Folder {

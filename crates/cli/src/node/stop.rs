@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use doorway_protocol::Order;
+use doorway_protocol::AdminCommand;
 
 use crate::Answer;
 use crate::line::Where;
@@ -28,7 +28,7 @@ pub(super) struct Stop {
 const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) fn answer(stop: &Stop) -> Answer {
-    let told = stop.daemon.administer(|client| client.order(Order::Stop).within(PATIENCE));
+    let told = stop.daemon.administer(|client| client.administer(AdminCommand::Stop).within(PATIENCE));
     told.map_or_else(
         |refusal| Answer::failed(refusal.to_string()),
         |sentence| Answer::holds(format!("{sentence}\n")),

@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn nodes_fit_a_terminal_of_80_columns() {
         let own = OwnStatus {
-            standing: "its disk takes nothing".to_owned(),
+            standing: "disk not writable".to_owned(),
             view: Some(1_048_587),
             lease_left: Ticks(887_000),
             quiet_left: Ticks(0),

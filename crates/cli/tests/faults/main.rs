@@ -255,7 +255,7 @@ fn a_full_disk_takes_nobody_his_lock_and_holds_up_only_what_must_be_written() {
     let is_full = |scene: &Scene| {
         let nodes = scene.status(0).map_or(Vec::new(), |status| status.nodes);
         let own = nodes.into_iter().find(|node| node.name == name(0)).and_then(|node| node.own);
-        own.is_some_and(|own| own.standing == "its disk takes nothing")
+        own.is_some_and(|own| own.standing == "disk not writable")
     };
     for attempt in 0.. {
         // The last page of its file has room for some views.
@@ -292,7 +292,7 @@ fn a_week_in_the_life_loses_only_the_locks_of_the_nodes_that_restart() {
     for node in 0..3 {
         let began = clock::now().0;
         scene.signal_daemon(node, Signal::TERM);
-        assert_eq!(guards[node].wait_lost(scene::PATIENCE), Some(Lost::Told(Loss::Leaving)));
+        assert_eq!(guards[node].wait_lost(scene::PATIENCE), Some(Lost::Notified(Loss::Leaving)));
         drop(guards.remove(node));
         scene.wait_stopped(node);
         scene.wait_served(scene.clients_beside(node));

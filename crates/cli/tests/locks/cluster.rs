@@ -34,15 +34,15 @@ fn what_cannot_be_a_cluster_is_refused_in_one_sentence() {
     for (words, part) in [
         ("--nodes a", "not NAME=HOST:PORT"),
         ("--nodes a=here", "write host:port"),
-        ("--nodes a=n1:1,a=n2:1", "two nodes \"a\""),
-        ("--nodes A=n1:1", "small letters"),
-        ("--nodes a=0.0.0.0:7700", "no address that others can dial"),
-        ("--nodes a=::1:7700", "an IPv6 address stands in brackets"),
+        ("--nodes a=n1:1,a=n2:1", "two nodes are named \"a\""),
+        ("--nodes A=n1:1", "lowercase letters"),
+        ("--nodes a=0.0.0.0:7700", "other nodes cannot dial"),
+        ("--nodes a=::1:7700", "write an IPv6 address in brackets"),
         ("--nodes a=h\"x:7700", "write host:port"),
         ("--nodes a=n1:0", "1 to 65535"),
         ("--nodes a=n1:1,b=N1:1", "the nodes \"a\" and \"b\" have the same address"),
         ("--nodes a=n1:1 --algorithm maekawa/basic", "is a specimen, which is wrong on purpose"),
-        ("--nodes a=n1:1 --name L.B", "no name of a cluster"),
+        ("--nodes a=n1:1 --name L.B", "not a name for a cluster"),
         ("--nodes a=n1:1 --algorithm maekaw", "did you mean maekawa"),
         ("--nodes a=n1:1 --algorithm maekawa --set quorum=circle", "not a quorum system"),
         ("--nodes a=n1:1 --algorithm peterson", "sends no messages"),
@@ -61,7 +61,7 @@ fn what_cannot_be_a_cluster_is_refused_in_one_sentence() {
             .contains("--name gives it another")
     );
     assert!(terminal::refused(&format!("cluster add {lab} d=n4:1")).contains("cannot be read"));
-    assert!(terminal::refused(&format!("cluster add {lab} d=0.0.0.0:1")).contains("others can dial"));
+    assert!(terminal::refused(&format!("cluster add {lab} d=0.0.0.0:1")).contains("other nodes cannot dial"));
     assert!(terminal::refused(&format!("cluster rotate-certificates {lab}")).contains("cannot be read"));
 }
 
@@ -264,7 +264,7 @@ fn damage_is_refused_by_check_and_start_with_its_place() {
     assert!(err.contains("is unfinished: the next start cuts off"), "{err}");
     cluster.start("a");
     cluster.await_ready("a");
-    let told = "the last write to the disk was not finished: its bytes are cut off";
+    let told = "the last write to the disk was unfinished: its bytes are discarded";
     assert_eq!(cluster.log("a").matches(told).count(), 1, "{}", cluster.log("a"));
     let (code, _, err) = cluster.run(&["node", "--config", &config, "--check"]);
     assert_eq!((code, err.as_str()), (0, ""), "what was torn is gone");

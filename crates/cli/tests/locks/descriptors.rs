@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::time::Instant;
 
-use doorway_protocol::Told;
+use doorway_protocol::DaemonMsg;
 use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
@@ -86,7 +86,7 @@ fn a_daemon_without_descriptors_backs_off_and_serves_when_it_has_some() {
         assert!(tried <= 7 + 2 * seconds, "{tried} attempts in {span:?}");
     }
     limit_files(process, None);
-    assert!(matches!(first_word(&waiting), Told::Welcome { .. }), "it has waited, and is served");
+    assert!(matches!(first_word(&waiting), DaemonMsg::Welcome { .. }), "it has waited, and is served");
     cluster.kill("b");
     cluster.start("b");
     cluster.await_ready("b");
@@ -112,8 +112,8 @@ fn a_daemon_with_few_descriptors_keeps_some_for_its_peers() {
     for socket in ["a.sock", "a.admin.sock"] {
         let clients: Vec<UnixStream> = (0..150).map(|_| client(&cluster, socket)).collect();
         let is_served = |client: &UnixStream| match first_word(client) {
-            Told::Welcome { .. } => true,
-            Told::Goodbye { .. } => false,
+            DaemonMsg::Welcome { .. } => true,
+            DaemonMsg::Goodbye { .. } => false,
             told => panic!("neither served nor told why not but {told:?}"),
         };
         let served = clients.iter().filter(|client| is_served(client)).count();
@@ -155,7 +155,7 @@ fn verbs_that_may_open_too_few_files_say_so_and_not_that_there_is_no_daemon() {
             let (code, said) = run(most, words);
             assert_eq!((code, said.lines().count()), (1, 1), "{words:?} with {most}: {said}");
             assert!(
-                said.contains("may open too few files") && said.contains("`ulimit -n 64`"),
+                said.contains("reached its limit of open files") && said.contains("`ulimit -n 64`"),
                 "{words:?}: {said}"
             );
         }

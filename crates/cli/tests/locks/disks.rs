@@ -27,9 +27,7 @@ fn founders_wait_for_all_and_log_and_status_say_for_whom() {
     cluster.start("c");
     for node in ["a", "b", "c"] {
         cluster.await_ready(node);
-        until("the log says so", || {
-            cluster.log(node).contains("this node belongs to its cluster from now on")
-        });
+        until("the log says so", || cluster.log(node).contains("this node now belongs to its cluster"));
         assert!(!status(&cluster, node).contains("missing"));
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use doorway_client::clock;
 use doorway_core::Ticks;
-use doorway_protocol::{Ask, Loss, NodeStatus, OwnStatus, Reason, Status, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg, Loss, NodeStatus, OwnStatus, Reason, Status};
 use rustix::process::{Signal, kill_process, test_kill_process};
 
 use crate::scripted;
@@ -62,7 +62,7 @@ fn what_was_typed_reaches_the_daemon() {
         let rounded = |ticks: Option<Ticks>| ticks.map(|ticks| ticks.0.div_ceil(100_000) * 100);
         let asked = [request.patience, request.max_hold, request.ttl].map(rounded);
         assert_eq!(asked, [patience, max_hold, ttl], "{words:?}");
-        client.say(&Told::Refused { number: request.number, why: Reason::TimedOut });
+        client.say(&DaemonMsg::Refused { number: request.number, why: Reason::TimedOut });
         let (status, out, said) = end(child);
         assert_eq!((status, out.as_str()), (124, ""), "{said}");
         assert!(said.contains("x is not free") || said.contains("x was not free within 2m"), "{said}");
@@ -127,11 +127,11 @@ fn whoever_is_not_let_in_because_its_node_has_no_lease_is_told_so() {
     ] {
         let child = daemon.lock(&[words, &["--", "true"]].concat());
         let (mut client, request) = daemon.request();
-        client.say(&Told::Refused { number: request.number, why: Reason::TimedOut });
-        let Some(Ask::Status { number, everywhere: false, .. }) = client.hear() else {
+        client.say(&DaemonMsg::Refused { number: request.number, why: Reason::TimedOut });
+        let Some(ClientMsg::Status { number, everywhere: false, .. }) = client.hear() else {
             panic!("it asks how things stand")
         };
-        client.say(&Told::Status { number, status: Box::new(status) });
+        client.say(&DaemonMsg::Status { number, status: Box::new(status) });
         assert_eq!(end(child), (124, String::new(), format!("doorway: {sentence}\n")));
     }
 }
@@ -151,9 +151,9 @@ fn other_refusals_and_missing_daemons_are_own_failures() {
     let daemon = Daemon::new("failures");
     let child = daemon.lock(&["x", "--", "true"]);
     let (mut client, request) = daemon.request();
-    client.say(&Told::Refused { number: request.number, why: Reason::TooMany });
+    client.say(&DaemonMsg::Refused { number: request.number, why: Reason::TooMany });
     let (status, _, said) = end(child);
-    assert!(status == 125 && said.contains("as it can keep"), "{status} {said}");
+    assert!(status == 125 && said.contains("has reached its limit of requests"), "{status} {said}");
     let child = daemon.lock(&["x", "--socket", "no-such-socket", "--", "true"]);
     let (status, _, said) = end(child);
     assert!(status == 125 && said.contains("no daemon listens at no-such-socket"), "{status} {said}");
@@ -179,7 +179,7 @@ fn a_hung_daemon_does_not_keep_a_command_inside_beyond_the_deadline() {
     assert!(said.contains(sentence), "{said}");
     // It may leave by word, if nobody is left at that moment; in any case nothing holds the connection any more.
     while let Some(ask) = client.hear() {
-        assert!(matches!(ask, Ask::Release { .. } | Ask::Status { .. }), "{ask:?}");
+        assert!(matches!(ask, ClientMsg::Release { .. } | ClientMsg::Status { .. }), "{ask:?}");
     }
 }
 
@@ -261,7 +261,7 @@ fn what_was_said_in_time_counts_for_who_was_stopped_while_waiting() {
     let (mut client, request) = daemon.request();
     kill_process(own(&child), Signal::STOP).expect("it lives");
     client.grant(&request, 200);
-    client.say(&Told::Renewed { number: request.number, until: after(60_000) });
+    client.say(&DaemonMsg::Renewed { number: request.number, until: after(60_000) });
     // Its patience, half a second more, and the first deadline are over by then.
     pass(after(700));
     kill_process(own(&child), Signal::CONT).expect("it lives");
@@ -276,7 +276,7 @@ fn renewals_move_the_deadline() {
     let (mut client, request) = daemon.granted(800);
     let first = after(800);
     assert_eq!(line(&mut child), "in");
-    client.say(&Told::Renewed { number: request.number, until: after(60_000) });
+    client.say(&DaemonMsg::Renewed { number: request.number, until: after(60_000) });
     pass(first + Ticks(50_000));
     child.stdin.take().expect("a pipe").write_all(b"go\n").expect("it still runs");
     assert!(client.hears_release());
@@ -288,7 +288,7 @@ fn a_grant_at_the_end_of_a_lease_is_renewed_before_the_command_begins() {
     let daemon = Daemon::new("late");
     let child = daemon.lock(&["x", "--margin", "5s", "--", "true"]);
     let (mut client, request) = daemon.granted(4_000);
-    client.say(&Told::Renewed { number: request.number, until: after(60_000) });
+    client.say(&DaemonMsg::Renewed { number: request.number, until: after(60_000) });
     assert!(client.hears_release());
     assert_eq!(end(child).0, 0);
     let child = daemon.lock(&["x", "--margin", "5s", "--", "true"]);
@@ -306,9 +306,9 @@ fn whoever_is_told_that_the_lock_is_lost_stops_at_once() {
     let mut child = daemon.lock(&[&["x", "--"], STUBBORN].concat());
     let (mut client, request) = daemon.granted(60_000);
     line(&mut child);
-    client.say(&Told::Lost { number: request.number, why: Loss::LeftOut });
+    client.say(&DaemonMsg::Lost { number: request.number, why: Loss::LeftOut });
     let (status, _, said) = end(child);
-    assert!(status == 122 && said.contains("the other nodes have gone on without this one"), "{said}");
+    assert!(status == 122 && said.contains("the other nodes left this one out of their view"), "{said}");
 }
 
 #[test]
@@ -318,12 +318,12 @@ fn whoever_is_put_out_is_asked_at_once_and_has_time_until_the_deadline() {
     let mut child = daemon.lock(&["x", "--", "sh", "-c", script]);
     let (mut client, request) = daemon.granted(60_000);
     assert_eq!(line(&mut child), "in");
-    client.say(&Told::Lost { number: request.number, why: Loss::Broken });
+    client.say(&DaemonMsg::Lost { number: request.number, why: Loss::Broken });
     assert_eq!(line(&mut child), "asked");
     child.stdin.take().expect("a pipe").write_all(b"go\n").expect("it still runs");
     assert!(client.hears_release(), "it says that it has left");
     let (status, _, said) = end(child);
-    assert!(status == 122 && said.contains("somebody has broken the lock"), "{status} {said}");
+    assert!(status == 122 && said.contains("an operator broke the lock"), "{status} {said}");
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn on_lost_signal_asks_and_waits_and_ignore_only_says_it() {
     let mut child = daemon.lock(&[&["x", "--on-lost", "signal", "--"][..], PATIENT].concat());
     let (mut client, request) = daemon.granted(60_000);
     assert_eq!(line(&mut child), "in");
-    client.say(&Told::Lost { number: request.number, why: Loss::Lease });
+    client.say(&DaemonMsg::Lost { number: request.number, why: Loss::Lease });
     assert_eq!(line(&mut child), "asked");
     child.stdin.take().expect("a pipe").write_all(b"go\n").expect("it still runs");
     assert_eq!(end(child).0, 122, "it ended in its own time, without the lock");
@@ -358,7 +358,7 @@ fn the_section_is_not_free_while_anything_of_the_command_lives() {
     let (status, _, _) = end(child);
     assert_eq!(status, 0);
     assert!(test_kill_process(grandchild).is_ok(), "it lives on");
-    client.say(&Told::Renewed { number: request.number, until: after(60_000) });
+    client.say(&DaemonMsg::Renewed { number: request.number, until: after(60_000) });
     let killed = clock::now();
     kill_process(grandchild, Signal::KILL).expect("it lives");
     assert_eq!(client.hear(), None, "no word, and then the end of the connection");
@@ -411,7 +411,7 @@ fn a_wish_survives_the_restart_of_its_daemon() {
     let child = daemon.lock(&["x", "--wait", "20s", "--", "true"]);
     drop(daemon.request());
     let (mut client, request) = daemon.request();
-    client.say(&Told::Refused { number: request.number, why: Reason::Leaving });
+    client.say(&DaemonMsg::Refused { number: request.number, why: Reason::Leaving });
     let (mut client, request) = daemon.granted(60_000);
     assert!(request.patience < Some(Ticks(20_000_000)));
     assert!(client.hears_release());
@@ -423,7 +423,7 @@ fn the_daemon_is_told_the_name_of_the_command_and_not_its_arguments() {
     let daemon = Daemon::new("label");
     for (words, label) in [(&["x"][..], "env"), (&["x", "--label", "the nightly job"], "the nightly job")] {
         let child = daemon.lock(&[words, &["--", "/usr/bin/env", "PASSWORD=x", "true"]].concat());
-        assert_eq!(daemon.client().hear(), Some(Ask::Introduce { label: label.to_owned() }));
+        assert_eq!(daemon.client().hear(), Some(ClientMsg::Introduce { label: label.to_owned() }));
         kill_process(own(&child), Signal::KILL).expect("it lives");
         end(child);
     }
@@ -437,7 +437,7 @@ fn bad_usage_is_refused_in_one_sentence() {
         ("lock x true", "COMMAND"),
         ("lock x,x -- true", "x is named twice"),
         ("lock x --try --wait 1s -- true", "cannot be used with"),
-        ("lock x --wait soon -- true", "--wait: \"soon\" is no time"),
+        ("lock x --wait soon -- true", "--wait: \"soon\" is not a duration"),
         ("lock x --wait 0s -- true", "that is --try"),
         ("lock x --max-hold 0ms -- true", "leaves no time"),
         ("lock x --ttl 0s -- true", "--ttl 0s loses the lock at once"),

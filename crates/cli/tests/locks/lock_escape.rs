@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command};
 
-use doorway_protocol::{Ask, Loss, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg, Loss};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, getuid, kill_process, test_kill_process};
 
@@ -102,7 +102,7 @@ impl Said {
 }
 
 fn lose(client: &mut Client, request: &Request) {
-    client.say(&Told::Lost { number: request.number, why: Loss::Lease });
+    client.say(&DaemonMsg::Lost { number: request.number, why: Loss::Lease });
 }
 
 /// The words that a daemon says every moment, until `doorway lock` has seen what it has to say something of.
@@ -112,7 +112,7 @@ fn renew_until_said(client: &mut Client, request: &Request, said: &Said) {
         poll(&mut [PollFd::new(said.0.get_ref(), PollFlags::IN)], Some(&moment)).is_ok_and(|ready| ready > 0)
     };
     until("it says something", || {
-        client.say(&Told::Renewed { number: request.number, until: after(60_000) });
+        client.say(&DaemonMsg::Renewed { number: request.number, until: after(60_000) });
         is_said()
     });
 }
@@ -124,8 +124,8 @@ const WARNING: &str = "changed its uid and cannot be stopped: if the lock on x i
 
 /// Whether a client that has lost its lock leaves by word; it does not wait for an answer.
 fn leaves_by_word(client: &mut Client) -> bool {
-    let asks: Vec<Ask> = std::iter::from_fn(|| client.hear()).collect();
-    matches!(asks[..], [Ask::Release { .. }, Ask::Status { .. }])
+    let asks: Vec<ClientMsg> = std::iter::from_fn(|| client.hear()).collect();
+    matches!(asks[..], [ClientMsg::Release { .. }, ClientMsg::Status { .. }])
 }
 
 /// Until the command has ended by itself, nothing ends and nothing is given back.
@@ -285,7 +285,7 @@ fn a_command_in_a_cgroup_is_stopped_whatever_its_uid_and_session() {
     let (mut client, request) = place.daemon.granted(60_000);
     let commands = [process(&line(&mut child)), process(&line(&mut child))];
     assert!(!given.is_empty(), "it has a cgroup of its own");
-    client.say(&Told::Renewed { number: request.number, until: after(70_000) });
+    client.say(&DaemonMsg::Renewed { number: request.number, until: after(70_000) });
     lose(&mut client, &request);
     assert!(leaves_by_word(&mut client));
     let ended = commands.map(|command| test_kill_process(command).is_err());

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Child, Command};
 
-use doorway_protocol::Told;
+use doorway_protocol::DaemonMsg;
 use rustix::process::{Signal, kill_process};
 
 use crate::scripted::{BINARY, Daemon, after, end, line, own};
@@ -77,7 +77,7 @@ fn ignored_signals_are_ignored_while_waiting_and_while_running() {
         kill_process(own(&child), signal).expect("it lives");
     }
     // A word that it hears after the signals.
-    client.say(&Told::Renewed { number: request.number, until: after(70_000) });
+    client.say(&DaemonMsg::Renewed { number: request.number, until: after(70_000) });
     child.stdin.take().expect("a pipe").write_all(b"go\n").expect("it still runs");
     assert!(client.hears_release());
     assert_eq!(end(child), (3, String::new(), String::new()));
@@ -102,5 +102,5 @@ fn a_limit_of_descriptors_that_is_too_low_is_told_with_what_to_do() {
         daemon.run(Command::new("bash").args(["-c", &few, "bash", BINARY, "lock", "x", "--", "true"]));
     let (status, out, said) = end(child);
     assert_eq!((status, out.as_str()), (125, ""), "{said}");
-    assert!(said.contains("may open too few files") && said.contains("`ulimit -n 64`"), "{said}");
+    assert!(said.contains("reached its limit of open files") && said.contains("`ulimit -n 64`"), "{said}");
 }

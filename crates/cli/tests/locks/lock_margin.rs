@@ -5,7 +5,7 @@ use std::io::Write;
 
 use doorway_client::clock;
 use doorway_core::Ticks;
-use doorway_protocol::Told;
+use doorway_protocol::DaemonMsg;
 
 use crate::fleet::Cluster;
 use crate::scripted::{Daemon, PATIENT, after, end, line};
@@ -83,7 +83,7 @@ fn a_margin_that_no_renewal_leaves_time_for_is_an_own_failure() {
     let daemon = Daemon::new("margin");
     let child = daemon.lock(&["x", "--margin", "5s", "--", "true"]);
     let (mut client, request) = daemon.granted(900);
-    client.say(&Told::Renewed { number: request.number, until: after(1_000) });
+    client.say(&DaemonMsg::Renewed { number: request.number, until: after(1_000) });
     let (status, _, said) = end(child);
     assert_eq!(
         (status, said.as_str()),

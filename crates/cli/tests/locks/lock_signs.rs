@@ -2,7 +2,7 @@
 
 use doorway_client::clock;
 use doorway_core::Ticks;
-use doorway_protocol::{Ask, Loss, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg, Loss};
 
 use crate::scripted::{Daemon, end};
 
@@ -13,14 +13,17 @@ fn signs_of_life_are_given_until_the_lock_is_lost() {
     let (mut client, request) = daemon.request();
     let begin = clock::now();
     client.grant(&request, 60_000);
-    assert!((0..4).all(|_| client.hear() == Some(Ask::Alive)), "one at the entry, then one every 200 ms");
+    assert!(
+        (0..4).all(|_| client.hear() == Some(ClientMsg::Alive)),
+        "one at the entry, then one every 200 ms"
+    );
     assert!(clock::now() >= begin + Ticks(600_000));
-    client.say(&Told::Lost { number: request.number, why: Loss::Silent });
-    let mut asks: Vec<Ask> = std::iter::from_fn(|| client.hear()).collect();
-    asks.retain(|ask| *ask != Ask::Alive);
-    assert!(matches!(asks[..], [Ask::Release { .. }, Ask::Status { .. }]), "{asks:?}");
+    client.say(&DaemonMsg::Lost { number: request.number, why: Loss::Silent });
+    let mut asks: Vec<ClientMsg> = std::iter::from_fn(|| client.hear()).collect();
+    asks.retain(|ask| *ask != ClientMsg::Alive);
+    assert!(matches!(asks[..], [ClientMsg::Release { .. }, ClientMsg::Status { .. }]), "{asks:?}");
     let (status, _, said) = end(child);
-    let sentence = "its holder gave no sign of life for as long as its time-to-live";
+    let sentence = "its holder gave no sign of life within its time-to-live";
     assert!(status == 122 && said.contains(sentence), "{status} {said}");
 }
 

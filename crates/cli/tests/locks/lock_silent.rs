@@ -1,7 +1,7 @@
 //! `doorway lock` and a daemon that is there and does not answer, as one that is stopped: that is not the same as a lock that is taken.
 
 use doorway_core::Ticks;
-use doorway_protocol::Told;
+use doorway_protocol::DaemonMsg;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::scripted::{Daemon, end};
@@ -85,7 +85,7 @@ fn a_signal_is_heard_before_the_welcome() {
 /// Turns the next client away, as a daemon does that has too many.
 fn turn_away(daemon: &Daemon) {
     let mut client = daemon.stranger();
-    client.say(&Told::Goodbye { sentence: "7 clients are connected".to_owned() });
+    client.say(&DaemonMsg::Goodbye { sentence: "7 clients are connected".to_owned() });
     assert_eq!(client.hear(), None);
 }
 

@@ -26,7 +26,7 @@ fn a_configuration_is_checked_with_the_line_of_the_mistake() {
     let long = format!("socket = \"{}.sock\"", "x".repeat(120));
     for (from, to, sentence) in [
         ("node = \"a\"", "node = \"z\"", format!("line {}: there is no node \"z\"", line("node = \"a\""))),
-        ("#lease = \"1s\"", "lease = \"soon\"", format!("line {}: \"soon\" is no time", line("#lease"))),
+        ("#lease = \"1s\"", "lease = \"x\"", format!("line {}: \"x\" is not a duration", line("#lease"))),
         (
             "#lease = \"1s\"",
             "lease = \"500ms\"",
@@ -106,7 +106,7 @@ fn a_folder_of_somebody_else_is_neither_listened_in_nor_looked_into() {
         &["lock", "x", "--node", "a", "--", "true"],
     ] {
         let (code, err) = end_of(&cluster.folder, words);
-        assert!(code != 0 && err.contains("was made by somebody else"), "{words:?}: {code} {err}");
+        assert!(code != 0 && err.contains("is not a folder of this user"), "{words:?}: {code} {err}");
     }
     fs::remove_dir(around.join("doorway")).expect("it is empty");
     let mut cluster = cluster;

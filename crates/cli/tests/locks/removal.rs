@@ -55,7 +55,7 @@ fn a_removed_follower_that_goes_on_changes_neither_leader_nor_term() {
     let (code, out, err) = cluster.run(&["cluster", "remove", gone, "--node", other]);
     assert_eq!(
         (code, out.lines().next()),
-        (0, Some(format!("node {gone:?} is gone for good").as_str())),
+        (0, Some(format!("node {gone:?} was removed from the cluster").as_str())),
         "{err}"
     );
     until("it votes no more", || voters(&cluster, &leader) == 2 && voters(&cluster, other) == 2);
@@ -68,9 +68,12 @@ fn a_removed_follower_that_goes_on_changes_neither_leader_nor_term() {
         cluster.await_end(gone);
     }
     let log = cluster.log(gone);
-    let told = "this node was removed from its cluster: it can come back with an empty data folder";
+    let told =
+        "this node was removed from its cluster: to come back as a new node it needs an empty data folder";
     assert_eq!(
-        log.lines().filter(|line| line.contains("cannot go on") && line.contains(told)).count(),
+        log.lines()
+            .filter(|line| line.contains("fatal error: the node stops") && line.contains(told))
+            .count(),
         3,
         "{log}"
     );
@@ -86,7 +89,8 @@ fn a_revoked_node_is_refused_by_all_and_comes_back_with_a_new_certificate() {
     let [gone, other] = [&others[0], &others[1]];
     let (code, out, err) = cluster.run(&["cluster", "remove", gone, "--revoke", "--node", other]);
     assert_eq!(code, 0, "{err}");
-    let told = format!("node {gone:?} is gone for good, and the certificates that it had are void\n");
+    let told =
+        format!("node {gone:?} was removed from the cluster, and the certificates that it had are revoked\n");
     assert!(out.starts_with(&told) && out.contains("rotate-certificates"), "{out}");
     // It may have been told before it was put out; whoever has its folder can start it again.
     cluster.kill(gone);
@@ -97,7 +101,7 @@ fn a_revoked_node_is_refused_by_all_and_comes_back_with_a_new_certificate() {
         log.lines().any(|line| line.contains(&refusal) && line.contains(word))
     };
     for node in [&leader, other] {
-        for word in ["connection ended", "peer not reached"] {
+        for word in ["connection ended", "peer unreachable"] {
             // A node that has not heard of the revocation yet tells it that it was removed; then it ends.
             until(&format!("{node} logs {word:?}"), || {
                 cluster.start_if_ended(gone);
@@ -113,14 +117,14 @@ fn a_revoked_node_is_refused_by_all_and_comes_back_with_a_new_certificate() {
         cluster.start_if_ended(gone);
         is_refused(&cluster, other, "connection ended", length)
     });
-    let learned = "certificates were revoked: whoever shows one is put out";
+    let learned = "certificates revoked: connections that use them are closed";
     assert_eq!(cluster.log(other).matches(learned).count(), 1, "after the restart it knew from the start");
     let (code, _, err) = cluster.run(&["cluster", "add", &cluster.lab(), &format!("d={}", free_address())]);
     assert_eq!(code, 0, "{err}");
     cluster.start("d");
     until("a new node does not talk to it", || {
         cluster.start_if_ended(gone);
-        is_refused(&cluster, "d", "peer not reached", 0)
+        is_refused(&cluster, "d", "peer unreachable", 0)
     });
     let first = cluster.fence(&leader);
     // It comes back as a new node.
@@ -174,7 +178,7 @@ fn leadership_goes_where_it_is_told_or_stays_with_a_sentence() {
     // On a machine whose disk is busy a vote may be synced too late; then the old leader goes on and says so.
     until("it takes over", || {
         let (code, told) = lead(&cluster, next, &others[1]);
-        let is_late = code == 1 && told.contains("has not taken leadership over in time");
+        let is_late = code == 1 && told.contains("did not take over leadership in time");
         assert!(is_late || (code == 0 && told.starts_with(&format!("node {next:?} leads"))), "{code} {told}");
         code == 0
     });
@@ -197,7 +201,7 @@ fn leadership_goes_where_it_is_told_or_stays_with_a_sentence() {
     let last =
         ["a", "b", "c"].into_iter().find(|node| *node != next && *node != others[1]).expect("one is left");
     let (code, told) = lead(&cluster, next, last);
-    assert!(code == 1 && told.contains("no node leads"), "{told}");
+    assert!(code == 1 && told.contains("the cluster has no leader"), "{told}");
 }
 
 #[test]
@@ -209,7 +213,7 @@ fn a_leader_goes_on_if_the_next_one_stands_still_and_its_late_word_does_nothing(
     let before = ["a", "b", "c"].map(|node| elections(&cluster, node));
     cluster.process(next).signal(Signal::STOP);
     let (code, _, err) = cluster.run(&["cluster", "lead", next, "--node", other]);
-    let told = format!("node {next:?} has not taken leadership over in time, and {leader:?} leads as before");
+    let told = format!("node {next:?} did not take over leadership in time; {leader:?} still leads");
     assert!(code == 1 && err.contains(&told), "{err}");
     // The word to lead has waited for it.
     cluster.process(next).signal(Signal::CONT);
@@ -227,7 +231,7 @@ fn the_node_that_leads_is_removed_in_one_command_through_any_daemon() {
         let (code, out, err) = cluster.run(&["cluster", "remove", gone, "--node", via]);
         assert_eq!(
             (code, out.lines().next()),
-            (0, Some(format!("node {gone:?} is gone for good").as_str())),
+            (0, Some(format!("node {gone:?} was removed from the cluster").as_str())),
             "{err}"
         );
     };

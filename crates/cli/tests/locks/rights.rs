@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use doorway_protocol::{self as protocol, LONGEST_TOLD, Told};
+use doorway_protocol::{self as protocol, DaemonMsg, LONGEST_DAEMON_MSG};
 
 use crate::fleet::{Cluster, Folder, LONG, command, start, until};
 use crate::terminal;
@@ -86,8 +86,8 @@ fn a_user_of_locks_takes_them_and_cannot_administer() {
     }
     // The daemon has written down who asked for what.
     let (log, uid) = (cluster.log("a"), format!("uid={USER}"));
-    for order in ["break door", "remove node", "have node", "stop this node"] {
-        let parts = ["audit=true", "refused: it did not ask", &uid, "process=", order];
+    for order in ["break door", "remove node", "make node", "stop this node"] {
+        let parts = ["audit=true", "refused: not at", &uid, "process=", order];
         assert!(
             log.lines().any(|line| parts.iter().all(|part| line.contains(part))),
             "{order} is not in {log}"
@@ -172,7 +172,7 @@ fn an_act_of_an_administrator_is_logged_with_its_uid_and_process() {
     let (code, out, err) = cluster.run(&["break", "door", "--yes", "--node", "a"]);
     assert_eq!(code, 0, "{out}{err}");
     let log = cluster.log("a");
-    let line = log.lines().find(|line| line.contains("an operator asks")).expect("it is logged");
+    let line = log.lines().find(|line| line.contains("operator command received")).expect("it is logged");
     let uid = format!("uid={}", rustix::process::geteuid().as_raw());
     for part in ["audit=true", "break door", &uid, "process="] {
         assert!(line.contains(part), "{part} is not in {line}");
@@ -188,7 +188,7 @@ fn an_administrator_stops_a_daemon_and_is_logged_with_uid_and_process() {
     let process = cluster.nodes[1].1.as_mut().expect("it was started");
     assert_eq!(process.0.wait().expect("it has ended").code(), Some(0));
     let (log, uid) = (cluster.log("b"), format!("uid={}", rustix::process::geteuid().as_raw()));
-    for what in ["an operator asks", "done as an operator asked"] {
+    for what in ["operator command received", "operator command done"] {
         let parts = [what, "audit=true", "order=\"stop this node\"", &uid, "process="];
         assert!(
             log.lines().any(|line| parts.iter().all(|part| line.contains(part))),
@@ -232,9 +232,9 @@ fn debug_tells_every_grant_release_and_loss_and_trace_every_message() {
     let fence = format!("fence={fence}");
     for parts in [
         &["DEBUG", "granted", "lock=\"x\"", &fence, &uid, "client=", "why="][..],
-        &["DEBUG", "released", "lock=\"x\"", &fence, &uid, "client=", "its client left it"],
-        &["DEBUG", "request refused", &uid, "process=", "client=", "lets one user have"],
-        &["DEBUG", "lost", "lock=\"y\"", "fence=", &uid, "client=", "somebody has broken the lock"],
+        &["DEBUG", "released", "lock=\"x\"", &fence, &uid, "client=", "released by its client"],
+        &["DEBUG", "request refused", &uid, "process=", "client=", "the per-user limit of requests"],
+        &["DEBUG", "lost", "lock=\"y\"", "fence=", &uid, "client=", "an operator broke the lock"],
     ] {
         until(&format!("the log of a tells {parts:?}"), || tells("a", parts));
     }
@@ -256,10 +256,10 @@ fn debug_tells_every_grant_release_and_loss_and_trace_every_message() {
 }
 
 /// The first word of a daemon to a client that has just connected.
-pub fn first_word(mut stream: &UnixStream) -> Told {
+pub fn first_word(mut stream: &UnixStream) -> DaemonMsg {
     let mut head = [0; 4];
     stream.read_exact(&mut head).expect("it says something");
-    let mut body = vec![0; protocol::length(head, LONGEST_TOLD).expect("a short word")];
+    let mut body = vec![0; protocol::length(head, LONGEST_DAEMON_MSG).expect("a short word")];
     stream.read_exact(&mut body).expect("all of it");
     protocol::read(&body).expect("a word of the protocol")
 }
@@ -286,8 +286,8 @@ fn idle_clients_keep_no_peer_out_however_few_files_a_daemon_may_open() {
     let (mut welcome, mut refused) = (0, 0);
     for client in &clients {
         match first_word(client) {
-            Told::Welcome { .. } => welcome += 1,
-            Told::Goodbye { sentence } if sentence.contains("file descriptors allow") => refused += 1,
+            DaemonMsg::Welcome { .. } => welcome += 1,
+            DaemonMsg::Goodbye { sentence } if sentence.contains("file descriptors allow") => refused += 1,
             told => panic!("neither let in nor refused but told {told:?}"),
         }
     }

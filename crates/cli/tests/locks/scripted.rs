@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use doorway_client::clock;
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Status, Told, VERSION};
+use doorway_protocol::{
+    self as protocol, ClientMsg, DaemonMsg, LONGEST_CLIENT_MSG, LONGEST_DAEMON_MSG, Status, VERSION,
+};
 use rustix::net::RecvFlags;
 use rustix::process::Pid;
 
@@ -133,34 +135,34 @@ impl Client {
     pub fn welcome_with(&mut self, now: Ticks, spare: Ticks) {
         let (cluster, node) = ("lab".to_owned(), "a".to_owned());
         let clock = clock::name().map(str::to_owned);
-        self.say(&Told::Welcome { version: VERSION, cluster, node, now, clock, spare });
+        self.say(&DaemonMsg::Welcome { version: VERSION, cluster, node, now, clock, spare });
     }
 
     /// Its introduction, and its request for a lock.
     fn request(&mut self) -> Request {
         let introduced = self.hear();
-        assert!(matches!(introduced, Some(Ask::Introduce { .. })), "{introduced:?}");
-        let Some(Ask::Lock { number, names, patience, max_hold, ttl, .. }) = self.hear() else {
+        assert!(matches!(introduced, Some(ClientMsg::Introduce { .. })), "{introduced:?}");
+        let Some(ClientMsg::Lock { number, names, patience, max_hold, ttl, .. }) = self.hear() else {
             panic!("a request for a lock")
         };
         Request { number, names, patience, max_hold, ttl }
     }
 
-    pub fn say(&mut self, told: &Told) {
-        let frame = protocol::frame(told, LONGEST_TOLD).expect("a short word");
+    pub fn say(&mut self, told: &DaemonMsg) {
+        let frame = protocol::frame(told, LONGEST_DAEMON_MSG).expect("a short word");
         self.stream.write_all(&frame).expect("somebody hears it");
     }
 
     pub fn grant(&mut self, request: &Request, milliseconds: u64) {
         let fences = request.names.iter().cloned().zip((41..).map(Fence)).collect();
-        self.say(&Told::Granted { number: request.number, fences, until: after(milliseconds) });
+        self.say(&DaemonMsg::Granted { number: request.number, fences, until: after(milliseconds) });
     }
 
     /// The next word, or none if all copies of the connection are closed.
-    pub fn hear(&mut self) -> Option<Ask> {
+    pub fn hear(&mut self) -> Option<ClientMsg> {
         let mut head = [0; 4];
         self.stream.read_exact(&mut head).ok()?;
-        let mut body = vec![0; protocol::length(head, LONGEST_ASK).expect("a short word")];
+        let mut body = vec![0; protocol::length(head, LONGEST_CLIENT_MSG).expect("a short word")];
         self.stream.read_exact(&mut body).expect("all of it");
         Some(protocol::read(&body).expect("a word of the protocol"))
     }
@@ -173,9 +175,9 @@ impl Client {
 
     /// Whether the client leaves by word, and is told that it was heard.
     pub fn hears_release(&mut self) -> bool {
-        let released = matches!(self.hear(), Some(Ask::Release { .. }));
-        if let Some(Ask::Status { number, .. }) = self.hear() {
-            self.say(&Told::Status { number, status: Box::new(nothing()) });
+        let released = matches!(self.hear(), Some(ClientMsg::Release { .. }));
+        if let Some(ClientMsg::Status { number, .. }) = self.hear() {
+            self.say(&DaemonMsg::Status { number, status: Box::new(nothing()) });
         }
         released
     }

@@ -48,7 +48,7 @@ fn a_lock_lost_with_the_lease_is_not_granted_before_the_margin_after_its_deadlin
     cluster.process("b").signal(Signal::STOP);
     let lost = guard.wait_lost(LONG).expect("one of two is no majority");
     cluster.process("b").signal(Signal::CONT);
-    assert!(matches!(lost, Lost::Deadline | Lost::Told(Loss::Lease)), "{lost}");
+    assert!(matches!(lost, Lost::Deadline | Lost::Notified(Loss::Lease)), "{lost}");
     assert_slack(&guard, next);
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use doorway_client::{Client, clock};
 use doorway_core::Ticks;
-use doorway_protocol::{Ask, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg};
 
 use crate::daemon::{Daemon, strangers};
 
@@ -25,7 +25,7 @@ fn uptime() -> Option<Ticks> {
 }
 
 #[test]
-fn the_clock_is_the_one_by_which_the_system_counts_its_uptime() {
+fn the_clock_matches_the_systems_uptime() {
     let Some(before) = uptime() else {
         eprintln!("skipped: this system does not tell its uptime");
         return;
@@ -95,7 +95,7 @@ fn fresh() -> (Client, Daemon) {
 fn a_daemon_with_another_clock_is_not_asked_for_anything() {
     let slept = Ticks(SLEPT * SECOND);
     let is_told = |sentence: String, how: &str| {
-        let begin = "what answers is no Doorway daemon that this client understands: its clock is ";
+        let begin = "this client cannot use the daemon that answers: its clock is ";
         let end = format!(" s {how} this program's: both must be in the same time namespace");
         assert!(sentence.starts_with(begin) && sentence.ends_with(&end), "{sentence}");
     };
@@ -126,14 +126,14 @@ fn a_clock_offset_is_not_hidden_by_a_welcome_that_is_read_late() {
     let ahead = Ticks(300_000);
     let (client, daemon) = slow_reader(ahead);
     // The welcome looks right; so it asks again, and now the offset shows.
-    assert_eq!(daemon.next(), Ask::Clock);
-    daemon.tell(&Told::Clock { now: clock::now() + ahead });
+    assert_eq!(daemon.next(), ClientMsg::Clock);
+    daemon.tell(&DaemonMsg::Clock { now: clock::now() + ahead });
     let told = client.welcome_blocking().map_err(|error| error.to_string()).expect_err("it is another clock");
     assert!(told.contains("ahead of this program's"), "{told}");
 }
 
 #[test]
-fn a_welcome_that_is_read_late_is_asked_about_until_the_answer_comes_soon() {
+fn a_late_welcome_is_checked_until_an_answer_is_fast() {
     let (client, daemon) = slow_reader(Ticks(0));
     client.introduce("it");
     let waiting = thread::spawn(move || (client.welcome_blocking(), client));
@@ -141,11 +141,11 @@ fn a_welcome_that_is_read_late_is_asked_about_until_the_answer_comes_soon() {
     let mut questions = 0;
     loop {
         match daemon.next() {
-            Ask::Clock => {
+            ClientMsg::Clock => {
                 questions += 1;
-                daemon.tell(&Told::Clock { now: clock::now() });
+                daemon.tell(&DaemonMsg::Clock { now: clock::now() });
             }
-            Ask::Introduce { label } => {
+            ClientMsg::Introduce { label } => {
                 assert_eq!(label, "it");
                 break;
             }
@@ -160,7 +160,7 @@ fn a_welcome_that_is_read_late_is_asked_about_until_the_answer_comes_soon() {
 #[test]
 fn a_daemon_that_turns_a_client_away_says_why() {
     let (client, daemon) = fresh();
-    daemon.tell(&Told::Goodbye { sentence: "7 clients are connected".to_owned() });
+    daemon.tell(&DaemonMsg::Goodbye { sentence: "7 clients are connected".to_owned() });
     let told = client.welcome_blocking().map_err(|error| error.to_string());
     assert_eq!(told, Err("the Doorway daemon turned this client away: 7 clients are connected".to_owned()));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use doorway_client::{Client, clock};
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
+use doorway_protocol::{self as protocol, ClientMsg, DaemonMsg, LONGEST_CLIENT_MSG, LONGEST_DAEMON_MSG};
 
 /// The daemon's end of a connection.
 pub struct Daemon(pub UnixStream);
@@ -43,11 +43,11 @@ impl Daemon {
     pub fn welcome_by(&self, now: Ticks, clock: Option<&str>) {
         let (cluster, node, clock) = ("test".to_owned(), "a".to_owned(), clock.map(str::to_owned));
         let spare = Ticks(500_000);
-        self.tell(&Told::Welcome { version: protocol::VERSION, cluster, node, now, clock, spare });
+        self.tell(&DaemonMsg::Welcome { version: protocol::VERSION, cluster, node, now, clock, spare });
     }
 
-    pub fn tell(&self, told: &Told) {
-        self.write(&protocol::frame(told, LONGEST_TOLD).expect("it is short"));
+    pub fn tell(&self, told: &DaemonMsg) {
+        self.write(&protocol::frame(told, LONGEST_DAEMON_MSG).expect("it is short"));
     }
 
     pub fn write(&self, bytes: &[u8]) {
@@ -55,10 +55,10 @@ impl Daemon {
     }
 
     /// What the client says next.
-    pub fn next(&self) -> Ask {
+    pub fn next(&self) -> ClientMsg {
         let mut head = [0; 4];
         (&self.0).read_exact(&mut head).expect("the client says something");
-        let mut bytes = vec![0; protocol::length(head, LONGEST_ASK).expect("it is short")];
+        let mut bytes = vec![0; protocol::length(head, LONGEST_CLIENT_MSG).expect("it is short")];
         (&self.0).read_exact(&mut bytes).expect("the client says all of it");
         protocol::read(&bytes).expect("the client knows the protocol")
     }
@@ -66,7 +66,7 @@ impl Daemon {
     /// The number of the request that the client makes next, and its sections.
     pub fn next_lock(&self) -> (u32, Vec<SectionName>) {
         match self.next() {
-            Ask::Lock { number, names, .. } => (number, names),
+            ClientMsg::Lock { number, names, .. } => (number, names),
             other => panic!("it does not ask for sections: {other:?}"),
         }
     }
@@ -80,9 +80,9 @@ impl Daemon {
     }
 }
 
-pub fn granted(number: u32, names: &[SectionName], until: Ticks) -> Told {
+pub fn granted(number: u32, names: &[SectionName], until: Ticks) -> DaemonMsg {
     let fences = names.iter().cloned().zip((10..).map(Fence)).collect();
-    Told::Granted { number, fences, until }
+    DaemonMsg::Granted { number, fences, until }
 }
 
 pub fn from_now(milliseconds: u64) -> Ticks {

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use doorway_client::Error;
-use doorway_protocol::Ask;
+use doorway_protocol::ClientMsg;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 
 use crate::daemon::pair;
@@ -36,7 +36,7 @@ fn library() -> Option<PathBuf> {
 }
 
 #[test]
-fn a_forked_child_that_drops_a_guard_does_not_release_the_lock_of_its_parent() {
+fn a_forked_child_cannot_release_its_parents_lock() {
     if std::env::var_os(MARK).is_some() {
         return hold_and_fork();
     }
@@ -44,7 +44,7 @@ fn a_forked_child_that_drops_a_guard_does_not_release_the_lock_of_its_parent() {
         eprintln!("skipped: there is no compiler for C here");
         return;
     };
-    let name = "forked::a_forked_child_that_drops_a_guard_does_not_release_the_lock_of_its_parent";
+    let name = "forked::a_forked_child_cannot_release_its_parents_lock";
     let own = std::env::current_exe().expect("this program");
     let mut again = Command::new(own);
     again.args(["--exact", name, "--nocapture"]).env(MARK, "1").env("LD_PRELOAD", library);
@@ -84,10 +84,10 @@ fn hold_and_fork() {
     );
     assert!(guard.is_valid());
     client.introduce("the parent");
-    let introduced = Ask::Introduce { label: "the parent".to_owned() };
+    let introduced = ClientMsg::Introduce { label: "the parent".to_owned() };
     assert_eq!(daemon.next(), introduced, "the child has said nothing");
     drop(guard);
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
 }
 
 /// How a child ended, unless there is none of this number.

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use doorway_client::{Client, Error, Guard};
-use doorway_protocol::Ask;
+use doorway_protocol::ClientMsg;
 
 use crate::daemon::{Daemon, from_now, granted, name, pair};
 use crate::runtime::block_on;
@@ -27,7 +27,7 @@ fn catch_up(client: &Client, daemon: &Daemon) {
     let (number, names) = daemon.next_lock();
     daemon.tell(&granted(number, &names, from_now(60_000)));
     drop(block_on(other).expect("it is let in"));
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_future_that_waits_cancels() {
     let (number, names) = daemon.next_lock();
     assert_eq!(names, [name("a")]);
     drop(future);
-    assert_eq!(daemon.next(), Ask::Cancel { number });
+    assert_eq!(daemon.next(), ClientMsg::Cancel { number });
     let mut again = entering(&client, "a");
     assert!(poll(&mut again).is_pending(), "it may ask again at once");
     assert_eq!(daemon.next_lock(), (number + 1, names));
@@ -59,12 +59,12 @@ fn a_grant_that_crosses_the_cancellation_is_released() {
     let (number, names) = daemon.next_lock();
     drop(future);
     daemon.tell(&granted(number, &names, from_now(60_000)));
-    assert_eq!(daemon.next(), Ask::Cancel { number });
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Cancel { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
 }
 
 #[test]
-fn a_grant_that_nobody_has_looked_at_is_released() {
+fn an_unused_grant_is_released() {
     let (client, daemon) = pair();
     let mut future = entering(&client, "a");
     assert!(poll(&mut future).is_pending());
@@ -72,12 +72,12 @@ fn a_grant_that_nobody_has_looked_at_is_released() {
     daemon.tell(&granted(number, &names, from_now(60_000)));
     catch_up(&client, &daemon);
     drop(future);
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
     catch_up(&client, &daemon);
 }
 
 #[test]
-fn whoever_drops_at_any_moment_of_the_race_has_left() {
+fn dropping_a_request_at_any_moment_releases_it() {
     for _ in 0..500 {
         let (client, daemon) = pair();
         let mut future = entering(&client, "a");
@@ -86,10 +86,10 @@ fn whoever_drops_at_any_moment_of_the_race_has_left() {
         daemon.tell(&granted(number, &names, from_now(60_000)));
         drop(future);
         match daemon.next() {
-            Ask::Release { number: released } => assert_eq!(released, number),
+            ClientMsg::Release { number: released } => assert_eq!(released, number),
             cancel => {
-                assert_eq!(cancel, Ask::Cancel { number });
-                assert_eq!(daemon.next(), Ask::Release { number });
+                assert_eq!(cancel, ClientMsg::Cancel { number });
+                assert_eq!(daemon.next(), ClientMsg::Release { number });
             }
         }
     }
@@ -106,6 +106,6 @@ fn when_the_last_copy_of_a_client_goes_its_connection_closes() {
     let guard = block_on(future).expect("the guard keeps the client alive");
     assert!(guard.is_valid());
     drop(guard);
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
     assert_eq!(std::io::Read::read(&mut &daemon.0, &mut [0]).expect("it closes"), 0);
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use doorway_client::{Error, Lost, clock};
 use doorway_core::{Fence, Ticks};
-use doorway_protocol::{Ask, Loss, Reason, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg, Loss, Reason};
 
 use crate::daemon::{from_now, name, pair};
 use crate::runtime::block_on;
@@ -23,7 +23,7 @@ fn a_grant_makes_a_guard_with_the_fences_in_the_order_asked_for() {
         let (number, names) = daemon.next_lock();
         let fences = vec![(name("a"), Fence(3)), (name("b"), Fence(4))];
         let until = from_now(60_000);
-        daemon.tell(&Told::Granted { number, fences, until });
+        daemon.tell(&DaemonMsg::Granted { number, fences, until });
         (daemon, number, names, until)
     });
     let guard = client.lock(["b", "a"]).enter_blocking().expect("it is let in");
@@ -34,11 +34,11 @@ fn a_grant_makes_a_guard_with_the_fences_in_the_order_asked_for() {
     assert_eq!(guard.valid_until(), until);
     assert!(guard.is_valid() && guard.time_left() > Duration::from_secs(30) && !guard.is_wanted());
     assert_eq!(guard.release(), Ok(()));
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
 }
 
 #[test]
-fn what_was_chosen_for_a_request_is_told_to_the_daemon() {
+fn the_options_of_a_request_reach_the_daemon() {
     let (client, daemon) = pair();
     // The time until then would count as waited.
     client.welcome_blocking().expect("a welcome");
@@ -46,28 +46,28 @@ fn what_was_chosen_for_a_request_is_told_to_the_daemon() {
     let ttl = Duration::from_millis(900);
     let request = client.section("a").wait(Duration::from_secs(2)).max_hold(LONG).ttl(ttl).tell_if_wanted();
     let waiting = thread::spawn(move || request.enter_blocking());
-    assert_eq!(daemon.next(), Ask::Introduce { label: "é".repeat(100) });
-    let Ask::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } = daemon.next() else {
+    assert_eq!(daemon.next(), ClientMsg::Introduce { label: "é".repeat(100) });
+    let ClientMsg::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } = daemon.next() else {
         panic!("it asks for a section")
     };
     assert_eq!(
         (names, patience, max_hold, ttl, tell_if_wanted),
         (vec![name("a")], Some(Ticks(2_000_000)), Some(Ticks(20_000_000)), Some(Ticks(900_000)), true)
     );
-    daemon.tell(&Told::Refused { number, why: Reason::TimedOut });
+    daemon.tell(&DaemonMsg::Refused { number, why: Reason::TimedOut });
     let error = waiting.join().expect("the client").expect_err("it is not let in");
     assert!(error.is_timeout());
-    assert_eq!(error.to_string(), "a cannot be entered: it was not free in time");
+    assert_eq!(error.to_string(), "a cannot be entered: timed out waiting for the lock");
 }
 
 #[test]
-fn a_renewal_moves_the_deadline_and_a_waiter_is_told_of() {
+fn a_renewal_moves_the_deadline_and_a_waiter_is_reported() {
     let (client, daemon) = pair();
     let server = thread::spawn(move || {
         let (number, _) = daemon.grant(60_000);
         let until = from_now(120_000);
-        daemon.tell(&Told::Renewed { number, until });
-        daemon.tell(&Told::Wanted { number, section: name("a") });
+        daemon.tell(&DaemonMsg::Renewed { number, until });
+        daemon.tell(&DaemonMsg::Wanted { number, section: name("a") });
         (daemon, until)
     });
     let guard = block_on(client.section("a").tell_if_wanted()).expect("it is let in");
@@ -93,10 +93,10 @@ fn a_deadline_passes_while_the_daemon_is_silent() {
     assert_eq!(guard.wait_lost(LONG), Some(Lost::Deadline));
     assert_eq!(block_on(guard.wanted()), None);
     client.introduce("lost and not yet out");
-    let introduced = Ask::Introduce { label: "lost and not yet out".to_owned() };
+    let introduced = ClientMsg::Introduce { label: "lost and not yet out".to_owned() };
     assert_eq!(daemon.next(), introduced, "a release at the deadline would free what the program still uses");
     assert_eq!(guard.release(), Err(Lost::Deadline));
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
     let again = client.section("a").enter();
     let mut again = pin!(again);
     assert!(again.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
@@ -104,16 +104,16 @@ fn a_deadline_passes_while_the_daemon_is_silent() {
 }
 
 #[test]
-fn a_loss_is_told_at_once_and_confirmed_when_the_guard_is_dropped() {
+fn a_loss_is_confirmed_when_the_guard_is_dropped() {
     let (client, daemon) = pair();
     let server = thread::spawn(move || {
         let (number, _) = daemon.grant(60_000);
-        daemon.tell(&Told::Lost { number, why: Loss::Lease });
+        daemon.tell(&DaemonMsg::Lost { number, why: Loss::Lease });
         (daemon, number)
     });
     let guard = client.section("a").enter_blocking();
     let (daemon, number) = server.join().expect("the daemon");
-    let lost = Lost::Told(Loss::Lease);
+    let lost = Lost::Notified(Loss::Lease);
     match guard {
         // The loss may be there before the one who waits has looked.
         Err(error) => assert_eq!(error, Error::Lost(lost)),
@@ -124,29 +124,29 @@ fn a_loss_is_told_at_once_and_confirmed_when_the_guard_is_dropped() {
             assert_eq!(again, Err(Error::Refused { names: vec![name("a")], why: Reason::Reentrant }));
         }
     }
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
 }
 
 #[test]
-fn a_client_with_a_time_to_live_gives_signs_of_life_until_its_deadline() {
+fn a_client_with_a_ttl_gives_signs_of_life() {
     let (client, daemon) = pair();
     let server = thread::spawn(move || {
         let (number, _) = daemon.grant(60_000);
         let mut signs = vec![daemon.next(), daemon.next(), daemon.next()];
-        daemon.tell(&Told::Lost { number, why: Loss::Silent });
+        daemon.tell(&DaemonMsg::Lost { number, why: Loss::Silent });
         // Until it has heard of that it may give more.
-        while signs.last() == Some(&Ask::Alive) {
+        while signs.last() == Some(&ClientMsg::Alive) {
             signs.push(daemon.next());
         }
         (signs, number)
     });
     let guard = client.section("a").ttl(Duration::from_millis(300)).enter_blocking().expect("it is let in");
-    assert_eq!(guard.wait_lost(LONG), Some(Lost::Told(Loss::Silent)));
+    assert_eq!(guard.wait_lost(LONG), Some(Lost::Notified(Loss::Silent)));
     drop(guard);
     let (signs, number) = server.join().expect("the daemon");
     let (last, signs) = signs.split_last().expect("it says something");
-    assert!(signs.iter().all(|sign| *sign == Ask::Alive) && signs.len() >= 3, "{signs:?}");
-    assert_eq!(last, &Ask::Release { number });
+    assert!(signs.iter().all(|sign| *sign == ClientMsg::Alive) && signs.len() >= 3, "{signs:?}");
+    assert_eq!(last, &ClientMsg::Release { number });
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn a_client_cannot_enter_twice_and_its_daemon_is_not_even_asked() {
     let error = client.clone().section("b").enter_blocking().map(drop).expect_err("it is inside");
     assert_eq!(error, Error::Refused { names: vec![name("b")], why: Reason::Reentrant });
     drop(guard);
-    assert_eq!(daemon.next(), Ask::Release { number: 1 });
+    assert_eq!(daemon.next(), ClientMsg::Release { number: 1 });
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn bad_names_are_refused_before_anybody_is_asked() {
     assert_eq!(sentence(&[""]), "a section needs a name of at least one letter");
     assert_eq!(
         sentence(&["a", "a"]),
-        "a, a cannot be entered: a request names 1 to 64 sections, each of them once"
+        "a, a cannot be entered: a request must name 1 to 64 sections, each only once"
     );
 }
 
@@ -224,7 +224,7 @@ fn a_waker_that_panics_ends_neither_the_watchdog_nor_any_lock() {
         daemon.grant(60_000);
         daemon.next_lock();
         let (number, names) = daemon.next_lock();
-        daemon.tell(&Told::Refused { number: number - 1, why: Reason::TooMany });
+        daemon.tell(&DaemonMsg::Refused { number: number - 1, why: Reason::TooMany });
         daemon.tell(&crate::daemon::granted(number, &names, from_now(60_000)));
         daemon
     });
@@ -237,5 +237,5 @@ fn a_waker_that_panics_ends_neither_the_watchdog_nor_any_lock() {
     assert!(guard.is_valid() && other.is_valid(), "nothing is lost");
     let daemon = server.join().expect("the daemon");
     assert_eq!(guard.release(), Ok(()));
-    assert!(matches!(daemon.next(), Ask::Release { .. }));
+    assert!(matches!(daemon.next(), ClientMsg::Release { .. }));
 }

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::{Client, Error, Lost, Strange, clock};
+use doorway_client::{Client, Error, Incompatible, Lost, clock};
 use doorway_core::Ticks;
-use doorway_protocol::{self as protocol, Reason, Told, frame};
+use doorway_protocol::{self as protocol, DaemonMsg, Reason, frame};
 use rand_core::Rng;
 use rand_pcg::Pcg64Mcg;
 
@@ -32,8 +32,8 @@ fn request_while(client: Client, act: impl FnOnce(&Daemon), daemon: Daemon) -> E
 }
 
 #[test]
-fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
-    let welcome = |version| Told::Welcome {
+fn protocol_violations_end_the_connection() {
+    let welcome = |version| DaemonMsg::Welcome {
         version,
         cluster: String::new(),
         node: String::new(),
@@ -42,19 +42,19 @@ fn what_no_daemon_says_ends_the_connection_with_a_sentence() {
         spare: Ticks(0),
     };
     let acts: [(&str, Vec<u8>); 5] = [
-        ("bytes are no message", vec![2, 0, 0, 0, 0xff, 0xff]),
-        ("at most 16777216 bytes, not 4294967295", vec![0xff; 4]),
-        ("speaks version 9 and this client version 4", frame(&welcome(9), 100).expect("short")),
+        ("bytes are not a message", vec![2, 0, 0, 0, 0xff, 0xff]),
+        ("4294967295 bytes is longer than the limit of 16777216", vec![0xff; 4]),
+        ("speaks version 9 of the protocol, this client version 4", frame(&welcome(9), 100).expect("short")),
         (
-            "does not say welcome first",
-            frame(&Told::Done { number: 1, sentence: String::new() }, 100).expect("short"),
+            "first message is not a welcome",
+            frame(&DaemonMsg::Done { number: 1, sentence: String::new() }, 100).expect("short"),
         ),
-        ("says welcome twice", frame(&welcome(protocol::VERSION), 100).expect("short").repeat(2)),
+        ("it sent a second welcome", frame(&welcome(protocol::VERSION), 100).expect("short").repeat(2)),
     ];
     for (words, bytes) in acts {
         let (client, daemon) = strangers();
         let error = request_while(client, |daemon| daemon.write(&bytes), daemon);
-        assert!(matches!(&error, Error::Strange(why) if why.to_string().contains(words)), "{error}");
+        assert!(matches!(&error, Error::Incompatible(why) if why.to_string().contains(words)), "{error}");
     }
 }
 
@@ -67,14 +67,14 @@ fn grants_of_something_else_end_the_connection() {
             daemon.tell(&granted(number, &names, from_now(60_000)));
         };
         let error = request_while(client, act, daemon);
-        assert_eq!(error, Error::Strange(Strange::Grant));
+        assert_eq!(error, Error::Incompatible(Incompatible::Grant));
     }
 }
 
 #[test]
-fn whoever_is_inside_cannot_be_refused_or_let_in_again() {
-    let words: [fn(u32) -> Told; 2] = [
-        |number| Told::Refused { number, why: Reason::TooMany },
+fn a_granted_request_cannot_be_refused_or_granted_again() {
+    let words: [fn(u32) -> DaemonMsg; 2] = [
+        |number| DaemonMsg::Refused { number, why: Reason::TooMany },
         |number| granted(number, &[name("a")], from_now(120_000)),
     ];
     for word in words {
@@ -88,15 +88,15 @@ fn whoever_is_inside_cannot_be_refused_or_let_in_again() {
 }
 
 #[test]
-fn words_about_requests_that_nobody_made_are_passed_over() {
+fn messages_about_unknown_requests_are_ignored() {
     let (client, daemon) = pair();
     let server = thread::spawn(move || {
-        daemon.tell(&Told::Renewed { number: 77, until: from_now(1) });
-        daemon.tell(&Told::Refused { number: 77, why: Reason::TooMany });
-        daemon.tell(&Told::Wanted { number: 77, section: name("x") });
-        daemon.tell(&Told::Failed { number: 77, sentence: "no".to_owned() });
+        daemon.tell(&DaemonMsg::Renewed { number: 77, until: from_now(1) });
+        daemon.tell(&DaemonMsg::Refused { number: 77, why: Reason::TooMany });
+        daemon.tell(&DaemonMsg::Wanted { number: 77, section: name("x") });
+        daemon.tell(&DaemonMsg::Failed { number: 77, sentence: "no".to_owned() });
         let (number, until) = daemon.grant(60_000);
-        daemon.tell(&Told::Wanted { number, section: name("of another request") });
+        daemon.tell(&DaemonMsg::Wanted { number, section: name("of another request") });
         (daemon, until)
     });
     let guard = client.section("a").enter_blocking().expect("it is let in");
@@ -121,7 +121,7 @@ fn random_bytes_make_errors_and_no_panic() {
             let _ = daemon.0.shutdown(std::net::Shutdown::Write);
         };
         let error = request_while(client, act, daemon);
-        assert!(matches!(error, Error::Strange(_) | Error::Gone), "seed {seed}: {error}");
+        assert!(matches!(error, Error::Incompatible(_) | Error::Gone), "seed {seed}: {error}");
     }
     assert!(!PANICKED.load(Ordering::Relaxed));
 }

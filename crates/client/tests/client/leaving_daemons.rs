@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use doorway_client::{Client, Error, Lost, clock};
-use doorway_protocol::Ask;
+use doorway_protocol::ClientMsg;
 
 use crate::daemon::{Daemon, pair};
 use crate::runtime::block_on;
@@ -54,10 +54,10 @@ fn a_daemon_that_closes_takes_guards_and_requests_with_it() {
 }
 
 #[test]
-fn the_next_daemon_is_told_who_asks_and_never_what_was_held_before() {
+fn the_next_daemon_gets_the_label_and_no_held_locks() {
     let (client, first, sender) = reconnecting();
     client.introduce("a test");
-    assert_eq!(first.next(), Ask::Introduce { label: "a test".to_owned() });
+    assert_eq!(first.next(), ClientMsg::Introduce { label: "a test".to_owned() });
     let server = thread::spawn(move || {
         first.grant(60_000);
         first
@@ -67,7 +67,7 @@ fn the_next_daemon_is_told_who_asks_and_never_what_was_held_before() {
     assert_eq!(block_on(guard.lost()), Lost::Daemon);
     let second = next_daemon(&sender);
     let server = thread::spawn(move || {
-        assert_eq!(second.next(), Ask::Introduce { label: "a test".to_owned() });
+        assert_eq!(second.next(), ClientMsg::Introduce { label: "a test".to_owned() });
         (second.grant(60_000).0, second)
     });
     let again = client.section("a").enter_blocking().expect("the second lets it in");
@@ -75,7 +75,7 @@ fn the_next_daemon_is_told_who_asks_and_never_what_was_held_before() {
     assert!(again.is_valid() && !guard.is_valid());
     drop(guard);
     drop(again);
-    assert_eq!(second.next(), Ask::Release { number }, "of the lost one nothing is said");
+    assert_eq!(second.next(), ClientMsg::Release { number }, "of the lost one nothing is said");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_request_waits_for_the_next_daemon_only_if_it_says_so() {
 }
 
 #[test]
-fn a_daemon_that_is_gone_is_looked_for_less_and_less_often_until_it_is_back() {
+fn reconnecting_backs_off_until_the_daemon_is_back() {
     let (tries, tried) = mpsc::channel();
     let (sender, sockets): (Sender<UnixStream>, Receiver<UnixStream>) = mpsc::channel();
     let (first, daemon) = UnixStream::pair().expect("a pair");
@@ -133,5 +133,5 @@ fn a_daemon_that_does_not_come_back_is_not_waited_for() {
         assert!(matches!(error, Error::Unreachable(_) | Error::Gone), "{error}");
     }
     let error = Client::connect("no/such.sock").map(drop).expect_err("there is none").to_string();
-    assert!(error.starts_with("the Doorway daemon cannot be reached: no/such.sock: "), "{error}");
+    assert!(error.starts_with("cannot reach the Doorway daemon: no/such.sock: "), "{error}");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use doorway_client::{Error, Welcome};
 use doorway_core::Fence;
-use doorway_protocol::{Ask, Order, Status, Stay, Told};
+use doorway_protocol::{AdminCommand, BreakTarget, ClientMsg, DaemonMsg, Status};
 
 use crate::daemon::{name, pair, strangers};
 use crate::runtime::block_on;
@@ -23,26 +23,23 @@ fn questions_get_their_own_answers() {
     };
     let told = status.clone();
     let server = thread::spawn(move || {
-        let Ask::Status { number, section, everywhere } = daemon.next() else {
+        let ClientMsg::Status { number, section, everywhere } = daemon.next() else {
             panic!("it asks how things stand")
         };
         assert_eq!((section, everywhere), (Some(name("x")), true));
-        daemon.tell(&Told::Status { number, status: Box::new(told) });
-        let Ask::Break { number, stay } = daemon.next() else { panic!("it breaks") };
-        assert_eq!(stay, Stay { section: name("x"), fence: Some(Fence(7)) });
-        daemon.tell(&Told::Done { number, sentence: "nobody was inside".to_owned() });
-        let Ask::Administer { number, order } = daemon.next() else { panic!("it commands") };
-        assert_eq!(order, Order::Reload);
-        daemon.tell(&Told::Failed { number, sentence: "the certificate is too old".to_owned() });
+        daemon.tell(&DaemonMsg::Status { number, status: Box::new(told) });
+        let ClientMsg::Break { number, target } = daemon.next() else { panic!("it breaks") };
+        assert_eq!(target, BreakTarget { section: name("x"), fence: Some(Fence(7)) });
+        daemon.tell(&DaemonMsg::Done { number, sentence: "x was not held".to_owned() });
+        let ClientMsg::Administer { number, order } = daemon.next() else { panic!("it commands") };
+        assert_eq!(order, AdminCommand::Reload);
+        daemon.tell(&DaemonMsg::Failed { number, sentence: "the certificate is too old".to_owned() });
         daemon
     });
     assert_eq!(block_on(client.status(Some("x"), true)), Ok(status));
-    assert_eq!(
-        client.break_section("x", Some(Fence(7))).answer_blocking(),
-        Ok("nobody was inside".to_owned())
-    );
+    assert_eq!(client.break_section("x", Some(Fence(7))).answer_blocking(), Ok("x was not held".to_owned()));
     let failed = Error::Failed("the certificate is too old".to_owned());
-    assert_eq!(block_on(client.order(Order::Reload)), Err(failed));
+    assert_eq!(block_on(client.administer(AdminCommand::Reload)), Err(failed));
     drop(server.join().expect("the daemon"));
     assert_eq!(client.status(None, false).answer_blocking(), Err(Error::Gone));
 }
@@ -55,7 +52,7 @@ fn a_question_does_not_wait_for_ever() {
 }
 
 #[test]
-fn a_welcome_says_who_the_daemon_is_and_nothing_is_asked_before() {
+fn nothing_is_sent_before_the_welcome() {
     let (client, daemon) = strangers();
     client.introduce("early");
     daemon.0.set_nonblocking(true).expect("a socket");
@@ -65,5 +62,5 @@ fn a_welcome_says_who_the_daemon_is_and_nothing_is_asked_before() {
     daemon.welcome();
     let welcome = Welcome { cluster: "test".to_owned(), node: "a".to_owned() };
     assert_eq!(block_on(client.welcome()), Ok(welcome));
-    assert_eq!(daemon.next(), Ask::Introduce { label: "early".to_owned() });
+    assert_eq!(daemon.next(), ClientMsg::Introduce { label: "early".to_owned() });
 }

@@ -6,9 +6,9 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use doorway_client::session::{Acquisition, Holder, LockRequest, LockState, Policy, Session};
-use doorway_client::{Error, Lost, Strange, clock};
+use doorway_client::{Error, Incompatible, Lost, clock};
 use doorway_core::{Fence, Ticks};
-use doorway_protocol::{Ask, Loss, Reason, Status, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg, Loss, Reason, Status};
 
 use crate::daemon::{Daemon, granted, name};
 
@@ -99,55 +99,55 @@ fn a_grant_is_renewed_and_released() {
     assert_eq!(lock.valid_until(), scene.now + Ticks(10 * SECOND.0));
     assert_eq!(scene.session.due(), Some(lock.valid_until()));
     let until = scene.now + Ticks(20 * SECOND.0);
-    daemon.tell(&Told::Renewed { number, until });
+    daemon.tell(&DaemonMsg::Renewed { number, until });
     scene.drive();
     assert_eq!((lock.valid_until(), scene.session.due()), (until, Some(until)));
     scene.session.leave(&lock);
     scene.session.flush(scene.now);
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
     assert_eq!(scene.session.due(), None);
 }
 
 #[test]
 fn signs_of_life_are_given_until_the_lock_is_let_expire() {
     let (mut scene, daemon, lock, number) = Scene::held(of_command(), 60, Some(3));
-    assert_eq!(daemon.next(), Ask::Alive, "at the grant");
+    assert_eq!(daemon.next(), ClientMsg::Alive, "at the grant");
     for _ in 0..2 {
         assert_eq!(scene.session.due(), Some(scene.now + SECOND));
         scene.pass(SECOND);
-        assert_eq!(daemon.next(), Ask::Alive);
+        assert_eq!(daemon.next(), ClientMsg::Alive);
     }
     scene.session.let_expire(&lock);
     let until = lock.valid_until();
-    daemon.tell(&Told::Renewed { number, until: until + SECOND });
+    daemon.tell(&DaemonMsg::Renewed { number, until: until + SECOND });
     scene.pass(SECOND);
     assert!(is_open(&daemon) && lock.valid_until() == until);
-    daemon.tell(&Told::Lost { number, why: Loss::Silent });
+    daemon.tell(&DaemonMsg::Lost { number, why: Loss::Silent });
     scene.drive();
-    assert_eq!(lock.state(), LockState::Lost(Lost::Told(Loss::Silent)));
+    assert_eq!(lock.state(), LockState::Lost(Lost::Notified(Loss::Silent)));
 }
 
 #[test]
 fn a_loss_is_released_when_its_holder_leaves() {
     let (mut scene, daemon, lock, number) = Scene::held(Policy::default(), 10, None);
-    daemon.tell(&Told::Lost { number, why: Loss::Broken });
+    daemon.tell(&DaemonMsg::Lost { number, why: Loss::Broken });
     scene.drive();
-    assert_eq!(lock.state(), LockState::Lost(Lost::Told(Loss::Broken)));
+    assert_eq!(lock.state(), LockState::Lost(Lost::Notified(Loss::Broken)));
     assert!(is_open(&daemon), "it may still act");
     scene.session.leave(&lock);
     scene.session.flush(scene.now);
-    assert_eq!(daemon.next(), Ask::Release { number });
+    assert_eq!(daemon.next(), ClientMsg::Release { number });
 }
 
 /// A process that was stopped past the deadline finds a renewal that came in time.
 #[test]
-fn a_renewal_that_lies_unread_counts_for_a_command_and_not_for_a_program() {
+fn an_unread_renewal_counts_for_a_command_only() {
     let renewed = LockState::Held(vec![(name("a"), Fence(10))]);
     for (policy, expected) in [(of_command(), renewed), (Policy::default(), LockState::Lost(Lost::Deadline))]
     {
         let (mut scene, daemon, lock, number) = Scene::held(policy, 1, None);
-        daemon.tell(&Told::Renewed { number, until: lock.valid_until() + SECOND });
-        daemon.tell(&Told::Renewed { number, until: lock.valid_until() + Ticks(9 * SECOND.0) });
+        daemon.tell(&DaemonMsg::Renewed { number, until: lock.valid_until() + SECOND });
+        daemon.tell(&DaemonMsg::Renewed { number, until: lock.valid_until() + Ticks(9 * SECOND.0) });
         scene.pass(Ticks(3 * SECOND.0));
         assert_eq!(lock.state(), expected);
         scene.pass(Ticks(9 * SECOND.0));
@@ -170,7 +170,7 @@ fn a_command_keeps_its_lock_and_its_connection_until_it_has_left() {
     let (mut scene, daemon, lock, _) = Scene::held(of_command(), 10, None);
     daemon.write(&[0xff; 8]);
     scene.drive();
-    assert!(matches!(scene.session.fault(), Some(Error::Strange(Strange::Bytes(_)))));
+    assert!(matches!(scene.session.fault(), Some(Error::Incompatible(Incompatible::Bytes(_)))));
     assert!(matches!(lock.state(), LockState::Held(_)) && !scene.session.is_connected());
     assert!(is_open(&daemon) && scene.session.socket().is_some());
     scene.pass(Ticks(10 * SECOND.0));
@@ -185,11 +185,13 @@ fn a_command_keeps_its_lock_and_its_connection_until_it_has_left() {
 fn the_next_daemon_is_asked_with_the_patience_that_is_left() {
     let mut scene = Scene::new(of_command());
     scene.session.introduce("a test");
-    let introduced = Ask::Introduce { label: "a test".to_owned() };
+    let introduced = ClientMsg::Introduce { label: "a test".to_owned() };
     let (first, lock) = (scene.daemon(), scene.request(Some(20), None));
     scene.drive();
     assert_eq!(first.next(), introduced);
-    let Ask::Lock { patience: Some(Ticks(20_000_000)), .. } = first.next() else { panic!("it asks in full") };
+    let ClientMsg::Lock { patience: Some(Ticks(20_000_000)), .. } = first.next() else {
+        panic!("it asks in full")
+    };
     drop(first);
     scene.pass(SECOND);
     assert_eq!((lock.state(), scene.session.fault()), (LockState::Waiting, Some(&Error::Gone)));
@@ -204,7 +206,7 @@ fn the_next_daemon_is_asked_with_the_patience_that_is_left() {
     second.welcome_at(scene.now);
     scene.pass(SECOND);
     assert_eq!(second.next(), introduced);
-    let Ask::Lock { number, names, patience, .. } = second.next() else { panic!("it asks again") };
+    let ClientMsg::Lock { number, names, patience, .. } = second.next() else { panic!("it asks again") };
     assert_eq!(patience, Some(Ticks(16 * SECOND.0)), "what it waited for a welcome counts");
     second.tell(&granted(number, &names, scene.now + SECOND));
     scene.drive();
@@ -212,7 +214,7 @@ fn the_next_daemon_is_asked_with_the_patience_that_is_left() {
 }
 
 #[test]
-fn a_welcome_that_is_read_late_is_asked_about_before_anything_else() {
+fn a_late_welcome_is_checked_before_anything_else() {
     let mut scene = Scene::new(Policy::default());
     let (daemon, lock) = (scene.stranger(), scene.request(None, None));
     let now = scene.now;
@@ -220,9 +222,9 @@ fn a_welcome_that_is_read_late_is_asked_about_before_anything_else() {
     daemon.welcome_by(scene.now, None);
     for _ in 0..2 {
         scene.pass(Ticks(50_000));
-        assert_eq!(daemon.next(), Ask::Clock, "an answer that took so long proves nothing");
+        assert_eq!(daemon.next(), ClientMsg::Clock, "an answer that took so long proves nothing");
         assert!(!scene.session.is_welcome() && is_open(&daemon));
-        daemon.tell(&Told::Clock { now: scene.now });
+        daemon.tell(&DaemonMsg::Clock { now: scene.now });
     }
     scene.drive();
     assert!(scene.session.is_welcome() && scene.session.spare() == Some(Ticks(500_000)));
@@ -238,10 +240,10 @@ fn a_clock_that_is_ahead_is_found_out_by_the_question() {
     scene.session.drive(|| now);
     daemon.welcome_by(scene.now + Ticks(300_000), None);
     scene.pass(Ticks(400_000));
-    assert_eq!(daemon.next(), Ask::Clock);
-    daemon.tell(&Told::Clock { now: scene.now + Ticks(300_000) });
+    assert_eq!(daemon.next(), ClientMsg::Clock);
+    daemon.tell(&DaemonMsg::Clock { now: scene.now + Ticks(300_000) });
     scene.drive();
-    assert!(matches!(scene.session.fault(), Some(Error::Strange(Strange::Clock(_)))));
+    assert!(matches!(scene.session.fault(), Some(Error::Incompatible(Incompatible::Clock(_)))));
     assert_eq!((&daemon.0).read(&mut [0]).expect("it closes"), 0, "it was asked for nothing");
 }
 
@@ -284,7 +286,7 @@ fn a_client_that_is_turned_away_has_time_to_try_again() {
     for _ in 0..3 {
         let daemon = scene.stranger();
         scene.pass(Ticks(4 * SECOND.0));
-        daemon.tell(&Told::Goodbye { sentence: "7 clients are connected".to_owned() });
+        daemon.tell(&DaemonMsg::Goodbye { sentence: "7 clients are connected".to_owned() });
         scene.drive();
         let turned_away = Error::TurnedAway("7 clients are connected".to_owned());
         assert_eq!((lock.state(), scene.session.fault()), (LockState::Waiting, Some(&turned_away)));
@@ -302,7 +304,7 @@ fn a_leaving_daemon_is_not_asked_again_and_the_next_one_is() {
     let (first, lock) = (scene.daemon(), scene.request(None, None));
     scene.drive();
     let (number, _) = first.next_lock();
-    first.tell(&Told::Refused { number, why: Reason::Leaving });
+    first.tell(&DaemonMsg::Refused { number, why: Reason::Leaving });
     scene.drive();
     assert_eq!((&first.0).read(&mut [0]).expect("it closes"), 0);
     let second = scene.daemon();
@@ -318,7 +320,7 @@ fn a_question_is_answered_or_given_up() {
     let (first, second) =
         (scene.session.ask_status(Some(name("a")), false, ends), scene.session.ask_status(None, true, ends));
     scene.session.flush(scene.now);
-    let Ask::Status { number, section, everywhere: false } = daemon.next() else { panic!("it asks") };
+    let ClientMsg::Status { number, section, everywhere: false } = daemon.next() else { panic!("it asks") };
     assert_eq!(section, Some(name("a")));
     let status = Status {
         cluster: "test".to_owned(),
@@ -328,7 +330,7 @@ fn a_question_is_answered_or_given_up() {
         sections: Vec::new(),
         is_cut: false,
     };
-    daemon.tell(&Told::Status { number, status: Box::new(status.clone()) });
+    daemon.tell(&DaemonMsg::Status { number, status: Box::new(status.clone()) });
     scene.drive();
     assert_eq!((first.answer(), second.answer()), (Some(Ok(status)), None));
     assert_eq!(scene.session.due(), Some(ends));

@@ -1,7 +1,7 @@
 //! The clients of this machine: a connection is a client.
 //!
 //! There are two sockets. Users of locks come by the one whose group and mode the configuration gives; administrators by the one
-//! that only the daemon's own user and root can open. What a client may do depends on the socket by which it came.
+//! that only the daemon's own user and root can open. What a client may do depends on its socket.
 
 mod outbox;
 mod places;
@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 
 use doorway_client::clock;
 use doorway_node::ClientId;
-use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
+use doorway_protocol::{self as protocol, ClientMsg, DaemonMsg, LONGEST_CLIENT_MSG, LONGEST_DAEMON_MSG};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::{ReadHalf, WriteHalf};
 use tokio::net::{UnixListener, UnixStream};
@@ -26,23 +26,23 @@ use crate::config::times::spare;
 use crate::driver::{Event, Room};
 use crate::frames::{self, race};
 use crate::shared::{Shared, lock};
-use crate::throttle::Respite;
+use crate::throttle::AcceptBackoff;
 
 /// How many questions of one connection may wait for the node or for their answer.
 const MOST_ASKS: usize = 32;
 
-/// How many questions about how things stand one connection may have whose answers are not written yet: each answer takes a look at many
+/// How many unanswered status questions one connection may have: each answer takes a look at many
 /// sections, and may be long.
 const MOST_SURVEYS: usize = 4;
 
 /// Accepts clients for as long as the node lives.
-pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener, door: Door) {
-    let mut respite = Respite::new("client");
+pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener, door: SocketKind) {
+    let mut respite = AcceptBackoff::new("client connections");
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 respite.over();
-                // Here and not in a task of its own: those who are turned away are closed as fast as they come, and take no descriptors
+                // Here and not in a task of its own: refused clients are closed as fast as they come, and take no descriptors
                 // that peers need.
                 if let Some(admitted) = admit(&shared, stream, door) {
                     tokio::spawn(serve(shared.clone(), admitted));
@@ -55,7 +55,7 @@ pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener, door: Do
 
 /// By which way a client came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
+pub(crate) enum SocketKind {
     /// By the socket for users of locks.
     Users,
     /// By the administrators' socket.
@@ -64,30 +64,30 @@ pub(crate) enum Door {
     Own,
 }
 
-/// Who is at the other end of a connection, as the system tells and not as it says itself.
+/// The process at the other end of a connection, as the kernel reports it, not as it claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Caller {
-    pub(crate) door: Door,
+    pub(crate) door: SocketKind,
     pub(crate) uid: Option<u32>,
     pub(crate) process: Option<u32>,
 }
 
 impl Caller {
-    /// Whoever made the connection, or was it when it was made: a process that inherits it is not known.
-    fn of(stream: &UnixStream, door: Door) -> Self {
+    /// The process that made the connection: one that inherits it is not known.
+    fn of(stream: &UnixStream, door: SocketKind) -> Self {
         let peer = stream.peer_cred().ok();
         let process = peer.and_then(|peer| peer.pid()).and_then(|pid| u32::try_from(pid).ok());
         Self { door, uid: peer.map(|peer| peer.uid()), process }
     }
 
-    /// The user whose quotas count what it has. Nobody's count what administrators have, nor this process itself.
+    /// The user whose quotas it counts against. Administrators and this process itself count against none.
     pub(crate) fn quota_uid(&self) -> Option<u32> {
-        self.uid.filter(|_| self.door == Door::Users)
+        self.uid.filter(|_| self.door == SocketKind::Users)
     }
 
     /// Whether it may break locks and change the cluster.
     pub(crate) fn administers(&self) -> bool {
-        self.door != Door::Users
+        self.door != SocketKind::Users
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Admitted {
 }
 
 /// Gives a client a place, or tells it why there is none and closes it.
-pub(crate) fn admit(shared: &Shared, stream: UnixStream, door: Door) -> Option<Admitted> {
+pub(crate) fn admit(shared: &Shared, stream: UnixStream, door: SocketKind) -> Option<Admitted> {
     let caller = Caller::of(&stream, door);
     match shared.places.take(caller, &shared.budget) {
         Ok(place) => Some(Admitted { stream, caller, place }),
@@ -115,7 +115,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, admitted: Admitted) {
     let Admitted { mut stream, caller, place: _place } = admitted;
     let client = ClientId(shared.next_client.fetch_add(1, Ordering::Relaxed));
     let outbox = Arc::new(Outbox::new(client, shared.unread.clone()));
-    outbox.push(&Told::Welcome {
+    outbox.push(&DaemonMsg::Welcome {
         version: protocol::VERSION,
         cluster: shared.config.cluster.clone(),
         node: shared.config.node.get_ref().clone(),
@@ -132,19 +132,19 @@ pub(crate) async fn serve(shared: Arc<Shared>, admitted: Admitted) {
     match ended {
         Err(error) if !is_end(&error) => {
             tracing::warn!(client = client.0, %error, "client refused");
-            shared.tell(Event::Forsaken(client));
+            shared.tell(Event::Unreachable(client));
         }
         Ok(()) | Err(_) => shared.tell(Event::Gone(client)),
     }
 }
 
-/// Tells a client why it is not served. It is not waited for: a connection that is new takes a short word at once.
+/// Tells a client why it is refused, without waiting: a new connection takes a short message at once.
 fn turn_away(shared: &Shared, stream: &UnixStream, caller: Caller, sentence: String) {
     if let Some(unlogged) = lock(&shared.turned_away).admit(clock::now()) {
         let Caller { uid, process, .. } = caller;
         tracing::warn!(uid, process, unlogged, "client refused: {sentence}");
     }
-    let told = Told::Goodbye { sentence };
+    let told = DaemonMsg::Goodbye { sentence };
     tracing::trace!(uid = caller.uid, process = caller.process, ?told, "told");
     let _ = stream.try_write(&told_frame(&told));
 }
@@ -156,7 +156,7 @@ fn is_end(error: &io::Error) -> bool {
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
-/// Takes in what a client asks.
+/// Reads the messages of a client.
 async fn hear(
     shared: &Shared,
     client: ClientId,
@@ -164,15 +164,15 @@ async fn hear(
     stream: &mut ReadHalf<'_>,
 ) -> io::Result<()> {
     let (asks, surveys) = (Arc::new(Semaphore::new(MOST_ASKS)), Arc::new(Semaphore::new(MOST_SURVEYS)));
-    while let Some(bytes) = frames::read(stream, LONGEST_ASK).await? {
-        let ask: Ask = protocol::read(&bytes)?;
-        if ask == Ask::Clock {
+    while let Some(bytes) = frames::read(stream, LONGEST_CLIENT_MSG).await? {
+        let ask: ClientMsg = protocol::read(&bytes)?;
+        if ask == ClientMsg::Clock {
             tracing::trace!(client = client.0, ?ask, "asked");
-            outbox.push(&Told::Clock { now: clock::now() });
+            outbox.push(&DaemonMsg::Clock { now: clock::now() });
             continue;
         }
-        // In this order: whoever asks too much waits for itself, and not with room that others need.
-        let own = if matches!(ask, Ask::Status { .. }) { &surveys } else { &asks };
+        // In this order: a client that asks too much waits for its own room, without holding room that others need.
+        let own = if matches!(ask, ClientMsg::Status { .. }) { &surveys } else { &asks };
         let own = own.clone().acquire_owned().await.map_err(io::Error::other)?;
         let all = shared.asks.clone().acquire_owned().await.map_err(io::Error::other)?;
         shared.tell(Event::Asked { client, ask, room: Room { all, own } });
@@ -180,7 +180,7 @@ async fn hear(
     Ok(())
 }
 
-/// Writes what a client is told.
+/// Writes the messages to a client.
 async fn speak(outbox: &Outbox, stream: &mut WriteHalf<'_>) -> io::Result<()> {
     loop {
         stream.write_all(&outbox.next().await).await?;
@@ -191,14 +191,14 @@ async fn speak(outbox: &Outbox, stream: &mut WriteHalf<'_>) -> io::Result<()> {
 /// Waits until a client has left too much unread.
 async fn give_up(outbox: &Outbox) -> io::Result<()> {
     outbox.overflow().await;
-    Err(io::Error::other("it does not read what it is told"))
+    Err(io::Error::other("it does not read its messages"))
 }
 
 /// A word as a frame; one that is too long says so instead.
-fn told_frame(told: &Told) -> Vec<u8> {
-    protocol::frame(told, LONGEST_TOLD).unwrap_or_else(|error| {
-        let number = if let Told::Status { number, .. } = told { *number } else { 0 };
-        let failed = Told::Failed { number, sentence: error.to_string() };
-        protocol::frame(&failed, LONGEST_TOLD).unwrap_or_default()
+fn told_frame(told: &DaemonMsg) -> Vec<u8> {
+    protocol::frame(told, LONGEST_DAEMON_MSG).unwrap_or_else(|error| {
+        let number = if let DaemonMsg::Status { number, .. } = told { *number } else { 0 };
+        let failed = DaemonMsg::Failed { number, sentence: error.to_string() };
+        protocol::frame(&failed, LONGEST_DAEMON_MSG).unwrap_or_default()
     })
 }

@@ -1,7 +1,7 @@
-//! What waits to be told to a client.
+//! The queue of messages to a client.
 //!
-//! It is bounded, whatever the client does, and so is what all clients together leave unread of long answers. Renewals, of which there is no end, are kept as the latest deadline of each request. If
-//! all else becomes too much, the client does not read, and the connection is closed: it cannot miss a word and go on.
+//! It is bounded, whatever the client does, and so are the unread long answers of all clients together. Of the renewals, which never end, only the latest deadline of each request is kept. If
+//! the rest becomes too much, the client does not read, and the connection is closed: it must not miss a message and continue.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,22 +9,22 @@ use std::sync::{Arc, Mutex};
 
 use doorway_core::Ticks;
 use doorway_node::ClientId;
-use doorway_protocol::Told;
+use doorway_protocol::DaemonMsg;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
 use super::told_frame;
 use crate::shared::lock;
 
-/// What waits to be told to one client.
+/// The queue of messages to one client.
 #[derive(Default)]
 pub(crate) struct Outbox {
     /// Who that is, for the log.
     client: u64,
-    /// What all clients have not read yet, in bytes.
+    /// How many bytes all clients together have not read yet.
     unread: Arc<AtomicUsize>,
     waiting: Mutex<Waiting>,
     bell: Notify,
-    /// Rung when the connection is to be closed, even while something is being written that nobody reads.
+    /// Signals that the connection is to be closed, even during a write that the client does not read.
     end: Notify,
 }
 
@@ -57,51 +57,53 @@ impl Outbox {
     /// How many bytes may wait for all clients before an answer to a question is one too many.
     const MOST_UNREAD: usize = 64 << 20;
 
-    /// Nothing yet. What waits is counted together with what waits for others.
+    /// An empty queue. Its bytes count together with those of other clients.
     pub(crate) fn new(client: ClientId, unread: Arc<AtomicUsize>) -> Self {
         let waiting = Mutex::new(Waiting { unread: unread.clone(), ..Waiting::default() });
         Self { client: client.0, unread, waiting, ..Self::default() }
     }
 
     /// Tells the client.
-    pub(crate) fn push(&self, told: &Told) {
+    pub(crate) fn push(&self, told: &DaemonMsg) {
         self.push_with(told, None);
     }
 
     /// Answers a question of the client. The question's room is given back when the answer is written, not when it is queued: so a client
     /// that does not read has few answers waiting, and not as many as it asks for.
-    pub(crate) fn answer(&self, told: &Told, room: OwnedSemaphorePermit) {
+    pub(crate) fn answer(&self, told: &DaemonMsg, room: OwnedSemaphorePermit) {
         self.push_with(told, Some(room));
     }
 
-    fn push_with(&self, told: &Told, room: Option<OwnedSemaphorePermit>) {
-        if let Told::Status { number, .. } = told
+    fn push_with(&self, told: &DaemonMsg, room: Option<OwnedSemaphorePermit>) {
+        if let DaemonMsg::Status { number, .. } = told
             && self.unread.load(Ordering::Relaxed) > Self::MOST_UNREAD
         {
-            let sentence = "too many answers are not read: ask again".to_owned();
-            return self.push_with(&Told::Failed { number: *number, sentence }, room);
+            let sentence = "too many answers are unread: read them and ask again".to_owned();
+            return self.push_with(&DaemonMsg::Failed { number: *number, sentence }, room);
         }
         tracing::trace!(client = self.client, ?told, "told");
-        // What is long is written down before the lock is taken, for which the node's thread may have to wait.
-        let bytes = if matches!(told, Told::Renewed { .. }) { Vec::new() } else { told_frame(told) };
+        // Long messages are encoded before the mutex is locked, because the node's thread may wait for it.
+        let bytes = if matches!(told, DaemonMsg::Renewed { .. }) { Vec::new() } else { told_frame(told) };
         let frame = Frame { bytes, room };
         let mut waiting = lock(&self.waiting);
         match told {
-            Told::Renewed { number, until } => {
+            DaemonMsg::Renewed { number, until } => {
                 waiting.renewals.insert(*number, *until);
             }
-            Told::Lost { number, .. } | Told::Freed { number } | Told::Refused { number, .. } => {
+            DaemonMsg::Lost { number, .. }
+            | DaemonMsg::Freed { number }
+            | DaemonMsg::Refused { number, .. } => {
                 waiting.renewals.remove(number);
                 waiting.push(frame);
             }
-            Told::Welcome { .. }
-            | Told::Granted { .. }
-            | Told::Status { .. }
-            | Told::Wanted { .. }
-            | Told::Done { .. }
-            | Told::Failed { .. }
-            | Told::Goodbye { .. }
-            | Told::Clock { .. } => waiting.push(frame),
+            DaemonMsg::Welcome { .. }
+            | DaemonMsg::Granted { .. }
+            | DaemonMsg::Status { .. }
+            | DaemonMsg::Wanted { .. }
+            | DaemonMsg::Done { .. }
+            | DaemonMsg::Failed { .. }
+            | DaemonMsg::Goodbye { .. }
+            | DaemonMsg::Clock { .. } => waiting.push(frame),
         }
         if waiting.is_closed {
             self.end.notify_one();
@@ -110,12 +112,12 @@ impl Outbox {
         self.bell.notify_one();
     }
 
-    /// A request is over, and whatever is left to be said about its deadline.
+    /// A request is over: drops its pending renewal.
     pub(crate) fn forget(&self, number: u32) {
         lock(&self.waiting).renewals.remove(&number);
     }
 
-    /// What is to be written next.
+    /// The next bytes to write.
     pub(super) async fn next(&self) -> Vec<u8> {
         loop {
             {
@@ -134,12 +136,12 @@ impl Outbox {
         self.end.notified().await;
     }
 
-    /// What was taken last is written.
+    /// The bytes that were taken last are written.
     pub(super) fn written(&self) {
         lock(&self.waiting).written();
     }
 
-    /// Nobody will read it any more.
+    /// The client will read nothing any more.
     pub(crate) fn close(&self) {
         lock(&self.waiting).close();
     }
@@ -196,7 +198,7 @@ impl Waiting {
             && batch.len() <= Outbox::BATCH
             && let Some((number, until)) = self.renewals.pop_first()
         {
-            let renewal = told_frame(&Told::Renewed { number, until });
+            let renewal = told_frame(&DaemonMsg::Renewed { number, until });
             self.unread.fetch_add(renewal.len(), Ordering::Relaxed);
             batch.extend(renewal);
         }
@@ -214,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    fn all(outbox: &Outbox) -> Vec<Told> {
+    fn all(outbox: &Outbox) -> Vec<DaemonMsg> {
         let mut waiting = lock(&outbox.waiting);
         let (mut bytes, mut told) = (Vec::new(), Vec::new());
         while !waiting.frames.is_empty() || !waiting.renewals.is_empty() {
@@ -231,25 +233,25 @@ mod tests {
     }
 
     #[test]
-    fn of_many_renewals_the_latest_is_told_after_the_grant_and_none_after_the_loss() {
+    fn only_the_latest_renewal_is_sent_and_none_after_a_loss() {
         let outbox = Outbox::default();
-        let renewed = |number, until| Told::Renewed { number, until: Ticks(until) };
+        let renewed = |number, until| DaemonMsg::Renewed { number, until: Ticks(until) };
         (0..1_000).for_each(|until| outbox.push(&renewed(7, until)));
         outbox.push(&renewed(8, 5));
-        let granted = Told::Granted { number: 7, fences: Vec::new(), until: Ticks(0) };
+        let granted = DaemonMsg::Granted { number: 7, fences: Vec::new(), until: Ticks(0) };
         outbox.push(&granted);
         assert_eq!(all(&outbox), [granted, renewed(7, 999), renewed(8, 5)]);
         outbox.push(&renewed(7, 1_000));
-        let lost = Told::Lost { number: 7, why: Loss::Lease };
+        let lost = DaemonMsg::Lost { number: 7, why: Loss::Lease };
         outbox.push(&lost);
         assert_eq!(all(&outbox), [lost]);
     }
 
     #[test]
-    fn whoever_does_not_read_is_closed_when_too_much_waits() {
+    fn a_client_that_does_not_read_is_closed() {
         let outbox = Outbox::default();
         let section = SectionName::new("a").expect("a good name");
-        let wanted = Told::Wanted { number: 1, section };
+        let wanted = DaemonMsg::Wanted { number: 1, section };
         (0..4_096).for_each(|_| outbox.push(&wanted));
         assert!(!lock(&outbox.waiting).is_closed);
         outbox.push(&wanted);
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_that_nobody_reads_are_bounded_for_all_clients_together() {
+    fn unread_answers_are_limited_for_all_clients_together() {
         let unread = Arc::new(AtomicUsize::new(0));
         let status = |outbox: &Outbox| {
             let node = "x".repeat(1 << 20);
@@ -271,14 +273,14 @@ mod tests {
                 sections: Vec::new(),
                 is_cut: false,
             };
-            outbox.push(&Told::Status { number: 3, status: Box::new(status) });
+            outbox.push(&DaemonMsg::Status { number: 3, status: Box::new(status) });
         };
         let outboxes: Vec<Outbox> = (0..100).map(|_| Outbox::new(ClientId(1), unread.clone())).collect();
         outboxes.iter().for_each(status);
         assert!(unread.load(Ordering::Relaxed) < 66 << 20);
         let first = all(&outboxes[0]);
-        assert!(matches!(first[..], [Told::Status { number: 3, .. }]));
-        assert!(matches!(all(&outboxes[99])[..], [Told::Failed { number: 3, .. }]));
+        assert!(matches!(first[..], [DaemonMsg::Status { number: 3, .. }]));
+        assert!(matches!(all(&outboxes[99])[..], [DaemonMsg::Failed { number: 3, .. }]));
         outboxes[1..].iter().for_each(Outbox::close);
         assert_eq!(unread.load(Ordering::Relaxed), 0);
         status(&outboxes[0]);
@@ -286,11 +288,11 @@ mod tests {
     }
 
     #[test]
-    fn the_room_of_a_question_is_given_back_when_its_answer_is_written() {
+    fn a_written_answer_gives_back_the_room_of_its_question() {
         let rooms = Arc::new(Semaphore::new(2));
         let room = || rooms.clone().try_acquire_owned().expect("there is room");
         let outbox = Outbox::default();
-        let done = Told::Done { number: 1, sentence: "done".to_owned() };
+        let done = DaemonMsg::Done { number: 1, sentence: "done".to_owned() };
         outbox.answer(&done, room());
         assert_eq!(rooms.available_permits(), 1, "it is queued");
         let batch = lock(&outbox.waiting).take();

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::{Caller, Door};
+use super::{Caller, SocketKind};
 use crate::budget::Budget;
 use crate::shared::lock;
 
-/// Who is connected.
+/// The connected clients.
 #[derive(Default)]
 pub(crate) struct Places {
     taken: Mutex<Taken>,
@@ -29,7 +29,7 @@ pub(super) struct Place {
 
 impl Places {
     /// # Errors
-    /// If there are too many, one sentence that says of whom.
+    /// If there are too many clients: one sentence that names the limit.
     pub(super) fn take(self: &Arc<Self>, caller: Caller, budget: &Budget) -> Result<Place, String> {
         lock(&self.taken).add(&caller, budget)?;
         Ok(Place { places: self.clone(), caller })
@@ -38,10 +38,10 @@ impl Places {
 
 impl Taken {
     fn add(&mut self, caller: &Caller, budget: &Budget) -> Result<(), String> {
-        if caller.door == Door::Administrators {
+        if caller.door == SocketKind::Administrators {
             if self.administrators >= budget.administrators {
                 return Err(format!(
-                    "{} administrators are connected, which is all there is room for",
+                    "{} administrators are connected, which is the limit",
                     self.administrators
                 ));
             }
@@ -68,7 +68,7 @@ impl Taken {
     }
 
     fn remove(&mut self, caller: &Caller) {
-        if caller.door == Door::Administrators {
+        if caller.door == SocketKind::Administrators {
             self.administrators -= 1;
             return;
         }
@@ -94,25 +94,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_user_leaves_room_for_others_and_all_users_for_administrators() {
+    fn users_leave_room_for_others_and_for_administrators() {
         let budget = Budget { clients: 3, clients_per_uid: 2, administrators: 4, strangers: 1 };
         let places = Arc::<Places>::default();
         let take = |door, uid| places.take(Caller { door, uid: Some(uid), process: None }, &budget);
         let refused = |door, uid| take(door, uid).err().unwrap_or_else(|| panic!("{uid} is let in"));
-        let (first, _second) = (take(Door::Users, 7).expect("room"), take(Door::Users, 7).expect("room"));
+        let (first, _second) =
+            (take(SocketKind::Users, 7).expect("room"), take(SocketKind::Users, 7).expect("room"));
         assert_eq!(
-            refused(Door::Users, 7),
+            refused(SocketKind::Users, 7),
             "2 clients of uid 7 are connected, as many as limits.clients_per_uid allows"
         );
-        let _third = take(Door::Users, 8).expect("another user");
-        assert!(refused(Door::Users, 9).starts_with("3 clients are connected"));
-        assert!(refused(Door::Own, 7).starts_with("3 clients are connected"));
+        let _third = take(SocketKind::Users, 8).expect("another user");
+        assert!(refused(SocketKind::Users, 9).starts_with("3 clients are connected"));
+        assert!(refused(SocketKind::Own, 7).starts_with("3 clients are connected"));
         let administrators: Vec<Place> =
-            (0..4).map(|_| take(Door::Administrators, 7).expect("room")).collect();
-        assert!(refused(Door::Administrators, 7).starts_with("4 administrators are connected"));
+            (0..4).map(|_| take(SocketKind::Administrators, 7).expect("room")).collect();
+        assert!(refused(SocketKind::Administrators, 7).starts_with("4 administrators are connected"));
         drop(administrators);
         drop(first);
-        drop(take(Door::Own, 7).expect("there is room again"));
-        drop(take(Door::Users, 7).expect("and its share is not used up"));
+        drop(take(SocketKind::Own, 7).expect("there is room again"));
+        drop(take(SocketKind::Users, 7).expect("and its share is not used up"));
     }
 }

@@ -1,4 +1,4 @@
-//! The file of a Unix socket: made for those who may use it, and never taken from a daemon that listens there.
+//! The file of a Unix socket: created with its permissions, and never taken from a daemon that listens there.
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use doorway_core::Refusal;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
-/// The file of a socket that this daemon listens at; it is removed when this is dropped, unless it is somebody else's by then.
+/// The file of a socket that this daemon listens at; it is removed when this is dropped, unless another process has replaced it by then.
 pub(crate) struct SocketFile {
     path: PathBuf,
     inode: u64,
@@ -28,14 +28,13 @@ impl Access {
     pub(crate) const OWNER: Self = Self { mode: 0o600, group: None };
 }
 
-/// Listens at a path; only those can connect whom its file allows to, from the first moment on.
+/// Listens at a path. The permissions of its file hold from the first moment on.
 ///
 /// # Errors
-/// If somebody listens there already, or it cannot be made.
+/// If another process listens there, or the socket cannot be created.
 pub(crate) fn bind(path: &Path, access: Access) -> Result<(UnixListener, SocketFile), Refusal> {
-    let cannot = |error: io::Error| {
-        Refusal::new(format!("clients cannot be listened to at {}: {error}", path.display()))
-    };
+    let cannot =
+        |error: io::Error| Refusal::new(format!("cannot listen for clients at {}: {error}", path.display()));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(cannot)?;
     }
@@ -64,12 +63,12 @@ fn listen(path: &Path, Access { mode, group }: Access) -> io::Result<UnixListene
     Ok(listener)
 }
 
-/// What is at the path may be replaced only if it is a socket at which nobody listens.
+/// A file at the path may be replaced only if it is a socket at which no process listens.
 fn check_stale(path: &Path) -> Result<(), Refusal> {
     match fs::symlink_metadata(path) {
         Err(_) => return Ok(()),
         Ok(found) if !found.file_type().is_socket() => {
-            return Err(Refusal::new(format!("{} is there and is no socket", path.display())));
+            return Err(Refusal::new(format!("{} exists and is not a socket", path.display())));
         }
         Ok(_) => {}
     }
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_socket_is_replaced_only_when_nobody_listens_there() {
+    fn a_socket_in_use_is_not_replaced() {
         let folder = std::env::temp_dir().join(format!("doorway-socket-{}", std::process::id()));
         let path = folder.join("a.sock");
         let (listener, file) = bind(&path, Access { mode: 0o620, group: None }).expect("a new place");
@@ -115,7 +114,7 @@ mod tests {
         drop(newer);
         assert!(!path.exists());
         fs::write(&path, "text").expect("room");
-        assert!(refused(&path).contains("no socket"));
+        assert!(refused(&path).contains("not a socket"));
         fs::remove_dir_all(&folder).expect("it is ours");
     }
 }

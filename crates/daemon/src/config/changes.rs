@@ -1,4 +1,4 @@
-//! What differs between two configurations, by the names of its keys.
+//! The differences between two configurations, by their keys.
 
 use doorway_client::clock;
 use doorway_core::Refusal;
@@ -21,7 +21,7 @@ fn written(timing: &Timing) -> [(&'static str, String); 8] {
     ]
 }
 
-/// Why a node cannot take part in a cluster that lives by other times, and what would have to be written into its configuration.
+/// Why a node cannot join a cluster with other times, and what to write into its configuration.
 pub(crate) fn other_times(own: &Timing, cluster: &Timing) -> Refusal {
     let pairs = written(own).into_iter().zip(written(cluster));
     let others: Vec<String> = pairs
@@ -30,11 +30,11 @@ pub(crate) fn other_times(own: &Timing, cluster: &Timing) -> Refusal {
         .collect();
     if others.is_empty() {
         return Refusal::new(
-            "the cluster lives by times that no configuration gives: its nodes are of another version",
+            "the cluster runs with times that this version cannot be configured to: its nodes are of another version",
         );
     }
     Refusal::new(format!(
-        "the cluster lives by other times than this node: write {} into its configuration",
+        "the cluster's times differ from this node's: write {} into its configuration",
         others.join(", ")
     ))
 }
@@ -72,12 +72,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_times_that_differ_are_told_as_they_are_written() {
+    fn only_differing_times_are_reported() {
         let own = Timing::default();
         let cluster = Timing { lease: milliseconds(1_500), drift_ppm: 200, ..own };
         assert_eq!(
             other_times(&own, &cluster).to_string(),
-            "the cluster lives by other times than this node: write timing.lease = \"1500ms\", \
+            "the cluster's times differ from this node's: write timing.lease = \"1500ms\", \
              timing.drift_ppm = 200 into its configuration"
         );
         let cluster = Timing { rank: milliseconds(1), ..own };
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_running_node_cannot_change_is_told_by_its_key() {
+    fn changes_that_need_a_restart_are_reported_by_key() {
         let one = Config::new("lab", "a", &[("a", "n1:1")]).expect("good");
         let mut two = one.clone();
         assert!(one.fixed_changes(&two).is_empty());

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration whatever machine it is read on.
+//! Checks of a configuration that do not depend on the machine.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use super::{Config, Peer, Tls, times};
 use crate::address;
 use crate::identity::check_name;
 
-/// A mistake: the key that it is in, and what it is.
+/// A mistake: its key, and a sentence about it.
 pub(crate) type Fault = (String, String);
 
 impl Config {
-    /// Looks whether it is right as far as it can be told without looking at this machine. [`crate::Daemon::check`] looks at that, too.
+    /// Checks it as far as possible without looking at this machine. [`crate::Daemon::check`] checks that, too.
     ///
     /// # Errors
     /// What is wrong, with the file and the line if it was read from one.
@@ -24,7 +24,7 @@ impl Config {
         found.map_err(|(key, sentence)| self.refuse(&key, &sentence))
     }
 
-    /// A refusal that says in which line of which file the key stands that it is about, if it was read from one.
+    /// A refusal with the file and line of the key that it is about, if it was read from a file.
     #[must_use]
     pub fn refuse(&self, key: &str, sentence: &dyn std::fmt::Display) -> Refusal {
         told(self.source.as_deref(), self.lines.line(key), sentence)
@@ -65,8 +65,8 @@ impl Config {
 
     fn check_limits(&self) -> Result<(), Fault> {
         let limits = &self.limits;
-        let nobody = "nobody could connect: the least is 1";
-        let nothing = "nobody could lock anything: the least is 1";
+        let nobody = "nobody could connect: write at least 1";
+        let nothing = "nobody could lock anything: write at least 1";
         let all = [
             ("limits.clients", limits.clients, nobody),
             ("limits.connections", limits.connections, nobody),
@@ -95,7 +95,7 @@ impl Config {
     /// founders may be gone.
     ///
     /// # Errors
-    /// What is wrong with the founders.
+    /// A mistake in the founders.
     pub(crate) fn check_founders(&self) -> Result<(), Refusal> {
         let node = self.node.get_ref();
         let stranger = self.founders.iter().find(|name| self.peer(name).is_none());
@@ -126,7 +126,7 @@ impl Config {
         .into_iter();
         match paths.find(|(_, path)| path.is_some_and(|path| path.as_os_str().is_empty())) {
             Some((key, _)) => {
-                Err((key.to_owned(), format!("`{key}` is an empty path: write one, or no `{key}`")))
+                Err((key.to_owned(), format!("`{key}` is an empty path: write a path, or leave `{key}` out")))
             }
             None => Ok(()),
         }
@@ -155,16 +155,15 @@ fn check_peer(peer: &Peer, earlier: &[&Peer]) -> Result<(), (&'static str, Strin
     }
     address::check(address).map_err(|refusal| ("address", refusal.to_string()))?;
     for other in earlier {
-        match () {
-            () if other.name == *name => return Err(("name", format!("there are two nodes {name:?}"))),
-            () if other.number == *number => {
-                return Err(("number", format!("there are two nodes of number {number}")));
-            }
-            () if address::is_same(&other.address, address) => {
-                let (one, two) = (&other.name, name);
-                return Err(("address", format!("the nodes {one:?} and {two:?} have the same address")));
-            }
-            () => {}
+        if other.name == *name {
+            return Err(("name", format!("two nodes are named {name:?}")));
+        }
+        if other.number == *number {
+            return Err(("number", format!("two nodes have number {number}")));
+        }
+        if address::is_same(&other.address, address) {
+            let (one, two) = (&other.name, name);
+            return Err(("address", format!("the nodes {one:?} and {two:?} have the same address")));
         }
     }
     Ok(())
@@ -178,7 +177,7 @@ fn check_mode(mode: u32) -> Result<(), Refusal> {
     if mode & !ALL == 0 && mode & OWNER == OWNER {
         return Ok(());
     }
-    // Whoever writes 660 means what everybody else writes so; TOML reads it as a decimal number.
+    // 660 almost certainly means 0o660; TOML reads it as a decimal number.
     let digits = mode.to_string();
     let meant =
         u32::from_str_radix(&digits, 8).ok().filter(|meant| meant & !ALL == 0 && meant & OWNER == OWNER);
@@ -215,7 +214,7 @@ pub(super) fn plain(message: &str) -> String {
         ("expected struct Tls", "expected a table"),
         (
             "unexpected leading zero, expected nothing",
-            "a number begins with no 0, and the bits of a file with 0o, as in 0o600",
+            "write numbers without a leading 0, and file permissions with 0o, as in 0o600",
         ),
         ("invalid socket address syntax", "expected an address and a port, as in 127.0.0.1:7778"),
     ];
@@ -247,12 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_told_with_its_line() {
+    fn every_mistake_is_reported_with_its_line() {
         Config::parse(&changed("lab", "lab")).expect("it is right");
         for (from, to, told) in [
-            ("lab", "L.B", "line 1: \"L.B\" is no name of a cluster"),
+            ("lab", "L.B", "line 1: \"L.B\" is not a name for a cluster"),
             ("node = \"a\"", "node = \"z\"", "line 2: there is no node \"z\""),
-            ("#top", "listen = \"7777\"", "line 3: \"7777\" is no address of a node: write host:port"),
+            ("#top", "listen = \"7777\"", "line 3: \"7777\" is not a node's address: write host:port"),
             ("#top", "health = \"7777\"", "line 3: expected an address and a port, as in 127.0.0.1:7778"),
             ("#top", "health = \"127.0.0.1:0\"", "line 3: its port must be"),
             (
@@ -266,7 +265,7 @@ mod tests {
             (
                 "#top",
                 "socket_mode = 0600",
-                "line 3: a number begins with no 0, and the bits of a file with 0o",
+                "line 3: write numbers without a leading 0, and file permissions with 0o",
             ),
             ("#top", "socket_mode = -1", "line 3: invalid value: integer `-1`, expected a whole number"),
             ("#top", "socket_mode = \"rw\"", "line 3: invalid type: string \"rw\", expected a whole number"),
@@ -295,12 +294,12 @@ mod tests {
                 "line 7: invalid type: floating point `0.5`, expected a whole number",
             ),
             ("#time", "lease = 1", "line 7: invalid type: integer `1`, expected a text in quotes"),
-            ("name = \"b\"", "name = \"B\"", "line 15: \"B\" is no name of a node: 1 to 63 small letters"),
-            ("name = \"b\"", "name = \"a\"", "line 15: there are two nodes \"a\""),
-            ("number = 2", "number = 1", "line 16: there are two nodes of number 1"),
+            ("name = \"b\"", "name = \"B\"", "line 15: \"B\" is not a name for a node: write 1 to 63"),
+            ("name = \"b\"", "name = \"a\"", "line 15: two nodes are named \"a\""),
+            ("number = 2", "number = 1", "line 16: two nodes have number 1"),
             ("number = 2", "number = 0", "line 16: nodes are numbered from 1 to 128"),
             ("n2:7700", "n1:7700", "line 17: the nodes \"a\" and \"b\" have the same address"),
-            ("n2:7700", "0.0.0.0:7700", "line 17: \"0.0.0.0:7700\" is no address that others can dial"),
+            ("n2:7700", "0.0.0.0:7700", "line 17: other nodes cannot dial \"0.0.0.0:7700\""),
         ] {
             let refused = Config::parse(&changed(from, to)).expect_err(to).to_string();
             assert!(refused.contains(told), "{to}: {refused}");
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_do_not_fit_and_places_that_are_none_are_told_with_the_line_of_their_key() {
+    fn bad_times_and_paths_are_reported_with_their_line() {
         for (from, to, told) in [
             ("#time", "lease = \"300ms\"", "line 7: the lease must be at least 600ms"),
             (
@@ -339,10 +338,10 @@ mod tests {
             ),
             ("#time", "election = \"10ms\"", "line 7: `election` must be at least 50ms"),
             ("#time", "idle = \"9s\"\nlease = \"2s\"", "line 8: the detection time must not be shorter"),
-            ("#time", "lease = \"1s\"\nidle = \"0s\"", "line 8: `idle` must be longer than nothing"),
+            ("#time", "lease = \"1s\"\nidle = \"0s\"", "line 8: `idle` must be longer than zero"),
             ("#time", "idle = \"2h\"", "line 7: `idle` must not be longer than an hour"),
-            ("#time", "drift_ppm = 500000", "line 7: clocks that drift"),
-            ("#top", "data = \"\"", "line 3: `data` is an empty path: write one, or no `data`"),
+            ("#time", "drift_ppm = 500000", "line 7: the drift must be less"),
+            ("#top", "data = \"\"", "line 3: `data` is an empty path: write a path, or leave `data` out"),
             ("#top", "socket = \"\"", "line 3: `socket` is an empty path"),
             ("#top", "tls.key = \"\"", "line 3: `tls.key` is an empty path"),
             (
@@ -357,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn an_algorithm_that_no_cluster_runs_is_told_with_its_line() {
+    fn a_bad_algorithm_is_reported_with_its_line() {
         let mut recipes = Recipes::default();
         doorway_algorithms::register(&mut recipes);
         for (to, told) in [
@@ -388,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_tells_every_key_that_there_is_and_no_other_and_what_holds_without_it() {
+    fn the_book_lists_every_key_with_its_default() {
         let text = include_str!("../../../../docs/node.md");
         let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
         let rows: Vec<(&str, &str)> =

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_is_found_in_its_line_and_a_missing_one_where_it_would_stand() {
+    fn every_key_has_a_line_even_if_it_is_missing() {
         let lines =
             Lines::of("a = 1\n\n[limits]\nclients = 2\n[[nodes]]\nname = \"x\"\n\n[[nodes]]\nname = \"y\"\n");
         let found =

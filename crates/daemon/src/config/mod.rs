@@ -1,6 +1,6 @@
 //! The configuration of a node, as a file that people write.
 //!
-//! Every key is documented here; `doorway cluster init` writes these files. What is wrong with one is told with its line.
+//! Every key is documented here; `doorway cluster init` writes these files. A mistake in one is reported with its line.
 
 mod changes;
 mod check;
@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use doorway_client::{clock, place};
+use doorway_client::{clock, sockets};
 use doorway_core::{Choice, NodeId, Options, Refusal};
 use doorway_node::wire::MOST_INSIDE;
 use doorway_node::{MOST_REQUESTS, Recipe, Recipes, Timing};
@@ -39,17 +39,17 @@ pub struct Config {
     /// Which of the nodes this one is.
     pub node: Spanned<String>,
     /// The nodes that found the cluster: all of them must meet once before the first lock is granted. Empty for a node that joins a cluster
-    /// that others founded. Once this node belongs to a cluster the key means nothing any more, until it loses its disk: it
+    /// that others founded. Once this node belongs to a cluster the key is ignored, until the node loses its disk: it
     /// then joins that cluster if any other node tells of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub founders: Vec<String>,
     /// The algorithm that all nodes of the cluster run.
     #[serde(default = "default_algorithm")]
     pub algorithm: Spanned<String>,
-    /// The folder that keeps what must survive a restart; from this file's folder on, as all paths.
+    /// The folder of the state that must survive a restart; relative to this file's folder, as all paths.
     #[serde(default = "default_data")]
     pub data: PathBuf,
-    /// The Unix socket for clients of this machine. `NAME.sock` in the [runtime folder](place::folder) unless given.
+    /// The Unix socket for clients of this machine. `NAME.sock` in the [runtime folder](sockets::folder) unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
     /// Who may use locks through that socket, as the bits of its file: `0o600` its owner, `0o660` its group as well.
@@ -64,13 +64,13 @@ pub struct Config {
     /// Where to answer `GET /health` and `GET /ready` in plain HTTP; nowhere unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<SocketAddr>,
-    /// How long a node that is told to stop waits for those inside.
+    /// How long a stopping node waits for holders to release.
     #[serde(default = "default_patience")]
     pub stop_patience: Span,
     /// Certificates.
     #[serde(default)]
     pub tls: Tls,
-    /// What is chosen for the algorithm: `quorum = "grid"`.
+    /// The options of the algorithm: `quorum = "grid"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
     /// The times of the cluster; the same at all nodes.
@@ -84,7 +84,7 @@ pub struct Config {
     /// The file that it was read from, if it was.
     #[serde(skip)]
     pub source: Option<PathBuf>,
-    /// Where in that file its keys stand.
+    /// The lines of the keys in that file.
     #[serde(skip)]
     lines: Lines,
 }
@@ -113,7 +113,7 @@ impl Peer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tls {
-    /// Whoever signs the certificates of nodes; several while they are changed.
+    /// The authority that signs the certificates of nodes; several during a change of authority.
     pub authority: PathBuf,
     /// This node's certificate, which names it.
     pub certificate: PathBuf,
@@ -128,7 +128,7 @@ impl Default for Tls {
     }
 }
 
-/// The times of a cluster. What is not given is as in [`Timing::default`].
+/// The times of a cluster. The defaults are those of [`Timing::default`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Times {
@@ -184,7 +184,7 @@ impl Times {
 pub struct Limits {
     /// How many clients may be connected at once.
     pub clients: usize,
-    /// How many connections there may be at once of those who have not proved yet which node they are; if there are more, the
+    /// How many connections may be open at once that have not authenticated yet; if there are more, the
     /// oldest of them has to go, of the address that has most of them. Nodes that have proved it are not counted.
     pub connections: usize,
     /// How many clients of one user may be connected at once; half of all unless given.
@@ -232,7 +232,7 @@ impl std::str::FromStr for Span {
         let span = unit.zip(digits.parse::<u64>().ok()).and_then(|(unit, count)| count.checked_mul(unit));
         span.map(|span| Span(Duration::from_millis(span))).ok_or_else(|| {
             Refusal::new(format!(
-                "{text:?} is no time: write a whole number and its unit, as in 500ms, 30s, 10m or 2h"
+                "{text:?} is not a duration: write a whole number and its unit, as in 500ms, 30s, 10m or 2h"
             ))
         })
     }
@@ -285,7 +285,7 @@ impl Config {
     /// Reads a file; its relative paths become those from its folder on.
     ///
     /// # Errors
-    /// One sentence with the file, the line and what is wrong there.
+    /// One sentence with the file, the line and the mistake.
     pub fn load(path: &Path) -> Result<Self, Refusal> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Refusal::new(format!("{} cannot be read: {error}", path.display())))?;
@@ -294,7 +294,7 @@ impl Config {
     }
 
     /// A configuration that a program makes: a node among these, each with its name and its address, numbered from 1 in this
-    /// order; they found the cluster together. All else is as if a file did not speak of it; change what should be otherwise.
+    /// order; they found the cluster together. All other keys have their defaults; change those that should differ.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -347,7 +347,7 @@ impl Config {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// The line, and what is wrong there.
+    /// The line, and the mistake.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         Self::read(text, None)
     }
@@ -383,16 +383,16 @@ impl Config {
     /// Where its clients find it.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
-        self.socket.clone().unwrap_or_else(|| place::socket_of(self.node.get_ref()))
+        self.socket.clone().unwrap_or_else(|| sockets::socket_of(self.node.get_ref()))
     }
 
     /// Where its administrators find it: beside the clients' socket, for the daemon's own user and root alone.
     #[must_use]
     pub fn admin_socket(&self) -> PathBuf {
-        place::admin_socket_of(&self.socket())
+        sockets::admin_socket_of(&self.socket())
     }
 
-    /// The algorithm that it names, with what it chooses for it. The path of a chosen file, as in `quorum = "file:mine"`, goes from
+    /// The algorithm that it names, with its options. The path of a chosen file, as in `quorum = "file:mine"`, is relative to
     /// the folder of the configuration on.
     ///
     /// # Errors
@@ -412,10 +412,10 @@ impl Config {
     }
 }
 
-/// The recipe of an algorithm for a cluster of so many nodes, which never is a specimen.
+/// The recipe of an algorithm, never a specimen, for a cluster of `n` nodes.
 ///
 /// # Errors
-/// If there is none, or what was chosen does not fit it, or no cluster of that size can run it.
+/// If there is none, or the options do not fit it, or no cluster of that size can run it.
 pub fn recipe(recipes: &Recipes, name: &str, options: &Options, n: usize) -> Result<Recipe, Refusal> {
     if recipes.about(name).is_some_and(|about| about.specimen.is_some()) {
         return Err(Refusal::new(format!(
@@ -427,10 +427,10 @@ pub fn recipe(recipes: &Recipes, name: &str, options: &Options, n: usize) -> Res
     Ok(recipe)
 }
 
-/// What stands before the path of a file that is chosen.
+/// The prefix of an option that names a file.
 pub(crate) const FILE: &str = "file:";
 
-/// What a word chooses: itself, or the file that it names.
+/// The value of an option: the word itself, or the file that it names.
 fn choice(word: &str, folder: &Path) -> Result<Choice, Refusal> {
     let read = |path: &str| {
         let path = folder.join(path);

@@ -21,7 +21,7 @@ pub(super) fn fault(timing: &Timing) -> Option<(&'static [&'static str], String)
              make it longer, or the heartbeat shorter",
             written(least)
         );
-        // Those inside are asked to stop in what is spare, and that must not be less than the margin.
+        // Holders stop within the spare time, which must not be less than the margin.
         (spare(timing) < *margin).then_some((&["lease", "margin", "heartbeat"] as &[_], sentence))
     })
 }
@@ -55,13 +55,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spare_is_what_is_left_of_a_deadline_after_a_lost_heartbeat() {
+    fn the_spare_is_the_time_left_after_a_lost_heartbeat() {
         assert_eq!(spare(&Timing::default()), milliseconds(500));
         assert_eq!(spare(&Timing { lease: milliseconds(300), ..Timing::default() }), Ticks(0));
     }
 
     #[test]
-    fn the_usual_times_are_right_and_a_lease_may_be_as_short_as_two_margins_and_two_heartbeats() {
+    fn a_lease_has_at_least_two_margins_and_two_heartbeats() {
         assert_eq!(fault(&Timing::default()), None);
         let lease = |count| fault(&Timing { lease: milliseconds(count), ..Timing::default() });
         assert_eq!(lease(600), None);

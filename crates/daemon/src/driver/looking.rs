@@ -1,4 +1,4 @@
-//! Looking around now and then: whether the node lets clients in, and what has changed for those who read the log.
+//! Periodic checks: whether the node grants locks, and which changes belong into the log.
 
 use std::sync::atomic::Ordering;
 
@@ -8,9 +8,9 @@ use doorway_node::node::Standing;
 
 use super::{Driver, LONGEST_REST, LOOK_INTERVAL};
 
-/// What was last said in the log.
+/// The state that was last logged.
 #[derive(Default, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct LastLogged {
     view: Option<u64>,
     is_ready: bool,
     /// Who led last, and in which term.
@@ -29,7 +29,7 @@ impl Driver {
         }
     }
 
-    /// Says what has changed, to those who watch.
+    /// Logs what has changed.
     fn look_around(&mut self) {
         let look = self.node.look();
         let margin = self.shared.config.timing.timing().margin;
@@ -45,7 +45,7 @@ impl Driver {
         let view = look.view.map(|view| view.number);
         // A leader that is not heard of for a moment is not another one.
         let leader = look.leader.map(|leader| (leader, look.term)).or(self.seen.leader);
-        let seen = Seen { view, is_ready: clock::now() < ready_until, leader };
+        let seen = LastLogged { view, is_ready: clock::now() < ready_until, leader };
         if seen == self.seen {
             return;
         }
@@ -58,9 +58,9 @@ impl Driver {
         }
         if seen.is_ready != self.seen.is_ready {
             match seen.is_ready {
-                true => tracing::info!(view, "ready: clients are let in"),
-                false if look.is_leaving => tracing::info!(view, "not ready: it is leaving the cluster"),
-                false => tracing::warn!(view, standing = ?look.standing, "not ready: no lease, or no view"),
+                true => tracing::info!(view, "ready: granting locks"),
+                false if look.is_leaving => tracing::info!(view, "not ready: leaving the cluster"),
+                false => tracing::warn!(view, standing = ?look.standing, "not ready: no lease or no view"),
             }
         }
         self.seen = seen;

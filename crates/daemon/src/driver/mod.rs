@@ -1,4 +1,4 @@
-//! The node's thread: it owns the pure node, tells it what happens, and does what comes of it.
+//! The node's thread: it owns the pure node, feeds it events, and performs its effects.
 //!
 //! The time of a step is read when its input is in hand and not before, so that a process that was stopped in between
 //! never acts on an old clock.
@@ -22,39 +22,39 @@ use doorway_client::clock;
 use doorway_core::{Effects, Machine as _, NodeId, Refusal, Sent, Ticks, To};
 use doorway_node::disk::Write;
 use doorway_node::{ClientId, Command, LockNode, Msg, Notice};
-use doorway_protocol::{Ask, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg};
 use tokio::sync::OwnedSemaphorePermit;
 
-use self::looking::Seen;
-use self::orders::{Asked, Desire, Wish};
+use self::looking::LastLogged;
+use self::orders::{Asked, ClusterChange, PendingCommand};
 use self::quotas::Quotas;
 use self::requests::Requests;
 use self::status::{Accounting, Survey};
-use self::telling::Turn;
+use self::telling::LockEvent;
 use crate::clients::{Caller, Outbox};
 use crate::config::other_times;
 use crate::peers::lane_of;
-use crate::peers::words::{Answer, Lane, Question, Word};
+use crate::peers::peer_msg::{Answer, Lane, PeerMsg, Question};
 use crate::shared::Shared;
 use crate::throttle::Throttle;
 
-/// What can happen to a daemon's node. What carries room gives it back when it has been looked at.
+/// An event for a daemon's node. An event that carries room gives it back once it is handled.
 pub(crate) enum Event {
     /// A message of another node.
     Message { from: NodeId, msg: Msg, room: OwnedSemaphorePermit },
     /// A word of another daemon.
-    Word { from: NodeId, word: Word, room: OwnedSemaphorePermit },
+    PeerMsg { from: NodeId, word: PeerMsg, room: OwnedSemaphorePermit },
     /// Something is on the disk.
     Written(Write),
     /// A client has connected.
     Came { client: ClientId, outbox: Arc<Outbox>, caller: Caller },
     /// A client asks for something.
-    Asked { client: ClientId, ask: Ask, room: Room },
+    Asked { client: ClientId, ask: ClientMsg, room: Room },
     /// A client is gone: every copy of its socket is closed.
     Gone(ClientId),
-    /// A client is not talked to any more, but may still be there.
-    Forsaken(ClientId),
-    /// What an operator asked for is done or has failed.
+    /// A client cannot be reached any more, but may still run.
+    Unreachable(ClientId),
+    /// A command of an operator is done or has failed.
     Finished { client: ClientId, number: u32, outcome: Result<String, Refusal> },
     /// The node is to leave and the daemon to end.
     Stop { patience: Duration },
@@ -63,7 +63,7 @@ pub(crate) enum Event {
 }
 
 /// The room that a client's question takes: among all that wait for the node, and among those of its own connection, which a question
-/// about how things stand keeps until its answer is written.
+/// about the status keeps until its answer is written.
 pub(crate) struct Room {
     pub(crate) all: OwnedSemaphorePermit,
     pub(crate) own: OwnedSemaphorePermit,
@@ -75,28 +75,28 @@ impl Event {
         match self {
             Event::Message { msg, .. } => lane_of(msg) == Lane::Life,
             Event::Written(_) | Event::Stop { .. } | Event::End => true,
-            Event::Word { .. }
+            Event::PeerMsg { .. }
             | Event::Came { .. }
             | Event::Asked { .. }
             | Event::Gone(_)
-            | Event::Forsaken(_)
+            | Event::Unreachable(_)
             | Event::Finished { .. } => false,
         }
     }
 }
 
-/// What a daemon reminds itself of.
+/// A timer of the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reminder {
-    /// What the node asked to be reminded of.
+    /// A timer of the node.
     Node(Ticks),
     /// The answers to a question have had their time.
     Survey(u64),
-    /// What an operator wished has had its time.
-    Wish(u64),
-    /// Somebody may lead by now who can do what an operator wished.
+    /// A command of an operator has timed out.
+    PendingCommand(u64),
+    /// There may be a leader by now that can carry out a command.
     TryAgain(u64),
-    /// Is there anybody left whom a node that leaves could tell?
+    /// A leaving node checks whether any voter is left to tell.
     Alone,
     /// The node has had its time to leave.
     Leave,
@@ -118,7 +118,7 @@ pub(crate) struct Driver {
     me: NodeId,
     started: Ticks,
     reminders: BinaryHeap<Reverse<(Ticks, Reminder)>>,
-    /// What the node has told itself.
+    /// Messages of the node to itself.
     own: VecDeque<Msg>,
     clients: BTreeMap<ClientId, Client>,
     requests: Requests,
@@ -126,20 +126,20 @@ pub(crate) struct Driver {
     surveys: BTreeMap<u64, Survey>,
     /// Accounts of this node that are being put together, slice by slice.
     accountings: VecDeque<Accounting>,
-    wishes: BTreeMap<u64, Wish>,
-    /// The wish that is being told to the node.
+    wishes: BTreeMap<u64, PendingCommand>,
+    /// The command that the node is handling.
     trying: Option<u64>,
     next_question: u64,
-    /// Who is to be told that the node has left.
+    /// The clients to tell that the node has left.
     leavers: Vec<Asked>,
     is_leaving: bool,
-    /// How often refusals of what only administrators may do are logged.
+    /// Limits the logged refusals of administrators' commands.
     refusals: Throttle,
     /// How far the cluster is founded.
     founding: warnings::Founding,
     /// How many messages went to other nodes for the sake of sections.
     sent: u64,
-    seen: Seen,
+    seen: LastLogged,
     /// The certificates that are void, as the node last said.
     void: BTreeMap<String, u64>,
     /// When the daemon last looked around, and whether something has happened since.
@@ -154,7 +154,7 @@ const LONGEST_REST: Duration = Duration::from_millis(500);
 /// The shortest time between two looks around.
 const LOOK_INTERVAL: Ticks = doorway_node::timing::milliseconds(5);
 
-/// How long a node that leaves waits at least for those who are not there.
+/// How long a leaving node waits at least for voters that do not answer.
 const ALONE: Ticks = doorway_node::timing::milliseconds(300);
 
 /// How many questions and wishes may be under way at once.
@@ -195,7 +195,7 @@ impl Driver {
             refusals: Throttle::new(REFUSALS_A_SECOND),
             founding: warnings::Founding::default(),
             sent: 0,
-            seen: Seen::default(),
+            seen: LastLogged::default(),
             void: BTreeMap::new(),
             looked: Ticks(0),
             is_changed: true,
@@ -232,7 +232,7 @@ impl Driver {
         clock::span(due - clock::now()).min(LONGEST_REST)
     }
 
-    /// Takes in what has happened, and what else has meanwhile.
+    /// Handles an event, and those that have arrived meanwhile.
     fn take_in(&mut self, event: Event) {
         let mut next = Some(event);
         for _ in 0..BATCH {
@@ -246,7 +246,7 @@ impl Driver {
         }
     }
 
-    /// Whatever is due by now.
+    /// Handles all timers that are due.
     fn ring(&mut self) {
         while let Some(Reverse((due, reminder))) = self.reminders.peek().copied() {
             if due > clock::now() {
@@ -256,7 +256,7 @@ impl Driver {
             match reminder {
                 Reminder::Node(timer) => self.step(|node, now, effects| node.on_timer(now, timer, effects)),
                 Reminder::Survey(number) => self.end_survey(number),
-                Reminder::Wish(number) => self.give_up_wish(number),
+                Reminder::PendingCommand(number) => self.give_up_wish(number),
                 Reminder::TryAgain(number) => self.try_wish(number),
                 Reminder::Alone => self.end_if_alone(),
                 Reminder::Leave => self.outcome = self.outcome.take().or(Some(Ok(()))),
@@ -275,7 +275,7 @@ impl Driver {
                 tracing::trace!(from = self.shared.roster.name(from), ?msg, "received");
                 self.step(|node, now, effects| node.on_message(now, from, (), msg, effects));
             }
-            Event::Word { from, word, room } => {
+            Event::PeerMsg { from, word, room } => {
                 drop(room);
                 self.hear(from, word);
             }
@@ -290,18 +290,18 @@ impl Driver {
                 self.answer(client, ask, own);
             }
             Event::Gone(client) => {
-                self.tell_log_gone(client, Turn::Released, "its client is gone");
+                self.tell_log_gone(client, LockEvent::Released, "its client closed the connection");
                 if self.clients.remove(&client).is_some() {
                     self.requests.forget_client(client);
                     self.command(Command::Gone(client));
                 }
             }
-            Event::Forsaken(client) => {
-                self.tell_log_gone(client, Turn::Lost, "its client cannot be talked to any more");
+            Event::Unreachable(client) => {
+                self.tell_log_gone(client, LockEvent::Lost, "the connection to its client was given up");
                 if self.clients.remove(&client).is_some() {
-                    // What it is inside of counts until the node has freed it.
+                    // Its sections count until the node has freed them.
                     self.requests.forget_waiting(client);
-                    self.command(Command::Forsake(client));
+                    self.command(Command::Unreachable(client));
                 }
             }
             Event::Finished { client, number, outcome } => self.hear_reloaded(client, number, outcome),
@@ -310,26 +310,26 @@ impl Driver {
         }
     }
 
-    fn hear(&mut self, from: NodeId, word: Word) {
+    fn hear(&mut self, from: NodeId, word: PeerMsg) {
         tracing::trace!(from = self.shared.roster.name(from), ?word, "received");
         match word {
-            Word::StillHere => {}
-            Word::Ask { number, question: Question::Status { section } } => {
+            PeerMsg::StillHere => {}
+            PeerMsg::Ask { number, question: Question::Status { section } } => {
                 self.account_for_peer(from, number, section);
             }
-            Word::Ask { number, question: Question::Lead { order, operator } } => {
+            PeerMsg::Ask { number, question: Question::Lead { order, operator } } => {
                 self.lead_for(from, number, order, operator);
             }
-            Word::Answer { number, answer: Answer::Status(account) } => {
+            PeerMsg::Answer { number, answer: Answer::Status(account) } => {
                 self.hear_account(number, from, *account);
             }
-            Word::Answer { number, answer: Answer::Done(sentence) } => {
+            PeerMsg::Answer { number, answer: Answer::Done(sentence) } => {
                 self.hear_of_wish(from, number, Ok(sentence));
             }
-            Word::Answer { number, answer: Answer::Failed(sentence) } => {
+            PeerMsg::Answer { number, answer: Answer::Failed(sentence) } => {
                 self.hear_of_wish(from, number, Err(Refusal::new(sentence)));
             }
-            Word::Answer { number, answer: Answer::TryAgain } => self.take_back_wish(from, number),
+            PeerMsg::Answer { number, answer: Answer::TryAgain } => self.take_back_wish(from, number),
         }
     }
 
@@ -348,10 +348,10 @@ impl Driver {
         }
     }
 
-    /// Does what a step asks for.
+    /// Performs the effects of a step.
     fn carry_out(&mut self) {
         if let Some(breach) = self.effects.out.breach() {
-            tracing::warn!(breach, "something cannot be");
+            tracing::warn!(breach, "protocol violation");
         }
         for Sent { to, msg, .. } in self.effects.out.take_sends(Vec::new()) {
             match to {
@@ -381,40 +381,40 @@ impl Driver {
         self.shared.peers.send(to, msg);
     }
 
-    /// Passes on what the node tells.
+    /// Passes on the node's notices.
     fn pass_on(&mut self, notice: Notice) {
         match notice {
             Notice::Granted { request, fences, until } => self.grant(request, fences, until),
             Notice::Renewed { request, until } => {
-                self.tell_request(request, |number| Told::Renewed { number, until });
+                self.tell_request(request, |number| DaemonMsg::Renewed { number, until });
             }
             Notice::Lost { request, why } => self.lose(request, why),
             Notice::Freed { request } => self.free(request),
             Notice::Refused { request, why } => self.refuse(request, why),
             Notice::Wanted { request, section } => {
-                self.tell_request(request, |number| Told::Wanted { number, section });
+                self.tell_request(request, |number| DaemonMsg::Wanted { number, section });
             }
             Notice::Left => self.end(Ok(())),
             Notice::NotLeader { leader } => self.hear_not_leader(leader),
             Notice::NotDone(why) => self.hear_not_done(why),
             Notice::Appointed(nodes) => self.hear_appointed(&nodes),
             Notice::Removed(node) => {
-                let sentence = format!("node {:?} is gone for good", self.shared.roster.name(node));
-                self.fulfil(&Desire::Remove(node), &sentence);
+                let sentence = format!("node {:?} was removed from the cluster", self.shared.roster.name(node));
+                self.fulfil(&ClusterChange::Remove(node), &sentence);
             }
             Notice::Revoked(node) => self.hear_revoked(node),
             Notice::Leads(node) => self.hear_leads(node),
             Notice::NotHandedOver { to } => self.hear_not_handed_over(to),
-            Notice::Broken { stay, was_inside } => self.hear_broken(stay, was_inside),
+            Notice::Broken { target, was_inside } => self.hear_broken(target, was_inside),
             Notice::WrongAlgorithm { cluster } => self.end(Err(Refusal::new(format!(
-                "the cluster runs {cluster}, and this node {}: it can never take part",
+                "the cluster runs {cluster}, but this node {}: it can never join",
                 self.shared.config.algorithm.get_ref()
             )))),
             Notice::WrongTiming { cluster } => {
                 self.end(Err(other_times(&self.shared.config.timing.timing(), &cluster)));
             }
             Notice::Expelled => self.end(Err(Refusal::new(
-                "this node was removed from its cluster: it can come back with an empty data folder, as a new node",
+                "this node was removed from its cluster: to come back as a new node it needs an empty data folder",
             ))),
             Notice::SetBack { by, seen } => self.hear_set_back(by, &seen),
             Notice::ViewReplaced(view) => tracing::warn!(
@@ -430,7 +430,7 @@ impl Driver {
         }
     }
 
-    fn tell(&self, client: ClientId, told: &Told) {
+    fn tell(&self, client: ClientId, told: &DaemonMsg) {
         if let Some(known) = self.clients.get(&client) {
             known.outbox.push(told);
         }
@@ -450,7 +450,7 @@ impl Driver {
         self.command(Command::Leave { patience });
     }
 
-    /// A node that leaves tells the voters, so that nobody has to wait for its lease. If no majority of them is there any more, as
+    /// A leaving node tells the voters, so that no node has to wait for its lease. If no majority of them is left, as
     /// when a whole cluster is stopped, they cannot decide anything, and it need not wait for them.
     fn end_if_alone(&mut self) {
         let is_there =
@@ -469,12 +469,12 @@ impl Driver {
 
     fn end(&mut self, outcome: Result<(), Refusal>) {
         if let Err(refusal) = &outcome {
-            tracing::error!(%refusal, "the node cannot go on");
+            tracing::error!(%refusal, "fatal error: the node stops");
         }
         self.outcome.get_or_insert(outcome);
     }
 
-    /// Tells those who asked that the node has left, and gives what is told to clients a moment to be read.
+    /// Tells the clients that asked that the node has left, and gives clients a moment to read their last messages.
     fn say_goodbye(&mut self) {
         const PATIENCE: Ticks = doorway_node::timing::milliseconds(500);
         for asked in std::mem::take(&mut self.leavers) {

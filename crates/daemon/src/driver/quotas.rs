@@ -1,6 +1,6 @@
 //! How much of a node the programs of one user may have, so that no user alone can keep all others out.
 //!
-//! A name that nobody uses any more stays open at the node until it is forgotten, some seconds later. Until then it counts for whoever
+//! A name that no client uses any more stays open at the node until it is forgotten, some seconds later. Until then it counts for the user who
 //! used it: else one who takes ever new names would have all the room that a node has for open ones.
 
 use std::cmp::Reverse;
@@ -11,18 +11,18 @@ use doorway_node::timing::milliseconds;
 
 use crate::budget::half;
 
-/// What the clients of each user have.
+/// The use of each user's clients.
 pub(super) struct Quotas {
     most_names: usize,
     most_requests: usize,
-    /// How long a node keeps a name at least that nobody uses.
+    /// How long a node keeps an unused name at least.
     idle: Ticks,
     users: BTreeMap<u32, Share>,
     /// Names that a user was done with, each with the time at which it is looked whether the node has forgotten it.
     done: BinaryHeap<Reverse<(Ticks, u32, SectionName)>>,
 }
 
-/// What the clients of one user have.
+/// The use of one user's clients.
 #[derive(Default)]
 struct Share {
     requests: usize,
@@ -31,7 +31,7 @@ struct Share {
     in_use: usize,
 }
 
-/// What a user has of a name that its node has not forgotten.
+/// A user's share of a name that the node has not forgotten.
 #[derive(Default)]
 struct Use {
     /// How many requests name it.
@@ -41,7 +41,7 @@ struct Use {
 }
 
 impl Quotas {
-    /// After what time it is looked again whether a name is forgotten that was not.
+    /// When to check again whether a name is forgotten.
     const AGAIN: Ticks = milliseconds(1_000);
     /// How many names are looked at in one go.
     const SLICE: usize = 1_024;

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use doorway_client::clock;
 use doorway_core::{Fence, SectionName, Ticks, is_plain};
 use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
-use doorway_protocol::{self as protocol, Ask, Told};
+use doorway_protocol::{self as protocol, ClientMsg, DaemonMsg};
 
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::Level;
 
 use super::quotas::Quotas;
 use super::status::Asker;
-use super::telling::Turn;
+use super::telling::LockEvent;
 use super::{Driver, REFUSALS_A_SECOND};
 use crate::throttle::Throttle;
 
@@ -82,12 +82,12 @@ impl Requests {
         Some(request)
     }
 
-    /// Whether anybody has been let in and has not left.
+    /// Whether a client has been granted a lock and has not released it.
     pub(super) fn is_anybody_inside(&self) -> bool {
         self.all.values().any(|request| !request.inside.is_empty())
     }
 
-    /// What a client is inside of, by request.
+    /// The sections that a client holds, by request.
     pub(super) fn inside(&self, client: ClientId) -> impl Iterator<Item = &[(SectionName, Fence)]> {
         let those = self.by_number.range((client, 0)..=(client, u32::MAX));
         those.filter_map(|(_, id)| self.all.get(id)).map(|request| request.inside.as_slice())
@@ -103,7 +103,7 @@ impl Requests {
         self.forget_those(client, |_| true);
     }
 
-    /// A client waits for nothing any more.
+    /// Drops all waiting requests of a client.
     pub(super) fn forget_waiting(&mut self, client: ClientId) {
         self.forget_those(client, |request| request.inside.is_empty());
     }
@@ -118,16 +118,16 @@ impl Requests {
 }
 
 impl Driver {
-    /// Does what a client asks for.
-    pub(super) fn answer(&mut self, client: ClientId, ask: Ask, room: OwnedSemaphorePermit) {
+    /// Handles a message of a client.
+    pub(super) fn answer(&mut self, client: ClientId, ask: ClientMsg, room: OwnedSemaphorePermit) {
         tracing::trace!(client = client.0, ?ask, "asked");
         match ask {
-            Ask::Introduce { label } => {
+            ClientMsg::Introduce { label } => {
                 if let Some(client) = self.clients.get_mut(&client) {
                     client.label = shown(&label);
                 }
             }
-            Ask::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } => {
+            ClientMsg::Lock { number, names, patience, max_hold, ttl, tell_if_wanted } => {
                 let uid = self.clients.get(&client).and_then(|client| client.caller.quota_uid());
                 let request = match self.requests.add((client, uid), number, &names, self.node.most_used()) {
                     Ok(request) => request,
@@ -136,25 +136,25 @@ impl Driver {
                 let lock = Lock { request, client, names, patience, max_hold, ttl, tell_if_wanted };
                 self.command(Command::Lock(lock));
             }
-            Ask::Cancel { number } | Ask::Release { number } => self.give_back(client, number),
-            Ask::Alive => self.command(Command::Alive(client)),
-            Ask::Status { number, section, everywhere } => {
+            ClientMsg::Cancel { number } | ClientMsg::Release { number } => self.give_back(client, number),
+            ClientMsg::Alive => self.command(Command::Alive(client)),
+            ClientMsg::Status { number, section, everywhere } => {
                 self.survey(Asker { client, number, room }, section, everywhere);
             }
             // Answered where it is read, so that nothing else makes it late.
-            Ask::Clock => {}
-            Ask::Break { number, stay } => self.break_open(client, number, stay),
-            Ask::Administer { number, order } => self.administer(client, number, order),
+            ClientMsg::Clock => {}
+            ClientMsg::Break { number, target } => self.break_open(client, number, target),
+            ClientMsg::Administer { number, order } => self.administer(client, number, order),
         }
     }
 
-    /// A request is not wanted any more, whether it was let in or not.
+    /// A request is cancelled or released.
     fn give_back(&mut self, client: ClientId, number: u32) {
         let Some((id, request)) = self.requests.get(client, number) else { return };
         match request.inside.first().map(|(_, fence)| *fence) {
             Some(fence) => {
                 if let Some(request) = self.requests.remove(id) {
-                    self.tell_log(Turn::Released, client, &request.inside, "its client left it");
+                    self.tell_log(LockEvent::Released, client, &request.inside, "released by its client");
                 }
                 if let Some(client) = self.clients.get(&client) {
                     client.outbox.forget(number);
@@ -169,29 +169,29 @@ impl Driver {
         let Some(request) = self.requests.all.get_mut(&id) else { return };
         request.inside.clone_from(&fences);
         let (client, number) = (request.client, request.number);
-        self.tell_log(Turn::Granted, client, &fences, "its turn has come");
-        self.tell(client, &Told::Granted { number, fences, until });
+        self.tell_log(LockEvent::Granted, client, &fences, "its turn came");
+        self.tell(client, &DaemonMsg::Granted { number, fences, until });
     }
 
     /// The holder of a request must stop. The request stays until its client releases it or the node frees it.
     pub(super) fn lose(&mut self, id: RequestId, why: Loss) {
         let Some(Request { client, number, inside, .. }) = self.requests.all.get(&id) else { return };
         let uid = self.clients.get(client).and_then(|client| client.caller.uid);
-        // One line for each request: those who want each lock ask for debug.
+        // One line for each request; the debug level has one for each lock.
         if let Some((lock, fence)) = inside.first() {
             let (lock, fence, locks) = (lock.as_str(), fence.0, inside.len());
             tracing::warn!(lock, fence, locks, client = client.0, uid, why = why.sentence(), "lock lost");
         }
-        self.tell_log(Turn::Lost, *client, inside, why.sentence());
-        self.tell(*client, &Told::Lost { number: *number, why });
+        self.tell_log(LockEvent::Lost, *client, inside, why.sentence());
+        self.tell(*client, &DaemonMsg::Lost { number: *number, why });
     }
 
     /// The node has taken the sections of a request whose holder had to stop.
     pub(super) fn free(&mut self, id: RequestId) {
         if let Some(Request { client, number, inside, .. }) = self.requests.remove(id) {
-            let why = "its client had to stop and did not say in time that it has";
-            self.tell_log(Turn::Freed, client, &inside, why);
-            self.tell(client, &Told::Freed { number });
+            let why = "its client had to stop and did not release it in time";
+            self.tell_log(LockEvent::Freed, client, &inside, why);
+            self.tell(client, &DaemonMsg::Freed { number });
         }
     }
 
@@ -199,7 +199,7 @@ impl Driver {
         if let Some(Request { client, number, .. }) = self.requests.remove(id) {
             let uid = self.clients.get(&client).and_then(|client| client.caller.uid);
             tracing::debug!(client = client.0, uid, number, why = %why.sentence(), "request refused");
-            self.tell(client, &Told::Refused { number, why });
+            self.tell(client, &DaemonMsg::Refused { number, why });
         }
     }
 
@@ -214,17 +214,17 @@ impl Driver {
             let why = why.sentence();
             tracing::debug!(client = client.0, uid, process, number, %why, unlogged, "request refused");
         }
-        self.tell(client, &Told::Refused { number, why });
+        self.tell(client, &DaemonMsg::Refused { number, why });
     }
 
-    pub(super) fn tell_request(&self, id: RequestId, told: impl FnOnce(u32) -> Told) {
+    pub(super) fn tell_request(&self, id: RequestId, told: impl FnOnce(u32) -> DaemonMsg) {
         if let Some(request) = self.requests.all.get(&id) {
             self.tell(request.client, &told(request.number));
         }
     }
 }
 
-/// What a client says of itself, as far as there is room for it, on one line, and with nothing that does something to whatever shows it.
+/// A client's label, cut to its limit, on one line, and without control characters that could act on a terminal.
 fn shown(label: &str) -> String {
     let shown = |character: char| match character {
         plain if is_plain(plain) => plain,
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_one_line_of_at_most_200_bytes_that_does_nothing_to_a_terminal() {
+    fn a_label_is_one_short_line_without_control_characters() {
         assert_eq!(shown("sh -c 'a\nb'\t\u{1b}[2J"), "sh -c 'a b' \u{fffd}[2J");
         assert_eq!(shown(&"ü".repeat(150)), "ü".repeat(100));
         assert_eq!(shown(&format!("x{}", "ü".repeat(150))).len(), 199);

@@ -1,4 +1,4 @@
-//! How things stand, here and at the other nodes.
+//! The status of this node and of the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
@@ -8,14 +8,14 @@ use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, SectionLook};
-use doorway_protocol::{ClientStatus, NodeStatus, OwnStatus, SectionStatus, Status, Told};
+use doorway_protocol::{ClientStatus, DaemonMsg, NodeStatus, OwnStatus, SectionStatus, Status};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Driver, MOST_QUESTIONS, Reminder};
 use crate::config::Peer;
-use crate::peers::words::{Account, Answer, Lane, Question, Word};
+use crate::peers::peer_msg::{Account, Answer, Lane, PeerMsg, Question};
 
-/// Who asks how things stand. Its connection has room for few such questions, and has it back when the answer to this one is written.
+/// The client of a status question. Its connection has room for few such questions, and gets it back when the answer is written.
 pub(super) struct Asker {
     pub(super) client: ClientId,
     pub(super) number: u32,
@@ -40,12 +40,12 @@ pub(super) struct Accounting {
     reader: Reader,
     scope: Scope,
     sections: Vec<SectionStatus>,
-    /// How many of those who wait can still be told of.
+    /// How many more waiters fit into the answer.
     room: usize,
     is_cut: bool,
 }
 
-/// For whom an account is.
+/// The reader of an account.
 #[derive(Clone, Copy)]
 enum Reader {
     /// The survey of this number.
@@ -54,14 +54,14 @@ enum Reader {
     Peer(NodeId, u64),
 }
 
-/// What is still to be told.
+/// The sections that are still to be added.
 enum Scope {
     One(SectionName),
     /// All sections after this one.
     After(Option<SectionName>),
 }
 
-/// How many sections, and how many of those who wait, a node tells of at most.
+/// How many sections, and how many waiters, a node reports at most.
 const MOST_SECTIONS: usize = 1_000;
 const MOST_CLIENTS: usize = 2_000;
 
@@ -78,9 +78,9 @@ impl Driver {
         let uid = self.clients.get(&asker.client).and_then(|client| client.caller.quota_uid());
         let of_user = self.surveys.values().filter(|survey| uid.is_some() && survey.uid == uid).count();
         if self.surveys.len() >= MOST_QUESTIONS || of_user >= MOST_QUESTIONS / 2 {
-            let sentence = "too many questions are under way: ask again".to_owned();
+            let sentence = "too many questions are pending: try again".to_owned();
             if let Some(client) = self.clients.get(&asker.client) {
-                client.outbox.answer(&Told::Failed { number: asker.number, sentence }, asker.room);
+                client.outbox.answer(&DaemonMsg::Failed { number: asker.number, sentence }, asker.room);
             }
             return;
         }
@@ -88,7 +88,8 @@ impl Driver {
         self.next_question += 1;
         let mut missing = BTreeSet::from([self.me]);
         if everywhere {
-            let ask = Word::Ask { number: question, question: Question::Status { section: section.clone() } };
+            let ask =
+                PeerMsg::Ask { number: question, question: Question::Status { section: section.clone() } };
             let others = self.shared.peers.all().into_iter().filter(|link| link.is_up()).map(|link| link.id);
             missing.extend(others.filter(|node| self.shared.peers.tell(*node, Lane::Life, &ask)));
             self.remind(milliseconds(500), Reminder::Survey(question));
@@ -98,7 +99,7 @@ impl Driver {
         self.begin_account(Reader::Survey(question), section);
     }
 
-    /// Another node wants to know how things stand here. A node asks for no more clients than this one would.
+    /// Another node asks for the status of this one. A node asks on behalf of no more clients than this one would.
     pub(super) fn account_for_peer(&mut self, node: NodeId, number: u64, section: Option<SectionName>) {
         let is_its =
             |account: &&Accounting| matches!(account.reader, Reader::Peer(other, _) if other == node);
@@ -156,10 +157,10 @@ impl Driver {
             Reader::Survey(number) => self.hear_account(number, self.me, account),
             Reader::Peer(node, number) => {
                 let shared = self.shared.clone();
-                // What is long is written down by another thread.
+                // Another thread encodes long answers.
                 self.shared.runtime.spawn_blocking(move || {
                     let answer = Answer::Status(Box::new(account));
-                    shared.peers.tell(node, Lane::Load, &Word::Answer { number, answer });
+                    shared.peers.tell(node, Lane::Load, &PeerMsg::Answer { number, answer });
                 });
             }
         }
@@ -181,7 +182,7 @@ impl Driver {
         self.end_survey_if_done(question);
     }
 
-    /// Tells the client what is known by now, if all have answered, or this node has and the others had their time. Another thread puts
+    /// Answers the client if all nodes have answered, or this node has and the others have timed out. Another thread puts
     /// it together: it may be long.
     fn end_survey_if_done(&mut self, question: u64) {
         let me = self.me;
@@ -195,11 +196,11 @@ impl Driver {
         let (outbox, status) = (client.outbox.clone(), self.status_without_accounts());
         self.shared.runtime.spawn_blocking(move || {
             let status = Box::new(with_accounts(status, accounts));
-            outbox.answer(&Told::Status { number: asker.number, status }, asker.room);
+            outbox.answer(&DaemonMsg::Status { number: asker.number, status }, asker.room);
         });
     }
 
-    /// What this node knows of the cluster; the nodes say nothing of themselves yet.
+    /// What this node knows of the cluster, without the nodes' own reports.
     fn status_without_accounts(&self) -> (Vec<NodeId>, Status) {
         let look = self.node.look();
         let view = look.newest;
@@ -274,7 +275,7 @@ impl Driver {
 
     fn standing(&self, standing: Standing, is_leaving: bool) -> &'static str {
         match standing {
-            _ if self.shared.is_disk_failing.load(Ordering::Relaxed) => "its disk takes nothing",
+            _ if self.shared.is_disk_failing.load(Ordering::Relaxed) => "disk not writable",
             Standing::SetBack => "disk set back",
             Standing::Over => "over",
             _ if is_leaving => "leaving",
@@ -287,7 +288,7 @@ impl Driver {
     }
 }
 
-/// A status, with what the nodes tell of themselves and of their sections.
+/// A status with the reports of the nodes about themselves and their sections.
 fn with_accounts(
     (ids, mut status): (Vec<NodeId>, Status),
     mut accounts: BTreeMap<NodeId, Account>,

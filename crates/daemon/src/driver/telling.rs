@@ -1,4 +1,4 @@
-//! What `--log-level debug` and `trace` tell: every grant, release and loss, and every message. It costs nothing while nobody listens.
+//! The log at levels `debug` and `trace`: every grant, release and loss, and every message. It costs nothing at other levels.
 
 use doorway_core::{Fence, SectionName};
 use doorway_node::ClientId;
@@ -6,9 +6,9 @@ use tracing::Level;
 
 use super::Driver;
 
-/// What happens to a lock.
+/// An event of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum LockEvent {
     /// Its client is let in.
     Granted,
     /// Its client has left.
@@ -20,8 +20,14 @@ pub(super) enum Turn {
 }
 
 impl Driver {
-    /// Tells, for each lock of a request, what happens to it, whose it is and why.
-    pub(super) fn tell_log(&self, turn: Turn, client: ClientId, locks: &[(SectionName, Fence)], why: &str) {
+    /// Logs an event for each lock of a request, with its client and the reason.
+    pub(super) fn tell_log(
+        &self,
+        turn: LockEvent,
+        client: ClientId,
+        locks: &[(SectionName, Fence)],
+        why: &str,
+    ) {
         if !tracing::enabled!(Level::DEBUG) {
             return;
         }
@@ -32,16 +38,20 @@ impl Driver {
         for (lock, fence) in locks {
             let (lock, fence, client) = (lock.as_str(), fence.0, client.0);
             match turn {
-                Turn::Granted => tracing::debug!(lock, fence, client, uid, process, label, why, "granted"),
-                Turn::Released => tracing::debug!(lock, fence, client, uid, process, label, why, "released"),
-                Turn::Lost => tracing::debug!(lock, fence, client, uid, process, label, why, "lost"),
-                Turn::Freed => tracing::debug!(lock, fence, client, uid, process, label, why, "freed"),
+                LockEvent::Granted => {
+                    tracing::debug!(lock, fence, client, uid, process, label, why, "granted")
+                }
+                LockEvent::Released => {
+                    tracing::debug!(lock, fence, client, uid, process, label, why, "released")
+                }
+                LockEvent::Lost => tracing::debug!(lock, fence, client, uid, process, label, why, "lost"),
+                LockEvent::Freed => tracing::debug!(lock, fence, client, uid, process, label, why, "freed"),
             }
         }
     }
 
-    /// Tells that a client is gone with what it was inside of.
-    pub(super) fn tell_log_gone(&self, client: ClientId, turn: Turn, why: &str) {
+    /// Logs that a client is gone, with the locks that it held.
+    pub(super) fn tell_log_gone(&self, client: ClientId, turn: LockEvent, why: &str) {
         if tracing::enabled!(Level::DEBUG) {
             for locks in self.requests.inside(client) {
                 self.tell_log(turn, client, locks, why);

@@ -8,7 +8,7 @@ use doorway_node::{DiskState, Epoch, KeptOut, Stranger};
 use super::Driver;
 
 /// What to do about a disk that was set back.
-const ADVICE: &str = "while a majority of the voters is well, stop it, empty its data folder and start it: it joins as a new node; \
+const ADVICE: &str = "while a majority of the voters is healthy, stop it, empty its data folder and start it: it joins as a new node; \
                       otherwise see `doorway cluster recover --help`";
 
 /// How far the cluster is founded.
@@ -28,7 +28,7 @@ impl Driver {
         tracing::error!(by, boot, synced, "{}", own_set_back());
     }
 
-    /// A node is not listened to from now on.
+    /// A node is ignored from now on.
     pub(super) fn hear_stranger(&self, node: NodeId, why: Stranger) {
         tracing::error!(peer = self.shared.roster.name(node), "{}", self.in_words(node, why));
     }
@@ -56,12 +56,12 @@ impl Driver {
         )
     }
 
-    /// Why a node is not listened to.
+    /// Why a node is ignored.
     fn in_words(&self, node: NodeId, why: Stranger) -> String {
         let name = self.shared.roster.name(node);
         match why {
             Stranger::SetBack => format!(
-                "the disk of node {name} was set back to an earlier copy, or lost what it had synced: it is not listened to; {ADVICE}"
+                "the disk of node {name} was set back to an earlier copy, or lost what it had synced: this node ignores it; {ADVICE}"
             ),
             Stranger::OtherEpoch(other) => format!(
                 "node {name} belongs to another cluster, of epoch {other}: one of the two was recovered or restored, and they never mix; \
@@ -82,7 +82,7 @@ impl Driver {
             match self.missing_sentence() {
                 Some(sentence) => tracing::info!("{sentence}"),
                 None if self.founding.is_over => {
-                    tracing::info!("this node belongs to its cluster from now on")
+                    tracing::info!("this node now belongs to its cluster")
                 }
                 None => {}
             }
@@ -93,12 +93,12 @@ impl Driver {
         let missing = self.founding.missing.as_ref().filter(|missing| !missing.is_empty())?;
         let names: Vec<String> = missing.iter().map(|node| self.shared.roster.name(*node)).collect();
         Some(format!(
-            "the cluster is founded when all founders, and all other nodes that are known, have met; missing: {}",
+            "waiting to found the cluster until all founders and all other known nodes have met; missing: {}",
             names.join(", ")
         ))
     }
 
-    /// What holds now.
+    /// The warnings that hold now.
     pub(super) fn warnings(&self) -> Vec<String> {
         let look = self.node.look();
         let mut warnings = Vec::new();
@@ -123,7 +123,7 @@ impl Driver {
 /// The disk of the node was set back, and what to do about it.
 pub(crate) fn own_set_back() -> String {
     format!(
-        "the disk of this node was set back to an earlier copy, or lost what it had synced: it takes no part any more; {ADVICE}"
+        "the disk of this node was set back to an earlier copy, or lost what it had synced: it no longer takes part; {ADVICE}"
     )
 }
 

@@ -2,7 +2,7 @@
 //! themselves when they are first started, and the first view is decided when all founders have met.
 //!
 //! All of it is files in one folder, one folder within it for each node, to be copied to the machine that the node runs on. The
-//! cluster's authority stays behind: whoever has its key can make nodes. So does the highest number that was given to a node, as no
+//! cluster's authority stays behind: its key can make nodes. So does the highest number that was given to a node, as no
 //! node is to have the number of one that is gone.
 
 mod node_file;
@@ -71,7 +71,7 @@ fn numbered(nodes: &[(String, String)]) -> Vec<Peer> {
         .collect()
 }
 
-/// Puts a file beside the configuration of every node, where what is chosen for the algorithm can name it as `file:NAME`.
+/// Puts a file beside the configuration of every node, where an option of the algorithm can name it as `file:NAME`.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -163,7 +163,7 @@ fn copy_times(model: &Config, text: &mut String) -> Result<(), Refusal> {
 }
 
 /// Gives all nodes of a cluster new certificates, or begins to give the cluster a new authority. Only files of the cluster's folder change;
-/// whoever runs it copies them to the nodes and lets them read them.
+/// the operator copies them to the nodes and reloads those.
 ///
 /// A new authority comes in three steps, between which every node must have read its new files, or it is locked out. First
 /// nodes learn to trust the new authority beside the old one, and keep their certificates. Then this is called again, without a
@@ -183,7 +183,7 @@ pub fn rotate(folder: &Path, new_authority: bool) -> Result<(), Refusal> {
         }
         let authority = authority.successor()?;
         write_trusted(&configs, &authority)?;
-        // Before the authority: whoever is interrupted in between has changed nothing, and can go on.
+        // Before the authority: an interruption in between has changed nothing, and the command can be repeated.
         write_file(&change, "trusted\n", PUBLIC)?;
         return authority.write(folder);
     }
@@ -197,7 +197,7 @@ pub fn rotate(folder: &Path, new_authority: bool) -> Result<(), Refusal> {
 }
 
 /// How far a change of the authority has come in the files of the cluster's folder, in a file beside the authority: nodes are to trust
-/// the new one, or have certificates that it has signed. Whether the nodes have read them is for whoever changes it to know.
+/// the new one, or have certificates that it has signed. Whether the nodes have loaded them is for the operator to know.
 const CHANGE: &str = "authority.change";
 const SIGNED: &str = "signed\n";
 
@@ -246,7 +246,7 @@ fn own_configs(folder: &Path) -> Result<Vec<Config>, Refusal> {
             return Err(config.refuse(
                 key,
                 &format_args!(
-                    "{} is not in {}, and nothing else is written to: name it by a path from the node's folder on",
+                    "{} is outside {}, and only files inside it are written: name it by a path relative to the node's folder",
                     path.display(),
                     folder.display()
                 ),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn every_node_of_a_new_cluster_finds_what_it_needs() {
+    fn every_node_of_a_new_cluster_has_its_files() {
         let folder = empty_folder("found");
         let options = BTreeMap::from([("quorums".to_owned(), "grid".to_owned())]);
         found(&folder, "lab", &nodes(&["a", "b", "c"]), "maekawa", &options).expect("a good cluster");
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_template_shows_in_its_comments_is_what_holds() {
+    fn the_commented_keys_of_the_template_are_the_defaults() {
         let peers = numbered(&nodes(&["a"]));
         let text = node_file("lab", &peers[0], ("x", &BTreeMap::new()), &["a"], &peers);
         let plain = Config::parse(&text).expect("it is good");
@@ -354,20 +354,20 @@ mod tests {
         assert_eq!(config.timing.timing().lease, doorway_node::timing::milliseconds(900));
         let refused = |name, address| add(&folder, name, address).expect_err("it cannot be").to_string();
         assert_eq!(refused("c", "localhost:8"), "there is a node \"c\" already");
-        assert!(refused("D", "localhost:8").starts_with("\"D\" is no name of a node"));
-        assert!(refused("d", "0.0.0.0:8").starts_with("\"0.0.0.0:8\" is no address that others can dial"));
+        assert!(refused("D", "localhost:8").starts_with("\"D\" is not a name for a node"));
+        assert!(refused("d", "0.0.0.0:8").starts_with("other nodes cannot dial \"0.0.0.0:8\""));
         assert_eq!(refused("d", "LOCALHOST:9"), "the nodes \"c\" and \"d\" have the same address");
         std::fs::remove_dir_all(&folder).expect("it is ours");
     }
 
     #[test]
-    fn what_cannot_be_founded_is_told_without_lines_of_files_that_are_not_there() {
+    fn refusals_of_init_name_no_lines_of_missing_files() {
         let folder = empty_folder("odd");
         for (nodes, sentence) in [
-            (vec![("a", "ho st:1")], "\"ho st:1\" is no address of a node: write host:port"),
-            (vec![("a", "h\"x:1")], "\"h\\\"x:1\" is no address of a node: write host:port"),
+            (vec![("a", "ho st:1")], "\"ho st:1\" is not a node's address: write host:port"),
+            (vec![("a", "h\"x:1")], "\"h\\\"x:1\" is not a node's address: write host:port"),
             (vec![("a", "n:1"), ("b", "N:1")], "the nodes \"a\" and \"b\" have the same address"),
-            (vec![("a", "n:1"), ("a", "n:2")], "there are two nodes \"a\""),
+            (vec![("a", "n:1"), ("a", "n:2")], "two nodes are named \"a\""),
             (vec![], "a cluster has at least one node"),
         ] {
             let nodes: Vec<_> =
@@ -391,7 +391,7 @@ mod tests {
         };
         add(&folder, "c", "localhost:9").expect("a good node");
         assert_eq!(number("c"), 3);
-        // As its operator does when it is gone: no file tells of it any more.
+        // As its operator does when it is gone: no file mentions it any more.
         std::fs::remove_dir_all(folder.join("c")).expect("it is ours");
         files.iter().zip(&before).for_each(|(file, text)| write_file(file, text, PUBLIC).expect("room"));
         add(&folder, "d", "localhost:10").expect("a good node");
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_chosen_are_beside_every_configuration_that_names_them() {
+    fn option_files_are_copied_beside_every_configuration() {
         let folder = empty_folder("chosen");
         let options = BTreeMap::from([("quorum".to_owned(), "file:mine".to_owned())]);
         found(&folder, "lab", &nodes(&["a", "b"]), "x", &options).expect("a good cluster");
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn certificates_are_written_where_a_node_has_them_and_never_outside_of_the_clusters_folder() {
+    fn certificates_are_written_only_in_the_clusters_folder() {
         let folder = empty_folder("within");
         let (lab, other) = (folder.join("lab"), folder.join("other.pem"));
         found(&lab, "lab", &nodes(&["a", "b"]), "x", &BTreeMap::new()).expect("a good cluster");
@@ -440,7 +440,7 @@ mod tests {
             write_file(&file, &changed, PUBLIC).expect("room");
             let refused = rotate(&lab, false).expect_err("it is elsewhere").to_string();
             assert!(refused.contains(&format!("node.toml, line {line}: ")), "{refused}");
-            assert!(refused.contains("and nothing else is written to"), "{refused}");
+            assert!(refused.contains("and only files inside it are written"), "{refused}");
             assert!(rotate(&lab, true).is_err() && !lab.join(CHANGE).exists() && !other.exists());
             assert_eq!(
                 read_text(&lab.join("a").join("node.pem")).expect("there"),
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_authority_is_trusted_before_it_signs_and_the_old_one_until_it_is_forgotten() {
+    fn a_new_authority_is_trusted_before_it_signs() {
         let folder = empty_folder("rotate");
         found(&folder, "lab", &nodes(&["a"]), "x", &BTreeMap::new()).expect("a good cluster");
         let read = |name: &str| read_text(&folder.join("a").join(name)).expect("it is there");

@@ -31,7 +31,7 @@ pub(super) fn node_file(
     text
 }
 
-/// What every configuration says of a node.
+/// The paragraph of a node in every configuration.
 pub(super) fn node_entry(peer: &Peer) -> String {
     let Peer { name, number, address } = peer;
     let mut text = String::new();
@@ -49,43 +49,43 @@ fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-/// What every key is, and what holds where it is not given.
-const TEMPLATE: &str = r#"# A node of a Doorway cluster. A line of # and a key, as #data, shows what holds unless you say otherwise.
-# Paths go from the folder of this file on.
+/// Every key with its meaning and its default.
+const TEMPLATE: &str = r#"# A node of a Doorway cluster. A commented-out key, as #data, shows its default.
+# Paths are relative to the folder of this file.
 
-# The cluster. Nodes of other clusters are not talked to.
+# The cluster. The node refuses nodes of other clusters.
 cluster = CLUSTER
 
-# Which of the nodes below this one is.
+# The name of this node, as listed below.
 node = NODE
 
-# The nodes that found the cluster: the first lock is granted when all of them have met. A node that has a cluster does not look at it any more.
+# The nodes that found the cluster: the first lock is granted when all of them have met. A node that has a cluster ignores this list.
 FOUNDERS
 
-# The algorithm; all nodes of a cluster run the same, with the same choices under [options].
+# The algorithm; all nodes of a cluster run the same, with the same [options].
 algorithm = ALGORITHM
 
-# What must survive a restart; the node makes it. A node that loses it comes back as a new one. Never copy or restore it: the other nodes refuse a copy.
+# The folder of what must survive a restart; the node creates it. A node that loses it comes back as a new one. Never copy or restore it: the other nodes refuse a copy.
 #data = "data"
 
-# The Unix socket for users of locks on this machine; NAME.sock in the runtime folder of its user unless given. For example:
+# The Unix socket for lock users on this machine; by default NAME.sock in the runtime folder of its user. For example:
 #   socket = "node.sock"
 # Administrators have a socket beside it, as node.admin.sock, which only the daemon's own user and root can open.
 
-# Who may use locks, as the bits of the file: 0o600 is its owner alone, 0o660 its group as well.
+# Who may use locks, as the permissions of that socket: 0o600 is its owner alone, 0o660 its group as well.
 #socket_mode = 0o600
 
-# The group of that file, by its name or number; the daemon's own unless given. For example:
+# The group of that socket, by name or number; by default the daemon's own. For example:
 #   socket_mode = 0o660
 #   socket_group = "doorway"
 
 # Where to listen for the other nodes, if not at this node's own address (in a container, behind a translated address).
 #listen = ADDRESS
 
-# Where to answer GET /health and GET /ready in plain HTTP; nowhere unless given. For example:
+# Where to answer GET /health and GET /ready in plain HTTP; by default nowhere. For example:
 #   health = "127.0.0.1:7778"
 
-# How long a node that is told to stop waits for those who are inside.
+# How long a node that is told to stop waits for the holders of its locks.
 #stop_patience = "10s"
 
 # Certificates: who signs them, this node's own, and its key.
@@ -94,7 +94,7 @@ algorithm = ALGORITHM
 #certificate = "node.pem"
 #key = "node.key"
 
-# What is chosen for the algorithm.
+# The options of the algorithm.
 [options]
 CHOSEN
 
@@ -102,7 +102,7 @@ CHOSEN
 [timing]
 # For how long a node may act without hearing from a majority; at least two margins and two heartbeats.
 #lease = "1s"
-# How long before the end of its lease it tells those inside to stop.
+# How long before the end of its lease the node tells holders to stop.
 #margin = "100ms"
 # By how much a clock may run fast or slow, in parts per million.
 #drift_ppm = 10000
@@ -110,7 +110,7 @@ CHOSEN
 #heartbeat = "200ms"
 # How long a member may be silent before it is left out; not shorter than the lease.
 #detection = "1200ms"
-# How long nothing may come of a member's report when members change; the whole may take ten times as long.
+# How long a member's report may make no progress when members change; the whole report may take ten times as long.
 #barrier = "1s"
 # How long a voter waits for its leader before it stands for election.
 #election = "500ms"
@@ -121,9 +121,9 @@ CHOSEN
 [limits]
 # How many clients may be connected at once.
 #clients = 10000
-# How many connections there may be at once of those who have not proved yet which node they are.
+# How many connections may be open at once that have not yet proved which node they belong to.
 #connections = 1024
-# How many clients of one user may be connected at once; half of all unless given. For example:
+# How many clients of one user may be connected at once; by default half of all. For example:
 #   clients_per_uid = 5000
 # How many sections the clients of one user may hold or wait for at once, and how many requests they may have.
 #names_per_uid = 5000

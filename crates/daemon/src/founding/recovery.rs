@@ -1,4 +1,4 @@
-//! One survivor goes on when a majority of the voters is lost.
+//! Recovery: one survivor continues when a majority of the voters is lost.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,11 +12,11 @@ use doorway_node::{Epoch, Revocation};
 use crate::Config;
 use crate::identity::{draw, new_disk, new_nonce};
 
-/// Makes one survivor go on when a majority of the voters is lost for good: from now on it is the only voter of its cluster, its
-/// fences go on rising, and the others can come back with empty data folders only. The node must not run. What its disk
+/// Lets one survivor continue when a majority of the voters is lost for good: from now on it is the only voter of its cluster, its
+/// fences keep rising, and the others can come back with empty data folders only. The node must not run. What its disk
 /// held before is kept beside it, in a file that this tells: `node.log.before`, or one with a number if there is one already.
 ///
-/// If the others are not gone, there are two clusters from now on, and two may be inside: whoever calls this must be sure.
+/// If the others are not gone, there are two clusters from now on, and two clients may be inside: the operator must be sure.
 ///
 /// # Errors
 /// If the node runs, or never was part of its cluster, or something cannot be written.
@@ -56,7 +56,7 @@ fn draw_recovery(config: &Config) -> Recovery {
     Recovery { disk: new_disk(), me: config.me().id(), epoch: Epoch(new_nonce().0), draw: draw() }
 }
 
-/// Keeps what a disk held, under a name that no file has, so that it is there whatever happens next.
+/// Keeps the content of a disk under an unused name, so that it survives whatever happens next.
 fn keep(folder: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     let mut names = std::iter::once("node.log.before".to_owned())
         .chain((2_u32..).map(|number| format!("node.log.before.{number}")));
@@ -82,7 +82,7 @@ mod tests {
     use crate::certificates::read_text;
 
     #[test]
-    fn what_a_disk_held_is_kept_however_often_it_is_recovered() {
+    fn every_recovery_keeps_the_old_disk() {
         let folder = empty_folder("keep");
         std::fs::create_dir_all(&folder).expect("room");
         for (bytes, name) in

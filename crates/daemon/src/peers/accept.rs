@@ -1,6 +1,6 @@
-//! Listening to the other nodes, and to whoever claims to be one.
+//! The listener for other nodes, and for strangers that claim to be one.
 //!
-//! Whoever connects has a few seconds to prove who it is. There is room for so many who have not yet; then the oldest of
+//! A connection has a few seconds to authenticate. The number that has not yet is limited; beyond it the oldest of
 //! the address that has most of them has to go, so that idle strangers never keep a peer of another address out. Nobody is in a handshake
 //! before it has said its first word, and few are at a time.
 
@@ -23,12 +23,12 @@ use tokio_rustls::server::TlsStream;
 
 use super::dial::{check_greeting, greet, hear_greeting};
 use super::handshakes::Handshakes;
-use super::words::{Frame, LONGEST, Lane, Word, read_frame};
+use super::peer_msg::{Frame, LONGEST, Lane, PeerMsg, read_frame};
 use super::{Link, refuse, tune};
 use crate::driver::Event;
 use crate::frames;
 use crate::shared::{Shared, lock};
-use crate::throttle::Respite;
+use crate::throttle::AcceptBackoff;
 use crate::tls::{self, Credentials};
 
 /// How long an answer may stay without acknowledgement: here nothing is said but a greeting.
@@ -37,12 +37,12 @@ const UNHEARD: Duration = Duration::from_secs(5);
 const PROVING: Duration = Duration::from_secs(5);
 /// How long it may keep others from a handshake.
 const HANDSHAKE: Duration = Duration::from_secs(2);
-/// After what silence a peer counts as gone.
+/// After this silence a peer counts as gone.
 const SILENCE: Duration = Duration::from_secs(10);
 /// How many bytes of messages of each lane may wait for the node.
 const WAITING: usize = 32 << 20;
 
-/// Those who have not proved yet who they are, in the order in which they came.
+/// The connections that have not authenticated yet, in the order in which they came.
 #[derive(Default)]
 struct Strangers {
     last: u64,
@@ -62,7 +62,7 @@ impl Strangers {
     }
 }
 
-/// What counts as one address: of IPv6 the first half, as whoever has one address has a whole network of them.
+/// What counts as one address: of IPv6 the first half, because a host has a whole /64 network of addresses.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -97,7 +97,7 @@ pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
     let (strangers, handshakes) = (Mutex::default(), Arc::default());
     let places = Arc::new(Semaphore::new(shared.budget.strangers + 1));
     let hall = Arc::new(Hall { shared, strangers, places, handshakes, room, quiet_until: Mutex::default() });
-    let mut respite = Respite::new("node");
+    let mut respite = AcceptBackoff::new("node connections");
     loop {
         let Ok(place) = hall.places.clone().acquire_owned().await else { return };
         match listener.accept().await {
@@ -148,16 +148,16 @@ impl Hall {
     ) -> Result<(), Refusal> {
         tune(&stream, UNHEARD);
         let Ok(proved) = timeout(PROVING, self.prove(stream, from)).await else {
-            return refuse("it did not say in time who it is");
+            return refuse("it did not identify itself in time");
         };
         let Proof { mut stream, link, lane, credentials } = proved?;
         let handle = lock(&self.strangers).all.remove(&number).map(|(_, handle)| handle);
         link.replace_incoming(lane, handle);
         drop(place);
-        // Asked last: whoever is in its place by now is put out by a reload, and whoever is not finds this.
+        // Checked last: a reload closes connections that are registered by now, and this check catches the others.
         let is_believed = Arc::ptr_eq(&credentials, &self.shared.credentials());
         if !is_believed || !self.shared.peers.has(&link) {
-            return refuse("certificates were read again while it proved who it is: it may try again");
+            return refuse("certificates were reloaded during its handshake: it may try again");
         }
         self.shared.check_revoked(stream.get_ref().1)?;
         let ended = self.hear(&mut stream, &link, lane).await;
@@ -166,7 +166,7 @@ impl Hall {
         })
     }
 
-    /// Who is there? The certificate must be that of the node that it says it is.
+    /// Identifies the peer. Its certificate must be that of the node in its greeting.
     async fn prove(&self, stream: TcpStream, from: IpAddr) -> Result<Proof, Refusal> {
         let cannot = |error: io::Error| Refusal::new(error.to_string());
         let credentials = self.shared.credentials();
@@ -181,7 +181,7 @@ impl Hall {
         }
         check_greeting(&self.shared, &greeting)?;
         if greeting.name == self.shared.config.me().name {
-            return refuse("it says that it is this node");
+            return refuse("it claims to be this node");
         }
         let link = self.shared.admit(&greeting)?;
         link.note_certificate(stream.get_ref().1);
@@ -206,7 +206,7 @@ impl Hall {
         }
     }
 
-    /// Takes in what a peer says.
+    /// Reads the messages of a peer.
     async fn hear(&self, stream: &mut TlsStream<TcpStream>, link: &Link, lane: Lane) -> io::Result<()> {
         let room = &self.room[usize::from(lane == Lane::Load)];
         loop {
@@ -218,8 +218,10 @@ impl Hall {
             let permit = room.clone().acquire_many_owned(weight).await.map_err(io::Error::other)?;
             let from = link.id;
             match read_frame(&bytes)? {
-                Frame::Word(word @ Word::StillHere) => tracing::trace!(from = link.name, ?word, "received"),
-                Frame::Word(word) => self.shared.tell(Event::Word { from, word, room: permit }),
+                Frame::PeerMsg(word @ PeerMsg::StillHere) => {
+                    tracing::trace!(from = link.name, ?word, "received")
+                }
+                Frame::PeerMsg(word) => self.shared.tell(Event::PeerMsg { from, word, room: permit }),
                 Frame::Message(msg) => self.shared.tell(Event::Message { from, msg, room: permit }),
             }
         }
@@ -231,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stranger_that_has_to_go_is_one_of_the_address_that_has_most() {
+    fn the_closed_stranger_is_of_the_address_with_the_most() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let mut strangers = Strangers::default();
         let addresses = ["10.0.0.9", "10.0.0.1", "10.0.0.1", "fd00::1:1", "fd00::2:2", "fd00::3:3"];

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use doorway_client::pauses::Pauses;
+use doorway_client::backoff::Backoff;
 use doorway_core::Refusal;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
 use tokio::net::{TcpStream, lookup_host};
@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::client::TlsStream;
 
-use super::words::{Greeting, LONGEST_GREETING, Lane, VERSION, Word, word_frame};
+use super::peer_msg::{Greeting, LONGEST_GREETING, Lane, PeerMsg, VERSION, peer_msg_frame};
 use super::{Link, Outgoing, refuse, tune, unheard};
 use crate::frames::{self, race};
 use crate::shared::Shared;
@@ -24,16 +24,16 @@ use doorway_protocol as protocol;
 
 /// How long it may take to be connected.
 const CONNECTING: Duration = Duration::from_secs(2);
-/// After what time without an answer another attempt is begun beside those that are under way.
+/// After this time without an answer another attempt is begun beside those that are under way.
 const STAGGER: Duration = Duration::from_millis(150);
 /// How long a greeting may take, TLS included.
 const GREETING: Duration = Duration::from_secs(2);
 /// How long one write may take.
 const WRITING: Duration = Duration::from_secs(5);
-/// After what silence a daemon says that it is still here.
+/// After this silence a daemon sends a keep-alive.
 const SILENCE: Duration = Duration::from_secs(1);
 /// The pauses between two attempts.
-const PAUSES: Pauses = Pauses::between(Duration::from_millis(25), Duration::from_millis(200));
+const PAUSES: Backoff = Backoff::between(Duration::from_millis(25), Duration::from_millis(200));
 
 /// Keeps one lane to one peer alive.
 pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lane) {
@@ -54,7 +54,7 @@ pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lan
             Err(refusal) => {
                 let error = refusal.to_string();
                 if error != last_error {
-                    tracing::info!(peer = link.name, lane = ?lane, error, "peer not reached");
+                    tracing::info!(peer = link.name, lane = ?lane, error, "peer unreachable");
                     last_error = error;
                 }
             }
@@ -87,7 +87,10 @@ async fn dial(shared: &Shared, link: &Link, lane: Lane) -> Result<TlsStream<TcpS
         greet(&mut stream, shared, lane).await.map_err(cannot)?;
         let greeting: Greeting = hear_greeting(&mut stream).await.map_err(cannot)?;
         if greeting.name != link.name || greeting.number != link.id.number() {
-            return refuse(format!("node {:?} of number {} answers", greeting.name, greeting.number));
+            return refuse(format!(
+                "the answer is from node {:?}, number {}",
+                greeting.name, greeting.number
+            ));
         }
         check_greeting(shared, &greeting)?;
         Ok(stream)
@@ -135,19 +138,22 @@ pub(super) async fn hear_greeting(stream: &mut (impl tokio::io::AsyncRead + Unpi
     protocol::read(&bytes.ok_or(io::ErrorKind::UnexpectedEof)?)
 }
 
-/// Whether somebody who says this can be talked to.
+/// Checks the version and the cluster in a greeting.
 pub(super) fn check_greeting(shared: &Shared, greeting: &Greeting) -> Result<(), Refusal> {
     let Greeting { version, cluster, .. } = greeting;
     if *version != VERSION {
         return refuse(format!("it speaks version {version}, and this node version {VERSION}"));
     }
     if *cluster != shared.config.cluster {
-        return refuse(format!("it is of cluster {cluster:?}, and this node of {:?}", shared.config.cluster));
+        return refuse(format!(
+            "it belongs to cluster {cluster:?}, and this node to {:?}",
+            shared.config.cluster
+        ));
     }
     Ok(())
 }
 
-/// Writes what is to be sent until the connection ends; tells why it did.
+/// Writes queued frames until the connection ends; returns why it did.
 async fn speak(stream: TlsStream<TcpStream>, outgoing: &Outgoing, to: &str) -> io::Error {
     let (reading, writing) = tokio::io::split(stream);
     race(write_all(writing, outgoing, to), wait_for_end(reading)).await
@@ -157,9 +163,9 @@ async fn write_all(mut stream: WriteHalf<TlsStream<TcpStream>>, outgoing: &Outgo
     loop {
         let mut batch = outgoing.take();
         if batch.is_empty() && timeout(SILENCE, outgoing.bell.notified()).await.is_err() {
-            let word = Word::StillHere;
+            let word = PeerMsg::StillHere;
             tracing::trace!(to, ?word, "sent");
-            batch = word_frame(&word);
+            batch = peer_msg_frame(&word);
         }
         if batch.is_empty() {
             continue;
@@ -180,7 +186,7 @@ async fn write_all(mut stream: WriteHalf<TlsStream<TcpStream>>, outgoing: &Outgo
 async fn wait_for_end(mut stream: ReadHalf<TlsStream<TcpStream>>) -> io::Error {
     match stream.read(&mut [0]).await {
         Ok(0) => io::ErrorKind::UnexpectedEof.into(),
-        Ok(_) => io::Error::other("it speaks where it should listen"),
+        Ok(_) => io::Error::other("it sent data on a connection on which it only receives"),
         Err(error) => error,
     }
 }

@@ -17,7 +17,7 @@ use crate::shared::lock;
 const MOST: usize = 32;
 const MOST_OF_ONE: usize = 8;
 
-/// Who is in a handshake, and who waits to be.
+/// The connections in a handshake, and those that wait for one.
 #[derive(Default)]
 pub(super) struct Handshakes {
     line: Mutex<Line<oneshot::Sender<Slot>>>,
@@ -47,7 +47,7 @@ impl Drop for Slot {
         loop {
             let next = lock(&self.handshakes.line).next();
             let Some((address, sender)) = next else { return };
-            // If nobody waits there any more, the slot comes back and is dropped here, which calls the next one.
+            // If its receiver is gone, the slot comes back and is dropped here, which calls the next one.
             let _ = sender.send(Slot { handshakes: self.handshakes.clone(), address });
         }
     }
@@ -73,7 +73,7 @@ impl<T> Line<T> {
         self.count < MOST && self.under_way.get(address).is_none_or(|count| *count < MOST_OF_ONE)
     }
 
-    /// Somebody is in at once, or waits.
+    /// A connection gets a slot at once, or waits.
     fn arrive(&mut self, address: IpAddr, ticket: T) -> Option<T> {
         if self.has_room(&address) && !self.waiting.contains_key(&address) {
             self.begin(address);
@@ -98,7 +98,7 @@ impl<T> Line<T> {
         }
     }
 
-    /// Who is in next, if there is room: the first of the next address.
+    /// The next connection for a free slot: the first of the next address.
     fn next(&mut self) -> Option<(IpAddr, T)> {
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
         let later = self.waiting.range((after, Bound::Unbounded)).map(|(address, _)| *address);

@@ -1,14 +1,14 @@
-//! The other nodes: who they are, and what waits to be sent to them.
+//! The other nodes, and the queues of messages to them.
 //!
 //! A node dials every other with two connections, one for signs of life and one for all else. Nodes speak on connections that
-//! they dialed and listen on those that they accepted. What waits for a peer is bounded: the oldest is dropped, which the
-//! nodes bear, as they send again what must arrive.
+//! they dialed and listen on those that they accepted. The queue for a peer is bounded: its oldest message is dropped, which is
+//! safe because nodes resend what must arrive.
 
 pub(crate) mod accept;
 pub(crate) mod dial;
 mod handshakes;
+pub(crate) mod peer_msg;
 mod roster;
-pub(crate) mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,8 +23,8 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+use self::peer_msg::{Lane, PeerMsg, message_frame, peer_msg_frame};
 pub(crate) use self::roster::Roster;
-use self::words::{Lane, Word, message_frame, word_frame};
 use crate::config::Peer;
 use crate::shared::lock;
 use crate::{revocation, tls};
@@ -35,7 +35,7 @@ pub(crate) struct Peers {
     links: Mutex<BTreeMap<NodeId, Arc<Link>>>,
 }
 
-/// What leads to one other node.
+/// The connections to one other node.
 pub(crate) struct Link {
     /// Its name and number, which never change.
     pub(crate) name: String,
@@ -45,7 +45,7 @@ pub(crate) struct Link {
     load: Outgoing,
     /// The connections that it has dialed, by lane: a new one takes the place of the old.
     incoming: [Mutex<Option<AbortHandle>>; 2],
-    /// What dials it.
+    /// The task that dials it.
     pub(crate) dialers: Mutex<Vec<AbortHandle>>,
     /// When the newest certificate was issued that it has shown, in microseconds since 1970.
     issued: AtomicU64,
@@ -149,10 +149,10 @@ impl Peers {
     }
 
     /// Sends a word of the daemon; tells whether there is such a node.
-    pub(crate) fn tell(&self, to: NodeId, lane: Lane, word: &Word) -> bool {
+    pub(crate) fn tell(&self, to: NodeId, lane: Lane, word: &PeerMsg) -> bool {
         let Some(link) = self.get(to) else { return false };
         tracing::trace!(to = link.name, ?word, "sent");
-        link.lane(lane).push(word_frame(word));
+        link.lane(lane).push(peer_msg_frame(word));
         true
     }
 }
@@ -172,7 +172,7 @@ pub(crate) fn lane_of(msg: &Msg) -> Lane {
     }
 }
 
-/// What waits to be sent on one lane.
+/// The queue of one lane.
 #[derive(Default)]
 struct Outgoing {
     frames: Mutex<Frames>,
@@ -216,7 +216,7 @@ impl Outgoing {
         batch
     }
 
-    /// Nobody is there to hear it.
+    /// The peer is not connected: drops the queue.
     fn clear(&self) {
         *lock(&self.frames) = Frames::default();
     }

@@ -7,8 +7,8 @@ use doorway_core::{NodeId, Refusal};
 use doorway_node::wire::MOST_NODES;
 use serde::{Deserialize, Serialize};
 
+use super::peer_msg::Greeting;
 use super::refuse;
-use super::words::Greeting;
 use crate::Config;
 use crate::config::{Peer, is_address, is_name};
 use crate::shared::lock;
@@ -34,7 +34,7 @@ impl Roster {
     /// Those of the configuration, and those that were learned before.
     ///
     /// # Errors
-    /// If what was learned cannot be read.
+    /// If the file of learned nodes cannot be read.
     pub(crate) fn load(config: &Config) -> Result<Self, Refusal> {
         let file = config.data.join("peers.toml");
         let learned = match std::fs::read_to_string(&file) {
@@ -50,7 +50,7 @@ impl Roster {
         Ok(roster)
     }
 
-    /// Takes over what a configuration says; it counts more than what was learned.
+    /// Takes over the nodes of a configuration, which override learned ones.
     pub(crate) fn configure(&self, config: &Config) {
         let mut known = lock(&self.known);
         known.configured = config.nodes.iter().map(|peer| peer.get_ref().clone()).collect();
@@ -82,10 +82,10 @@ impl Roster {
         self.all().iter().find(|peer| peer.name == name).map(Peer::id)
     }
 
-    /// Who says this, once the certificate has shown that the name is right. Somebody new is kept.
+    /// The node of a greeting whose name its certificate has proved. A new node is remembered.
     ///
     /// # Errors
-    /// If it contradicts what is known.
+    /// If it contradicts a known node.
     pub(crate) fn admit(&self, greeting: &Greeting) -> Result<Peer, Refusal> {
         let Greeting { name, number, address, .. } = greeting;
         let peer = Peer { name: name.clone(), number: *number as usize, address: address.clone() };
@@ -104,7 +104,7 @@ impl Roster {
         }
         let is_possible = is_name(name) && (1..=MOST_NODES).contains(&peer.number) && is_address(address);
         if !is_possible || configured.len() + learned.len() > MOST_NODES {
-            return refuse(format!("node {name:?} of number {number} at {address:?} cannot be"));
+            return refuse(format!("node {name:?} with number {number} at {address:?} is not valid"));
         }
         if !learned.contains(&peer) {
             learned.retain(|known| known.name != peer.name);
@@ -119,7 +119,7 @@ impl Roster {
         let text = toml::to_string(learned).unwrap_or_default();
         let kept = std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &self.file));
         if let Err(error) = kept {
-            tracing::warn!(%error, "a new node was learned of that will be forgotten at the next start");
+            tracing::warn!(%error, "cannot save a newly learned node: it will be forgotten at the next start");
         }
     }
 }

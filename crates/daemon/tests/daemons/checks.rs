@@ -19,7 +19,7 @@ fn refused(config: &Config) -> String {
 }
 
 #[test]
-fn certificates_that_nobody_would_believe_are_refused_by_check_start_and_reload_alike() {
+fn check_start_and_reload_refuse_the_same_certificates() {
     let cluster = Cluster::founded(2);
     let authority = Authority::read(&cluster.folder).expect("it is there");
     let folder = cluster.folder.join("a");
@@ -45,7 +45,7 @@ fn certificates_that_nobody_would_believe_are_refused_by_check_start_and_reload_
         ),
         (stranger, "node.pem is not signed by the authority in "),
         (sign(now - day * 2, now - day), "node.pem has expired: `doorway cluster rotate-certificates`"),
-        (sign(now + day, now + day * 2), "node.pem is not good yet: is the clock of this machine right?"),
+        (sign(now + day, now + day * 2), "node.pem is not valid yet: check the clock of this machine"),
         (certificate(&authority.sign("a").expect("a good name").certificate), "node.key is not the key of "),
     ];
     for (pair, part) in &wrong {
@@ -78,7 +78,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_place_that_cannot_be_used_is_refused_before_anything_is_made() {
+fn an_unusable_path_is_refused_before_anything_is_made() {
     let cluster = Cluster::founded(1);
     let right = cluster.config("a");
     let changed = |change: &dyn Fn(&mut Config)| {
@@ -106,7 +106,7 @@ fn a_place_that_cannot_be_used_is_refused_before_anything_is_made() {
         assert!(path.exists(), "and it is left alone");
     }
     let sentence = changed(&|config| config.socket = Some(file.clone()));
-    assert!(sentence.ends_with("file is there and is no socket"), "{sentence}");
+    assert!(sentence.ends_with("file exists and is not a socket"), "{sentence}");
     let sentence = changed(&|config| config.health = config.me().address.parse().ok());
     assert!(sentence.contains("take another port"), "{sentence}");
     let sentence = changed(&|config| config.limits.clients = 0);
@@ -124,7 +124,7 @@ fn a_place_that_cannot_be_used_is_refused_before_anything_is_made() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_is_told_with_the_line_that_names_it() {
+fn an_unusable_file_is_reported_with_its_line() {
     let cluster = Cluster::founded(1);
     let right = cluster.config("a");
     let path = cluster.folder.join("a").join("node.toml");

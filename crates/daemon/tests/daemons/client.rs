@@ -5,7 +5,9 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Status, Told};
+use doorway_protocol::{
+    self as protocol, ClientMsg, DaemonMsg, LONGEST_CLIENT_MSG, LONGEST_DAEMON_MSG, Status,
+};
 
 /// How long anything may take that must happen.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -26,34 +28,34 @@ impl Client {
     /// A client that has been welcomed.
     pub fn new(stream: UnixStream) -> Self {
         let mut client = Self::stranger(stream);
-        assert!(matches!(client.hear(), Ok(Told::Welcome { version: protocol::VERSION, .. })));
+        assert!(matches!(client.hear(), Ok(DaemonMsg::Welcome { version: protocol::VERSION, .. })));
         client
     }
 
     /// Asks, whatever it is.
-    pub fn ask(&mut self, ask: &Ask) {
+    pub fn ask(&mut self, ask: &ClientMsg) {
         self.try_ask(ask).expect("the daemon reads");
     }
 
     /// Asks, if the daemon still listens.
-    pub fn try_ask(&mut self, ask: &Ask) -> io::Result<()> {
-        self.stream.write_all(&protocol::frame(ask, LONGEST_ASK)?)
+    pub fn try_ask(&mut self, ask: &ClientMsg) -> io::Result<()> {
+        self.stream.write_all(&protocol::frame(ask, LONGEST_CLIENT_MSG)?)
     }
 
     /// The next word of the daemon.
-    pub fn hear(&mut self) -> io::Result<Told> {
+    pub fn hear(&mut self) -> io::Result<DaemonMsg> {
         let mut head = [0; 4];
         self.stream.read_exact(&mut head)?;
-        let mut bytes = vec![0; protocol::length(head, LONGEST_TOLD)?];
+        let mut bytes = vec![0; protocol::length(head, LONGEST_DAEMON_MSG)?];
         self.stream.read_exact(&mut bytes)?;
         protocol::read(&bytes)
     }
 
     /// The next word that is no renewal.
-    pub fn hear_news(&mut self) -> Told {
+    pub fn hear_news(&mut self) -> DaemonMsg {
         loop {
             match self.hear().expect("the daemon says something in time") {
-                Told::Renewed { .. } => {}
+                DaemonMsg::Renewed { .. } => {}
                 told => return told,
             }
         }
@@ -77,7 +79,14 @@ impl Client {
     /// Wants into several sections; tells the number of the request.
     pub fn want_all(&mut self, names: Vec<SectionName>, patience: Option<Ticks>) -> u32 {
         let number = self.number();
-        self.ask(&Ask::Lock { number, names, patience, max_hold: None, ttl: None, tell_if_wanted: false });
+        self.ask(&ClientMsg::Lock {
+            number,
+            names,
+            patience,
+            max_hold: None,
+            ttl: None,
+            tell_if_wanted: false,
+        });
         number
     }
 
@@ -85,14 +94,14 @@ impl Client {
     pub fn lock(&mut self, name: &str) -> (u32, Fence) {
         let wanted = self.want(name, None);
         match self.hear_news() {
-            Told::Granted { number, fences, .. } if number == wanted => (number, fences[0].1),
+            DaemonMsg::Granted { number, fences, .. } if number == wanted => (number, fences[0].1),
             told => panic!("not let in but told {told:?}"),
         }
     }
 
     /// Leaves.
     pub fn release(&mut self, number: u32) {
-        self.ask(&Ask::Release { number });
+        self.ask(&ClientMsg::Release { number });
     }
 
     /// Goes in and out again; tells the fence.
@@ -105,20 +114,20 @@ impl Client {
     /// How things stand.
     pub fn status(&mut self, everywhere: bool) -> Status {
         let asked = self.number();
-        self.ask(&Ask::Status { number: asked, section: None, everywhere });
+        self.ask(&ClientMsg::Status { number: asked, section: None, everywhere });
         match self.hear_news() {
-            Told::Status { number, status } if number == asked => *status,
+            DaemonMsg::Status { number, status } if number == asked => *status,
             told => panic!("no status but {told:?}"),
         }
     }
 
     /// Has something done; tells what came of it.
-    pub fn order(&mut self, order: protocol::Order) -> Result<String, String> {
+    pub fn administer(&mut self, order: protocol::AdminCommand) -> Result<String, String> {
         let number = self.number();
-        self.ask(&Ask::Administer { number, order });
+        self.ask(&ClientMsg::Administer { number, order });
         match self.hear_news() {
-            Told::Done { sentence, .. } => Ok(sentence),
-            Told::Failed { sentence, .. } => Err(sentence),
+            DaemonMsg::Done { sentence, .. } => Ok(sentence),
+            DaemonMsg::Failed { sentence, .. } => Err(sentence),
             told => panic!("no answer but {told:?}"),
         }
     }

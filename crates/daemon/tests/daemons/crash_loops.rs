@@ -25,7 +25,7 @@ fn is_kept_out(cluster: &Cluster, name: &str) -> bool {
 }
 
 #[test]
-fn a_daemon_that_is_killed_over_and_over_is_kept_out_until_it_runs() {
+fn a_crash_looping_daemon_is_kept_out_until_it_runs() {
     const RESTARTS: u64 = 8;
     let mut cluster = Cluster::running(3);
     let view = |cluster: &Cluster| own_status(cluster, "a").view.expect("it is a member");

@@ -12,7 +12,7 @@ use crate::ports::free_address;
 use crate::record::Record;
 
 #[test]
-fn a_daemon_that_is_dropped_in_a_task_blocks_it_not_and_can_be_started_again() {
+fn dropping_a_daemon_in_a_task_does_not_block_it() {
     let record = Record::kept();
     let folder = std::env::temp_dir().join(format!("doorway-ending-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);

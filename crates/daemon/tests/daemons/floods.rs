@@ -10,7 +10,7 @@ use doorway_client::clock;
 use doorway_core::{SectionName, Ticks};
 use doorway_daemon::certificates::{Authority, Pair};
 use doorway_node::Reason;
-use doorway_protocol::{Ask, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg};
 use rustix::net::{AddressFamily, SocketType};
 
 use crate::client::{Client, PATIENCE, section};
@@ -41,7 +41,7 @@ fn hold_many(client: &mut Client, count: usize) {
     let names: Vec<SectionName> = (0..count).map(|number| section(&format!("many-{number:05}"))).collect();
     for part in names.chunks(64) {
         let wanted = client.want_all(part.to_vec(), None);
-        assert!(matches!(client.hear_news(), Told::Granted { number, .. } if number == wanted));
+        assert!(matches!(client.hear_news(), DaemonMsg::Granted { number, .. } if number == wanted));
     }
 }
 
@@ -57,13 +57,13 @@ fn a_flood_of_questions_about_thousands_of_names_costs_no_lease() {
     let (number, _) = precious.lock("precious");
     // All are asked before the first answer is read.
     let flood = |mut asker: Client| {
-        let ask = |number| Ask::Status { number, section: None, everywhere: false };
+        let ask = |number| ClientMsg::Status { number, section: None, everywhere: false };
         let asked = (0..QUESTIONS).take_while(|number| asker.try_ask(&ask(*number)).is_ok()).count();
         assert_eq!(asked, QUESTIONS as usize, "it is not put out");
         for _ in 0..QUESTIONS {
             match asker.hear().expect("an answer") {
-                Told::Status { status, .. } => assert_eq!(status.sections.len(), 1_000),
-                Told::Failed { .. } => {}
+                DaemonMsg::Status { status, .. } => assert_eq!(status.sections.len(), 1_000),
+                DaemonMsg::Failed { .. } => {}
                 told => panic!("no answer but {told:?}"),
             }
         }
@@ -78,7 +78,7 @@ fn a_flood_of_questions_about_thousands_of_names_costs_no_lease() {
     let mut until = Ticks(0);
     while until < over {
         match precious.hear().expect("deadlines") {
-            Told::Renewed { number: renewed, until: next } if renewed == number => until = next,
+            DaemonMsg::Renewed { number: renewed, until: next } if renewed == number => until = next,
             told => panic!("not renewed but told {told:?}"),
         }
     }
@@ -94,14 +94,14 @@ fn a_client_that_reads_late_gets_every_answer_and_is_not_put_out() {
     hold_many(&mut many, 2_000);
     // Together these answers are far longer than what may wait for one client.
     for number in 0..QUESTIONS {
-        late.ask(&Ask::Status { number, section: None, everywhere: false });
+        late.ask(&ClientMsg::Status { number, section: None, everywhere: false });
     }
     // Meanwhile another client is answered as often: the node takes turns among those who ask.
     (0..QUESTIONS).for_each(|_| assert_eq!(other.status(false).sections.len(), 1_000));
     let mut answered = BTreeSet::new();
     for _ in 0..QUESTIONS {
         match late.hear().expect("it is still there") {
-            Told::Status { number, status } => {
+            DaemonMsg::Status { number, status } => {
                 assert_eq!(status.sections.len(), 1_000);
                 answered.insert(number);
             }
@@ -124,16 +124,16 @@ fn one_user_has_half_of_the_names_and_others_get_in() {
     hold_many(&mut greedy, 100);
     for client in [&mut greedy, &mut twin] {
         let wanted = client.want("one-more", Some(Ticks(0)));
-        assert_eq!(client.hear_news(), Told::Refused { number: wanted, why: Reason::Quota });
+        assert_eq!(client.hear_news(), DaemonMsg::Refused { number: wanted, why: Reason::Quota });
     }
     // Whoever is counted for nobody, as administrators and the daemon's own process, and names that its user names already.
     cluster.client("a").pass("one-more");
     let wanted = twin.want("many-00007", Some(Ticks(0)));
-    assert_eq!(twin.hear_news(), Told::Refused { number: wanted, why: Reason::TimedOut });
+    assert_eq!(twin.hear_news(), DaemonMsg::Refused { number: wanted, why: Reason::TimedOut });
     drop(greedy);
     wait_for("the names of one who is gone are not counted any more", || {
         twin.want("one-more", None);
-        matches!(twin.hear_news(), Told::Granted { .. })
+        matches!(twin.hear_news(), DaemonMsg::Granted { .. })
     });
     // And of requests: each of these waits for the same name.
     let mut holder = cluster.client("a");
@@ -148,7 +148,7 @@ fn one_user_has_half_of_the_names_and_others_get_in() {
         client.status(false);
     });
     let wanted = twin.want("quiet", Some(Ticks(0)));
-    assert_eq!(twin.hear_news(), Told::Refused { number: wanted, why: Reason::Quota });
+    assert_eq!(twin.hear_news(), DaemonMsg::Refused { number: wanted, why: Reason::Quota });
     holder.release(number);
     drop(crowd);
     drop(twin);
@@ -168,11 +168,11 @@ fn names_that_one_user_took_and_gave_back_keep_no_other_out() {
     let mut next = |greedy: &mut Client| {
         let wanted = greedy.want_all(fresh.by_ref().take(64).collect(), None);
         match greedy.hear_news() {
-            Told::Granted { number, .. } if number == wanted => {
+            DaemonMsg::Granted { number, .. } if number == wanted => {
                 greedy.release(wanted);
                 None
             }
-            Told::Refused { number, why } if number == wanted => Some(why),
+            DaemonMsg::Refused { number, why } if number == wanted => Some(why),
             told => panic!("neither granted nor refused but told {told:?}"),
         }
     };
@@ -201,7 +201,7 @@ fn one_user_has_half_of_the_places_and_others_get_in() {
     let stream = std::os::unix::net::UnixStream::connect(cluster.config("a").socket()).expect("it listens");
     let uid = rustix::process::geteuid().as_raw();
     let sentence = format!("3 clients of uid {uid} are connected, as many as limits.clients_per_uid allows");
-    assert_eq!(Client::stranger(stream).hear().expect("it is told why"), Told::Goodbye { sentence });
+    assert_eq!(Client::stranger(stream).hear().expect("it is told why"), DaemonMsg::Goodbye { sentence });
     let others: Vec<Client> = (0..3).map(|_| cluster.client("a")).collect();
     drop((clients, others));
 }

@@ -40,7 +40,7 @@ impl Drop for Small {
 }
 
 #[test]
-fn a_node_whose_disk_is_full_holds_nobody_up_and_takes_part_when_there_is_room() {
+fn a_full_disk_blocks_no_other_node() {
     let mut cluster = Cluster::running(3);
     ["a", "b", "c"].iter().for_each(|name| cluster.kill(name));
     let data = cluster.config("a").data;
@@ -60,9 +60,9 @@ fn a_node_whose_disk_is_full_holds_nobody_up_and_takes_part_when_there_is_room()
     fs::write(&log, &bytes).expect("there is room for that");
     let junk = small.fill();
     ["a", "b", "c"].iter().for_each(|name| cluster.start(name));
-    wait_for("the disk of a takes nothing", || {
+    wait_for("the disk of a is not writable", || {
         let own = cluster.client("a").status(false).nodes.into_iter().find_map(|node| node.own);
-        own.is_some_and(|own| own.standing == "its disk takes nothing")
+        own.is_some_and(|own| own.standing == "disk not writable")
     });
     wait_for("b and c let clients in", || ["b", "c"].iter().all(|name| cluster.daemons[*name].is_ready()));
     let before = cluster.client("b").pass("door");

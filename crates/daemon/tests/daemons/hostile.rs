@@ -9,7 +9,7 @@ use doorway_client::clock;
 use doorway_core::Ticks;
 use doorway_daemon::Daemon;
 use doorway_daemon::certificates::Authority;
-use doorway_protocol::{Ask, Order, Told};
+use doorway_protocol::{AdminCommand, ClientMsg, DaemonMsg};
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg64Mcg;
 
@@ -44,7 +44,7 @@ fn tcp(cluster: &Cluster, node: &str) -> TcpStream {
 }
 
 #[test]
-fn random_bytes_and_frames_that_are_too_long_end_a_connection_and_nothing_else() {
+fn random_bytes_and_long_frames_end_only_their_connection() {
     let cluster = Cluster::running(3);
     let mut chance = Pcg64Mcg::seed_from_u64(7);
     let mut bytes = [0; 3_000];
@@ -80,7 +80,7 @@ fn random_bytes_and_frames_that_are_too_long_end_a_connection_and_nothing_else()
 }
 
 #[test]
-fn a_name_that_is_too_long_ends_its_connection_and_nothing_else() {
+fn a_long_name_ends_only_its_connection() {
     let cluster = Cluster::running(1);
     // A request as a client of another making might write it: the second word of the protocol, and its fields.
     let asked = |length: usize| {
@@ -99,7 +99,7 @@ fn a_name_that_is_too_long_ends_its_connection_and_nothing_else() {
 }
 
 #[test]
-fn a_connection_that_was_begun_and_never_finished_is_given_up_while_others_are_served() {
+fn an_unfinished_handshake_times_out() {
     let cluster = Cluster::running(1);
     let half = |mut stream: TcpStream, bytes: &[u8]| {
         stream.write_all(bytes).expect("it listens");
@@ -117,7 +117,7 @@ fn a_connection_that_was_begun_and_never_finished_is_given_up_while_others_are_s
 }
 
 #[test]
-fn thousands_of_idle_connections_keep_nobody_out_and_take_little_memory() {
+fn thousands_of_idle_connections_block_no_peer() {
     const IDLE: usize = 4_000;
     const LIMIT: u64 = 192 << 20;
     Daemon::raise_file_limit();
@@ -151,7 +151,7 @@ fn thousands_of_idle_connections_keep_nobody_out_and_take_little_memory() {
 }
 
 #[test]
-fn when_there_are_too_many_strangers_the_one_that_came_first_has_to_go() {
+fn beyond_the_limit_the_oldest_stranger_is_closed() {
     let mut cluster = Cluster::founded(1);
     let mut config = cluster.config("a");
     config.limits.connections = 2;
@@ -167,7 +167,7 @@ fn when_there_are_too_many_strangers_the_one_that_came_first_has_to_go() {
 }
 
 #[test]
-fn whoever_does_not_read_keeps_its_lock_and_learns_its_deadline_later() {
+fn a_client_that_reads_late_keeps_its_lock() {
     let cluster = Cluster::running(3);
     let (mut silent, mut other) = (cluster.client("a"), cluster.client("b"));
     let (number, _) = silent.lock("door");
@@ -177,18 +177,18 @@ fn whoever_does_not_read_keeps_its_lock_and_learns_its_deadline_later() {
         inside.is_some_and(|inside| inside.since > Ticks(2_500_000))
     });
     let tried = other.want("door", Some(Ticks(0)));
-    assert!(matches!(other.hear_news(), Told::Refused { number, .. } if number == tried));
+    assert!(matches!(other.hear_news(), DaemonMsg::Refused { number, .. } if number == tried));
     let mut until = Ticks(0);
     while until < clock::now() {
         match silent.hear().expect("deadlines") {
-            Told::Renewed { number: renewed, until: next } if renewed == number => until = next,
+            DaemonMsg::Renewed { number: renewed, until: next } if renewed == number => until = next,
             told => panic!("not renewed but told {told:?}"),
         }
     }
 }
 
 #[test]
-fn whoever_asks_and_never_reads_is_put_out_when_too_much_waits() {
+fn a_client_that_never_reads_is_disconnected() {
     let cluster = Cluster::running(1);
     let mut greedy = cluster.client("a");
     let (number, before) = greedy.lock("door");
@@ -198,11 +198,11 @@ fn whoever_asks_and_never_reads_is_put_out_when_too_much_waits() {
     let requests = 1_000_000;
     let names = vec![section("door")];
     let request =
-        Ask::Lock { number, names, patience: None, max_hold: None, ttl: None, tell_if_wanted: false };
+        ClientMsg::Lock { number, names, patience: None, max_hold: None, ttl: None, tell_if_wanted: false };
     let asked = (0..requests).take_while(|_| greedy.try_ask(&request).is_ok()).count();
     assert!(asked < requests, "it was never put out");
     match next.hear_news() {
-        Told::Granted { number, fences, .. } => assert!(number == wanted && before < fences[0].1),
+        DaemonMsg::Granted { number, fences, .. } => assert!(number == wanted && before < fences[0].1),
         told => panic!("not let in but told {told:?}"),
     }
 }
@@ -218,7 +218,7 @@ fn there_is_a_limit_to_the_number_of_clients() {
     let mut refused = Client::stranger(unix(&cluster, "a"));
     let sentence =
         "3 clients are connected, as many as limits.clients and the daemon's file descriptors allow";
-    assert_eq!(refused.hear().expect("it is told why"), Told::Goodbye { sentence: sentence.to_owned() });
+    assert_eq!(refused.hear().expect("it is told why"), DaemonMsg::Goodbye { sentence: sentence.to_owned() });
     assert_eq!(refused.hear().map_err(|error| error.kind()), Err(io::ErrorKind::UnexpectedEof));
     let refused = doorway_client::Client::connect(cluster.config("a").socket()).expect_err("it is full");
     assert_eq!(refused.to_string(), format!("the Doorway daemon turned this client away: {sentence}"));
@@ -226,13 +226,13 @@ fn there_is_a_limit_to_the_number_of_clients() {
     Client::new(UnixStream::connect(cluster.config("a").admin_socket()).expect("it listens")).pass("door");
     drop(clients);
     wait_for("there is room again", || {
-        matches!(Client::stranger(unix(&cluster, "a")).hear(), Ok(Told::Welcome { .. }))
+        matches!(Client::stranger(unix(&cluster, "a")).hear(), Ok(DaemonMsg::Welcome { .. }))
     });
     cluster.client("a").pass("door");
 }
 
 #[test]
-fn those_who_watch_are_told_whether_it_lives_and_is_ready() {
+fn health_and_ready_are_answered() {
     let mut cluster = Cluster::founded(2);
     let mut config = cluster.config("a");
     let address = crate::ports::free_address();
@@ -251,13 +251,13 @@ fn those_who_watch_are_told_whether_it_lives_and_is_ready() {
     assert_eq!([ask("/health"), ask("/ready"), ask("/else")], ["200", "503", "404"]);
     cluster.start("b");
     // Members and voters still change when both have just found each other, and then nobody is let in for a moment.
-    wait_for("it says that it is ready", || whole("GET", "/ready").ends_with("the node lets clients in\n"));
+    wait_for("it says that it is ready", || whole("GET", "/ready").ends_with("ready\n"));
     let (asked, looked) = (whole("GET", "/health"), whole("HEAD", "/health"));
-    assert_eq!(asked, format!("{looked}the node goes on\n"), "the same head and nothing else");
+    assert_eq!(asked, format!("{looked}ok\n"), "the same head and nothing else");
     wait_for("it is ready for whoever only looks", || whole("HEAD", "/ready").starts_with("HTTP/1.1 200 "));
     let mut holder = cluster.client("a");
     let (number, _) = holder.lock("door");
-    cluster.client("a").ask(&Ask::Administer { number: 1, order: Order::Stop });
+    cluster.client("a").ask(&ClientMsg::Administer { number: 1, order: AdminCommand::Stop });
     wait_for("it says that it leaves", || {
         whole("GET", "/ready").ends_with("the node is leaving its cluster\n")
     });

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use doorway_core::Ticks;
 use doorway_daemon::{Daemon, DiskCheck, founding};
-use doorway_node::{Loss, Reason, Stay};
-use doorway_protocol::{Ask, Order, Told};
+use doorway_node::{BreakTarget, Loss, Reason};
+use doorway_protocol::{AdminCommand, ClientMsg, DaemonMsg};
 
 use crate::client::section;
 use crate::cluster::{Cluster, wait_for};
@@ -14,57 +14,66 @@ use crate::ports::free_address;
 use crate::record::Record;
 
 #[test]
-fn a_section_is_broken_open_from_any_node_and_free_when_its_holder_says_so() {
+fn a_lock_is_broken_from_any_node() {
     let cluster = Cluster::running(3);
     let (mut holder, mut operator, mut next) =
         (cluster.client("a"), cluster.client("b"), cluster.client("c"));
     let (number, fence) = holder.lock("door");
     let wanted = next.want("door", None);
-    operator.ask(&Ask::Break { number: 7, stay: Stay { section: section("door"), fence: Some(fence) } });
-    assert_eq!(holder.hear_news(), Told::Lost { number, why: Loss::Broken });
+    operator.ask(&ClientMsg::Break {
+        number: 7,
+        target: BreakTarget { section: section("door"), fence: Some(fence) },
+    });
+    assert_eq!(holder.hear_news(), DaemonMsg::Lost { number, why: Loss::Broken });
     assert!(
-        matches!(operator.hear_news(), Told::Done { number: 7, sentence } if sentence.contains("was told"))
+        matches!(operator.hear_news(), DaemonMsg::Done { number: 7, sentence } if sentence.contains("was told"))
     );
     holder.release(number);
     match next.hear_news() {
-        Told::Granted { number, fences, .. } => assert!(number == wanted && fence < fences[0].1),
+        DaemonMsg::Granted { number, fences, .. } => assert!(number == wanted && fence < fences[0].1),
         told => panic!("not let in but told {told:?}"),
     }
-    operator.ask(&Ask::Break { number: 8, stay: Stay { section: section("window"), fence: None } });
+    operator.ask(&ClientMsg::Break {
+        number: 8,
+        target: BreakTarget { section: section("window"), fence: None },
+    });
     assert!(
-        matches!(operator.hear_news(), Told::Done { number: 8, sentence } if sentence.contains("nobody"))
+        matches!(operator.hear_news(), DaemonMsg::Done { number: 8, sentence } if sentence.contains("was not held"))
     );
 }
 
 #[test]
-fn who_asked_for_what_and_what_came_of_it_is_on_the_record() {
+fn operator_commands_and_their_results_are_logged() {
     let record = Record::kept();
     let cluster = Cluster::running(2);
     let (mut holder, mut operator) = (cluster.client("a"), cluster.client("b"));
     let (number, fence) = holder.lock("vault");
-    operator.ask(&Ask::Introduce { label: "ann\u{1b}[2J\nat the console".to_owned() });
-    operator.ask(&Ask::Break { number: 7, stay: Stay { section: section("vault"), fence: Some(fence) } });
-    assert!(matches!(operator.hear_news(), Told::Done { number: 7, .. }));
+    operator.ask(&ClientMsg::Introduce { label: "ann\u{1b}[2J\nat the console".to_owned() });
+    operator.ask(&ClientMsg::Break {
+        number: 7,
+        target: BreakTarget { section: section("vault"), fence: Some(fence) },
+    });
+    assert!(matches!(operator.hear_news(), DaemonMsg::Done { number: 7, .. }));
     holder.release(number);
-    let order = format!("break vault of fence {fence}");
+    let order = format!("break vault with fence {fence}");
     let asked = record.line_with(&order);
     let process = format!("process={}", std::process::id());
     let uid = format!("uid={}", rustix::process::geteuid().as_raw());
-    for part in ["audit=true", "an operator asks", "ann\u{fffd}[2J at the console", &process, &uid] {
+    for part in ["audit=true", "operator command received", "ann\u{fffd}[2J at the console", &process, &uid] {
         assert!(asked.contains(part), "{part} is not in {asked}");
     }
-    let done = record.line_with(&format!("the holder of vault of fence {fence} was told to stop"));
-    assert!(done.contains("audit=true") && done.contains("done as an operator asked"), "{done}");
+    let done = record.line_with(&format!("the holder of vault with fence {fence} was told to stop"));
+    assert!(done.contains("audit=true") && done.contains("operator command done"), "{done}");
 }
 
 #[test]
-fn an_order_that_is_passed_on_is_on_the_record_of_both_nodes_with_uid_and_process() {
+fn both_nodes_log_a_forwarded_command() {
     let record = Record::kept();
     let cluster = Cluster::running(3);
     // The record is that of all tests, so what is asked for is written as no other writes it; a leader is told it in order.
-    let order = Order::Appoint { nodes: ["c", "b", "a", "c"].map(str::to_owned).into() };
+    let order = AdminCommand::Appoint { nodes: ["c", "b", "a", "c"].map(str::to_owned).into() };
     for node in ["a", "b", "c"] {
-        cluster.client(node).order(order.clone()).expect("it can be agreed");
+        cluster.client(node).administer(order.clone()).expect("it can be agreed");
     }
     let process = format!("process={}", std::process::id());
     let uid = format!("uid={}", rustix::process::geteuid().as_raw());
@@ -77,20 +86,16 @@ fn an_order_that_is_passed_on_is_on_the_record_of_both_nodes_with_uid_and_proces
     };
     // Whoever leads, two of them have passed it on.
     let (asked, passed_on) = (r#"[\"c\", \"b\", \"a\", \"c\"]"#, r#"[\"a\", \"b\", \"c\"]"#);
-    assert!(lines("an operator asks elsewhere", passed_on) >= 2);
-    assert!(lines("done as an operator asked", passed_on) >= 2);
-    assert_eq!(lines("done as an operator asked", asked), 3);
+    assert!(lines("operator command forwarded by another node", passed_on) >= 2);
+    assert!(lines("operator command done", passed_on) >= 2);
+    assert_eq!(lines("operator command done", asked), 3);
     let mut operator = cluster.client("a");
-    operator.order(Order::Lead { node: "nobody-there".to_owned() }).expect_err("there is none");
-    assert_eq!(
-        lines("not done as an operator asked", "nobody-there"),
-        1,
-        "what failed is on the record, too"
-    );
+    operator.administer(AdminCommand::Lead { node: "nobody-there".to_owned() }).expect_err("there is none");
+    assert_eq!(lines("operator command failed", "nobody-there"), 1, "what failed is on the record, too");
 }
 
 #[test]
-fn a_node_is_removed_and_voters_are_appointed_by_whichever_node_is_told() {
+fn any_node_can_remove_a_node_and_appoint_voters() {
     let mut cluster = Cluster::running(4);
     let status = cluster.client("a").status(false);
     let leader =
@@ -98,14 +103,15 @@ fn a_node_is_removed_and_voters_are_appointed_by_whichever_node_is_told() {
     let others: Vec<&str> = ["a", "b", "c", "d"].into_iter().filter(|name| *name != leader).collect();
     let (told, gone) = (others[0], others[1]);
     let mut operator = cluster.client(told);
-    let removed = operator.order(Order::Remove { node: gone.to_owned() }).expect("it can be removed");
-    assert_eq!(removed, format!("node {gone:?} is gone for good"));
+    let removed =
+        operator.administer(AdminCommand::Remove { node: gone.to_owned() }).expect("it can be removed");
+    assert_eq!(removed, format!("node {gone:?} was removed from the cluster"));
     let ended = cluster.daemons[gone].wait().expect_err("it cannot go on");
     assert!(ended.to_string().contains("removed"), "{ended}");
     cluster.kill(gone);
-    let refused = operator.order(Order::Remove { node: "nobody".to_owned() });
+    let refused = operator.administer(AdminCommand::Remove { node: "nobody".to_owned() });
     assert_eq!(refused, Err("there is no node \"nobody\"".to_owned()));
-    operator.order(Order::Appoint { nodes: vec![leader.clone()] }).expect("it can be agreed");
+    operator.administer(AdminCommand::Appoint { nodes: vec![leader.clone()] }).expect("it can be agreed");
     wait_for("only the leader votes", || {
         let nodes = operator.status(false).nodes;
         nodes.iter().filter(|node| node.is_voter).map(|node| &node.name).eq([&leader])
@@ -114,7 +120,7 @@ fn a_node_is_removed_and_voters_are_appointed_by_whichever_node_is_told() {
 }
 
 #[test]
-fn a_node_that_is_added_is_learned_by_those_who_run() {
+fn running_nodes_learn_an_added_node() {
     let mut cluster = Cluster::running(3);
     let before = cluster.client("a").pass("door");
     let kept: BTreeMap<&str, String> = ["a", "b", "c"]
@@ -148,7 +154,7 @@ fn a_node_that_is_added_is_learned_by_those_who_run() {
 }
 
 #[test]
-fn a_survivor_of_a_lost_majority_goes_on_and_takes_the_others_in_with_new_disks() {
+fn a_survivor_of_a_lost_majority_recovers_the_cluster() {
     let mut cluster = Cluster::running(3);
     let refused = founding::recover(&cluster.config("a")).expect_err("it runs");
     assert!(refused.to_string().contains("another process"), "{refused}");
@@ -224,7 +230,7 @@ fn a_disk_that_was_set_back_takes_no_part_and_both_sides_say_so() {
 
 /// The example of docs/guarantees.md: nobody that c meets knows better of b.
 #[test]
-fn a_set_back_disk_that_meets_nobody_who_knows_better_serves_until_it_does() {
+fn a_set_back_disk_serves_until_a_peer_knows_better() {
     let mut cluster = Cluster::running(3);
     cluster.kill("c");
     cluster.client("a").pass("door");
@@ -257,7 +263,7 @@ fn a_set_back_disk_that_meets_nobody_who_knows_better_serves_until_it_does() {
 
 /// What the folder of a node was after `cluster init`: without data.
 #[test]
-fn a_voter_whose_data_folder_is_as_init_left_it_elects_nobody() {
+fn a_voter_with_an_empty_data_folder_elects_nobody() {
     let mut cluster = Cluster::running(3);
     cluster.kill("c");
     // The others go on to a view of which c never hears.
@@ -275,17 +281,17 @@ fn a_voter_whose_data_folder_is_as_init_left_it_elects_nobody() {
     wait_for("c hears b", has_met);
     // Long enough for several elections, and for the leases of those who are gone.
     let number = waiter.want("door", Some(Ticks(4_000_000)));
-    assert_eq!(waiter.hear_news(), Told::Refused { number, why: Reason::TimedOut });
+    assert_eq!(waiter.hear_news(), DaemonMsg::Refused { number, why: Reason::TimedOut });
     assert!(cluster.daemons.values().all(|daemon| !daemon.is_ready()));
     cluster.start("a");
     let wanted = waiter.want("door", None);
-    let Told::Granted { number, fences, .. } = waiter.hear_news() else { panic!("it is let in") };
+    let DaemonMsg::Granted { number, fences, .. } = waiter.hear_news() else { panic!("it is let in") };
     assert!(number == wanted && fences[0].1 > before, "{fences:?} after {before}");
     cluster.wait_until_ready();
 }
 
 #[test]
-fn two_recoveries_of_one_cluster_refuse_each_other_and_a_new_node_joins_neither_until_one_is_left() {
+fn two_recoveries_of_one_cluster_refuse_each_other() {
     let mut cluster = Cluster::running(5);
     let before = cluster.client("a").pass("door");
     ["a", "b", "c", "d", "e"].iter().for_each(|name| cluster.kill(name));
@@ -321,18 +327,18 @@ fn a_cluster_is_founded_when_all_founders_have_met() {
 }
 
 #[test]
-fn a_node_that_is_told_to_stop_says_so_when_it_has_left() {
+fn a_stopped_node_answers_when_it_has_left() {
     let mut cluster = Cluster::running(3);
     let (mut operator, mut holder) = (cluster.client("b"), cluster.client("b"));
     let (number, _) = holder.lock("door");
-    operator.ask(&Ask::Administer { number: 5, order: Order::Stop });
+    operator.ask(&ClientMsg::Administer { number: 5, order: AdminCommand::Stop });
     holder.release(number);
-    assert!(matches!(operator.hear_news(), Told::Done { number: 5, .. }));
+    assert!(matches!(operator.hear_news(), DaemonMsg::Done { number: 5, .. }));
     cluster.daemons["b"].wait().expect("it ended in peace");
     cluster.kill("b");
     cluster.client("a").pass("door");
     let mut waiter = cluster.client("a");
     let (_, _) = waiter.lock("door");
     cluster.daemons["a"].stop(Duration::ZERO);
-    assert!(matches!(waiter.hear_news(), Told::Lost { why: Loss::Leaving, .. }));
+    assert!(matches!(waiter.hear_news(), DaemonMsg::Lost { why: Loss::Leaving, .. }));
 }

@@ -3,18 +3,18 @@
 use doorway_client::clock;
 use doorway_core::{SectionName, Ticks};
 use doorway_node::{Loss, Reason};
-use doorway_protocol::{Ask, Told};
+use doorway_protocol::{ClientMsg, DaemonMsg};
 
 use crate::client::{Client, section};
 use crate::cluster::Cluster;
 
 fn lock(client: &mut Client, number: u32, names: &[&str], max_hold: Option<Ticks>) {
     let names: Vec<SectionName> = names.iter().map(|name| section(name)).collect();
-    client.ask(&Ask::Lock { number, names, patience: None, max_hold, ttl: None, tell_if_wanted: true });
+    client.ask(&ClientMsg::Lock { number, names, patience: None, max_hold, ttl: None, tell_if_wanted: true });
 }
 
 #[test]
-fn what_a_client_has_is_given_back_when_the_last_copy_of_its_connection_is_closed() {
+fn closing_the_last_copy_of_a_connection_releases() {
     let cluster = Cluster::running(1);
     let (mut holder, mut next) = (cluster.client("a"), cluster.client("a"));
     holder.lock("door");
@@ -23,7 +23,7 @@ fn what_a_client_has_is_given_back_when_the_last_copy_of_its_connection_is_close
     let tried = next.want("door", Some(Ticks(300_000)));
     assert_eq!(
         next.hear_news(),
-        Told::Refused { number: tried, why: Reason::TimedOut },
+        DaemonMsg::Refused { number: tried, why: Reason::TimedOut },
         "a copy is still open"
     );
     drop(copy);
@@ -35,24 +35,24 @@ fn a_sign_of_life_moves_the_deadline_and_silence_loses_the_lock() {
     let cluster = Cluster::running(1);
     let mut client = cluster.client("a");
     let (names, patience, ttl) = (vec![section("a")], None, Some(Ticks(700_000)));
-    client.ask(&Ask::Lock { number: 5, names, patience, max_hold: None, ttl, tell_if_wanted: false });
-    let Told::Granted { number: 5, until, .. } = client.hear_news() else { panic!("not let in") };
+    client.ask(&ClientMsg::Lock { number: 5, names, patience, max_hold: None, ttl, tell_if_wanted: false });
+    let DaemonMsg::Granted { number: 5, until, .. } = client.hear_news() else { panic!("not let in") };
     let asked = clock::now();
-    client.ask(&Ask::Alive);
+    client.ask(&ClientMsg::Alive);
     let moved = client.hear().expect("the daemon answers");
-    let Told::Renewed { number: 5, until: later } = moved else { panic!("{moved:?}") };
+    let DaemonMsg::Renewed { number: 5, until: later } = moved else { panic!("{moved:?}") };
     assert!(until < later && later <= clock::now() + Ticks(700_000), "{until} {later}");
     assert!(later >= asked, "it counts from the sign, unless the lease ends before");
     let mut deadline = later;
     let lost = loop {
         match client.hear().expect("the daemon says something") {
-            Told::Renewed { until, .. } => deadline = until,
+            DaemonMsg::Renewed { until, .. } => deadline = until,
             told => break told,
         }
     };
-    assert_eq!(lost, Told::Lost { number: 5, why: Loss::Silent });
+    assert_eq!(lost, DaemonMsg::Lost { number: 5, why: Loss::Silent });
     assert!(clock::now() >= deadline);
-    assert_eq!(client.hear_news(), Told::Freed { number: 5 });
+    assert_eq!(client.hear_news(), DaemonMsg::Freed { number: 5 });
     assert!(clock::now() >= deadline + Ticks(100_000), "a margin after the deadline");
 }
 
@@ -61,31 +61,31 @@ fn a_request_is_cancelled_refused_or_lost_under_its_own_number() {
     let cluster = Cluster::running(1);
     let (mut one, mut other) = (cluster.client("a"), cluster.client("a"));
     lock(&mut one, 70, &["b", "a"], None);
-    let Told::Granted { number: 70, fences, .. } = one.hear_news() else { panic!("not let in") };
+    let DaemonMsg::Granted { number: 70, fences, .. } = one.hear_news() else { panic!("not let in") };
     assert_eq!(fences.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     lock(&mut one, 70, &["c"], None);
-    assert_eq!(one.hear_news(), Told::Refused { number: 70, why: Reason::BadNumber });
+    assert_eq!(one.hear_news(), DaemonMsg::Refused { number: 70, why: Reason::BadNumber });
     lock(&mut one, 71, &["a"], None);
-    assert_eq!(one.hear_news(), Told::Refused { number: 71, why: Reason::Reentrant });
+    assert_eq!(one.hear_news(), DaemonMsg::Refused { number: 71, why: Reason::Reentrant });
     lock(&mut one, 72, &[], None);
-    assert_eq!(one.hear_news(), Told::Refused { number: 72, why: Reason::BadNames });
+    assert_eq!(one.hear_news(), DaemonMsg::Refused { number: 72, why: Reason::BadNames });
     lock(&mut other, 70, &["a"], Some(Ticks(50_000)));
-    assert_eq!(one.hear_news(), Told::Wanted { number: 70, section: section("a") });
-    other.ask(&Ask::Cancel { number: 70 });
-    assert_eq!(other.hear_news(), Told::Refused { number: 70, why: Reason::Cancelled });
+    assert_eq!(one.hear_news(), DaemonMsg::Wanted { number: 70, section: section("a") });
+    other.ask(&ClientMsg::Cancel { number: 70 });
+    assert_eq!(other.hear_news(), DaemonMsg::Refused { number: 70, why: Reason::Cancelled });
     lock(&mut other, 70, &["a"], Some(Ticks(50_000)));
-    one.ask(&Ask::Release { number: 70 });
-    assert!(matches!(other.hear_news(), Told::Granted { number: 70, .. }));
-    assert_eq!(other.hear_news(), Told::Lost { number: 70, why: Loss::MaxHold });
+    one.ask(&ClientMsg::Release { number: 70 });
+    assert!(matches!(other.hear_news(), DaemonMsg::Granted { number: 70, .. }));
+    assert_eq!(other.hear_news(), DaemonMsg::Lost { number: 70, why: Loss::MaxHold });
     // It does not say that it has stopped.
-    assert_eq!(other.hear_news(), Told::Freed { number: 70 });
+    assert_eq!(other.hear_news(), DaemonMsg::Freed { number: 70 });
     // A late word about what is over already does no harm.
-    other.ask(&Ask::Release { number: 70 });
-    other.ask(&Ask::Cancel { number: 99 });
+    other.ask(&ClientMsg::Release { number: 70 });
+    other.ask(&ClientMsg::Cancel { number: 99 });
     lock(&mut other, 73, &["a"], None);
-    assert!(matches!(other.hear_news(), Told::Granted { number: 73, .. }));
+    assert!(matches!(other.hear_news(), DaemonMsg::Granted { number: 73, .. }));
     // To cancel what was let in meanwhile is to leave.
-    other.ask(&Ask::Cancel { number: 73 });
+    other.ask(&ClientMsg::Cancel { number: 73 });
     lock(&mut one, 74, &["a"], None);
-    while !matches!(one.hear_news(), Told::Granted { number: 74, .. }) {}
+    while !matches!(one.hear_news(), DaemonMsg::Granted { number: 74, .. }) {}
 }

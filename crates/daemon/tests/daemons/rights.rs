@@ -4,8 +4,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 
 use doorway_daemon::config::Group;
-use doorway_node::Stay;
-use doorway_protocol::{Ask, Order, Told};
+use doorway_node::BreakTarget;
+use doorway_protocol::{AdminCommand, ClientMsg, DaemonMsg};
 
 use crate::client::{Client, section};
 use crate::cluster::{Cluster, wait_for};
@@ -22,22 +22,21 @@ fn administrator(cluster: &Cluster, node: &str) -> Client {
 }
 
 #[test]
-fn users_of_locks_cannot_administer_and_are_told_who_can() {
+fn lock_users_cannot_administer() {
     let record = Record::kept();
     let cluster = Cluster::running(3);
     let mut holder = user(&cluster, "a");
     let (number, fence) = holder.lock("till");
     let mut user = user(&cluster, "a");
-    user.ask(&Ask::Introduce { label: "mallory-of-the-users".to_owned() });
+    user.ask(&ClientMsg::Introduce { label: "mallory-of-the-users".to_owned() });
     let socket = cluster.config("a").admin_socket();
     let refused = |sentence: String, order: &str| {
         let begin = format!("only administrators may {order}: ask at {}, which ", socket.display());
         assert!(sentence.starts_with(&begin) && sentence.ends_with(" can open"), "{sentence}");
         let logged = record.lines_with("mallory-of-the-users");
         // The log writes a name in quotes with backslashes before them.
-        let is_it = |line: &&String| {
-            line.contains("refused: it did not ask") && line.contains(&order.replace('"', "\\\""))
-        };
+        let is_it =
+            |line: &&String| line.contains("refused: not at") && line.contains(&order.replace('"', "\\\""));
         let line = logged.iter().find(is_it).unwrap_or_else(|| panic!("{order} is not in {logged:#?}"));
         for part in [
             "audit=true",
@@ -47,21 +46,21 @@ fn users_of_locks_cannot_administer_and_are_told_who_can() {
             assert!(line.contains(part), "{part} is not in {line}");
         }
     };
-    user.ask(&Ask::Break { number: 90, stay: Stay { section: section("till"), fence: None } });
+    user.ask(&ClientMsg::Break { number: 90, target: BreakTarget { section: section("till"), fence: None } });
     match user.hear_news() {
-        Told::Failed { number: 90, sentence } => refused(sentence, "break till"),
+        DaemonMsg::Failed { number: 90, sentence } => refused(sentence, "break till"),
         told => panic!("not refused but told {told:?}"),
     }
     let b = || "b".to_owned();
     for (order, words) in [
-        (Order::Remove { node: b() }, "remove node \"b\""),
-        (Order::Revoke { node: b() }, "remove node \"b\" and revoke its certificates"),
-        (Order::Lead { node: b() }, "have node \"b\" lead"),
-        (Order::Appoint { nodes: vec![b()] }, "appoint the voters [\"b\"]"),
-        (Order::Reload, "read configuration and certificates again"),
-        (Order::Stop, "stop this node"),
+        (AdminCommand::Remove { node: b() }, "remove node \"b\""),
+        (AdminCommand::Revoke { node: b() }, "remove node \"b\" and revoke its certificates"),
+        (AdminCommand::Lead { node: b() }, "make node \"b\" the leader"),
+        (AdminCommand::Appoint { nodes: vec![b()] }, "appoint the voters [\"b\"]"),
+        (AdminCommand::Reload, "reload configuration and certificates"),
+        (AdminCommand::Stop, "stop this node"),
     ] {
-        refused(user.order(order).expect_err("it is refused"), words);
+        refused(user.administer(order).expect_err("it is refused"), words);
     }
     // Nothing of it has happened.
     let status = user.status(true);
@@ -78,15 +77,16 @@ fn administrators_break_remove_and_stop_at_their_own_socket() {
     let mut operator = administrator(&cluster, "a");
     let mut holder = user(&cluster, "b");
     let (number, _) = holder.lock("door");
-    operator.ask(&Ask::Break { number: 70, stay: Stay { section: section("door"), fence: None } });
+    operator
+        .ask(&ClientMsg::Break { number: 70, target: BreakTarget { section: section("door"), fence: None } });
     // The answer first: a holder that is told nothing is renewed for ever.
-    assert!(matches!(operator.hear_news(), Told::Done { number: 70, .. }));
-    assert!(matches!(holder.hear_news(), Told::Lost { number: lost, .. } if lost == number));
+    assert!(matches!(operator.hear_news(), DaemonMsg::Done { number: 70, .. }));
+    assert!(matches!(holder.hear_news(), DaemonMsg::Lost { number: lost, .. } if lost == number));
     holder.release(number);
     operator.pass("door");
-    operator.order(Order::Remove { node: "c".to_owned() }).expect("it is removed");
+    operator.administer(AdminCommand::Remove { node: "c".to_owned() }).expect("it is removed");
     cluster.kill("c");
-    operator.order(Order::Stop).expect("it has left");
+    operator.administer(AdminCommand::Stop).expect("it has left");
     cluster.daemons["a"].wait().expect("it ended in peace");
 }
 

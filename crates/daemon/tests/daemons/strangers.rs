@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use doorway_core::Refusal;
 use doorway_daemon::certificates::{Authority, Pair, Validity};
 use doorway_daemon::founding;
-use doorway_protocol::Order;
+use doorway_protocol::AdminCommand;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -82,7 +82,7 @@ fn is_believed(cluster: &Cluster, pair: Option<&Pair>, claim: Claim<'_>) -> bool
 }
 
 #[test]
-fn only_the_certificate_of_a_node_opens_the_door_to_it_and_the_daemon_goes_on() {
+fn only_a_nodes_certificate_authenticates_it() {
     let mut cluster = Cluster::founded(2);
     let authority = Authority::read(&cluster.folder).expect("it is there");
     let other = Authority::new("lab").expect("a good name");
@@ -115,7 +115,7 @@ fn only_the_certificate_of_a_node_opens_the_door_to_it_and_the_daemon_goes_on() 
 }
 
 #[test]
-fn a_node_whose_certificate_has_expired_starts_and_takes_part_when_it_has_a_new_one() {
+fn a_node_with_an_expired_certificate_waits_for_a_new_one() {
     let mut cluster = Cluster::founded(3);
     let authority = Authority::read(&cluster.folder).expect("it is there");
     let now = SystemTime::now();
@@ -133,7 +133,7 @@ fn a_node_whose_certificate_has_expired_starts_and_takes_part_when_it_has_a_new_
 }
 
 #[test]
-fn all_certificates_and_the_authority_are_changed_while_the_cluster_serves() {
+fn certificates_and_authority_change_while_the_cluster_runs() {
     let mut cluster = Cluster::running(3);
     let mut client = cluster.client("a");
     let reload =
@@ -148,7 +148,7 @@ fn all_certificates_and_the_authority_are_changed_while_the_cluster_serves() {
     reload(&cluster);
     founding::forget_old_authority(&cluster.folder).expect("room");
     reload(&cluster);
-    client.order(Order::Reload).expect("good files");
+    client.administer(AdminCommand::Reload).expect("good files");
     let before = client.pass("door");
     for name in ["b", "c"] {
         cluster.kill(name);
@@ -159,7 +159,7 @@ fn all_certificates_and_the_authority_are_changed_while_the_cluster_serves() {
 }
 
 #[test]
-fn a_reload_that_forgets_an_authority_puts_out_whoever_was_believed_because_of_it() {
+fn a_reload_that_drops_an_authority_closes_its_connections() {
     let mut cluster = Cluster::founded(2);
     cluster.start("a");
     let pair = Authority::read(&cluster.folder).expect("it is there").sign("b").expect("a good name");

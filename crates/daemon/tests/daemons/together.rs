@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::cluster::{Cluster, wait_for};
 
 #[test]
-fn a_lock_passes_between_clients_of_different_nodes_with_rising_fences() {
+fn a_lock_passes_between_nodes_with_rising_fences() {
     let cluster = Cluster::running(3);
     let mut clients = ["a", "b", "c"].map(|name| cluster.client(name));
     let mut fences = Vec::new();
@@ -26,7 +26,7 @@ fn a_lock_passes_between_clients_of_different_nodes_with_rising_fences() {
     clients[0].release(number);
     assert!(matches!(
         clients[1].hear_news(),
-        doorway_protocol::Told::Granted { number, .. } if number == wanted
+        doorway_protocol::DaemonMsg::Granted { number, .. } if number == wanted
     ));
 }
 
@@ -47,7 +47,7 @@ fn entering_again_at_the_same_node_sends_no_message() {
 }
 
 #[test]
-fn a_node_that_stops_hands_over_and_the_others_go_on_within_a_second() {
+fn a_stopping_node_hands_over_within_a_second() {
     let mut cluster = Cluster::running(3);
     let (mut holder, mut other) = (cluster.client("a"), cluster.client("b"));
     holder.pass("door");
@@ -60,7 +60,7 @@ fn a_node_that_stops_hands_over_and_the_others_go_on_within_a_second() {
 }
 
 #[test]
-fn fences_go_on_rising_over_restarts() {
+fn fences_keep_rising_over_restarts() {
     let mut cluster = Cluster::running(3);
     let mut before = cluster.client("a").pass("door");
     for name in ["a", "b", "c"] {
@@ -89,7 +89,7 @@ fn a_cluster_of_one_node_works() {
 }
 
 #[test]
-fn a_cluster_of_two_nodes_stops_when_one_dies_and_goes_on_when_it_is_back() {
+fn two_nodes_stop_when_one_dies_until_it_is_back() {
     let mut cluster = Cluster::running(2);
     let before = cluster.client("a").pass("door");
     cluster.kill("b");
@@ -101,7 +101,7 @@ fn a_cluster_of_two_nodes_stops_when_one_dies_and_goes_on_when_it_is_back() {
 }
 
 #[test]
-fn a_whole_cluster_stops_within_two_seconds_and_goes_on_when_it_is_started_again() {
+fn a_cluster_stops_within_two_seconds_and_restarts() {
     let mut cluster = Cluster::running(3);
     let before = cluster.client("a").pass("door");
     let began = Instant::now();
@@ -114,7 +114,7 @@ fn a_whole_cluster_stops_within_two_seconds_and_goes_on_when_it_is_started_again
 }
 
 #[test]
-fn a_reload_takes_over_the_nodes_of_the_configuration_or_changes_nothing() {
+fn a_reload_takes_over_the_nodes_or_changes_nothing() {
     let mut cluster = Cluster::running(2);
     let file = cluster.folder.join("a").join("node.toml");
     let text = std::fs::read_to_string(&file).expect("it is there");

@@ -115,7 +115,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// Whether it can be: somebody votes, and nobody both votes and only listens.
+    /// Whether it is valid: it has a voter, and no node is both voter and listener.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         let is_apart = |voters: &Voters| voters.keys().all(|disk| !self.listeners.contains_key(disk));
@@ -123,12 +123,12 @@ impl Config {
         few && !self.voters.is_empty() && is_apart(&self.voters) && is_apart(&self.new_voters)
     }
 
-    /// Whether somebody votes, now or when the change of voters is over.
+    /// Whether it has a voter, now or when the change of voters is over.
     pub(super) fn is_voter(&self, disk: DiskId) -> bool {
         self.voters.contains_key(&disk) || self.new_voters.contains_key(&disk)
     }
 
-    /// Whether somebody votes when the change of voters is over, if there is one.
+    /// Whether it has a voter when the change of voters, if there is one, is over.
     pub(crate) fn will_vote(&self, disk: DiskId) -> bool {
         let voters = if self.new_voters.is_empty() { &self.voters } else { &self.new_voters };
         voters.contains_key(&disk)
@@ -142,7 +142,7 @@ impl Config {
         })
     }
 
-    /// Everybody in it, with its node.
+    /// All disks in it, each with its node.
     pub fn everybody(&self) -> impl Iterator<Item = (DiskId, doorway_core::NodeId)> {
         let all = self.voters.iter().chain(&self.new_voters).chain(&self.listeners);
         all.map(|(disk, node)| (*disk, *node))
@@ -220,7 +220,7 @@ impl Snapshot {
     }
 
     /// If there are more lives than this, forgets those of all disks that have no part in the cluster now. None of them was in
-    /// a later view than the present one: whoever says hello and knows of that view begins a life that is later than any of
+    /// a later view than the present one: a node that says hello and knows of that view begins a life that is later than any of
     /// them, and a late hello of one of them tells of an earlier view.
     pub(super) fn forget_lives_beyond(&mut self, most: usize) {
         if self.lives.len() <= most {
@@ -275,7 +275,7 @@ pub enum Body {
         /// Whether it is for the one who asked.
         is_granted: bool,
     },
-    /// The leader's log goes on like this.
+    /// Entries of the leader's log.
     Append {
         /// What is decided so far.
         decided: u64,
@@ -303,7 +303,7 @@ impl Ballot {
     /// No honest cluster comes near this many entries.
     pub(super) const MOST_ENTRIES: u64 = 1 << 48;
 
-    /// Nor near this many terms. It is so large that even somebody who lets the term leap all the time does not get there.
+    /// Nor near this many terms. It is so large that even a node that makes the term leap all the time does not get there.
     pub(super) const MOST_TERMS: u64 = 1 << 62;
 
     /// Whether only a leader says it.
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn lives_are_forgotten_when_there_are_too_many_but_of_nobody_who_is_there() {
+    fn old_lives_are_forgotten_but_not_those_of_members() {
         let mut view = View { number: 9, ..View::genesis(voters(&[1])) };
         let life = Incarnation { disk: DiskId(2), boot: 4, tenure: 0, nonce: Nonce(0) };
         view.members.insert(doorway_core::NodeId::new(2), life);

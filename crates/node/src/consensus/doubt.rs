@@ -1,8 +1,8 @@
-//! What no honest voter says, as far as one's own log can tell.
+//! Messages that no honest voter sends, as far as this voter's own log can tell.
 //!
 //! The engine trusts its peers: it lets a leader overwrite what was decided, and what an entry says it never sees. So a message
 //! is held against the log before it gets there. Raft promises that a leader's log has everything that was decided, and that a
-//! place in the log, its index with its term, has one content for ever; whoever says otherwise is mistaken or lies.
+//! place in the log, its index with its term, has one content for ever; a node that says otherwise is mistaken or lies.
 
 use super::{Ballot, Body, Consensus, Entry, Position, Snapshot};
 
@@ -12,18 +12,18 @@ const LONGEST_LEAP: u64 = 1 << 32;
 /// How many undecided entries a log can have. Only one is proposed at a time, and one for each change of leaders.
 const MOST_UNDECIDED: u64 = crate::wire::MOST_APPENDED as u64;
 
-/// So many contradictions of leaders one after the other mean that it is this log that is wrong.
+/// After this many contradictions by leaders in a row, this log itself is wrong.
 const MOST_CONTRADICTIONS: u32 = 64;
 
 impl Consensus {
-    /// What cannot be about a message, if something cannot.
+    /// The protocol violation in a message, if any.
     pub(super) fn doubt(&mut self, ballot: &Ballot) -> Option<&'static str> {
         let term = self.raft.current_term().get();
         if ballot.from == self.me {
-            return Some("a ballot in the name of whoever gets it");
+            return Some("a ballot that names its recipient as sender");
         }
         if ballot.term > term.saturating_add(LONGEST_LEAP) {
-            return Some("a term that no cluster has come to");
+            return Some("a term too far ahead to be real");
         }
         // What an old leader says is not listened to, and may well be void by now.
         if ballot.term < term {
@@ -60,7 +60,7 @@ impl Consensus {
         // Where the log does not fit, nothing is taken into it, and the answer tells the leader what is missing.
         let fits = self.raft.log().entries().contains(after.into());
         if fits && after.index + entries.len() as u64 > self.commit() + MOST_UNDECIDED {
-            return Some("more undecided entries than there can be");
+            return Some("more undecided entries than a log can have");
         }
         let mut position = after;
         let is_other = |entry: &Entry| {
@@ -79,14 +79,14 @@ impl Consensus {
     }
 
     /// Only the leader of a term hands it over, and only to a voter that has followed it in that term. One that was restarted since
-    /// does not remember whom it followed.
+    /// does not remember which leader it followed.
     fn doubt_lead(&self, ballot: &Ballot) -> Option<&'static str> {
         let is_leader = |(term, leader)| (term, leader) == (ballot.term, ballot.from);
         let is_forgotten = self.led_by.is_none_or(|(term, _)| term < ballot.term)
             && ballot.term == self.raft.current_term().get();
         let is_possible = is_forgotten || self.led_by.is_some_and(is_leader);
         (!is_possible || self.raft.role().is_leader())
-            .then_some("leadership that was not its own to hand over")
+            .then_some("leadership handed over by a node that does not lead")
     }
 
     /// Whether something else was decided at a place.
@@ -119,6 +119,6 @@ impl Consensus {
         let number = |view: &Option<crate::View>| view.as_ref().map_or(0, |view| view.number);
         let is_news = snapshot.position.index > self.commit();
         let goes_back = number(&snapshot.view) < number(&self.newest_decided);
-        (is_news && goes_back).then_some("a log that is longer than what was decided and knows less")
+        (is_news && goes_back).then_some("a snapshot that is ahead of the decided log but has an older view")
     }
 }

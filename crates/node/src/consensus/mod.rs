@@ -51,13 +51,13 @@ pub(crate) struct Consensus {
     alarm: Ticks,
     /// When a leader was heard of last.
     leader_heard: Option<Ticks>,
-    /// Whoever leads, as far as is known.
+    /// The leader, as far as known.
     leader: Option<DiskId>,
     /// The last term in which a leader was heard of, and which one.
     led_by: Option<(u64, DiskId)>,
-    /// As a leader: to whom it hands leadership over.
+    /// As a leader: the voter to which it hands leadership over.
     transfer: Option<Transfer>,
-    /// Before this, it stands for election on nobody's word.
+    /// Until then it does not stand for election, even when asked to.
     unready_until: Ticks,
     /// The question whether a majority would vote: its number, and who would.
     round: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Consensus {
     heard: BTreeMap<DiskId, Ticks>,
     /// While a write is under way: what may leave when it is finished.
     syncing: Option<Vec<(DiskId, Ballot)>>,
-    /// What came meanwhile.
+    /// Messages that arrived meanwhile.
     queue: VecDeque<Ballot>,
     queue_weight: usize,
     outbox: Vec<(DiskId, Ballot)>,
@@ -96,7 +96,7 @@ const HEAVIEST_QUEUE: usize = 16 << 20;
 const MOST_DISKS: usize = 4_096;
 
 impl Consensus {
-    /// A voter or listener that goes on from what its disk remembers.
+    /// A voter or listener that continues from what its disk remembers.
     pub(crate) fn new(memory: &Memory, timing: Timing, longest_log: u64, now: Ticks) -> Self {
         let base = memory.snapshot.clone();
         let entries = ballot::outlines(base.position, memory.entries.iter().map(|(_, entry)| entry));
@@ -203,14 +203,14 @@ impl Consensus {
 
     /// Who leads, as far as is known.
     pub(crate) fn leader(&self) -> Option<NodeId> {
-        // Whoever led in an earlier term leads no more when a later one has begun.
+        // The leader of an earlier term no longer leads when a later one has begun.
         let is_present = self.led_by.is_some_and(|(term, _)| term == self.term());
         let leader =
             if self.raft.role().is_leader() { Some(self.me) } else { self.leader.filter(|_| is_present) };
         leader.and_then(|disk| self.directory.get(&disk).copied())
     }
 
-    /// The term, for those who watch.
+    /// The term, for status and log.
     pub(crate) fn term(&self) -> u64 {
         self.raft.current_term().get()
     }
@@ -292,7 +292,7 @@ impl Consensus {
             self.doubts.push((ballot.from, what));
             return;
         }
-        // Only an answer shows that somebody follows; others may ask, too.
+        // Only an answer shows that a voter follows; any voter may ask.
         let is_answer = matches!(ballot.body, Body::Appended { .. } | Body::Vote { .. });
         if is_answer && self.is_in_config(ballot.from) {
             self.heard.insert(ballot.from, now);
@@ -468,7 +468,7 @@ impl Consensus {
         }
     }
 
-    /// The disk was set back: nothing leaves any more, and what was to leave does not.
+    /// The disk was set back: the node sends nothing any more, and drops what was queued.
     pub(crate) fn silence(&mut self) {
         self.is_silent = true;
         (self.queue, self.queue_weight) = (VecDeque::new(), 0);

@@ -3,7 +3,7 @@
 //! A change of voters ends with a configuration C that lists the new voters only. Until C is committed the old voters are still needed,
 //! because a node without C must win a majority of both sets. An old voter that has C in its log would refuse all of these nodes, since their
 //! logs are shorter, and `noraft` does not let it stand for election itself (Raft does: D. Ongaro's thesis, 2014, §4.2.2). If C reached a
-//! majority of the old voters and none of the new ones, nobody could ever be elected. So an outgoing voter votes as if its log ended before C.
+//! majority of the old voters and none of the new ones, no voter could ever be elected. So an outgoing voter votes as if its log ended before C.
 //!
 //! This is safe. Only the voters of C count towards committing C and the entries after it, so no commit relies on the copy of an outgoing voter.
 //! C is proposed once the joint configuration is committed, so a candidate without C still has the joint one and needs a majority of

@@ -1,8 +1,8 @@
-//! Disks that an operator has removed: until when they vote, and from when on nobody listens to them.
+//! Disks that an operator has removed: until when they vote, and from when on all nodes ignore them.
 //!
 //! A view says that a disk is removed; the configuration of the consensus loses it a few entries later, and the votes of the disk may be
 //! needed until then. From the commit of the configuration without it no ballot of the disk reaches the engine: it can neither vote, nor
-//! raise anybody's term, nor get an answer. The log is cut at that place, so that a node that restarts knows it from the first moment on.
+//! raise a node's term, nor get an answer. The log is cut at that place, so that a node that restarts knows it from the first moment on.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ impl Consensus {
         is_removed && !self.is_in_config(disk) && !self.committed_config().is_none_or(votes)
     }
 
-    /// The certificates that nobody accepts any more: for each name in one, the last time of issue of those that are void. A revocation counts
+    /// The revoked certificates: for each name in one, the last revoked time of issue. A revocation counts
     /// from when the removed disks of its node are barred: until then their votes may be needed.
     pub(crate) fn void_certificates(&self) -> BTreeMap<String, u64> {
         let Some(view) = &self.newest_decided else { return BTreeMap::new() };
@@ -47,7 +47,7 @@ impl Consensus {
     }
 
     /// As a leader: whether a follower that is heard of does not have all yet that was decided. If the log were cut, it would be sent a snapshot
-    /// in place of the entries, and let nobody in for a while because of that.
+    /// in place of the entries, and grant nothing for a while because of that.
     fn is_anybody_late(&self, now: Ticks) -> bool {
         let is_late = |disk| self.match_index(disk).is_some_and(|index| index < self.told);
         self.raft.peers().map(|disk| DiskId(disk.get())).any(|disk| is_late(disk) && self.hears(disk, now))

@@ -1,8 +1,8 @@
 //! Leadership is handed to another voter (the thesis of D. Ongaro, 2014, §3.10).
 //!
-//! The leader proposes nothing any more, and when the log of the other voter is as long as its own, it tells that one to stand for election at
+//! The leader stops proposing, and when the log of the other voter is as long as its own, it tells that one to stand for election at
 //! once. The question before an election is left out: the others hear a leader, and would say no. If the other voter does not lead
-//! within an election timeout, the old leader goes on.
+//! within an election timeout, the old leader continues to lead.
 
 use doorway_core::Ticks;
 
@@ -15,7 +15,7 @@ pub(super) struct Transfer {
     to: DiskId,
     /// The term that it is about: a later one is another matter.
     term: u64,
-    /// When the leader goes on, if the other one does not lead by then.
+    /// When the leader continues to lead, if the other one does not lead by then.
     until: Ticks,
 }
 
@@ -37,7 +37,7 @@ impl Consensus {
         self.raft.role().is_leader() && self.transfer.is_some_and(|transfer| transfer.term == self.term())
     }
 
-    /// The voter, among these disks, to whom leadership is best handed: one that was heard of lately, with the longest log.
+    /// The voter, among these disks, to which leadership is best handed: one that was heard of lately, with the longest log.
     pub(crate) fn best_successor(&self, among: impl Iterator<Item = DiskId>, now: Ticks) -> Option<DiskId> {
         let config = self.config();
         let is_fit = |disk: DiskId| disk != self.me && config.will_vote(disk) && self.hears(disk, now);
@@ -45,7 +45,7 @@ impl Consensus {
         candidates.max_by_key(|disk| (self.match_index(*disk), std::cmp::Reverse(*disk)))
     }
 
-    /// As a leader: tells the voter to whom leadership is handed to stand for election, if it has just been heard of and its log is complete.
+    /// As a leader: tells the voter that is to take over leadership to stand for election, if it has just been heard of and its log is complete.
     pub(super) fn urge(&mut self, heard: DiskId) {
         let last: Position = self.raft.log().last_position().into();
         let is_meant = self.transfer.is_some_and(|transfer| transfer.to == heard) && self.is_handing_over();
@@ -55,7 +55,7 @@ impl Consensus {
         }
     }
 
-    /// As a leader: goes on, if the other one has had its time.
+    /// As a leader: continues to lead, if the other one did not take over in time.
     pub(super) fn give_up_transfer(&mut self, now: Ticks) {
         self.transfer.take_if(|transfer| now >= transfer.until);
     }

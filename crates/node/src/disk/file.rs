@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_keeps_what_was_written_and_serves_one_process_at_a_time() {
+    fn a_data_folder_serves_one_process_at_a_time() {
         let folder = std::env::temp_dir().join(format!("doorway-disk-{}", std::process::id()));
         let open = || FileDisk::open(&folder, || b"first".to_vec());
         let mut disk = open().expect("a new folder");

@@ -78,7 +78,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Frames, Refusal> {
         let (at, is_first) = (frames.whole, frames.whole == MARK.len());
         match read_frame(&bytes[at..]) {
             Found::Whole { number, .. } if !is_first && number != frames.synced => {
-                return Err(damaged(at, "a write is missing or stands there twice"));
+                return Err(damaged(at, "a write is missing or duplicated"));
             }
             Found::Whole { number, records, length } => {
                 frames.records.extend(records.into_iter().map(|record| (number, record)));
@@ -86,7 +86,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Frames, Refusal> {
                 frames.whole += length;
             }
             Found::Unfinished if !is_first => break,
-            Found::Unfinished | Found::Damaged => return Err(damaged(at, "a write is not what was written")),
+            Found::Unfinished | Found::Damaged => {
+                return Err(damaged(at, "a write is corrupt"));
+            }
         }
     }
     if frames.whole == MARK.len() {
@@ -131,8 +133,8 @@ fn read_frame(bytes: &[u8]) -> Found {
 }
 
 /// What to do about a damaged file.
-const ADVICE: &str = "While a majority of the voters is well, empty the data folder and start the node, which joins as a new one; else recover \
-                      at a node whose file is whole (`doorway cluster recover`), or begin anew with `doorway cluster restore`";
+const ADVICE: &str = "While a majority of the voters is healthy, empty the data folder and start the node, which joins as a new one; else recover \
+                      at a node whose file is intact (`doorway cluster recover`), or begin anew with `doorway cluster restore`";
 
 fn damaged(at: usize, what: &str) -> Refusal {
     Refusal::new(format!("the file of this node is damaged at byte {at}: {what}. {ADVICE}"))
@@ -143,7 +145,7 @@ fn foreign(bytes: &[u8]) -> Refusal {
     let has_frame = matches!(bytes.get(MARK.len()..).map(read_frame), Some(Found::Whole { .. }));
     match bytes.strip_prefix(&MARK[..7]).and_then(<[u8]>::first) {
         version if has_frame && version.is_none_or(|version| *version < MARK[7]) => {
-            damaged(0, "the mark is not what was written")
+            damaged(0, "the mark is wrong")
         }
         Some(version @ 1..=2) => Refusal::new(format!(
             "the file of this node has version {version}, written by an earlier Doorway, and is not converted: stop all nodes, empty \

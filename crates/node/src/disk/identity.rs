@@ -40,7 +40,7 @@ pub struct Identity {
     pub share: Nonce,
     /// Its starts, in order; of very many only the latest.
     pub boots: Vec<Boot>,
-    /// With whom it founds its cluster, or has founded it.
+    /// The founders of its cluster, itself included, before and after the founding.
     pub founders: Option<Founders>,
     /// The cluster that it belongs to.
     pub epoch: Option<Epoch>,
@@ -77,7 +77,7 @@ impl Identity {
         DiskState { boot: self.boot(), nonce, synced }
     }
 
-    /// Whether this disk, which has synced so many writes, was once as a peer has seen it. If not, it has lost something or is an earlier
+    /// Whether this disk, which has synced this many writes, was once in the state that a peer has seen. If not, it has lost something or is an earlier
     /// copy of itself (R28).
     ///
     /// A start that the peer has seen must be in the list with its nonce: a copy that was started as often has drawn another. And

@@ -1,4 +1,4 @@
-//! New disks: blank ones, those of a laboratory's founded cluster, and those on which a lost cluster goes on.
+//! New disks: blank ones, those of a laboratory's founded cluster, and those on which a lost cluster continues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,7 +94,7 @@ impl Recovery {
     }
 }
 
-/// The file of a new disk on which the survivor of a lost majority goes on, alone for the beginning and in an epoch of its own. All others who
+/// The file of a new disk on which the survivor of a lost majority continues, alone at first and in an epoch of its own. All others that
 /// ever were beside it count as removed, and its views and terms leap ahead of all that they can have decided: so its fences go on
 /// rising, and none of them is ever taken in again with the disk that it had.
 ///
@@ -111,7 +111,7 @@ pub fn recover(bytes: &[u8], recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
     let views: Vec<&View> = memory.snapshot.view.iter().chain(views).collect();
     let Some(newest) = views.iter().max_by_key(|view| view.number) else {
         return Err(Refusal::new(
-            "this node has never been in its cluster, so there is nothing to go on from: recover at a node that was, or begin anew with \
+            "this node never belonged to its cluster, so there is nothing to recover: recover at a node that was, or begin anew with \
              `doorway cluster restore`",
         ));
     };
@@ -143,7 +143,7 @@ pub fn restore(
     if number.saturating_add(recovery.leap()) > View::LAST {
         let most = (View::LAST - RESTORED - LEAP * 3 / 2) << crate::wire::COUNTER_BITS;
         return Err(Refusal::new(format!(
-            "above that there are no numbers left for views: a fence can be at most {most}"
+            "no view numbers are left above that: a fence can be at most {most}"
         )));
     }
     let newest = View { number, revoked, ..View::genesis([(recovery.disk, recovery.me)].into()) };

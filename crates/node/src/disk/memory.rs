@@ -23,7 +23,7 @@ impl MemoryDisk {
         &self.bytes
     }
 
-    /// The power fails while these writes are under way: of all their bytes the first so many have reached the disk. A
+    /// The power fails while these writes are under way: of all their bytes the first `reached` have reached the disk. A
     /// file is replaced as a whole or not at all.
     pub fn lose_power<'a>(&mut self, unfinished: impl Iterator<Item = &'a Write>, mut reached: usize) {
         for write in unfinished {
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loss_of_power_keeps_a_beginning_of_what_was_under_way() {
+    fn a_loss_of_power_keeps_a_prefix_of_the_writes() {
         let writes =
             [Write::Append(b"ab".to_vec()), Write::Replace(b"xyz".to_vec()), Write::Append(b"c".to_vec())];
         let after = |reached| {

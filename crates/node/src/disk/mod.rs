@@ -38,7 +38,7 @@ pub trait Disk {
     /// Adds bytes at the end.
     ///
     /// # Errors
-    /// If they cannot be written; then nobody knows how many of them are there.
+    /// If they cannot be written; then it is unknown how many of them are on the disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
     /// Puts bytes in the place of all that is there: after a crash one finds either the old or the new.

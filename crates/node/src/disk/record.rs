@@ -16,17 +16,17 @@ pub(crate) enum Record {
     Boot { number: u64, nonce: Nonce },
     /// All starts so far, where the file was replaced.
     Boots(Vec<Boot>),
-    /// The disks of all founders, as this node will found with them and with nobody else.
+    /// The disks of all founders: this node will found a cluster with these and no others.
     Founders(Founders),
     /// The cluster that the disk belongs to.
     Epoch(Epoch),
-    /// A peer knows that this disk has been further: it takes no part any more.
+    /// A peer knows a later state of this disk: the disk was set back and no longer takes part.
     SetBack(DiskState),
-    /// The term of the consensus, and for whom the node has voted in it.
+    /// The term of the consensus, and the node's vote in it.
     Vote { term: u64, voted_for: Option<DiskId> },
     /// All that was decided up to a position of the log.
     Snapshot(Box<Snapshot>),
-    /// The log goes on like this after a position; what stood there is void.
+    /// The entries of the log after a position; earlier entries there are void.
     Entries { after: Position, entries: Vec<Entry> },
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Goes on after so many writes.
+    /// Continues after this many writes.
     pub(crate) fn new(synced: u64) -> Self {
         Self { issued: synced, synced }
     }

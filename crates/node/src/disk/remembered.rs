@@ -24,7 +24,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Nobody starts a node this often.
+    /// No node is started this often.
     const MOST_BOOTS: u64 = 1 << 62;
 
     /// Reads a disk's bytes.
@@ -35,7 +35,7 @@ impl Memory {
         let frames::Frames { records, synced, whole } = frames::read(bytes)?;
         let mut records = records.into_iter();
         let Some((_, Record::Made { disk, share })) = records.next() else {
-            return Err(Refusal::new("the file of a Doorway node does not say which disk it is of"));
+            return Err(Refusal::new("the file of a Doorway node does not name its disk"));
         };
         let mut memory = Memory {
             identity: Identity::new(disk, share),
@@ -56,7 +56,7 @@ impl Memory {
         let identity = &mut self.identity;
         match record {
             Record::Made { .. } => {
-                return Err(Refusal::new("the file of a Doorway node is of two disks at once"));
+                return Err(Refusal::new("the file of a Doorway node names two disks"));
             }
             Record::Boot { number, nonce } => identity.start(Boot { number, nonce, after: write }),
             Record::Boots(boots) => identity.boots = boots,
@@ -81,7 +81,7 @@ impl Memory {
             return Err(Refusal::new("the log in the file of a Doorway node has a gap"));
         }
         if after.after_all(&entries).is_none() {
-            return Err(Refusal::new("the log in the file of a Doorway node cannot be"));
+            return Err(Refusal::new("the log in the file of a Doorway node is inconsistent"));
         }
         let mut position = after;
         for entry in entries {
@@ -107,7 +107,7 @@ impl Memory {
             || lives.len() > Snapshot::MOST_LIVES
         {
             return Err(Refusal::new(
-                "the file of this node says what cannot be: start it with a new data folder, as a new node",
+                "the file of this node is inconsistent: start the node with a new data folder, as a new node",
             ));
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Memory {
         self.identity.epoch.is_none()
     }
 
-    /// The term that it remembers, and whom it voted for in it.
+    /// The term that it remembers, and its vote in it.
     #[must_use]
     pub fn vote(&self) -> (u64, Option<DiskId>) {
         (self.term, self.voted_for)

@@ -9,7 +9,7 @@ use super::*;
 use crate::consensus::{Entry, Position};
 use crate::{DiskId, Epoch, Nonce, Revocation};
 
-/// A disk with so many starts, each a write of its own.
+/// A disk with this many starts, each a write of its own.
 fn starts(count: u64) -> Vec<u8> {
     let mut bytes = blank(DiskId(7), Nonce(0));
     append(&mut bytes, (1..=count).map(|number| vec![Record::Boot { number, nonce: Nonce(number.into()) }]));
@@ -39,7 +39,7 @@ fn a_torn_end_is_cut_off_wherever_it_is_torn() {
 }
 
 #[test]
-fn damage_is_told_from_a_torn_end_with_its_place() {
+fn damage_is_distinguished_from_a_torn_end() {
     let first = starts(0).len();
     for at in [first, first + 5, first + 13, first + 17, first + frames::HEADER] {
         let mut bytes = starts(3);
@@ -53,7 +53,7 @@ fn damage_is_told_from_a_torn_end_with_its_place() {
 }
 
 #[test]
-fn a_damaged_mark_and_a_missing_first_write_are_damage_with_a_place() {
+fn a_damaged_mark_or_first_write_is_reported_with_its_byte() {
     let why = |bytes: &[u8]| Memory::read(bytes).expect_err("it is damaged").to_string();
     for at in 0..frames::MARK.len() {
         let mut bytes = starts(3);
@@ -65,7 +65,7 @@ fn a_damaged_mark_and_a_missing_first_write_are_damage_with_a_place() {
 }
 
 #[test]
-fn files_of_other_kinds_and_versions_are_told_apart() {
+fn files_of_other_kinds_and_versions_are_distinguished() {
     let why = |bytes: &[u8]| Memory::read(bytes).expect_err("none of this version").to_string();
     assert!(why(b"something else").contains("not the file of a Doorway node"));
     assert!(why(b"").contains("not the file of a Doorway node"));
@@ -81,12 +81,12 @@ fn a_write_that_stands_twice_or_is_missing_is_refused() {
     let missing = [&one[..], &three[two.len()..]].concat();
     for bytes in [doubled, missing] {
         let why = Memory::read(&bytes).expect_err("it is damaged").to_string();
-        assert!(why.contains("missing or stands there twice"), "{why}");
+        assert!(why.contains("missing or duplicated"), "{why}");
     }
 }
 
 #[test]
-fn entries_replace_those_behind_their_place_and_never_leave_a_gap() {
+fn entries_replace_later_ones_and_leave_no_gap() {
     let position = |term, index| Position { term, index };
     let entries = |after, terms: &[u64]| Record::Entries {
         after,
@@ -110,7 +110,7 @@ fn recovery(disk: u64, draw: u64) -> Recovery {
 }
 
 #[test]
-fn a_survivor_goes_on_alone_ahead_of_all_that_it_knew_of() {
+fn a_survivor_continues_alone_above_all_known_views() {
     let node = NodeId::new;
     let files = found(&[(DiskId(1), node(0)), (DiskId(2), node(1)), (DiskId(3), node(2))]);
     let bytes = recover(&files[1], &recovery(9, 5)).expect("it was founded");
@@ -153,7 +153,7 @@ fn a_restored_cluster_begins_above_the_view_of_its_backup() {
         let refusal = restore(view, BTreeMap::new(), &recovery(9, 0))
             .expect_err("there are no numbers left")
             .to_string();
-        assert!(refusal.contains("no numbers left for views: a fence can be at most"), "{refusal}");
+        assert!(refusal.contains("no view numbers are left above that: a fence can be at most"), "{refusal}");
     }
 }
 

@@ -24,7 +24,7 @@ impl<R: Rules> Watch<R> {
         let joiners = self.joiners.iter().filter(|(_, joiner)| !is_late(joiner));
         let joiners = joiners.map(|(node, joiner)| (joiner.hello.incarnation.disk, *node));
         let mut listeners: Voters = members.chain(joiners).collect();
-        // Who listens already goes on to, unless its node has another disk by now.
+        // A listener stays one, unless its node has another disk by now.
         let nodes: BTreeSet<NodeId> = listeners.values().copied().collect();
         listeners.extend(config.listeners.iter().filter(|(_, node)| !nodes.contains(node)));
         listeners.retain(|disk, _| !config.voters.contains_key(disk) && !current.removed.contains(disk));
@@ -60,7 +60,7 @@ impl<R: Rules> Watch<R> {
         Some(next)
     }
 
-    /// Who should vote, if not those who do.
+    /// The voters that there should be, if they differ from the present ones.
     fn desired_voters(&self, current: &View, config: &Config) -> Option<Voters> {
         let voters = if self.rules.breaks(Flaw::VotersBesideViews) {
             config.voters.clone()
@@ -82,7 +82,7 @@ impl<R: Rules> Watch<R> {
     }
 }
 
-/// The voters that there should be if nobody has said who: those who are, without the disks that are gone, and others in their
+/// The voters that there should be without an appointment: the present ones, without the disks that are gone, and others in their
 /// place; and of a growing cluster more of them, always an odd number.
 fn grown(voters: &Voters, active: &Voters, members: usize, removed: &BTreeSet<DiskId>) -> Voters {
     // R26: a lost disk. A node that is active with another disk has lost the one that voted.

@@ -91,7 +91,7 @@ impl<R: Rules> LockNode<R> {
             }
             return;
         }
-        // Whoever has a list with another disk of this node founds without this one.
+        // A node whose list has another disk of this node founds without this one.
         let mine = (self.incarnation.disk, self.consensus.identity().share);
         let knows_me = |list: &Founders| list.0.get(&self.setup.me) == Some(&mine);
         if self.is_founding() && founding.list.as_ref().is_none_or(knows_me) {

@@ -2,7 +2,7 @@
 //!
 //! A greeting carries the sender's epoch and the state of its disk. It also carries the newest state that the sender knows of the greeted
 //! node's disk, from its log or its memory. A node that does not find that start in its own list, or has synced less in it, has a disk
-//! that was set back or lost synced writes. It may have voted otherwise before, so it marks its disk durably and takes no part any more
+//! that was set back or lost synced writes. It may have voted otherwise before, so it marks its disk durably and no longer takes part
 //! (R28). Nodes of different epochs refuse each other (R30).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +17,9 @@ use crate::{DiskId, DiskState, Epoch, Flaw, Incarnation, Loss, Notice, Reason, R
 
 /// What a node knows of the others as long as it runs.
 #[derive(Debug, Default)]
-pub(super) struct Acquaintances {
+pub(super) struct KnownPeers {
     /// The start of each node that has greeted, and what it has found right of what this node knew of it.
-    known: BTreeMap<NodeId, Acquaintance>,
+    known: BTreeMap<NodeId, KnownPeer>,
     /// How far disks had come when they were last heard.
     states: BTreeMap<DiskId, DiskState>,
     /// Starts of disks that this node's log named until a leader replaced those views. The disk must confirm them: a majority with a
@@ -37,7 +37,7 @@ pub(super) struct Acquaintances {
 
 /// A node that has greeted.
 #[derive(Clone, Copy, Debug)]
-struct Acquaintance {
+struct KnownPeer {
     life: Incarnation,
     /// What it has found in the list of its disk; nothing if nothing was known.
     found: Option<DiskState>,
@@ -56,7 +56,7 @@ pub enum Stranger {
     SetBack,
 }
 
-impl Acquaintances {
+impl KnownPeers {
     /// Of how many disks it is kept how far they had come.
     const MOST_STATES: usize = 4_096;
 
@@ -117,7 +117,7 @@ impl Acquaintances {
         }
     }
 
-    /// A node is not listened to any more; tells whether that is news.
+    /// Ignores a node from now on; returns whether that is news.
     fn shun(&mut self, node: NodeId, why: Stranger, now: Ticks) -> bool {
         self.known.remove(&node);
         let before = self.strangers.insert(node, (why, now));
@@ -188,23 +188,23 @@ impl<R: Rules> LockNode<R> {
         }
     }
 
-    /// Whether what a node says counts: it has greeted, belongs to this cluster or to none, and has found in the list of its disk whatever
+    /// Whether this node listens to another: it has greeted, belongs to this cluster or to none, and has found in the list of its disk whatever
     /// this node knows of it.
     pub(super) fn knows(&self, node: NodeId) -> bool {
         node == self.setup.me || self.acquaintances.known.get(&node).is_some_and(|known| known.is_checked)
     }
 
-    /// The log tells of other lives than before: what nodes have checked may not be all any more.
+    /// The log knows other lives than before: the checks of nodes may be incomplete now.
     pub(super) fn check_acquaintances(&mut self) {
         let nodes: Vec<NodeId> = self.acquaintances.known.keys().copied().collect();
         for node in nodes {
             let Some(known) = self.acquaintances.known.get(&node).copied() else { continue };
             let is_checked = self.is_checked(&known);
-            self.acquaintances.known.insert(node, Acquaintance { is_checked, ..known });
+            self.acquaintances.known.insert(node, KnownPeer { is_checked, ..known });
         }
     }
 
-    fn is_checked(&self, known: &Acquaintance) -> bool {
+    fn is_checked(&self, known: &KnownPeer) -> bool {
         let Some(newest) = self.newest_known(known.life.disk) else { return true };
         // R28: confirmed by the peer
         let is_found = |found: DiskState| found.is_same_start(&newest) && found.synced >= newest.synced;
@@ -221,7 +221,7 @@ impl<R: Rules> LockNode<R> {
         let known = self.acquaintances.known.get(&from).map(|known| known.life);
         let is_same = known.is_some_and(|life| life.disk == disk && life.start().is_same_start(&state));
         let is_elsewhere = self.is_elsewhere(disk, from);
-        // R28: restored with its memory. Such a machine goes on in the same start and has synced less than it said. A late message
+        // R28: restored with its memory. Such a machine runs on in the same start and has synced less than it said. A late message
         // looks the same, so it counts, and the sender is greeted again: its answer tells which it was.
         let is_behind = is_same && self.acquaintances.has_synced_more(disk, &state);
         if is_same {
@@ -237,7 +237,7 @@ impl<R: Rules> LockNode<R> {
     pub(super) fn hear_greeting(&mut self, from: NodeId, greeting: &Greeting, effects: &mut Effects<Self>) {
         let life = greeting.incarnation;
         if from == self.setup.me || self.is_elsewhere(life.disk, from) {
-            return self.sections.suspect(from, "a greeting of another node");
+            return self.sections.suspect(from, "a greeting that names another sender");
         }
         if let Some((disk, seen)) = greeting.yours
             && disk == self.incarnation.disk
@@ -271,7 +271,7 @@ impl<R: Rules> LockNode<R> {
             .iter()
             .flatten()
             .for_each(|start| self.acquaintances.confirm(life.disk, start));
-        let mut known = Acquaintance { life, found, is_checked: false, is_doubted: false };
+        let mut known = KnownPeer { life, found, is_checked: false, is_doubted: false };
         known.is_checked = self.is_checked(&known);
         self.acquaintances.known.insert(from, known);
         if self.knows(from) {
@@ -306,7 +306,7 @@ impl<R: Rules> LockNode<R> {
     fn has_been(&self, seen: &DiskState) -> bool {
         let identity = self.consensus.identity();
         let synced = self.consensus.disk_state().synced;
-        // A node that goes on in an earlier life of its own would be taken for one whose disk was set back.
+        // A node that continued in an earlier life of its own would be taken for one whose disk was set back.
         if self.has(Flaw::SetBackVotes) || self.has(Flaw::RestartIntoView) {
             return true;
         }
@@ -319,7 +319,7 @@ impl<R: Rules> LockNode<R> {
     }
 
     /// A peer knows that the disk of this node has been further. What it voted for and acknowledged then is lost, so it must not do either
-    /// again; nor does it let anybody in.
+    /// again; nor does it grant anything.
     fn be_set_back(&mut self, by: NodeId, seen: DiskState, effects: &mut Effects<Self>) {
         // As when it is left out: the others wait for its lease, which ends after the deadlines of its clients.
         self.sections.freeze();
@@ -358,7 +358,7 @@ impl<R: Rules> LockNode<R> {
         heard.filter(|(_, at)| *at >= since).map(|(epoch, _)| *epoch).collect()
     }
 
-    /// Whoever was not heard since then is gone, as far as this node knows.
+    /// A node that was not heard since then is gone, as far as this node knows.
     pub(super) fn lately(&self) -> Ticks {
         Ticks(self.now.0.saturating_sub(self.setup.timing.detection.0 * 2))
     }

@@ -25,7 +25,7 @@ pub(super) struct Joining {
 pub(super) enum Leaving {
     /// It stays.
     No,
-    /// It lets nobody in and waits for those inside, until then.
+    /// It grants nothing and waits for holders, until then.
     Waiting(Ticks),
     /// Those inside were told; each has until a margin after its deadline to stop.
     Told,
@@ -49,7 +49,7 @@ impl Leaving {
 }
 
 impl Joining {
-    /// Whoever answered the life before has to answer the next one, too.
+    /// Nodes that answered the life before have to answer the next one, too.
     pub(super) fn begin_again(&mut self) {
         self.answers.clear();
     }
@@ -66,7 +66,7 @@ impl Joining {
 }
 
 impl<R: Rules> LockNode<R> {
-    /// To everybody it knows of: this node would like to be a member.
+    /// Tells every known node that this node wants to be a member.
     pub(super) fn say_hello(&mut self, effects: &mut Effects<Self>) {
         if self.leaving != Leaving::No {
             return;
@@ -95,7 +95,7 @@ impl<R: Rules> LockNode<R> {
 
     pub(super) fn answer_hello(&mut self, from: NodeId, hello: Hello, effects: &mut Effects<Self>) {
         if self.is_elsewhere(hello.incarnation.disk, from) {
-            return self.sections.suspect(from, "a hello of somebody else");
+            return self.sections.suspect(from, "a hello that names another sender");
         }
         let welcome = Welcome {
             incarnation: hello.incarnation,
@@ -115,7 +115,7 @@ impl<R: Rules> LockNode<R> {
         }
         let view = self.consensus.newest_decided();
         let is_of_cluster = view.is_some_and(|view| view.members.contains_key(&from));
-        // Whoever was removed is not told any more who is of the cluster.
+        // A removed node must not learn who is in the cluster.
         let is_heeded = (is_of_cluster || welcome.is_removed) && !self.joining.is_told_why;
         if let Some(why) = self.why_not(welcome).filter(|_| is_heeded) {
             self.joining.is_told_why = true;
@@ -126,7 +126,7 @@ impl<R: Rules> LockNode<R> {
         answer.1 = now;
     }
 
-    /// Why those who answer like this will never take this node in, if that is so.
+    /// Why the cluster that answers like this will never admit this node, if so.
     fn why_not(&self, welcome: Welcome) -> Option<Notice> {
         if welcome.is_removed {
             Some(Notice::Expelled)
@@ -138,7 +138,7 @@ impl<R: Rules> LockNode<R> {
         }
     }
 
-    /// Somebody has left by itself.
+    /// A node has left by itself.
     pub(super) fn hear_leave(&mut self, from: NodeId, incarnation: Incarnation) {
         if self.consensus.node_of(incarnation.disk) == Some(from) {
             self.watch.hear_leave(incarnation);
@@ -146,11 +146,11 @@ impl<R: Rules> LockNode<R> {
         }
     }
 
-    /// The node is to leave: nobody is let in any more.
+    /// The node is to leave: it grants nothing any more.
     pub(super) fn begin_leaving(&mut self, patience: Ticks) {
         if self.leaving == Leaving::No {
             self.leaving = Leaving::Waiting(self.now + patience);
-            // R21: let nobody in
+            // R21: grant nothing
             self.sections.gate.is_closed = true;
             self.sections.refuse_all(Reason::Leaving);
             self.sections.try_gate();
@@ -194,7 +194,7 @@ impl<R: Rules> LockNode<R> {
         Ticks(self.setup.timing.detection.0 * 4)
     }
 
-    /// Nobody is inside any more. What was said about sections before must still arrive, but this node does nothing any
+    /// No client is inside any more. Earlier messages about sections must still arrive, but this node does nothing any
     /// more: the next view begins without it.
     fn leave_for_good(&mut self, effects: &mut Effects<Self>) {
         // A member is out as soon as a view says so. A joiner is in none yet, and its hellos may still bring it into one.

@@ -9,12 +9,12 @@ use crate::message::Parcel;
 /// Parcels that wait for their view, each with its sender, view and number. What there is no room for is lost: it was not
 /// acknowledged, so it is sent again.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct KeptParcels {
     parcels: VecDeque<(NodeId, u64, u64, Parcel)>,
     weight: usize,
 }
 
-impl Kept {
+impl KeptParcels {
     /// How many there are at most.
     const MOST: usize = 4_096;
     /// How many bytes they take at most, roughly.
@@ -59,9 +59,9 @@ mod tests {
     }
 
     #[test]
-    fn parcels_are_kept_while_there_is_room_for_their_number_and_their_weight() {
+    fn kept_parcels_are_limited_in_number_and_weight() {
         let from = NodeId::new(1);
-        let mut kept = Kept::default();
+        let mut kept = KeptParcels::default();
         (0..5_000).for_each(|seq| kept.push(from, 7, seq, saying(3)));
         assert_eq!(kept.len(), 4_096);
         kept.forget_before(8);

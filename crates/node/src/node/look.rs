@@ -1,4 +1,4 @@
-//! What a node shows to those who watch it.
+//! What a node reports about itself, for status, log and tests.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ pub enum Standing {
     Limbo,
     /// It is a member and lets clients in, as far as its lease goes.
     Active,
-    /// Its disk was set back to an earlier copy of itself: it takes no part any more.
+    /// Its disk was set back to an earlier copy of itself: it no longer takes part.
     SetBack,
-    /// It has left, or cannot go on.
+    /// It has left, or had to stop.
     Over,
 }
 
@@ -39,7 +39,7 @@ pub struct Look<'a> {
     pub newest: Option<&'a View>,
     /// The end of its lease.
     pub lease_until: Ticks,
-    /// Before this, it lets nobody in whose predecessor it does not know.
+    /// Until then it grants only sections whose holder it knows.
     pub quiet_until: Ticks,
     /// Whether it leads the consensus.
     pub is_leader: bool,
@@ -69,7 +69,7 @@ pub struct Look<'a> {
     pub kept_out: Vec<KeptOut>,
 }
 
-/// How much a node keeps of what others sent. Each of these numbers has a limit, whatever comes.
+/// How much a node keeps of what others sent. Each of these numbers has a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Parcels of views that it has not installed yet.
@@ -166,7 +166,7 @@ impl<R: Rules> LockNode<R> {
         self.sections.advance_fence(section, counter);
     }
 
-    /// The certificates that no node should accept any more: for each name in one, the last time of issue of those that are void, in
+    /// The revoked certificates: for each name in one, the last revoked time of issue, in
     /// microseconds since 1970.
     #[must_use]
     pub fn void_certificates(&self) -> BTreeMap<String, u64> {
@@ -179,14 +179,14 @@ impl<R: Rules> LockNode<R> {
         self.sections.knows_holder(section)
     }
 
-    /// The first so many sections that clients of this node are inside of or wait for, in the order of their names.
+    /// The first `most` sections that clients of this node hold or wait for, in the order of their names.
     #[must_use]
     pub fn sections(&self, most: usize) -> Vec<SectionLook> {
         self.sections.looks(most)
     }
 
-    /// The first section after this name, or of all, that clients of this node are inside of or wait for; of those who wait, so
-    /// many at most. With it the sections are told one by one, however many there are.
+    /// The first section after this name, or of all, that clients of this node hold or wait for, with at most `most_waiting`
+    /// waiters. With it a caller visits the sections one by one, however many there are.
     #[must_use]
     pub fn section_after(&self, after: Option<&SectionName>, most_waiting: usize) -> Option<SectionLook> {
         self.sections.look_after(after, most_waiting)
@@ -204,7 +204,7 @@ impl<R: Rules> LockNode<R> {
         self.sections.is_used(name)
     }
 
-    /// A section as this node sees it, if it is open here; of those who wait, so many at most.
+    /// A section as this node sees it, if it is open here, with at most `most_waiting` waiters.
     #[must_use]
     pub fn section_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionLook> {
         self.sections.look_up_to(name, most_waiting)
@@ -222,7 +222,7 @@ impl<R: Rules> LockNode<R> {
         self.consensus.newest_view()
     }
 
-    /// The views in its log that it knows to be decided, in order. Those that a snapshot stands for are not there any more.
+    /// The views in its log that it knows to be decided, in order. Those that a snapshot has replaced are not among them.
     pub fn decided_views(&self) -> impl Iterator<Item = &View> {
         self.consensus.decided_views()
     }

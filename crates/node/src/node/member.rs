@@ -13,7 +13,7 @@ use crate::{Flaw, Rules, View};
 #[derive(Debug)]
 pub(super) struct Membership {
     pub(super) view: View,
-    /// Whether the view is installed; until then nobody is let in.
+    /// Whether the view is installed; until then the node grants nothing.
     pub(super) is_active: bool,
     pub(super) adopted: Ticks,
     /// What it reported, once and for all.
@@ -22,7 +22,7 @@ pub(super) struct Membership {
     pub(super) reports: BTreeMap<NodeId, (Report, Ticks)>,
     /// What has arrived of the others' reports.
     pub(super) incoming: BTreeMap<NodeId, Incoming>,
-    /// Its own report on its way to those who have not said yet that all of it arrived.
+    /// Its own report on its way to the members that have not acknowledged all of it.
     pub(super) outgoing: BTreeMap<NodeId, Outgoing>,
 }
 
@@ -69,7 +69,7 @@ impl<R: Rules> LockNode<R> {
     fn unreachable(&mut self) -> Vec<NodeId> {
         let (now, timing, me) = (self.now, self.setup.timing, self.setup.me);
         let Some(membership) = &self.membership else { return Vec::new() };
-        // Whoever has no lease is itself the one whom nobody can reach.
+        // A node without a lease is itself the one that is cut off.
         let since = if now < self.lease.until() { membership.adopted.max(self.lease_since) } else { now };
         // R23: protocol violations count
         let mut those: BTreeSet<NodeId> = self.sections.suspects.keys().copied().collect();
@@ -125,15 +125,16 @@ impl<R: Rules> LockNode<R> {
     /// A voter has answered a heartbeat.
     pub(super) fn count_ack(&mut self, from: NodeId, ack: &Ack) {
         let Some(membership) = &self.membership else { return };
-        // An answer to this life of somebody who does not vote any more is late, and of no use.
+        // An answer to this life from a node that no longer votes is late and counts for nothing.
         let voter = membership.view.all_voters().get(&ack.voter).copied();
         if ack.incarnation != self.incarnation || voter.is_none() {
             return;
         }
         if voter != Some(from) || ack.seq > self.beats {
-            return self
-                .sections
-                .suspect(from, "an answer to a heartbeat that was not sent, or of somebody else");
+            return self.sections.suspect(
+                from,
+                "an acknowledgement of a heartbeat that was not sent, or that names another sender",
+            );
         }
         let newest = self.answered.entry(ack.voter).or_default();
         *newest = ack.seq.max(*newest);
@@ -176,7 +177,7 @@ impl<R: Rules> LockNode<R> {
     pub(super) fn count_arrivals(&mut self, from: NodeId, ack: u64) {
         let Some(delivery) = self.sections.delivery() else { return };
         if !delivery.acknowledged(from, ack) {
-            self.sections.suspect(from, "an acknowledgement of what was not sent");
+            self.sections.suspect(from, "an acknowledgement of a message that was not sent");
         }
     }
 

@@ -17,10 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use doorway_core::{Effects, Machine, NodeId, Refusal, Ticks};
 
 use self::founding::Meeting;
-use self::greeting::Acquaintances;
+use self::greeting::KnownPeers;
 pub use self::greeting::Stranger;
 use self::joining::{Joining, Leaving};
-use self::kept::Kept;
+use self::kept::KeptParcels;
 pub use self::look::{Load, Look, Standing};
 use self::member::Membership;
 use self::operator::Handover;
@@ -38,9 +38,9 @@ use crate::{Command, Damping, DiskId, Flaw, Incarnation, Loss, Nonce, Notice, Re
 /// What makes a node the one that it is.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Its number in the cluster, which nobody else ever has.
+    /// Its number in the cluster, which no other node ever has.
     pub me: NodeId,
-    /// Whom it knows of from the start.
+    /// The nodes that it knows from the start.
     pub peers: BTreeSet<NodeId>,
     /// The nodes that found the cluster together, this one among them; empty if this one joins a cluster that others founded.
     pub founders: BTreeSet<NodeId>,
@@ -52,7 +52,7 @@ pub struct Setup {
     pub timing: Timing,
     /// After how many decided entries the log is cut.
     pub longest_log: u64,
-    /// The most sections that can be open at this node. All nodes of a cluster should have the same: each opens only so many
+    /// The most sections that can be open at this node. All nodes of a cluster should have the same limit: each opens only so many
     /// of its own that others have room for them.
     pub most_open: usize,
     /// How it keeps nodes out that keep failing, while it leads.
@@ -82,7 +82,7 @@ pub struct LockNode<R = Sound> {
     voters_changed: Option<Ticks>,
     sections: Sections<R>,
     /// Parcels of views that this node has not installed yet.
-    kept: Kept,
+    kept: KeptParcels,
     /// Parts of reports of views that it has not learned of yet.
     early_reports: Early,
     /// How long each voter took to answer its latest heartbeat.
@@ -94,7 +94,7 @@ pub struct LockNode<R = Sound> {
     answered: BTreeMap<DiskId, u64>,
     joining: Joining,
     leaving: Leaving,
-    acquaintances: Acquaintances,
+    acquaintances: KnownPeers,
     meeting: Meeting,
     /// Leadership that this node hands to another one.
     handover: Option<Handover>,
@@ -116,17 +116,17 @@ enum State {
     Starting,
     /// It lives.
     Running,
-    /// Its disk was set back: it takes no part any more, and says so.
+    /// Its disk was set back: it no longer takes part, and says so.
     SetBack,
-    /// It has left, or found that it cannot go on.
+    /// It has left, or had to stop.
     Over,
 }
 
 impl Setup {
-    /// After how many decided entries the log is cut, if nobody says otherwise.
+    /// After how many decided entries the log is cut, by default.
     pub const LONGEST_LOG: u64 = 64;
 
-    /// The most sections that can be open at a node, if nobody says otherwise.
+    /// The most sections that can be open at a node, by default.
     pub const MOST_OPEN: usize = 1 << 20;
 }
 
@@ -153,7 +153,7 @@ impl<R: Rules> LockNode<R> {
         for n in 1..=setup.peers.len().max(1) {
             setup.recipe.blueprint(n).map_err(|why| {
                 Refusal::new(format!(
-                    "{} cannot be the algorithm of this cluster, which can come to {n} members: {why}",
+                    "{} cannot run this cluster, which can have up to {n} members: {why}",
                     setup.recipe.name()
                 ))
             })?;
@@ -166,7 +166,7 @@ impl<R: Rules> LockNode<R> {
         let mut consensus = Consensus::new(&memory, timing, setup.longest_log, Ticks(0));
         if consensus.node_of(incarnation.disk).is_some_and(|owner| owner != setup.me) {
             return Err(Refusal::new(
-                "this data folder is that of another node of the cluster: start that node with it, and give this one an empty folder",
+                "this data folder belongs to another node of the cluster: start that node with it, and give this one an empty folder",
             ));
         }
         let first_write =
@@ -185,7 +185,7 @@ impl<R: Rules> LockNode<R> {
             quiet_until: Ticks(0),
             voters_changed: None,
             sections: Sections::new(&setup, rules),
-            kept: Kept::default(),
+            kept: KeptParcels::default(),
             early_reports: Early::default(),
             round_trips: BTreeMap::new(),
             beats: 0,
@@ -193,7 +193,7 @@ impl<R: Rules> LockNode<R> {
             answered: BTreeMap::new(),
             joining: Joining::default(),
             leaving: Leaving::No,
-            acquaintances: Acquaintances::default(),
+            acquaintances: KnownPeers::default(),
             meeting: Meeting::default(),
             handover: None,
             lead_at: Ticks(0),
@@ -213,7 +213,7 @@ impl<R: Rules> LockNode<R> {
     /// Every step begins with the time: a holder past its deadline is told to stop before anything else happens, and its sections
     /// are freed a margin later.
     fn begin(&mut self, now: Ticks) {
-        // A node that goes on has something to do several times in this span.
+        // A running node has something to do several times in this span.
         if now >= self.now + self.setup.timing.election {
             self.consensus.wake_up(now);
         }
@@ -234,7 +234,7 @@ impl<R: Rules> LockNode<R> {
         gate.quiet_until = self.quiet_until;
     }
 
-    /// Every step ends with what came of it.
+    /// Every step ends here: it collects the effects.
     fn end(&mut self, effects: &mut Effects<Self>) {
         if self.state == State::Running {
             self.remember_dropped_lives();
@@ -261,15 +261,15 @@ impl<R: Rules> LockNode<R> {
         let parcels = self.sections.delivery().map(|delivery| delivery.take_outbox()).unwrap_or_default();
         parcels.into_iter().for_each(|(to, msg)| effects.out.send(to, msg));
         effects.notices.append(&mut self.sections.notices);
-        // Where a rule is broken on purpose, what comes of it must be seen from outside.
+        // With a flaw on purpose, the damage must show from outside, not by the node's own check.
         let breach = self.breach.take().filter(|_| self.rules.is_sound());
         breach.into_iter().for_each(|what| effects.out.broken(what));
         self.arm(effects);
     }
 
-    /// The node cannot go on.
+    /// The node must stop.
     fn stop(&mut self, why: &str, effects: &mut Effects<Self>) {
-        // Frozen first: nobody comes in for those who are forgotten.
+        // Frozen first: no waiter may enter in place of a holder that is forgotten.
         self.sections.freeze();
         self.sections.forget_holders(Loss::LeftOut);
         self.sections.refuse_all(Reason::Leaving);
@@ -360,7 +360,7 @@ impl<R: Rules> LockNode<R> {
             Msg::Ballot(ballot) => {
                 // A disk that is known to be at another node does not speak from here.
                 if self.is_elsewhere(ballot.from, from) {
-                    self.sections.suspect(from, "a ballot of somebody else");
+                    self.sections.suspect(from, "a ballot that names another sender");
                 } else if !self.is_beginning()
                     && self.consensus.node_of(ballot.from).is_none_or(|node| node == from)
                     && self.shares_epoch(from, ballot.epoch, ballot.is_from_leader())
@@ -400,7 +400,7 @@ impl<R: Rules> Machine for LockNode<R> {
             Command::Cancel(request) => self.sections.cancel(request),
             Command::Release { request, fence } => self.sections.release(request, fence),
             Command::Gone(client) => self.sections.client_gone(client),
-            Command::Forsake(client) => self.sections.forsake(client),
+            Command::Unreachable(client) => self.sections.on_unreachable(client),
             Command::Alive(client) => self.sections.hear_sign_of_life(client),
             Command::Leave { .. } if matches!(self.state, State::Over | State::SetBack) => {
                 effects.notices.push(Notice::Left)
@@ -413,7 +413,7 @@ impl<R: Rules> Machine for LockNode<R> {
             Command::Break(_) if self.state == State::Over => {
                 effects
                     .notices
-                    .push(Notice::NotDone("this node takes part in no cluster any more".to_owned()));
+                    .push(Notice::NotDone("this node no longer takes part in a cluster".to_owned()));
             }
             Command::Break(stay) => self.sections.begin_break(stay),
         }

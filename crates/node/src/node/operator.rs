@@ -94,7 +94,7 @@ impl<R: Rules> LockNode<R> {
         let next = self.consensus.best_successor(fit, self.now);
         let next = next.and_then(|disk| Some((self.consensus.node_of(disk)?, disk)));
         let Some((node, disk)) = next else {
-            return Err("it leads, and no other voter takes part that could lead in its place".to_owned());
+            return Err("it leads, and no other voter is a member that could lead in its place".to_owned());
         };
         self.hand_over(node, disk, Purpose::Removal)
     }
@@ -103,10 +103,10 @@ impl<R: Rules> LockNode<R> {
     fn check_voter(&self, node: NodeId) -> Result<DiskId, String> {
         let view = self.consensus.newest_view().ok_or(NO_CLUSTER)?;
         if self.disks_at(node).is_empty() {
-            return Err("it has no part in this cluster".to_owned());
+            return Err("it is not part of this cluster".to_owned());
         }
         let Some(life) = view.members.get(&node) else {
-            return Err("it does not take part at present".to_owned());
+            return Err("it is not a member at present".to_owned());
         };
         if !self.consensus.config().will_vote(life.disk) {
             return Err("it does not vote".to_owned());
@@ -114,12 +114,12 @@ impl<R: Rules> LockNode<R> {
         Ok(life.disk)
     }
 
-    /// Begins to hand leadership over. What comes of it is told [later](Self::follow_handover).
+    /// Begins to hand leadership over. The result comes [later](Self::follow_handover).
     fn hand_over(&mut self, to: NodeId, disk: DiskId, purpose: Purpose) -> Result<(), String> {
         if let Some(handover) = &self.handover
             && (handover.to != to || handover.purpose != purpose)
         {
-            return Err("leadership is just being handed over: try again".to_owned());
+            return Err("leadership is being handed over already: try again".to_owned());
         }
         // A new leader is known when its first entry has come, which takes it an election and two writes.
         let until = self.now + Ticks(self.setup.timing.election.0 * 2);
@@ -128,7 +128,7 @@ impl<R: Rules> LockNode<R> {
         Ok(())
     }
 
-    /// Tells what came of a hand-over, as soon as that is known.
+    /// Reports the result of a hand-over, as soon as it is known.
     pub(super) fn follow_handover(&mut self, effects: &mut Effects<Self>) {
         let Some(Handover { to, purpose, until }) = self.handover else { return };
         let leader = self.consensus.leader();
@@ -175,4 +175,4 @@ impl<R: Rules> LockNode<R> {
 }
 
 /// Why nothing can be done.
-const NO_CLUSTER: &str = "there is no cluster yet";
+const NO_CLUSTER: &str = "the cluster is not founded yet";

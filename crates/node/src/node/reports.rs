@@ -203,7 +203,7 @@ impl<R: Rules> LockNode<R> {
         let Some(membership) = &mut self.membership else { return false };
         let Some(listed) = membership.view.members.get(&from) else { return false };
         if *listed != part.incarnation && is_by_name {
-            // Whoever is taken for the one that was there before is told what that one was told.
+            // A node that is taken for its earlier life gets what that life was sent.
             let count = membership.report.len() as u16;
             membership.outgoing.insert(from, Outgoing::new(count, round_trip));
         }
@@ -309,7 +309,7 @@ mod tests {
         free: Ticks,
         answers: VecDeque<(Ticks, u16)>,
         sent: Vec<u32>,
-        /// Every so many parts one is lost.
+        /// One of this many parts is lost.
         loses: Option<usize>,
         lost: u32,
     }
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_the_whole_in_any_order_and_only_if_they_fit_together() {
+    fn parts_of_a_report_arrive_in_any_order_and_must_fit() {
         let mut incoming = Incoming::default();
         assert_eq!(incoming.take(&part(3, 1, 2, &["c"]), Ticks(1)), Arrival::New);
         assert_eq!(incoming.take(&part(3, 1, 2, &["c"]), Ticks(2)), Arrival::Known);

@@ -20,7 +20,7 @@ impl<R: Rules> LockNode<R> {
         }
         for (before, view) in &decided {
             self.judge(before.as_ref(), view);
-            let leaves_out = before.as_ref().is_some_and(|before| view.leaves_out_somebody_of(before));
+            let leaves_out = before.as_ref().is_some_and(|before| view.leaves_out_a_member_of(before));
             // R15: skipped views count too
             self.be_quiet(leaves_out);
             if view.voters_since == view.number {
@@ -89,7 +89,7 @@ impl<R: Rules> LockNode<R> {
         }
     }
 
-    /// Whether views mean nothing to this node any more, as it has said that it leaves.
+    /// Whether this node ignores views, because it has said that it leaves.
     fn has_left(&self) -> bool {
         self.leaving.is_said() || (self.has(Flaw::LeaveBeforeStop) && self.leaving != super::Leaving::No)
     }
@@ -102,7 +102,7 @@ impl<R: Rules> LockNode<R> {
         latest.map_or_else(may_be_forgotten, |latest| latest.life() >= self.incarnation.life())
     }
 
-    /// Whether the voters changed shortly before this node started: that is not known any more, unless they never changed. A
+    /// Whether the voters changed shortly before this node started: that is no longer known, unless they never changed. A
     /// change that the log tells of is learned again, and counts from then.
     pub(super) fn recall_voters(&mut self) {
         // R16: a restart forgets when
@@ -195,7 +195,7 @@ impl<R: Rules> LockNode<R> {
             self.sections.freeze();
         }
         self.set_gate();
-        // R11: two holders, neither goes on
+        // R11: two holders, neither continues
         for name in &disputed {
             self.breach = Some("two members report to be inside one section");
             self.sections.conflict(name);
@@ -231,7 +231,7 @@ impl<R: Rules> LockNode<R> {
         }
     }
 
-    /// The flaw of a node that goes on where its disk says that it was.
+    /// The flaw of a node that continues in the view on its disk.
     pub(super) fn restart_into_view(&mut self, effects: &mut Effects<Self>) {
         if !self.has(Flaw::RestartIntoView) {
             return;

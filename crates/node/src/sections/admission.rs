@@ -83,29 +83,30 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// Why a request cannot be taken.
+    /// Why a request is refused, if it is.
     fn fault_of(&self, lock: &Lock) -> Option<Reason> {
         let names: BTreeSet<&SectionName> = lock.names.iter().collect();
         let of_client = self.clients.get(&lock.client).into_iter().flatten();
         let mut of_client = of_client.filter_map(|id| self.requests.get(id));
-        match () {
-            () if self.gate.is_closed => Some(Reason::Leaving),
-            () if self.requests.contains_key(&lock.request) => Some(Reason::BadNumber),
-            () if names.is_empty()
-                || names.len() != lock.names.len()
-                || names.len() > doorway_protocol::MOST_NAMES =>
-            {
-                Some(Reason::BadNames)
-            }
-            () if of_client.any(|request| request.names.iter().any(|name| names.contains(name))) => {
-                Some(Reason::Reentrant)
-            }
+        let has_good_names = !names.is_empty()
+            && names.len() == lock.names.len()
+            && names.len() <= doorway_protocol::MOST_NAMES;
+        let shortest = self.timing.shortest_ttl();
+        if self.gate.is_closed {
+            Some(Reason::Leaving)
+        } else if self.requests.contains_key(&lock.request) {
+            Some(Reason::BadNumber)
+        } else if !has_good_names {
+            Some(Reason::BadNames)
+        } else if of_client.any(|request| request.names.iter().any(|name| names.contains(name))) {
+            Some(Reason::Reentrant)
+        } else if lock.ttl.is_some_and(|ttl| ttl < shortest) {
             // R32: shortest time-to-live
-            () if lock.ttl.is_some_and(|ttl| ttl < self.timing.shortest_ttl()) => {
-                Some(Reason::ShortTtl { shortest: self.timing.shortest_ttl() })
-            }
-            () if self.requests.len() >= MOST_REQUESTS || !self.has_room_for(&names) => Some(Reason::TooMany),
-            () => None,
+            Some(Reason::ShortTtl { shortest })
+        } else if self.requests.len() >= MOST_REQUESTS || !self.has_room_for(&names) {
+            Some(Reason::TooMany)
+        } else {
+            None
         }
     }
 

@@ -7,7 +7,7 @@ use super::{Request, Section, Sections};
 use crate::message::Parcel;
 use crate::{ClientId, Lock, Notice, Reason, RequestId, Rules};
 
-/// The longest time between two words that somebody waits.
+/// The longest time between two notices that a client waits.
 const LONGEST_NUDGE: Ticks = crate::timing::milliseconds(5_000);
 
 impl<R: Rules> Sections<R> {
@@ -82,7 +82,7 @@ impl<R: Rules> Sections<R> {
         self.tell_of_the_lines(id);
     }
 
-    /// Whoever comes in and wants to know is told of those who wait here already.
+    /// Tells a new holder that wants to know it that clients wait here already.
     fn tell_of_the_lines(&mut self, id: RequestId) {
         let Some(request) = self.requests.get(&id).filter(|request| request.tell_if_wanted) else { return };
         let is_wanted =
@@ -163,7 +163,7 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// Nobody is inside a section any more.
+    /// A section has no holder any more.
     fn give_back(&mut self, name: &SectionName) {
         let now = self.gate.now;
         let Some(section) = self.open.get_mut(name) else { return };
@@ -174,7 +174,7 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// Tells whoever is inside a section and wants to know that somebody waits for it.
+    /// Tells the holder of a section that another client waits for it, if it wants to know.
     pub(super) fn tell_wanted(&mut self, name: &SectionName) {
         let holder = self.open.get(name).and_then(|section| section.holder);
         let Some(id) = holder else { return };
@@ -184,7 +184,7 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// Tells the other members that somebody here has waited for a while, and later again.
+    /// Tells the other members that a client here has waited for a while, and later again.
     pub(super) fn nudge(&mut self, id: RequestId) {
         let now = self.gate.now;
         let Some(request) = self.requests.get_mut(&id) else { return };

@@ -1,10 +1,10 @@
-//! Forgetting sections that nobody uses.
+//! Forgetting idle sections.
 //!
 //! A node may forget a section by itself if the algorithm's state is the one in which the section would be made again. Otherwise
-//! all members must forget together: the section's home, a member that its name picks, asks all of them. Whoever is outside and
-//! has nobody waiting agrees, tells the number of the last parcel about the section that it sent to each member and of the last
+//! all members must forget together: the section's home, a member that its name picks, asks all of them. A member that is outside and
+//! has no client waiting agrees, tells the number of the last parcel about the section that it sent to each member and of the last
 //! parcel of any kind that it got from each, and does nothing in the section until it hears the verdict. If every parcel that was
-//! sent had arrived before its receiver answered, nothing is on its way any more, and the section can be forgotten
+//! sent had arrived before its receiver answered, no message is in flight, and the section can be forgotten
 //! everywhere; its clock is kept as the least with which any section begins from then on.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +84,7 @@ impl<R: Rules> Sections<R> {
         self.idle.push_back(IdleEntry { touched, mark: self.marks, name: name.clone() });
     }
 
-    /// Whether nobody here has anything to do with a section.
+    /// Whether no client here uses a section.
     fn is_resting(&self, name: &SectionName) -> bool {
         let rests = |section: &Section| {
             section.holder.is_none() && section.line.is_empty() && section.frozen.is_none()
@@ -210,7 +210,7 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// As a member: forgets, or goes on.
+    /// As a member: forgets the sections, or keeps using them.
     pub(super) fn obey_verdict(
         &mut self,
         home: NodeId,
@@ -219,7 +219,7 @@ impl<R: Rules> Sections<R> {
         keep: &[SectionName],
     ) {
         if forget.iter().chain(keep).any(|name| self.home_of(name) != Some(home)) {
-            return self.suspect(home, "a verdict about a section of another home");
+            return self.suspect(home, "a verdict on a section from a node that is not its home");
         }
         for name in forget {
             self.floor = self.floor.max(clock);
@@ -247,7 +247,7 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// A section is used again: first what came meanwhile, then who wants in.
+    /// A section is used again: first it handles the messages that came meanwhile, then the requests.
     fn go_on(&mut self, name: &SectionName, kept: Vec<Kept>) {
         for (from, clock, bytes) in kept {
             self.hear(from, name, clock, bytes);

@@ -1,4 +1,4 @@
-//! What the sections of a node show to those who watch it.
+//! What a node reports about its sections.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ pub struct SectionLook {
     pub inside: Option<InsideLook>,
     /// Who of them waits, in order.
     pub waiting: Vec<WaitingLook>,
-    /// At which node somebody is inside, as far as is known here: this one, or where somebody was when the view began, who may
+    /// The node of the holder, as far as known here: this one, or the one that held it when the view began, whose client may
     /// have left since.
     pub known_holder_node: Option<NodeId>,
 }
 
-/// Somebody inside.
+/// A holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InsideLook {
     /// Which request.
@@ -36,7 +36,7 @@ pub struct InsideLook {
     pub is_in: bool,
 }
 
-/// Somebody who waits.
+/// A waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaitingLook {
     /// Which request.
@@ -48,12 +48,12 @@ pub struct WaitingLook {
 }
 
 impl<R: Rules> Sections<R> {
-    /// The first so many sections that clients here are inside of or wait for, in the order of their names.
+    /// The first `most` sections that clients here hold or wait for, in the order of their names.
     pub(crate) fn looks(&self, most: usize) -> Vec<SectionLook> {
         self.used.wanted().filter_map(|name| self.look(name)).take(most).collect()
     }
 
-    /// The first section after this name that clients here are inside of or wait for, with so many of those who wait.
+    /// The first section after this name that clients here hold or wait for, with at most `most_waiting` waiters.
     pub(crate) fn look_after(&self, after: Option<&SectionName>, most_waiting: usize) -> Option<SectionLook> {
         self.used.wanted_after(after).find_map(|name| self.look_up_to(name, most_waiting))
     }
@@ -73,7 +73,7 @@ impl<R: Rules> Sections<R> {
         self.look_up_to(name, usize::MAX)
     }
 
-    /// The same, with so many of those who wait.
+    /// The same, with at most `most_waiting` waiters.
     pub(crate) fn look_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionLook> {
         let section = self.open.get(name)?;
         let inside = self.inside_look(name, section);
@@ -103,7 +103,7 @@ impl<R: Rules> Sections<R> {
         })
     }
 
-    /// The number of clients that wait for a section here, and the fence of whoever is inside.
+    /// The number of clients that wait for a section here, and the fence of the holder.
     pub(crate) fn look_at(&self, name: &SectionName) -> (usize, Option<Fence>) {
         let Some(section) = self.open.get(name) else { return (0, None) };
         (section.line.len(), self.inside_look(name, section).map(|inside| inside.fence))

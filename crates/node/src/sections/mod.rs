@@ -1,10 +1,10 @@
 //! The named sections of one node: its clients in front, the algorithm behind.
 //!
-//! Clients queue here first come first served. As long as somebody queues, the node takes part in the algorithm of that section
+//! Clients queue here first come first served. While a client queues, the node takes part in the algorithm of that section
 //! as one participant among the members of the view. Whenever the algorithm lets the node in, and lease and quiet time
-//! permit it, the first in the queue gets the section; after so many clients of this node in a row it goes back to the
-//! algorithm, for whoever waits elsewhere. A request that the algorithm knows of is never withdrawn: if its client does not want
-//! it any more, the next one here takes it over, or the section is given back at once.
+//! permit it, the first in the queue gets the section; after several clients of this node in a row it goes back to the
+//! algorithm, for clients that wait elsewhere. A request that the algorithm knows of is never withdrawn: if its client cancels,
+//! the next one here takes it over, or the section is given back at once.
 
 mod admission;
 mod breaking;
@@ -26,7 +26,7 @@ use crate::delivery::Delivery;
 use crate::message::Parcel;
 use crate::recipe::{Blueprint, Participant, Recipe};
 use crate::wire::MOST_NODES;
-use crate::{ClientId, Flaw, Notice, Reason, RequestId, Rules, Setup, Stay, Timing};
+use crate::{BreakTarget, ClientId, Flaw, Notice, Reason, RequestId, Rules, Setup, Timing};
 
 /// All sections of one node.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(crate) struct Sections<R> {
     used: Used,
     /// When something about a request is due.
     alarms: BTreeSet<(Ticks, RequestId)>,
-    /// Sections that the algorithm has let this node into and that nobody may enter yet.
+    /// Sections that the algorithm has granted to this node and that no client may enter yet.
     held_back: BTreeSet<SectionName>,
     /// How many sections clients here are inside of.
     inside: usize,
@@ -67,8 +67,8 @@ pub(crate) struct Sections<R> {
     /// About how many bytes the messages take that wait for the answers to such questions.
     frozen_weight: usize,
     /// The sections that are to be broken, each with the members that have not answered yet.
-    breaks: BTreeMap<Stay, BTreeSet<NodeId>>,
-    /// What must hold for somebody to be let in.
+    breaks: BTreeMap<BreakTarget, BTreeSet<NodeId>>,
+    /// The conditions for a grant.
     pub(crate) gate: Gate,
     /// How many requests were made so far.
     made: u64,
@@ -83,7 +83,7 @@ pub(crate) struct Sections<R> {
 pub struct Counters {
     /// How many entries there were.
     pub entries: u64,
-    /// How many times somebody said what cannot be, to an algorithm or to the node itself.
+    /// How many protocol violations there were, in messages to an algorithm or to the node itself.
     pub impossible: u64,
     /// How many sections were forgotten because their state was the first one again.
     pub forgotten_alone: u64,
@@ -93,16 +93,16 @@ pub struct Counters {
     pub most_open: u64,
 }
 
-/// What must hold for somebody to be let in.
+/// The conditions for a grant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Gate {
     /// The present.
     pub(crate) now: Ticks,
-    /// The end of the lease less the margin: nobody is let in then or later.
+    /// The end of the lease minus the margin: nothing is granted then or later.
     pub(crate) deadline: Ticks,
     /// Before this, only sections are entered whose holder is known.
     pub(crate) quiet_until: Ticks,
-    /// Whether nobody is let in any more, because the node is leaving.
+    /// Whether the node grants nothing any more, because it is leaving.
     pub(crate) is_closed: bool,
 }
 
@@ -117,7 +117,7 @@ struct Stage {
     blueprint: Blueprint,
     /// Who was inside which section when the view began.
     holders: BTreeMap<SectionName, NodeId>,
-    /// Sections in which two said that they were inside: nobody goes on in them.
+    /// Sections that two nodes reported to hold: neither may continue.
     disputed: BTreeSet<SectionName>,
     delivery: Delivery,
 }
@@ -137,7 +137,7 @@ struct Section {
     held_since: Ticks,
     /// How many clients of this node were inside in a row.
     in_a_row: u32,
-    /// While it is asked whether the section can be forgotten: what came for it meanwhile.
+    /// While its home asks whether the section can be forgotten: the messages that came for it meanwhile.
     frozen: Option<Vec<Kept>>,
     /// The number of the last parcel about it to each member.
     last_sent: Vec<(NodeId, u64)>,
@@ -151,7 +151,7 @@ struct Section {
 #[derive(Debug)]
 struct Request {
     client: ClientId,
-    /// The sections in the order of their names, which is the same everywhere: so nobody waits in a circle.
+    /// The sections in the order of their names, which is the same everywhere, so no requests wait in a circle.
     names: Vec<SectionName>,
     /// The fences of those that it has; it waits for the next one.
     fences: Vec<Fence>,
@@ -274,12 +274,12 @@ impl<R: Rules> Sections<R> {
         held.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether anybody here is inside, told to stop or not.
+    /// Whether a client here is inside, told to stop or not.
     pub(crate) fn is_anybody_inside(&self) -> bool {
         self.inside > 0
     }
 
-    /// Whether anybody here is inside who was not told to stop.
+    /// Whether a client here is inside that was not told to stop.
     pub(crate) fn is_anybody_staying(&self) -> bool {
         self.inside > self.stopping
     }
@@ -320,12 +320,12 @@ impl<R: Rules> Sections<R> {
     }
 
     /// With what the clocks of the next view begin: with nothing, as a fence tells the view as well. Where it does not, the
-    /// counter goes on as far as this node knows it.
+    /// counter continues as far as this node knows it.
     fn first_clock(&self) -> u64 {
         if self.has(Flaw::FenceWithoutView) { self.floor.max(self.highest) } else { 0 }
     }
 
-    /// Closes the sections that nobody here is inside of or waits for. Only without a view: in one, the others may count on
+    /// Closes the sections that no client here holds or waits for. Only without a view: in one, the others may count on
     /// what the algorithm knows.
     fn close_unused(&mut self) {
         let Self { open, used, .. } = self;
@@ -338,7 +338,7 @@ impl<R: Rules> Sections<R> {
         });
     }
 
-    /// Begins to act in a view: goes on where somebody is inside, gives back where nobody is any more, and asks for those who
+    /// Begins to act in a view: keeps sections with a holder, gives back those that were released, and requests those for which clients
     /// wait, oldest first.
     pub(crate) fn install(
         &mut self,
@@ -349,7 +349,7 @@ impl<R: Rules> Sections<R> {
         disputed: BTreeSet<SectionName>,
     ) {
         let Some(place) = members.iter().position(|member| *member == self.me) else { return };
-        // Whoever waited when the last view ended may have given up since.
+        // A client that waited when the last view ended may have given up since.
         self.close_unused();
         let mine: Vec<SectionName> =
             holders.iter().filter(|(_, node)| **node == self.me).map(|(name, _)| name.clone()).collect();
@@ -375,7 +375,7 @@ impl<R: Rules> Sections<R> {
         self.break_again();
     }
 
-    /// Nobody here waits any longer.
+    /// Refuses all waiting requests.
     pub(crate) fn refuse_all(&mut self, why: Reason) {
         let waiting = self.requests.iter().filter(|(_, request)| !request.is_in());
         let waiting: Vec<RequestId> = waiting.map(|(id, _)| *id).collect();
@@ -424,7 +424,7 @@ impl<R: Rules> Sections<R> {
     pub(crate) fn open_parcel(&mut self, from: NodeId, parcel: Parcel) {
         let is_new = |name: &SectionName| !self.open.contains_key(name);
         if self.open.len() >= self.most_open && parcel.opens().iter().any(is_new) {
-            return self.suspect(from, "more sections than a node can keep");
+            return self.suspect(from, "more sections than a node can have");
         }
         match parcel {
             Parcel::Section { section, clock, bytes } => self.hear(from, &section, clock, bytes),
@@ -434,8 +434,8 @@ impl<R: Rules> Sections<R> {
             Parcel::MayForget(names) => self.answer_whether_to_forget(from, names),
             Parcel::Idleness(idleness) => self.count_idleness(from, idleness),
             Parcel::Verdict { forget, clock, keep } => self.obey_verdict(from, &forget, clock, &keep),
-            Parcel::Break(stay) => self.obey_break(from, stay),
-            Parcel::Broken { stay, was_inside } => self.count_broken(from, stay, was_inside),
+            Parcel::Break(target) => self.obey_break(from, target),
+            Parcel::Broken { target, was_inside } => self.count_broken(from, target, was_inside),
         }
     }
 

@@ -5,7 +5,7 @@ use doorway_core::{Fence, NodeId, Phase, SectionName, Start, To};
 use super::Sections;
 use super::forget::weight_of;
 use crate::message::Parcel;
-use crate::recipe::{Participant, Post};
+use crate::recipe::{Participant, StepOutput};
 use crate::wire::{COUNTER_BITS, LAST_COUNTER};
 use crate::{Flaw, Rules, View};
 
@@ -32,7 +32,7 @@ impl<R: Rules> Sections<R> {
         Some(stage.blueprint.participant(stage.place, start))
     }
 
-    /// Asks for a section if somebody here waits for it and the algorithm does not know yet.
+    /// Requests a section if a client here waits for it and the algorithm does not know yet.
     pub(super) fn want(&mut self, name: &SectionName) {
         self.open_section(name);
         let Some(section) = self.open.get_mut(name) else { return };
@@ -93,7 +93,7 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// Gives a section back to the algorithm, and asks for it again if somebody here waits.
+    /// Gives a section back to the algorithm, and requests it again if a client here waits.
     fn give_to_others(&mut self, name: &SectionName) {
         if let Some(section) = self.open.get_mut(name) {
             section.in_a_row = 0;
@@ -103,7 +103,7 @@ impl<R: Rules> Sections<R> {
         self.want(name);
     }
 
-    /// Whether somebody may be let into a section now.
+    /// Whether a section may be granted now.
     fn is_gate_open(&self, name: &SectionName) -> bool {
         let gate = &self.gate;
         let Some(stage) = &self.stage else { return false };
@@ -131,7 +131,7 @@ impl<R: Rules> Sections<R> {
             let one = (from, clock, bytes);
             let weight = self.frozen_weight + weight_of(std::slice::from_ref(&one));
             if weight > Self::HEAVIEST_FROZEN {
-                return self.suspect(from, "more messages for sections at rest than there can be");
+                return self.suspect(from, "more messages for frozen sections than there can be");
             }
             self.frozen_weight = weight;
             kept.push(one);
@@ -154,12 +154,12 @@ impl<R: Rules> Sections<R> {
         &mut self,
         name: &SectionName,
         from: Option<NodeId>,
-        act: impl FnOnce(&mut dyn Participant, &mut Post),
+        act: impl FnOnce(&mut dyn Participant, &mut StepOutput),
     ) {
         let now = self.gate.now;
         let Some((stage, section)) = self.stage.as_mut().zip(self.open.get_mut(name)) else { return };
         let Some(running) = section.running.as_mut() else { return };
-        let mut post = Post::default();
+        let mut post = StepOutput::default();
         act(running.as_mut(), &mut post);
         section.touched = now;
         if let Some(what) = post.broken {

@@ -8,7 +8,7 @@
 //! which wait for the lease of a node that is gone or left out, wait for the slack of its clients as well.
 //!
 //! There is one mechanism, however a holder comes to stop: at the end of the lease, of its longest stay or of its time-to-live, by
-//! a break, when the node leaves, in a conflict, and when its client cannot be talked to any more. Only a node that has given up its
+//! a break, when the node leaves, in a conflict, and when its client cannot be reached any more. Only a node that has given up its
 //! life forgets its holders at once.
 
 use doorway_core::{SectionName, Ticks};
@@ -48,7 +48,7 @@ impl<R: Rules> Sections<R> {
         self.alarms.extend(request.alarm().map(|at| (at, id)));
     }
 
-    /// The stays of those who are in and were not told to stop.
+    /// The holds of clients that are inside and were not told to stop.
     fn stays(&self) -> Vec<(RequestId, Hold)> {
         let may_stay = self.requests.iter().filter(|(_, request)| request.may_stay());
         may_stay.filter_map(|(id, request)| Some((*id, request.hold?))).collect()
@@ -97,14 +97,14 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// Everybody inside must stop. Those that have not got all of their sections start over.
+    /// Tells all holders to stop. Requests that have not got all of their sections start over.
     pub(crate) fn stop_all(&mut self, why: Loss) {
         for id in self.holders_here() {
             self.stop_or_start_over(id, why);
         }
     }
 
-    /// A section in which two nodes said that they were inside: nobody goes on.
+    /// Two nodes reported to hold a section: neither may continue.
     pub(crate) fn conflict(&mut self, name: &SectionName) {
         if let Some(holder) = self.open.get(name).and_then(|section| section.holder) {
             self.stop_or_start_over(holder, Loss::Conflict);
@@ -119,9 +119,9 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// A client that may still be there cannot be talked to any more: it waits for nothing, and what it is inside of is free a
+    /// A client that may still run cannot be reached any more: its requests are cancelled, and its sections are free a
     /// margin after its deadline.
-    pub(crate) fn forsake(&mut self, client: ClientId) {
+    pub(crate) fn on_unreachable(&mut self, client: ClientId) {
         for id in self.clients.get(&client).cloned().unwrap_or_default() {
             if self.requests.get(&id).is_some_and(super::Request::is_in) {
                 self.tell_to_stop(id, None);
@@ -131,7 +131,7 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// This life of the node is over and it is in no view: everybody inside must stop, and is forgotten at once. Nobody can come in
+    /// This life of the node is over and it is in no view: all holders must stop, and are forgotten at once. No other client can enter
     /// here before the node is in another view, and the members of every view wait for the lease of a life that is not in it: for
     /// D + M, which is not later.
     pub(crate) fn forget_holders(&mut self, why: Loss) {

@@ -84,14 +84,14 @@ pub struct Wants<M> {
 /// What can be seen of a message from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    pub letter: Letter,
+    pub letter: RaftMsg,
     pub from: Id,
     pub term: u64,
 }
 
 /// What a message is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Letter {
+pub enum RaftMsg {
     AskVote,
     Vote,
     Append,
@@ -313,10 +313,10 @@ macro_rules! engine {
 
             fn head(message: &Self::Message) -> Head {
                 let letter = match message {
-                    $library::Message::RequestVoteCall { .. } => Letter::AskVote,
-                    $library::Message::RequestVoteReply { .. } => Letter::Vote,
-                    $library::Message::AppendEntriesCall { .. } => Letter::Append,
-                    $library::Message::AppendEntriesReply { .. } => Letter::Appended,
+                    $library::Message::RequestVoteCall { .. } => RaftMsg::AskVote,
+                    $library::Message::RequestVoteReply { .. } => RaftMsg::Vote,
+                    $library::Message::AppendEntriesCall { .. } => RaftMsg::Append,
+                    $library::Message::AppendEntriesReply { .. } => RaftMsg::Appended,
                 };
                 Head { letter, from: message.from().get(), term: message.term().get() }
             }

@@ -78,7 +78,7 @@ fn what_is_left_out_of_the_search_changes_no_verdict() {
 }
 
 #[test]
-fn the_version_before_elects_a_leader_without_what_was_decided() {
+fn version_0_4_0_elects_a_leader_without_decided_entries() {
     let (_, told) = search::<Before>(&Bounds::new(3, 0));
     println!("{}", told.join("\n  "));
     assert_eq!(told.first().map(String::as_str), Some(LEADER_COMPLETENESS));
@@ -86,14 +86,14 @@ fn the_version_before_elects_a_leader_without_what_was_decided() {
 }
 
 #[test]
-fn a_voter_that_ignores_a_config_in_which_it_votes_breaks_leader_completeness() {
+fn ignoring_a_config_breaks_leader_completeness() {
     let (_, told) = search::<Loose>(&Bounds { change: Some([1, 2].into()), ..Bounds::new(2, 0) });
     println!("{}", told.join("\n  "));
     assert_eq!(told.first().map(String::as_str), Some(LEADER_COMPLETENESS));
 }
 
 #[test]
-fn whoever_sends_before_it_has_written_elects_two_leaders() {
+fn sending_before_syncing_elects_two_leaders() {
     let (_, told) = search::<Linked>(&Bounds { sends_early: true, restarts: 1, ..Bounds::new(1, 0) });
     assert_eq!(told.first().map(String::as_str), Some(ELECTION_SAFETY));
 }

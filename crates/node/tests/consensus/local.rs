@@ -1,7 +1,7 @@
 //! One node: the library and a disk, driven as the lock's node drives them. It writes before it sends and does nothing while
 //! it writes, so a step is either whole, or a crash tears what it writes and nothing was sent.
 
-use super::engine::{Config, Disk, Engine, Head, Id, Image, Letter, Position, Record, Role};
+use super::engine::{Config, Disk, Engine, Head, Id, Image, Position, RaftMsg, Record, Role};
 
 /// A node between two steps: all that it has written is synced.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl<M> Mail<M> {
     pub fn head<E: Engine<Message = M>>(&self) -> Head {
         match self {
             Mail::Message(message) => E::head(message),
-            Mail::Snapshot { from, term, .. } => Head { letter: Letter::Snapshot, from: *from, term: *term },
+            Mail::Snapshot { from, term, .. } => Head { letter: RaftMsg::Snapshot, from: *from, term: *term },
         }
     }
 }
@@ -98,7 +98,7 @@ impl<E: Engine> Local<E> {
                 }
             }
             Mail::Message(_)
-                if matches!(letter, Letter::Vote | Letter::Appended)
+                if matches!(letter, RaftMsg::Vote | RaftMsg::Appended)
                     && !image.log.config_at(u64::MAX).1.contains(from) => {}
             Mail::Message(message) => self.is_corrupt |= !self.engine.receive(message),
         }
@@ -148,14 +148,14 @@ impl Config {
 /// stands for election nor leads in a term does neither later in that term.
 pub fn is_late(head: Head, image: &Image) -> bool {
     let is_over = match head.letter {
-        Letter::Vote => image.role != Role::Candidate,
-        Letter::Appended => image.role == Role::Follower,
-        Letter::Snapshot | Letter::AskVote | Letter::Append => false,
+        RaftMsg::Vote => image.role != Role::Candidate,
+        RaftMsg::Appended => image.role == Role::Follower,
+        RaftMsg::Snapshot | RaftMsg::AskVote | RaftMsg::Append => false,
     };
     head.term < image.term || head.term == image.term && is_over
 }
 
 /// Whether a message may be answered with the news that it is late.
 pub fn asks(head: Head) -> bool {
-    matches!(head.letter, Letter::AskVote | Letter::Append)
+    matches!(head.letter, RaftMsg::AskVote | RaftMsg::Append)
 }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::disk::Founders;
 use doorway_node::{
-    Ack, Ballot, Body, Config, DiskId, DiskState, Entry, Epoch, Founding, Greeting, Heartbeat, Hello,
-    Idleness, Incarnation, Msg, Nonce, Parcel, Position, ReportPart, Revocation, Snapshot, Stay, Still,
+    Ack, Ballot, Body, BreakTarget, Config, DiskId, DiskState, Entry, Epoch, Founding, Greeting, Heartbeat,
+    Hello, Idleness, Incarnation, Msg, Nonce, Parcel, Position, ReportPart, Revocation, Snapshot, Still,
     Timing, View, Welcome, wire,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
@@ -173,11 +173,14 @@ fn parcels() -> [(&'static str, Parcel); 9] {
         ("parcel-verdict", Parcel::Verdict { forget: names, clock: 8, keep: vec![section("c")] }),
         (
             "parcel-break",
-            Parcel::Break(Stay { section: section("acct-1"), fence: Some(Fence(68_719_476_737)) }),
+            Parcel::Break(BreakTarget { section: section("acct-1"), fence: Some(Fence(68_719_476_737)) }),
         ),
         (
             "parcel-broken",
-            Parcel::Broken { stay: Stay { section: section("acct-1"), fence: None }, was_inside: true },
+            Parcel::Broken {
+                target: BreakTarget { section: section("acct-1"), fence: None },
+                was_inside: true,
+            },
         ),
     ]
 }

@@ -51,7 +51,7 @@ fn patience() -> Ticks {
 }
 
 #[test]
-fn leadership_is_handed_over_in_two_round_trips_and_changes_no_view() {
+fn leadership_moves_in_two_round_trips() {
     let (mut cluster, leader, [next, other]) = settled();
     let (before, number) = (term(&cluster, leader), view(&cluster, leader));
     cluster.command(leader, Command::Lead(node(next)));
@@ -71,7 +71,7 @@ fn leadership_is_handed_over_in_two_round_trips_and_changes_no_view() {
 }
 
 #[test]
-fn whoever_leads_already_says_so() {
+fn a_node_that_already_leads_says_so() {
     let (mut cluster, leader, _) = settled();
     let before = term(&cluster, leader);
     cluster.command(leader, Command::Lead(node(leader)));
@@ -81,7 +81,7 @@ fn whoever_leads_already_says_so() {
 }
 
 #[test]
-fn a_leader_that_waits_for_its_successor_proposes_nothing_and_then_goes_on() {
+fn a_leader_that_hands_over_proposes_nothing() {
     let (mut cluster, leader, [next, other]) = settled();
     let (before, number) = (term(&cluster, leader), view(&cluster, leader));
     // The log of the next one is not complete: it does not answer.
@@ -106,7 +106,7 @@ fn a_leader_that_waits_for_its_successor_proposes_nothing_and_then_goes_on() {
 }
 
 #[test]
-fn a_successor_gets_what_its_log_lacks_before_it_is_told_to_lead() {
+fn a_successor_gets_missing_entries_before_it_leads() {
     let (mut cluster, leader, [next, other]) = settled();
     let number = view(&cluster, leader);
     let begun = cluster.now;
@@ -148,7 +148,7 @@ fn last_of(cluster: &mut Cluster) -> Position {
 }
 
 #[test]
-fn nobody_stands_for_election_on_a_word_that_is_not_the_leaders() {
+fn only_the_leader_can_call_for_an_early_election() {
     let (mut cluster, leader, [to, other]) = settled();
     let last = last_of(&mut cluster);
     let now = term(&cluster, leader);
@@ -195,7 +195,7 @@ fn a_late_word_of_a_leader_that_went_on_does_nothing() {
 }
 
 #[test]
-fn a_voter_that_stood_still_does_not_act_on_a_word_that_waited_for_it() {
+fn a_paused_voter_ignores_a_stale_order_to_lead() {
     let (mut cluster, leader, [next, _]) = settled();
     let before = term(&cluster, leader);
     let mut waiting = Vec::new();
@@ -234,7 +234,7 @@ fn a_node_that_cannot_lead_is_refused_in_a_sentence() {
     cluster.run_until(cluster.now + milliseconds(1_000));
     cluster.notices.clear();
     let number = |index: usize| NodeId::new(index);
-    for (asked, why) in [(node(other), "it does not vote"), (number(7), "it has no part in this cluster")] {
+    for (asked, why) in [(node(other), "it does not vote"), (number(7), "it is not part of this cluster")] {
         cluster.command(leader, Command::Lead(asked));
         assert_eq!(cluster.notices.pop(), Some((leader, Notice::NotDone(why.to_owned()))));
     }
@@ -243,12 +243,12 @@ fn a_node_that_cannot_lead_is_refused_in_a_sentence() {
     // The one that is told next is another.
     cluster.command(leader, Command::Lead(node(next)));
     cluster.command(leader, Command::Remove(node(leader)));
-    let why = "leadership is just being handed over: try again";
+    let why = "leadership is being handed over already: try again";
     assert_eq!(cluster.notices.pop(), Some((leader, Notice::NotDone(why.to_owned()))));
 }
 
 #[test]
-fn a_leader_that_is_removed_hands_over_and_its_successor_removes_it() {
+fn a_removed_leader_hands_over_first() {
     let (mut cluster, leader, _) = settled();
     let before = term(&cluster, leader);
     cluster.command(leader, Command::Remove(node(leader)));
@@ -269,6 +269,6 @@ fn the_only_voter_cannot_be_removed() {
     let mut cluster = Cluster::new(1, "carvalho-roucairol");
     cluster.run_until(milliseconds(4_000));
     cluster.command(0, Command::Remove(node(0)));
-    let why = "it leads, and no other voter takes part that could lead in its place";
+    let why = "it leads, and no other voter is a member that could lead in its place";
     assert_eq!(cluster.notices.pop(), Some((0, Notice::NotDone(why.to_owned()))));
 }

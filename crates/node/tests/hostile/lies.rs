@@ -139,7 +139,7 @@ fn the_number_of_a_view_follows_that_of_its_predecessor() {
 }
 
 #[test]
-fn one_contradiction_is_a_lie_and_many_in_a_row_are_a_wrong_disk() {
+fn many_contradictions_in_a_row_mean_a_wrong_disk() {
     let mut scene = Scene::new();
     let (after, _) = scene.newest_view();
     let wrong = Position { index: after.index, term: after.term - 1 };
@@ -173,7 +173,7 @@ fn a_term_does_not_leap_to_where_no_election_could_follow() {
 }
 
 #[test]
-fn nobody_speaks_for_the_disk_of_another() {
+fn no_node_speaks_for_the_disk_of_another() {
     let mut scene = Scene::new();
     let (other, leader, term) = (scene.other, scene.leader, scene.term());
     let third = 3 - other - leader;
@@ -191,7 +191,7 @@ fn nobody_speaks_for_the_disk_of_another() {
 }
 
 #[test]
-fn a_lease_counts_the_answers_of_voters_to_heartbeats_that_were_sent() {
+fn a_lease_counts_only_answers_of_voters_to_sent_heartbeats() {
     let mut scene = Scene::new();
     let (other, leader) = (scene.other, scene.leader);
     let third = 3 - other - leader;
@@ -244,7 +244,7 @@ fn only_its_home_has_a_section_forgotten() {
 }
 
 #[test]
-fn what_strangers_invent_is_forgotten_and_what_the_log_names_is_not() {
+fn invented_lives_are_forgotten_and_logged_ones_are_not() {
     let mut scene = Scene::new();
     let (other, leader, term) = (scene.other, scene.leader, scene.term());
     for number in 0..10_000 {
@@ -270,7 +270,7 @@ fn what_strangers_invent_is_forgotten_and_what_the_log_names_is_not() {
 }
 
 #[test]
-fn a_flood_of_parcels_and_reports_of_later_views_ends_at_its_limits() {
+fn parcels_and_reports_of_later_views_are_limited() {
     let mut scene = Scene::new();
     let (other, leader, view) = (scene.other, scene.leader, scene.view().number);
     let say = |bytes: usize| Parcel::Section { section: section("a"), clock: 1, bytes: vec![0; bytes] };
@@ -291,7 +291,7 @@ fn a_flood_of_parcels_and_reports_of_later_views_ends_at_its_limits() {
 }
 
 #[test]
-fn what_comes_for_a_section_at_rest_ends_at_its_limit() {
+fn messages_for_a_frozen_section_are_limited() {
     let mut scene = Scene::new();
     let (other, leader) = (scene.other, scene.leader);
     let name = at_home(leader);
@@ -321,7 +321,7 @@ fn questions_about_forgetting_end_at_their_limit() {
 }
 
 #[test]
-fn who_is_complained_of_is_left_out_of_the_next_view() {
+fn a_node_with_complaints_is_left_out_of_the_next_view() {
     let mut scene = Scene::new();
     let (other, leader, before) = (scene.other, scene.leader, scene.view().number);
     let third: NodeId = node(3 - other - leader);

@@ -55,7 +55,7 @@ fn a_node_takes_requests_for_as_many_sections_as_it_can_report() {
 }
 
 #[test]
-fn what_honest_nodes_open_together_is_never_more_than_each_can_keep() {
+fn honest_nodes_never_exceed_each_others_limits() {
     const MOST_OPEN: usize = 60;
     let mut cluster = Cluster::founded(setups(3, |_, setup| setup.most_open = MOST_OPEN));
     cluster.run_until(milliseconds(4_000));
@@ -83,7 +83,7 @@ fn what_honest_nodes_open_together_is_never_more_than_each_can_keep() {
 }
 
 #[test]
-fn a_node_with_other_times_is_told_so_and_never_becomes_a_member() {
+fn a_node_with_other_times_never_becomes_a_member() {
     let other = Timing { lease: milliseconds(900), ..Timing::default() };
     let setups = setups(3, |index, setup| {
         if index == 2 {

@@ -135,7 +135,7 @@ fn settled(n: usize, algorithm: &str) -> Cluster {
 }
 
 #[test]
-fn the_honest_cluster_of_these_tests_serves_everybody() {
+fn the_honest_cluster_serves_all_clients() {
     let mut cluster = settled(3, "carvalho-roucairol");
     assert_eq!(cluster.served("acct-1", milliseconds(100)), [0, 1, 2]);
     for node in &cluster.nodes {
@@ -162,7 +162,7 @@ fn three_nodes_bear_everything_that_can_be_decoded() {
 }
 
 #[test]
-fn three_nodes_go_on_after_hostile_messages_that_are_none_of_a_leader() {
+fn three_nodes_survive_hostile_messages() {
     for seed in 0..40 {
         let mut cluster = settled(3, "carvalho-roucairol");
         let mut enemy = Enemy::new(seed, is_believed);
@@ -175,7 +175,7 @@ fn three_nodes_go_on_after_hostile_messages_that_are_none_of_a_leader() {
 }
 
 #[test]
-fn a_lone_node_serves_its_clients_whatever_strangers_say() {
+fn a_lone_node_survives_hostile_strangers() {
     for seed in 0..40 {
         let mut cluster = settled(1, "carvalho-roucairol");
         let mut enemy = Enemy::new(seed, is_believed);

@@ -97,7 +97,7 @@ fn a_removed_node_is_not_answered_before_an_election() {
 }
 
 #[test]
-fn the_votes_of_a_removed_node_count_until_the_configuration_without_it_is_committed() {
+fn a_removed_node_votes_until_that_is_committed() {
     let (mut cluster, leader, gone) = settled(3);
     let before = term(&cluster, leader);
     cluster.command(leader, Command::Remove(node(gone)));
@@ -117,7 +117,7 @@ fn the_votes_of_a_removed_node_count_until_the_configuration_without_it_is_commi
 }
 
 #[test]
-fn two_nodes_become_one_although_the_removed_one_must_vote_for_that() {
+fn two_nodes_become_one_by_the_vote_of_the_removed_one() {
     let (mut cluster, leader, gone) = settled(2);
     cluster.notices.clear();
     cluster.command(leader, Command::Remove(node(gone)));
@@ -145,7 +145,7 @@ fn revoke(gone: usize, name: &str, until: u64) -> Command {
 }
 
 #[test]
-fn a_revocation_counts_at_every_member_when_the_node_votes_no_more() {
+fn every_member_keeps_a_revocation() {
     let (mut cluster, leader, gone) = settled(3);
     let others = [0, 1, 2].into_iter().filter(|at| *at != gone).collect::<Vec<_>>();
     cluster.notices.clear();
@@ -191,7 +191,7 @@ fn a_revocation_counts_at_every_member_when_the_node_votes_no_more() {
 }
 
 #[test]
-fn a_restarted_node_knows_whom_nobody_listens_to_before_it_hears_of_anybody() {
+fn a_restarted_node_still_ignores_removed_nodes() {
     let (mut cluster, leader, gone) = settled(3);
     cluster.command(leader, revoke(gone, "c", 1_000));
     cluster.run_until(cluster.now + milliseconds(500));
@@ -221,7 +221,7 @@ fn a_survivor_that_begins_anew_forgets_no_revocation() {
 }
 
 #[test]
-fn what_can_be_revoked_is_limited() {
+fn revocations_are_limited() {
     let (mut cluster, leader, gone) = settled(3);
     let mut revoked = |name: &str| {
         cluster.notices.clear();

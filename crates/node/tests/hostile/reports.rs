@@ -157,7 +157,7 @@ fn a_slow_link_carries_each_part_of_a_report_once() {
 }
 
 #[test]
-fn a_node_whose_report_does_not_come_is_left_out_after_the_barrier() {
+fn a_node_without_a_report_is_left_out_after_the_barrier() {
     let mut scene = Scene::new(300);
     scene.lose_silent(nothing_comes);
     let span = scene.lose_holder(nothing_comes);
@@ -174,7 +174,7 @@ fn a_node_whose_report_trickles_is_left_out_in_the_end() {
 }
 
 #[test]
-fn a_report_that_contradicts_itself_makes_nobody_a_holder() {
+fn a_contradictory_report_makes_no_holder() {
     let mut scene = Scene::new(300);
     scene.lose_silent(nothing_comes);
     let (view, holder, leader) = (scene.view().0, scene.holder, scene.leader);

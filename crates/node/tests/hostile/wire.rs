@@ -27,7 +27,7 @@ fn three_million_hostile_byte_strings_are_messages_or_refused() {
 }
 
 #[test]
-fn a_message_that_ends_too_early_or_too_late_is_refused_wherever_it_ends() {
+fn a_truncated_or_extended_message_is_refused() {
     for bytes in corpus::bytes() {
         for length in 0..bytes.len() {
             assert!(wire::decode(&bytes[..length]).is_err(), "{:?}", &bytes[..length]);

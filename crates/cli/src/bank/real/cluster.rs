@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use doorway_bank::Bank;
 use doorway_catalog::Catalog;
-use doorway_client::{Client, clock, place};
+use doorway_client::{Client, clock, sockets};
 use doorway_core::{About, Channels, Refusal};
 use doorway_daemon::config::Span;
 use doorway_daemon::{Config, Daemon, founding};
@@ -64,7 +64,7 @@ impl Cluster {
     /// # Errors
     /// If one of them does not answer, or they are of several clusters.
     pub(super) fn existing(nodes: &Nodes) -> Result<Self, Refusal> {
-        let named = nodes.node.iter().map(|node| place::find(None, Some(node)));
+        let named = nodes.node.iter().map(|node| sockets::find(None, Some(node)));
         let sockets = nodes.socket.iter().cloned().map(Ok).chain(named);
         let sockets = sockets.collect::<Result<Vec<PathBuf>, Refusal>>()?;
         let mut found: Option<(String, String)> = None;

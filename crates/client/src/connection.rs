@@ -1,6 +1,6 @@
-//! One connection to a daemon: bytes in, bytes out, and nobody ever waits for it.
+//! One connection to a daemon: bytes in, bytes out, never blocking.
 //!
-//! The socket is used without blocking whatever its mode is, because other processes may have copies of it.
+//! Every call passes its own flag not to block, because the mode of the socket belongs to all processes that have copies of it.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -12,36 +12,36 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::clock;
-use crate::error::{Error, Strange};
+use crate::error::{Error, Incompatible};
 use crate::policy::Policy;
 use crate::session::Welcome;
-use doorway_protocol::{self as protocol, Ask, LONGEST_ASK, LONGEST_TOLD, Told};
+use doorway_protocol::{self as protocol, ClientMsg, DaemonMsg, LONGEST_CLIENT_MSG, LONGEST_DAEMON_MSG};
 
 /// How many bytes may wait for a daemon that does not read.
 const MOST_UNSENT: usize = 4 << 20;
 
-/// How many bytes are read at once, and how often before other things are looked at: deadlines do not wait for a daemon that never stops
-/// talking. Together that is more than the system keeps of what was said while this process was stopped.
+/// How many bytes are read at once, and how often in one step: deadlines must not wait for a daemon that never stops sending. Together that
+/// is more than the system buffers while this process is stopped.
 const BITE: usize = 64 << 10;
 const MOST_BITES: usize = 16;
 
 /// A connection.
-pub(crate) struct Link {
+pub(crate) struct Connection {
     pub(crate) socket: Arc<UnixStream>,
-    /// Whether the daemon has said which version it speaks; before that it is asked nothing.
+    /// Whether the daemon's welcome was accepted; before that nothing is sent but a question about the time.
     pub(crate) is_welcome: bool,
     bite: Box<[u8]>,
     incoming: Vec<u8>,
     outgoing: Vec<u8>,
-    /// Since when the daemon has owed us a welcome, or to read.
+    /// Since when the daemon owes its welcome, or has not read.
     owes: Option<Ticks>,
-    /// When the connection, or the time, was asked for: what the daemon says of the time is of no earlier moment.
+    /// When the connection, or the time, was requested: the time that the daemon tells is not earlier.
     pub(crate) since: Ticks,
-    /// Who the daemon says it is and how near its deadlines may be, while it is not certain that its clock is the same.
+    /// The daemon's welcome and spare, until it is certain that it has the same clock.
     pub(crate) greeting: Option<(Welcome, Ticks)>,
 }
 
-impl Link {
+impl Connection {
     pub(crate) fn new(socket: UnixStream, since: Ticks, now: Ticks) -> Self {
         let socket = Arc::new(socket);
         let bite = vec![0; BITE].into();
@@ -49,14 +49,14 @@ impl Link {
         Self { socket, is_welcome: false, bite, incoming, outgoing, owes: Some(now), since, greeting: None }
     }
 
-    /// Reads all that has come. What was read before the end of the connection counts.
-    pub(crate) fn receive(&mut self) -> (Vec<Told>, Option<Error>) {
+    /// Reads all messages that have arrived, including those before the end of the connection.
+    pub(crate) fn receive(&mut self) -> (Vec<DaemonMsg>, Option<Error>) {
         let fault = self.read();
         let (frames, strange) = self.frames();
         (frames, strange.or(fault))
     }
 
-    /// Puts all that has come behind what was not a whole frame yet; tells if nothing more can come.
+    /// Appends all bytes that have arrived to the unfinished frame; returns an error if no more can come.
     fn read(&mut self) -> Option<Error> {
         for _ in 0..MOST_BITES {
             match recv(&*self.socket, &mut *self.bite, RecvFlags::DONTWAIT) {
@@ -70,11 +70,11 @@ impl Link {
         None
     }
 
-    /// The whole frames among the bytes that have come.
-    fn frames(&mut self) -> (Vec<Told>, Option<Error>) {
+    /// The whole frames among the bytes that have arrived.
+    fn frames(&mut self) -> (Vec<DaemonMsg>, Option<Error>) {
         let (mut frames, mut read, mut fault) = (Vec::new(), 0, None);
         while let Some((head, rest)) = self.incoming[read..].split_first_chunk::<4>() {
-            let frame = protocol::length(*head, LONGEST_TOLD).and_then(|length| {
+            let frame = protocol::length(*head, LONGEST_DAEMON_MSG).and_then(|length| {
                 rest.get(..length).map(|bytes| Ok((length, protocol::read(bytes)?))).transpose()
             });
             match frame {
@@ -84,7 +84,7 @@ impl Link {
                 }
                 Ok(None) => break,
                 Err(error) => {
-                    fault = Some(Error::Strange(Strange::Bytes(error.to_string())));
+                    fault = Some(Error::Incompatible(Incompatible::Bytes(error.to_string())));
                     break;
                 }
             }
@@ -93,11 +93,11 @@ impl Link {
         (frames, fault)
     }
 
-    /// Puts something behind what is to be sent.
+    /// Queues a message.
     ///
     /// # Errors
-    /// If it is longer than a frame may be, or too much waits already.
-    pub(crate) fn push(&mut self, ask: &Ask) -> Result<(), Error> {
+    /// If it is too long for a frame, or too many bytes wait already.
+    pub(crate) fn push(&mut self, ask: &ClientMsg) -> Result<(), Error> {
         if self.outgoing.len() > MOST_UNSENT {
             return Err(Error::Silent);
         }
@@ -128,47 +128,48 @@ impl Link {
         Ok(())
     }
 
-    /// The daemon is welcome; tells what it has said in its greeting.
+    /// Accepts the daemon's welcome and returns it.
     pub(crate) fn welcome(&mut self) -> Option<(Welcome, Ticks)> {
         self.is_welcome = true;
         self.owes = None;
         self.greeting.take()
     }
 
-    /// Asks what time it is, before all that waits to be sent.
+    /// Asks for the daemon's time, ahead of all messages that wait to be sent.
     ///
     /// # Errors
     /// If the daemon does not take the question.
     pub(crate) fn ask_clock(&mut self, now: Ticks) -> Result<(), Error> {
-        let frame = framed(&Ask::Clock)?;
+        let frame = framed(&ClientMsg::Clock)?;
         self.since = now;
         match send(&*self.socket, &frame, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
             Ok(sent) if sent == frame.len() => Ok(()),
-            // Nothing else was ever sent, so there is room for a word of a few bytes.
+            // Nothing else was ever sent, so a message of a few bytes fits.
             Ok(_) | Err(Errno::AGAIN) => Err(Error::Silent),
             Err(_) => Err(Error::Gone),
         }
     }
 
-    /// Whether something could be sent if the daemon read.
+    /// Whether messages wait for the daemon to read.
     pub(crate) fn is_full(&self) -> bool {
         self.is_welcome && !self.outgoing.is_empty()
     }
 
-    /// When it is taken for dead: a daemon may take as long to read as to say welcome.
+    /// When the daemon counts as dead: it may take as long to read as to say welcome.
     pub(crate) fn due(&self) -> Option<Ticks> {
         self.owes.map(|since| Ticks(since.0.saturating_add(clock::ticks(Policy::FIRST_WELCOME).0)))
     }
 }
 
-fn framed(ask: &Ask) -> Result<Vec<u8>, Error> {
-    protocol::frame(ask, LONGEST_ASK).map_err(|error| Error::Strange(Strange::Bytes(error.to_string())))
+fn framed(ask: &ClientMsg) -> Result<Vec<u8>, Error> {
+    protocol::frame(ask, LONGEST_CLIENT_MSG)
+        .map_err(|error| Error::Incompatible(Incompatible::Bytes(error.to_string())))
 }
 
 /// Connects to a socket without waiting, and without blocking from then on.
 ///
 /// # Errors
-/// If nobody listens there; of the kind [`io::ErrorKind::WouldBlock`] if somebody does and lets nobody in, as a daemon that is stopped.
+/// If no process listens there; of the kind [`io::ErrorKind::WouldBlock`] if one does and accepts no connections, as a stopped daemon.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub fn connect(path: &Path) -> io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -181,7 +182,7 @@ pub fn connect(path: &Path) -> io::Result<UnixStream> {
 /// Connects, as far as this system can without waiting, and without blocking from then on.
 ///
 /// # Errors
-/// If nobody listens there.
+/// If no process listens there.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub fn connect(path: &Path) -> io::Result<UnixStream> {
     let socket = UnixStream::connect(path)?;
@@ -196,38 +197,38 @@ mod tests {
     #[test]
     fn a_frame_is_read_when_its_last_byte_is_there() {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
-        let mut link = Link::new(ours, Ticks(0), Ticks(0));
-        let told = Told::Done { number: 7, sentence: "done".to_owned() };
-        let bytes = protocol::frame(&told, LONGEST_TOLD).expect("it is short").repeat(2);
+        let mut connection = Connection::new(ours, Ticks(0), Ticks(0));
+        let told = DaemonMsg::Done { number: 7, sentence: "done".to_owned() };
+        let bytes = protocol::frame(&told, LONGEST_DAEMON_MSG).expect("it is short").repeat(2);
         for (place, byte) in bytes.iter().enumerate() {
             io::Write::write_all(&mut &theirs, &[*byte]).expect("there is room");
             let is_last = (place + 1) % (bytes.len() / 2) == 0;
             let expected = if is_last { vec![told.clone()] } else { Vec::new() };
-            assert_eq!(link.receive(), (expected, None), "after byte {place}");
+            assert_eq!(connection.receive(), (expected, None), "after byte {place}");
         }
         drop(theirs);
-        assert_eq!(link.receive(), (Vec::new(), Some(Error::Gone)));
+        assert_eq!(connection.receive(), (Vec::new(), Some(Error::Gone)));
     }
 
     #[test]
-    fn a_daemon_that_does_not_read_is_given_up_after_a_while_and_one_that_reads_a_little_is_not() {
+    fn a_daemon_that_does_not_read_is_given_up() {
         let (ours, theirs) = UnixStream::pair().expect("a pair");
-        let mut link = Link::new(ours, Ticks(0), Ticks(1_000_000));
-        assert_eq!(link.due(), Some(Ticks(6_000_000)), "it owes us a welcome");
-        link.welcome();
-        assert_eq!(link.due(), None);
-        let ask = Ask::Introduce { label: "x".repeat(60_000) };
-        while !link.is_full() {
-            link.push(&ask).expect("there is room");
-            link.flush(Ticks(2_000_000)).expect("the daemon is there");
+        let mut connection = Connection::new(ours, Ticks(0), Ticks(1_000_000));
+        assert_eq!(connection.due(), Some(Ticks(6_000_000)), "it owes us a welcome");
+        connection.welcome();
+        assert_eq!(connection.due(), None);
+        let ask = ClientMsg::Introduce { label: "x".repeat(60_000) };
+        while !connection.is_full() {
+            connection.push(&ask).expect("there is room");
+            connection.flush(Ticks(2_000_000)).expect("the daemon is there");
         }
-        link.flush(Ticks(3_000_000)).expect("the daemon is there");
-        assert_eq!(link.due(), Some(Ticks(7_000_000)));
+        connection.flush(Ticks(3_000_000)).expect("the daemon is there");
+        assert_eq!(connection.due(), Some(Ticks(7_000_000)));
         let mut read = vec![0; 200_000];
         io::Read::read(&mut &theirs, &mut read).expect("there is something to read");
-        link.flush(Ticks(4_000_000)).expect("the daemon is there");
-        assert!(link.due().is_none_or(|due| due == Ticks(9_000_000)));
-        let refused = std::iter::repeat_with(|| link.push(&ask)).take(100).find_map(Result::err);
+        connection.flush(Ticks(4_000_000)).expect("the daemon is there");
+        assert!(connection.due().is_none_or(|due| due == Ticks(9_000_000)));
+        let refused = std::iter::repeat_with(|| connection.push(&ask)).take(100).find_map(Result::err);
         assert_eq!(refused, Some(Error::Silent), "not everything is kept for it");
     }
 }

@@ -1,13 +1,13 @@
-//! What two daemons tell each other besides the messages of their nodes.
+//! The messages between two daemons besides those of their nodes.
 
 use std::io;
 
 use doorway_core::SectionName;
 use doorway_node::wire;
-use doorway_protocol::{self as protocol, Order, OwnStatus, SectionStatus};
+use doorway_protocol::{self as protocol, AdminCommand, OwnStatus, SectionStatus};
 use serde::{Deserialize, Serialize};
 
-/// The version of what daemons tell each other.
+/// The version of these messages.
 pub(crate) const VERSION: u8 = 1;
 
 /// The longest first frame of a connection.
@@ -16,7 +16,7 @@ pub(crate) const LONGEST_GREETING: usize = 2 << 10;
 /// The longest of all other frames.
 pub(crate) const LONGEST: usize = wire::LONGEST + 1;
 
-/// The first frame of a connection, in both directions: who speaks.
+/// The first frame of a connection, in both directions: who the sender is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Greeting {
     pub(crate) version: u8,
@@ -28,17 +28,17 @@ pub(crate) struct Greeting {
     pub(crate) lane: Lane,
 }
 
-/// One of the two connections to a peer, so that signs of life never stand behind something large.
+/// One of the two connections to a peer, so that heartbeats never wait behind a large message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Lane {
     Life,
     Load,
 }
 
-/// What a daemon says to another.
+/// A message from one daemon to another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Word {
-    /// Nothing, so that silence means that somebody is gone.
+pub(crate) enum PeerMsg {
+    /// A keep-alive, so that silence means that the peer is gone.
     StillHere,
     /// A question, by its number.
     Ask { number: u64, question: Question },
@@ -46,33 +46,33 @@ pub(crate) enum Word {
     Answer { number: u64, answer: Answer },
 }
 
-/// What one daemon wants of another.
+/// What one daemon asks of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Question {
-    /// How things stand there.
+    /// Its status.
     Status { section: Option<SectionName> },
-    /// What only a leader can do, and who wants it done.
-    Lead { order: Order, operator: Operator },
+    /// A command for the leader, and its operator.
+    Lead { order: AdminCommand, operator: Operator },
 }
 
-/// Who asked a daemon for something, as the system of its machine tells.
+/// The user and process that gave a command, as the kernel of their machine reports them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Operator {
     pub(crate) uid: Option<u32>,
     pub(crate) process: Option<u32>,
 }
 
-/// What comes of it.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Answer {
     Status(Box<Account>),
     Done(String),
     Failed(String),
-    /// The node that was asked leads no more: another one may do it.
+    /// The asked node no longer leads: another one may.
     TryAgain,
 }
 
-/// What a daemon tells of its own node.
+/// A daemon's report about its own node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Account {
     pub(crate) own: OwnStatus,
@@ -80,24 +80,24 @@ pub(crate) struct Account {
     pub(crate) is_cut: bool,
 }
 
-/// A frame between daemons, without its length: a message of a node, or a word of a daemon.
+/// A frame between daemons, without its length: a message of a node or of a daemon.
 pub(crate) enum Frame {
     Message(doorway_node::Msg),
-    Word(Word),
+    PeerMsg(PeerMsg),
 }
 
 const MESSAGE: u8 = 0;
-const WORD: u8 = 1;
+const PEER_MSG: u8 = 1;
 
 /// A message of a node as a frame.
 pub(crate) fn message_frame(msg: &doorway_node::Msg) -> Vec<u8> {
     framed(MESSAGE, &wire::encode(msg))
 }
 
-/// A word as a frame.
-pub(crate) fn word_frame(word: &Word) -> Vec<u8> {
-    // Words have only types that postcard knows.
-    framed(WORD, &postcard::to_stdvec(word).unwrap_or_default())
+/// A message of a daemon as a frame.
+pub(crate) fn peer_msg_frame(word: &PeerMsg) -> Vec<u8> {
+    // They have only types that postcard can encode.
+    framed(PEER_MSG, &postcard::to_stdvec(word).unwrap_or_default())
 }
 
 fn framed(kind: u8, body: &[u8]) -> Vec<u8> {
@@ -108,14 +108,14 @@ fn framed(kind: u8, body: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// What the bytes of a frame say.
+/// Decodes a frame.
 ///
 /// # Errors
-/// If they say nothing.
+/// If it is malformed.
 pub(crate) fn read_frame(bytes: &[u8]) -> io::Result<Frame> {
     match bytes.split_first() {
         Some((&MESSAGE, body)) => wire::decode(body).map(Frame::Message).map_err(io::Error::other),
-        Some((&WORD, body)) => protocol::read(body).map(Frame::Word),
-        _ => Err(io::Error::other("a frame between nodes is a message or a word")),
+        Some((&PEER_MSG, body)) => protocol::read(body).map(Frame::PeerMsg),
+        _ => Err(io::Error::other("a frame between daemons has an unknown kind")),
     }
 }

@@ -1,7 +1,7 @@
-//! The thread behind a client, which keeps deadlines whatever the program and the daemon do.
+//! The watchdog thread of a client, which keeps deadlines whatever the program and the daemon do.
 //!
-//! It drives the [`Session`] and is nobody's runtime: it waits for the socket, for the next deadline and for the program, and for nothing
-//! else. The program's own threads put their requests into the session, and send them themselves if the socket takes them at once.
+//! It drives the [`Session`] and runs no code of the program but wakers: it waits for the socket, for the next deadline and for the
+//! program. The program's own threads put their requests into the session, and send them themselves if the socket takes them at once.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -18,28 +18,28 @@ use crate::clock;
 use crate::error::Error;
 use crate::session::{Dial, Greeted, Policy, Session};
 
-/// What the thread and the program share.
+/// What the watchdog and the program share.
 pub(crate) struct Shared {
     driven: Mutex<Driven>,
-    /// Ends the thread's waiting.
+    /// Wakes the watchdog.
     bell: UnixStream,
     pub(crate) greeted: Arc<Greeted>,
-    /// The process that has the thread. One that was forked from it has a copy of everything but the thread, and the same
-    /// connection: whatever it said there would be said in its parent's name.
+    /// The process that has the watchdog. A forked child has a copy of everything but the thread, and the same connection: its
+    /// messages would count as its parent's.
     process: Pid,
 }
 
-/// The session, and what its thread does with it.
+/// The session and the state of its watchdog.
 struct Driven {
     session: Session,
-    /// For when the thread has set its alarm.
+    /// When the watchdog's alarm rings.
     alarm: Option<Ticks>,
-    /// Whether the thread ends or has ended.
+    /// Whether the watchdog ends or has ended.
     is_closing: bool,
 }
 
 impl Shared {
-    /// Begins with a connection that was asked for at this moment, and with a way to another if there is one.
+    /// Starts the watchdog with a connection that was requested at `since`, and with a way to reconnect if there is one.
     pub(crate) fn start(socket: UnixStream, since: Ticks, dial: Option<Dial>) -> io::Result<Arc<Self>> {
         let (bell, heard) = UnixStream::pair()?;
         bell.set_nonblocking(true)?;
@@ -49,8 +49,8 @@ impl Shared {
         let greeted = Arc::clone(session.greeted());
         let driven = Mutex::new(Driven { session, alarm: None, is_closing: false });
         let shared = Arc::new(Self { driven, bell, greeted, process: getpid() });
-        let keeper = Keeper { shared: Arc::clone(&shared), alarm, heard };
-        std::thread::Builder::new().name("doorway-client".to_owned()).spawn(move || keeper.run())?;
+        let watchdog = Watchdog { shared: Arc::clone(&shared), alarm, heard };
+        std::thread::Builder::new().name("doorway-client".to_owned()).spawn(move || watchdog.run())?;
         Ok(shared)
     }
 
@@ -59,7 +59,7 @@ impl Shared {
         getpid() == self.process
     }
 
-    /// Does something with the session, sends what comes of it, and wakes the thread if it has to know. Nothing in a forked child: there
+    /// Runs `act` on the session, sends the messages that it causes, and wakes the watchdog if that must act. A forked child does nothing: there
     /// even the mutex may be locked for ever, by a thread that was not forked.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Shared {
         self.with(|driven| driven.session.socket())
     }
 
-    /// Nobody has this client any more.
+    /// The last clone and the last guard of this client are gone.
     pub(crate) fn close(&self) {
         if !self.is_own_process() {
             return;
@@ -103,19 +103,19 @@ impl Shared {
     }
 
     fn ring(&self) {
-        // A bell that cannot be rung any louder has been heard.
+        // If the bell's buffer is full, the watchdog is about to wake up anyway.
         let _ = (&self.bell).write(&[1]);
     }
 }
 
-/// Wakes somebody. A waker is foreign code: if it panics, that must not end the thread that keeps everybody's deadlines, nor reach a
-/// program's thread that has nothing to do with it.
+/// Wakes a task. A waker is foreign code: its panic must neither end the watchdog, which keeps all deadlines, nor reach an unrelated
+/// thread of the program.
 fn wake(waker: Waker) {
     let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }
 
 impl Driven {
-    /// Whether the thread has to look at the session before its alarm rings or its socket is ready.
+    /// Whether the watchdog must look at the session before its alarm rings or its socket is ready.
     fn needs_thread(&self) -> bool {
         let is_earlier = |due| self.alarm.is_none_or(|alarm| due < alarm);
         !self.session.is_connected() || self.session.is_full() || self.session.due().is_some_and(is_earlier)
@@ -127,19 +127,19 @@ impl Driven {
     }
 }
 
-/// The thread.
-struct Keeper {
+/// The watchdog thread.
+struct Watchdog {
     shared: Arc<Shared>,
     alarm: Alarm,
     heard: UnixStream,
 }
 
-impl Keeper {
+impl Watchdog {
     fn run(mut self) {
         while self.round().is_ok_and(|goes_on| goes_on) {}
     }
 
-    /// Waits for something, then sees to it. Whether to go on.
+    /// Waits for an event and handles it. Returns whether to continue.
     fn round(&mut self) -> io::Result<bool> {
         let (socket, flags, due) = self.shared.with(|driven| {
             driven.alarm = driven.session.due();
@@ -161,8 +161,8 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
-    /// Whatever ended the thread: nobody waits for it in vain.
+impl Drop for Watchdog {
+    /// Fails all requests when the watchdog ends for any reason, a panic included, so that none waits for ever.
     fn drop(&mut self) {
         self.shared.with(Driven::close);
     }
