@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use doorway_catalog::Catalog;
-use doorway_chaos::{Cluster, Design, Seen};
+use doorway_chaos::{Cluster, ClusterEvent, Design};
 use doorway_core::{Fence, NodeId, Options, Refusal, SectionName, Ticks};
 use doorway_node::timing::milliseconds;
 use doorway_node::{ClientId, Command, Lock, Notice, Recipe, RequestId, Timing};
@@ -161,13 +161,13 @@ impl Measurement {
         self.come_to_life();
         while self.ended < all {
             match self.cluster.next(Ticks(u64::MAX / 2)) {
-                Seen::Notice(_, Notice::Granted { request, fences, .. }) => {
+                ClusterEvent::Notice(_, Notice::Granted { request, fences, .. }) => {
                     self.enter(request, fences.first().map(|(_, fence)| *fence).unwrap_or_default());
                 }
-                Seen::Alarm(ASK) => self.ask_as_drawn(),
-                Seen::Alarm(request) => self.leave(RequestId(request)),
-                Seen::Notice(..) => {}
-                Seen::Over => break,
+                ClusterEvent::Alarm(ASK) => self.ask_as_drawn(),
+                ClusterEvent::Alarm(request) => self.leave(RequestId(request)),
+                ClusterEvent::Notice(..) => {}
+                ClusterEvent::Over => break,
             }
         }
         self.costs((all - unmeasured) as f64)
@@ -192,7 +192,7 @@ impl Measurement {
     /// Elections and the first view take no time of anybody's.
     fn come_to_life(&mut self) {
         let beginning = milliseconds(6_000);
-        while !matches!(self.cluster.next(beginning), Seen::Over) {}
+        while !matches!(self.cluster.next(beginning), ClusterEvent::Over) {}
         match self.load {
             Load::Contended => NodeId::first(self.cluster.design().nodes).for_each(|node| self.ask(node)),
             _ => self.ask_as_drawn(),

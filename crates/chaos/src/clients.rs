@@ -7,7 +7,7 @@ use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
 use doorway_simulator::Random;
 
 use super::cluster::Cluster;
-use super::violation::Kind;
+use super::violation::ViolationKind;
 
 /// All clients of a cluster.
 pub(super) struct Clients {
@@ -19,13 +19,13 @@ pub(super) struct Clients {
     requests: u64,
     /// The number of the alarm kind that belongs to clients.
     kind: u64,
-    /// After the faults: everybody holds for a short time only, and each wait is measured.
+    /// After the faults: all clients hold for a short time only, and each wait is measured.
     is_recovering: Option<Ticks>,
-    /// The longest time that anybody waited after the faults.
+    /// The longest wait after the faults.
     pub(super) slowest: Ticks,
     /// How many requests were refused after the time that they said they would wait.
     pub(super) timed_out: u64,
-    /// How often somebody inside was told to stop.
+    /// How often a holder was told to stop.
     pub(super) lost: u64,
 }
 
@@ -42,7 +42,7 @@ struct Client {
     gives_signs: bool,
     /// D: the latest deadline that it was told, on its node's clock.
     told_until: Ticks,
-    /// What somebody who has vanished had begun to write.
+    /// The unfinished write of a client that has vanished.
     late: Option<(RequestId, Vec<(SectionName, Fence)>)>,
 }
 
@@ -67,7 +67,7 @@ enum State {
 }
 
 impl Clients {
-    /// So many clients for each node of a cluster, for so many sections.
+    /// Clients for each node of a cluster, which share the sections.
     pub(super) fn new(nodes: usize, each: usize, sections: usize, schedule: u64, kind: u64) -> Self {
         let client = |node| Client {
             node,
@@ -94,7 +94,7 @@ impl Clients {
         }
     }
 
-    /// Everybody begins to do something.
+    /// Starts all clients.
     pub(super) fn begin(&mut self, cluster: &mut Cluster) {
         for place in 0..self.clients.len() {
             self.rest(place, cluster);
@@ -187,7 +187,7 @@ impl Clients {
         self.rest(place, cluster);
     }
 
-    /// Somebody says to a node what must change nothing: that a request is over with a fence that it does not have, or one that
+    /// Sends a node commands that must change nothing: that a request is over with a fence that it does not have, or one that
     /// is over already; that one is withdrawn that does not exist, or is inside.
     fn confuse(&mut self, place: usize, cluster: &mut Cluster) {
         if !self.random.happens(0.1) || self.is_recovering.is_some() {
@@ -213,8 +213,8 @@ impl Clients {
         let is_lost = |notice: &Notice| matches!(notice, Notice::Lost { request: lost, .. } | Notice::Freed { request: lost } if *lost == request);
         let is_told = cluster.engine().effects().notices.iter().any(is_lost);
         if was_inside && !is_told && !is_inside(cluster) {
-            let what = format!("node {node} took {name} from whoever was inside because of {command:?}");
-            cluster.judge_mut().violate(Kind::Command, what);
+            let what = format!("node {node} took {name} from its holder because of {command:?}");
+            cluster.judge_mut().violate(ViolationKind::Command, what);
         }
     }
 
@@ -319,7 +319,7 @@ impl Clients {
             }
             Notice::Lost { request, .. } => {
                 self.lost += 1;
-                // Whoever sleeps has not heard of it yet, and writes once more when it wakes up.
+                // A sleeping client has not heard of it yet, and writes once more when it wakes up.
                 if let Some(place) = self.inside(request).filter(|place| !self.clients[*place].is_asleep) {
                     self.stop(place, cluster);
                 }
@@ -342,11 +342,11 @@ impl Clients {
             Notice::SetBack { .. } if cluster.is_tampered(node) => {}
             Notice::SetBack { seen, .. } => {
                 let what = format!("node {node} says that its disk was set back from {seen:?}");
-                cluster.judge_mut().violate(Kind::SetBack, what);
+                cluster.judge_mut().violate(ViolationKind::SetBack, what);
             }
             Notice::Revoked(_) | Notice::Leads(_) | Notice::NotHandedOver { .. } => {}
             Notice::Corrupt(why) => {
-                cluster.judge_mut().violate(Kind::Stopped, format!("node {node} stopped: {why}"));
+                cluster.judge_mut().violate(ViolationKind::Stopped, format!("node {node} stopped: {why}"));
             }
         }
     }
@@ -405,7 +405,7 @@ impl Clients {
         inside.map(|client| client.node).collect()
     }
 
-    /// The process of a node is gone: those who waited ask again, those inside go on until their deadline.
+    /// The process of a node is gone: waiters ask again, holders continue until their deadline.
     pub(super) fn lose_node(&mut self, node: NodeId, with_clients: bool, cluster: &mut Cluster) {
         for place in 0..self.clients.len() {
             let client = &self.clients[place];

@@ -14,11 +14,11 @@ use super::judge::Judge;
 use super::moment::{Trap, Traps};
 use super::recorder::Recorder;
 use super::rules::TestedNode;
-use super::violation::Kind;
+use super::violation::ViolationKind;
 
-/// What somebody who runs a cluster gets to see.
+/// What the driver of a cluster must react to.
 #[derive(Debug)]
-pub enum Seen {
+pub enum ClusterEvent {
     /// A node tells something.
     Notice(NodeId, Notice),
     /// An alarm rings.
@@ -207,20 +207,20 @@ impl Cluster {
     }
 
     /// Goes on until there is something to see or the time is over.
-    pub fn next(&mut self, limit: Ticks) -> Seen {
+    pub fn next(&mut self, limit: Ticks) -> ClusterEvent {
         self.record_violations();
         loop {
             if let Some((node, notice)) = self.seen.pop_front() {
                 self.last = node;
-                return Seen::Notice(node, notice);
+                return ClusterEvent::Notice(node, notice);
             }
             match self.engine.advance_until(limit) {
                 Happened::Step(node) => self.after_step(node),
-                Happened::Alarm(token) => return Seen::Alarm(token),
+                Happened::Alarm(token) => return ClusterEvent::Alarm(token),
                 Happened::Nothing => {}
                 Happened::Over => {
                     self.engine.advance_to(limit);
-                    return Seen::Over;
+                    return ClusterEvent::Over;
                 }
             }
         }
@@ -288,7 +288,7 @@ impl Cluster {
         }
     }
 
-    /// A node hears something now that nobody has sent, in the name of another.
+    /// Delivers a forged message to a node, in the name of another.
     pub fn forge(&mut self, from: NodeId, to: NodeId, msg: Msg) {
         if !self.engine.is_crashed(to) && !self.engine.is_paused(to) {
             self.engine.forge(from, to, (), msg);
@@ -319,7 +319,7 @@ impl Cluster {
             self.tampered.remove(&node);
         }
         if let Err(refusal) = self.try_restart(node) {
-            self.judge.violate(Kind::Stopped, format!("node {node} cannot start again: {refusal}"));
+            self.judge.violate(ViolationKind::Stopped, format!("node {node} cannot start again: {refusal}"));
         }
     }
 
@@ -356,7 +356,7 @@ impl Cluster {
         &self.before[node.index()]
     }
 
-    /// Somebody puts other bytes on the disk of a node that has crashed. From then on the node may say that its disk was set back.
+    /// Replaces the bytes on the disk of a node that has crashed. From then on the node may say that its disk was set back.
     pub fn tamper(&mut self, node: NodeId, bytes: Vec<u8>) {
         if self.engine.is_crashed(node) {
             self.disks[node.index()] = MemoryDisk::new(bytes);
@@ -379,7 +379,7 @@ impl Cluster {
         Ok(epoch)
     }
 
-    /// Whether somebody has put other bytes on the disk of a node.
+    /// Whether the disk of a node was replaced or damaged on purpose.
     pub(super) fn is_tampered(&self, node: NodeId) -> bool {
         self.tampered.contains(&node)
     }
@@ -401,7 +401,7 @@ impl Cluster {
         }
     }
 
-    /// Everything is as it should be again: nobody crashed, nobody paused, every link whole and quick.
+    /// Repairs everything: no node crashed, none paused, every link whole and quick.
     pub fn heal(&mut self) {
         for node in NodeId::first(self.design.nodes) {
             self.resume(node);

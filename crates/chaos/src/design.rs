@@ -39,7 +39,7 @@ pub struct Design {
 }
 
 impl Design {
-    /// A cluster of so many nodes, all of them voters, as it should be.
+    /// A sound cluster of `nodes` nodes, all of them voters.
     #[must_use]
     pub fn new(nodes: usize, recipe: Recipe, seed: u64) -> Self {
         Self {

@@ -19,7 +19,7 @@ pub enum Fault {
     Suspension,
     /// The nodes are in two groups, and no message passes between them.
     Partition,
-    /// What a node says does not reach another, or anybody.
+    /// The messages of a node do not reach another, or any node.
     OneWayCut,
     /// Two nodes cannot talk to each other.
     PartialCut,
@@ -90,7 +90,7 @@ impl Fault {
         Fault::TwoRecoveries,
     ];
 
-    /// Those that may come on top of a story of disks: everybody still hears of the disk in time, as the story demands.
+    /// Those that may come on top of a story of disks: all nodes still hear of the disk in time, as the story demands.
     pub const MILD: [Fault; 5] =
         [Fault::ClientPause, Fault::SlowNetwork, Fault::SlowDisk, Fault::Break, Fault::HandOver];
 

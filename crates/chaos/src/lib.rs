@@ -1,8 +1,8 @@
-//! Chaos: whole clusters of lock nodes, with clients, under every fault that can be thought of, from a seed.
+//! Chaos: clusters of lock nodes, with clients, under faults that are drawn from a seed.
 //!
-//! A run has three parts: the cluster comes to life, then things go wrong for a while, then everything is mended and everybody
-//! who waits must be served within a bound. All the time a [`Judge`] who knows the true time watches: never two inside one section
-//! before their deadlines, fences that rise, leases that end in time, views that everybody agrees about.
+//! A run has three parts: the cluster starts, then a nemesis injects faults for a while, then everything is repaired and every waiter
+//! must get its lock within a bound. All the time a [`Judge`] that knows the true time watches: never two holders of one lock before
+//! their deadlines, fences that rise, leases that end in time, views on which all nodes agree.
 //!
 //! [`model`] has the rules of the view change as a small model for the checker, without the code of the lock.
 
@@ -31,7 +31,7 @@ pub use doorway_node::Flaw;
 use serde::Serialize;
 
 use self::clients::{Clients, section_names};
-pub use self::cluster::{Cluster, Seen};
+pub use self::cluster::{Cluster, ClusterEvent};
 pub use self::coverage::{Coverage, Time};
 pub use self::design::Design;
 pub use self::fault::Fault;
@@ -43,43 +43,43 @@ pub use self::ordeals::damage;
 pub use self::rule::{Rule, UNSEEN};
 pub use self::rules::Breakable;
 pub use self::trace::Telling;
-pub use self::violation::{Kind, Violation};
+pub use self::violation::{ClusterViolation, ViolationKind};
 
 /// One run of a cluster.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// What the cluster is made of.
     pub design: Design,
-    /// How long it lasts, in virtual time.
+    /// Its length in virtual time.
     pub length: Ticks,
-    /// How many clients each node has.
+    /// Clients of each node.
     pub clients: usize,
-    /// How many sections there are.
+    /// Number of locks.
     pub sections: usize,
 }
 
 impl Run {
-    /// The shortest run in which something can go wrong and be mended.
+    /// The shortest run that has time for faults and for the recovery.
     pub const SHORTEST: Ticks = Ticks(20_000_000);
-    /// After what time an idle section is forgotten.
+    /// How long a section is idle before it is forgotten.
     const IDLE: Ticks = Ticks(100_000);
-    /// How long nodes are kept out that keep failing: short enough for all to be back before the end of the run.
+    /// Damping of nodes that keep failing: short enough for all to be back before the end of the run.
     const DAMPING: Damping =
         Damping { first: Ticks(800_000), longest: Ticks(1_600_000), calm: Ticks(2_000_000) };
-    /// How long the cluster has to come to life.
+    /// How long the cluster has to start.
     const BEGINNING: Ticks = Ticks(1_500_000);
     /// The time after the last fault.
     pub const RECOVERY: Ticks = Ticks(10_000_000);
-    /// Everybody who waits is served within this time after the last fault: detection, barrier and waiting time, an election, and
-    /// the longest time that a node must be heard before it is taken in again.
+    /// Every waiter gets its lock within this time after the last fault: detection, barrier and waiting time, an election, and
+    /// the longest time that a node must be heard before it is admitted again.
     pub const BOUND: Ticks = Ticks(8_000_000);
 
     /// A run of a design.
     #[must_use]
     pub fn new(mut design: Design, length: Ticks) -> Self {
-        // Sections are idle for a short time only where everybody wants them all the time, and forgetting must be seen, too.
+        // All clients want the few sections all the time, so idle times are short; forgetting must be covered, too.
         design.timing.idle = Self::IDLE;
-        // Nodes fail all the time, and the more of them take part, the more can go wrong.
+        // Nodes fail all the time, and more members mean more faults to cover.
         design.damping = Self::DAMPING;
         // Logs are short, so that snapshots are taken and taken over.
         let schedule = design.schedule();
@@ -97,7 +97,7 @@ impl Run {
     ///
     /// # Errors
     /// If it cannot be made: too short, or a cluster whose parts do not fit together.
-    pub fn make(&self) -> Result<Outcome, Refusal> {
+    pub fn make(&self) -> Result<ClusterOutcome, Refusal> {
         if self.length < Self::SHORTEST {
             return Err(Refusal::new(format!(
                 "a run lasts at least {} s of virtual time, so that the cluster can recover in it",
@@ -118,12 +118,13 @@ impl Run {
         let wait = clients.longest_wait(cluster.now()).max(clients.slowest);
         if wait >= Self::BOUND {
             let seconds = wait.0 as f64 / 1e6;
-            cluster
-                .judge_mut()
-                .violate(Kind::Stall, format!("somebody has waited for {seconds:.1} s after the last fault"));
+            cluster.judge_mut().violate(
+                ViolationKind::Stall,
+                format!("a client has waited for {seconds:.1} s after the last fault"),
+            );
         }
         nemesis.coverage.end(self.length, cluster.judge().fired());
-        Ok(Outcome {
+        Ok(ClusterOutcome {
             coverage: nemesis.coverage,
             entries: cluster.judge().entries,
             views: cluster.judge().views(),
@@ -139,12 +140,13 @@ impl Run {
 
 /// Recording.
 impl Run {
-    /// Makes the run twice: once to see in which section something happens that must never happen, and once to write down what
-    /// happens, with the clients of that section, or of the first one if all is well.
+    /// Makes the run twice: once to find the section with the first violation, and once to record the trace with the clients of
+    /// that section, or of the first one if there was no violation.
     ///
     /// # Errors
+    ///
     /// If it cannot be made.
-    pub fn record(&self) -> Result<(Outcome, SectionName), Refusal> {
+    pub fn record(&self) -> Result<(ClusterOutcome, SectionName), Refusal> {
         let violations = self.make()?.violations;
         let section = self.suspect(&violations)?;
         let mut again = self.clone();
@@ -153,8 +155,8 @@ impl Run {
         Ok((again.make()?, section))
     }
 
-    /// The section that the first violation is about that is about one, else the first.
-    fn suspect(&self, violations: &[Violation]) -> Result<SectionName, Refusal> {
+    /// The section that the first violation names, else the first section.
+    fn suspect(&self, violations: &[ClusterViolation]) -> Result<SectionName, Refusal> {
         let names = section_names(self.sections);
         let is_letter = |letter: char| letter.is_alphanumeric() || letter == '-';
         let words =
@@ -171,79 +173,79 @@ const NEMESIS: u64 = 2;
 fn run_until(limit: Ticks, cluster: &mut Cluster, clients: &mut Clients, nemesis: &mut Nemesis) {
     loop {
         match cluster.next(limit) {
-            Seen::Notice(node, notice) => clients.hear(node, notice, cluster),
-            Seen::Alarm(token) if token >> 56 == CLIENTS => clients.ring(token, cluster),
-            Seen::Alarm(token) => nemesis.ring(token, cluster, clients),
-            Seen::Over => return,
+            ClusterEvent::Notice(node, notice) => clients.hear(node, notice, cluster),
+            ClusterEvent::Alarm(token) if token >> 56 == CLIENTS => clients.ring(token, cluster),
+            ClusterEvent::Alarm(token) => nemesis.ring(token, cluster, clients),
+            ClusterEvent::Over => return,
         }
     }
 }
 
-/// What came of a run.
+/// The result of one run.
 #[derive(Debug)]
-pub struct Outcome {
-    /// How often somebody was let in.
+pub struct ClusterOutcome {
+    /// Number of grants.
     pub entries: u64,
-    /// How many views were decided.
+    /// Number of decided views.
     pub views: u64,
-    /// How often each thing went wrong.
+    /// How often each fault was injected.
     pub faults: BTreeMap<&'static str, u64>,
-    /// What was seen of faults and rules.
+    /// Which faults overlapped and which rules fired.
     pub coverage: Coverage,
-    /// What must never happen and did.
-    pub violations: Vec<Violation>,
-    /// The longest that anybody waited after the last fault.
+    /// The violations that the judge saw.
+    pub violations: Vec<ClusterViolation>,
+    /// The longest wait for a lock after the last fault.
     pub slowest_recovery: Ticks,
-    /// How many writes the stores refused, because of clients that had slept through their deadlines.
+    /// Writes that the stores refused, from clients that had slept through their deadlines.
     pub refused_writes: u64,
-    /// How often somebody inside was told to stop.
+    /// How often a holder was told to stop.
     pub lost: u64,
-    /// What happened, if it was recorded.
+    /// The trace, if the run was recorded.
     pub log: Option<doorway_trace::Log>,
 }
 
-impl Outcome {
+impl ClusterOutcome {
     /// The run as a summary of one.
     #[must_use]
-    pub fn summary(&self) -> Summary {
-        let mut summary = Summary::new();
+    pub fn summary(&self) -> ChaosSummary {
+        let mut summary = ChaosSummary::new();
         summary.add(self, String::new);
         summary
     }
 }
 
-/// What came of many runs.
+/// The results of many runs together.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Summary {
-    /// The version of this form.
+pub struct ChaosSummary {
+    /// The version of this JSON.
     pub version: u32,
-    /// How many runs were made.
+    /// Number of runs.
     pub runs: u64,
-    /// How often somebody was let in, in all of them.
+    /// Number of grants in all runs.
     pub entries: u64,
-    /// How many views were decided, in all of them.
+    /// Number of decided views in all runs.
     pub views: u64,
-    /// How often each thing went wrong, in all of them.
+    /// How often each fault was injected in all runs.
     pub faults: BTreeMap<&'static str, u64>,
-    /// What was seen of faults and rules, in all of them.
+    /// Which faults overlapped and which rules fired in all runs.
     pub coverage: Coverage,
-    /// How many things happened that must never happen.
+    /// Number of violations.
     pub violations: u64,
-    /// The longest that anybody waited after the last fault of a run, in microseconds of virtual time.
+    /// The longest wait for a lock after the last fault of a run, in microseconds of virtual time.
     pub slowest_recovery: u64,
-    /// The commands that make the runs again in which something happened that must never happen.
+    /// The commands that replay the runs with violations.
     pub replay: Vec<String>,
 }
 
-impl Summary {
+impl ChaosSummary {
     /// No runs yet.
     #[must_use]
     pub fn new() -> Self {
         Self { version: 1, ..Self::default() }
     }
 
-    /// One run more, and the command that makes it again.
-    pub fn add(&mut self, outcome: &Outcome, replay: impl FnOnce() -> String) {
+    /// Adds a run, with the command that replays it.
+    pub fn add(&mut self, outcome: &ClusterOutcome, replay: impl FnOnce() -> String) {
         self.runs += 1;
         self.entries += outcome.entries;
         self.views += outcome.views;
@@ -267,13 +269,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recording_is_about_the_first_section_in_which_something_is_wrong() {
+    fn a_recording_is_about_the_first_section_with_a_violation() {
         let recipe = Catalog::textbook().recipes().recipe("central", &Options::none()).expect("a recipe");
         let run = Run::new(Design::new(3, recipe, 1), Run::SHORTEST);
         let suspect = |violations: &[&str]| {
             let sentences = violations.iter().map(|what| (*what).to_owned());
-            let violations: Vec<Violation> =
-                sentences.map(|sentence| Violation { kind: Kind::TwoInside, sentence }).collect();
+            let violations: Vec<ClusterViolation> = sentences
+                .map(|sentence| ClusterViolation { kind: ViolationKind::TwoInside, sentence })
+                .collect();
             run.suspect(&violations).expect("there are sections").to_string()
         };
         assert_eq!(suspect(&[]), "section-1");
@@ -281,7 +284,7 @@ mod tests {
             suspect(&["at 1.0 s: node 1 knows another view", "the store of section-3 refused"]),
             "section-3"
         );
-        assert_eq!(suspect(&["let somebody into section-2, while", "into section-3"]), "section-2");
-        assert_eq!(suspect(&["somebody into section-22"]), "section-1", "there is none of that name");
+        assert_eq!(suspect(&["granted section-2 while", "granted section-3"]), "section-2");
+        assert_eq!(suspect(&["granted section-22"]), "section-1", "there is none of that name");
     }
 }

@@ -5,7 +5,7 @@ use doorway_core::{NodeId, Ticks};
 /// A moment at which a fault is worth more than at any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Moment {
-    /// A leader proposes a view with two voter sets: nobody knows yet whether it will be decided.
+    /// A leader proposes a view with two voter sets: it is open whether it will be decided.
     Proposed,
     /// The first node knows that a view with two voter sets was decided.
     Joint,

@@ -7,9 +7,9 @@ use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::{Command, Loss, Notice, RequestId};
 use doorway_trace::{Log, What};
 
-use super::violation::Violation;
+use super::violation::ClusterViolation;
 
-/// Who waits for one section and who is inside, at each node: several clients of a node are one lane.
+/// The waiters and the holder of one section, at each node: several clients of a node are one lane.
 pub(super) struct Recorder {
     section: SectionName,
     /// The requests of each node that are about the section.
@@ -139,8 +139,14 @@ impl Recorder {
     }
 
     /// Writes down what must never happen and has happened since this was asked last, in a step of this node.
-    pub(super) fn violate(&mut self, now: Ticks, node: NodeId, violations: &[Violation], log: &mut Log) {
-        for Violation { sentence, .. } in violations.iter().skip(self.violations) {
+    pub(super) fn violate(
+        &mut self,
+        now: Ticks,
+        node: NodeId,
+        violations: &[ClusterViolation],
+        log: &mut Log,
+    ) {
+        for ClusterViolation { sentence, .. } in violations.iter().skip(self.violations) {
             let what = sentence.split_once(" s: ").map_or(sentence.as_str(), |(_, what)| what).to_owned();
             log.push(now, node, What::Violation { what }, "", log.step());
         }
@@ -148,7 +154,7 @@ impl Recorder {
     }
 }
 
-/// Why somebody inside had to stop, in a few words.
+/// Why a holder had to stop, in a few words.
 fn lost(why: Loss) -> &'static str {
     match why {
         Loss::Lease => "the lease is lost",
@@ -167,7 +173,7 @@ mod tests {
     use doorway_node::{ClientId, Lock};
 
     use super::*;
-    use crate::violation::Kind;
+    use crate::violation::ViolationKind;
 
     fn lock(request: u64) -> Command {
         Command::Lock(Lock {
@@ -224,7 +230,8 @@ mod tests {
         let mut recorder = Recorder::new(SectionName::new("door").expect("a name"), 1);
         let (node, mut log) = (NodeId::new(0), Log::of::<u64>());
         let all = ["at 0.000003 s: two are inside", "at 0.000004 s: and a third"];
-        let all = all.map(|what| Violation { kind: Kind::TwoInside, sentence: what.to_owned() });
+        let all =
+            all.map(|what| ClusterViolation { kind: ViolationKind::TwoInside, sentence: what.to_owned() });
         recorder.violate(Ticks(3), node, &all[..1], &mut log);
         recorder.violate(Ticks(4), node, &all, &mut log);
         let told: Vec<String> = log.iter().map(|event| event.sentence()).collect();

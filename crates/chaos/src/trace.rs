@@ -1,8 +1,8 @@
-//! From all that a cluster does to what somebody wants to see of it.
+//! From all events of a cluster to the trace of one section.
 //!
 //! Most of what whole nodes send are heartbeats, acknowledgements and the consensus, hundreds a second. A trace keeps what the
 //! section that it is about is made of (its clients, the messages of its algorithm, reports of views, crashes and pauses) and,
-//! whatever that is, the chain of events that led to each of these: an acknowledgement is there if it let somebody in. What
+//! whatever that is, the chain of events that led to each of these: an acknowledgement is there if it led to a grant. What
 //! an algorithm says is told in its own words, as if it were alone in the world; nodes in it are numbered by their place among
 //! the members of the view.
 
@@ -123,7 +123,7 @@ impl Telling {
     }
 }
 
-/// So many seconds, as one types them.
+/// A number of seconds, as one types them.
 fn seconds(time: Ticks) -> String {
     match (time.0 % 1_000_000, time.0 / 1_000) {
         (0, milliseconds) => format!("{}s", milliseconds / 1_000),

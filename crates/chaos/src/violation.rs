@@ -1,21 +1,21 @@
-//! What must never happen in a cluster, by kind.
+//! The violations that a judge can report, by kind.
 
 use std::fmt;
 
-/// What must never happen. Most are invariants of the change of members, and have their numbers.
+/// The promise that was broken. Most are invariants of the change of members, and have their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Two are inside one section: the first has not left, and neither its deadline nor the margin after it has passed.
+pub enum ViolationKind {
+    /// Two holders of one section: the first has not left, and neither its deadline nor the margin after it has passed.
     TwoInside,
     /// A fence is not larger than all before it.
     Fence,
-    /// A store refused one who was inside, because it had seen a larger fence.
+    /// A store refused a valid holder, because it had seen a larger fence.
     Store,
-    /// A report was changed, or two tell that they are inside one section.
+    /// A report was changed, or two nodes report a holder of one section.
     Report,
-    /// Somebody outside of a view is inside a section of which the view knows who is inside.
+    /// A node outside of a view has a holder of a section whose holder the view knows.
     KnownHolder,
-    /// Whoever was left out has a lease for longer than it can have.
+    /// A node that was left out has a lease for longer than it can have.
     LateLease,
     /// Two members act in different views.
     OldView,
@@ -25,25 +25,25 @@ pub enum Kind {
     Views,
     /// A lease went back, or is longer than a majority of the voters stands for.
     Lease,
-    /// A voter stands behind somebody whom the newest view in its log leaves out.
+    /// A voter acknowledges a node that the newest view in its log leaves out.
     Acknowledgement,
-    /// Somebody is let in without an installed view or without a lease.
+    /// A lock is granted without an installed view or without a lease.
     Gate,
-    /// Somebody is let in while one who is not in the view has a lease.
+    /// A lock is granted while a node outside of the view has a lease.
     Outsider,
     /// The counter of a section went back, or was forgotten below one that was handed out.
     Clock,
     /// Two members begin a view with different holders.
     FirstState,
-    /// Somebody who waits is not served in time after the last fault.
+    /// A waiter does not get its lock in time after the last fault.
     Stall,
-    /// A node said something that its disk does not know.
+    /// A node sent something that is not on its disk.
     Unsynced,
-    /// A node said that it had left while somebody was inside.
+    /// A node announced that it had left while it had a holder.
     EarlyLeave,
     /// A node's own assertion.
     Breach,
-    /// A message does not survive its form on the wire.
+    /// A message changes when it is encoded and decoded.
     Wire,
     /// A node stopped for good, or cannot start again.
     Stopped,
@@ -57,50 +57,50 @@ pub enum Kind {
     Command,
 }
 
-impl Kind {
+impl ViolationKind {
     /// The number of the invariant, if it is one of the numbered ones: those of the promises, and of the change of members.
     #[must_use]
     pub fn invariant(self) -> Option<u8> {
         Some(match self {
-            Kind::TwoInside => 1,
-            Kind::Fence | Kind::Store => 2,
-            Kind::Report => 3,
-            Kind::KnownHolder => 4,
-            Kind::LateLease => 5,
-            Kind::OldView => 6,
-            Kind::Readmitted => 7,
-            Kind::Views => 8,
-            Kind::Lease => 9,
-            Kind::Acknowledgement => 10,
-            Kind::Gate => 11,
-            Kind::Outsider => 12,
-            Kind::Clock | Kind::FirstState => 14,
-            Kind::Stall => 16,
-            Kind::Unsynced => 17,
-            Kind::EarlyLeave
-            | Kind::Breach
-            | Kind::Wire
-            | Kind::Stopped
-            | Kind::SetBack
-            | Kind::Epochs
-            | Kind::Unnoticed
-            | Kind::Command => {
+            ViolationKind::TwoInside => 1,
+            ViolationKind::Fence | ViolationKind::Store => 2,
+            ViolationKind::Report => 3,
+            ViolationKind::KnownHolder => 4,
+            ViolationKind::LateLease => 5,
+            ViolationKind::OldView => 6,
+            ViolationKind::Readmitted => 7,
+            ViolationKind::Views => 8,
+            ViolationKind::Lease => 9,
+            ViolationKind::Acknowledgement => 10,
+            ViolationKind::Gate => 11,
+            ViolationKind::Outsider => 12,
+            ViolationKind::Clock | ViolationKind::FirstState => 14,
+            ViolationKind::Stall => 16,
+            ViolationKind::Unsynced => 17,
+            ViolationKind::EarlyLeave
+            | ViolationKind::Breach
+            | ViolationKind::Wire
+            | ViolationKind::Stopped
+            | ViolationKind::SetBack
+            | ViolationKind::Epochs
+            | ViolationKind::Unnoticed
+            | ViolationKind::Command => {
                 return None;
             }
         })
     }
 }
 
-/// Something that must never happen and did.
+/// A violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Of what kind it is.
-    pub kind: Kind,
+pub struct ClusterViolation {
+    /// The promise that was broken.
+    pub kind: ViolationKind,
     /// What happened, and when.
     pub sentence: String,
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for ClusterViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence)
     }

@@ -3,7 +3,10 @@
 use std::convert::Infallible;
 
 use doorway_catalog::Catalog;
-use doorway_chaos::{Cluster, Coverage, Design, Kind, Moment, Outcome, Rule, Run, Seen, Summary, Violation};
+use doorway_chaos::{
+    ChaosSummary, Cluster, ClusterEvent, ClusterOutcome, ClusterViolation, Coverage, Design, Moment, Rule,
+    Run, ViolationKind,
+};
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
 use doorway_node::{ClientId, Command, Flaw, Lock, Notice, Recipe, RequestId};
 use doorway_simulator::parallel::{Step, in_order, processors};
@@ -15,7 +18,7 @@ fn recipe_of(name: &str) -> Recipe {
     Catalog::textbook().recipes().recipe(name, &Options::none()).expect("it is in the catalog")
 }
 
-fn run(recipe: &Recipe, nodes: usize, seed: u64, flaw: Option<Flaw>) -> Outcome {
+fn run(recipe: &Recipe, nodes: usize, seed: u64, flaw: Option<Flaw>) -> ClusterOutcome {
     let design = Design { flaw, ..Design::new(nodes, recipe.clone(), seed) };
     Run::new(design, LENGTH).make().expect("such a run can be made")
 }
@@ -23,8 +26,8 @@ fn run(recipe: &Recipe, nodes: usize, seed: u64, flaw: Option<Flaw>) -> Outcome 
 /// Runs seeds from 1 on in order on all processors until `is_enough` says so; tells the seed at which it did.
 fn first_seed(
     seeds: u64,
-    job: impl Fn(u64) -> Outcome + Sync,
-    mut is_enough: impl FnMut(u64, &Outcome) -> bool,
+    job: impl Fn(u64) -> ClusterOutcome + Sync,
+    mut is_enough: impl FnMut(u64, &ClusterOutcome) -> bool,
 ) -> Option<u64> {
     let ended = in_order(1..seeds + 1, processors(), job, |step| match step {
         Step::Done(seed, outcome) if is_enough(seed, &outcome) => Err(seed),
@@ -58,10 +61,10 @@ fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
     let correct = catalog.list().into_iter().filter(|about| about.specimen.is_none());
     let names: Vec<&str> = correct.map(|about| about.name).collect();
     assert_eq!(names.len(), 12, "{names:?}");
-    let mut total = Summary::new();
+    let mut total = ChaosSummary::new();
     for name in names {
         let recipe = recipe_of(name);
-        let mut summary = Summary::new();
+        let mut summary = ChaosSummary::new();
         let job = |seed| run(&recipe, nodes_of(seed), seed, None);
         let broken: Result<(), Infallible> = in_order(1..101, processors(), job, |step| {
             if let Step::Done(seed, outcome) = step {
@@ -86,7 +89,7 @@ fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
 }
 
 /// Every story of disks was told, every rule was needed, every kind of moment was aimed at, and nearly all pairs of faults met.
-fn has_seen_all(total: &Summary) {
+fn has_seen_all(total: &ChaosSummary) {
     let ordeals = ORDEALS.map(|name| total.faults.get(name).copied().unwrap_or_default());
     println!("{ordeals:?} of {ORDEALS:?}");
     assert!(ordeals.iter().all(|count| *count >= 12), "{ordeals:?}");
@@ -107,7 +110,7 @@ fn has_seen_all(total: &Summary) {
 }
 
 /// A known-wrong variant of the rules is found within a thousand seeds of an algorithm, by what should come of it.
-fn is_found(flaw: Flaw, algorithm: &str, nodes: usize, kinds: &[Kind]) {
+fn is_found(flaw: Flaw, algorithm: &str, nodes: usize, kinds: &[ViolationKind]) {
     let recipe = recipe_of(algorithm);
     let mut what = None;
     let found = first_seed(
@@ -118,7 +121,7 @@ fn is_found(flaw: Flaw, algorithm: &str, nodes: usize, kinds: &[Kind]) {
             what.is_some()
         },
     );
-    let (Some(seed), Some(Violation { kind, sentence })) = (found, what) else {
+    let (Some(seed), Some(ClusterViolation { kind, sentence })) = (found, what) else {
         panic!("{} was not found by any of {kinds:?} with {algorithm}", flaw.name());
     };
     let number = kind.invariant().map(|number| format!("invariant {number}")).unwrap_or_default();
@@ -129,7 +132,7 @@ fn is_found(flaw: Flaw, algorithm: &str, nodes: usize, kinds: &[Kind]) {
 macro_rules! flaws_are_found {
     ($($(#[doc = $why:literal])*
         $test:ident: $flaw:ident of $algorithm:literal with $nodes:literal by $($kind:ident)|+,)*) => {
-        $($(#[doc = $why])* #[test] fn $test() { is_found(Flaw::$flaw, $algorithm, $nodes, &[$(Kind::$kind),+]); })*
+        $($(#[doc = $why])* #[test] fn $test() { is_found(Flaw::$flaw, $algorithm, $nodes, &[$(ViolationKind::$kind),+]); })*
 
         #[test]
         fn every_flaw_has_its_test() {
@@ -201,8 +204,8 @@ fn where_clocks_drift_beyond_the_bound_two_are_inside_and_the_fence_stops_the_ol
     let found = first_seed(1_000, job, |_, outcome| {
         let has = |kind| outcome.violations.iter().any(|violation| violation.kind == kind);
         // A node that still acts in its old view lets clients in with fences below those of the newer view: the store refuses them.
-        assert!(!has(Kind::Fence) || has(Kind::Store), "{:?}", outcome.violations);
-        has(Kind::TwoInside) && has(Kind::Store)
+        assert!(!has(ViolationKind::Fence) || has(ViolationKind::Store), "{:?}", outcome.violations);
+        has(ViolationKind::TwoInside) && has(ViolationKind::Store)
     });
     println!("two inside, and the store refuses the older one, with seed {found:?}");
     assert!(found.is_some());
@@ -232,13 +235,15 @@ fn enter_and_leave(cluster: &mut Cluster, number: u64, limit: Ticks) -> Option<F
     cluster.command(node, Command::Lock(lock));
     loop {
         match cluster.next(limit) {
-            Seen::Notice(_, Notice::Granted { request: granted, fences, .. }) if granted == request => {
+            ClusterEvent::Notice(_, Notice::Granted { request: granted, fences, .. })
+                if granted == request =>
+            {
                 let fence = fences[0].1;
                 cluster.command(node, Command::Release { request, fence });
                 return Some(fence);
             }
-            Seen::Notice(..) | Seen::Alarm(_) => {}
-            Seen::Over => return None,
+            ClusterEvent::Notice(..) | ClusterEvent::Alarm(_) => {}
+            ClusterEvent::Over => return None,
         }
     }
 }
@@ -265,7 +270,7 @@ fn a_fence_that_runs_out_of_numbers_goes_on_in_a_new_view_of_the_same_members() 
         let is_last = counter == (1 << 36) - 1;
         assert_eq!(view_of(at_once) > before, is_last, "only a counter that is used up waits for the view");
         let soon = cluster.now() + Ticks(1_000_000);
-        while !matches!(cluster.next(soon), Seen::Over) {}
+        while !matches!(cluster.next(soon), ClusterEvent::Over) {}
         let look = cluster.nodes()[0].look();
         assert_eq!(
             (look.view.expect("a member").number, &look.view.expect("a member").members),

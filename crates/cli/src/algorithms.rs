@@ -12,16 +12,16 @@ use crate::{Answer, programs};
 /// List the algorithms
 ///
 /// Lists every algorithm with how it excludes, its messages per entry, its synchronisation delay (T is the delay of one
-/// message, N the number of nodes, K the size of a quorum, d the diameter of a tree), the weakest order of channels under
-/// which it is right, and what can be chosen for it. Then the programs over shared memory, with their registers, what an entry
-/// costs whoever is alone, and what they promise to whoever waits.
+/// message, N the number of nodes, K the size of a quorum, d the diameter of a tree), the weakest channel order under which it
+/// is correct, and its parameters. Then lists the programs over shared memory, with their registers, the cost of an entry
+/// without contention, and the fairness they promise.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  doorway algorithms            those that are right
-  doorway algorithms --all      and those that are wrong on purpose
+  doorway algorithms            the correct ones
+  doorway algorithms --all      and the specimens, wrong on purpose
   doorway algorithms --json     everything, for programs")]
 pub(crate) struct Arguments {
-    /// Tell also what is wrong with the specimens, which are kept because they are wrong
+    /// List the specimens as well, which are wrong on purpose, each with its fault
     #[arg(long)]
     all: bool,
     /// Print JSON: all algorithms and specimens

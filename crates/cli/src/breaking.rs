@@ -1,4 +1,4 @@
-//! `doorway break`: a section taken from whoever is inside.
+//! `doorway break`: takes a lock away from its holder.
 
 use std::io::{self, IsTerminal};
 
@@ -11,42 +11,42 @@ use crate::line::Where;
 use crate::question::confirmed;
 use crate::status::{silent, spoken};
 
-/// Take a section from whoever is inside
+/// Take a lock away from its holder
 ///
-/// The holder is told to stop, on whatever node it is; the section is free when it says that it has, or when its time is over, not
-/// before. Its fence is then old, and a store that checks fences refuses what it still writes. The nodes write down who was
-/// told, and who told them.
+/// Tells the holder to stop, on whichever node it is. The lock is free when the holder confirms that it has stopped, or at its
+/// deadline, not before. From then on its fence is old, and a store that checks fences refuses its writes. The nodes log which
+/// holder was told to stop, and who asked for it.
 ///
-/// It is for administrators: it asks at the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user and root can
-/// open.
+/// For administrators: it uses the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user
+/// and root can open.
 ///
-/// Asks first if it is typed at a terminal; scripts say --yes.
+/// At a terminal it asks for confirmation; scripts pass --yes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  doorway status nightly        who is inside?
-  doorway break nightly         tell it to stop, and free the section
-  doorway break nightly --yes   without a question")]
+  doorway status nightly        who holds it?
+  doorway break nightly         tell the holder to stop
+  doorway break nightly --yes   without confirmation")]
 pub(crate) struct Arguments {
-    /// The section
+    /// The lock
     #[arg(value_name = "NAME", value_parser = SectionName::new)]
     section: SectionName,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
     daemon: Where,
 }
 
-/// How often it is looked whether somebody is still inside.
+/// How often to check whether the holder has stopped.
 const LOOK_AGAIN: Ticks = Ticks(20_000);
 
-/// How long somebody may stay who was told: longer than any lease.
+/// How long a holder that was told to stop may keep the lock: longer than any lease.
 const PATIENCE: Ticks = Ticks(60_000_000);
 
 pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     if !arguments.yes && !io::stdin().is_terminal() {
         return Err(Refusal::new(format!(
-            "nobody can be asked here whether {} is to be broken: --yes says so",
+            "breaking {} needs confirmation, and there is no terminal to ask at: pass --yes",
             arguments.section
         )));
     }
@@ -61,13 +61,14 @@ fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
     let by = clock::now() + PATIENCE;
     let Inside { holder: Some(holder), .. } = settled(arguments, by, |inside| inside.holder.is_some())?
     else {
-        return Ok(Answer::failed(format!("nobody is inside {section}")));
+        return Ok(Answer::failed(format!("{section} has no holder")));
     };
-    if !arguments.yes && !confirmed(&format!("{} is inside {section}. Break it? [y/N] ", described(&holder)))?
+    if !arguments.yes
+        && !confirmed(&format!("{} holds {section}. Break the lock? [y/N] ", described(&holder)))?
     {
-        return Ok(Answer::failed(format!("{section} was left as it is")));
+        return Ok(Answer::failed(format!("{section} was not broken")));
     }
-    // Whoever came in while somebody thought about it is not the one that is meant.
+    // The lock may have a new holder since the question was asked: that one is not meant.
     arguments.daemon.administer(|client| client.break_section(section.as_str(), holder.fence))?;
     let told = format!("{} was told to stop", described(&holder));
     let is_it = |inside: &Inside| inside.holder.as_ref().is_some_and(|other| other.fence == holder.fence);
@@ -77,20 +78,20 @@ fn break_open(arguments: &Arguments) -> Result<Answer, Refusal> {
             return Ok(Answer::holds(format!("{told} and holds {section} no longer\n")));
         }
         if clock::now() >= by {
-            return Ok(Answer::failed(format!("{told} and is still inside {section}")));
+            return Ok(Answer::failed(format!("{told} and still holds {section}")));
         }
         std::thread::sleep(clock::span(LOOK_AGAIN));
     }
 }
 
-/// Who is inside, as those tell that answer, and who does not.
+/// The holder, as the answering nodes report it, and the silent nodes.
 struct Inside {
     holder: Option<ClientStatus>,
     silent: Vec<String>,
 }
 
-/// Who is inside, once that is certain: this is enough to know, or all members have answered. One that is silent is left out after a
-/// while, and whoever was inside there has stopped by then.
+/// The holder, once it is certain: this is enough to know, or all members have answered. A silent member is left out after a
+/// while, and its holders have stopped by then.
 ///
 /// # Errors
 /// If no daemon answers, or a member is silent for too long.
@@ -102,7 +103,7 @@ fn settled(arguments: &Arguments, by: Ticks, is_enough: impl Fn(&Inside) -> bool
         }
         if clock::now() >= by {
             return Err(Refusal::new(format!(
-                "nobody is inside {} as far as is known, but {} does not answer: ask again when it does",
+                "{} has no known holder, but {} does not answer: try again when it does",
                 arguments.section,
                 inside.silent.join(", ")
             )));

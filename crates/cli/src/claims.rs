@@ -10,12 +10,12 @@ use doorway_terminal::{Progress, whole};
 use crate::typed::Typed;
 use crate::{Answer, Exit};
 
-/// Hold every claim of the literature against runs
+/// Test every claim of the literature
 ///
-/// The literature says how many messages an algorithm needs, how long it takes, and what it survives. Each of these claims is
-/// tested here by runs, by every interleaving of a small system, or by building the quorum systems that it is about: what was
-/// measured, the verdict, and the command that shows it. A claim that holds under a condition is tried inside it and outside; one that is refuted comes with the run
-/// that contradicts it.
+/// The literature says how many messages an algorithm needs, how long it takes, and what it survives. This verb tests each
+/// claim by runs, by every interleaving of a small system, or by building the quorum systems that it is about, and prints the
+/// measurement, the verdict, and the command that shows it. A claim that holds under a condition is tested with and without the
+/// condition; a refuted claim comes with a run that contradicts it.
 ///
 /// Exits 0 if every verdict is the one that is known to be right, 1 if one is not.
 #[derive(clap::Args)]
@@ -25,10 +25,10 @@ use crate::{Answer, Exit};
   doorway claims --only C2 --nodes 50,100  claims about every N, for these N
   doorway claims --json                    for programs")]
 pub(crate) struct Arguments {
-    /// Which claims, by their numbers
+    /// The claims to test, by their numbers
     #[arg(long, value_name = "C2,C8,…", value_delimiter = ',')]
     only: Vec<String>,
-    /// For which N to try claims about every N, 2 to 13 unless given
+    /// Values of N for claims about every N, 2 to 13 unless given
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = whole::<usize>, allow_negative_numbers = true)]
     nodes: Vec<usize>,
     /// Print JSON

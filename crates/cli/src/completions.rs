@@ -17,7 +17,7 @@ use crate::typed::Typed;
   doorway completions zsh > ~/.zfunc/_doorway
   doorway completions fish > ~/.config/fish/completions/doorway.fish")]
 pub(crate) struct Arguments {
-    /// Which shell
+    /// The shell
     shell: Shell,
 }
 

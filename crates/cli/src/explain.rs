@@ -13,8 +13,8 @@ use crate::typed::Typed;
 
 /// Explain one algorithm
 ///
-/// Prints one page of the textbook: where the algorithm comes from, its idea, what it claims, its rules and invariants,
-/// what can be chosen for it, and a command to try.
+/// Prints one page of the textbook: the source of the algorithm, its idea, its claims, its rules and invariants, its
+/// parameters, and a command to try.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway explain ricart-agrawala
@@ -78,7 +78,7 @@ fn heading(title: &str, name: &str) -> String {
 /// What is wrong with a specimen.
 fn wrong(specimen: Specimen) -> String {
     let sentence = format!(
-        "Specimen {} of {}, wrong on purpose: {}. What comes of it: {}.",
+        "Specimen {} of {}, wrong on purpose: {}. Consequence: {}.",
         specimen.id, specimen.of, specimen.wrong, specimen.verdict
     );
     text::wrap(&sentence, text::prose_width(), 0)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use doorway_catalog::examples;
 use doorway_core::{Choice, Options, Refusal};
 
-/// A larger file is refused: nobody writes such a quorum system by hand.
+/// The largest file that is read: no quorum system written by hand is larger.
 const LARGEST_BYTES: u64 = 16 << 20;
 
 /// The text of a file.

@@ -102,7 +102,7 @@ impl Answer {
     }
 }
 
-/// Mutual exclusion for programs that do not share a machine, and the laboratory in which to see why it works
+/// A distributed lock, and a laboratory of mutual-exclusion algorithms
 #[derive(Parser)]
 #[command(
     name = typed::USUAL_NAME,
@@ -118,15 +118,15 @@ impl Answer {
   doorway bank --broken E1                 transfers under a broken lock
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
-  doorway chaos --seeds 20                 lock nodes while all goes wrong
+  doorway chaos --seeds 20                 lock nodes under injected faults
   doorway trace html run.jsonl -o run.html a recorded run to step through
   doorway studio --open                    all of this in the browser
   doorway node --dev                       three lock nodes to try things with
   doorway lock NAME -- COMMAND             run a command under a lock
-  doorway status                           who is inside, who waits
+  doorway status                           locks, holders and waiters
 
-Exit status: 0 when what was asked holds, 1 when it does not, 2 on bad usage, 3 when it could not be decided; \
-`doorway lock` has the status of its command."
+Exit status: 0 if what was asked holds, 1 if it does not, 2 on bad usage, 3 if undecided; \
+`doorway lock` exits with the status of its command."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -236,7 +236,7 @@ fn print(answer: &Answer, out: &mut dyn Write, mut tell: impl FnMut(&str)) -> Ex
     }
 }
 
-/// One sentence on stderr. There is nobody left to tell if that fails.
+/// Prints one sentence on stderr. If that fails, there is nowhere left to report it.
 fn tell(err: &mut dyn Write, program: &str, sentence: &str) {
     let _ = writeln!(err, "{program}: {sentence}");
 }

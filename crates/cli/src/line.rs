@@ -14,7 +14,7 @@ use doorway_protocol::VERSION;
 /// Which daemon.
 #[derive(clap::Args)]
 pub(crate) struct Where {
-    /// The daemon's socket, if not the one that DOORWAY_SOCKET names or that is found
+    /// The daemon's socket, instead of the one in DOORWAY_SOCKET or at the usual place
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// The daemon of this node, if several run on this machine
@@ -95,7 +95,7 @@ fn can_open(path: &Path) -> bool {
     rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
-/// What is said to somebody who may use locks and may not administer them.
+/// The error for a user who may use locks, but not administer them.
 fn not_allowed(path: &Path) -> Refusal {
     let owner = path.metadata().map(|found| found.uid()).ok().filter(|uid| *uid != 0);
     let who = owner.map_or_else(|| "root".to_owned(), |uid| format!("root and the user of uid {uid}"));
@@ -129,7 +129,7 @@ fn nobody_at(where_and_why: &str) -> Refusal {
     Refusal::new(format!("no daemon listens at {where_and_why}; `doorway node --dev` starts one"))
 }
 
-/// What is said of a daemon that is there and lets nobody in, or says nothing.
+/// The error about a daemon that does not answer.
 pub(crate) fn silent(path: &Path) -> Refusal {
     Refusal::new(format!("the daemon at {} does not answer: is it stopped?", path.display()))
 }

@@ -17,7 +17,7 @@ use crate::typed::Typed;
   doorway man ~/.local/share/man/man1
   doorway man pages && man ./pages/doorway-simulate.1")]
 pub(crate) struct Arguments {
-    /// The folder; it is made if there is none
+    /// The folder; created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! From a name that somebody typed to an algorithm of the catalog.
+//! From a typed name to an algorithm of the catalog.
 
 use doorway_catalog::Catalog;
 use doorway_core::shared::AboutProgram;

@@ -17,14 +17,14 @@ use crate::{Answer, Exit, files};
 
 /// Build, verify and rate a quorum system
 ///
-/// Builds the quorums of N nodes, checks that every two have a node in common, and prints the quorum that is assigned to
-/// each node, how large they are, in how many of them a node is, and how good the system is.
+/// Builds the quorums of N nodes, checks that every two have a node in common, and prints the quorum of each node, the sizes of
+/// the quorums, how many of them each node belongs to, and the ratings of the system.
 #[derive(clap::Args)]
 #[command(after_help = more_help())]
 pub(crate) struct Arguments {
-    /// How the quorums are made; the list is below
+    /// The construction; the list is below
     kind: String,
-    /// How many nodes there are; needless where KIND says it
+    /// Number of nodes; not needed where KIND implies it
     #[arg(long, value_name = "N", value_parser = whole::<usize>, allow_negative_numbers = true)]
     nodes: Option<usize>,
     /// The votes of each node, for `weighted`
@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// The widths of the rows from the top, for `wall`
     #[arg(long, value_name = "W,W,…", allow_hyphen_values = true)]
     widths: Option<String>,
-    /// The probabilities that a node has crashed, for which to tell how likely no quorum is left
+    /// Crash probabilities of a node for which to compute how likely it is that no quorum is left
     #[arg(
         long,
         value_name = "P,P,…",
@@ -42,13 +42,13 @@ pub(crate) struct Arguments {
         allow_hyphen_values = true
     )]
     fail: Crashes,
-    /// The seed of the crashes that are drawn where there are too many sets of nodes to look at all
+    /// Seed of the sampled crashes, where there are too many sets of nodes to look at all
     #[arg(long, default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true)]
     seed: u64,
-    /// Draw it with the quorum of one node, to a file that ends in .svg or .png
+    /// Draw the system with the quorum of one node, to a file that ends in .svg or .png
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Whose quorum is drawn
+    /// The node whose quorum is drawn
     #[arg(long, value_name = "NODE", default_value = "1", value_parser = node, allow_negative_numbers = true, requires = "svg")]
     quorum_of: NodeId,
     /// The colours of the drawing; auto follows what the reader's screen prefers

@@ -11,31 +11,31 @@ use doorway_terminal::whole;
 
 use crate::Answer;
 
-/// See algorithms run, step back, break them and understand them, in a browser
+/// Run, step through and break algorithms in a browser
 ///
-/// Serves the studio until it is stopped with Ctrl-C: runs with their space-time diagrams and the state of every node at each step,
-/// comparisons, exhaustive checks with counterexamples, quorum systems and shared memory. All of it is in this program; nothing
-/// is loaded from elsewhere.
+/// Serves the studio until Ctrl-C: runs with their space-time diagrams and the state of every node at each step, comparisons,
+/// exhaustive checks with counterexamples, quorum systems and shared memory. The pages are part of this program and load
+/// nothing from elsewhere.
 ///
-/// Only this machine can reach it, unless --address says otherwise. There is no password: on another address whoever can reach it
-/// can let this machine work, within limits.
+/// Listens on this machine only, unless --address says otherwise. There is no password: on another address, anyone who can
+/// reach it can use this machine's processors, within limits.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway studio --open              start it and open it in the browser
   doorway studio --port 9000
   doorway studio --port 0            any free port
-  doorway studio --address 0.0.0.0   for everybody in this network
+  doorway studio --address 0.0.0.0   for everyone on this network
 
 The API that the pages use is for programs as well: docs/studio-api.md
   curl -d '{\"algorithm\":\"maekawa\",\"nodes\":7}' localhost:8990/api/v1/runs")]
 pub(crate) struct Arguments {
-    /// The port, 0 for any that is free
+    /// The port; 0 takes any free one
     #[arg(long, value_name = "PORT", default_value_t = Studio::USUAL_PORT, value_parser = whole::<u16>, allow_negative_numbers = true)]
     port: u16,
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
-    /// Open it in the browser
+    /// Open the studio in the browser
     #[arg(long)]
     open: bool,
 }
@@ -43,23 +43,25 @@ pub(crate) struct Arguments {
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
     let address = SocketAddr::new(arguments.address, arguments.port);
     let studio = Studio::at(address).map_err(|error| {
-        Refusal::new(format!("{address} cannot be listened on: {error}; --port 0 takes any free port"))
+        Refusal::new(format!("cannot listen on {address}: {error}; --port 0 takes any free port"))
     })?;
-    // This verb has to speak before its end: nobody could find the studio otherwise.
+    // Printed before the verb ends: the user needs the address while the studio runs.
     say(&greeting(studio.address()));
     if arguments.open && !opened(&page(studio.address())) {
-        say("No browser could be opened here: open the address yourself.");
+        say("No browser could be opened: open the address yourself.");
     }
     studio
         .open(catalog, &Closing::default())
-        .map_err(|error| Refusal::new(format!("the studio broke down: {error}")))?;
+        .map_err(|error| Refusal::new(format!("the studio failed: {error}")))?;
     Ok(Answer::holds(String::new()))
 }
 
 fn greeting(address: SocketAddr) -> String {
     let mut lines = vec![format!("The studio is open at {}  (Ctrl-C closes it)", page(address))];
     if !address.ip().is_loopback() {
-        lines.push("Warning: whoever can reach this address can use it, without a password.".to_owned());
+        lines.push(
+            "Warning: anyone who can reach this address can use the studio, without a password.".to_owned(),
+        );
     }
     lines.join("\n")
 }

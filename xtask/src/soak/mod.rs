@@ -19,7 +19,7 @@ use crate::stop::Stop;
 /// What `--help` prints.
 pub const HELP: &str = "\
 Runs `doorway chaos` with all algorithms and 3 to 9 and 16 nodes, of a release build, until the time is over, enough runs were
-made, or something happens that must never happen. Seeds count upwards from a random one, which is printed. Every minute of
+made, or a run has a violation. Seeds count upwards from a random one, which is printed. Every minute of
 virtual time counts; at the end it tells the rate, which faults met, which rules were needed, and what was missed.
 After each batch it writes target/soak.state, from which --resume goes on, however it was ended; the batch that was under way
 is made again. A new soak keeps the state of the last one as target/soak.state.before. With --minutes, libFuzzer then makes up
@@ -76,7 +76,7 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
     });
     print!("\n{}", state.coverage());
     outcome?;
-    println!("\nsoak: {}: nothing happened that must never happen", progress(&state));
+    println!("\nsoak: {}: no violation", progress(&state));
     asked.minutes.map_or(Ok(()), |minutes| fuzz::run_for((minutes / 10).max(1)))
 }
 

@@ -11,7 +11,7 @@ use super::Judge;
 use crate::host::{Claim, Forgetting, Host, Said};
 use crate::moment::Moment;
 use crate::rule::Rule;
-use crate::violation::Kind;
+use crate::violation::ViolationKind;
 
 /// The heartbeats of one life, and who stands behind them.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Judge {
                     self.beats.entry(life).or_default().stand(voter, seq);
                     if !is_allowed {
                         self.violate(
-                            Kind::Acknowledgement,
+                            ViolationKind::Acknowledgement,
                             format!("node {node} stands behind {life}, against the newest view in its log"),
                         );
                     }
@@ -101,7 +101,10 @@ impl Judge {
         }
         match of_view.contains_key(&(life, part.number)) {
             _ if is_changed => {
-                self.violate(Kind::Report, format!("{life} has changed its report for view {number}"));
+                self.violate(
+                    ViolationKind::Report,
+                    format!("{life} has changed its report for view {number}"),
+                );
             }
             true => {}
             false => {
@@ -116,7 +119,7 @@ impl Judge {
                 }
                 if let Some(name) = twice {
                     let what = format!("{name} is reported twice for view {number}");
-                    self.violate(Kind::Report, what);
+                    self.violate(ViolationKind::Report, what);
                 }
             }
         }
@@ -136,7 +139,7 @@ impl Judge {
         };
         if let Some(name) = names.iter().find(is_higher) {
             let what = format!("{name} is forgotten in view {view} at {clock}, below a fence that was given");
-            self.violate(Kind::Clock, what);
+            self.violate(ViolationKind::Clock, what);
         }
     }
 
@@ -152,7 +155,10 @@ impl Judge {
             && (!claim.has_voted || claim.term < term || voted_for.is_some())
             && (claim.last.index < last.index || (claim.last.index == last.index && is_same));
         if !is_written {
-            self.violate(Kind::Unsynced, format!("node {node} said something that its disk does not know"));
+            self.violate(
+                ViolationKind::Unsynced,
+                format!("node {node} said something that its disk does not know"),
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The judge of a cluster: whoever is inside, every fence, every view, in true time. It trusts no node.
+//! The judge of a cluster: it checks every holder, fence and view in true time, and trusts no node.
 
 mod letters;
 mod rules;
@@ -19,16 +19,16 @@ use super::design::Design;
 use super::host::{Claim, Host, Said};
 use super::moment::Moment;
 use super::rule::Rule;
-use super::violation::{Kind, Violation};
+use super::violation::{ClusterViolation, ViolationKind};
 
 /// What is known about a cluster, and what was wrong in it.
 pub struct Judge {
     timing: Timing,
     /// The epoch of the cluster that is judged, where there may be others.
     epoch: Option<Epoch>,
-    /// Those whom nodes of other clusters let in.
+    /// Requests that nodes of other clusters granted.
     foreign: BTreeSet<RequestId>,
-    /// Who is inside, as far as they have been told.
+    /// The holders, as far as their clients know of it.
     holders: BTreeMap<RequestId, Holder>,
     /// The last fence of each section.
     fences: BTreeMap<SectionName, Fence>,
@@ -58,13 +58,13 @@ pub struct Judge {
     clocks: Vec<BTreeMap<SectionName, u64>>,
     /// The first view of each life.
     first_views: BTreeMap<Incarnation, u64>,
-    /// Lives that ended by themselves, with nobody inside: their leases mean nothing.
+    /// Lives that ended by themselves, without a holder: their leases mean nothing.
     clean: BTreeSet<Incarnation>,
     /// What each node had adopted and installed when it was looked at last.
     standings: Vec<(u64, bool)>,
     /// When each node last adopted a view in a step that began in an installed one.
     froze: Vec<Option<Ticks>>,
-    violations: Vec<Violation>,
+    violations: Vec<ClusterViolation>,
     /// How often each rule was seen.
     fired: BTreeMap<Rule, u64>,
     /// Whether the founders begin with blank disks.
@@ -77,14 +77,14 @@ pub struct Judge {
     proposed: u64,
     /// Moments that the nemesis has not taken yet.
     moments: Vec<(Moment, NodeId)>,
-    /// How often somebody was let in.
+    /// Number of grants.
     pub entries: u64,
-    /// How many writes a store refused, because of somebody who was late.
+    /// Writes that a store refused because their holder was late.
     pub refused_writes: u64,
     now: Ticks,
 }
 
-/// Somebody inside.
+/// A holder.
 #[derive(Debug)]
 struct Holder {
     node: NodeId,
@@ -92,7 +92,7 @@ struct Holder {
     life: Incarnation,
     sections: Vec<(SectionName, Fence)>,
     /// D + M on the node's clock, D the latest deadline that it was told: it counts as inside until then, unless it has left
-    /// before. Told to stop or not, whether its node frees it or others do without that node: nobody else comes in earlier (R31).
+    /// before. Told to stop or not, whether its node frees it or others do without that node: no other client comes in earlier (R31).
     until: Ticks,
     /// Whether its node has freed it.
     is_freed: bool,
@@ -141,7 +141,7 @@ impl Judge {
 
     /// What was wrong.
     #[must_use]
-    pub fn violations(&self) -> &[Violation] {
+    pub fn violations(&self) -> &[ClusterViolation] {
         &self.violations
     }
 
@@ -152,7 +152,7 @@ impl Judge {
     }
 
     /// The cluster was recovered. From now on it is judged as the one of this epoch; nodes of other epochs are not of it, and are only
-    /// watched to see that nobody is of both.
+    /// watched to see that no node is of both.
     pub fn follow(&mut self, epoch: Epoch) {
         self.epoch = Some(epoch);
     }
@@ -164,14 +164,14 @@ impl Judge {
     }
 
     /// Something was wrong.
-    pub fn violate(&mut self, kind: Kind, what: String) {
+    pub fn violate(&mut self, kind: ViolationKind, what: String) {
         if self.violations.iter().filter(|other| other.kind == kind).count() < Self::MOST {
             let sentence = format!("at {:.6} s: {what}", self.now.0 as f64 / 1e6);
-            self.violations.push(Violation { kind, sentence });
+            self.violations.push(ClusterViolation { kind, sentence });
         }
     }
 
-    /// Somebody is let in.
+    /// A lock is granted.
     pub fn grant(
         &mut self,
         node: NodeId,
@@ -213,14 +213,17 @@ impl Judge {
         if let Some(other) = other {
             let other = other.node;
             self.violate(
-                Kind::TwoInside,
-                format!("node {node} let somebody into {name} while one of node {other} was inside"),
+                ViolationKind::TwoInside,
+                format!("node {node} granted {name} while a client of node {other} held it"),
             );
         }
         let last = self.fences.get(name).copied();
         if last.is_some_and(|last| fence <= last) {
             let last = last.unwrap_or_default();
-            self.violate(Kind::Fence, format!("node {node} entered {name} with fence {fence} after {last}"));
+            self.violate(
+                ViolationKind::Fence,
+                format!("node {node} entered {name} with fence {fence} after {last}"),
+            );
         }
         self.fences.insert(name.clone(), fence.max(last.unwrap_or_default()));
     }
@@ -230,7 +233,7 @@ impl Judge {
         engine.local_time(holder.node, engine.now()) < holder.until
     }
 
-    /// Whether a node may let somebody in: installed, within its lease, and nobody outside of its view has one.
+    /// Whether a node may grant a lock: installed, within its lease, and no node outside of its view has a lease.
     fn judge_gate(&mut self, node: NodeId, sections: &[(SectionName, Fence)], engine: &Engine<Host>) {
         let machine = &engine.machines()[node.index()];
         let look = machine.look();
@@ -245,8 +248,8 @@ impl Judge {
         }
         if look.standing != Standing::Active || !has_lease {
             self.violate(
-                Kind::Gate,
-                format!("node {node} let somebody in without an installed view or a lease"),
+                ViolationKind::Gate,
+                format!("node {node} granted a lock without an installed view or a lease"),
             );
         }
         let Some(view) = look.view else { return };
@@ -257,8 +260,8 @@ impl Judge {
         if let (Some((name, _)), Some((life, _))) = (unknown, outsider) {
             let number = view.number;
             self.violate(
-                Kind::Outsider,
-                format!("node {node} let somebody into {name} in view {number} while {life}, which is not in it, had a lease"),
+                ViolationKind::Outsider,
+                format!("node {node} granted {name} in view {number} while {life}, which is not in it, had a lease"),
             );
         }
     }
@@ -273,7 +276,7 @@ impl Judge {
         !is_whole || sections.iter().all(|(name, _)| names(name))
     }
 
-    /// Somebody may stay longer: nobody else has come in meanwhile.
+    /// A holder is renewed: no other client has acquired the lock meanwhile.
     pub fn renew(&mut self, request: RequestId, until: Ticks, engine: &Engine<Host>) {
         self.now = engine.now();
         self.fire(Rule::Renewed);
@@ -285,8 +288,8 @@ impl Judge {
         if let Some(name) = late.filter(|_| is_valid) {
             let node = holder.node;
             self.violate(
-                Kind::TwoInside,
-                format!("node {node} let somebody stay in {name} after another had come in"),
+                ViolationKind::TwoInside,
+                format!("node {node} renewed {name} after another client had acquired it"),
             );
         }
     }
@@ -297,14 +300,14 @@ impl Judge {
     }
 
     /// A node has freed a holder that had to stop. If that was too early, the next entry shows it: a node that was left out frees
-    /// at once, and lets nobody in.
+    /// at once, and grants nothing.
     pub fn free(&mut self, request: RequestId) {
         if let Some(holder) = self.holders.get_mut(&request) {
             holder.is_freed = true;
         }
     }
 
-    /// Somebody who was let in writes to the store behind a section.
+    /// A holder writes to the store behind a section.
     pub fn write(&mut self, request: RequestId, sections: &[(SectionName, Fence)], engine: &Engine<Host>) {
         self.now = engine.now();
         if self.foreign.contains(&request) {
@@ -320,7 +323,7 @@ impl Judge {
             let holder = self.holders.get(&request);
             if holder.is_some_and(|holder| Self::is_valid(holder, engine)) {
                 self.violate(
-                    Kind::Store,
+                    ViolationKind::Store,
                     format!("the store of {name} refused one who was inside, with fence {fence}"),
                 );
             }
@@ -338,7 +341,7 @@ impl Judge {
     ) {
         self.now = engine.now();
         if let Some(what) = breach {
-            self.violate(Kind::Breach, format!("node {node}: {what}"));
+            self.violate(ViolationKind::Breach, format!("node {node}: {what}"));
         }
         if self.epoch.is_some() {
             self.judge_epochs(node, engine);
@@ -393,13 +396,13 @@ impl Judge {
             }
         }
         if let Some(name) = back {
-            self.violate(Kind::Clock, format!("the counter of {name} went back at node {node}"));
+            self.violate(ViolationKind::Clock, format!("the counter of {name} went back at node {node}"));
         }
     }
 
     /// A message did not come out of its bytes as it had gone in.
     pub(super) fn judge_wire(&mut self, garbled: Option<String>) {
-        garbled.into_iter().for_each(|what| self.violate(Kind::Wire, what));
+        garbled.into_iter().for_each(|what| self.violate(ViolationKind::Wire, what));
     }
 
     /// A node has stopped.

@@ -6,10 +6,10 @@ use doorway_node::node::Standing;
 use doorway_node::{DiskId, Incarnation, Nonce, ReportPart, RequestId, View};
 
 use super::Judge;
-use crate::cluster::{Cluster, Seen};
+use crate::cluster::{Cluster, ClusterEvent};
 use crate::design::Design;
 use crate::host::Said;
-use crate::violation::Kind;
+use crate::violation::ViolationKind;
 
 /// A lease, unless a test says otherwise.
 const LEASE: Ticks = Ticks(1_000_000);
@@ -19,7 +19,7 @@ fn design() -> Design {
     Design::new(3, recipe, 1)
 }
 
-/// Three nodes that act in a view, with leases, and nobody inside.
+/// Three nodes that act in a view, with leases, and no holder.
 fn cluster() -> Cluster {
     let mut cluster = Cluster::new(design()).expect("a cluster");
     run_until(Ticks(3_000_000), &mut cluster);
@@ -28,14 +28,14 @@ fn cluster() -> Cluster {
 }
 
 fn run_until(limit: Ticks, cluster: &mut Cluster) {
-    while !matches!(cluster.next(limit), Seen::Over) {}
+    while !matches!(cluster.next(limit), ClusterEvent::Over) {}
 }
 
 fn judge() -> Judge {
     Judge::new(&design())
 }
 
-fn kinds(judge: &Judge) -> Vec<Kind> {
+fn kinds(judge: &Judge) -> Vec<ViolationKind> {
     judge.violations().iter().map(|violation| violation.kind).collect()
 }
 
@@ -43,7 +43,7 @@ fn section() -> SectionName {
     SectionName::new("door").expect("a good name")
 }
 
-/// Has a node let somebody in with a fence; the deadline is half a second later on its clock. Tells that deadline.
+/// Has a node grant a lock with a fence; the deadline is half a second later on its clock. Returns that deadline.
 fn grant(judge: &mut Judge, node: usize, request: u64, fence: u64, cluster: &mut Cluster) -> Ticks {
     let (node, engine) = (NodeId::new(node), &*cluster.engine());
     let until = engine.local_time(node, engine.now()) + Ticks(500_000);
@@ -59,7 +59,7 @@ fn last_moment(until: Ticks, cluster: &mut Cluster) -> Ticks {
 
 #[test]
 fn two_inside_are_found_until_a_margin_after_the_deadline() {
-    for (late, expected) in [(Ticks(0), vec![Kind::TwoInside]), (Ticks(2), vec![])] {
+    for (late, expected) in [(Ticks(0), vec![ViolationKind::TwoInside]), (Ticks(2), vec![])] {
         let (mut cluster, mut judge) = (cluster(), judge());
         let until = grant(&mut judge, 0, 1, 1, &mut cluster);
         let moment = last_moment(until, &mut cluster) + late;
@@ -88,12 +88,13 @@ fn a_holder_that_was_freed_counts_as_inside_until_its_deadline() {
     grant(&mut judge, 0, 1, 1, &mut cluster);
     judge.free(RequestId(1));
     grant(&mut judge, 1, 2, 2, &mut cluster);
-    assert_eq!(kinds(&judge), [Kind::TwoInside]);
+    assert_eq!(kinds(&judge), [ViolationKind::TwoInside]);
 }
 
 #[test]
 fn a_fence_must_be_larger_than_all_before_it() {
-    for (second, expected) in [(6, vec![]), (5, vec![Kind::Fence]), (4, vec![Kind::Fence])] {
+    for (second, expected) in [(6, vec![]), (5, vec![ViolationKind::Fence]), (4, vec![ViolationKind::Fence])]
+    {
         let (mut cluster, mut judge) = (cluster(), judge());
         for (request, fence) in [(1, 5), (2, second)] {
             grant(&mut judge, 0, request, fence, &mut cluster);
@@ -132,7 +133,7 @@ fn beat(judge: &mut Judge, seq: u64, at: Ticks, voters: &[usize], cluster: &mut 
 }
 
 /// What the judge says of the lease of node 0 that is valid until some time; its clock is right.
-fn judge_lease(judge: &mut Judge, until: Ticks, view: &View) -> Vec<Kind> {
+fn judge_lease(judge: &mut Judge, until: Ticks, view: &View) -> Vec<ViolationKind> {
     judge.judge_lease_of(life(0), until, until, Some(view));
     kinds(judge)
 }
@@ -154,7 +155,7 @@ fn a_lease_that_grows_needs_a_majority_of_every_voter_set() {
         let sent = beat(&mut judge, 1, Ticks(2_000_000), voters, &mut cluster);
         let found = judge_lease(&mut judge, sent + LEASE + more, view);
         assert_eq!(found.is_empty(), is_right, "{voters:?} of {view:?}, {more:?} more: {found:?}");
-        assert!(found.iter().all(|kind| *kind == Kind::Lease));
+        assert!(found.iter().all(|kind| *kind == ViolationKind::Lease));
     }
 }
 
@@ -165,7 +166,7 @@ fn the_newest_heartbeat_of_a_minority_prolongs_nothing() {
     let first = beat(&mut judge, 1, Ticks(2_000_000), &[0, 1], &mut cluster);
     let second = beat(&mut judge, 2, Ticks(2_200_000), &[0], &mut cluster);
     assert_eq!(judge_lease(&mut judge, first + LEASE, &old), []);
-    assert_eq!(judge_lease(&mut judge, second + LEASE, &old), [Kind::Lease]);
+    assert_eq!(judge_lease(&mut judge, second + LEASE, &old), [ViolationKind::Lease]);
 }
 
 /// A member sleeps through a change of voters and adopts the view with both sets, its lease long over. No new voter ever stood behind
@@ -182,7 +183,7 @@ fn a_sleeper_adopts_a_joint_view_with_an_old_lease() {
     let joint = view(2, &[0, 1, 2], Some(&[2, 3, 4]));
     assert_eq!(judge_lease(&mut judge, until, &joint), []);
     // What does grow needs the new voters.
-    assert_eq!(judge_lease(&mut judge, awake + LEASE, &joint), [Kind::Lease]);
+    assert_eq!(judge_lease(&mut judge, awake + LEASE, &joint), [ViolationKind::Lease]);
 }
 
 #[test]
@@ -192,7 +193,7 @@ fn a_lease_never_goes_back() {
     let sent = beat(&mut judge, 1, Ticks(2_000_000), &[0, 1], &mut cluster);
     assert_eq!(judge_lease(&mut judge, sent + LEASE, &old), []);
     assert_eq!(judge_lease(&mut judge, sent + LEASE, &old), []);
-    assert_eq!(judge_lease(&mut judge, sent + LEASE - Ticks(1), &old), [Kind::Lease]);
+    assert_eq!(judge_lease(&mut judge, sent + LEASE - Ticks(1), &old), [ViolationKind::Lease]);
 }
 
 /// The same lease ends later if its clock stood still meanwhile: later than those wait who left the node out.
@@ -210,7 +211,7 @@ fn a_lease_whose_clock_stood_still_is_judged_by_its_new_end() {
     judge.judge_lease_of(life(0), until, decided + longest, Some(&old));
     assert_eq!(kinds(&judge), []);
     judge.judge_lease_of(life(0), until, decided + longest + Ticks(100), Some(&old));
-    assert_eq!(kinds(&judge), [Kind::LateLease]);
+    assert_eq!(kinds(&judge), [ViolationKind::LateLease]);
 }
 
 /// A paused node makes no step at which its lease could be looked at, and its clock may go at another rate meanwhile.
@@ -239,7 +240,7 @@ fn report(number: u64, node: usize, inside: &[&str]) -> Said {
 
 #[test]
 fn a_changed_report_is_found_however_old_its_view_is() {
-    for (again, expected) in [(&["door"][..], vec![]), (&[][..], vec![Kind::Report])] {
+    for (again, expected) in [(&["door"][..], vec![]), (&[][..], vec![ViolationKind::Report])] {
         let (mut cluster, mut judge) = (cluster(), judge());
         let mut say = |said| judge.judge_said(NodeId::new(0), vec![said], &[], cluster.engine());
         say(report(3, 0, &["door"]));
@@ -259,7 +260,7 @@ fn a_section_that_two_report_for_one_view_is_found() {
     assert_eq!(kinds(&judge), []);
     let mut say = |said| judge.judge_said(NodeId::new(0), vec![said], &[], cluster.engine());
     say(report(3, 1, &["door"]));
-    assert_eq!(kinds(&judge), [Kind::Report]);
+    assert_eq!(kinds(&judge), [ViolationKind::Report]);
 }
 
 #[test]
@@ -284,7 +285,11 @@ fn a_client_let_in_by_the_step_that_learns_a_view_counts_as_before_it() {
         kinds(&judge)
     };
     assert_eq!(judged(Some(now), vec![section()], &mut cluster), []);
-    assert_eq!(judged(Some(now), vec![], &mut cluster), [Kind::Gate], "it was let in after the report");
-    assert_eq!(judged(Some(Ticks(1)), vec![section()], &mut cluster), [Kind::Gate]);
-    assert_eq!(judged(None, vec![section()], &mut cluster), [Kind::Gate]);
+    assert_eq!(
+        judged(Some(now), vec![], &mut cluster),
+        [ViolationKind::Gate],
+        "it was let in after the report"
+    );
+    assert_eq!(judged(Some(Ticks(1)), vec![section()], &mut cluster), [ViolationKind::Gate]);
+    assert_eq!(judged(None, vec![section()], &mut cluster), [ViolationKind::Gate]);
 }

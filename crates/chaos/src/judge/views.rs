@@ -1,4 +1,4 @@
-//! What is judged of views: everybody agrees about them, nobody acts in two, and leases end with them.
+//! What is judged of views: all nodes agree on them, no node acts in two, and leases end with them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use doorway_simulator::Engine;
 use super::{Holder, Judge};
 use crate::host::Host;
 use crate::rule::Rule;
-use crate::violation::Kind;
+use crate::violation::ViolationKind;
 
 impl Judge {
     /// Everything that a node knows to be decided, when that has changed.
@@ -24,7 +24,7 @@ impl Judge {
             if before > 0 && view.number != before + 1 {
                 let number = view.number;
                 self.violate(
-                    Kind::Views,
+                    ViolationKind::Views,
                     format!("in the log of node {node} view {number} follows view {before}"),
                 );
             }
@@ -45,17 +45,17 @@ impl Judge {
         if let Some((member, _)) = view.members.iter().find(is_of_two) {
             let number = view.number;
             let what = format!("node {member} of another epoch is in view {number} of node {node}");
-            self.violate(Kind::Epochs, what);
+            self.violate(ViolationKind::Epochs, what);
         }
     }
 
-    /// Every decided number has one content, and whoever was left out stays out.
+    /// Every decided number has one content, and a life that was left out stays out.
     fn judge_view(&mut self, node: NodeId, view: &View, engine: &Engine<Host>) {
         let number = view.number;
         if let Some((known, _)) = self.views.get(&number) {
             if known != view {
                 self.violate(
-                    Kind::Views,
+                    ViolationKind::Views,
                     format!("node {node} knows another view {number} than was decided before"),
                 );
             }
@@ -63,7 +63,10 @@ impl Judge {
         }
         let is_early = |holder: &&Holder| view.clean.contains(&holder.life) && Self::is_valid(holder, engine);
         if let Some(early) = self.holders.values().find(is_early).map(|holder| holder.node) {
-            self.violate(Kind::EarlyLeave, format!("node {early} has left while somebody was inside"));
+            self.violate(
+                ViolationKind::EarlyLeave,
+                format!("node {early} has left while one of its clients held a lock"),
+            );
         }
         self.watch_view(node, view);
         self.clean.extend(&view.clean);
@@ -75,7 +78,7 @@ impl Judge {
         let back = view.members.values().find(|life| self.left_out_before(life, number).is_some()).copied();
         if let Some(life) = back {
             self.violate(
-                Kind::Readmitted,
+                ViolationKind::Readmitted,
                 format!("{life} is in view {number}, although one before left it out"),
             );
         }
@@ -99,7 +102,7 @@ impl Judge {
             let is_alive = machine.incarnation == *life && !engine.is_crashed(*member);
             if is_alive && machine.standing == Standing::Active && adopted < number {
                 self.violate(
-                    Kind::OldView,
+                    ViolationKind::OldView,
                     format!("node {node} acts in view {number} while node {member} acts in view {adopted}"),
                 );
             }
@@ -108,7 +111,7 @@ impl Judge {
         let (_, first) = self.installed.entry(number).or_insert_with(|| (view.clone(), holders.clone()));
         if *first != holders {
             self.violate(
-                Kind::FirstState,
+                ViolationKind::FirstState,
                 format!("node {node} begins view {number} with other holders than another member"),
             );
         }
@@ -116,7 +119,7 @@ impl Judge {
         self.watch_installation(node, &view, &holders, engine);
     }
 
-    /// If a view knows who is inside a section, nobody outside of the view is.
+    /// If a view knows the holder of a section, no node outside of the view has one.
     fn judge_known_holders(
         &mut self,
         view: &View,
@@ -134,17 +137,17 @@ impl Judge {
         let name = holder.sections.iter().map(|(name, _)| name).find(|name| known.contains_key(*name));
         let what = name.map_or_else(String::new, ToString::to_string);
         let what = format!("{life} is inside {what}, of which view {number}, without it, knows the holder");
-        self.violate(Kind::KnownHolder, what);
+        self.violate(ViolationKind::KnownHolder, what);
     }
 
-    /// Nobody enters a section of which a later view, without that node, knows who is inside.
+    /// No node grants a section of which a later view, without that node, knows the holder.
     pub(super) fn judge_outsider(&mut self, life: Incarnation, sections: &[SectionName]) {
         let Some((number, (view, known))) = self.installed.last_key_value() else { return };
         let is_later = self.first_views.get(&life).is_none_or(|first| first > number);
         let name = sections.iter().find(|name| known.contains_key(*name));
         if let (Some(name), false, false) = (name, view.has(&life), is_later) {
             let what = format!("{life} enters {name}, of which view {number}, without it, knows the holder");
-            self.violate(Kind::KnownHolder, what);
+            self.violate(ViolationKind::KnownHolder, what);
         }
     }
 
@@ -157,7 +160,7 @@ impl Judge {
         }
     }
 
-    /// A lease never goes back, a majority stood behind it when it last grew, and that of somebody who was left out ends in time.
+    /// A lease never goes back, a majority stood behind it when it last grew, and that of a node that was left out ends in time.
     /// It is valid `until` a time of its node's clock, which is `end` in true time, and the node has adopted `view`.
     pub(super) fn judge_lease_of(
         &mut self,
@@ -172,7 +175,7 @@ impl Judge {
         }
         let known = self.judged.insert(life, until);
         if known.is_some_and(|known| until < known) {
-            self.violate(Kind::Lease, format!("the lease of {life} went back"));
+            self.violate(ViolationKind::Lease, format!("the lease of {life} went back"));
         }
         // Who sleeps through a change of voters adopts the view with a lease that others stood behind.
         let has_grown = known.is_none_or(|known| until > known);
@@ -183,7 +186,7 @@ impl Judge {
             && self.majority_since(&life, view).is_none_or(|since| until > since + self.timing.lease)
         {
             self.violate(
-                Kind::Lease,
+                ViolationKind::Lease,
                 format!("{life} has a longer lease than a majority of the voters stands for"),
             );
         }
@@ -197,7 +200,7 @@ impl Judge {
         {
             let late = end - decided;
             self.violate(
-                Kind::LateLease,
+                ViolationKind::LateLease,
                 format!("{life} has a lease until {late} µs after view {number} left it out"),
             );
         }

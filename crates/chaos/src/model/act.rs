@@ -190,7 +190,7 @@ fn names_of(voters: Voters) -> String {
 }
 
 impl fmt::Display for Roster {
-    /// Its members, each with a prime for every earlier incarnation, and whoever has left by itself.
+    /// Its members, each with a prime for every earlier incarnation, and the node that has left by itself.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let primes = |node: usize| "'".repeat(self.life(node).map_or(0, usize::from));
         let names: Vec<String> = self.members().map(|node| format!("{}{}", node + 1, primes(node))).collect();

@@ -31,7 +31,7 @@ impl ViewModel {
     /// Ends a node's quiet time by the ages of these voters, unless an outsider is inside that one of them has acknowledged.
     fn age(&self, state: &State, me: usize, roster: Roster, silent: Voters) -> Option<State> {
         let view = state.nodes[me].learned;
-        // Of those who were in an earlier view only: who is taken in later sends its first heartbeat after these reports.
+        // Only members of an earlier view: a node that is admitted later sends its first heartbeat after these reports.
         let is_outsider = |node, life| {
             !roster.has(node, life) && !state.was_in(view + 1..self.bounds.views + 1, node, life)
         };

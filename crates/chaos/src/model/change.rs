@@ -39,7 +39,7 @@ impl ViewModel {
         state.decided(view).is_none() && is_new(view) && !is_new(view - 1)
     }
 
-    /// Rule 15: waits if any view since the last one leaves somebody out who may still have a lease, or if there was none.
+    /// Rule 15: waits if any view since the last one leaves out a node that may still have a lease, or if there was none.
     fn raise_quiet(&self, state: &mut State, me: usize, before: &Node, view: u8) {
         if self.has(ViewFlaw::NoWait) || self.has(ViewFlaw::WaitFromAccepting) {
             return;
@@ -133,7 +133,7 @@ impl ViewModel {
         Some(after)
     }
 
-    /// A node leaves by itself (rule 21): nobody is inside, and it never acts again but as a voter.
+    /// A node leaves by itself (rule 21): it has no holder, and it never acts again but as a voter.
     pub(super) fn leave(&self, state: &State, me: usize) -> Option<State> {
         let node = &state.nodes[me];
         let is_early = node.is_inside && !self.has(ViewFlaw::LeaveBeforeStop);

@@ -8,7 +8,7 @@ use super::state::{Evidence, NODES, SetBack, Standing, State};
 /// Which of the two other voters remember, when a disk loses the end of its log, that it had synced more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Witnesses {
-    /// Both, and neither restarts before the node has marked its disk: nobody is let in beside another.
+    /// Both, and neither restarts before the node has marked its disk: no second client is let in.
     Both,
     /// Both, but either may restart first, and then remembers nothing: not enough.
     BothUntilRestart,
@@ -52,7 +52,7 @@ impl ViewModel {
         after
     }
 
-    /// What is left of the evidence if a rule is broken, and the disk has lost so many entries.
+    /// What is left of the evidence if a rule is broken, and the disk has lost this many entries.
     fn noticed(&self, evidence: Evidence, entries: u8) -> Evidence {
         let is_missed = match (self.flaw, evidence) {
             (Some(ViewFlaw::SetBackDiskVotes), _)

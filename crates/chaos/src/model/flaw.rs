@@ -5,17 +5,17 @@ use super::{ViewBounds, VoterChange, Witnesses};
 /// A rule of the view change that is left out or done wrongly. Each lets two clients in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ViewFlaw {
-    /// Nobody waits for the leases of those left out.
+    /// No node waits for the leases of the nodes left out.
     NoWait,
     /// The wait begins when a view is accepted, not when it is learned.
     WaitFromAccepting,
-    /// Learning a view that leaves out nobody ends the wait of the view before.
+    /// Learning a view that leaves out no node ends the wait of the view before.
     WaitOverwritten,
-    /// Of several views learned at once only the newest is asked whether it leaves somebody out.
+    /// Of several views learned at once only the newest is checked for nodes that it leaves out.
     SkippedViewsForgotten,
-    /// A node that had no view does not wait if the view that takes it in leaves out nobody.
+    /// A node that had no view does not wait if the view that takes it in leaves out no node.
     NewcomerActsAtOnce,
-    /// A restarted node counts as the one that crashed, so that nobody waits for it.
+    /// A restarted node counts as the one that crashed, so that no node waits for it.
     LeftOutByName,
     /// A view may bring back an incarnation that an earlier one left out.
     LeftOutReadmitted,
@@ -33,7 +33,7 @@ pub enum ViewFlaw {
     OldMessagesTaken,
     /// A node says that it leaves while its client is inside.
     LeaveBeforeStop,
-    /// Nobody greets, so a disk that was set back votes and acknowledges.
+    /// No node greets, so a disk that was set back votes and acknowledges.
     SetBackDiskVotes,
     /// A life is a number of boots without a nonce, which a set-back disk reaches again by restarting, like its number of records.
     BootsWithoutNonce,

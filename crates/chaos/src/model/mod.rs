@@ -162,7 +162,7 @@ pub struct ViewBounds {
 }
 
 impl ViewBounds {
-    /// Only views that change in so many nodes, and nothing else.
+    /// Only changes of views, with this many nodes, and nothing else.
     #[must_use]
     pub const fn quiet(views: u8, changes: usize) -> Self {
         Self {
@@ -316,7 +316,7 @@ impl ViewModel {
 }
 
 impl ViewModel {
-    /// A step for the checker. Nothing is owed to anybody: only what must never happen is asked.
+    /// A step for the checker. No liveness is asked, only safety.
     fn step(&self, state: &State, me: usize, act: Act) -> Step {
         let process = me as u32;
         let broken = match act {

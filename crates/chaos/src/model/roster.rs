@@ -16,7 +16,7 @@ pub(super) struct Roster {
 pub(super) enum Seat {
     /// Nothing.
     Out,
-    /// Nothing, and whoever was there in the view before had left by itself.
+    /// Empty: the member of the view before had left by itself.
     Clean,
     /// This incarnation.
     In(u8),

@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) orphan: Option<Orphan>,
     /// Whether a node has crashed.
     pub(super) has_crashed: bool,
-    /// The newest view in which somebody was let in, or that all have learned, so that nobody can be let in in an older one.
+    /// The newest view in which a client was let in, or that all nodes have learned: no client can be let in in an older one.
     pub(super) fence: u8,
     /// The node whose disk was set back, as long as it has not marked itself.
     pub(super) set_back: Option<SetBack>,

@@ -81,7 +81,7 @@ impl Voting {
 }
 
 impl Voters {
-    /// Nobody.
+    /// No node.
     pub(super) const NONE: Self = Self(0);
     /// Three of three nodes.
     const THREE: Self = Self(0b0111);

@@ -66,7 +66,7 @@ impl Nemesis {
     }
 
     /// Voters are about to change. A member misses that and is later cut off together with a majority of the old voters; or a node with
-    /// somebody inside starts again, so that the new voters never acknowledge the life that others must wait for; or the leader
+    /// a holder starts again, so that the new voters never acknowledge the life that others must wait for; or the leader
     /// crashes.
     fn strike_proposal(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         let (member, long) = (self.draw_member(cluster), self.draw_long());
@@ -149,7 +149,7 @@ impl Nemesis {
         }
     }
 
-    /// A member of the newest view that anybody knows, or any node if there is none.
+    /// A member of the newest view that any node knows, or any node if there is none.
     fn draw_member(&mut self, cluster: &Cluster) -> NodeId {
         let newest = cluster.nodes().iter().filter_map(|node| node.look().newest);
         let newest = newest.max_by_key(|view| view.number);

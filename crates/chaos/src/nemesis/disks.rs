@@ -27,7 +27,7 @@ impl Nemesis {
         self.note(Fault::DiskLoss, span, cluster);
     }
 
-    /// Only one disk at a time is lost, and only where the others still have the log. Whoever loses more has lost the cluster,
+    /// Only one disk at a time is lost, and only where the others still have the log. A cluster that loses more is lost,
     /// whatever the software.
     pub(super) fn may_lose_a_disk(&self, cluster: &Cluster) -> bool {
         let nodes = cluster.nodes();

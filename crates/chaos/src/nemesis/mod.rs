@@ -110,7 +110,7 @@ const FAULTS: [(Fault, u64); 17] = [
 const COMMAND: Ticks = Ticks(1_000_000);
 
 impl Nemesis {
-    /// A nemesis for so many nodes. It draws from `schedule`, and everything is mended at `ends`.
+    /// A nemesis for `nodes` nodes. It draws from `schedule`, and everything is repaired at `ends`.
     pub(super) fn new(nodes: usize, schedule: u64, ends: Ticks, kind: u64) -> Self {
         Self {
             random: Random::new(schedule, 29),
@@ -210,7 +210,7 @@ impl Nemesis {
                 self.a_disk_is_lost &= !has_new_disk;
             }
             Mend::Resume(node) => {
-                // Whoever wakes up first, the node or its clients, is up to chance.
+                // Chance decides whether the node or its clients wake up first.
                 if self.random.happens(0.5) {
                     clients.wake_up(node, cluster);
                     cluster.resume(node);

@@ -151,7 +151,7 @@ pub(super) fn links_between(side: &BTreeSet<NodeId>, nodes: usize) -> Vec<(NodeI
 /// The nodes of a voter set, by their disks.
 type Set = BTreeMap<DiskId, NodeId>;
 
-/// The voters before and after the newest change of voters that anybody has in the log.
+/// The voters before and after the newest change of voters that any node has in its log.
 fn newest_change(cluster: &Cluster) -> Option<(Set, Set)> {
     let views =
         cluster.nodes().iter().flat_map(|node| node.newest_in_log().into_iter().chain(node.decided_views()));

@@ -25,7 +25,7 @@ impl Nemesis {
         }
     }
 
-    /// An operator breaks a section, at whichever node, in general or for one who is inside at a node just now.
+    /// An operator breaks a section, at whichever node, in general or for the current holder at a node.
     pub(super) fn break_open(&mut self, cluster: &mut Cluster, clients: &Clients) {
         let nodes = self.nodes as u64;
         let [at, holder] = [(); 2].map(|()| NodeId::new(self.operators.below(nodes) as usize));
@@ -69,7 +69,7 @@ impl Nemesis {
         self.go_on_removing(leader, cluster);
     }
 
-    /// Tells whoever leads by now, as a daemon would, until that is another node.
+    /// Tells the current leader, as a daemon would, until another node leads.
     pub(super) fn go_on_removing(&mut self, node: NodeId, cluster: &mut Cluster) {
         let leader = cluster.leader();
         leader.into_iter().for_each(|leader| cluster.command(leader, Command::Remove(node)));
@@ -94,7 +94,7 @@ impl Nemesis {
         self.note(Fault::Leave, after, cluster);
     }
 
-    /// Others are to vote, mostly those who do not yet.
+    /// Changes the voters, mostly to nodes that do not vote yet.
     pub(super) fn appoint(&mut self, cluster: &mut Cluster) {
         let Some(leader) = cluster.leader().filter(|_| self.nodes >= 4) else { return };
         let count = if self.nodes >= 5 && self.random.happens(0.3) { 5 } else { 3 };

@@ -7,7 +7,7 @@ use doorway_core::{NodeId, Ticks};
 use doorway_node::disk::Memory;
 use doorway_simulator::Random;
 
-use super::{Next, Story, crash, demand_notice, draw_nodes, everybody, recover, set_up_anew};
+use super::{Next, Story, all_nodes, crash, demand_notice, draw_nodes, recover, set_up_anew};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
 use crate::fault::Fault;
@@ -15,7 +15,7 @@ use crate::fault::Fault;
 pub(super) struct Copies {
     /// Whether the copies are those of the beginning, and not of just before the present lives.
     are_first: bool,
-    /// The nodes whose disks are set back; nobody until then.
+    /// The nodes whose disks are set back; empty until then.
     nodes: Vec<NodeId>,
     /// If these were a majority of the voters: the node at which the cluster is recovered.
     recovered: Option<NodeId>,
@@ -45,9 +45,9 @@ impl Copies {
             .flat_map(|view| view.voters.values().copied())
             .collect();
         let is_lost = voters.iter().filter(|voter| is_intact(voter)).count() * 2 <= voters.len();
-        self.recovered = everybody(cluster).into_iter().find(|node| is_intact(node) && is_lost);
+        self.recovered = all_nodes(cluster).into_iter().find(|node| is_intact(node) && is_lost);
         // The others know it from their logs, too, and need not have been there all the time.
-        let others: Vec<NodeId> = everybody(cluster).into_iter().filter(is_intact).collect();
+        let others: Vec<NodeId> = all_nodes(cluster).into_iter().filter(is_intact).collect();
         if random.happens(0.3) {
             crash(&others, random, cluster, clients);
         }
@@ -88,7 +88,7 @@ impl Story for Copies {
                 Next::After(Ticks(random.below(500_000)))
             }
             Stage::Replaced => {
-                everybody(cluster).into_iter().for_each(|node| cluster.restart(node, false));
+                all_nodes(cluster).into_iter().for_each(|node| cluster.restart(node, false));
                 self.stage = Stage::Met;
                 Next::After(Ticks(2_000_000 + random.below(1_500_000)))
             }

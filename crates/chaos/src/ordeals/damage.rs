@@ -8,7 +8,7 @@ use super::{Next, Story, crash, demand_notice, is_set_back, set_up_anew};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
 use crate::fault::Fault;
-use crate::violation::Kind;
+use crate::violation::ViolationKind;
 
 pub(super) struct Damage {
     node: NodeId,
@@ -46,7 +46,7 @@ impl Damage {
             demand_notice(self.node, cluster);
         } else if is_whole && is_set_back(self.node, cluster) {
             let what = format!("node {} says that its disk was set back, and nothing is missing", self.node);
-            cluster.judge_mut().violate(Kind::SetBack, what);
+            cluster.judge_mut().violate(ViolationKind::SetBack, what);
         }
     }
 }

@@ -20,7 +20,7 @@ use super::clients::Clients;
 use super::cluster::Cluster;
 use super::fault::Fault;
 use super::nemesis::set_up_anew;
-use super::violation::Kind;
+use super::violation::ViolationKind;
 
 /// A story that is about to begin, or has begun.
 pub(super) struct Ordeal {
@@ -63,7 +63,7 @@ struct Calm {
 }
 
 impl Ordeal {
-    /// How long all must have acted in one view: by then everybody was told how far the disks have come.
+    /// How long all must have acted in one view: by then all nodes know how far the disks have come.
     const STEADY: Ticks = Ticks(1_000_000);
     /// How long it waits for that.
     const PATIENCE: Ticks = Ticks(7_000_000);
@@ -130,18 +130,18 @@ fn common_view(cluster: &mut Cluster) -> Option<u64> {
         let is_member = |view: &View| view.number == number && view.has(&look.incarnation);
         look.standing == Standing::Active && !look.is_leaving && look.view.is_some_and(is_member)
     };
-    let is_common = everybody(cluster).into_iter().all(is_in);
-    let is_up = everybody(cluster).into_iter().all(|node| !cluster.engine().is_crashed(node));
+    let is_common = all_nodes(cluster).into_iter().all(is_in);
+    let is_up = all_nodes(cluster).into_iter().all(|node| !cluster.engine().is_crashed(node));
     (is_common && is_up).then_some(number)
 }
 
-fn everybody(cluster: &Cluster) -> Vec<NodeId> {
+fn all_nodes(cluster: &Cluster) -> Vec<NodeId> {
     NodeId::first(cluster.nodes().len()).collect()
 }
 
 /// Some of all nodes, in any order.
 fn draw_nodes(count: usize, cluster: &Cluster, random: &mut Random) -> Vec<NodeId> {
-    let mut nodes = everybody(cluster);
+    let mut nodes = all_nodes(cluster);
     while nodes.len() > count {
         nodes.swap_remove(random.below(nodes.len() as u64) as usize);
     }
@@ -161,7 +161,7 @@ fn crash(nodes: &[NodeId], random: &mut Random, cluster: &mut Cluster, clients: 
 
 /// An operator recovers the cluster at one node, of whose disk all is well, and sets up all others anew.
 fn recover(node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
-    for node in everybody(cluster) {
+    for node in all_nodes(cluster) {
         cluster.crash(node);
         clients.lose_node(node, false, cluster);
     }
@@ -176,14 +176,14 @@ fn recover_at(node: NodeId, cluster: &mut Cluster) -> Option<Epoch> {
     let epoch = cluster.recover(node);
     if let Err(refusal) = &epoch {
         let what = format!("node {node} cannot be recovered: {refusal}");
-        cluster.judge_mut().violate(Kind::Stopped, what);
+        cluster.judge_mut().violate(ViolationKind::Stopped, what);
     }
     cluster.restart(node, false);
     epoch.ok()
 }
 
 fn set_up_others_anew(node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
-    for other in everybody(cluster).into_iter().filter(|other| *other != node) {
+    for other in all_nodes(cluster).into_iter().filter(|other| *other != node) {
         set_up_anew(other, cluster, clients);
     }
 }
@@ -195,7 +195,7 @@ fn is_set_back(node: NodeId, cluster: &Cluster) -> bool {
 /// A disk was set back, and by now its node must have noticed.
 fn demand_notice(node: NodeId, cluster: &mut Cluster) {
     if !is_set_back(node, cluster) {
-        let what = format!("the disk of node {node} was set back, and nobody noticed");
-        cluster.judge_mut().violate(Kind::SetBack, what);
+        let what = format!("the disk of node {node} was set back, and no node noticed");
+        cluster.judge_mut().violate(ViolationKind::SetBack, what);
     }
 }

@@ -7,11 +7,11 @@ use doorway_core::{NodeId, Ticks};
 use doorway_node::{Epoch, Stranger};
 use doorway_simulator::Random;
 
-use super::{Next, Story, crash, draw_nodes, everybody, recover_at, set_up_others_anew};
+use super::{Next, Story, all_nodes, crash, draw_nodes, recover_at, set_up_others_anew};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
 use crate::fault::Fault;
-use crate::violation::Kind;
+use crate::violation::ViolationKind;
 
 pub(super) struct Recoveries {
     /// Where the cluster is recovered first, and where a second time, with their epochs; nowhere until then.
@@ -27,7 +27,7 @@ impl Recoveries {
 
     /// All stop, and two go on.
     fn begin(&mut self, random: &mut Random, cluster: &mut Cluster, clients: &mut Clients) -> Next {
-        crash(&everybody(cluster), random, cluster, clients);
+        crash(&all_nodes(cluster), random, cluster, clients);
         for node in draw_nodes(2, cluster, random) {
             let Some(epoch) = recover_at(node, cluster) else { continue };
             if self.survivors.is_empty() {
@@ -43,7 +43,7 @@ impl Recoveries {
         self.has_newcomers = true;
         let is_survivor = |node: &NodeId| self.survivors.iter().any(|(survivor, _)| survivor == node);
         let newcomers: Vec<NodeId> =
-            everybody(cluster).into_iter().filter(|node| !is_survivor(node)).collect();
+            all_nodes(cluster).into_iter().filter(|node| !is_survivor(node)).collect();
         newcomers.into_iter().for_each(|node| cluster.restart(node, true));
         Next::After(Ticks(2_000_000 + random.below(1_500_000)))
     }
@@ -55,7 +55,7 @@ impl Recoveries {
             let told = (*other, Stranger::OtherEpoch(*epoch));
             if !cluster.nodes()[node.index()].look().strangers.contains(&told) {
                 let what = format!("node {node} has not noticed that node {other} was recovered, too");
-                cluster.judge_mut().violate(Kind::Unnoticed, what);
+                cluster.judge_mut().violate(ViolationKind::Unnoticed, what);
             }
         }
     }

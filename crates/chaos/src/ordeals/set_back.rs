@@ -8,7 +8,7 @@ use doorway_core::{NodeId, Ticks};
 use doorway_node::disk::Memory;
 use doorway_simulator::Random;
 
-use super::{Next, Story, crash, demand_notice, everybody, set_up_anew};
+use super::{Next, Story, all_nodes, crash, demand_notice, set_up_anew};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
 use crate::fault::Fault;
@@ -20,7 +20,7 @@ pub(super) struct SetBack {
     image: Vec<u8>,
     /// Whether that is a copy of the middle of its present life, and not of just before it.
     is_within_life: bool,
-    /// The far group, which is cut off first; nobody until that happens.
+    /// The far group, which is cut off first; empty until that happens.
     far: Vec<NodeId>,
     /// All others.
     near: Vec<NodeId>,
@@ -73,7 +73,7 @@ impl SetBack {
             far.swap_remove(random.below(far.len() as u64) as usize);
         }
         let is_near = |node: &NodeId| *node != self.node && !far.contains(node);
-        self.near = everybody(cluster).into_iter().filter(is_near).collect();
+        self.near = all_nodes(cluster).into_iter().filter(is_near).collect();
         self.far = far;
         link(cluster, &self.far, &self.near, true);
         link(cluster, &[self.node], &self.far, true);
@@ -120,7 +120,7 @@ impl Story for SetBack {
         }
     }
 
-    /// Everybody meets again, and the node gets a new disk.
+    /// The groups are connected again, and the node gets a new disk.
     fn mend(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         link(cluster, &self.far, &self.near, false);
         link(cluster, &[self.node], &self.near, false);

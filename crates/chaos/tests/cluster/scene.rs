@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doorway_catalog::Catalog;
-use doorway_chaos::{Cluster, Design, Seen};
+use doorway_chaos::{Cluster, ClusterEvent, Design};
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
@@ -86,9 +86,9 @@ impl Scene {
     pub fn run_until(&mut self, until: Ticks) {
         loop {
             match self.cluster.next(until) {
-                Seen::Notice(node, notice) => self.hear(node, notice),
-                Seen::Alarm(_) => {}
-                Seen::Over => return,
+                ClusterEvent::Notice(node, notice) => self.hear(node, notice),
+                ClusterEvent::Alarm(_) => {}
+                ClusterEvent::Over => return,
             }
         }
     }
@@ -180,9 +180,9 @@ impl Scene {
         let limit = self.now() + milliseconds(30_000);
         while self.story(request).granted.is_none() {
             match self.cluster.next(limit) {
-                Seen::Notice(node, notice) => self.hear(node, notice),
-                Seen::Alarm(_) => {}
-                Seen::Over => panic!(
+                ClusterEvent::Notice(node, notice) => self.hear(node, notice),
+                ClusterEvent::Alarm(_) => {}
+                ClusterEvent::Over => panic!(
                     "seed {}: a request of node {} has waited for 30 s",
                     self.cluster.design().seed,
                     self.story(request).node

@@ -1,7 +1,7 @@
 //! Names that nobody uses any more leave nothing behind, and a view that changes in the middle of forgetting does no harm.
 
 use doorway_catalog::Catalog;
-use doorway_chaos::{Cluster, Design, Run, Seen};
+use doorway_chaos::{Cluster, ClusterEvent, Design, Run};
 use doorway_core::{NodeId, Options, SectionName, Ticks};
 use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
 use doorway_simulator::Random;
@@ -29,7 +29,7 @@ impl Mill {
 
     fn new(names: usize) -> Self {
         let mut cluster = Cluster::new(design("carvalho-roucairol", NODES, 5)).expect("a good design");
-        while !matches!(cluster.next(ms(2_500)), Seen::Over) {}
+        while !matches!(cluster.next(ms(2_500)), ClusterEvent::Over) {}
         Self { cluster, fences: vec![0; names], requests: 0 }
     }
 
@@ -74,7 +74,7 @@ impl Mill {
         let mut entered = 0;
         loop {
             match self.cluster.next(limit) {
-                Seen::Notice(node, Notice::Granted { request, fences, .. }) => {
+                ClusterEvent::Notice(node, Notice::Granted { request, fences, .. }) => {
                     entered += 1;
                     let number = asked[(request.0 - first) as usize];
                     let fence = fences[0].1;
@@ -83,10 +83,10 @@ impl Mill {
                     self.fences[number] = fence.0;
                     self.cluster.command(node, Command::Release { request, fence });
                 }
-                Seen::Notice(_, Notice::Renewed { .. }) => {}
-                Seen::Notice(node, other) => panic!("node {node} said {other:?}"),
-                Seen::Alarm(_) => {}
-                Seen::Over => return entered,
+                ClusterEvent::Notice(_, Notice::Renewed { .. }) => {}
+                ClusterEvent::Notice(node, other) => panic!("node {node} said {other:?}"),
+                ClusterEvent::Alarm(_) => {}
+                ClusterEvent::Over => return entered,
             }
         }
     }

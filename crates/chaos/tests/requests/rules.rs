@@ -1,6 +1,6 @@
 //! The rules of a request, one by one.
 
-use doorway_chaos::Seen;
+use doorway_chaos::ClusterEvent;
 use doorway_core::{Fence, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::{Command, Lock, Loss, Notice, Reason, RequestId};
@@ -73,7 +73,7 @@ fn a_number_that_a_request_has_already_is_refused_and_the_request_stays_as_it_is
     let first = enter(&mut scene, 0, lock(1, 1, &["east"]));
     scene.cluster.command(node(0), Command::Lock(lock(1, 2, &["west"])));
     let now = scene.cluster.now();
-    let Seen::Notice(_, notice) = scene.cluster.next(now) else { panic!("it is answered at once") };
+    let ClusterEvent::Notice(_, notice) = scene.cluster.next(now) else { panic!("it is answered at once") };
     assert_eq!(notice, Notice::Refused { request: RequestId(1), why: Reason::BadNumber });
     scene.run_for(ms(100));
     assert!(matches!(scene.fate(first), Fate::Inside(_)));

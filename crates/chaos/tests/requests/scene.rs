@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use doorway_catalog::Catalog;
-use doorway_chaos::{Cluster, Design, Seen};
+use doorway_chaos::{Cluster, ClusterEvent, Design};
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::{ClientId, Command, Lock, Loss, Notice, Reason, RequestId, Timing};
@@ -113,9 +113,9 @@ impl Scene {
     pub fn run_until(&mut self, limit: Ticks) {
         loop {
             match self.cluster.next(limit) {
-                Seen::Notice(_, notice) => self.hear(notice),
-                Seen::Alarm(token) => self.leave(RequestId(token)),
-                Seen::Over => return,
+                ClusterEvent::Notice(_, notice) => self.hear(notice),
+                ClusterEvent::Alarm(token) => self.leave(RequestId(token)),
+                ClusterEvent::Over => return,
             }
         }
     }

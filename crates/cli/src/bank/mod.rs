@@ -16,32 +16,31 @@ use crate::{Answer, Exit, files, names, repetition};
 
 /// Move money between accounts under a lock, and audit it
 ///
-/// Clients transfer money between accounts and an auditor adds all accounts up, each under the lock. Every account is in a
-/// process of its own and is reached by messages alone, so that a transfer takes several of them. Under a right lock every
-/// audit comes to the same sum and no account is overdrawn. Under a broken one the auditor meets money that has left one
-/// account and not reached the other, and two clients spend the same money.
+/// Clients transfer money between accounts, and an auditor adds up all accounts, each while holding the lock. Every account is
+/// a process of its own that is reached by messages only, so a transfer takes several messages. Under a correct lock every
+/// audit finds the same sum and no account is overdrawn. Under a broken lock the auditor sees money that has left one account
+/// and not reached the other, and two clients spend the same money.
 ///
-/// All of them are processes of the operating system, and the lock is that of a real cluster: of three nodes that the bank
-/// starts on this machine, or of one that runs already, named with --socket or --node. With --simulated all of it happens in
-/// virtual time, where it can be repeated. On a
-/// real network broken locks run nowhere but here.
+/// All of them are operating-system processes, and the lock is that of a real cluster: three nodes that the bank starts on this
+/// machine, or a running cluster named with --socket or --node. With --simulated everything happens in virtual time, where a
+/// run can be repeated. Broken locks run on a real network nowhere but here.
 ///
-/// With real processes a broken lock is helped to show its fault: on one machine messages arrive at once and in order, and there
-/// E1 and E14 would hardly ever be wrong. So under --broken the messages between the bank's own nodes wander from node to node
-/// before they arrive, as they may on a wide network, and clients rewrite balances. A right lock bears the same: --channels any
-/// --update rewrite --think exponential:2000.
+/// With real processes a broken lock needs help to show its fault: on one machine messages arrive at once and in order, so E1
+/// and E14 would hardly ever fail. With --broken the messages between the bank's own nodes therefore take detours from node to
+/// node, as they may on a wide network, and clients rewrite balances. To run a correct lock under the same conditions:
+/// --channels any --update rewrite --think exponential:2000.
 ///
-/// It is also checked that nobody enters a section in which somebody is, that fences increase, and at the end, whatever the
-/// audits saw, that all money is there and that what the clients did comes to what the accounts have.
+/// The bank also checks that no lock ever has two holders and that fences increase. At the end, whatever the audits saw, it
+/// checks that no money is missing and that the balances match what the clients did.
 ///
-/// Exits 0 if nothing was wrong in any run, 1 if something was.
+/// Exits 0 if no run had a fault, 1 if one had.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway bank                                3 accounts, 3 clients, an auditor
   doorway bank --algorithm raymond --locks per-account
   doorway bank --broken E1                    money appears and vanishes, mostly
   doorway bank --kill 1                       kill -9 in mid-transfer: no harm
-  doorway bank --kill 1 --fencing off         harm, but for the fence
+  doorway bank --kill 1 --fencing off         the late order does harm
   doorway bank --node a,b,c                   over the nodes of a cluster
   doorway bank --simulated
   doorway bank --simulated --algorithm maekawa --locks per-account
@@ -50,71 +49,71 @@ use crate::{Answer, Exit, files, names, repetition};
   doorway bank --simulated --broken no-lock --update rewrite --fencing off
   doorway bank --simulated --broken E14 --seed 3 --runs 1 --json")]
 pub(crate) struct Arguments {
-    /// Run it in virtual time, where a run is a seed, and not with real processes
+    /// Run in virtual time, where a run is a seed, instead of with real processes
     #[arg(long)]
     simulated: bool,
-    /// How many accounts there are
+    /// Number of accounts
     #[arg(long, value_name = "A", default_value = "3", value_parser = whole::<usize>, allow_negative_numbers = true)]
     accounts: usize,
-    /// How many clients there are
+    /// Number of clients
     #[arg(long, value_name = "C", default_value = "3", value_parser = whole::<usize>, allow_negative_numbers = true)]
     clients: usize,
-    /// What each account has at the beginning; a transfer is of 1 to that much
+    /// Initial balance of each account; a transfer moves 1 to this amount
     #[arg(long, value_name = "B", default_value = "100", value_parser = whole::<u64>, allow_negative_numbers = true)]
     balance: u64,
-    /// How many transfers each client tries; without --simulated, as many as there is time for unless given
+    /// Transfers that each client tries; without --simulated, as many as there is time for unless given
     #[arg(long, value_name = "T", default_value = "50", value_parser = whole::<usize>, allow_negative_numbers = true)]
     transfers: usize,
-    /// How many audits there are; without --simulated, as many as there is time for unless given, and one at the end
+    /// Number of audits; without --simulated, as many as there is time for unless given, and one at the end
     #[arg(long, value_name = "N", default_value = "50", value_parser = whole::<usize>, allow_negative_numbers = true)]
     audits: usize,
-    /// How money is moved
+    /// How clients move money
     ///
-    /// transfer: one account is told to DEBIT, the other to CREDIT. rewrite: both balances are READ, and both are replaced
-    /// with WRITE, so that updates get lost for good where two do it at once; unless given, so it is done under a broken lock
+    /// transfer: the client sends DEBIT to one account and CREDIT to the other. rewrite: the client READs both balances and
+    /// replaces both with WRITE, so updates are lost for good if two clients do it at once; the default under a broken lock
     /// without --simulated.
     #[arg(long, value_name = "transfer|rewrite", default_value = "transfer")]
     update: Update,
-    /// How many ticks clients and auditor think before they ask for the lock
+    /// Ticks that clients and auditor wait before each request of the lock
     ///
-    /// Without --simulated a tick is a microsecond, and unless given they do not think at all under a right lock, and for
-    /// exponential:2000 under a broken one.
+    /// Without --simulated a tick is a microsecond, and the default is 0 under a correct lock and exponential:2000 under a
+    /// broken one.
     #[arg(long, value_name = "TICKS", default_value = "exponential:50", allow_negative_numbers = true)]
     think: Span,
 
     /// The algorithm of the lock, as `doorway algorithms` lists it
     #[arg(long, value_name = "NAME", default_value = "ricart-agrawala", help_heading = LOCK)]
     algorithm: String,
-    /// What is wrong with the lock: none, no-lock, or the number of a specimen of the algorithm, as in E1
+    /// The fault of the lock: none, no-lock, or the number of a specimen of the algorithm, as in E1
     #[arg(long, value_name = "ID|no-lock|none", default_value = "none", help_heading = LOCK)]
     broken: String,
-    /// One section for all accounts, or one for each
+    /// One lock for all accounts, or one for each
     ///
-    /// one: everybody takes part in the section `bank`. per-account: account k is guarded by `acct-k`; a transfer takes two
-    /// sections and an audit all of them, in the order of the accounts, so that nobody waits in a ring. Few faults of a
-    /// broken lock then touch money, since both sections must be had: more do with --clients 8 --think 0 --update rewrite.
+    /// one: all clients use the lock `bank`. per-account: the lock `acct-k` guards account k; a transfer takes two locks and an
+    /// audit all of them, in the order of the accounts, so that no deadlock is possible. Few faults of a broken lock then touch
+    /// money, since both locks must fail at once: more do with --clients 8 --think 0 --update rewrite.
     #[arg(long, value_name = "one|per-account", default_value = "one", help_heading = LOCK)]
     locks: Locks,
     /// Whether accounts reject orders with a smaller fence than they have seen, or only count them
     #[arg(long, value_name = "on|off", default_value = "on", help_heading = LOCK)]
     fencing: Fencing,
-    /// Whom a node asks, a kind of `doorway quorum` or file:PATH
+    /// The quorums, a kind of `doorway quorum` or file:PATH
     #[arg(long, value_name = "KIND|file:PATH", help_heading = LOCK)]
     quorum: Option<String>,
-    /// Whom a node asks and informs, as `doorway explain sanders` tells
+    /// Inform and request sets, as `doorway explain sanders` describes
     #[arg(long, value_name = "KIND|file:PATH", help_heading = LOCK)]
     structure: Option<String>,
-    /// Who is whose neighbour, as `doorway explain raymond` tells
+    /// The tree of nodes, as `doorway explain raymond` describes
     #[arg(long, value_name = "KIND|elected|file:PATH", help_heading = LOCK)]
     tree: Option<String>,
-    /// Who gets the token of those that ask, as `doorway explain singhal` tells
+    /// Which requester gets the token, as `doorway explain singhal` describes
     #[arg(long, value_name = "KIND", help_heading = LOCK)]
     arbitration: Option<String>,
-    /// Choose any parameter by its name, as `doorway explain` tells; may be given again
+    /// Set any parameter by name, as `doorway explain` lists them; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = named, help_heading = LOCK)]
     set: Vec<(String, String)>,
 
-    /// With --simulated, how many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
+    /// With --simulated, message latency in ticks: TICKS, uniform:FROM:TO or exponential:MEAN
     #[arg(
         long,
         value_name = "TICKS",
@@ -123,13 +122,13 @@ pub(crate) struct Arguments {
         help_heading = RUNS
     )]
     latency: Span,
-    /// In what order channels deliver; unless given, in the weakest order that the lock needs
+    /// Delivery order of the channels; by default the weakest order that the lock needs
     ///
-    /// Without --simulated right locks have fifo channels unless any is given; then the messages between the bank's own nodes
-    /// take detours, as those of broken locks do.
+    /// Without --simulated correct locks have fifo channels unless `any` is given; then the messages between the bank's own
+    /// nodes take detours, as those of broken locks do.
     #[arg(long, value_name = "fifo|any|causal", help_heading = RUNS)]
     channels: Option<Channels>,
-    /// What chance is drawn from
+    /// Seed of all random choices; of the first run, if there are several
     #[arg(
         long,
         value_name = "S",
@@ -139,7 +138,7 @@ pub(crate) struct Arguments {
         help_heading = RUNS
     )]
     seed: u64,
-    /// With --simulated, how many runs, with the seeds S, S + 1, …
+    /// With --simulated, number of runs, with the seeds S, S + 1, …
     #[arg(
         long,
         value_name = "R",
@@ -149,7 +148,7 @@ pub(crate) struct Arguments {
         help_heading = RUNS
     )]
     runs: u64,
-    /// With --simulated, how many threads share the runs, one per processor unless given; the output is the same
+    /// With --simulated, number of threads, one per processor unless given; the output does not depend on it
     #[arg(
         long,
         value_name = "T",

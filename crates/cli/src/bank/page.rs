@@ -22,7 +22,7 @@ pub(super) fn page(runs: &BankRuns, lock: Option<&About>, typed: &Typed) -> Stri
     parts.join("\n\n") + "\n"
 }
 
-/// What was run, so that nobody has to scroll back to the command.
+/// What was run, so that the output can be read without the command.
 fn heading(runs: &BankRuns, lock: Option<&About>) -> String {
     let bank = &runs.bank;
     let needs = lock.map_or(Channels::Any, |about| about.needs);
@@ -185,7 +185,7 @@ fn failure(runs: &BankRuns, example: &Example, typed: &Typed) -> String {
     lines.join("\n")
 }
 
-/// So many that people read them, and none of a kind crowds out the others.
+/// Limits the faults to a readable number, so that none of a kind crowds out the others.
 pub(super) fn first_of_each_kind(violations: &[Violation]) -> Vec<&Violation> {
     const SHOWN: usize = 3;
     let mut seen: BTreeMap<Wrong, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the runs came to see, for people: which faults met, which rules were needed, and what was missed.
+//! The coverage of the runs, for people: which faults overlapped, which rules fired, and what was missed.
 
 use doorway_chaos::{Coverage, Fault, Moment, Rule, UNSEEN};
 use doorway_terminal::table;
@@ -9,10 +9,10 @@ use super::page::COLUMN;
 /// The widest line: tables of this kind are pasted into mails and issues.
 const WIDEST: usize = 80;
 
-/// How many pairs that never met are named in the summary.
+/// Most missed pairs that the summary names.
 const NAMED: usize = 12;
 
-/// A few lines: the share of time under faults, what was aimed at, and the names of what was missed.
+/// A few lines: the share of time under faults, the aimed faults, and the names of what was missed.
 pub(super) fn summary(coverage: &Coverage) -> String {
     let line = |name, told: &str| item(name, told, COLUMN, prose_width().min(WIDEST));
     [
@@ -24,7 +24,7 @@ pub(super) fn summary(coverage: &Coverage) -> String {
     .join("\n")
 }
 
-/// The same with every number: how often each rule was needed, and how often each two faults met.
+/// The same with every number: how often each rule fired, and how often each two faults overlapped.
 pub(super) fn whole(coverage: &Coverage) -> String {
     let line = |name, told: &str| item(name, told, COLUMN, prose_width().min(WIDEST));
     let times = [line("time", &time(coverage)), line("aimed", &aimed(coverage))].join("\n");
@@ -46,7 +46,7 @@ fn aimed(coverage: &Coverage) -> String {
     Moment::ALL.map(|moment| format!("{} {}", coverage.hits(moment), moment.name())).join(", ")
 }
 
-/// How many rules were needed, and the names of the others.
+/// How many rules fired, and the names of the others.
 fn rules(coverage: &Coverage) -> String {
     let never: Vec<String> =
         coverage.never_fired().map(|rule| format!("{} {}", rule.number(), rule.about())).collect();
@@ -55,7 +55,7 @@ fn rules(coverage: &Coverage) -> String {
     format!("{seen} of {all} fired{named}")
 }
 
-/// How many pairs of faults met, and the names of the others, up to so many.
+/// How many pairs of faults overlapped, and at most `most` names of the others.
 fn pairs(coverage: &Coverage, most: usize) -> String {
     let never: Vec<String> = coverage.never_met().map(|(one, other)| format!("{one} + {other}")).collect();
     let all = Coverage::pairs().count();
@@ -76,7 +76,7 @@ fn table_of_rules(coverage: &Coverage) -> String {
     table::of_words_and_numbers(&["rule", "what happens", "times"], &rows, 2).trim_end().to_owned()
 }
 
-/// A row and a column for each fault; how many digits the number of times has that both were in force.
+/// A row and a column for each fault; the number of digits of how often both were in force.
 fn matrix(coverage: &Coverage) -> String {
     let width = Fault::ALL.iter().map(|fault| fault.name().len()).max().unwrap_or_default();
     let letters = || ('a'..='z').take(Fault::ALL.len());

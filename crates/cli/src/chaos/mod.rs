@@ -1,4 +1,4 @@
-//! `doorway chaos`: whole clusters of lock nodes, with clients, while everything goes wrong.
+//! `doorway chaos`: clusters of lock nodes, with clients, under injected faults.
 
 mod coverage;
 mod page;
@@ -17,41 +17,41 @@ use crate::{Answer, Exit};
 use plan::Plan;
 use runs::Tally;
 
-/// Run whole clusters of lock nodes while everything goes wrong
+/// Run clusters of lock nodes in virtual time while faults are injected
 ///
-/// Makes runs of a cluster in virtual time: whole lock nodes with views, leases, fences and disks, and clients that ask, hold,
-/// write, sleep, fall silent, stop as late as they may, and leave. From a seed things go wrong: nodes crash and restart,
-/// machines lose power in the middle of a write, disks are lost, damaged and replaced by older copies of themselves, clusters
-/// are recovered twice by mistake, nodes and clients stand still and wake up believing, networks are cut one way or both, lose,
-/// double and delay, clocks drift, nodes leave and come back, voters change, operators break sections open, remove nodes and
-/// hand leadership over. Faults come on top of faults, and some are aimed: at the phase in which two voter sets must agree, at
-/// the time after it, at nodes that wait for reports, at snapshots. Every algorithm and seed has faults of its own. Then all
-/// is mended, and whoever waits must be served.
+/// Simulates complete lock nodes with views, leases, fences and disks, and clients that acquire locks, write, pause, go silent,
+/// stop at the last moment, and leave. A nemesis, driven by the seed, injects faults: nodes crash and restart; machines lose
+/// power in the middle of a write; disks are lost, damaged or replaced by older copies; a cluster is recovered twice by
+/// mistake; nodes and clients pause and wake up believing that no time has passed; networks are cut in one or both directions,
+/// and lose, duplicate and delay messages; clocks drift; nodes leave and come back; voters change; operators break locks,
+/// remove nodes and move leadership. Faults overlap, and some are aimed: at the phase in which two voter sets must agree, at
+/// the time right after it, at nodes that wait for reports, at snapshots. Each algorithm and seed gets its own faults. At the
+/// end everything is repaired, and every waiter must get its lock.
 ///
-/// All the while a judge watches that knows the true time: never two inside a section, where a holder counts as inside until it
-/// has left or a margin after its deadline, fences that only rise, leases that end in time, one view of each number, nobody
-/// waiting for ever. A run is a seed: what must never happen comes with the command that makes it happen again.
+/// A judge that knows the true time watches each run: a lock never has two holders (a holder counts until it has left, or until
+/// a margin after its deadline), fences only rise, leases end in time, each view number has one content, and no client waits
+/// forever. A run is a seed: each violation is printed with the command that replays it.
 ///
-/// Three to nine nodes show most. Two are both needed for a majority, so that whatever stops one of them stops both until it is
-/// over; one alone shows restarts, torn disks, pauses and clients that oversleep.
+/// Three to nine nodes show most. With two nodes both are needed for a majority, so a fault of one stops both until it is
+/// repaired; a single node shows restarts, torn writes, pauses and clients that oversleep.
 ///
-/// Exits 0 if nothing happened that must never happen, 1 if something did, whether a flaw was asked for or not.
+/// Exits 0 if no run had a violation, 1 if one had, whether a flaw was asked for or not.
 #[derive(clap::Args)]
 #[command(after_help = after_help())]
 pub(crate) struct Arguments {
-    /// How many nodes the cluster has, from 1 to 16
+    /// Number of nodes, 1 to 16
     #[arg(long, value_name = "N", default_value = "5", value_parser = whole::<usize>, allow_negative_numbers = true)]
     nodes: usize,
-    /// The algorithm that the nodes run, or all that are right
+    /// The algorithm that the nodes run, or `all` correct ones
     #[arg(long, value_name = "all|NAME", default_value = "naimi-trehel")]
     algorithm: String,
-    /// How many runs of each algorithm, with the seeds S, S + 1, …; 200 unless given, 1 with --trace
+    /// Runs of each algorithm, with the seeds S, S + 1, …; 200 unless given, 1 with --trace
     #[arg(long, value_name = "R", value_parser = whole::<u64>, allow_negative_numbers = true)]
     seeds: Option<u64>,
     /// The first seed
     #[arg(long, value_name = "S", default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true)]
     seed: u64,
-    /// How long a run lasts in virtual time, from 20s to 1h; everything is mended 10 s before its end
+    /// Length of a run in virtual time, 20s to 1h; everything is repaired 10 s before its end
     #[arg(
         long = "virtual",
         value_name = "TIME",
@@ -60,30 +60,29 @@ pub(crate) struct Arguments {
         allow_hyphen_values = true
     )]
     length: Ticks,
-    /// Break one rule on purpose, to see it found
+    /// Break one rule on purpose, and see whether the judge finds it; the list is below
     #[arg(long, value_name = "NAME", value_parser = plan::flaw)]
     flaw: Option<Flaw>,
-    /// How many threads share the runs, one per processor unless given; the output is the same
+    /// Number of threads, one per processor unless given; the output does not depend on it
     #[arg(long, value_name = "T", value_parser = whole::<usize>, allow_negative_numbers = true)]
     threads: Option<usize>,
 
-    /// Write what happened in one run to a file, as JSON lines, for the studio and `doorway trace`
+    /// Write the trace of one run to a file, as JSON lines, for the studio and `doorway trace`
     ///
-    /// It is about one section: the first in which something happens that must never happen, else section-1. It has what
-    /// clients do there, what the algorithm says there, reports of views, crashes and pauses, and all that led to
-    /// these; a tick is a microsecond.
+    /// The trace is about one lock: the first with a violation, else section-1. It has the actions of its clients, the messages
+    /// of its algorithm, reports of views, crashes and pauses, and everything that caused these; a tick is a microsecond.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     trace: Option<PathBuf>,
-    /// Leave out of the trace what happened before
+    /// Leave out earlier events of the trace
     #[arg(long, value_name = "TIME", value_parser = plan::span, allow_hyphen_values = true, requires = "trace", help_heading = OUTPUT)]
     from: Option<Ticks>,
-    /// Leave out of the trace what happened later
+    /// Leave out later events of the trace
     #[arg(long, value_name = "TIME", value_parser = plan::span, allow_hyphen_values = true, requires = "trace", help_heading = OUTPUT)]
     until: Option<Ticks>,
-    /// Keep heartbeats, acknowledgements, the consensus and other sections in the trace
+    /// Keep heartbeats, acknowledgements, consensus and other locks in the trace
     #[arg(long, requires = "trace", help_heading = OUTPUT)]
     everything: bool,
-    /// Show in tables how often each rule was needed and how often each two faults met
+    /// Print how often each rule applied and how often each pair of faults overlapped
     #[arg(long, help_heading = OUTPUT)]
     coverage: bool,
     /// Print JSON
@@ -93,7 +92,7 @@ pub(crate) struct Arguments {
 
 const OUTPUT: &str = "Output";
 
-/// The names of all flaws, for those who type.
+/// The names of all flaws, for --help.
 pub(crate) fn flaws() -> Vec<&'static str> {
     Flaw::ALL.map(Flaw::name).to_vec()
 }
@@ -107,8 +106,8 @@ fn after_help() -> String {
   doorway chaos --algorithm all --nodes 3 --seeds 100
   doorway chaos --seeds 1 --seed 17 --json     one run
   doorway chaos --nodes 9 --virtual 5m --seeds 20
-  doorway chaos --nodes 7 --coverage           what was seen and what was missed
-  doorway chaos --flaw no-wait                 a mistake that is found
+  doorway chaos --nodes 7 --coverage           which rules were covered
+  doorway chaos --flaw no-wait                 a mistake that the judge finds
   doorway chaos --seed 3 --virtual 20s --trace run.jsonl
   doorway chaos --trace part.jsonl --from 9s --until 12s
 

@@ -1,6 +1,6 @@
-//! What came of the runs, for people.
+//! The results of the runs, for people.
 
-use doorway_chaos::Summary;
+use doorway_chaos::ChaosSummary;
 use doorway_core::Ticks;
 use doorway_terminal::table;
 use doorway_terminal::text::{counted, item, prose_width, wrap};
@@ -9,14 +9,14 @@ use super::coverage;
 use super::plan::{Plan, typed_span};
 use super::runs::{Failure, Tally};
 
-/// How many runs with violations are told of.
+/// Most failed runs that are shown.
 const SHOWN: usize = 5;
-/// How many violations of each.
+/// Most violations shown of each.
 const SENTENCES: usize = 3;
 /// Where the meanings of all lines begin.
 pub(super) const COLUMN: usize = 11;
 
-/// All that people are told; what the runs came to see in full, if that was asked for.
+/// The whole page, with tables of the coverage if asked for.
 pub(super) fn page(plan: &Plan<'_>, tally: &Tally, has_tables: bool) -> String {
     let seen = &tally.total.coverage;
     let coverage = if has_tables { coverage::whole(seen) } else { coverage::summary(seen) };
@@ -28,7 +28,7 @@ pub(super) fn page(plan: &Plan<'_>, tally: &Tally, has_tables: bool) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// What was run, so that nobody has to scroll back to the command.
+/// What was run, so that the output can be read without the command.
 fn heading(plan: &Plan<'_>) -> String {
     let Some((name, design)) = plan.algorithms.first() else { return String::new() };
     let name = match plan.algorithms.len() {
@@ -58,23 +58,23 @@ fn rows(plan: &Plan<'_>, tally: &Tally) -> String {
     table::of_numbers(&headings, &rows).trim_end().to_owned()
 }
 
-fn cells(name: &str, row: &Summary) -> Vec<String> {
+fn cells(name: &str, row: &ChaosSummary) -> Vec<String> {
     let numbers = [row.runs, row.entries, row.views, row.faults.values().sum()];
     let slowest = format!("{:.3} s", Ticks(row.slowest_recovery).0 as f64 / 1e6);
     let numbers = numbers.map(|number| number.to_string()).into_iter();
     [name.to_owned()].into_iter().chain(numbers).chain([slowest, row.violations.to_string()]).collect()
 }
 
-/// What the columns cannot tell by their names.
-fn faults(total: &Summary) -> String {
+/// What the columns' names do not explain.
+fn faults(total: &ChaosSummary) -> String {
     let kinds: Vec<String> = total.faults.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     let kinds = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
     let line = |name, told: &str| item(name, told, COLUMN, prose_width());
-    let slowest = "the longest that anybody waited to be let in after the last fault of a run";
+    let slowest = "the longest wait for a lock after the last fault of a run";
     [line("faults", &kinds), line("slowest", slowest)].join("\n")
 }
 
-/// What happened in a run that must never happen, and how to see it again.
+/// The violations of a run, and the commands that replay and show it.
 fn trouble(plan: &Plan<'_>, failure: &Failure) -> String {
     let Failure { place, seed, violations, replay } = failure;
     let name = plan.algorithms[*place].0;
@@ -106,9 +106,9 @@ fn verdict(plan: &Plan<'_>, tally: &Tally) -> String {
     let runs = counted(total.runs, "run");
     let has_flaw = plan.algorithms.iter().any(|(_, design)| design.flaw.is_some());
     let told = match (tally.failures.len(), has_flaw) {
-        (0, false) => format!("{runs}, {} entries: nothing happened that must never happen", total.entries),
+        (0, false) => format!("{runs}, {} entries: no violation", total.entries),
         (0, true) => format!("{runs}, {} entries: the flaw was not found; more seeds may", total.entries),
-        (failed, false) => format!("something happened in {failed} of {runs} that must never happen"),
+        (failed, false) => format!("violations in {failed} of {runs}"),
         (failed, true) => format!("the flaw was found in {failed} of {runs}"),
     };
     wrap(&told, prose_width(), 2)
@@ -121,8 +121,8 @@ mod tests {
     #[test]
     fn the_window_of_a_trace_ends_in_the_second_of_the_violation() {
         let window = |what| around(what).unwrap_or_default();
-        assert_eq!(window("at 12.345678 s: node 3 let somebody in"), " --from 8s --until 13s");
+        assert_eq!(window("at 12.345678 s: node 3 granted a lock"), " --from 8s --until 13s");
         assert_eq!(window("at 2.999999 s: x"), " --from 0s --until 3s");
-        assert_eq!(window("somebody has waited"), "");
+        assert_eq!(window("a client has waited"), "");
     }
 }

@@ -15,7 +15,7 @@ const MOST_NODES: usize = 16;
 const LONGEST: Ticks = Ticks(3_600_000_000);
 /// The longest run that is written down: a minute of sixteen nodes takes some fifty megabytes.
 const LONGEST_TRACE: Ticks = Ticks(600_000_000);
-/// The runs of each algorithm, unless somebody says otherwise.
+/// The runs of each algorithm, unless --seeds is given.
 const USUAL_SEEDS: u64 = 200;
 /// What stands for every algorithm that is right.
 const ALL: &str = "all";
@@ -71,7 +71,7 @@ impl<'a> Plan<'a> {
     pub(super) fn only(&self) -> Result<(&'a str, Run), Refusal> {
         match (&self.algorithms[..], self.seeds) {
             ([(name, _)], 1) => Ok((name, self.run(0).1)),
-            _ => Err(Refusal::new("--trace writes down one run: give --seeds 1 and one --algorithm")),
+            _ => Err(Refusal::new("--trace records one run: give --seeds 1 and one --algorithm")),
         }
     }
 
@@ -115,7 +115,7 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
         return Err(Refusal::new(format!("--virtual {typed}: a run lasts from 20s to 1h")));
     }
     if arguments.trace.is_some() && length > LONGEST_TRACE {
-        return Err(Refusal::new("--trace writes down at most 10m of virtual time: make --virtual shorter"));
+        return Err(Refusal::new("--trace records at most 10m of virtual time: make --virtual shorter"));
     }
     let from = from.unwrap_or_default();
     if from >= length {
@@ -131,11 +131,11 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
 fn check_seeds(arguments: &Arguments, seeds: u64, algorithms: usize) -> Result<(), Refusal> {
     let first = arguments.seed;
     if seeds == 0 {
-        return Err(Refusal::new("--seeds 0 runs nothing: give 1 or more"));
+        return Err(Refusal::new("--seeds must be at least 1"));
     }
     if first.checked_add(seeds - 1).is_none() || seeds.checked_mul(algorithms as u64).is_none() {
         return Err(Refusal::new(format!(
-            "there are no {seeds} seeds from {first} on: begin with a smaller one, or make fewer runs"
+            "--seed {first} is too large for {seeds} runs: give a smaller one, or make fewer runs"
         )));
     }
     Ok(())

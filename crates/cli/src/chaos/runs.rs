@@ -1,23 +1,23 @@
-//! All runs of a plan, and what came of them.
+//! All runs of a plan, and their results.
 
-use doorway_chaos::{Outcome, Summary};
+use doorway_chaos::{ChaosSummary, ClusterOutcome};
 use doorway_core::Refusal;
 use doorway_simulator::parallel::{Step, in_order};
 use doorway_terminal::Progress;
 
 use super::plan::Plan;
 
-/// What came of all runs.
+/// The results of all runs.
 pub(super) struct Tally {
     /// Of all together.
-    pub(super) total: Summary,
+    pub(super) total: ChaosSummary,
     /// Of each algorithm, in the order of the plan.
-    pub(super) rows: Vec<Summary>,
-    /// The runs in which something happened that must never happen.
+    pub(super) rows: Vec<ChaosSummary>,
+    /// The runs with violations.
     pub(super) failures: Vec<Failure>,
 }
 
-/// A run in which something happened that must never happen.
+/// A run with violations.
 pub(super) struct Failure {
     /// The place of its algorithm.
     pub(super) place: usize,
@@ -29,11 +29,11 @@ pub(super) struct Failure {
 /// Makes all runs of a plan.
 ///
 /// # Errors
-/// If one of them cannot be made.
+/// If a run cannot be made.
 pub(super) fn all(plan: &Plan<'_>) -> Result<Tally, Refusal> {
     let mut tally = Tally::new(plan);
     let mut progress = Progress::new(plan.runs(), "runs");
-    let take = |step: Step<Result<Outcome, Refusal>>| -> Result<(), Refusal> {
+    let take = |step: Step<Result<ClusterOutcome, Refusal>>| -> Result<(), Refusal> {
         let (number, outcome) = match step {
             Step::Done(number, outcome) => (number, outcome?),
             Step::Waiting(done) => {
@@ -52,12 +52,12 @@ pub(super) fn all(plan: &Plan<'_>) -> Result<Tally, Refusal> {
 
 impl Tally {
     pub(super) fn new(plan: &Plan<'_>) -> Self {
-        let rows = plan.algorithms.iter().map(|_| Summary::new()).collect();
-        Self { total: Summary::new(), rows, failures: Vec::new() }
+        let rows = plan.algorithms.iter().map(|_| ChaosSummary::new()).collect();
+        Self { total: ChaosSummary::new(), rows, failures: Vec::new() }
     }
 
-    /// One run more, by its number.
-    pub(super) fn add(&mut self, plan: &Plan<'_>, number: u64, outcome: &Outcome) {
+    /// Adds the run with this number.
+    pub(super) fn add(&mut self, plan: &Plan<'_>, number: u64, outcome: &ClusterOutcome) {
         let (place, run) = plan.run(number);
         let replay = || plan.replay(plan.algorithms[place].0, &run);
         self.total.add(outcome, replay);

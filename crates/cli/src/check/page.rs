@@ -79,10 +79,12 @@ impl Report<'_> {
             return format!("{walks} walks at random, {steps} steps in all; {took:.1} s");
         }
         let numbers = &self.checked.numbers;
-        let how_far = match () {
-            () if numbers.is_complete => "all of them",
-            () if numbers.is_satisfied => "as far as to what is violated",
-            () => "and a limit was reached: not all of them",
+        let how_far = if numbers.is_complete {
+            "all of them"
+        } else if numbers.is_satisfied {
+            "as far as to what is violated"
+        } else {
+            "and a limit was reached: not all of them"
         };
         let odds = numbers.odds_of_omission.map_or_else(String::new, |odds| {
             format!("; the odds that a state was missed are below {odds:.1e}")

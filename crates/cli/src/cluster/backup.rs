@@ -14,14 +14,15 @@ use crate::Answer;
 use crate::line::Where;
 use crate::typed::Typed;
 
-/// Write down what is needed to found the cluster again with rising fences
+/// Print what a restored cluster needs so that its fences keep rising
 ///
-/// Prints a few lines of TOML: the cluster, its epoch, the number of its newest view, above which a restored cluster begins, and the certificates
-/// that were revoked. No lock, no holder and no vote is in it. A restored cluster leaps ahead by eight million views, so a backup may be old; but take a new one after each `recover` and
-/// `restore`, which leap as well. Keep it with your other backups.
+/// Prints a few lines of TOML: the cluster, its epoch, the number of its newest view, above which a restored cluster begins,
+/// and the revoked certificates. It contains no locks, holders or votes. A restored cluster skips eight million views, so a
+/// backup may be old; but take a new one after each `recover` and `restore`, which skip views as well. Keep it with your other
+/// backups.
 ///
-/// Never back up or restore a data folder. A node that starts from a copied one is set back: it has forgotten votes that it gave, the other nodes know
-/// that, and it takes no part.
+/// Never back up or restore a data folder. A node that starts from a copied one is set back: it has forgotten votes that it
+/// gave, so the other nodes do not admit it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster backup > lab.backup
@@ -31,25 +32,26 @@ pub(super) struct Backup {
     daemon: Where,
 }
 
-/// Begin a lost cluster anew from a backup, with fences above all that it handed out
+/// Restart a lost cluster from a backup, with fences above all earlier ones
 ///
-/// For when all nodes have lost their disks; if one of them has kept its own, use `doorway cluster recover` there. Writes the disk of one node, which
-/// must be empty: that node is a cluster of one, in an epoch of its own, and the others join it with empty data folders.
+/// Use it when all nodes have lost their disks; if one node still has its data folder, use `doorway cluster recover` there.
+/// Writes the data folder of one node, which must be empty: that node becomes a cluster of one, in a new epoch, and the others
+/// join it with empty data folders.
 ///
-/// Without a backup, --above takes the highest fence that any store has seen. It does not know which certificates were revoked: if any were, replace
-/// the authority first (`doorway cluster rotate-certificates --help`).
+/// Without a backup, --above takes the highest fence that any store has seen. That does not tell which certificates were
+/// revoked: if any were, replace the authority first (`doorway cluster rotate-certificates --help`).
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster restore lab.backup --config node.toml
   doorway cluster restore --above 755914244097 --config node.toml")]
 pub(super) struct Restore {
-    /// What `doorway cluster backup` has written
+    /// The output of `doorway cluster backup`
     #[arg(value_name = "FILE", required_unless_present = "above", conflicts_with = "above")]
     backup: Option<PathBuf>,
-    /// The highest fence that was ever seen, if there is no backup
+    /// The highest fence that any store has seen, if there is no backup
     #[arg(long, value_name = "FENCE")]
     above: Option<u64>,
-    /// The configuration of the node that begins
+    /// The configuration of the first node of the restored cluster
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
 }
@@ -84,7 +86,7 @@ pub(super) fn backup(backup: &Backup) -> Result<Answer, Refusal> {
     let text = toml::to_string(&kept)
         .map_err(|error| Refusal::new(format!("the backup cannot be written: {error}")))?;
     let head = format!(
-        "# A backup of the Doorway cluster {:?}: `doorway cluster restore FILE --config node.toml` begins it anew.\n",
+        "# A backup of the Doorway cluster {:?}: `doorway cluster restore FILE --config node.toml` restores it.\n",
         kept.cluster
     );
     Ok(Answer::holds(head + &text))
@@ -96,7 +98,7 @@ fn keep(status: &Status) -> Result<Kept, Refusal> {
     let newest = own.filter_map(|own| Some((own.view?, own.epoch.clone()?, own.revoked.clone()))).max();
     let Some((view, epoch, revoked)) = newest else {
         return Err(Refusal::new(
-            "no node that answers takes part in a view: a backup is taken while the cluster is well",
+            "no node that answers is a member of a view: take a backup while the cluster is healthy",
         ));
     };
     let taken = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -123,7 +125,7 @@ pub(super) fn restore(restore: &Restore, typed: &Typed) -> Result<Answer, Refusa
         "Node {node} is a cluster of one, with fences above those of view {view}.{void} Next:
 1. Start it: {program} node --config {file}
 2. Empty the data folders of the other nodes and start them: they join it.
-3. {program} status shows them come in.\n"
+3. {program} status shows them join.\n"
     )))
 }
 

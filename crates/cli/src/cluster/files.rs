@@ -12,8 +12,9 @@ use crate::{Answer, names, usage};
 
 /// Write configuration and certificates for a new cluster
 ///
-/// Makes DIR with the cluster's authority and one folder for each node: node.toml, its certificate and its key. Nothing is written if DIR holds
-/// anything already. Each node makes its data folder at its first start, and the first lock is granted when all of them have met.
+/// Creates DIR with the cluster's certificate authority and one folder for each node: node.toml, its certificate and its key.
+/// Writes nothing if DIR is not empty. Each node creates its data folder at its first start, and the first lock is granted when
+/// all nodes have connected to each other.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700
@@ -21,7 +22,7 @@ use crate::{Answer, names, usage};
   doorway cluster init lab --nodes a=n1:7700,b=n2:7700 --algorithm lamport
   doorway cluster init lab --nodes a=n1:7700 --algorithm raymond --set tree=star")]
 pub(super) struct Init {
-    /// The folder; it is made
+    /// The folder to create
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// The nodes, each with the address at which the others reach it
@@ -33,7 +34,7 @@ pub(super) struct Init {
     /// The algorithm that the nodes run
     #[arg(long, value_name = "ALGORITHM", default_value = Config::ALGORITHM)]
     algorithm: String,
-    /// What is chosen for the algorithm
+    /// Set a parameter of the algorithm, as `doorway explain` lists them; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = usage::named)]
     set: Vec<(String, String)>,
 }
@@ -92,12 +93,12 @@ fn check_empty(folder: &Path) -> Result<(), Refusal> {
         return Ok(());
     }
     Err(Refusal::new(format!(
-        "{} is there already, and nothing in it is overwritten: name another folder, or use `doorway cluster add`",
+        "{} exists already and is not overwritten: name another folder, or use `doorway cluster add`",
         folder.display()
     )))
 }
 
-/// What somebody should know who founds a small cluster.
+/// Advice for founders of a small cluster.
 fn warnings(n: usize) -> Vec<String> {
     let warning = match n {
         1 => "one node works, but when it fails there are no locks: three survive the failure of one",
@@ -120,19 +121,20 @@ fn founded(init: &Init, cluster: &str, typed: &Typed) -> String {
 1. Copy the folder of each node to its machine:
 {}2. On each of them run
   {program} node --config doorway/node.toml
-   The cluster is founded when all have met once; from then on a majority is enough.
-3. See that all is well, and use it:
+   The cluster starts when all nodes have connected once; from then on a majority is enough.
+3. Check the cluster, and use it:
   {program} status
   {program} lock demo -- echo inside
-Keep {folder}/authority.key safe and off those machines: whoever has it can make nodes.\n",
+Keep {folder}/authority.key safe and off those machines: anyone who has it can create nodes.\n",
         copies.collect::<String>()
     )
 }
 
 /// Add a node to a cluster
 ///
-/// Writes a folder for the new node and a word about it into the folders of all others. The running nodes read it on SIGHUP, and take the
-/// new one in when it is started. It gets a number that no node of the cluster ever had, as far as DIR knows: use the newest copy of it.
+/// Writes a folder for the new node and adds the node to the configuration of all others. The running nodes read it on SIGHUP,
+/// and admit the new node when it is started. It gets a number that no node of the cluster has ever had, as far as DIR knows:
+/// use the newest copy of DIR.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster add lab d=n4:7700")]
@@ -152,23 +154,23 @@ pub(super) fn add(add: &Add, typed: &Typed) -> Result<Answer, Refusal> {
     let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
     Ok(Answer::holds(format!(
         "Node {name} is in {folder}/{name}. Next:
-1. Copy node.toml from the folder of each other node in {folder} to its machine, and let its daemon read it:
+1. Copy node.toml from the folder of each other node in {folder} to its machine, and reload its daemon:
   systemctl reload doorway@NODE, or kill -HUP
 2. Copy the new folder to its machine and start it there:
   scp -rp {folder}/{name} {host}:doorway
   {program} node --config doorway/node.toml
-3. See it come in:
+3. Watch it join:
   {program} status\n"
     )))
 }
 
 /// Give all nodes new certificates
 ///
-/// Certificates are good for ten years; a key that somebody may have seen is good no longer. The new ones are written into the folders of
-/// the nodes in DIR, to be copied to their machines and read by SIGHUP, in any order.
+/// Certificates are valid for ten years; replace them earlier if a key may have leaked. The new ones are written into the
+/// folders of the nodes in DIR. Copy them to the machines and reload each daemon with SIGHUP, in any order.
 ///
-/// With --new-authority it takes three rounds, so that no node is locked out: first all learn to trust the new authority, then all get
-/// certificates of it, then all forget the old one.
+/// With --new-authority it takes three rounds, so that no node is locked out: first all nodes learn to trust the new authority,
+/// then all get certificates from it, then all stop trusting the old one.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster rotate-certificates lab
@@ -178,10 +180,10 @@ pub(super) struct Rotate {
     /// The folder of the cluster
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Begin to change the authority as well
+    /// Start replacing the certificate authority as well
     #[arg(long)]
     new_authority: bool,
-    /// End it: from now on the old authority is not trusted any more
+    /// Finish the replacement: the old authority is no longer trusted
     #[arg(long, conflicts_with = "new_authority")]
     forget_old: bool,
 }
@@ -196,7 +198,7 @@ pub(super) fn rotate(rotate: &Rotate, typed: &Typed) -> Result<Answer, Refusal> 
     }
     let copy = |files: &str| {
         format!(
-            "Copy {files} from each node's folder in {shown} to its machine, and let its daemon read it:
+            "Copy {files} from each node's folder in {shown} to its machine, and reload its daemon:
   systemctl reload doorway@NODE, or kill -HUP\n"
         )
     };
@@ -204,7 +206,7 @@ pub(super) fn rotate(rotate: &Rotate, typed: &Typed) -> Result<Answer, Refusal> 
         (true, _) => format!(
             "The cluster in {shown} has a new authority, which its nodes do not trust yet. Next:
 1. {}2. When all have done so, sign their certificates with it: {program} cluster rotate-certificates {shown}
-3. When all have those, end it: {program} cluster rotate-certificates {shown} --forget-old\n",
+3. When all nodes use them, finish: {program} cluster rotate-certificates {shown} --forget-old\n",
             copy("authority.pem")
         ),
         (_, true) => format!("The old authority is forgotten. {}", copy("authority.pem")),

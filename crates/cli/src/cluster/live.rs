@@ -8,31 +8,31 @@ use doorway_protocol::{AdminCommand, Status};
 use crate::Answer;
 use crate::line::Where;
 
-/// Take a node out of the cluster for good
+/// Remove a node from the cluster for good
 ///
-/// For a node that will not come back: its machine is gone, or its data folder was lost. The others take it out of the members and the voters,
-/// so that it counts in no majority any more. If it is started again with the data folder that it had, it is not let in. It can come back as a new
-/// node: with an empty data folder, or under another name, with a folder from `doorway cluster add`, which never gives its number
-/// to another.
+/// For a node that will not come back: its machine is gone, or its data folder is lost. The others remove it from the members
+/// and the voters, so that it counts in no majority any more. If it is started again with its old data folder, the cluster does
+/// not admit it. It can come back as a new node: with an empty data folder, or under another name, with a folder from `doorway
+/// cluster add`, which never reuses its number.
 ///
-/// A node whose key may have been seen by others is removed with --revoke: no other node accepts the certificates that it had, now or after a
-/// restart. To let it come back, give it a new one with `doorway cluster rotate-certificates`, and an empty data folder.
+/// If the key of the node may have leaked, use --revoke: no other node accepts its old certificates, now or after a restart. To
+/// let the node come back, give it a new certificate with `doorway cluster rotate-certificates`, and an empty data folder.
 ///
-/// The node that leads can be removed as well: it hands leadership to another voter first. A node that is only stopped for a while, for an
-/// update say, need not be removed.
+/// The leader can be removed as well: it hands leadership to another voter first. A node that is only stopped for a while, for
+/// an update say, need not be removed.
 ///
-/// It is for administrators: it asks at the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user and root can
-/// open.
+/// For administrators: it uses the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user
+/// and root can open.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster remove d
   doorway cluster remove d --node a     through the daemon of node a
   doorway cluster remove d --revoke     if others may have its key")]
 pub(super) struct Remove {
-    /// The node that goes
+    /// The node to remove
     #[arg(value_name = "NAME")]
     name: String,
-    /// Make the certificates void that the node had
+    /// Revoke the certificates of the node
     #[arg(long)]
     revoke: bool,
     #[command(flatten)]
@@ -42,10 +42,10 @@ pub(super) struct Remove {
 /// How long the others may take to agree.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What whoever has two voters left should know.
+/// Advice when two voters are left.
 const TWO: &str = "Two nodes vote now, which is worse than one: the failure of either stops both. Add a third, or remove another.\n";
 
-/// What whoever has revoked certificates may want next.
+/// The next steps after revoking certificates.
 const BACK: &str = "If it is to come back, make new certificates with `doorway cluster rotate-certificates`, give it its own, and empty its data folder.\n";
 
 pub(super) fn remove(remove: &Remove) -> Result<Answer, Refusal> {
@@ -72,20 +72,21 @@ fn leaves_two(remove: &Remove) -> bool {
     asked.is_ok_and(|status| is_left(&status))
 }
 
-/// Have a node lead
+/// Hand leadership to a node
 ///
-/// One of the voters leads: it proposes who takes part. Which one does not matter for locks, but a machine that is about to be stopped or is slow
-/// had better not. The node that leads hands leadership to the one that is named, which must vote and take part; nobody is left out meanwhile, and
-/// no lock is lost. If the other node does not take it over within an election timeout, the old one goes on.
+/// One of the voters is the leader: it proposes the members. Which one it is does not matter for locks, but a slow machine, or
+/// one that is about to be stopped, should not lead. The leader hands leadership to the named node, which must be a voter and a
+/// member; no member is left out meanwhile, and no lock is lost. If the named node does not take over within an election
+/// timeout, the old leader continues.
 ///
-/// It is for administrators: it asks at the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user and root can
-/// open.
+/// For administrators: it uses the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user
+/// and root can open.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster lead b
   doorway cluster lead b --node a     through the daemon of node a")]
 pub(super) struct Lead {
-    /// The node that is to lead
+    /// The new leader
     #[arg(value_name = "NAME")]
     name: String,
     #[command(flatten)]

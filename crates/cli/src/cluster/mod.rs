@@ -11,14 +11,14 @@ use doorway_core::Refusal;
 use crate::Answer;
 use crate::typed::Typed;
 
-/// Set up a cluster, and change it
+/// Set up a cluster and manage its nodes
 ///
-/// A cluster is a few nodes, three or five, each the daemon of one machine. `init` writes a folder for each of them with all that it needs, to
-/// be copied to its machine. The folder that it writes them into also holds the key of the cluster's authority: keep it safe and apart,
-/// as whoever has it can make nodes.
+/// A cluster is a few nodes, usually three or five, each the daemon of one machine. `init` writes one folder for each node with
+/// everything it needs; copy it to the node's machine. The folder above them also holds the key of the cluster's certificate
+/// authority: keep it safe and in another place, because anyone who has it can create nodes.
 ///
-/// Three nodes go on when one of them fails, five when two do. One node works and survives nothing. Two are worse than one: either of them stops
-/// both.
+/// Three nodes survive the failure of one, five that of two. One node works, but survives no failure. Two are worse than one:
+/// the failure of either stops both.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster init lab --nodes a=n1:7700,b=n2:7700,c=n3:7700

@@ -9,14 +9,15 @@ use doorway_daemon::{Config, Daemon, founding};
 use crate::typed::Typed;
 use crate::{Answer, question};
 
-/// Begin anew from one survivor, when the majority of the nodes is lost for good
+/// Restart a cluster from one survivor, when the majority of the nodes is lost for good
 ///
-/// A cluster whose majority is lost lets nobody in, as nobody can know that the others are not just cut off. If you know that they are gone
-/// and will never come back, this makes the survivor a cluster of one, in a new epoch, that the others can join again. Fences go on rising.
+/// A cluster without a majority grants no locks, because the survivors cannot know whether the others are only cut off. If you
+/// know that the others are gone and will never come back, this makes the survivor a cluster of one, in a new epoch, that other
+/// nodes can join again. Fences keep rising.
 ///
-/// Be sure: if the others still run somewhere, there are two clusters then, and two holders of one lock. Recover on one survivor only: two
-/// recoveries are two clusters, which refuse each other and say so, but do not share locks. Stop this node's daemon first. The name of the cluster
-/// must be typed.
+/// Be sure: if the others still run somewhere, there are two clusters, and two holders of one lock. Recover on one survivor
+/// only: two recoveries make two clusters, which refuse each other and say so, but do not share locks. Stop this node's daemon
+/// first. You must type the name of the cluster to confirm.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway cluster recover --config node.toml
@@ -25,7 +26,7 @@ pub(super) struct Recover {
     /// The configuration of the survivor
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
-    /// The name of the cluster, for scripts, which cannot be asked
+    /// The name of the cluster, to confirm without a terminal
     #[arg(long, value_name = "NAME")]
     yes_i_lost_the_majority: Option<String>,
 }
@@ -57,7 +58,7 @@ fn name_given(recover: &Recover, config: &Config) -> Result<String, Refusal> {
     }
     if !io::stdin().is_terminal() {
         return Err(Refusal::new(
-            "nobody can be asked here: --yes-i-lost-the-majority with the cluster's name says that you are sure",
+            "recovery needs confirmation, and there is no terminal to ask at: pass --yes-i-lost-the-majority with the cluster's name",
         ));
     }
     let others =
@@ -78,7 +79,7 @@ fn done(recover: &Recover, config: &Config, kept: &Path, typed: &Typed) -> Strin
 1. Start it: {program} node --config {file}
 2. When it runs, empty the data folder of each other node that is to come back, and start that: it joins as a new node. Do not recover it as well,
    and do not start all founders anew while {node} is stopped: they would found another cluster.
-3. {program} status shows them come in.
+3. {program} status shows them join.
 What the disk of {node} held before is kept in {}.\n",
         kept.display()
     )

@@ -2,7 +2,7 @@
 //!
 //! Writing to `cgroup.kill` ends all processes in it at once, whatever user, session or process group they have changed to, and those that
 //! are being started. It needs cgroup v2 of Linux 5.14 or later, and a cgroup of ours that we may divide: root's, or one delegated
-//! to this user, as systemd does for the services of a user. Everywhere else there is none, and nobody is told.
+//! to this user, as systemd does for the services of a user. Everywhere else there is no cgroup, and no message about it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ const ATTEMPTS: u32 = 4;
 /// How many cgroups that others left behind are looked at, and how deep below ours the command's own ones are removed.
 const MOST_SWEPT: usize = 64;
 const DEEPEST: u32 = 16;
-/// For how long one is left alone that is not locked: whoever made it may be about to.
+/// How long an unlocked cgroup is left alone: its owner may be about to lock it.
 const YOUNG: Duration = Duration::from_secs(2);
 
 /// A cgroup, removed when it is dropped, unless something is left in it.

@@ -1,45 +1,45 @@
-//! For how long a command may stay inside, kept by its own process.
+//! The deadline of a command, enforced by `doorway lock` itself.
 //!
-//! Whatever the daemon does, or does not do any more: a margin before the deadline the command is asked to stop, and at the deadline
-//! it is stopped. A renewal moves both; once a command has been asked, or its lock is lost, nothing takes that back.
+//! It does not depend on the daemon, which may have ended or hang: a margin before the deadline the command is asked to stop, and at the
+//! deadline it is killed. A renewal moves both; once the command has been asked, or the lock is lost, no renewal counts.
 
 use doorway_client::clock;
 use doorway_core::Ticks;
 
-/// What is done to the command.
+/// What `doorway lock` does to the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// It is asked to stop.
+    /// Ask it to stop.
     Ask,
-    /// It is stopped.
+    /// Kill it.
     Stop,
 }
 
-/// The stay of one command.
+/// When to ask one command to stop, and when to kill it.
 #[derive(Debug)]
-pub(super) struct Stay {
+pub(super) struct Deadline {
     until: Ticks,
     margin: Ticks,
-    /// What is done next, if anything is.
+    /// The next step; none after the last.
     next: Option<Step>,
-    /// Whether the lock is lost: no later word moves the deadline.
+    /// Whether the lock is lost: then no renewal moves the deadline.
     is_lost: bool,
 }
 
-impl Stay {
-    /// A stay until a deadline.
+impl Deadline {
+    /// A deadline at `until`; the command is asked to stop `margin` before it.
     pub(super) fn new(until: Ticks, margin: Ticks) -> Self {
         Self { until, margin, next: Some(Step::Ask), is_lost: false }
     }
 
-    /// It may be longer.
+    /// Moves the deadline, unless it is too late for that.
     pub(super) fn renew(&mut self, until: Ticks) {
         if self.next == Some(Step::Ask) && !self.is_lost {
             self.until = until;
         }
     }
 
-    /// The lock is lost: it is over by this moment, and not later than it would have been anyway.
+    /// The lock is lost: the deadline is `moment`, but never later than it was.
     pub(super) fn end_by(&mut self, moment: Ticks) {
         self.is_lost = true;
         self.until = self.until.min(moment);
@@ -61,17 +61,17 @@ impl Stay {
         now >= self.until
     }
 
-    /// The moment at which it ends.
-    pub(super) fn deadline(&self) -> Ticks {
+    /// The deadline itself.
+    pub(super) fn until(&self) -> Ticks {
         self.until
     }
 
-    /// When something is to be done.
+    /// When the next step is due.
     pub(super) fn alarm(&self) -> Option<Ticks> {
         self.next.map(|step| self.moment(step))
     }
 
-    /// What is to be done by now.
+    /// The next step, if it is due; call again until there is none.
     pub(super) fn due(&mut self, now: Ticks) -> Option<Step> {
         let step = self.next.filter(|step| self.moment(*step) <= now)?;
         self.next = match step {
@@ -94,34 +94,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_asked_a_margin_before_the_deadline_and_stopped_at_it() {
-        let mut stay = Stay::new(Ticks(1_000), Ticks(200));
-        assert_eq!((stay.alarm(), stay.due(Ticks(799))), (Some(Ticks(800)), None));
-        stay.renew(Ticks(2_000));
-        assert_eq!((stay.due(Ticks(1_799)), stay.is_over()), (None, false));
-        assert_eq!((stay.due(Ticks(1_800)), stay.is_over()), (Some(Step::Ask), true));
-        stay.renew(Ticks(9_000));
-        assert_eq!((stay.alarm(), stay.due(Ticks(1_999))), (Some(Ticks(2_000)), None), "too late for that");
-        assert_eq!((stay.due(Ticks(2_000)), stay.alarm()), (Some(Step::Stop), None));
-        assert_eq!(stay.due(Ticks(u64::MAX)), None);
+    fn the_command_is_asked_a_margin_before_the_deadline() {
+        let mut deadline = Deadline::new(Ticks(1_000), Ticks(200));
+        assert_eq!((deadline.alarm(), deadline.due(Ticks(799))), (Some(Ticks(800)), None));
+        deadline.renew(Ticks(2_000));
+        assert_eq!((deadline.due(Ticks(1_799)), deadline.is_over()), (None, false));
+        assert_eq!((deadline.due(Ticks(1_800)), deadline.is_over()), (Some(Step::Ask), true));
+        deadline.renew(Ticks(9_000));
+        assert_eq!(
+            (deadline.alarm(), deadline.due(Ticks(1_999))),
+            (Some(Ticks(2_000)), None),
+            "too late for that"
+        );
+        assert_eq!((deadline.due(Ticks(2_000)), deadline.alarm()), (Some(Step::Stop), None));
+        assert_eq!(deadline.due(Ticks(u64::MAX)), None);
     }
 
     #[test]
-    fn who_wakes_up_after_the_deadline_does_all_that_was_due() {
-        let mut stay = Stay::new(Ticks(1_000), Ticks(200));
-        assert_eq!(stay.due(Ticks(5_000)), Some(Step::Ask));
-        assert_eq!(stay.due(Ticks(5_000)), Some(Step::Stop));
+    fn waking_up_late_takes_every_step_at_once() {
+        let mut deadline = Deadline::new(Ticks(1_000), Ticks(200));
+        assert_eq!(deadline.due(Ticks(5_000)), Some(Step::Ask));
+        assert_eq!(deadline.due(Ticks(5_000)), Some(Step::Stop));
     }
 
     #[test]
-    fn what_is_lost_is_asked_at_once_and_never_stopped_later_than_before() {
+    fn losing_the_lock_never_extends_the_deadline() {
         let (now, second) = (clock::now(), Ticks(1_000_000));
-        let mut stay = Stay::new(now + second, Ticks(1));
-        stay.end_by(now + second + second);
-        stay.renew(now + second + second);
-        assert_eq!((stay.due(clock::now()), stay.alarm()), (Some(Step::Ask), Some(now + second)));
-        let mut stay = Stay::new(now + second, Ticks(1));
-        stay.end_by(now);
-        assert_eq!((stay.due(now), stay.due(now)), (Some(Step::Ask), Some(Step::Stop)));
+        let mut deadline = Deadline::new(now + second, Ticks(1));
+        deadline.end_by(now + second + second);
+        deadline.renew(now + second + second);
+        assert_eq!((deadline.due(clock::now()), deadline.alarm()), (Some(Step::Ask), Some(now + second)));
+        let mut deadline = Deadline::new(now + second, Ticks(1));
+        deadline.end_by(now);
+        assert_eq!((deadline.due(now), deadline.due(now)), (Some(Step::Ask), Some(Step::Stop)));
     }
 }

@@ -1,4 +1,4 @@
-//! `doorway held-run`, which nobody types: between `doorway lock` and its command.
+//! `doorway held-run`, which is not for users: the step between `doorway lock` and its command.
 //!
 //! It makes sure that the command dies with `doorway lock`, enters the command's cgroup, puts signals back as they were, and becomes the
 //! command.
@@ -16,17 +16,17 @@ use super::cgroup::{self, Cgroup};
 use super::listens;
 use crate::{Answer, Exit};
 
-/// The first word.
+/// The verb, which no help shows.
 const VERB: &str = "held-run";
 
-/// What is typed to become a command that dies with this process, in a cgroup if there is one for it.
+/// The arguments that run a command that dies with this process, in a cgroup if there is one.
 pub(super) fn words(cgroup: Option<&Cgroup>, command: &[OsString]) -> Vec<OsString> {
     let folder = cgroup.map_or_else(OsString::new, |cgroup| cgroup.folder().into());
     let own = [VERB.into(), getpid().as_raw_nonzero().to_string().into(), folder];
     own.into_iter().chain(command.iter().cloned()).collect()
 }
 
-/// Becomes the command, if that is what was typed. It is no verb of the definitions, so that no help or completion shows it.
+/// Becomes the command, if these are its arguments. The verb is not defined in clap, so no help or completion shows it.
 pub(crate) fn answer(words: &[OsString]) -> Option<Answer> {
     let [_, verb, parent, folder, program, words @ ..] = words else { return None };
     let parent: i32 = (verb == VERB).then(|| parent.to_str()?.parse().ok()).flatten()?;
@@ -48,7 +48,7 @@ pub(crate) fn answer(words: &[OsString]) -> Option<Answer> {
     Some(refused(format!("{} cannot be run: {}", program.to_string_lossy(), reason(&error)), code))
 }
 
-/// What shells say of a command that is not there, and of one that cannot be run.
+/// The exit statuses of shells for a command that is not found and for one that cannot be run.
 const NOT_FOUND: u8 = 127;
 const NOT_EXECUTABLE: u8 = 126;
 

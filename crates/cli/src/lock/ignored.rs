@@ -1,12 +1,12 @@
 //! The signals that were ignored when this process was started, as `nohup` and scripts in the background have them.
 //!
-//! A signal that is kept to be asked for is kept although it is ignored. So those are not asked for at all.
+//! A blocked signal stays pending, and would be read, although it is ignored. So ignored signals are not listened for at all.
 
 use std::fs;
 
 use nix::sys::signal::Signal;
 
-/// Those that this process ignores, of the ones that may be. How its children end it always hears, and that it goes on after a stop.
+/// The signals that this process ignores. SIGCHLD and SIGCONT are never among them: it needs both.
 pub(super) fn signals() -> Vec<Signal> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = mask(&status);

@@ -9,22 +9,22 @@ use nix::sys::signal;
 use rustix::event::PollFd;
 use rustix::process::Signal;
 
+use super::deadline::{Deadline, Step};
 use super::program::{COMMAND, PROCESS, Program, Reach, is_passed_on};
-use super::stay::{Stay, Step};
 use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, RAN_ON, Voice, listed, margin};
 use crate::wakeups::Wakeups;
 
-/// How long the daemon may take to say that a section is free again.
+/// How long the daemon may take to confirm the release.
 const FAREWELL: Ticks = Ticks(1_000_000);
 
-/// How often, at most, it is looked whether something of the command has changed its uid.
+/// Shortest time between two checks whether a process of the command has changed its uid.
 const LOOK: Ticks = Ticks(500_000);
 
-/// What is said of commands that have changed their uid.
+/// The note about commands that have changed their uid.
 const KILLED_LATER: &str =
     "the command changed its uid, cannot be told to stop and is killed at the deadline";
 
-/// Runs the command inside and tells its status.
+/// Runs the command while holding the lock, and returns its status.
 pub(super) fn run(
     arguments: &Arguments,
     grant: Grant,
@@ -33,14 +33,14 @@ pub(super) fn run(
 ) -> Result<u8, Ending> {
     let Grant { session, lock, fences, spare } = grant;
     let margin = margin(arguments, spare);
-    let stay = Stay::new(lock.valid_until(), margin);
+    let deadline = Deadline::new(lock.valid_until(), margin);
     let mut inside = Inside {
         arguments,
         voice,
         wakeups,
         session,
         lock,
-        stay,
+        deadline,
         why: None,
         program: None,
         margin,
@@ -62,7 +62,7 @@ pub(super) fn run(
     Ok(inside.leave())
 }
 
-/// What the command finds in its environment: the fences, in the order in which the names were typed.
+/// The environment variables with the fences, in the order in which the names were typed.
 fn variables(fences: &[(SectionName, Fence)]) -> Vec<(&'static str, String)> {
     let pairs: Vec<String> = fences.iter().map(|(name, fence)| format!("{name}={fence}")).collect();
     let first = fences.first().map(|(_, fence)| fence.to_string()).unwrap_or_default();
@@ -75,37 +75,37 @@ struct Inside<'a> {
     wakeups: &'a Wakeups,
     session: Session,
     lock: Acquisition,
-    stay: Stay,
-    /// Why the daemon said that the lock is lost, if it did.
+    deadline: Deadline,
+    /// Why the lock is lost, if the daemon said so.
     why: Option<Loss>,
     program: Option<Program>,
     /// How long before the deadline the command is asked to stop.
     margin: Ticks,
-    /// Whether it was said that the command has changed its uid, and when to look next whether it has.
+    /// Whether the user was warned of a changed uid, and when to check next.
     has_warned: bool,
     looks_at: Ticks,
-    /// Whether it was said that something of the command runs on without the lock.
+    /// Whether the user was told that a process of the command runs on without the lock.
     has_told_beyond: bool,
-    /// Whether something of the command could not be stopped although it had to.
+    /// Whether a process of the command had to stop and could not be stopped.
     ran_on: bool,
 }
 
 impl Inside<'_> {
-    /// A grant that comes at the end of a lease is renewed before the command begins, or it would be stopped at once. A grant that is lost by
-    /// then is no reason to begin at all.
+    /// Waits for a renewal if the grant came at the end of a lease: otherwise the command would be stopped as soon as it
+    /// starts. If the lock is lost by then, the command is not started at all.
     fn wait_for_time(&mut self) -> Result<(), Ending> {
         self.look();
-        while !self.is_held() || !self.stay.has_time(clock::now()) {
+        while !self.is_held() || !self.deadline.has_time(clock::now()) {
             if self.why.is_some() || !self.session.is_connected() {
                 return Err(Ending::with(LOST, self.lost_sentence("the command was not started")));
             }
-            if !self.is_held() || self.stay.has_passed(clock::now()) {
+            if !self.is_held() || self.deadline.has_passed(clock::now()) {
                 return Err(self.margin_is_long());
             }
-            let before = self.stay.deadline();
+            let before = self.deadline.until();
             let _ = self.sleep_until(Some(before));
             self.hear();
-            if self.stay.deadline() > before && !self.stay.has_time(clock::now()) {
+            if self.deadline.until() > before && !self.deadline.has_time(clock::now()) {
                 return Err(self.margin_is_long());
             }
             while let Some(signal) = self.wakeups.signal() {
@@ -129,34 +129,34 @@ impl Inside<'_> {
         Ok(())
     }
 
-    /// Even a grant that was just renewed would have to end before the command begins.
+    /// The margin is longer than a fresh grant is valid, so the command could never start.
     fn margin_is_long(&self) -> Ending {
         let margin = Span(clock::span(self.margin));
         Ending::failure(&format_args!("--margin {margin} is longer than a grant is valid: give less"))
     }
 
     fn sleep(&self) -> Result<(), Ending> {
-        let alarm = self.stay.alarm().filter(|_| self.program.is_some());
+        let alarm = self.deadline.alarm().filter(|_| self.program.is_some());
         self.sleep_until(alarm)
     }
 
     fn sleep_until(&self, alarm: Option<Ticks>) -> Result<(), Ending> {
         let alarm = alarm.into_iter().chain(self.session.due()).min();
         let mut polled: Vec<PollFd<'_>> = self.session.poll_fd().into_iter().collect();
-        // Until then it does not matter whether anything is left, and nobody asks.
+        // Until the command must stop, it does not matter whether its cgroup is empty.
         polled.extend(self.program.as_ref().filter(|_| self.must_stop()).and_then(Program::emptied));
         self.wakeups.sleep_for(&mut polled, alarm).map_err(|error| Ending::failure(&error))
     }
 
-    /// Hears what the daemon says; of one that is gone, that there will be no more.
+    /// Reads what the daemon sent; notes its end if the connection is closed.
     fn hear(&mut self) {
         self.session.drive(clock::now);
         self.look();
     }
 
-    /// Looks what has become of the lock. Its deadline is kept by [`Stay`], as it concerns the command before it has passed.
+    /// Checks the state of the lock. [`Deadline`] keeps its deadline, because the command must react before it passes.
     fn look(&mut self) {
-        self.stay.renew(self.lock.valid_until());
+        self.deadline.renew(self.lock.valid_until());
         if let LockState::Lost(Lost::Notified(why)) = self.lock.state()
             && self.why.is_none()
         {
@@ -164,21 +164,21 @@ impl Inside<'_> {
         }
     }
 
-    /// Whoever has lost must be out at once; one that was told to stop in good time has until its deadline.
+    /// After a loss the command must stop at once; if it was only told to stop in good time, it has until its deadline.
     fn on_lost(&mut self, why: Loss) {
         self.why = Some(why);
         let has_time = matches!(why, Loss::Broken | Loss::Leaving);
-        self.stay.end_by(if has_time { Ticks(u64::MAX) } else { clock::now() });
+        self.deadline.end_by(if has_time { Ticks(u64::MAX) } else { clock::now() });
     }
 
     fn on_time(&mut self) {
-        while let Some(step) = self.stay.due(clock::now()) {
+        while let Some(step) = self.deadline.due(clock::now()) {
             // A command that was asked to stop needs no more time.
             self.session.let_expire(&self.lock);
             match (step, self.arguments.on_lost) {
                 // A command that was stopped until now would go on for a moment if it were asked first.
-                (Step::Ask, OnLost::Kill) if self.stay.has_passed(clock::now()) => self.kill_late(),
-                (Step::Ask, OnLost::Ignore) => self.tell_lost("the command goes on all the same"),
+                (Step::Ask, OnLost::Kill) if self.deadline.has_passed(clock::now()) => self.kill_late(),
+                (Step::Ask, OnLost::Ignore) => self.tell_lost("the command continues without the lock"),
                 (Step::Ask, OnLost::Kill | OnLost::Signal) => self.ask(),
                 (Step::Stop, OnLost::Kill) => self.kill_all(),
                 (Step::Stop, OnLost::Signal | OnLost::Ignore) => {}
@@ -201,7 +201,7 @@ impl Inside<'_> {
         }
     }
 
-    /// Kills the command whose deadline has passed before it could be asked.
+    /// Kills the command: the deadline passed before it could be asked to stop.
     fn kill_late(&mut self) {
         let Some(program) = &self.program else { return };
         let beyond = program.beyond_reach();
@@ -218,7 +218,7 @@ impl Inside<'_> {
         self.on_beyond(PROCESS);
     }
 
-    /// Something of the command had to stop and cannot be stopped. This process stays until that has ended.
+    /// A process of the command had to stop and cannot be stopped. This process stays until that one has ended.
     fn on_beyond(&mut self, who: &str) {
         self.ran_on = true;
         self.tell_beyond(who);
@@ -231,10 +231,10 @@ impl Inside<'_> {
         (self.has_told_beyond, self.has_warned) = (true, true);
     }
 
-    /// A command that changes its uid is told of as soon as it is seen, and not when it should be stopped.
+    /// Warns of a changed uid as soon as it is seen, not only when the command should be stopped.
     fn warn_of_uid(&mut self) {
         let now = clock::now();
-        let is_of_use = self.arguments.on_lost != OnLost::Ignore && !self.stay.is_over();
+        let is_of_use = self.arguments.on_lost != OnLost::Ignore && !self.deadline.is_over();
         if self.has_warned || !is_of_use || now < self.looks_at {
             return;
         }
@@ -286,27 +286,27 @@ impl Inside<'_> {
         Ok(())
     }
 
-    /// This process goes on after a stop, which may have taken longer than the deadline: then the command must not.
+    /// This process continues after a stop (SIGCONT). If the deadline has passed meanwhile, the command must not continue.
     fn on_cont(&mut self) {
         self.hear();
         self.on_time();
-        let is_stopped = self.stay.has_passed(clock::now()) && self.arguments.on_lost == OnLost::Kill;
+        let is_stopped = self.deadline.has_passed(clock::now()) && self.arguments.on_lost == OnLost::Kill;
         if let Some(program) = self.program.as_mut().filter(|_| !is_stopped) {
             program.go_on();
         }
     }
 
-    /// After the deadline nothing of the command may be left, however it was started: what loses its parent becomes our child, and
-    /// is stopped like the others.
+    /// After the deadline no process of the command may be left, however it was started: orphans become our children, and are
+    /// stopped like the others.
     fn stop_what_is_left(&mut self) {
-        if self.must_stop() && self.stay.alarm().is_none() {
+        if self.must_stop() && self.deadline.alarm().is_none() {
             self.kill_all();
         }
     }
 
-    /// Whether the command has lost its lock and nothing of it may go on.
+    /// Whether the lock is lost and every process of the command must stop.
     fn must_stop(&self) -> bool {
-        self.stay.is_over() && self.arguments.on_lost == OnLost::Kill
+        self.deadline.is_over() && self.arguments.on_lost == OnLost::Kill
     }
 
     fn is_done(&mut self) -> bool {
@@ -316,8 +316,8 @@ impl Inside<'_> {
         program.end().is_some() && !is_left
     }
 
-    /// The end of the command is known. If nothing of it is left, the section is given back by word, and free when this process ends;
-    /// otherwise those who are left keep it.
+    /// The command has ended. If no process of it is left, this releases the lock, which is free when this process ends;
+    /// otherwise the remaining processes keep it.
     fn leave(mut self) -> u8 {
         let Some(mut program) = self.program.take() else { return OWN_FAILURE };
         program.take_terminal();
@@ -326,16 +326,16 @@ impl Inside<'_> {
         }
         match program.end() {
             _ if self.ran_on => RAN_ON,
-            _ if self.stay.is_over() && self.arguments.on_lost != OnLost::Ignore => LOST,
+            _ if self.deadline.is_over() && self.arguments.on_lost != OnLost::Ignore => LOST,
             Some(end) => end.code(),
             None => OWN_FAILURE,
         }
     }
 
-    /// Leaves, and waits until the daemon has heard it; one that let the deadline pass may be deaf.
+    /// Releases the lock, and waits for the daemon to confirm; a daemon that let the deadline pass may not answer.
     fn release(&mut self) {
         let now = clock::now();
-        let ends = if self.stay.has_passed(now) { now } else { now + FAREWELL };
+        let ends = if self.deadline.has_passed(now) { now } else { now + FAREWELL };
         self.session.leave(&self.lock);
         // The daemon answers in order: when it has told how things stand, it has heard the release.
         let question = self.session.ask_status(self.arguments.names.first().cloned(), false, ends);

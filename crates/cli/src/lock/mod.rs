@@ -5,12 +5,12 @@
 //! business of a [`Session`], the same that is behind every client; this verb drives it and looks after the command.
 
 mod cgroup;
+mod deadline;
 pub(crate) mod held_run;
 mod ignored;
 mod inherited;
 mod inside;
 mod program;
-mod stay;
 mod waiting;
 
 use std::ffi::OsString;
@@ -30,63 +30,67 @@ use crate::typed::Typed;
 use crate::wakeups::Wakeups;
 use crate::{Answer, Exit};
 
-/// Run a command while no other holds the same lock, on any machine of the cluster
+/// Run a command while holding a lock, on any machine of the cluster
 ///
-/// Waits until the section of this name is free, runs the command inside it, and ends with its status. The command finds its fence, a
-/// number that is larger than that of whoever was inside before, in DOORWAY_FENCE; of several names, all in DOORWAY_FENCES as
-/// NAME=FENCE, one on a line. A store that remembers the largest fence that it has seen can refuse a writer that comes too late.
+/// Acquires the lock, waiting until it is free, runs the command while holding it, releases it, and exits with the command's
+/// status. The command finds its fence in DOORWAY_FENCE: a number larger than that of every earlier holder. With several locks,
+/// DOORWAY_FENCES has all of them as NAME=FENCE, one on a line. A store that remembers the largest fence it has seen can refuse
+/// a writer that comes too late.
 ///
-/// The command runs in a process group of its own, dies with this process, and inherits a descriptor of a high number that keeps the
-/// connection to the daemon open: the section is free again when this process and everything that it started are gone, not before. What closes
-/// inherited descriptors when it starts something else (Python's subprocess, Java, sudo), or when it becomes a daemon, cuts that thread: do not
-/// let it leave anything running behind it. What outlives this process, if that is killed with SIGKILL, keeps the section, but nobody is left
-/// to stop it if the lock is lost or broken: then only the fence protects.
+/// The command runs in a process group of its own, dies with this process, and inherits a file descriptor with a high number
+/// that keeps the connection to the daemon open. So the lock is released when this process and everything it started have
+/// ended, not before. Programs that close inherited descriptors when they start others (Python's subprocess, Java, sudo) or
+/// when they become daemons break this link: do not let them leave processes behind. If this process is killed with SIGKILL,
+/// processes that outlive it keep the lock, but nothing stops them if the lock is lost or broken: then only the fence protects.
 ///
-/// Where it can, this process gives the command a cgroup of its own (version 2, as root or in one that is delegated to you). Then everything that the
-/// command started on this machine is stopped with it, also under sudo or setsid. Without a cgroup a command that changes its uid cannot be stopped by
-/// anybody but root: this process says so at once, waits for its end if the lock is lost, and exits with 123. What docker, systemd-run, ssh, at and
-/// their like start is run by others and is never stopped: hold the lock inside of it instead.
+/// Where possible, the command gets a cgroup of its own (version 2; as root, or below a cgroup delegated to you). Then
+/// everything that the command started on this machine is stopped with it, also under sudo or setsid. Without a cgroup, only
+/// root can stop a command that changes its uid: `doorway lock` warns at once, waits for the command's end if the lock is lost,
+/// and exits with 123. Processes started by docker, systemd-run, ssh, at and the like belong to other services and are never
+/// stopped: run `doorway lock` inside of them instead.
 ///
-/// Signals that are ignored when this process starts, as under nohup, are ignored while it waits and while the command runs.
+/// Signals that are ignored when this process starts, as under nohup, stay ignored while it waits and while the command runs.
 ///
-/// If this machine is cut off from the others, its lock passes on to them after a while. The command is stopped before that: it is sent
-/// SIGTERM a margin before the deadline, and SIGKILL at it, whether the daemon still answers or not. The lock is free the cluster's
-/// margin after the deadline, or earlier, when all of the command is gone.
+/// If this machine is cut off from the cluster, its lock passes on to another node after the lease. The command is stopped
+/// before that: SIGTERM a margin before the deadline and SIGKILL at the deadline, whether the daemon still answers or not. The
+/// lock is free the cluster's margin after the deadline, or as soon as the command and all its processes have ended.
 ///
-/// If this process itself is stopped (SIGSTOP, Ctrl-Z, a frozen container), it keeps the lock for as long as the daemon renews it. With
-/// --ttl it loses the lock after that time and the cluster's margin. In both cases no process stops the command while this one stands
-/// still, and only the fence protects; when it goes on and finds that the lock is lost, it kills the command at once. What this process leaves
-/// running when it ends gives no signs of life either: with --ttl it keeps the section for that time and no longer.
+/// If this process itself is stopped (SIGSTOP, Ctrl-Z, a frozen container), it keeps the lock for as long as the daemon renews
+/// it; with --ttl it loses the lock after that time and the cluster's margin. In both cases nothing stops the command
+/// meanwhile, and only the fence protects; when this process continues and finds the lock lost, it kills the command at once.
+/// Processes that are left running when this one ends do not renew either: with --ttl they keep the lock for that time and no
+/// longer.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  doorway lock nightly -- ./backup.sh            wait, as long as it takes
-  doorway lock nightly --try -- ./backup.sh      or let it be
-  doorway lock nightly --wait 30s -- ./backup.sh or give up after a while
+  doorway lock nightly -- ./backup.sh            wait for as long as it takes
+  doorway lock nightly --try -- ./backup.sh      or give up at once
+  doorway lock nightly --wait 30s -- ./backup.sh or give up after 30 seconds
   doorway lock nightly --max-hold 10m -- ./backup.sh
-  doorway lock nightly --ttl 10s -- ./backup.sh  lose it if stopped for so long
-  doorway lock accounts,orders -- ./migrate.sh   several: all or none
+  doorway lock nightly --ttl 10s -- ./backup.sh  lose it if suspended for 10 s
+  doorway lock accounts,orders -- ./migrate.sh   several locks: all or none
   doorway lock demo -- sh -c 'echo my fence is $DOORWAY_FENCE'
   doorway lock demo --node b -- true             through the daemon of node b
 
 Exit status: the command's, 128 and the number of the signal that ended it,
   122 the lock was lost and the command stopped
-  123 the lock was lost and the command ran on, as it had changed its uid
-  124 not obtained in time    125 something failed here
-  126, 127 the command cannot be run, is not found  2 bad usage")]
+  123 the lock was lost and the command, which had changed its uid, ran on
+  124 timed out waiting for the lock    125 doorway itself failed
+  126 the command cannot be run    127 it is not found    2 bad usage")]
 pub(crate) struct Arguments {
-    /// The section; of several, the command has all or none
+    /// The lock; with several names, the command holds all of them or none
     #[arg(required = true, value_name = "NAME", value_delimiter = ',', value_parser = SectionName::new)]
     names: Vec<SectionName>,
-    /// Give up after this time: 500ms, 30s, 10m, 2h
+    /// Give up waiting after this time: 500ms, 30s, 10m, 2h
     #[arg(long, value_name = "TIME", conflicts_with = "try_only")]
     wait: Option<Span>,
-    /// Do not wait for somebody who is inside; asking the other nodes takes up to half a second
+    /// Do not wait for the current holder; asking the other nodes takes up to half a second
     #[arg(long = "try")]
     try_only: bool,
-    /// Stop the command after this time
+    /// Stop the command after holding the lock for this time
     #[arg(long, value_name = "TIME")]
     max_hold: Option<Span>,
-    /// Lose the lock if this process is stopped for this time; at least three times the cluster's margin, and --margin
+    /// Lose the lock if this process does not renew it for this time (time-to-live); at least three times the cluster's margin,
+    /// and --margin
     #[arg(long, value_name = "TIME")]
     ttl: Option<Span>,
     /// What to do to the command if the lock is lost
@@ -96,7 +100,7 @@ pub(crate) struct Arguments {
     /// with a short lease, --ttl or --max-hold]
     #[arg(long, value_name = "TIME")]
     margin: Option<Span>,
-    /// What `doorway status` says of it, if not the name of the command
+    /// Description in `doorway status`, instead of the name of the command
     #[arg(long, value_name = "WORDS")]
     label: Option<String>,
     #[command(flatten)]
@@ -143,16 +147,14 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
     let zero = |span: &Option<Span>| span.is_some_and(|span| span.0.is_zero());
     match twice {
         Some((_, name)) => Err(Refusal::new(format!("{name} is named twice: once is enough"))),
-        None if names.len() > MOST_NAMES => Err(Refusal::new(format!(
-            "one command holds at most {} sections, not {}",
-            MOST_NAMES,
-            names.len()
-        ))),
+        None if names.len() > MOST_NAMES => {
+            Err(Refusal::new(format!("one command holds at most {} locks, not {}", MOST_NAMES, names.len())))
+        }
         None if length > LONGEST_LABEL => Err(Refusal::new(format!(
             "--label takes a few words, at most {LONGEST_LABEL} bytes, not {length}"
         ))),
-        None if zero(wait) => Err(Refusal::new("--wait 0s waits for nobody: that is --try")),
-        None if zero(max_hold) => Err(Refusal::new("--max-hold 0s leaves no time for the command")),
+        None if zero(wait) => Err(Refusal::new("--wait must be longer than 0s: --try does not wait")),
+        None if zero(max_hold) => Err(Refusal::new("--max-hold must be longer than 0s")),
         None => check_ttl(arguments),
     }
 }
@@ -162,17 +164,17 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
 fn check_ttl(arguments: &Arguments) -> Result<(), Refusal> {
     let Arguments { ttl: Some(ttl), margin, max_hold, .. } = arguments else { return Ok(()) };
     if ttl.0.is_zero() {
-        return Err(Refusal::new("--ttl 0s loses the lock at once"));
+        return Err(Refusal::new("--ttl must be longer than 0s"));
     }
     if let Some(margin) = margin.filter(|margin| ttl.0 / 3 < margin.0) {
         return Err(Refusal::new(format!(
-            "--ttl {ttl} is too short for --margin {margin}: a sign of life every third of it would come too late; give at least {}",
+            "--ttl {ttl} is too short for --margin {margin}: a renewal every third of it would come too late; give at least {}",
             Span(margin.0 * 3)
         )));
     }
     if let Some(max_hold) = max_hold.filter(|max_hold| max_hold.0 <= ttl.0) {
         return Err(Refusal::new(format!(
-            "--ttl {ttl} changes nothing, as --max-hold {max_hold} is over by then: give less, or leave it out"
+            "--ttl {ttl} has no effect, because --max-hold {max_hold} ends earlier: give less, or leave it out"
         )));
     }
     Ok(())
@@ -252,7 +254,7 @@ fn listens() -> [Signal; 12] {
 struct Voice<'a>(&'a str);
 
 impl Voice<'_> {
-    /// Says a sentence, unless nobody takes what was said before: a full pipe must not keep the deadline waiting.
+    /// Prints a sentence on stderr, unless the pipe is full: a blocked write must not delay the deadline.
     fn say(&self, sentence: &str) {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         if poll(&mut [PollFd::new(&io::stderr(), PollFlags::OUT)], Some(&now)).is_ok_and(|ready| ready > 0) {
@@ -266,7 +268,7 @@ fn listed(names: &[SectionName]) -> String {
     names.iter().map(SectionName::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// What the daemon is told of who asks: the command's name and no more, as its arguments may be nobody's business.
+/// The label of the request: the name of the command only, because its arguments may be private.
 fn label(arguments: &Arguments) -> String {
     let name = || {
         let program = arguments.command.first().map(|word| Path::new(word).file_name().unwrap_or(word));

@@ -27,31 +27,30 @@ use super::{held_run, inherited, listens};
 
 /// This program, also when its file was replaced meanwhile.
 const OURSELVES: &str = "/proc/self/exe";
-/// Where Linux tells who the children of this process are: it has one thread.
+/// The list of children of this process, which has one thread.
 const CHILDREN: &str = "/proc/thread-self/children";
 
 /// The terminal of this process, if it has one.
 const TERMINAL: &str = "/dev/tty";
 
-/// Who has changed its uid, as the beginning of a sentence.
+/// The process that has changed its uid, as the subject of a sentence.
 pub(super) const COMMAND: &str = "the command";
 pub(super) const PROCESS: &str = "a process of the command";
-/// How many processes of a command are looked at, to see whether one has changed its uid, and how many threads of them.
+/// Limits of the search for processes with another uid: processes, and threads of them.
 const MOST_LOOKED_AT: usize = 64;
 const MOST_THREADS: usize = 1_024;
 
-/// How long the kernel may take to count a process out of its cgroup whose end it has told already.
+/// How long the kernel may still count a reaped process in its cgroup.
 const COUNTED_OUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// How far the signals of this process reach. Of a command that has changed its uid, as by sudo, the system lets nobody but root and
-/// that user signal what it runs.
+/// What this process can signal. After a command changed its uid, as by sudo, only root and that user can signal its processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// All of the command.
     All,
-    /// It may not be signalled, but killed with its cgroup.
+    /// It cannot be signalled, but killed with its cgroup.
     KillOnly,
-    /// Something of it may not be signalled, and is in no cgroup of ours.
+    /// A process of it cannot be signalled and is in no cgroup of ours.
     Beyond,
 }
 
@@ -65,7 +64,7 @@ pub(super) enum End {
 }
 
 impl End {
-    /// The status that a shell would tell.
+    /// The exit status that a shell would report.
     pub(super) fn code(self) -> u8 {
         let code = match self {
             End::Status(status) => status,
@@ -117,7 +116,7 @@ impl Program {
         self.end
     }
 
-    /// Sends a signal to all of its group. Whether anybody is left does not matter.
+    /// Sends a signal to the whole process group. It does not matter whether a process is left.
     pub(super) fn signal(&self, signal: Signal) -> Reach {
         let sent = kill_process_group(self.leader, signal);
         if signal == Signal::TERM || signal == Signal::HUP {
@@ -127,7 +126,7 @@ impl Program {
         self.reach(sent, self.leader)
     }
 
-    /// Kills all of its cgroup and of its group, and all that has become our child.
+    /// Kills its cgroup, its process group, and all processes that have become our children.
     pub(super) fn kill_all(&self) -> Reach {
         self.cgroup.iter().for_each(Cgroup::kill);
         let group = self.reach(kill_process_group(self.leader, Signal::KILL), self.leader);
@@ -138,7 +137,7 @@ impl Program {
         if reaches.contains(&Reach::Beyond) { Reach::Beyond } else { Reach::All }
     }
 
-    /// Who of the command has changed its uid and cannot be stopped, as far as is known.
+    /// The process that has changed its uid and cannot be stopped, as far as is known.
     pub(super) fn beyond_reach(&self) -> Option<&'static str> {
         let is_beyond = |process: &Pid| self.reach(test_kill_process(*process), *process) == Reach::Beyond;
         if self.end.is_none() && is_beyond(&self.leader) {
@@ -149,8 +148,7 @@ impl Program {
         found.then_some(PROCESS)
     }
 
-    /// What the command has started and those have started, as far as it is looked at: the children of this process, among them all
-    /// whose parents have ended, and theirs.
+    /// The descendants of the command, up to a limit: the children of this process, which include orphans, and their children.
     fn descendants(&self) -> Vec<Pid> {
         let mut found = listed_in(CHILDREN);
         let (mut next, mut threads) = (0, MOST_THREADS);
@@ -168,22 +166,22 @@ impl Program {
             (Err(Errno::PERM), _) if has_ended(to) => Reach::All,
             (Err(Errno::PERM), Some(cgroup)) if cgroup.holds(to) => Reach::KillOnly,
             (Err(Errno::PERM), _) => Reach::Beyond,
-            // Nobody is there, or it was heard.
+            // No process is left, or it got the signal.
             (Ok(()) | Err(_), _) => Reach::All,
         }
     }
 
-    /// What tells, if polled for exceptional conditions, that the last process has left its cgroup.
+    /// The file that reports, when polled for exceptional conditions, that the cgroup is empty.
     pub(super) fn emptied(&self) -> Option<PollFd<'_>> {
         self.cgroup.as_ref().map(|cgroup| PollFd::new(cgroup, PollFlags::PRI))
     }
 
-    /// Learns what became of it and of those that it left behind; tells whether any process is left.
+    /// Reaps children; returns whether any process of the command is left.
     pub(super) fn look(&mut self) -> bool {
         self.reap() || self.cgroup.as_ref().is_some_and(Cgroup::is_populated)
     }
 
-    /// The same at the end: a process whose end was told may count as one of its cgroup for a moment.
+    /// The same at the end, waiting a moment for a reaped process to leave its cgroup.
     pub(super) fn look_last(&mut self) -> bool {
         let is_left = self.reap();
         let Some(cgroup) = self.cgroup.as_ref().filter(|cgroup| !is_left && cgroup.is_populated()) else {
@@ -193,7 +191,7 @@ impl Program {
         cgroup.is_populated()
     }
 
-    /// Hears of all children that have ended or were stopped; tells whether there are others.
+    /// Reaps all children that have ended or were stopped; returns whether there are others.
     fn reap(&mut self) -> bool {
         loop {
             match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
@@ -211,7 +209,7 @@ impl Program {
         }
     }
 
-    /// It was stopped: because it wants the terminal, or because somebody wants the whole job stopped.
+    /// The command was stopped: because it wants the terminal, or because the user stopped the whole job.
     fn on_stopped(&mut self, number: i32) {
         let wants_terminal = [Signal::TTIN, Signal::TTOU].iter().any(|signal| signal.as_raw() == number);
         if wants_terminal && self.give_terminal() {
@@ -223,7 +221,7 @@ impl Program {
         }
     }
 
-    /// The job goes on, perhaps in the foreground.
+    /// Continues the job, perhaps in the foreground.
     pub(super) fn go_on(&mut self) {
         if self.has_terminal {
             self.give_terminal();
@@ -231,7 +229,7 @@ impl Program {
         let _ = self.signal(Signal::CONT);
     }
 
-    /// Makes its group the foreground if ours is.
+    /// Makes its process group the foreground if ours is.
     fn give_terminal(&mut self) -> bool {
         let Some(terminal) = &self.terminal else { return false };
         let is_ours = tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp());
@@ -240,7 +238,8 @@ impl Program {
         given
     }
 
-    /// Takes the terminal back when it has ended. Whoever started us must hear of a Ctrl-C that only it heard.
+    /// Takes the terminal back after the end of the command. Our own group must also get a Ctrl-C that only the command
+    /// received.
     pub(super) fn take_terminal(&self) {
         let Some(terminal) = self.terminal.as_ref().filter(|_| self.has_terminal) else { return };
         if tcgetpgrp(terminal).is_ok_and(|group| group == self.leader) {
@@ -267,14 +266,14 @@ fn listed_in(path: impl AsRef<Path>) -> Vec<Pid> {
     text.split_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect()
 }
 
-/// Whether a process has ended and its parent has not heard of it yet: of another user's it may not be signalled either.
+/// Whether a process is a zombie: another user's zombie cannot be signalled either.
 fn has_ended(process: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(process), options).is_ok_and(|status| status.is_some()) || is_zombie(process)
 }
 
-/// The same of a process that is no child of this one: its state stands behind its name, which may contain anything. A process whose first
-/// thread has ended looks the same, and lives while it has others.
+/// The same of a process that is not our child: its state follows its name, which may contain anything. A process whose first
+/// thread has ended looks the same, and lives while it has other threads.
 fn is_zombie(process: Pid) -> bool {
     let process = process.as_raw_nonzero();
     let stat = std::fs::read(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -284,8 +283,8 @@ fn is_zombie(process: Pid) -> bool {
         && std::fs::read_dir(format!("/proc/{process}/task")).is_ok_and(|threads| threads.take(2).count() < 2)
 }
 
-/// Whoever started this process may have had it ignore the ends of its children: then the system forgets their statuses, and tells
-/// nobody. A handler ends that, though it never runs, as the signal is kept; the one of the runtime is there for the asking.
+/// If the parent made this process ignore SIGCHLD, the kernel discards the statuses of children and reports no ends. Installing
+/// a handler undoes that, although it never runs because the signal is blocked; the runtime's own handler serves.
 fn hear_of_children() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _inside = runtime.enter();

@@ -1,6 +1,6 @@
 //! From the request to the grant.
 //!
-//! A daemon that is restarted meanwhile is no failure: the session asks the next one, as long as there is patience.
+//! A daemon that is restarted meanwhile is no failure: the session asks the next one until --wait is over.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -20,12 +20,12 @@ use crate::line::{dial, sentence, silent};
 use crate::status::spoken;
 use crate::wakeups::Wakeups;
 
-/// How much longer than its own patience a request waits for the daemon's word that it is over, and for the answer why.
+/// How long after its own timeout a request still waits for the daemon to report the timeout and its cause.
 const GRACE: Duration = Duration::from_millis(500);
-/// After what time a user who waits at a terminal is told for whom, and how long the answer to that may take.
+/// How long a user at a terminal waits before being told who holds the lock, and how long the answer may take.
 const SILENCE: Ticks = Ticks(1_000_000);
 const ANSWER: Ticks = Ticks(60_000_000);
-/// How often a daemon that has ended, or lets nobody in, is looked for, and for how long the next one is waited for.
+/// How often to look for a daemon that has ended or grants no locks, and how long to wait for the next one.
 const RETRY: Duration = Duration::from_millis(200);
 const RETURN: Duration = Duration::from_secs(60);
 
@@ -64,7 +64,7 @@ pub(super) fn obtain(arguments: &Arguments, wakeups: &Wakeups, voice: &Voice<'_>
     }
 }
 
-/// How this verb treats its daemon.
+/// How the session treats the daemon.
 fn policy(arguments: &Arguments) -> Policy {
     Policy {
         grace: GRACE,
@@ -87,7 +87,7 @@ fn request(arguments: &Arguments) -> LockRequest {
     }
 }
 
-/// The daemon's socket for users of locks. Over the administrators' one the command would inherit more than a lock.
+/// The daemon's socket for lock users. Over the administrators' socket the command would inherit more rights than a lock.
 fn users_socket(arguments: &Arguments) -> Result<PathBuf, Refusal> {
     let path = arguments.daemon.path()?;
     if sockets::is_admin_socket(&path) {
@@ -99,7 +99,7 @@ fn users_socket(arguments: &Arguments) -> Result<PathBuf, Refusal> {
     Ok(path)
 }
 
-/// A signal to end while it waits ends this process; the connection is closed, and so the request withdrawn.
+/// A signal to end while waiting ends this process, which closes the connection and so withdraws the request.
 pub(super) fn on_signal(signal: Signal) -> Result<(), Ending> {
     match signal {
         Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP | Signal::SIGQUIT => {
@@ -120,14 +120,14 @@ struct Waiting<'a> {
     path: PathBuf,
     session: Session,
     lock: Acquisition,
-    /// When patience ends, if it does.
+    /// When --wait is over, if it was given.
     ends: Option<Ticks>,
-    /// When to ask who is inside.
+    /// When to ask who holds the lock.
     asks_at: Option<Ticks>,
     who_is_inside: Option<StatusQuestion>,
-    /// Patience has ended: the question whether it is for a holder that nobody is let in.
+    /// After the timeout: the question whether a holder, or the node itself, kept the lock from us.
     why_not: Option<StatusQuestion>,
-    /// Why the last daemon did not serve this client yet, if it said so.
+    /// Why the last daemon turned this client away, if it said so.
     turned_away: Option<Refusal>,
 }
 
@@ -138,7 +138,7 @@ impl Waiting<'_> {
         wakeups.sleep_for(&mut self.session.poll_fd().into_iter().collect(), alarm)
     }
 
-    /// What has become of the request: the fences, if it is granted.
+    /// Checks the request: the fences, if it is granted.
     fn look(&mut self) -> Result<Option<Vec<(SectionName, Fence)>>, Ending> {
         match self.lock.state() {
             LockState::Waiting => {
@@ -153,8 +153,8 @@ impl Waiting<'_> {
         }
     }
 
-    /// Whether what is known of the daemon lets this process wait on. A daemon that was there may be about to return; one that has too many
-    /// clients is tried again for as long as `--wait` says; and one that lets nobody in may do so soon.
+    /// Whether to keep waiting. A daemon that was there may be about to return; one with too many clients is tried again until
+    /// --wait is over; and one that grants no locks may do so soon.
     fn check_daemon(&mut self) -> Result<(), Ending> {
         if self.session.is_welcome() {
             self.turned_away = None;
@@ -178,7 +178,7 @@ impl Waiting<'_> {
         if waits_on { Ok(()) } else { Err(why.into()) }
     }
 
-    /// The request is over without a grant.
+    /// The request has ended without a grant.
     fn on_refused(&mut self, error: &Error) -> Result<(), Ending> {
         if let Some(question) = &self.why_not {
             return question.answer().map_or(Ok(()), |answer| Err(self.too_late(answer.ok().as_ref())));
@@ -198,12 +198,12 @@ impl Waiting<'_> {
         }
     }
 
-    /// Whether patience has ended so long ago that no daemon is waited for.
+    /// Whether the timeout was so long ago that no daemon is waited for.
     fn is_late(&self) -> bool {
         self.ends.is_some_and(|ends| ends + clock::ticks(GRACE) <= clock::now())
     }
 
-    /// The daemon says that patience has ended. It may be that nobody was inside, and that the node could let nobody in.
+    /// The daemon reports the timeout. Perhaps there was no holder, and the node could not grant locks: ask.
     fn ask_why_not(&mut self) {
         let now = clock::now();
         let section = self.arguments.names.first().cloned();
@@ -212,7 +212,7 @@ impl Waiting<'_> {
         self.asks_at = None;
     }
 
-    /// No daemon has said anything about the request, for as long as patience lasts or a daemon may take.
+    /// No daemon has answered the request before the timeout, or within the time that a daemon may take.
     fn unanswered(&self) -> Ending {
         let known =
             self.session.fault().filter(|error| !matches!(error, Error::Silent | Error::TurnedAway(_)));
@@ -221,7 +221,7 @@ impl Waiting<'_> {
         Ending::with(if self.is_late() { NOT_IN_TIME } else { OWN_FAILURE }, why.to_string())
     }
 
-    /// Asks once, at a terminal, for whom this waits.
+    /// Asks once, at a terminal, who holds the lock.
     fn ask_who_is_inside(&mut self, now: Ticks) {
         if self.session.is_welcome() && self.asks_at.take_if(|at| *at <= now).is_some() {
             let section = self.arguments.names.first().cloned();
@@ -238,7 +238,7 @@ impl Waiting<'_> {
         let inside = status.sections.iter().find_map(|section| section.inside.as_ref());
         self.voice.say(&match inside {
             Some(ClientStatus { node, label, since, .. }) => {
-                format!("waiting for {names}: {label} on node {node} has been inside for {}", spoken(*since))
+                format!("waiting for {names}: {label} on node {node} has held it for {}", spoken(*since))
             }
             None => format!("waiting for {names}"),
         });
@@ -248,8 +248,8 @@ impl Waiting<'_> {
         let names = listed(&self.arguments.names);
         let wait = self.arguments.wait.filter(|_| !self.arguments.try_only);
         let sentence = match (status.and_then(closed), wait) {
-            (Some(why), Some(span)) => format!("{names} could not be entered within {span}: {why}"),
-            (Some(why), None) => format!("{names} cannot be entered: {why}"),
+            (Some(why), Some(span)) => format!("{names} could not be acquired within {span}: {why}"),
+            (Some(why), None) => format!("{names} cannot be acquired: {why}"),
             (None, Some(span)) => format!("{names} was not free within {span}"),
             (None, None) => format!("{names} is not free"),
         };
@@ -257,7 +257,7 @@ impl Waiting<'_> {
     }
 }
 
-/// Why a node lets nobody in, if that is so.
+/// Why a node grants no locks, if it does not.
 fn closed(status: &Status) -> Option<String> {
     let node = status.nodes.iter().find(|node| node.name == status.node)?;
     let own = node.own.as_ref().filter(|own| own.lease_left == Ticks(0))?;

@@ -25,16 +25,16 @@ use crate::typed::Typed;
 pub(crate) const NODES: [&str; 3] = ["a", "b", "c"];
 const CLUSTER: &str = "dev";
 
-/// How long those inside may stay when all three stop together: there is nobody to hand over to.
+/// How long holders may keep their locks when all three nodes stop together: there is no node to hand over to.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often it is asked whether all are ready.
+/// How often to check whether all nodes are ready.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long a process that was killed just now may still listen.
 const DYING: Duration = Duration::from_secs(1);
 
-/// The file that says that a folder is of such nodes.
+/// The file that marks a folder as one of `--dev`.
 const MARK: &str = "founded-by-dev";
 
 pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
@@ -79,7 +79,7 @@ pub(crate) fn addresses() -> Result<Vec<(String, String)>, Refusal> {
     addresses.collect()
 }
 
-/// Refuses to take the sockets of nodes that run already. Those of a process that was killed just now are waited for.
+/// Refuses to take over the sockets of running nodes. Waits for a process that was just killed.
 fn check_free(watch: &Watch) -> Result<(), Refusal> {
     let until = clock::now() + clock::ticks(DYING);
     for path in NODES.map(sockets::socket_of) {
@@ -95,10 +95,10 @@ fn check_free(watch: &Watch) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Where nodes of this process keep what they write.
+/// The folder with the data of the nodes.
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
-    /// Whether it goes when they end.
+    /// Whether it is deleted on drop.
     is_temporary: bool,
 }
 
@@ -110,7 +110,7 @@ impl Folder {
         }
     }
 
-    /// One that stays. Nothing is written among files of others.
+    /// A folder that is kept. Refuses a folder with other files in it.
     fn kept(path: &Path) -> Result<Self, Refusal> {
         let entries = path.read_dir().map(Iterator::count).unwrap_or_default();
         if entries > 0 && !path.join(MARK).exists() {
@@ -119,16 +119,16 @@ impl Folder {
                 path.display()
             )));
         }
-        // Nobody else's: there are keys in it.
+        // Private: it contains keys.
         let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
         made.map_err(|error| cannot_make(path, &error))?;
         Ok(Self { path: path.to_owned(), is_temporary: false })
     }
 
-    /// An empty one, which goes with its owner.
+    /// An empty folder that is deleted on drop.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub(crate) fn temporary(what: &str) -> Result<Self, Refusal> {
         let path = std::env::temp_dir().join(format!("doorway-{what}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
@@ -161,9 +161,9 @@ impl Drop for Folder {
 fn greeting(folder: &Folder, program: &str) -> String {
     let kept = match folder.is_temporary {
         true => {
-            "What they write goes when they end, and fences begin anew; --folder DIR keeps it.".to_owned()
+            "Their data is deleted when they stop, and fences start over; --folder DIR keeps it.".to_owned()
         }
-        false => format!("What they write is kept in {}.", folder.path.display()),
+        false => format!("Their data is kept in {}.", folder.path.display()),
     };
     format!(
         "Nodes a, b and c are ready (Ctrl-C stops them). {kept}

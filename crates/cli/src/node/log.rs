@@ -1,26 +1,26 @@
-//! What a daemon writes down about itself, on stderr.
+//! The log of a daemon, on stderr.
 
 use std::io::{self, IsTerminal};
 
 use tracing_subscriber::filter::LevelFilter;
 
-/// How a log looks.
+/// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Look {
-    /// Lines for people
+    /// Lines of text for people
     Text,
-    /// An object a line, for programs
+    /// One JSON object per line, for programs
     Json,
 }
 
-/// What is logged, and all that is graver.
+/// The most detailed level that is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Level {
-    /// What must not happen
+    /// Failures and protocol violations
     Error,
-    /// What somebody should look at
+    /// Conditions that an administrator should look at
     Warn,
-    /// What changes: members, connections
+    /// Changes of members and connections
     Info,
     /// Every grant, release and loss of a lock: its fence, client, uid and why
     Debug,
@@ -40,7 +40,7 @@ impl From<Level> for LevelFilter {
     }
 }
 
-/// Begins to log. A program that has begun already keeps its own way.
+/// Starts logging, unless the program has set up a logger already.
 pub(super) fn begin(look: Look, level: Level) {
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(LevelFilter::from(level));
     let _ = match look {

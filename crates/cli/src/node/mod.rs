@@ -18,19 +18,20 @@ use doorway_node::Recipe;
 use crate::typed::Typed;
 use crate::{Answer, Exit, names};
 
-/// Run the daemon that locks are obtained through
+/// Run the daemon that grants locks on this machine
 ///
-/// Each machine that wants locks runs one daemon, and the daemons agree among themselves: there is no server. `doorway cluster init` writes
-/// a configuration and certificates for each of them. Programs on the same machine, such as `doorway lock`, reach their daemon
-/// through a Unix socket, NAME.sock, whose group and mode say who may use locks. A second one, NAME.admin.sock, only the daemon's own user and root
-/// can open: there locks are broken, nodes removed and the daemon told to lead or to stop.
+/// Each machine that uses locks runs one daemon, and the daemons agree among themselves: there is no lock server. `doorway
+/// cluster init` writes a configuration and certificates for each of them. Programs on the same machine, such as `doorway
+/// lock`, reach the daemon through a Unix socket, NAME.sock, whose group and mode decide who may use locks. Only the daemon's
+/// own user and root can open the second socket, NAME.admin.sock, which serves `doorway break`, `doorway cluster remove` and
+/// `lead`, and `doorway node stop`.
 ///
-/// With --dev three nodes run in this one process on this machine: nothing to configure, and all the rest works as it does between machines. Without
-/// --folder every start is a new cluster, whose fences begin anew.
+/// With --dev, three nodes run in one process on this machine: there is nothing to configure, and everything works as it does
+/// between machines. Without --folder every start is a new cluster, whose fences start over.
 ///
-/// Stops with Ctrl-C, SIGTERM or `doorway node stop`: it waits a while for those inside, hands over, and leaves its cluster; a second signal
-/// stops at once. SIGHUP reads configuration and certificates again. Under systemd it tells when it listens, then whether it lets clients in, and feeds the watchdog;
-/// packaging/doorway@.service is a unit for it.
+/// Stops on Ctrl-C, SIGTERM or `doorway node stop`: the daemon waits a while for its holders, hands over, and leaves the
+/// cluster; a second signal stops it at once. SIGHUP reloads configuration and certificates. Under systemd the daemon reports
+/// when it listens and whether it can grant locks, and feeds the watchdog; packaging/doorway@.service is a unit file.
 #[derive(clap::Args)]
 #[command(
     group = clap::ArgGroup::new("which").required(true).args(["config", "dev"]),
@@ -53,16 +54,16 @@ pub(crate) struct Arguments {
     /// Run three nodes a, b and c in this process
     #[arg(long)]
     dev: bool,
-    /// Keep what the three nodes write in this folder, and go on from it; it must be empty or from an earlier --dev
+    /// Keep the data of the three nodes in this folder and continue from it; it must be new, empty or from an earlier --dev
     #[arg(long, value_name = "DIR", requires = "dev", conflicts_with = "config")]
     folder: Option<PathBuf>,
-    /// Only look whether a node could start with the configuration
+    /// Only check whether a node could start with the configuration
     #[arg(long, requires = "config", conflicts_with = "dev")]
     check: bool,
-    /// How logs look
+    /// Format of the log
     #[arg(long, value_name = "HOW", value_enum, default_value_t = log::Look::Text)]
     log: log::Look,
-    /// What is logged: error, warn, info, debug or trace; with --dev only errors unless given
+    /// Most detailed level that is logged: error, warn, info, debug or trace; with --dev only errors unless given
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<log::Level>,
 }
@@ -133,7 +134,7 @@ fn checked(catalog: &Catalog, path: &Path, typed: &Typed) -> Answer {
     }
 }
 
-/// Speaks before the end: nobody would know otherwise that all is running.
+/// Prints before the verb ends, because the daemon runs until it is stopped.
 fn say(lines: &str) {
     let mut out = io::stdout();
     let _ = writeln!(out, "{lines}").and_then(|()| out.flush());

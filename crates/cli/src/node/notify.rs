@@ -1,6 +1,6 @@
 //! What systemd is told of a service: that it has started, how it is, that it stops, that it is alive.
 //!
-//! A word is a datagram to the socket that the environment names; where none is named, nobody wants to know. READY=1 says that the daemon
+//! A word is a datagram to the socket that the environment names; where none is named, nothing is sent. READY=1 says that the daemon
 //! listens, not that its cluster has a majority: a unit that waited for that would be killed when its time to start is over,
 //! just when the others need it. STATUS= says whether it lets clients in.
 
@@ -45,7 +45,7 @@ impl Notify {
         self.socket.is_some()
     }
 
-    /// Says something. Nobody is left to tell if that fails.
+    /// Sends a message. A failure cannot be reported to systemd, so it is ignored.
     pub(super) fn say(&self, word: &str) {
         if let Some((socket, address)) = &self.socket {
             let _ = socket.send_to_addr(word.as_bytes(), address);

@@ -7,14 +7,15 @@ use doorway_protocol::AdminCommand;
 use crate::Answer;
 use crate::line::Where;
 
-/// Have the daemon on this machine leave its cluster and end
+/// Stop the daemon on this machine
 ///
-/// The same as SIGTERM to its process: it lets nobody in any more, waits for those inside as long as `stop_patience` of its node.toml says, hands
-/// over, and ends. Returns when it has left. The others go on at once, and the node takes part again when its daemon is started again, under
-/// systemd with `systemctl start`. To take a node out for good, use `doorway cluster remove`.
+/// The same as SIGTERM: the daemon grants no more locks, waits for its holders for up to `stop_patience` of its node.toml,
+/// hands over, and leaves the cluster. Returns when the daemon has left. The other nodes continue at once, and the node becomes
+/// a member again when its daemon is started again, under systemd with `systemctl start`. To take a node out for good, use
+/// `doorway cluster remove`.
 ///
-/// It is for administrators: it asks at the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user and root can
-/// open. The daemon logs who asked, with uid and process.
+/// For administrators: it uses the daemon's second socket, NAME.admin.sock beside NAME.sock, which only the daemon's own user
+/// and root can open. The daemon logs who asked, with uid and process id.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway node stop               the only daemon on this machine

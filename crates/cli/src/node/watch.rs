@@ -1,4 +1,4 @@
-//! What goes on while daemons run: signals, the word that they are alive, and their end.
+//! Watches daemons while they run: signals, systemd notifications, and their end.
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -15,17 +15,17 @@ use nix::sys::signal::Signal;
 use super::notify::Notify;
 use crate::wakeups::Wakeups;
 
-/// Somebody who watches over daemons from their start to their end.
+/// Watches daemons from their start to their end.
 pub(super) struct Watch {
     wakeups: Wakeups,
     notify: Arc<Notify>,
 }
 
 impl Watch {
-    /// To be made before the daemons, so that signals are not theirs.
+    /// Must be created before the daemons, so that their threads inherit the blocked signals.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If a system call fails.
     pub(super) fn new() -> Result<Self, Refusal> {
         let wakeups = Wakeups::new(&[Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
             .map_err(|error| refused(&error))?;
@@ -35,7 +35,7 @@ impl Watch {
     /// Watches until all daemons have ended, by themselves or because they were told to.
     ///
     /// # Errors
-    /// If one has ended because it cannot go on.
+    /// If a daemon has failed.
     pub(super) fn over(&self, daemons: Vec<Arc<Daemon>>, patience: Duration) -> Result<(), Refusal> {
         let mut ends = Ends::of(&daemons)?;
         self.notify.say("READY=1");
@@ -62,15 +62,15 @@ impl Watch {
         Ok(())
     }
 
-    /// Waits for a moment, for those who cannot go on yet; tells whether it was told to end.
+    /// Sleeps for a moment while daemons start; returns whether a signal asked to stop.
     pub(super) fn pause(&self, span: Duration) -> Result<bool, Refusal> {
         let until = doorway_client::clock::now() + doorway_client::clock::ticks(span);
         self.wakeups.sleep(None, Some(until)).map_err(|error| refused(&error))?;
         Ok(self.wakeups.signal().is_some_and(|signal| signal != Signal::SIGHUP))
     }
 
-    /// Tells systemd whether the daemons let clients in, and that they are alive, as long as their nodes' threads go on: a process whose
-    /// node hangs is not.
+    /// Tells systemd whether the daemons grant locks, and feeds the watchdog as long as the threads of their nodes respond: a
+    /// process whose node hangs must be restarted.
     fn keep_told(&self, daemons: &[Arc<Daemon>]) {
         if !self.notify.is_heard() {
             return;
@@ -93,21 +93,21 @@ impl Watch {
     }
 }
 
-/// How often it is looked whether clients are let in, at least.
+/// Longest time between two checks whether the daemons grant locks.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What people read in `systemctl status`.
+/// Shown by `systemctl status`.
 const SERVING: &str = "STATUS=Lets clients in.";
-const WAITING: &str = "STATUS=Listens, and lets nobody in: it is in no majority of its cluster.";
+const WAITING: &str = "STATUS=Listening, but not granting locks: not in a majority of its cluster.";
 
-/// What cannot be read changes nothing, and is told.
+/// Reloads the configuration. A bad one changes nothing and is logged.
 fn reload(daemon: &Daemon) {
     if let Err(refusal) = daemon.reload() {
         tracing::error!("{refusal}");
     }
 }
 
-/// Each in its own time: they hand over to each other, or to those that stay.
+/// Stops each in a thread of its own: they hand over to each other, or to the remaining nodes.
 fn stop(daemons: &[Arc<Daemon>], patience: Duration) {
     for daemon in daemons {
         let daemon = Arc::clone(daemon);
@@ -146,5 +146,5 @@ impl Ends {
 }
 
 fn refused(error: &std::io::Error) -> Refusal {
-    Refusal::new(format!("the system refuses: {error}"))
+    Refusal::new(format!("a system call failed: {error}"))
 }

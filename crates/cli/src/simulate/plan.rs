@@ -275,8 +275,8 @@ mod tests {
             let threads = repetition::threads(arguments.threads, arguments.runs);
             seeds(&arguments).and(threads.map(|_| ())).expect_err("out of the limits").to_string()
         };
-        assert_eq!(refused(&["--runs", "0"]), "--runs 0 runs nothing: give 1 or more");
-        assert_eq!(refused(&["--threads", "0"]), "--threads 0 has nobody who works: give 1 or more");
+        assert_eq!(refused(&["--runs", "0"]), "--runs must be at least 1");
+        assert_eq!(refused(&["--threads", "0"]), "--threads must be at least 1");
         assert!(refused(&["--threads", "1025"]).contains("at most 1024"));
         assert!(refused(&["--seed", &u64::MAX.to_string(), "--runs", "2"]).contains("smaller"));
         assert!(refused(&["--runs", "2", "--trace", "x"]).contains("--trace"));

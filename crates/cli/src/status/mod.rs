@@ -1,4 +1,4 @@
-//! `doorway status`: who is inside, who waits, and how the nodes are.
+//! `doorway status`: locks, holders, waiters, and the state of the nodes.
 
 mod page;
 
@@ -11,25 +11,25 @@ use crate::{Answer, Exit};
 
 pub(crate) use page::{silent, spoken};
 
-/// Show who is inside, who waits, and how the nodes are
+/// Show the locks, their holders and waiters, and the state of the nodes
 ///
-/// Asks the daemon on this machine, which asks the others: the members and their leases, and of each section that is in use who is inside,
-/// since when, and who waits.
+/// Asks the daemon on this machine, which asks the others. Shows the members and their leases and, for each lock in use, its
+/// holder, since when it holds, and the waiters.
 ///
-/// Without a daemon, or with one that does not answer, it exits 1.
+/// Exits 1 if no daemon runs here or the daemon does not answer.
 ///
-/// With --ready it only tells whether this node can let somebody in: it takes part and holds a lease. Exits 0 if so, 1 if not.
+/// With --ready, only says whether this node can grant locks: it is a member and holds a lease. Exits 0 if so, 1 if not.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  doorway status                 all nodes and all sections that are in use
-  doorway status nightly         one section
+  doorway status                 all nodes and all locks in use
+  doorway status nightly         one lock
   doorway status --ready         for scripts: exit status 0 or 1
   doorway status --json          for programs")]
 pub(crate) struct Arguments {
-    /// Only this section
+    /// Only this lock
     #[arg(value_name = "NAME", value_parser = SectionName::new)]
     section: Option<SectionName>,
-    /// Tell only whether this node can let somebody in
+    /// Only say whether this node can grant locks
     #[arg(long, conflicts_with = "section")]
     ready: bool,
     /// Print JSON: times in microseconds, memory in bytes, fences as strings
@@ -76,7 +76,7 @@ fn answering(status: &Status) -> Option<&NodeStatus> {
     status.nodes.iter().find(|node| node.name == status.node)
 }
 
-/// Whether the node that answers can let somebody in.
+/// Whether the answering node can grant locks.
 pub(crate) fn is_ready(status: &Status) -> bool {
     let node = answering(status);
     let own = node.and_then(|node| node.own.as_ref());

@@ -14,14 +14,14 @@ pub(super) fn page(status: &Status, section: Option<&SectionName>) -> String {
     text.push_str(&nodes_table(&status.nodes, text::width()));
     text.push('\n');
     match (status.sections.is_empty(), section) {
-        (true, Some(name)) => text.push_str(&format!("Nobody is inside {name} or waits for it.\n")),
-        (true, None) => text.push_str("Nobody is inside of anything or waits.\n"),
+        (true, Some(name)) => text.push_str(&format!("{name} has no holder and no waiters.\n")),
+        (true, None) => text.push_str("No lock is held or waited for.\n"),
         (false, _) => text.push_str(&sections_table(&status.sections, text::width())),
     }
     let silent: Vec<&str> = silent(status).collect();
     if !silent.is_empty() {
         text.push_str(&format!(
-            "No answer from {}: what its clients hold is not known.\n",
+            "No answer from {}: the locks of its clients are not shown.\n",
             silent.join(", ")
         ));
     }
@@ -32,7 +32,7 @@ pub(super) fn page(status: &Status, section: Option<&SectionName>) -> String {
         }
     }
     if status.is_cut {
-        text.push_str("… and more sections than are shown here; `doorway status NAME` tells of one\n");
+        text.push_str("… and more locks than are shown here; `doorway status NAME` shows one\n");
     }
     text
 }
@@ -124,7 +124,7 @@ fn section_rows(section: &SectionStatus, (longest_name, longest_label): (usize, 
     inside.chain(section.waiting.iter().map(|client| row("waits", client))).collect()
 }
 
-/// At most so many characters of a text, with a sign that there are more.
+/// At most `longest` characters of a text, with a sign that there are more.
 fn shortened(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return text.to_owned();
@@ -133,14 +133,14 @@ fn shortened(text: &str, longest: usize) -> String {
     format!("{}…", beginning.trim_end())
 }
 
-/// Whether the node that answers can let somebody in, and if not, why.
+/// Whether the answering node can grant locks, and if not, why.
 pub(super) fn readiness(status: &Status) -> String {
     let node = &status.node;
     let own = answering(status).and_then(|node| node.own.as_ref());
     match own {
         _ if is_ready(status) => format!("Node {node} is ready."),
         Some(own) if own.standing == "active" => {
-            format!("Node {node} is not ready: it has not heard from a majority of the voters lately.")
+            format!("Node {node} is not ready: it has not heard from a majority of the voters recently.")
         }
         Some(own) => format!("Node {node} is not ready: it is {}.", own.standing),
         None => format!("Node {node} is not ready."),

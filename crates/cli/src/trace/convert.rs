@@ -11,14 +11,14 @@ use doorway_trace::export::{self, Form};
 use super::source::{Meter, Source};
 use crate::Answer;
 
-/// Write a run in the form of another tool
+/// Convert a run to the format of another tool
 ///
-/// jsonl is Doorway's own form; what is written is what was read, checked. shiviz is the log that ShiViz draws: its first line is
-/// the regular expression that reads it, and each event has its vector clock. perfetto is the JSON that Perfetto and
+/// jsonl is Doorway's own format; the output is the checked input. shiviz is the log that ShiViz draws: its first line is the
+/// regular expression that parses it, and each event has its vector clock. perfetto is the JSON that Perfetto and
 /// chrome://tracing show: waiting and inside are slices, messages are flows, accesses and violations are instants, and a tick
 /// is a millisecond.
 ///
-/// Files of any length are converted in little memory.
+/// Converts files of any length in constant memory.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway trace convert run.jsonl --to shiviz -o run.log
@@ -27,7 +27,7 @@ use crate::Answer;
 pub(super) struct Arguments {
     /// The trace, or - for standard input
     file: PathBuf,
-    /// In which form
+    /// The format to write
     #[arg(long, value_name = "jsonl|shiviz|perfetto")]
     to: Form,
     /// The file to write

@@ -11,14 +11,14 @@ use doorway_terminal::Destination;
 use super::source::Source;
 use crate::{Answer, Exit};
 
-/// Make a page to step through a run
+/// Make a web page to step through a run
 ///
-/// Writes one file that needs nothing else and asks the network for nothing: the space-time diagram, buttons, arrow keys and a
-/// scrubber to step forward and back, and at each step what happened, which rule made it happen, and the state of every node in
-/// the textbook's words. It can be mailed, and opened in any browser.
+/// Writes one file that loads nothing else: the space-time diagram, buttons, arrow keys and a slider to step forward and back,
+/// and at each step what happened, which rule applied, and the state of every node in the textbook's words. Mail it, or open it
+/// in any browser.
 ///
-/// The states come from making every step again with the algorithm of this name. Where an event does not fit it, the page and a
-/// sentence on stderr say so, and the run is shown without states from there on.
+/// The states come from replaying every step with the algorithm that the trace names. If an event does not fit the algorithm,
+/// the page and a sentence on stderr say so, and the page shows no states from there on.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway trace html run.jsonl -o run.html
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// How the diagram shows time: true, so that lengths can be compared, or with events evenly spaced
+    /// Horizontal scale: true time, so that lengths can be compared, or evenly spaced events
     #[arg(long, value_name = "time|even", default_value = "time")]
     spacing: Spacing,
 }

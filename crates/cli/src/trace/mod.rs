@@ -14,9 +14,9 @@ use crate::Answer;
 
 /// List, draw, convert or step through a recorded run
 ///
-/// A trace is a file of JSON lines, as `doorway simulate --trace FILE` writes it: a header, and then an event a line with its time,
-/// its node, what happened, the rule that made it happen and the event that caused it. A file that was cut or changed is
-/// refused with its line. For FILE, - is standard input.
+/// A trace is a file of JSON lines, as `doorway simulate --trace FILE` writes it: a header, then one event per line with its
+/// time, its node, what happened, the rule of the algorithm, and the event that caused it. If the file was truncated or
+/// changed, the error names the line. Use - as FILE for standard input.
 #[derive(clap::Args)]
 #[command(
     disable_help_subcommand = true,

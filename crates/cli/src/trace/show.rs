@@ -13,10 +13,10 @@ use super::source::Source;
 use crate::Answer;
 use crate::usage::node;
 
-/// List what happened, a line for each event
+/// List the events of a run, one per line
 ///
-/// Each line has the event's number, its time, its node, what happened, the rule of the algorithm that made it happen, and after
-/// an arrow the number of the event that caused it.
+/// Each line has the event's number, its time, its node, what happened, the rule of the algorithm and, after an arrow, the
+/// number of the event that caused it.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway trace show run.jsonl
@@ -26,13 +26,13 @@ use crate::usage::node;
 pub(super) struct Arguments {
     /// The trace, or - for standard input
     file: PathBuf,
-    /// Only what happened to this node; may be given again
+    /// Only events of this node; may be repeated
     #[arg(long, value_name = "NODE", value_parser = node, allow_negative_numbers = true)]
     node: Vec<NodeId>,
-    /// Only what happened at this time or later
+    /// Only events at this time or later
     #[arg(long, value_name = "TIME", value_parser = whole::<u64>, allow_negative_numbers = true)]
     from: Option<u64>,
-    /// Only what happened at this time or earlier
+    /// Only events at this time or earlier
     #[arg(long, value_name = "TIME", value_parser = whole::<u64>, allow_negative_numbers = true)]
     to: Option<u64>,
     /// Print JSON
@@ -47,7 +47,7 @@ pub(super) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
         return Err(Refusal::new(format!("there is no node {stranger}: the nodes are 1 to {nodes}")));
     }
     if let Some((from, to)) = arguments.from.zip(arguments.to).filter(|(from, to)| from > to) {
-        return Err(Refusal::new(format!("nothing is at time {from} or later and at time {to} or earlier")));
+        return Err(Refusal::new(format!("--from {from} is later than --to {to}: swap them")));
     }
     Ok(Answer::holds(if arguments.json { as_json(source, arguments)? } else { page(source, arguments)? }))
 }

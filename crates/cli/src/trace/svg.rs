@@ -11,8 +11,8 @@ use crate::Answer;
 
 /// Draw a run as a space-time diagram
 ///
-/// Time goes to the right, each node has a lane (thin outside, hatched waiting, black inside), each message an arrow whose colour,
-/// dash and head tell its kind. The name of the file decides: .svg or .png.
+/// Time runs to the right. Each node has a lane (thin outside, hatched waiting, black inside), and each message is an arrow
+/// whose colour, dash and head tell its kind. The file's extension decides the format: .svg or .png.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway trace svg run.jsonl -o run.svg
@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     /// The file to write, which ends in .svg or .png
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// How the drawing shows time: true, so that lengths can be compared, or with events evenly spaced
+    /// Horizontal scale: true time, so that lengths can be compared, or evenly spaced events
     #[arg(long, value_name = "time|even", default_value = "time")]
     spacing: Spacing,
     /// The colours; auto follows what the reader's screen prefers

@@ -120,7 +120,7 @@ fn bad_input_is_refused_in_one_sentence_and_nothing_is_written() {
         ("sweep --algorithms maekawa --quorum circle --out OUT", "not a quorum system"),
         ("sweep --algorithms central --crashes 9@5 --out OUT", "there is no node 9"),
         ("sweep --algorithms central --format xml --out OUT", "csv, jsonl or parquet"),
-        ("sweep --algorithms central --threads 0 --out OUT", "give 1 or more"),
+        ("sweep --algorithms central --threads 0 --out OUT", "must be at least 1"),
         ("sweep --algorithms central --warmup 1000 --out OUT", "leaves none"),
         ("sweep no-such-file --out OUT", "cannot be read"),
         ("sweep GRID --out OUT", "grid.toml, line 2: there is no axis \"nods\", only algorithms, nodes"),

@@ -22,7 +22,7 @@ fn a_cluster_is_founded_and_never_overwritten() {
     let before = fs::read(format!("{lab}/a/node.key")).expect("a key");
     let again = init("a=n1:7700,b=n2:7700,c=n3:7700").expect("it starts");
     assert_eq!(again.status.code(), Some(2));
-    assert!(terminal::text(&again.stderr).contains("is there already"));
+    assert!(terminal::text(&again.stderr).contains("exists already"));
     assert_eq!(fs::read(format!("{lab}/a/node.key")).expect("a key"), before);
     assert_eq!(terminal::doorway(&format!("node --check --config {lab}/a/node.toml")).status.code(), Some(0));
 }
@@ -145,7 +145,7 @@ fn a_section_counts_as_empty_only_when_a_silent_member_has_been_left_out() {
     let cluster = Cluster::new("silent", &["a", "b", "c"]);
     cluster.process("c").signal(Signal::STOP);
     let (code, _, err) = cluster.run(&["break", "x", "--yes", "--node", "a"]);
-    assert!(code == 1 && err.contains("nobody is inside x"), "{code} {err}");
+    assert!(code == 1 && err.contains("x has no holder"), "{code} {err}");
     assert_eq!(cluster.members("a"), ["a", "b"], "it is certain only when c has no say any more");
     cluster.process("c").signal(Signal::CONT);
 }
@@ -159,7 +159,7 @@ fn certificates_and_their_authority_are_changed_while_the_nodes_run() {
         let lab = cluster.lab();
         let (code, out, err) = cluster.run(&[&["cluster", "rotate-certificates", &lab], round].concat());
         assert_eq!(code, 0, "{err}");
-        assert!(out.contains("let its daemon read it"), "{out}");
+        assert!(out.contains("reload its daemon"), "{out}");
         ["a", "b", "c"].iter().for_each(|node| cluster.process(node).signal(Signal::HUP));
     }
     let mut cluster = cluster;

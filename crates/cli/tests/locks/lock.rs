@@ -100,7 +100,7 @@ fn a_node_without_a_majority_says_so_to_whoever_it_does_not_let_in() {
     cluster.kill("b");
     until("a has no lease", || !cluster.is_ready("a"));
     let (code, out, said) = cluster.run(&["lock", "x", "--try", "--node", "a", "--", "true"]);
-    let sentence = "x cannot be entered: node a has no lease, as it does not reach a majority of the voters";
+    let sentence = "x cannot be acquired: node a has no lease, as it does not reach a majority of the voters";
     assert_eq!((code, out.as_str(), said), (124, "", format!("doorway: {sentence}\n")));
 }
 
@@ -108,7 +108,7 @@ fn a_node_without_a_majority_says_so_to_whoever_it_does_not_let_in() {
 fn status_tells_who_is_inside_and_who_waits() {
     let dev = Dev::new("status");
     assert_eq!(dev.run(&["status", "--ready"]), (0, "Node a is ready.\n".to_owned(), String::new()));
-    assert!(dev.run(&["status"]).1.contains("Nobody is inside of anything or waits.\n"));
+    assert!(dev.run(&["status"]).1.contains("No lock is held or waited for.\n"));
     let mut holder = dev.holder(&["demo", "--node", "b", "--label", "the nightly job"]);
     let waiter = dev.start(&["lock", "demo", "--node", "c", "--", "true"]);
     let mut status = dev.status();
@@ -143,7 +143,7 @@ fn whoever_stays_too_long_is_put_out() {
 fn a_section_is_broken_open_and_its_holder_stopped() {
     let dev = Dev::new("break");
     let (code, _, said) = dev.run(&["break", "x", "--yes"]);
-    assert_eq!((code, said.as_str()), (1, "doorway: nobody is inside x\n"));
+    assert_eq!((code, said.as_str()), (1, "doorway: x has no holder\n"));
     let holder = dev.holder(&["x", "--node", "b"]);
     let (code, out, said) = dev.run(&["break", "x", "--yes", "--node", "c"]);
     assert_eq!(code, 0, "{out}{said}");

@@ -112,16 +112,16 @@ fn whoever_is_not_let_in_because_its_node_has_no_lease_is_told_so() {
     let daemon = Daemon::new("no-lease");
     let majority = "node a has no lease, as it does not reach a majority of the voters";
     for (words, status, sentence) in [
-        (&["x", "--try"][..], with_lease(0, "active"), format!("x cannot be entered: {majority}")),
+        (&["x", "--try"][..], with_lease(0, "active"), format!("x cannot be acquired: {majority}")),
         (
             &["x", "--wait", "2m"],
             with_lease(0, "active"),
-            format!("x could not be entered within 2m: {majority}"),
+            format!("x could not be acquired within 2m: {majority}"),
         ),
         (
             &["x", "--try"],
             with_lease(0, "joining"),
-            "x cannot be entered: node a has no lease (joining)".to_owned(),
+            "x cannot be acquired: node a has no lease (joining)".to_owned(),
         ),
         (&["x", "--try"], with_lease(1, "active"), "x is not free".to_owned()),
     ] {
@@ -345,7 +345,7 @@ fn on_lost_signal_asks_and_waits_and_ignore_only_says_it() {
     child.stdin.take().expect("a pipe").write_all(b"go\n").expect("it still runs");
     let (status, out, said) = end(child);
     assert_eq!((status, out.as_str()), (3, ""), "{said}");
-    assert!(said.ends_with("the command goes on all the same\n"), "{said}");
+    assert!(said.ends_with("the command continues without the lock\n"), "{said}");
     drop(client);
 }
 
@@ -438,17 +438,20 @@ fn bad_usage_is_refused_in_one_sentence() {
         ("lock x,x -- true", "x is named twice"),
         ("lock x --try --wait 1s -- true", "cannot be used with"),
         ("lock x --wait soon -- true", "--wait: \"soon\" is not a duration"),
-        ("lock x --wait 0s -- true", "that is --try"),
-        ("lock x --max-hold 0ms -- true", "leaves no time"),
-        ("lock x --ttl 0s -- true", "--ttl 0s loses the lock at once"),
+        ("lock x --wait 0s -- true", "--try does not wait"),
+        ("lock x --max-hold 0ms -- true", "--max-hold must be longer than 0s"),
+        ("lock x --ttl 0s -- true", "--ttl must be longer than 0s"),
         ("lock x --ttl 599ms --margin 200ms -- true", "--ttl 599ms is too short for --margin 200ms"),
         ("lock x --ttl 599ms --margin 200ms -- true", "give at least 600ms"),
-        ("lock x --ttl 10s --max-hold 10s -- true", "--ttl 10s changes nothing, as --max-hold 10s is over"),
+        (
+            "lock x --ttl 10s --max-hold 10s -- true",
+            "--ttl 10s has no effect, because --max-hold 10s ends earlier",
+        ),
         ("lock x --on-lost dance -- true", "kill, signal, ignore"),
         ("lock x --socket s --node a -- true", "cannot be used with"),
         ("status a b", "unexpected argument"),
         ("status --ready x", "cannot be used with"),
-        ("break x --socket no-such-socket", "--yes says so"),
+        ("break x --socket no-such-socket", "pass --yes"),
     ] {
         let sentence = terminal::refused(words);
         assert!(sentence.contains(part), "{words}: {sentence}");

@@ -29,7 +29,7 @@ pub(super) fn serve(assignment: &Assignment, out: &mut impl Write) -> io::Result
     Ok(())
 }
 
-/// Whoever goes away or talks nonsense is left alone.
+/// A client that disconnects or sends nonsense is dropped.
 fn serve_one(stream: UnixStream, books: &Mutex<Books>) -> io::Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some(letter) = hear(&mut stream)? {

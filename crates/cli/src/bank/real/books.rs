@@ -24,12 +24,12 @@ pub(super) struct Killed {
     pub(super) answer: Option<Answer>,
 }
 
-/// Somebody inside a section.
+/// A holder of a section.
 struct Visit {
     process: usize,
     pass: Pass,
     entered: Ticks,
-    /// Nothing as long as nobody knows.
+    /// None as long as it is unknown.
     left: Option<Ticks>,
 }
 
@@ -53,14 +53,14 @@ pub(super) struct Kept {
     pub(super) violations: Vec<Violation>,
     pub(super) balances: Vec<i64>,
     pub(super) killed: Vec<Casualty>,
-    /// Why somebody inside lost the lock, as often as that happened.
+    /// Why holders lost the lock, one entry per loss.
     pub(super) lost: Vec<String>,
 }
 
 /// What became of a client that was killed.
 pub(super) struct Casualty {
     pub(super) killed: Killed,
-    /// How long it took until somebody else was inside all of its sections; nothing if nobody ever was.
+    /// How long it took until another client held all of its sections; none if no client ever did.
     pub(super) next_after: Option<Ticks>,
 }
 
@@ -132,7 +132,7 @@ impl Books {
     }
 
     pub(super) fn note_hang(&mut self) {
-        self.violate(clock::now(), Wrong::Stall, "not everybody comes to an end".to_owned());
+        self.violate(clock::now(), Wrong::Stall, "not every client finishes".to_owned());
     }
 
     fn title(&self, process: usize) -> String {

@@ -73,7 +73,7 @@ impl Cluster {
             let (cluster, _) = found.get_or_insert((status.cluster.clone(), status.algorithm));
             if *cluster != status.cluster {
                 return Err(Refusal::new(format!(
-                    "the nodes are of the clusters {cluster} and {}: name nodes of one",
+                    "the nodes belong to two clusters, {cluster} and {}: name nodes of one",
                     status.cluster
                 )));
             }

@@ -35,7 +35,7 @@ pub(super) struct Hall<'a> {
     /// How many clients are at work.
     clients: usize,
     is_open: bool,
-    /// When whoever still waits has waited for too long.
+    /// When a client that still waits has waited for too long.
     limit: Ticks,
 }
 
@@ -117,19 +117,20 @@ impl<'a> Hall<'a> {
                 Ok(Event::Said(process, Word::Failed(why))) => return Err(self.failed(process, &why)),
                 Ok(Event::Interrupted) => return Err(interrupted()),
                 Ok(_) => {}
-                Err(_) => return Err(Refusal::new("an account does not start")),
+                Err(_) => return Err(Refusal::new("the process of an account did not start")),
             }
         }
         let open = |account| Counter::open(&self.cluster.folder.path, account);
         let counters = (0..self.bank.accounts).map(open).collect::<std::io::Result<_>>();
-        self.counters = counters.map_err(|error| Refusal::new(format!("an account is gone: {error}")))?;
+        self.counters =
+            counters.map_err(|error| Refusal::new(format!("the connection to an account broke: {error}")))?;
         Ok(())
     }
 
     /// Hears all of them until the last audit.
     ///
     /// # Errors
-    /// If a process cannot go on, or somebody has interrupted it.
+    /// If a process fails, or the user interrupts the bank.
     pub(super) fn run(mut self) -> Result<Kept, Refusal> {
         while self.is_open && clock::now() < self.limit {
             match self.events.recv_timeout(LOOK) {
@@ -146,7 +147,8 @@ impl<'a> Hall<'a> {
         }
         self.deliver(|_| true)?;
         let extracts = self.counters.iter_mut().map(Counter::close).collect::<std::io::Result<Vec<_>>>();
-        let extracts = extracts.map_err(|error| Refusal::new(format!("an account is gone: {error}")))?;
+        let extracts =
+            extracts.map_err(|error| Refusal::new(format!("the connection to an account broke: {error}")))?;
         Ok(self.books.close(&extracts))
     }
 
@@ -155,7 +157,7 @@ impl<'a> Hall<'a> {
             Word::Ready => {}
             Word::Entered { at, waited, passes } => self.books.enter(process, at, waited, passes),
             Word::Posted { account, pass, order } => {
-                // Before it is killed nobody else can be inside, if the lock is right.
+                // Before it is killed no other client can hold the lock, if the lock is correct.
                 let at = clock::now();
                 self.staff.remove(&process);
                 self.books.kill(Killed { process, at, account, pass, order, answer: None });
@@ -188,11 +190,14 @@ impl<'a> Hall<'a> {
         }
     }
 
-    /// Delivers orders of those who were killed that lie at the slow post.
+    /// Delivers the delayed orders of killed clients.
     fn deliver(&mut self, is_due: impl Fn(&Pass) -> bool) -> Result<(), Refusal> {
         for late in self.books.killed.iter_mut().filter(|late| late.answer.is_none() && is_due(&late.pass)) {
             let answer = self.counters[late.account].order(&late.pass, late.order);
-            late.answer = Some(answer.map_err(|error| Refusal::new(format!("an account is gone: {error}")))?);
+            late.answer = Some(
+                answer
+                    .map_err(|error| Refusal::new(format!("the connection to an account broke: {error}")))?,
+            );
         }
         Ok(())
     }
@@ -203,7 +208,7 @@ impl<'a> Hall<'a> {
     }
 }
 
-/// Whether somebody with these passes came later than this one.
+/// Whether another client acquired these sections after this one.
 fn is_newer(passes: &[Pass], late: &Pass) -> bool {
     passes.iter().any(|pass| pass.section == late.section && pass.fence > late.fence)
 }

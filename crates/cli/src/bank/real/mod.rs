@@ -4,7 +4,7 @@
 //! any transfer. A client that is to be killed gives the first order of a transfer to it, as if the order were under way on a
 //! slow network, and is killed inside. The order is delivered after others have been inside.
 //!
-//! Nobody else runs broken locks: nodes of a configuration refuse them, and only the bank's own nodes, which listen on this
+//! No other program runs broken locks: nodes of a configuration refuse them, and only the bank's own nodes, which listen on this
 //! machine alone, are given them.
 
 mod account;
@@ -35,14 +35,14 @@ use crate::{Answer, Exit};
 /// Options that are about real processes.
 #[derive(clap::Args)]
 pub(super) struct Real {
-    /// For how many seconds transfers and audits go on, unless their numbers are given; then, after how many they are given up
+    /// How long transfers and audits go on, in seconds; with --transfers and --audits, the time after which the bank gives up
     ///
     /// 5 unless given, and 60 if --transfers and --audits are.
     #[arg(long, value_name = "S", value_parser = doorway_terminal::whole::<u64>, allow_negative_numbers = true)]
     seconds: Option<u64>,
-    /// Kill so many clients with SIGKILL inside their section, an order of theirs being under way
+    /// Number of clients to kill with SIGKILL while they hold the lock and an order of theirs is in flight
     ///
-    /// Others must get in at once, and the order, which arrives after they did, must be rejected for its fence.
+    /// Others must get the lock at once, and the late order must be rejected because of its fence.
     #[arg(
         long,
         value_name = "K",
@@ -58,7 +58,7 @@ pub(super) struct Real {
 /// The nodes of a cluster that runs already.
 #[derive(clap::Args)]
 pub(super) struct Nodes {
-    /// Use the node that listens here, and not three of the bank's own; several may be given
+    /// Use the node that listens at this socket, instead of three nodes of the bank's own; may be repeated
     #[arg(long, value_name = "PATH", value_delimiter = ',')]
     pub(super) socket: Vec<PathBuf>,
     /// The same by the node's name
@@ -84,9 +84,9 @@ pub(super) struct Terms {
 
 /// Options of either bank that mean nothing to the other, and why.
 const VIRTUAL: [(&str, &str); 3] = [
-    ("latency", "real messages take the time that they take"),
+    ("latency", "real messages have real latencies"),
     ("runs", "real time cannot be repeated"),
-    ("threads", "processes share the processors of themselves"),
+    ("threads", "the operating system schedules real processes"),
 ];
 const REAL: [&str; 4] = ["seconds", "kill", "socket", "node"];
 
@@ -155,29 +155,31 @@ fn terms(arguments: &Arguments, bank: Bank, typed: &Typed) -> Result<Terms, Refu
     let usual = if transfers.is_some() && audits.is_some() { 60 } else { 5 };
     let (seconds, kill) = (arguments.real.seconds.unwrap_or(usual), arguments.real.kill);
     let most = bank.accounts.max(bank.clients);
-    let refuse = |sentence: String| Err(Refusal::new(sentence));
-    match () {
-        () if most > MOST => refuse(format!(
-            "each account and each client is a process: without --simulated there are at most {MOST} of a kind, not {most}"
-        )),
-        () if !(1..=LONGEST).contains(&seconds) => {
-            refuse(format!("the bank is open for 1 to {LONGEST} seconds, not {seconds}"))
-        }
-        () if kill > bank.clients => {
-            refuse(format!("{kill} of {} clients cannot be killed: give more with --clients", bank.clients))
-        }
-        () if !arguments.real.nodes.is_empty() && bank.broken != Broken::None => refuse(
-            "broken locks run only on nodes that the bank starts itself, on this machine: leave out --socket and --node"
-                .to_owned(),
-        ),
-        () if !arguments.real.nodes.is_empty() => match FOUNDING.iter().find(|option| typed.has(option)) {
-            Some(option) => refuse(format!(
-                "--{option} is for nodes that the bank starts itself: leave it out, or --socket and --node"
-            )),
-            None => Ok(()),
-        },
-        () => Ok(()),
-    }?;
+    let is_foreign = !arguments.real.nodes.is_empty();
+    if most > MOST {
+        return Err(Refusal::new(format!(
+            "each account and each client is a process: without --simulated at most {MOST} of each are possible, not {most}"
+        )));
+    }
+    if !(1..=LONGEST).contains(&seconds) {
+        return Err(Refusal::new(format!("--seconds must be 1 to {LONGEST}, not {seconds}")));
+    }
+    if kill > bank.clients {
+        let clients = bank.clients;
+        return Err(Refusal::new(format!(
+            "--kill {kill} needs as many clients, not {clients}: give --clients"
+        )));
+    }
+    if is_foreign && bank.broken != Broken::None {
+        return Err(Refusal::new(
+            "broken locks run only on nodes that the bank starts itself, on this machine: leave out --socket and --node",
+        ));
+    }
+    if let Some(option) = FOUNDING.iter().find(|option| is_foreign && typed.has(option)) {
+        return Err(Refusal::new(format!(
+            "--{option} is for nodes that the bank starts itself: leave it out, or --socket and --node"
+        )));
+    }
     Ok(Terms { bank, transfers, audits, seconds: Duration::from_secs(seconds), kill })
 }
 

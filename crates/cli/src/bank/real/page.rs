@@ -25,7 +25,7 @@ pub(super) struct Told<'a> {
 /// What should be said although it is no error.
 pub(super) fn notes(kept: &Kept) -> Vec<String> {
     let times = counted(kept.lost.len() as u64, "time");
-    let note = |why: &String| format!("{times} somebody inside lost the lock, so that fences decide: {why}");
+    let note = |why: &String| format!("{times} a holder lost the lock, so that fences decide: {why}");
     kept.lost.first().map(note).into_iter().collect()
 }
 
@@ -44,7 +44,7 @@ pub(super) fn page(told: &Told<'_>) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// What was run, so that nobody has to scroll back to the command.
+/// What was run, so that the output can be read without the command.
 fn heading(told: &Told<'_>) -> String {
     let Told { terms, lock, cluster, .. } = told;
     let bank = &terms.bank;
@@ -85,8 +85,8 @@ fn fate(told: &Told<'_>, casualty: &Casualty) -> String {
     let bank = &told.terms.bank;
     let title = |process| bank.title(doorway_core::NodeId::new(process));
     let next = match next_after {
-        Some(after) => format!("somebody else was inside {} ms later", milliseconds(*after)),
-        None => "nobody else was ever inside again".to_owned(),
+        Some(after) => format!("the next holder had the lock {} ms later", milliseconds(*after)),
+        None => "no other client ever got the lock again".to_owned(),
     };
     let order = match killed.order {
         Order::Read => "READ".to_owned(),

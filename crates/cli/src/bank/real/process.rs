@@ -1,4 +1,4 @@
-//! `doorway bank-process`, which nobody types: one account, one client, or the auditor.
+//! `doorway bank-process`, which is not for users: one account, one client, or the auditor.
 //!
 //! It is told on its standard input what it is, and tells on its standard output what it does. It dies with the process that
 //! started it.

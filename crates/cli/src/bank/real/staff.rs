@@ -21,7 +21,7 @@ pub(super) enum Event {
     Said(usize, Word),
     /// A process says nothing any more.
     Silent(usize),
-    /// Somebody wants all of it to end.
+    /// The user wants all processes to end.
     Interrupted,
 }
 
@@ -37,7 +37,7 @@ impl Employee {
     /// # Errors
     /// If no process can be made.
     pub(super) fn start(assignment: &Assignment, events: &Sender<Event>) -> Result<Self, Refusal> {
-        let refuse = |error: io::Error| Refusal::new(format!("no process can be started: {error}"));
+        let refuse = |error: io::Error| Refusal::new(format!("cannot start a process: {error}"));
         let mut child = Command::new(OURSELVES)
             .args(process::words())
             .stdin(Stdio::piped())
@@ -90,7 +90,7 @@ impl Drop for Employee {
 /// If the system refuses.
 pub(super) fn watch_for_signals(events: Sender<Event>) -> Result<(), Refusal> {
     let wakeups = Wakeups::new(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
-        .map_err(|error| Refusal::new(format!("the system refuses: {error}")))?;
+        .map_err(|error| Refusal::new(format!("a system call failed: {error}")))?;
     thread::spawn(move || {
         while wakeups.sleep(None, None).is_ok() {
             if wakeups.signal().is_some() && events.send(Event::Interrupted).is_err() {

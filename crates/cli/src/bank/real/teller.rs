@@ -11,7 +11,7 @@ use doorway_core::{SectionName, Ticks};
 
 use super::words::{Assignment, Counter, Word, say};
 
-/// Whoever waits for longer does so for ever: nobody is inside for more than a moment.
+/// A client that waits for longer waits for ever: no client holds a lock for more than a moment.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What ends a teller before its errands are done.
