@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use doorway_core::{NodeId, NodeSet, Refusal};
 use doorway_picture::{Theme, quorums};
 use doorway_quorums::{Construction, Spread, System};
-use ratings::{Crashes, Rated};
+use ratings::{Crashes, Of, Overlap, Rated};
 use serde_json::{Map, Value, json};
 
 use doorway_terminal::{Picture, table, text, whole};
@@ -78,7 +78,12 @@ fn more_help() -> String {
 }
 
 /// What the ratings mean, and what JSON has instead of a number.
-const RATINGS: [(&str, &str); 5] = [
+const RATINGS: [(&str, &str); 6] = [
+    (
+        "listed, family",
+        "The listed quorums are those assigned to nodes; the family is every quorum of the kind. Both are rated where they \
+         differ. JSON has the family's ratings, and those of the listed quorums in \"listed\", or null.",
+    ),
     (
         "load",
         "How often the busiest node is asked, if the quorums are asked so that this is least. JSON has a number where it \
@@ -97,10 +102,19 @@ const RATINGS: [(&str, &str); 5] = [
     ),
     (
         "non-dominated",
-        "Whether no other system has a quorum alive whenever this one has, and more often. Looked at for up to 20 nodes, \
-         beyond only where the shape tells, else null.",
+        "Whether no quorum contains another, and no other system has a quorum alive whenever this one has, and more often. \
+         Looked at for up to 20 nodes, beyond only where the shape tells, else null. \"minimal_nondominated\" is about the \
+         minimal quorums alone.",
     ),
 ];
+
+/// The ratings of a system. A node can ask its own quorum alone, or any quorum of the construction that is alive.
+struct Both<'a> {
+    /// Of all quorums of the construction.
+    family: Rated<'a>,
+    /// Of the listed quorums alone, unless they are the whole family.
+    listed: Option<Rated<'a>>,
+}
 
 pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     let construction = construction(arguments)?;
@@ -115,7 +129,12 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
         picture.write(&quorums::quorum(&system, arguments.quorum_of, arguments.theme)?)?;
     }
     let intersecting = system.verify().is_ok();
-    let rated = Rated::new(&system, &arguments.fail, arguments.seed);
+    let rate = |system, of| Rated::new(system, of, &arguments.fail, arguments.seed);
+    let alone = system.listed();
+    let rated = Both {
+        family: rate(&system, Of::Family),
+        listed: (!system.lists_every_quorum()).then(|| rate(&alone, Of::Listed)),
+    };
     let text = match arguments.json {
         true => as_json(&system, &rated, intersecting),
         false => as_text(&system, &rated, &name(arguments, &construction), intersecting),
@@ -157,7 +176,7 @@ fn file_name(arguments: &Arguments) -> &str {
     arguments.kind.strip_prefix("file:").unwrap_or(&arguments.kind)
 }
 
-fn as_json(system: &System, rated: &Rated<'_>, intersecting: bool) -> String {
+fn as_json(system: &System, rated: &Both<'_>, intersecting: bool) -> String {
     let (size, responsibility) = (system.sizes(), system.responsibility());
     let mut answer = Map::new();
     let mut add = |key: &str, value: Value| answer.insert(key.to_owned(), value);
@@ -168,18 +187,45 @@ fn as_json(system: &System, rated: &Rated<'_>, intersecting: bool) -> String {
     add("intersecting", intersecting.into());
     add("size", json!({"min": size.least, "mean": size.mean, "max": size.most}));
     add("responsibility", json!({"min": responsibility.least, "max": responsibility.most}));
-    rated.add_to(&mut answer);
+    add("in_own_quorum", system.contains_every_owner().into());
+    add("coterie", system.is_coterie().into());
+    answer.extend(rated.family.json());
+    answer.insert("listed".to_owned(), rated.listed.as_ref().map(Rated::json).into());
     format!("{}\n", Value::from(answer))
 }
 
-fn as_text(system: &System, rated: &Rated<'_>, name: &str, intersecting: bool) -> String {
+fn as_text(system: &System, rated: &Both<'_>, name: &str, intersecting: bool) -> String {
     let verdict = if intersecting { "every two quorums meet" } else { "NOT every two quorums meet" };
     let nodes = text::counted(system.n() as u64, "node");
-    let (numbers, ratings, quorums) = (numbers(system, rated), rated.as_text(), listed(system));
-    format!("{name}, {nodes}: {verdict}\n\n{numbers}\n{ratings}\nThe quorum of each node\n{quorums}")
+    let (numbers, ratings, quorums) = (numbers(system, rated), ratings_text(rated), listed(system));
+    let owners = owners(system);
+    format!(
+        "{name}, {nodes}: {verdict}\n{owners}\n\n{numbers}\n{ratings}\nThe quorum of each node\n{quorums}"
+    )
 }
 
-fn numbers(system: &System, rated: &Rated<'_>) -> String {
+/// Whether i ∈ S_i.
+fn owners(system: &System) -> String {
+    match system.assignment().iter().find(|(node, quorum)| !quorum.contains(*node)) {
+        None => "i ∈ S_i holds: every node is in its own quorum".to_owned(),
+        Some((node, _)) => format!("i ∈ S_i does not hold: node {node} is not in its own quorum"),
+    }
+}
+
+fn ratings_text(rated: &Both<'_>) -> String {
+    let Some(listed) = &rated.listed else {
+        let family = rated.family.as_text(Overlap::InTheTable);
+        return format!("Ratings of the listed quorums, which are the whole family\n{family}");
+    };
+    format!(
+        "Ratings of the listed quorums alone, one for each node\n{}\n\
+         Ratings of the whole family: every quorum of this kind, listed or not\n{}",
+        listed.as_text(Overlap::InTheTable),
+        rated.family.as_text(Overlap::Told)
+    )
+}
+
+fn numbers(system: &System, rated: &Both<'_>) -> String {
     let row = |name: &str, least: usize, mean: f64, most: usize| {
         vec![name.to_owned(), least.to_string(), text::decimal(mean), most.to_string()]
     };
@@ -188,9 +234,8 @@ fn numbers(system: &System, rated: &Rated<'_>) -> String {
         spread("nodes in a quorum", system.sizes()),
         spread("quorums that a node is in", system.responsibility()),
     ];
-    rows.extend(
-        rated.overlap().map(|(least, mean, most)| row("nodes that two quorums share", least, mean, most)),
-    );
+    let overlap = rated.listed.as_ref().unwrap_or(&rated.family).overlap();
+    rows.extend(overlap.map(|(least, mean, most)| row("nodes that two quorums share", least, mean, most)));
     table::of_numbers(&["", "least", "mean", "most"], &rows)
 }
 

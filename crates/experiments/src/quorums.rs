@@ -28,7 +28,16 @@ impl<'a> Rated<'a> {
         Self { ratings, failures, overlaps }
     }
 
-    /// The least, the mean and the most nodes that two minimal quorums have in common, if that was computed.
+    /// Rates the listed quorums of a system, which is [`System::listed`]. The overlaps are those of the quorums of every two
+    /// nodes, minimal or not.
+    pub fn of_listed(listed: &'a System, crashes: &[(String, f64)], lot: &mut dyn FnMut() -> f64) -> Self {
+        const MOST_COMPARED: usize = 2_048;
+        let quorums = listed.assignment().values();
+        let overlaps = (quorums.len() <= MOST_COMPARED).then(|| Overlaps::of(quorums));
+        Self { overlaps, ..Self::new(listed, crashes, lot) }
+    }
+
+    /// The least, the mean and the most nodes that two quorums have in common, if that was computed.
     #[must_use]
     pub fn overlap(&self) -> Option<(usize, f64, usize)> {
         let overlaps = self.overlaps.as_ref()?;
@@ -57,6 +66,7 @@ impl<'a> Rated<'a> {
         add("resilience", bounds(resilience.exact().is_some(), resilience.least, resilience.most));
         add("failure_probability", probabilities.into());
         add("nondominated", self.ratings.is_nondominated().into());
+        add("minimal_nondominated", self.ratings.is_minimal_nondominated().into());
         if failures().any(|(_, _, failure)| matches!(failure, Failure::Drawn { .. })) {
             let intervals =
                 failures().filter_map(|(word, _, failure)| Some((word.clone(), interval(failure)?)));

@@ -40,11 +40,27 @@ impl FromStr for Crashes {
     }
 }
 
+/// Which quorums of a construction are rated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Those that are assigned to nodes.
+    Listed,
+    /// All of them.
+    Family,
+}
+
+/// Whether the overlaps of quorums are among the ratings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overlap {
+    Told,
+    InTheTable,
+}
+
 /// All ratings of one system.
 pub(super) struct Rated<'a>(doorway_experiments::quorums::Rated<'a>);
 
 impl<'a> Rated<'a> {
-    pub(super) fn new(system: &'a System, crashes: &Crashes, seed: u64) -> Self {
+    pub(super) fn new(system: &'a System, of: Of, crashes: &Crashes, seed: u64) -> Self {
         let mut progress = Progress::new(1, "rating");
         let mut random = Random::new(seed, 0);
         let mut drawn = 0_u64;
@@ -55,20 +71,23 @@ impl<'a> Rated<'a> {
             }
             random.fraction()
         };
-        Self(doorway_experiments::quorums::Rated::new(system, &crashes.0, &mut lot))
+        Self(match of {
+            Of::Listed => doorway_experiments::quorums::Rated::of_listed(system, &crashes.0, &mut lot),
+            Of::Family => doorway_experiments::quorums::Rated::new(system, &crashes.0, &mut lot),
+        })
     }
 
-    /// The least, the mean and the most nodes that two minimal quorums have in common, if that was computed.
+    /// The least, the mean and the most nodes that two quorums have in common, if that was computed.
     pub(super) fn overlap(&self) -> Option<(usize, f64, usize)> {
         self.0.overlap()
     }
 
-    pub(super) fn add_to(&self, answer: &mut Map<String, Value>) {
-        answer.extend(self.0.json());
+    pub(super) fn json(&self) -> Map<String, Value> {
+        self.0.json()
     }
 
-    /// A line for each rating.
-    pub(super) fn as_text(&self) -> String {
+    /// A line for each rating; with the overlap, unless the table above has it.
+    pub(super) fn as_text(&self, with_overlap: Overlap) -> String {
         let load = self.0.ratings.load();
         let mut lines = vec![
             ("minimal quorums".to_owned(), self.count()),
@@ -76,6 +95,13 @@ impl<'a> Rated<'a> {
             ("capacity".to_owned(), capacity_text(load)),
             ("resilience".to_owned(), resilience_text(self.0.ratings.resilience())),
         ];
+        if let (Overlap::Told, Some((least, mean, most))) = (with_overlap, self.overlap()) {
+            let told = format!(
+                "{} on average, {least} to {most} (nodes that two minimal quorums share)",
+                text::decimal(mean)
+            );
+            lines.insert(1, ("overlap".to_owned(), told));
+        }
         let failure = |(word, crashed, failure): &(String, f64, Failure)| {
             (format!("failure at {word}"), failure_text(*failure, *crashed))
         };
@@ -111,7 +137,11 @@ impl<'a> Rated<'a> {
     }
 
     fn nondominated(&self) -> &'static str {
-        match self.0.ratings.is_nondominated() {
+        let ratings = &self.0.ratings;
+        match ratings.is_nondominated() {
+            _ if !ratings.system().is_coterie() && ratings.is_minimal_nondominated() == Some(true) => {
+                "no: this is not a coterie, because some quorums contain others; its minimal quorums alone are non-dominated"
+            }
             Some(true) => "yes: of every set of nodes and its complement one contains a quorum",
             Some(false) => "no: another system has a quorum alive whenever this one has, and more often",
             None => "unknown: there are too many sets of nodes to look at",

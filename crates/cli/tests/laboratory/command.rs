@@ -6,7 +6,7 @@ use std::process::Command;
 use doorway_catalog::Catalog;
 use serde_json::Value;
 
-use crate::terminal::{SCRIPT, doorway, file, folder, json, keys, names, prints, text};
+use crate::terminal::{SCRIPT, doorway, file, folder, json, keys, names, prints, refused, text};
 
 #[test]
 fn algorithms_lists_all_twelve_and_the_specimens_apart() {
@@ -89,9 +89,11 @@ fn the_command_that_explain_says_to_try_shows_what_is_wrong_with_a_specimen_unle
 fn a_quorum_system_as_json_has_the_keys_of_the_issue() {
     let answer = json("quorum plane --nodes 7 --json");
     let expected = ["version", "kind", "nodes", "assignment", "intersecting", "size", "responsibility"];
+    let properties = ["in_own_quorum", "coterie"];
     let ratings = ["load", "capacity", "resilience", "failure_probability", "nondominated"];
-    let more = ["minimal_quorums", "overlap", "load_fraction", "certificate"];
-    assert_eq!(keys(&answer), [&expected[..], &ratings, &more].concat());
+    let more =
+        ["minimal_nondominated", "minimal_quorums", "overlap", "load_fraction", "certificate", "listed"];
+    assert_eq!(keys(&answer), [&expected[..], &properties, &ratings, &more].concat());
     assert_eq!(
         (&answer["kind"], &answer["nodes"], &answer["intersecting"]),
         (&"plane".into(), &7.into(), &true.into())
@@ -125,6 +127,57 @@ fn ratings_are_numbers_where_they_are_exact_and_bounds_elsewhere() {
     );
     let other = json("quorum truncated --nodes 200 --fail 0.2 --json --seed 2");
     assert_ne!(truncated["failure_probability"], other["failure_probability"]);
+}
+
+#[test]
+fn listed_quorums_and_the_whole_family_are_both_rated_and_labelled() {
+    let page = prints("quorum grid --nodes 7");
+    let (listed, family) = page.split_once("\nRatings of the whole family").expect("two blocks");
+    let in_order = |page: &str, lines: &[&str]| lines.iter().all(|line| page.contains(line));
+    let of_listed = [
+        "i ∈ S_i holds: every node is in its own quorum\n",
+        "nodes that two quorums share      1  2.238     3\n",
+        "Ratings of the listed quorums alone, one for each node\n",
+        "  resilience       1 (any one node may crash)\n",
+        "  failure at 0.1   0.0499 (exact)\n",
+    ];
+    let of_family = [
+        ": every quorum of this kind, listed or not\n",
+        "  overlap          1.571 on average",
+        "  resilience       2 (any 2 nodes may crash)\n",
+        "  failure at 0.1   0.0150 (exact)\n",
+    ];
+    assert!(in_order(listed, &of_listed) && in_order(family, &of_family), "{page}");
+    let answer = json("quorum grid --nodes 7 --json");
+    assert_eq!((&answer["resilience"], &answer["listed"]["resilience"]), (&2.into(), &1.into()));
+    let mean = |rated: &Value| format!("{:.3}", rated["overlap"]["mean"].as_f64().expect("a number"));
+    assert_eq!((mean(&answer), mean(&answer["listed"])), ("1.571".to_owned(), "2.238".to_owned()));
+    assert!(
+        prints("quorum plane --nodes 7")
+            .contains("Ratings of the listed quorums, which are the whole family\n")
+    );
+    let page = prints("quorum singleton --nodes 3");
+    assert!(page.contains("\ni ∈ S_i does not hold: node 2 is not in its own quorum\n"), "{page}");
+}
+
+#[test]
+fn a_wall_that_is_no_coterie_is_not_called_nondominated() {
+    let page = prints("quorum wall:1,3,1,2");
+    assert!(page.contains("  non-dominated    no: this is not a coterie"), "{page}");
+    assert!(!page.contains("non-dominated    yes"), "{page}");
+    let answer = json("quorum wall:1,3,1,2 --json");
+    assert_eq!((&answer["coterie"], &answer["nondominated"]), (&false.into(), &false.into()));
+    assert_eq!(answer["minimal_nondominated"], Value::from(true));
+    assert!(prints("quorum wall:1,2,3").contains("  non-dominated    yes"));
+}
+
+#[test]
+fn planes_of_order_6_and_10_are_refused_as_impossible() {
+    for (nodes, order) in [(43, 6), (111, 10)] {
+        let told = refused(&format!("quorum plane --nodes {nodes}"));
+        assert!(told.contains(&format!("there is no projective plane of order {order}, ")), "{told}");
+    }
+    assert!(refused("quorum plane --nodes 157").contains("whether one exists is open"));
 }
 
 #[test]

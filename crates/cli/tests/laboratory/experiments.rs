@@ -13,7 +13,7 @@ fn words(command: &str) -> Vec<String> {
 fn claims_come_as_json_and_every_command_in_them_runs() {
     let rows = json("claims --json --nodes 3,4");
     let rows = rows.as_array().expect("a list");
-    assert_eq!(rows.len(), 63);
+    assert_eq!(rows.len(), 65);
     for row in rows {
         for key in ["id", "claim", "expected", "measured", "verdict", "command"] {
             assert!(row[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {row}");

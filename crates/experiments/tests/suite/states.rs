@@ -1,8 +1,8 @@
 //! The states that are found in a trace are those that the nodes had.
 
 use doorway_catalog::states::States;
-use doorway_catalog::{Catalog, Trial, examples};
-use doorway_core::{NodeId, Options, Phase, Start};
+use doorway_catalog::{Catalog, examples};
+use doorway_core::{NodeId, Options, Phase};
 use doorway_experiments::memory::Replay;
 use doorway_experiments::record_script;
 use doorway_trace::{Recording, What};

@@ -12,12 +12,12 @@ const SMALLEST = 1e-6;
 const ROWS = [
   ["nodes in a quorum", "least to most", (rated) => spread(rated.size)],
   ["quorums that a node is in", "of the assigned ones", (rated) => spread(rated.responsibility)],
-  ["minimal quorums", "none contains another", (rated) => rated.minimal_quorums ?? "too many to list"],
+  ["minimal quorums", "of the whole family, listed or not; the ratings below are about these", (rated) => rated.minimal_quorums ?? "too many to list"],
   ["nodes that two quorums share", "", (rated) => spread(rated.overlap)],
   ["load", "how often the busiest node is asked, at best", (rated) => load(rated)],
   ["capacity", "1/load: requests served in the time that a node needs for one", (rated) => bounds(rated.capacity)],
   ["resilience", "so many crashes, of whatever nodes, always leave a quorum", (rated) => bounds(rated.resilience)],
-  ["non-dominated", "no other system is alive whenever this one is, and more often", (rated) => ({ true: "yes", false: "no" })[rated.nondominated] ?? "unknown"],
+  ["non-dominated", "no quorum contains another, and no other system is alive whenever this one is, and more often", (rated) => ({ true: "yes", false: "no" })[rated.nondominated] ?? "unknown"],
 ];
 
 /** The table; `systems` are `{name, system}` with the server's answer. */
