@@ -10,8 +10,8 @@ use doorway_simulator::Span;
 use doorway_simulator::parallel::{Step, in_order};
 use doorway_terminal::{Progress, text, whole};
 
+use crate::flags::Choices;
 use crate::typed::Typed;
-use crate::usage::named;
 use crate::{Answer, Exit, files, names, repetition};
 
 /// Move money between accounts under a lock, and audit it
@@ -98,23 +98,10 @@ pub(crate) struct Arguments {
     /// Whether accounts reject orders with a smaller fence than they have seen, or only count them
     #[arg(long, value_name = "on|off", default_value = "on", help_heading = LOCK)]
     fencing: Fencing,
-    /// Whom a node asks, a kind of `doorway quorum` or file:PATH
-    #[arg(long, value_name = "KIND|file:PATH", help_heading = LOCK)]
-    quorum: Option<String>,
-    /// Whom a node asks and informs, as `doorway explain sanders` tells
-    #[arg(long, value_name = "KIND|file:PATH", help_heading = LOCK)]
-    structure: Option<String>,
-    /// Who is whose neighbour, as `doorway explain raymond` tells
-    #[arg(long, value_name = "KIND|elected|file:PATH", help_heading = LOCK)]
-    tree: Option<String>,
-    /// Who gets the token of those that ask, as `doorway explain singhal` tells
-    #[arg(long, value_name = "KIND", help_heading = LOCK)]
-    arbitration: Option<String>,
-    /// Choose any parameter by its name, as `doorway explain` tells; may be given again
-    #[arg(long, value_name = "NAME=VALUE", value_parser = named, help_heading = LOCK)]
-    set: Vec<(String, String)>,
+    #[command(flatten)]
+    choices: Choices,
 
-    /// With --simulated, how many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
+    /// With --simulated, message latency in ticks: TICKS, uniform:FROM:TO or exponential:MEAN
     #[arg(
         long,
         value_name = "TICKS",
@@ -209,15 +196,7 @@ fn bank(arguments: &Arguments) -> Result<Bank, Refusal> {
 }
 
 fn options(arguments: &Arguments) -> Result<Options, Refusal> {
-    let flags = [
-        ("quorum", &arguments.quorum),
-        ("structure", &arguments.structure),
-        ("tree", &arguments.tree),
-        ("arbitration", &arguments.arbitration),
-    ];
-    let flags = flags.into_iter().filter_map(|(name, word)| Some((name, word.as_deref()?)));
-    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    files::choices(flags.chain(set))
+    files::choices(arguments.choices.words())
 }
 
 /// What should be said although it is no error.
