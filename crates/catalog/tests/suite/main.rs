@@ -14,6 +14,7 @@ mod list;
 mod records;
 mod reduction;
 mod scripts;
+mod settings;
 mod specimens;
 mod states;
 mod trials;
