@@ -20,7 +20,7 @@
 //!
 //! A program that adds an algorithm of its own compiles that one only: `Catalog::textbook().with(my_algorithm::entry())`.
 //!
-//! A [`Trial`] is one run as a person would type it, [`states`] are what nodes knew in a
+//! A [`Trial`] is one run as a person would type it, [`settings`] define what can be typed, [`states`] are what nodes knew in a
 //! recorded run, and [`examples`] the scripts that ship.
 
 mod catalog;
@@ -29,6 +29,7 @@ pub mod examples;
 pub mod invariants;
 pub mod lemmas;
 mod program;
+pub mod settings;
 pub mod states;
 pub mod structures;
 mod subject;

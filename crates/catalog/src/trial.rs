@@ -4,6 +4,7 @@ use doorway_core::{About, Channels, Choice, Options, Refusal, Start};
 use doorway_simulator::{Heading, Outcome, Played, Report, Script, ScriptError, Settings, elected, shell};
 use doorway_trace::{Event, Header, Recording};
 
+use crate::settings::{self, Definition, Kind, RunSpec};
 use crate::{Catalog, Subject};
 
 /// An algorithm, what is chosen for it, and all that decides a run.
@@ -120,54 +121,24 @@ impl Trial {
         outcome.report(&self.algorithm, self.settings.nodes, self.settings.seed)
     }
 
-    /// What to type to make this run, `program` being the name of the command. What is as by default is left out. A matrix of
-    /// latencies comes from a file that a trial does not know; it is only called so.
+    /// The command that makes this run, `program` being its name. Settings with their usual value are left out. A matrix of
+    /// latencies comes from a file that a trial does not know; its word is `matrix`.
     #[must_use]
     pub fn command(&self, program: &str) -> String {
+        let spec = RunSpec::of(&self.settings);
+        let is_last = |definition: &Definition| definition.part == RunSpec::LAST_PART;
+        let is_switch = |definition: &Definition| definition.kind == Kind::Switch;
         let mut words = vec![program.to_owned(), "simulate".to_owned(), self.algorithm.clone()];
-        let mut flag = |name: &str, value: String| words.extend([format!("--{name}"), value]);
-        for (name, value) in self.told() {
-            flag(name, value);
-        }
+        words.extend(settings::words(&spec, |one| !is_last(one) && !is_switch(one)));
         for (name, choice) in self.options.iter() {
-            match name {
-                "quorum" | "structure" | "tree" | "arbitration" => flag(name, choice.word.clone()),
-                _ => flag("set", format!("{name}={}", choice.word)),
+            match settings::is_flag(name) {
+                true => words.extend([format!("--{name}"), choice.word.clone()]),
+                false => words.extend(["--set".to_owned(), format!("{name}={}", choice.word)]),
             }
         }
-        flag("seed", self.settings.seed.to_string());
-        let switches = [
-            ("--retransmit", self.settings.faults.retransmit),
-            ("--invariants", self.settings.invariants),
-            ("--order", self.settings.order),
-        ];
-        words.extend(switches.iter().filter(|(_, on)| *on).map(|(word, _)| (*word).to_owned()));
+        words.extend(settings::words(&spec, |one| is_last(one) && !is_switch(one)));
+        words.extend(settings::words(&spec, is_switch));
         shell::joined(&words)
-    }
-
-    /// The settings that differ from the defaults, or that everybody wants to see, each with the name of its flag.
-    fn told(&self) -> Vec<(&'static str, String)> {
-        let (is, usual) = (&self.settings, Settings::default());
-        let mut told = vec![("nodes", is.nodes.to_string())];
-        let mut tell = |name, value: String, usual: String| {
-            if value != usual {
-                told.push((name, value));
-            }
-        };
-        tell("entries", is.entries.to_string(), usual.entries.to_string());
-        tell("load", is.load.to_string(), usual.load.to_string());
-        tell("hold", is.hold.to_string(), usual.hold.to_string());
-        tell("latency", is.latency.to_string(), usual.latency.to_string());
-        tell("local-latency", is.local_latency.to_string(), usual.local_latency.to_string());
-        tell("channels", is.channels.name().to_owned(), usual.channels.name().to_owned());
-        tell("warmup", is.warmup.to_string(), usual.warmup.to_string());
-        tell("loss", is.faults.loss.to_string(), usual.faults.loss.to_string());
-        tell("duplicate", is.faults.duplicate.to_string(), usual.faults.duplicate.to_string());
-        told.extend(is.faults.crashes.iter().map(|crash| ("crash", crash.to_string())));
-        told.extend(is.faults.partitions.iter().map(|partition| ("partition", partition.to_string())));
-        told.extend(is.messages.iter().map(|message| ("message", message.to_string())));
-        told.extend(is.start.holder().map(|node| ("start-inside", node.to_string())));
-        told
     }
 
     /// The choices as algorithms understand them: an elected tree is another one with each seed.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
-use doorway_core::{Channels, Options, Refusal};
+use doorway_catalog::settings::{Definition, RunSpec};
+use doorway_core::{Options, Refusal};
 use doorway_experiments::compare::{Cell, Comparison, Metric, panels};
 use doorway_picture::Theme;
 use doorway_simulator::parallel::processors;
@@ -12,8 +13,8 @@ use doorway_terminal::text::{decimal, prose_width, rate, wrap};
 use doorway_terminal::{Picture, Progress, table, whole};
 use serde_json::json;
 
+use crate::flags::{Choices, Flags, Lists, Use};
 use crate::typed::Typed;
-use crate::usage::named;
 use crate::{Answer, Exit, files, names};
 
 /// Run all algorithms on the same work and compare them
@@ -33,45 +34,12 @@ use crate::{Answer, Exit, files, names};
 pub(crate) struct Arguments {
     /// The algorithms, all that are right unless some are named
     algorithms: Vec<String>,
-    /// The numbers of nodes
-    #[arg(
-        long,
-        value_name = "N,…",
-        value_delimiter = ',',
-        default_value = "4,9,16,25",
-        value_parser = whole::<usize>,
-        allow_negative_numbers = true
-    )]
-    nodes: Vec<usize>,
-    /// The loads: saturated, isolated, light:MEAN, active:K, only:NODE+…
-    #[arg(
-        long,
-        value_name = "LOAD,…",
-        value_delimiter = ',',
-        default_value = "isolated,light:200,saturated"
-    )]
-    loads: Vec<String>,
-    /// How many requests are issued in each run
-    #[arg(long, value_name = "E", default_value = "1000", value_parser = whole::<u64>, allow_negative_numbers = true)]
-    entries: u64,
-    /// How many ticks a node stays inside: TICKS, uniform:FROM:TO or exponential:MEAN
-    #[arg(long, value_name = "TICKS", default_value = "5", allow_negative_numbers = true)]
-    hold: String,
-    /// How many ticks a message is under way: TICKS, uniform:FROM:TO or exponential:MEAN
-    #[arg(long, value_name = "TICKS", default_value = "10", allow_negative_numbers = true)]
-    latency: String,
-    /// In what order channels deliver
-    #[arg(long, value_name = "fifo|any|causal", default_value = "fifo")]
-    channels: Channels,
-    /// Whom a node asks, for the algorithms with quorums
-    #[arg(long, value_name = "KIND|file:PATH")]
-    quorum: Option<String>,
-    /// Choose any parameter by its name, for the algorithms that have it; may be given again
-    #[arg(long, value_name = "NAME=VALUE", value_parser = named)]
-    set: Vec<(String, String)>,
-    /// What chance is drawn from
-    #[arg(long, value_name = "S", default_value = "1", value_parser = whole::<u64>, allow_negative_numbers = true)]
-    seed: u64,
+    #[command(flatten)]
+    lists: Lists<Compared>,
+    #[command(flatten)]
+    run: Flags<RunSpec, Shared>,
+    #[command(flatten)]
+    choices: Choices,
     /// Draw a chart of one number over N, one for each load, to a file that ends in .svg or .png
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     plot: Option<PathBuf>,
@@ -90,6 +58,30 @@ pub(crate) struct Arguments {
 }
 
 const OUTPUT: &str = "Output";
+
+/// The settings of which a comparison takes a list.
+#[derive(Clone, Copy, Debug, Default)]
+struct Compared;
+
+impl Use for Compared {
+    fn has(definition: &Definition) -> bool {
+        ["nodes", "load"].contains(&definition.name)
+    }
+
+    fn usual_list(axis: &str) -> &'static str {
+        if axis == "nodes" { "4,9,16,25" } else { "isolated,light:200,saturated" }
+    }
+}
+
+/// The settings that all runs of a comparison share.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shared;
+
+impl Use for Shared {
+    fn has(definition: &Definition) -> bool {
+        Comparison::SHARED.contains(&definition.name)
+    }
+}
 
 fn metric(word: &str) -> Result<Metric, Refusal> {
     let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
@@ -125,24 +117,19 @@ fn comparison(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result
         names::find(catalog, typed, name)?;
     }
     let flag = |name: &str, refusal: Refusal| Refusal::new(format!("--{name}: {refusal}"));
-    let loads: Result<Vec<Load>, Refusal> = arguments.loads.iter().map(|word| word.parse()).collect();
-    let settings = Settings {
-        entries: arguments.entries,
-        hold: arguments.hold.parse().map_err(|refusal| flag("hold", refusal))?,
-        latency: arguments.latency.parse().map_err(|refusal| flag("latency", refusal))?,
-        channels: arguments.channels,
-        seed: arguments.seed,
-        ..Settings::default()
-    };
+    let nodes: Result<Vec<usize>, Refusal> = arguments.lists.split("nodes").into_iter().map(whole).collect();
+    let loads = arguments.lists.split("loads").into_iter().map(str::parse);
+    let loads: Result<Vec<Load>, Refusal> = loads.collect();
     let comparison = Comparison {
         algorithms: match arguments.algorithms[..] {
             [] => Comparison::everybody(catalog),
             [..] => arguments.algorithms.clone(),
         },
-        nodes: arguments.nodes.clone(),
+        nodes: nodes.map_err(|refusal| flag("nodes", refusal))?,
         loads: loads.map_err(|refusal| flag("loads", refusal))?,
         options: options(catalog, arguments)?,
-        settings,
+        settings: Comparison::settings(&arguments.run.0)
+            .map_err(|refusal| Refusal::new(format!("--{refusal}")))?,
     };
     check(&comparison)?;
     Ok(comparison)
@@ -177,9 +164,7 @@ fn check(comparison: &Comparison) -> Result<(), Refusal> {
 
 /// What was chosen; something that no algorithm of the catalog has to choose is refused.
 fn options(catalog: &Catalog, arguments: &Arguments) -> Result<Options, Refusal> {
-    let quorum = arguments.quorum.iter().map(|word| ("quorum", word.as_str()));
-    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    let words: Vec<(&str, &str)> = quorum.chain(set).collect();
+    let words: Vec<(&str, &str)> = arguments.choices.words().collect();
     let is_nobodys = |name: &str| catalog.list().iter().all(|about| about.parameter(name).is_none());
     match words.iter().find(|(name, _)| is_nobodys(name)) {
         Some((name, _)) => Err(Refusal::new(format!("no algorithm has a {name:?} to choose"))),

@@ -28,6 +28,7 @@ mod completions;
 mod exit;
 mod explain;
 mod files;
+mod flags;
 mod line;
 mod lock;
 mod man;

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use doorway_catalog::{Catalog, Listed};
 use doorway_core::Refusal;
 use doorway_experiments::sweep::{Axes, Format, Grid, Points, Shard, Surroundings, Sweep, Swept, merge};
-use doorway_simulator::Probability;
 
 /// The catalog of the textbook, and how often something was asked of it.
 struct Counting {
@@ -47,14 +46,27 @@ impl Counting {
 
 /// Two algorithms, the second with two trees, on 2, 3 and 4 nodes, two seeds: 18 points.
 fn grid() -> Grid {
-    Grid {
-        algorithms: vec!["ricart-agrawala".to_owned(), "raymond".to_owned()],
-        choices: vec![("tree".to_owned(), ["star", "chain"].map(word).into())],
-        nodes: vec![2, 3, 4],
-        entries: 6,
-        seeds: doorway_experiments::sweep::Seeds { first: 5, count: 2 },
-        ..Grid::default()
-    }
+    let mut grid = Grid::default();
+    grid.algorithms = vec!["ricart-agrawala".to_owned(), "raymond".to_owned()];
+    grid.choices = vec![("tree".to_owned(), ["star", "chain"].map(word).into())];
+    grid.seeds = doorway_experiments::sweep::Seeds { first: 5, count: 2 };
+    with(with(grid, "nodes", &["2,3,4"]), "entries", &["6"])
+}
+
+fn choosing(choices: Vec<(String, Vec<doorway_core::Choice>)>) -> Grid {
+    let mut grid = grid();
+    grid.choices = choices;
+    grid
+}
+
+fn with_seeds(first: u64, count: u64) -> Grid {
+    let mut grid = grid();
+    grid.seeds = doorway_experiments::sweep::Seeds { first, count };
+    grid
+}
+
+fn with(grid: Grid, axis: &str, words: &[&str]) -> Grid {
+    grid.with(axis, words).expect("values that can be read")
 }
 
 fn word(word: &str) -> doorway_core::Choice {
@@ -208,8 +220,7 @@ fn merged_shards_are_the_bytes_of_one_run() {
 #[test]
 fn what_cannot_be_run_at_a_point_is_told_in_its_row() {
     let (place, catalog) = (place("refused"), counting());
-    let crashes = vec![Vec::new(), vec!["4@3".parse().expect("a crash")]];
-    let points = points(Grid { crashes, ..grid() });
+    let points = points(with(grid(), "crashes", &["none,4@3"]));
     let swept = run(&sweep(&catalog, &points, Format::JsonLines), &place);
     assert_eq!((swept.tally.rows, swept.tally.refused), (36, 12));
     let rows = text(&place, "runs.jsonl");
@@ -261,14 +272,14 @@ fn a_folder_with_anything_else_is_refused_with_the_difference_and_left_alone() {
         assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 3);
     };
     catalog.runs();
-    let other = points(Grid { nodes: vec![2, 3], ..grid() });
+    let other = points(with(grid(), "nodes", &["2,3"]));
     refused(
         &sweep(&catalog, &other, Format::Csv),
         "another sweep, with nodes 2,3,4 and not 2,3: take another",
     );
-    let other = points(Grid { losses: vec!["0.5".parse::<Probability>().expect("a share")], ..grid() });
+    let other = points(with(grid(), "loss", &["0.5"]));
     refused(&sweep(&catalog, &other, Format::Csv), "with loss 0 and not 0.5");
-    let other = points(Grid { choices: Vec::new(), ..grid() });
+    let other = points(choosing(Vec::new()));
     refused(&sweep(&catalog, &other, Format::Csv), "with tree star,chain and not nothing");
     refused(&sweep(&catalog, &ours, Format::JsonLines), "with file runs.csv and not runs.jsonl");
     let shard = Shard::new(2, 3).expect("a shard");
@@ -322,7 +333,7 @@ fn rows_that_somebody_has_changed_are_refused_with_their_line() {
 
 #[test]
 fn shards_whose_rows_somebody_has_changed_are_not_merged() {
-    let (catalog, points) = (counting(), points(Grid { partitions: partitions(), ..grid() }));
+    let (catalog, points) = (counting(), points(with(grid(), "partitions", &["none", "1,2|3,4@5..9"])));
     for (format, nodes, told) in [
         (Format::Csv, (",4,saturated", ",77,saturated"), "line 6"),
         (Format::JsonLines, ("\"nodes\":4", "\"nodes\":77"), "line 5"),
@@ -361,10 +372,6 @@ fn shards_whose_rows_somebody_has_changed_are_not_merged() {
 }
 
 /// A grid with two alternatives, one of which has commas in its name.
-fn partitions() -> Vec<Vec<doorway_simulator::Partition>> {
-    vec![Vec::new(), vec!["1,2|3,4@5..9".parse().expect("a partition")]]
-}
-
 /// The files that a grid names need not be where its shards are merged.
 #[test]
 fn shards_of_a_grid_with_files_are_merged_without_them() {
@@ -399,7 +406,7 @@ fn shards_of_a_grid_with_files_are_merged_without_them() {
 #[test]
 fn shards_that_do_not_fit_are_refused_with_the_difference() {
     let (place, catalog, ours) = (place("unfit"), counting(), points(grid()));
-    let other = points(Grid { nodes: vec![2, 3, 5], ..grid() });
+    let other = points(with(grid(), "nodes", &["2,3,5"]));
     let shard = |points: &Points, shard: &str, at_most: Option<u64>, name: &str| {
         let shard = shard.parse().expect("a shard");
         run(&Sweep { shard, at_most, ..sweep(&catalog, points, Format::Csv) }, &place.join(name));
@@ -462,26 +469,18 @@ fn two_sweeps_do_not_work_in_one_folder_at_the_same_time() {
 fn absurd_grids_and_values_that_fit_nowhere_are_refused_before_the_first_run() {
     let catalog = counting();
     let refused = |grid: Grid| Points::new(grid, &catalog).expect_err("it cannot be").to_string();
-    let seeds = |count| doorway_experiments::sweep::Seeds { first: 1, count };
+    assert!(refused(with_seeds(1, 1_111_112)).starts_with("the grid has 10000008 runs and a sweep at most"));
+    assert!(refused(with_seeds(1, u64::MAX)).contains("more than 2^64 runs"));
+    assert!(refused(with(grid(), "nodes", &["2,0"])).contains("at least one node"));
+    assert!(refused(with(grid(), "warmup", &["6"])).contains("leaves none of 6"));
     assert!(
-        refused(Grid { seeds: seeds(1_111_112), ..grid() })
-            .starts_with("the grid has 10000008 runs and a sweep at most")
-    );
-    assert!(refused(Grid { seeds: seeds(u64::MAX), ..grid() }).contains("more than 2^64 runs"));
-    assert!(refused(Grid { nodes: vec![2, 0], ..grid() }).contains("at least one node"));
-    assert!(refused(Grid { warmup: 6, ..grid() }).contains("leaves none of 6"));
-    let crash = vec![vec!["9@3".parse().expect("a crash")]];
-    assert!(
-        refused(Grid { crashes: crash, ..grid() })
+        refused(with(grid(), "crashes", &["9@3"]))
             .contains("no point of the grid can have this of its crashes")
     );
     let circle = vec![("tree".to_owned(), vec![word("star"), word("circle")])];
-    assert!(refused(Grid { choices: circle, ..grid() }).contains("there is no tree \"circle\""));
+    assert!(refused(choosing(circle)).contains("there is no tree \"circle\""));
     let quorum = vec![("quorum".to_owned(), vec![word("grid")])];
-    assert_eq!(
-        refused(Grid { choices: quorum, ..grid() }),
-        "no algorithm of the grid has a quorum to choose"
-    );
+    assert_eq!(refused(choosing(quorum)), "no algorithm of the grid has a quorum to choose");
 }
 
 #[cfg(feature = "parquet")]

@@ -18,7 +18,7 @@ use crate::desk::Desk;
 use crate::guard::{Guard, guarded};
 use crate::job::{End, Job, Product};
 use crate::spec::RunSpec;
-use crate::view::{ExportForm, looks};
+use crate::view::{self, ExportForm, looks};
 use crate::work::{Work, too_long};
 use crate::{assets, gzip, limits, progress};
 
@@ -29,6 +29,7 @@ pub(crate) fn all(desk: Arc<Desk>, guard: Guard) -> Router {
     let api = Router::new()
         .route("/catalog", get(catalog))
         .route("/catalog/{*name}", get(page))
+        .route("/schema", get(schema))
         .route("/runs", post(runs))
         .route("/exports", post(exports))
         .route("/checks", post(checks))
@@ -72,6 +73,10 @@ fn too_large() -> Rejection {
 
 async fn catalog(State(desk): State<Arc<Desk>>) -> Response {
     json_text(StatusCode::OK, desk.catalog.clone())
+}
+
+async fn schema() -> Response {
+    json_text(StatusCode::OK, view::schema().to_string())
 }
 
 async fn page(State(desk): State<Arc<Desk>>, Path(name): Path<String>) -> Result<Response, Rejection> {

@@ -15,6 +15,7 @@ mod list;
 mod records;
 mod reduction;
 mod scripts;
+mod settings;
 mod specimens;
 mod states;
 mod trials;

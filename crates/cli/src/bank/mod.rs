@@ -10,8 +10,8 @@ use doorway_simulator::Span;
 use doorway_simulator::parallel::{Step, in_order};
 use doorway_terminal::{Progress, text, whole};
 
+use crate::flags::Choices;
 use crate::typed::Typed;
-use crate::usage::named;
 use crate::{Answer, Exit, files, names, repetition};
 
 /// Move money between accounts under a lock, and audit it
@@ -97,21 +97,8 @@ pub(crate) struct Arguments {
     /// Whether accounts reject orders with a smaller fence than they have seen, or only count them
     #[arg(long, value_name = "on|off", default_value = "on", help_heading = LOCK)]
     fencing: Fencing,
-    /// The quorums, a kind of `doorway quorum` or file:PATH
-    #[arg(long, value_name = "KIND|file:PATH", help_heading = LOCK)]
-    quorum: Option<String>,
-    /// Inform and request sets, as `doorway explain sanders` describes
-    #[arg(long, value_name = "KIND|file:PATH", help_heading = LOCK)]
-    structure: Option<String>,
-    /// The tree of nodes, as `doorway explain raymond` describes
-    #[arg(long, value_name = "KIND|elected|file:PATH", help_heading = LOCK)]
-    tree: Option<String>,
-    /// Which requester gets the token, as `doorway explain singhal` describes
-    #[arg(long, value_name = "KIND", help_heading = LOCK)]
-    arbitration: Option<String>,
-    /// Set any parameter by name, as `doorway explain` lists them; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = named, help_heading = LOCK)]
-    set: Vec<(String, String)>,
+    #[command(flatten)]
+    choices: Choices,
 
     /// With --simulated, message latency in ticks: TICKS, uniform:FROM:TO or exponential:MEAN
     #[arg(
@@ -208,15 +195,7 @@ fn bank(arguments: &Arguments) -> Result<Bank, Refusal> {
 }
 
 fn options(arguments: &Arguments) -> Result<Options, Refusal> {
-    let flags = [
-        ("quorum", &arguments.quorum),
-        ("structure", &arguments.structure),
-        ("tree", &arguments.tree),
-        ("arbitration", &arguments.arbitration),
-    ];
-    let flags = flags.into_iter().filter_map(|(name, word)| Some((name, word.as_deref()?)));
-    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    files::choices(flags.chain(set))
+    files::choices(arguments.choices.words())
 }
 
 /// What should be said although it is no error.

@@ -1,6 +1,7 @@
 //! `doorway check` for programs over shared memory.
 
 use doorway_catalog::Catalog;
+use doorway_catalog::settings::{CHOICES, CheckSpec};
 use doorway_checker::{MemoryModel, MemorySetting, Setting};
 use doorway_core::Refusal;
 use doorway_core::shared::AboutProgram;
@@ -8,16 +9,9 @@ use doorway_experiments::memory::{self, ProgramInstance};
 
 use super::kept::Kept;
 use super::page::Report;
-use super::{Arguments, effort, explored, options, properties};
+use super::{Arguments, effort, explored, options};
 use crate::typed::Typed;
 use crate::{Answer, programs};
-
-/// The options that are about shared memory alone.
-pub(super) const OPTIONS: [&str; 5] = ["registers", "memory", "barrier", "buffer", "tickets"];
-
-/// The options that are about messages alone.
-const OF_MESSAGES: [&str; 7] =
-    ["channels", "start_inside", "lose", "duplicate", "crash", "reduction", "quorum"];
 
 pub(super) fn answer(
     catalog: &Catalog,
@@ -25,11 +19,12 @@ pub(super) fn answer(
     typed: &Typed,
     about: &AboutProgram,
 ) -> Result<Answer, Refusal> {
-    if let Some(option) = OF_MESSAGES.iter().find(|option| typed.has(option)) {
+    let mut of_messages = CheckSpec::names_of(false).chain(CHOICES.map(|choice| choice.name));
+    if let Some(option) = of_messages.find(|option| typed.has(option)) {
         let (option, name) = (option.replace('_', "-"), about.name);
         return Err(Refusal::new(format!("--{option} is about messages, and {name} shares memory")));
     }
-    let instance = instance(catalog, arguments, typed, about)?;
+    let instance = instance(catalog, arguments, about)?;
     refuse_what_says_nothing(catalog, typed, &instance)?;
     let kept = Kept::new(arguments)?;
     let (checked, took) = explored(&instance.effort, |watch| instance.check(catalog, watch))?;
@@ -49,32 +44,21 @@ pub(super) fn answer(
 fn instance(
     catalog: &Catalog,
     arguments: &Arguments,
-    typed: &Typed,
     about: &AboutProgram,
 ) -> Result<ProgramInstance, Refusal> {
-    let is_asked = typed.has("requests");
-    let n = match arguments.nodes {
-        Some(n) => n,
-        None if is_asked && arguments.requests.len() > 1 => arguments.requests.len(),
-        None => usual_number(catalog, about),
+    let spec = &arguments.spec.0;
+    let n = match (spec.nodes.one()?, spec.requests.words().len()) {
+        (Some(n), _) => n,
+        (None, each @ 2..) => each,
+        (None, _) => usual_number(catalog, about),
     };
-    let requests = if is_asked { requests(n, &arguments.requests)? } else { None };
-    let setting = MemorySetting {
-        requests,
-        registers: arguments.registers,
-        memory: arguments.memory,
-        capacity: arguments.buffer,
-        barriers: arguments.barrier.clone(),
-        tickets: arguments.tickets,
-        invariants: true,
-    };
-    let wanted = properties(arguments, &ProgramInstance::PROPERTIES, &ProgramInstance::OF_A_LOCK);
+    let requests = if spec.requests.is_empty() { None } else { requests(n, &spec.asked(1)?)? };
     Ok(ProgramInstance {
         options: options(arguments)?,
-        setting,
-        properties: wanted,
-        fairness: arguments.fairness,
-        effort: effort(arguments),
+        setting: MemorySetting { invariants: true, ..spec.shared_memory(requests)? },
+        properties: spec.properties(&ProgramInstance::PROPERTIES, &ProgramInstance::OF_A_LOCK)?,
+        fairness: spec.fairness.one()?,
+        effort: effort(arguments)?,
         ..ProgramInstance::new(about.name, n)
     })
 }

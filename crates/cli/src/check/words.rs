@@ -2,41 +2,8 @@
 
 use std::time::Duration;
 
-use doorway_checker::{Fairness, Property, Setting, Visited};
+use doorway_checker::Visited;
 use doorway_core::Refusal;
-
-/// A property, all of them, or those of a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
-    All,
-    Lock,
-    One(Property),
-}
-
-pub(super) fn property(word: &str) -> Result<Wanted, Refusal> {
-    let found = Property::ALL.into_iter().find(|property| property.name() == word);
-    match (word, found) {
-        ("all", _) => Ok(Wanted::All),
-        ("lock", _) => Ok(Wanted::Lock),
-        (_, Some(property)) => Ok(Wanted::One(property)),
-        _ => {
-            let names: Vec<&str> = Property::ALL.iter().map(|property| property.name()).collect();
-            Err(Refusal::new(format!("{word:?} cannot be decided: lock, all, {}", names.join(", "))))
-        }
-    }
-}
-
-/// How often a node asks.
-pub(super) fn request(word: &str) -> Result<u32, Refusal> {
-    const MOST: u32 = 1_000;
-    match word.parse::<u32>() {
-        Ok(number) if number <= MOST => Ok(number),
-        Err(_) if word == "unbounded" => Ok(Setting::UNBOUNDED),
-        _ => Err(Refusal::new(format!(
-            "{word:?} is not how often a node asks: a number from 0 to {MOST}, or unbounded"
-        ))),
-    }
-}
 
 /// How many threads.
 pub(super) fn threads(word: &str) -> Result<usize, Refusal> {
@@ -45,24 +12,11 @@ pub(super) fn threads(word: &str) -> Result<usize, Refusal> {
     number.ok_or_else(|| Refusal::new(format!("{word:?} is not a number of threads from 1 to {MOST}")))
 }
 
-pub(super) fn fairness(word: &str) -> Result<Fairness, Refusal> {
-    let found = Fairness::ALL.into_iter().find(|fairness| fairness.name() == word);
-    found.ok_or_else(|| Refusal::new(format!("{word:?} is not a fairness: it is none, weak or strong")))
-}
-
 pub(super) fn visited(word: &str) -> Result<Visited, Refusal> {
     match word {
         "exact" => Ok(Visited::Exact),
         "fingerprints" => Ok(Visited::Fingerprints),
         _ => Err(Refusal::new(format!("{word:?} is neither exact nor fingerprints"))),
-    }
-}
-
-pub(super) fn switch(word: &str) -> Result<bool, Refusal> {
-    match word {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(Refusal::new(format!("{word:?} is neither on nor off"))),
     }
 }
 

@@ -43,8 +43,7 @@ pub(super) fn answer(
             "--{option} does not go with a script over shared memory: its heading says all"
         )));
     }
-    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    let replay = match followed(catalog, path, &text, &files::choices(set)?) {
+    let replay = match followed(catalog, path, &text, &files::choices(arguments.choices.words())?) {
         Ok(replay) => replay,
         Err(Stop::Refused(refusal)) => return Err(refusal),
         Err(Stop::Unmet(unmet)) => {

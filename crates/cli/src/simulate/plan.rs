@@ -2,11 +2,11 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
+use doorway_catalog::settings::{Delay, RunSpec};
 use doorway_catalog::{Catalog, Trial, examples};
-use doorway_core::{About, Channels, Members, NodeId, Options, Refusal, Start, Ticks};
-use doorway_simulator::{Faults, Heading, Latency, Outcome, Report, Script, Settings};
+use doorway_core::{About, Members, Options, Refusal};
+use doorway_simulator::{Heading, Latency, Outcome, Report, Script, Settings};
 
 use super::Arguments;
 use crate::typed::Typed;
@@ -72,7 +72,7 @@ fn nameless(typed: &Typed) -> Refusal {
     ))
 }
 
-/// The options that a script has no use for, with the reason that is told to whoever gives them.
+/// The options that cannot be given with a script, and why.
 const DECIDED_BY_SCRIPT: [(&[&str], &str); 4] = [
     (&["load", "entries", "hold", "warmup"], "a script says itself who asks and when"),
     (&["latency", "local_latency", "message"], "a script delivers each message itself"),
@@ -114,61 +114,48 @@ fn read_script(path: &Path) -> Result<(PathBuf, Script), Refusal> {
     Ok((path.to_owned(), script))
 }
 
-/// The settings without a seed, which each run has its own of.
+/// The settings, in which each run replaces the seed.
 fn settings(arguments: &Arguments, heading: &Heading) -> Result<Settings, Refusal> {
-    let default = Settings::default();
-    let nodes = arguments.nodes.or(heading.nodes).unwrap_or(default.nodes);
-    let start_inside: Option<NodeId> = arguments.start_inside.or(heading.start_inside);
-    let channels: Option<Channels> = arguments.channels.or(heading.channels);
-    let but_latency = Settings {
-        nodes: Members::new(nodes)?.n(),
-        entries: arguments.entries,
-        load: parsed("--load", &arguments.load)?,
-        hold: parsed("--hold", &arguments.hold)?,
-        local_latency: Ticks(arguments.local_latency),
-        channels: channels.unwrap_or(default.channels),
-        faults: Faults {
-            loss: arguments.loss,
-            duplicate: arguments.duplicate,
-            retransmit: arguments.retransmit,
-            crashes: arguments.crash.clone(),
-            partitions: arguments.partition.clone(),
-        },
-        messages: arguments.message.clone(),
-        start: start_inside.map_or(default.start, Start::Inside),
-        warmup: arguments.warmup,
-        seed: arguments.seed,
-        invariants: arguments.invariants,
-        order: arguments.order,
-        trace: arguments.trace.is_some() || arguments.svg.is_some(),
-        ..default
+    let spec = spec(arguments, heading);
+    let delay = spec.latency.one().map_err(|refusal| Refusal::new(format!("--{refusal}")))?;
+    let file = match &delay {
+        Some(Delay::Matrix(file)) => Some(file.as_str()),
+        _ => None,
     };
-    but_latency.check()?;
-    with_latency(but_latency, &arguments.latency)
-}
-
-/// What was typed for a flag, which is to blame if it cannot be understood.
-fn parsed<T: FromStr<Err = Refusal>>(flag: &str, word: &str) -> Result<T, Refusal> {
-    word.parse().map_err(|refusal| Refusal::new(format!("{flag}: {refusal}")))
-}
-
-/// The settings, which fit together, with this latency; if that does not fit, its file is to blame.
-fn with_latency(settings: Settings, word: &str) -> Result<Settings, Refusal> {
-    let Some(path) = word.strip_prefix("matrix:") else {
-        let settings = Settings { latency: parsed("--latency", word)?, ..settings };
-        settings.check()?;
-        return Ok(settings);
+    let blame = |refusal: Refusal| match file {
+        Some(file) => Refusal::new(format!("{file}: {refusal}")),
+        None => refusal,
     };
-    if path.is_empty() {
-        return Err(Refusal::new(
-            "--latency: matrix: needs the name of a file behind it, as in matrix:mine.latencies",
-        ));
-    }
-    let blame = |refusal: Refusal| Refusal::new(format!("{path}: {refusal}"));
-    let latency = Latency::matrix(&files::read(Path::new(path))?).map_err(blame)?;
-    let settings = Settings { latency, ..settings };
+    // Checked without the matrix first, so that its file is blamed only for what is wrong with it.
+    let usual = Settings::default().latency;
+    let but_latency = spec.settings(|_| Ok(usual))?;
+    let settings = match file {
+        None => but_latency,
+        Some(file) => {
+            Members::new(but_latency.nodes)?;
+            but_latency.check()?;
+            let latency = Latency::matrix(&files::read(Path::new(file))?).map_err(blame)?;
+            Settings { latency, ..but_latency }
+        }
+    };
+    Members::new(settings.nodes)?;
     settings.check().map_err(blame)?;
-    Ok(settings)
+    Ok(Settings { trace: arguments.trace.is_some() || arguments.svg.is_some(), ..settings })
+}
+
+/// What was typed, and where nothing was, what the heading of the script says.
+fn spec(arguments: &Arguments, heading: &Heading) -> RunSpec {
+    let mut spec = arguments.run.0.clone();
+    if spec.nodes.is_empty() {
+        spec.nodes.put(heading.nodes);
+    }
+    if spec.channels.is_empty() {
+        spec.channels.put(heading.channels);
+    }
+    if spec.start_inside.is_empty() {
+        spec.start_inside.put(heading.start_inside);
+    }
+    spec
 }
 
 /// One choice for the algorithm.
@@ -187,15 +174,7 @@ impl Chosen<'_> {
 
 /// What was chosen: by the heading of the script, whose files are beside it, and over that by what was typed.
 fn choices<'a>(arguments: &'a Arguments, heading: &'a Heading, folder: &'a Path) -> Vec<Chosen<'a>> {
-    let flags = [
-        ("quorum", &arguments.quorum),
-        ("structure", &arguments.structure),
-        ("tree", &arguments.tree),
-        ("arbitration", &arguments.arbitration),
-    ];
-    let flags = flags.into_iter().filter_map(|(name, word)| Some((name, word.as_deref()?)));
-    let set = arguments.set.iter().map(|(name, word)| (name.as_str(), word.as_str()));
-    let typed: Vec<(&str, &str)> = flags.chain(set).collect();
+    let typed: Vec<(&str, &str)> = arguments.choices.words().collect();
     let is_typed = |name: &str| typed.iter().any(|(typed, _)| *typed == name);
     let of_heading = heading.options.iter().filter(|(name, _)| !is_typed(name));
     let of_heading = of_heading.map(|(name, word)| Chosen { name, word, folder });
@@ -218,12 +197,13 @@ fn seeds(arguments: &Arguments) -> Result<RangeInclusive<u64>, Refusal> {
     if arguments.runs > 1 && arguments.svg.is_some() {
         return Err(Refusal::new("a drawing is of one run: leave --runs out, or --svg"));
     }
-    repetition::seeds(arguments.seed, arguments.runs)
+    repetition::seeds(arguments.run.0.seed.one_or(Settings::default().seed)?, arguments.runs)
 }
 
 #[cfg(test)]
 mod tests {
     use clap::{CommandFactory, Parser};
+    use doorway_core::Channels;
 
     use super::*;
 

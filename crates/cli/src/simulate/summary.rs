@@ -1,5 +1,6 @@
 //! What came of the runs, for people.
 
+use doorway_catalog::settings::Spec;
 use doorway_core::Ticks;
 use doorway_simulator::{Outcome, Probability, Repetition, Report, Settings, Stall, Summary};
 use doorway_terminal::table;
@@ -36,9 +37,9 @@ fn heading(plan: &Plan<'_>, arguments: &Arguments) -> String {
     match &plan.script {
         Some((path, _)) => facts.push(format!("script {}", path.display())),
         None => facts.extend([
-            arguments.load.clone(),
-            format!("hold {}", arguments.hold),
-            format!("latency {}", arguments.latency),
+            arguments.run.0.shown("load").to_owned(),
+            format!("hold {}", arguments.run.0.shown("hold")),
+            format!("latency {}", arguments.run.0.shown("latency")),
         ]),
     }
     if settings.local_latency > Ticks(0) {

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use doorway_catalog::Catalog;
+use doorway_catalog::settings::{self, Definition};
 use doorway_core::Refusal;
 use doorway_experiments::sweep::{Axes, Format, Grid, Points, Shard, Surroundings, Sweep};
 use doorway_simulator::shell;
 use doorway_terminal::{Progress, whole};
 
+use crate::flags::{ChoiceLists, Lists, Use};
 use crate::typed::Typed;
-use crate::usage::named;
 use crate::{Answer, files, names, repetition};
 
 /// Run a grid of parameters and keep a row for each run
@@ -23,15 +24,15 @@ use crate::{Answer, files, names, repetition};
 /// order of the grid, whatever the number of threads.
 ///
 /// The grid comes from a TOML file, from flags, or from both; a flag overrides the line of its name. A list has commas (4,8,16),
-/// numbers have ranges with both ends (2..32), steps (4..64:4) and factors (2..1024:x2). What algorithms let one choose, such as
-/// --quorum, is an axis only for those that have it.
+/// numbers have ranges with both ends (2..32), steps (4..64:4) and factors (2..1024:x2). A choice for algorithms, such as
+/// --quorum, is an axis only for the algorithms that have it.
 ///
-/// An interrupted sweep goes on after its last row when the same command is typed again. A folder that holds anything else is
+/// An interrupted sweep continues after its last row when the same command is typed again. A folder that holds anything else is
 /// refused and left alone.
 ///
-/// What cannot be run at a point, such as a plane of ten nodes, gets a row with the reason in its column `error`; a value that
-/// fits nowhere on the grid is refused before the first run. Exits 0 when all rows are there, whatever they tell: stalls and
-/// violations are what a sweep measures, and are counted. Exits 3 when --at-most has left some for later.
+/// A point that cannot be run, such as a plane of ten nodes, gets a row with the reason in its column `error`; a value that
+/// fits nowhere on the grid is refused before the first run. Exits 0 when all rows are there, even if runs stalled or violated
+/// something: a sweep counts those. Exits 3 when --at-most has left some for later.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -71,67 +72,10 @@ pub(crate) struct Arguments {
     /// The algorithms, as `doorway algorithms` lists them; all stands for those that are no specimens
     #[arg(long, value_name = "all|A,B", help_heading = AXES)]
     algorithms: Option<Vec<String>>,
-    /// How many nodes there are, 5 unless given
-    #[arg(long, value_name = "N,N|FROM..TO[:STEP|:xFACTOR]", allow_negative_numbers = true, help_heading = AXES)]
-    nodes: Option<Vec<String>>,
-    /// When nodes ask: saturated, isolated, light:MEAN, active:K, only:NODE+…
-    #[arg(long, value_name = "LOAD,LOAD", help_heading = AXES)]
-    loads: Option<Vec<String>>,
-    /// How many ticks a node stays inside: TICKS, uniform:FROM:TO, exponential:MEAN
-    #[arg(long, value_name = "TICKS,TICKS", allow_negative_numbers = true, help_heading = AXES)]
-    holds: Option<Vec<String>>,
-    /// How many ticks a message is under way: TICKS, uniform:FROM:TO, exponential:MEAN, matrix:FILE
-    #[arg(long, value_name = "TICKS,TICKS", allow_negative_numbers = true, help_heading = AXES)]
-    latencies: Option<Vec<String>>,
-    /// In what order channels deliver: fifo, any, causal
-    #[arg(long, value_name = "ORDER,ORDER", help_heading = AXES)]
-    channels: Option<Vec<String>>,
-    /// The share of messages that are lost, from 0 to 1
-    #[arg(long, value_name = "P,P", allow_negative_numbers = true, help_heading = AXES)]
-    loss: Option<Vec<String>>,
-    /// The share of messages that arrive twice, from 0 to 1
-    #[arg(long, value_name = "P,P", allow_negative_numbers = true, help_heading = AXES)]
-    duplicate: Option<Vec<String>>,
-    /// Whether a layer below the algorithm resends what is lost and removes what is doubled
-    #[arg(long, value_name = "off,on", help_heading = AXES)]
-    retransmit: Option<Vec<String>>,
-    /// Who crashes when: none, NODE@TIME, or several in one run with a plus, 1@500+2@700
-    #[arg(long, value_name = "none,NODE@TIME", help_heading = AXES)]
-    crashes: Option<Vec<String>>,
-    /// Who is kept apart when: none or 1,2|3,4,5@FROM..UNTIL; given again for each alternative
-    #[arg(long, value_name = "none|GROUPS@FROM..UNTIL", help_heading = AXES)]
-    partitions: Option<Vec<String>>,
-    /// Whom a node asks, kinds of `doorway quorum` or file:PATH
-    #[arg(long, value_name = "KIND,KIND", help_heading = AXES)]
-    quorum: Option<Vec<String>>,
-    /// Whom a node asks and informs, as `doorway explain sanders` tells
-    #[arg(long, value_name = "KIND,KIND", help_heading = AXES)]
-    structure: Option<Vec<String>>,
-    /// Who is whose neighbour, as `doorway explain raymond` tells
-    #[arg(long, value_name = "KIND,KIND", help_heading = AXES)]
-    tree: Option<Vec<String>>,
-    /// Who gets the token of those that ask, as `doorway explain singhal` tells
-    #[arg(long, value_name = "KIND,KIND", help_heading = AXES)]
-    arbitration: Option<Vec<String>>,
-    /// Any other parameter by its name; may be given again
-    #[arg(long, value_name = "NAME=VALUE,VALUE", value_parser = named, help_heading = AXES)]
-    set: Vec<(String, String)>,
-    /// What chance is drawn from: one number, or a range with both ends
-    #[arg(long, value_name = "FIRST..LAST", allow_negative_numbers = true, help_heading = AXES)]
-    seeds: Option<String>,
-
-    /// How many requests each run issues, 1000 unless given
-    #[arg(long, value_name = "E", allow_negative_numbers = true, help_heading = EVERY)]
-    entries: Option<String>,
-    /// How many entries pass before measuring begins
-    #[arg(long, value_name = "W", allow_negative_numbers = true, help_heading = EVERY)]
-    warmup: Option<String>,
-    /// Test the algorithms' own invariants after every step
-    #[arg(long, help_heading = EVERY)]
-    invariants: bool,
-    /// Count entries out of happened-before order, for at most 64 nodes
-    #[arg(long, help_heading = EVERY)]
-    order: bool,
+    #[command(flatten)]
+    lists: Lists<Swept>,
+    #[command(flatten)]
+    choices: ChoiceLists,
 
     /// The folder for rows and manifest: new, empty, or with an earlier part of the same sweep
     #[arg(long, value_name = "FOLDER", help_heading = OUTPUT)]
@@ -142,10 +86,10 @@ pub(crate) struct Arguments {
     /// Make every N-th run only, from the I-th on, for one of N machines
     #[arg(long, value_name = "I/N", allow_hyphen_values = true, help_heading = OUTPUT)]
     shard: Option<Shard>,
-    /// Make at most so many runs now; the same command goes on later
+    /// Make at most this many runs now; the same command continues later
     #[arg(long, value_name = "RUNS", value_parser = whole::<u64>, allow_negative_numbers = true, help_heading = OUTPUT)]
     at_most: Option<u64>,
-    /// How many threads share the runs, one per processor unless given; the files are the same
+    /// Number of threads, one per processor unless given; the files do not depend on it
     #[arg(long, value_name = "T", value_parser = whole::<usize>, allow_negative_numbers = true, help_heading = OUTPUT)]
     threads: Option<usize>,
     /// Tell how many runs there would be, and the first of them
@@ -162,8 +106,19 @@ enum Verb {
 }
 
 const AXES: &str = "Axes of the grid";
-const EVERY: &str = "Every run";
 const OUTPUT: &str = "Work and output";
+
+/// A sweep has every setting of a run that is an axis, or the same in all runs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Swept;
+
+impl Use for Swept {
+    const HEADINGS: [&'static str; 2] = [AXES, "Every run"];
+
+    fn has(definition: &Definition) -> bool {
+        definition.sweep != settings::Sweep::Fixed
+    }
+}
 
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     if let Some(Verb::Merge(arguments)) = &arguments.verb {
@@ -221,39 +176,11 @@ fn in_file(catalog: &Catalog, path: &Path) -> Result<Axes, Refusal> {
 
 fn on_flags(arguments: &Arguments) -> Axes {
     let mut axes = Axes::default();
-    let lists = [
-        ("algorithms", &arguments.algorithms),
-        ("nodes", &arguments.nodes),
-        ("loads", &arguments.loads),
-        ("holds", &arguments.holds),
-        ("latencies", &arguments.latencies),
-        ("channels", &arguments.channels),
-        ("loss", &arguments.loss),
-        ("duplicate", &arguments.duplicate),
-        ("retransmit", &arguments.retransmit),
-        ("crashes", &arguments.crashes),
-        ("partitions", &arguments.partitions),
-        ("quorum", &arguments.quorum),
-        ("structure", &arguments.structure),
-        ("tree", &arguments.tree),
-        ("arbitration", &arguments.arbitration),
-    ];
-    for (axis, words) in lists {
-        words.iter().for_each(|words| axes.set(axis, words.clone()));
+    if let Some(words) = &arguments.algorithms {
+        axes.set("algorithms", words.clone());
     }
-    let singles =
-        [("seeds", &arguments.seeds), ("entries", &arguments.entries), ("warmup", &arguments.warmup)];
-    for (axis, word) in singles {
-        word.iter().for_each(|word| axes.set(axis, vec![word.clone()]));
-    }
-    for (axis, is_on) in [("invariants", arguments.invariants), ("order", arguments.order)] {
-        if is_on {
-            axes.set(axis, vec!["on".to_owned()]);
-        }
-    }
-    for (name, _) in &arguments.set {
-        let of_name = arguments.set.iter().filter(|(other, _)| other == name);
-        axes.set(name, of_name.map(|(_, words)| words.clone()).collect());
+    for (axis, words) in arguments.lists.iter().chain(arguments.choices.iter()) {
+        axes.set(axis, words.to_vec());
     }
     axes
 }

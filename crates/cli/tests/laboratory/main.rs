@@ -14,6 +14,7 @@ mod pictures;
 #[path = "../../../daemon/tests/ports/mod.rs"]
 mod ports;
 mod refusals;
+mod settings;
 mod simulate;
 mod sweep;
 #[path = "../terminal/mod.rs"]

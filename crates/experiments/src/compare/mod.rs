@@ -4,6 +4,7 @@
 
 mod chart;
 
+use doorway_catalog::settings::{Definition, RunSpec, Spec};
 use doorway_catalog::{Catalog, Trial};
 use doorway_core::{About, Options, Refusal, Scale};
 use doorway_quorums::{Construction, System};
@@ -156,6 +157,22 @@ impl Metric {
 }
 
 impl Comparison {
+    /// The settings that all runs share; the sizes and loads are lists.
+    pub const SHARED: [&'static str; 5] = ["entries", "hold", "latency", "channels", "seed"];
+
+    /// The settings that all runs share, from what was typed.
+    ///
+    /// # Errors
+    /// If another setting was given, or one cannot be read.
+    pub fn settings(spec: &RunSpec) -> Result<Settings, Refusal> {
+        let is_shared = |definition: &&Definition| Self::SHARED.contains(&definition.name);
+        let mut others = RunSpec::SETTINGS.iter().filter(|definition| !is_shared(definition));
+        if let Some(other) = others.find(|definition| !spec.words(definition.name).is_empty()) {
+            return Err(Refusal::new(format!("a comparison has no setting {:?}", other.name)));
+        }
+        spec.settings(|_| Err(Refusal::new("latency: a comparison has many sizes, and a matrix only one")))
+    }
+
     /// Sizes that quorums of every kind and small tables like.
     pub const USUAL_NODES: [usize; 4] = [4, 9, 16, 25];
 

@@ -5,29 +5,29 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use doorway_catalog::Catalog;
+use doorway_catalog::settings::{Definition, RunSpec, Spec, Sweep};
 use doorway_core::Refusal;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use toml::Spanned;
 
-/// The axes that every sweep has, in the order of the grid. What algorithms let one choose, such as `quorum`, is an axis too.
-pub const AXES: [&str; 16] = [
-    "algorithms",
-    "nodes",
-    "loads",
-    "holds",
-    "latencies",
-    "channels",
-    "loss",
-    "duplicate",
-    "retransmit",
-    "crashes",
-    "partitions",
-    "seeds",
-    "entries",
-    "warmup",
-    "invariants",
-    "order",
-];
+/// The settings of a run that are axes of a grid, each with the name of its axis, in the order of the grid.
+pub(super) fn axes() -> impl Iterator<Item = (&'static str, &'static Definition)> {
+    RunSpec::SETTINGS.iter().filter_map(|setting| match setting.sweep {
+        Sweep::Axis { name, .. } => Some((name, setting)),
+        Sweep::Common { .. } | Sweep::Fixed => None,
+    })
+}
+
+/// The settings of a run that have one value for the whole sweep.
+pub(super) fn shared() -> impl Iterator<Item = &'static Definition> {
+    RunSpec::SETTINGS.iter().filter(|setting| matches!(setting.sweep, Sweep::Common { .. }))
+}
+
+/// The names that every grid knows: the algorithms, and the settings. Choices for algorithms, such as `quorum`, are axes too.
+fn names() -> impl Iterator<Item = &'static str> {
+    let settings = axes().map(|(name, _)| name).chain(shared().map(|setting| setting.name));
+    std::iter::once("algorithms").chain(settings)
+}
 
 /// What was typed for each axis.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +94,10 @@ impl Axes {
 
     /// The axes that are choices for algorithms.
     pub(super) fn choices(&self) -> impl Iterator<Item = (&str, &Words)> {
-        self.0.iter().map(|(axis, words)| (axis.as_str(), words)).filter(|(axis, _)| !AXES.contains(axis))
+        self.0
+            .iter()
+            .map(|(axis, words)| (axis.as_str(), words))
+            .filter(|(axis, _)| !names().any(|name| name == *axis))
     }
 }
 
@@ -129,11 +132,11 @@ impl Words {
 }
 
 fn is_axis(name: &str, catalog: &Catalog) -> bool {
-    AXES.contains(&name) || choices_of(catalog).contains(&name)
+    names().any(|known| known == name) || choices_of(catalog).contains(&name)
 }
 
 fn known(catalog: &Catalog) -> Vec<&'static str> {
-    AXES.into_iter().chain(choices_of(catalog)).collect()
+    names().chain(choices_of(catalog)).collect()
 }
 
 /// The names of all that algorithms of a catalog let one choose, as they come.

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use doorway_catalog::settings::{self, Definition, RunSpec, Spec, Sweep};
 use doorway_catalog::{Catalog, Trial};
 use doorway_core::{About, Refusal};
 use doorway_simulator::Report;
 use serde::Serialize;
 
 use super::axes::choices_of;
-use super::grid::joined;
+use super::grid::text;
 
 /// One column.
 #[derive(Clone, Debug, Serialize)]
@@ -61,6 +62,8 @@ pub enum Value {
 enum Source {
     /// The run as it was asked for.
     Point(fn(&Asked<'_>) -> Value),
+    /// A setting of the run.
+    Setting(&'static Definition),
     /// What is chosen for the algorithm under this name.
     Choice(&'static str),
     /// What came of it, if it could be run.
@@ -72,9 +75,31 @@ enum Source {
 /// A run that is asked for.
 pub(super) struct Asked<'a> {
     pub(super) index: u64,
-    pub(super) trial: &'a Trial,
-    pub(super) latency: &'a str,
-    pub(super) about: Option<&'a About>,
+    trial: &'a Trial,
+    spec: RunSpec,
+    /// The latency as it was typed: a trial does not know the file of a matrix.
+    latency: &'a str,
+    about: Option<&'a About>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(index: u64, trial: &'a Trial, latency: &'a str, catalog: &'a Catalog) -> Self {
+        let (spec, about) = (RunSpec::of(&trial.settings), catalog.about(&trial.algorithm));
+        Self { index, trial, spec, latency, about }
+    }
+
+    fn setting(&self, setting: &Definition) -> Value {
+        if setting.name == "latency" {
+            return Value::text(self.latency);
+        }
+        let text = text(setting, self.spec.words(setting.name));
+        match kind(setting) {
+            Kind::Integer => text.parse::<u64>().ok().into(),
+            Kind::Number => text.parse::<f64>().ok().into(),
+            Kind::Boolean => (text == "on").into(),
+            Kind::Text => Value::text(&text),
+        }
+    }
 }
 
 /// All columns of a sweep with this catalog.
@@ -124,10 +149,15 @@ fn choice(asked: &Asked<'_>, name: &str) -> Value {
 }
 
 impl Column {
+    fn is_axis(&self) -> bool {
+        matches!(self.source, Source::Setting(setting) if matches!(setting.sweep, Sweep::Axis { .. }))
+    }
+
     /// Its value as far as that is known before the run is made.
     fn asked(&self, asked: &Asked<'_>) -> Option<Value> {
         match self.source {
             Source::Point(value) => Some(value(asked)),
+            Source::Setting(setting) => Some(asked.setting(setting)),
             Source::Choice(name) => Some(choice(asked, name)),
             Source::Report(_) | Source::Refusal => None,
         }
@@ -165,48 +195,38 @@ const ERROR: Column = Column {
     source: Source::Refusal,
 };
 
-/// What was asked for.
-fn points() -> [Column; 15] {
-    use Kind::{Boolean, Integer, Number, Text};
-    [
-        point("run", Integer, "", "the number of the point on the grid, from 0", |asked| asked.index.into()),
-        point("algorithm", Text, "", "the algorithm", |asked| Value::text(&asked.trial.algorithm)),
-        point("nodes", Integer, "nodes", "N", |asked| (asked.trial.settings.nodes as u64).into()),
-        point("load", Text, "", "when nodes ask", |asked| {
-            Value::text(&asked.trial.settings.load.to_string())
+/// The run as it was asked for: axes, settings that all runs share, and the seed.
+fn points() -> Vec<Column> {
+    let (seed, axes): (Vec<_>, Vec<_>) =
+        RunSpec::SETTINGS.iter().filter_map(setting).partition(|column| column.name == "seed");
+    let (axes, shared): (Vec<_>, Vec<_>) = axes.into_iter().partition(Column::is_axis);
+    let first = [
+        point("run", Kind::Integer, "", "the number of the point on the grid, from 0", |asked| {
+            asked.index.into()
         }),
-        point("hold", Text, "ticks", "how long a node stays inside", |asked| {
-            Value::text(&asked.trial.settings.hold.to_string())
-        }),
-        point("latency", Text, "ticks", "how long a message is under way", |asked| {
-            Value::text(asked.latency)
-        }),
-        point("channels", Text, "", "in what order channels deliver", |asked| {
-            Value::text(asked.trial.settings.channels.name())
-        }),
-        point("loss", Number, "probability", "the share of messages that are lost", |asked| {
-            asked.trial.settings.faults.loss.value().into()
-        }),
-        point("duplicate", Number, "probability", "the share of messages that arrive twice", |asked| {
-            asked.trial.settings.faults.duplicate.value().into()
-        }),
-        point("retransmit", Boolean, "", "whether a layer resends what is lost", |asked| {
-            asked.trial.settings.faults.retransmit.into()
-        }),
-        point("crashes", Text, "node@ticks", "who crashes when", |asked| {
-            Value::text(&joined(&asked.trial.settings.faults.crashes))
-        }),
-        point("partitions", Text, "nodes@ticks", "who is kept apart when", |asked| {
-            Value::text(&joined(&asked.trial.settings.faults.partitions))
-        }),
-        point("requests", Integer, "requests", "how many requests the run issues", |asked| {
-            asked.trial.settings.entries.into()
-        }),
-        point("warmup", Integer, "entries", "entries before measuring begins", |asked| {
-            asked.trial.settings.warmup.into()
-        }),
-        point("seed", Integer, "", "what chance was drawn from", |asked| asked.trial.settings.seed.into()),
-    ]
+        point("algorithm", Kind::Text, "", "the algorithm", |asked| Value::text(&asked.trial.algorithm)),
+    ];
+    first.into_iter().chain(axes).chain(shared).chain(seed).collect()
+}
+
+/// The column of a setting, if it has one.
+fn setting(setting: &'static Definition) -> Option<Column> {
+    let name = match setting.sweep {
+        Sweep::Fixed | Sweep::Common { column: "" } => return None,
+        Sweep::Common { column } | Sweep::Axis { column, .. } => column,
+    };
+    let (name, description) = (Cow::Borrowed(name), Cow::Owned(setting.summary()));
+    let (kind, unit) = (kind(setting), setting.unit);
+    Some(Column { name, kind, unit, description, source: Source::Setting(setting) })
+}
+
+fn kind(setting: &Definition) -> Kind {
+    match setting.kind {
+        settings::Kind::Count | settings::Kind::Number => Kind::Integer,
+        settings::Kind::Switch => Kind::Boolean,
+        settings::Kind::Word if setting.unit == "probability" => Kind::Number,
+        settings::Kind::Word | settings::Kind::Repeated | settings::Kind::Commas => Kind::Text,
+    }
 }
 
 /// What came of it.

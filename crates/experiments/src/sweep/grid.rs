@@ -1,12 +1,14 @@
 //! The grid of a sweep: the values of every axis, read and in normal form.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use doorway_catalog::Catalog;
-use doorway_core::{Channels, Choice, Refusal};
-use doorway_simulator::{Crash, Latency, Load, Partition, Probability, Settings, Span, shell};
+use doorway_catalog::settings::{self, Definition, Kind, RunSpec, Spec, Word};
+use doorway_core::{Choice, Refusal};
+use doorway_simulator::{Latency, Settings, Span, shell};
 
-use super::axes::{Axes, Words};
+use super::axes::{Axes, Words, axes, shared};
 use super::lists::{before_letters, between_commas, numbers, whole};
 
 /// The values of every axis. A point of the grid takes one of each.
@@ -14,49 +16,31 @@ use super::lists::{before_letters, between_commas, numbers, whole};
 pub struct Grid {
     /// Names of the catalog.
     pub algorithms: Vec<String>,
-    /// What is chosen for algorithms that have such a parameter, by its name.
+    /// Choices for the algorithms that have such a parameter, by its name.
     pub choices: Vec<(String, Vec<Choice>)>,
-    /// How many nodes there are.
-    pub nodes: Vec<usize>,
-    /// When nodes ask.
-    pub loads: Vec<Load>,
-    /// How long a node stays inside.
-    pub holds: Vec<Span>,
-    /// How long a message is under way.
-    pub latencies: Vec<Delay>,
-    /// In what order channels deliver.
-    pub channels: Vec<Channels>,
-    /// The share of messages that are lost.
-    pub losses: Vec<Probability>,
-    /// The share of messages that arrive twice.
-    pub duplicates: Vec<Probability>,
-    /// Whether a layer below the algorithm resends what is lost.
-    pub retransmit: Vec<bool>,
-    /// The nodes that crash together in one run.
-    pub crashes: Vec<Vec<Crash>>,
-    /// The partitions of one run.
-    pub partitions: Vec<Vec<Partition>>,
-    /// What chance is drawn from.
+    /// The settings of a run that are axes, but for the seed, which is a range.
+    pub(super) axes: Vec<Axis>,
+    /// The seeds of each point.
     pub seeds: Seeds,
-    /// How many requests each run issues.
-    pub entries: u64,
-    /// How many entries pass before measuring begins.
-    pub warmup: u64,
-    /// Whether the algorithms' own invariants are tested.
-    pub invariants: bool,
-    /// Whether entries out of happened-before order are counted.
-    pub order: bool,
+    /// The settings that all runs share.
+    pub(super) common: RunSpec,
+    /// The latencies that come from files, by the words that name these.
+    matrices: BTreeMap<String, Matrix>,
 }
 
-/// A latency, and the word for it: a matrix does not know the name of its file.
+/// A setting of a run with its values on the grid, each in its normal form.
 #[derive(Clone, Debug)]
-pub struct Delay {
-    /// What was typed.
-    pub word: String,
-    /// What it means.
-    pub latency: Latency,
-    /// The text of the file that it names.
-    pub file: Option<String>,
+pub(super) struct Axis {
+    pub(super) name: &'static str,
+    pub(super) setting: &'static Definition,
+    /// The words of each value: one, or any number for a setting that takes a list.
+    pub(super) values: Vec<Vec<Word>>,
+}
+
+#[derive(Clone, Debug)]
+struct Matrix {
+    latency: Latency,
+    text: String,
 }
 
 /// Seeds that follow each other.
@@ -68,42 +52,50 @@ pub struct Seeds {
     pub count: u64,
 }
 
-/// What a grid needs to know of the world that it is read in.
+/// Reads a file that a value names.
+pub type Reader<'a> = dyn Fn(&Path) -> Result<String, Refusal> + 'a;
+
+/// What a grid needs from its caller.
 pub struct Surroundings<'a> {
     /// Reads a file that was named.
-    pub read: &'a dyn Fn(&Path) -> Result<String, Refusal>,
+    pub read: &'a Reader<'a>,
     /// What to say about a name that no algorithm has.
     pub unknown: &'a dyn Fn(&str) -> Refusal,
 }
 
 impl Default for Grid {
+    /// No algorithm, and the usual value of every setting.
     fn default() -> Self {
-        let usual = Settings::default();
-        let latency = Delay { word: usual.latency.to_string(), latency: usual.latency, file: None };
+        let axis = |(name, setting): (&'static str, &'static Definition)| Axis {
+            name,
+            setting,
+            values: vec![usual(setting)],
+        };
+        let mut common = RunSpec::default();
+        for setting in shared() {
+            common.set(setting.name, usual(setting));
+        }
         Self {
             algorithms: Vec::new(),
             choices: Vec::new(),
-            nodes: vec![usual.nodes],
-            loads: vec![usual.load],
-            holds: vec![usual.hold],
-            latencies: vec![latency],
-            channels: vec![usual.channels],
-            losses: vec![usual.faults.loss],
-            duplicates: vec![usual.faults.duplicate],
-            retransmit: vec![usual.faults.retransmit],
-            crashes: vec![Vec::new()],
-            partitions: vec![Vec::new()],
-            seeds: Seeds { first: usual.seed, count: 1 },
-            entries: usual.entries,
-            warmup: usual.warmup,
-            invariants: usual.invariants,
-            order: usual.order,
+            axes: axes().filter(|(_, setting)| !is_seed(setting)).map(axis).collect(),
+            seeds: Seeds { first: Settings::default().seed, count: 1 },
+            common,
+            matrices: BTreeMap::new(),
         }
     }
 }
 
+fn usual(setting: &Definition) -> Vec<Word> {
+    if setting.usual.is_empty() { Vec::new() } else { vec![setting.usual.into()] }
+}
+
+pub(super) fn is_seed(setting: &Definition) -> bool {
+    setting.name == "seed"
+}
+
 impl Grid {
-    /// Reads the axes. What is not typed has the one value that the simulator has by default.
+    /// Reads the axes. A setting that is not typed has its usual value.
     ///
     /// # Errors
     /// One sentence about the first word that cannot be read, and where it was typed.
@@ -113,26 +105,52 @@ impl Grid {
         let words = axes.get("algorithms").ok_or_else(missing)?;
         grid.algorithms = algorithms(words, catalog, surroundings)?;
         grid.choices = choices(axes, surroundings)?;
-        let list = |axis: &str| axes.get(axis);
-        take(list("nodes"), &mut grid.nodes, sizes)?;
-        take(list("loads"), &mut grid.loads, |words| words.each(between_commas, str::parse))?;
-        take(list("holds"), &mut grid.holds, |words| words.each(between_commas, str::parse))?;
-        take(list("latencies"), &mut grid.latencies, |words| {
-            words.each(between_commas, |word| delay(word, words, surroundings))
-        })?;
-        take(list("channels"), &mut grid.channels, |words| words.each(between_commas, str::parse))?;
-        take(list("loss"), &mut grid.losses, |words| words.each(between_commas, str::parse))?;
-        take(list("duplicate"), &mut grid.duplicates, |words| words.each(between_commas, str::parse))?;
-        take(list("retransmit"), &mut grid.retransmit, |words| words.each(between_commas, switch))?;
-        take(list("crashes"), &mut grid.crashes, |words| words.each(between_commas, together))?;
-        take(list("partitions"), &mut grid.partitions, |words| words.each(whole, together))?;
-        take(list("seeds"), &mut grid.seeds, seeds)?;
-        take(list("entries"), &mut grid.entries, |words| single(words, number))?;
-        take(list("warmup"), &mut grid.warmup, |words| single(words, number))?;
-        take(list("invariants"), &mut grid.invariants, |words| single(words, switch))?;
-        take(list("order"), &mut grid.order, |words| single(words, switch))?;
+        grid.take(axes, surroundings.read)?;
         grid.refuse_doubles()?;
         Ok(grid)
+    }
+
+    /// The same with these values of one setting, as they are typed.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn with(mut self, axis: &str, words: &[&str]) -> Result<Self, Refusal> {
+        let mut axes = Axes::default();
+        axes.set(axis, words.iter().map(|&word| word.to_owned()).collect());
+        let no_files = |path: &Path| Err(Refusal::new(format!("{} is not read here", path.display())));
+        self.take(&axes, &no_files)?;
+        Ok(self)
+    }
+
+    /// Takes the settings that were typed.
+    fn take(&mut self, axes: &Axes, read: &Reader<'_>) -> Result<(), Refusal> {
+        for axis in &mut self.axes {
+            if let Some(words) = axes.get(axis.name) {
+                axis.values = values(axis.setting, words, read, &mut self.matrices)?;
+            }
+        }
+        if let Some(words) = axes.get("seeds") {
+            self.seeds = seeds(words)?;
+        }
+        for setting in shared() {
+            if let Some(words) = axes.get(setting.name) {
+                self.common.set(setting.name, vec![Word(single(words, setting.normal)?)]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings of a run, whose words are values of this grid.
+    pub(super) fn settings(&self, mut spec: RunSpec) -> Settings {
+        // Whether there can be so many nodes is for the run to say, which then has a row with the reason.
+        let nodes = spec.nodes.one().ok().flatten().unwrap_or(Settings::default().nodes);
+        spec.nodes.set(Vec::new());
+        let matrix = |file: &str| match self.matrices.get(&format!("matrix:{file}")) {
+            Some(matrix) => Ok(matrix.latency.clone()),
+            None => Err(Refusal::new(format!("{file} was not read"))),
+        };
+        let settings = spec.settings(matrix).expect("the values of a grid were read before");
+        Settings { nodes, ..settings }
     }
 
     /// Every axis with its values as one types them: the normal form, in which two grids are compared. Two grids that differ
@@ -144,21 +162,13 @@ impl Grid {
             axes.push((name.clone(), choices.iter().map(|choice| choice.word.clone()).collect()));
         }
         let mut tell = |axis: &str, words: Vec<String>| axes.push((axis.to_owned(), words));
-        tell("nodes", printed(&self.nodes));
-        tell("loads", printed(&self.loads));
-        tell("holds", printed(&self.holds));
-        tell("latencies", self.latencies.iter().map(|delay| delay.word.clone()).collect());
-        tell("channels", self.channels.iter().map(|channels| channels.name().to_owned()).collect());
-        tell("loss", printed(&self.losses));
-        tell("duplicate", printed(&self.duplicates));
-        tell("retransmit", self.retransmit.iter().map(|&on| on_or_off(on)).collect());
-        tell("crashes", self.crashes.iter().map(|crashes| joined(crashes)).collect());
-        tell("partitions", self.partitions.iter().map(|partitions| joined(partitions)).collect());
+        for axis in &self.axes {
+            tell(axis.name, axis.values.iter().map(|words| text(axis.setting, words)).collect());
+        }
         tell("seeds", vec![self.seeds.to_string()]);
-        tell("entries", vec![self.entries.to_string()]);
-        tell("warmup", vec![self.warmup.to_string()]);
-        tell("invariants", vec![on_or_off(self.invariants)]);
-        tell("order", vec![on_or_off(self.order)]);
+        for setting in shared() {
+            tell(setting.name, vec![text(setting, self.common.words(setting.name))]);
+        }
         axes
     }
 
@@ -167,7 +177,8 @@ impl Grid {
     pub fn files(&self) -> Vec<(String, String)> {
         let choices = self.choices.iter().flat_map(|(_, choices)| choices);
         let chosen = choices.filter_map(|choice| Some((&choice.word, choice.file.as_ref()?)));
-        let delays = self.latencies.iter().filter_map(|delay| Some((&delay.word, delay.file.as_ref()?)));
+        let words = self.axes.iter().flat_map(|axis| axis.values.iter().flatten());
+        let delays = words.filter_map(|Word(word)| Some((word, &self.matrices.get(word)?.text)));
         chosen.chain(delays).map(|(word, text)| (word.clone(), fingerprint(text))).collect()
     }
 
@@ -180,17 +191,20 @@ impl Grid {
             if usual.contains(&(axis.clone(), values.clone())) {
                 continue;
             }
-            match axis.as_str() {
-                "invariants" | "order" => words.push(format!("--{axis}")),
-                "partitions" | "quorum" | "structure" | "tree" | "arbitration" => {
-                    words.extend(values.into_iter().flat_map(|value| [format!("--{axis}"), value]));
-                }
-                _ if self.choices.iter().any(|(name, _)| *name == axis) => {
-                    words.extend(
-                        values.into_iter().flat_map(|value| ["--set".to_owned(), format!("{axis}={value}")]),
-                    );
-                }
-                _ => words.extend([format!("--{axis}"), values.join(",")]),
+            let repeat =
+                |values: Vec<String>| values.into_iter().flat_map(|value| [format!("--{axis}"), value]);
+            let setting = self.axes.iter().find(|known| known.name == axis).map(|known| known.setting);
+            let is_switch = || shared().any(|shared| shared.name == axis && shared.kind == Kind::Switch);
+            if setting.is_some_and(has_commas) || settings::is_flag(&axis) {
+                words.extend(repeat(values));
+            } else if self.choices.iter().any(|(name, _)| *name == axis) {
+                let set =
+                    values.into_iter().flat_map(|value| ["--set".to_owned(), format!("{axis}={value}")]);
+                words.extend(set);
+            } else if is_switch() {
+                words.push(format!("--{axis}"));
+            } else {
+                words.extend([format!("--{axis}"), values.join(",")]);
             }
         }
         shell::joined(&words)
@@ -250,17 +264,6 @@ impl std::fmt::Display for Fingerprint {
     }
 }
 
-fn take<T>(
-    typed: Option<&Words>,
-    place: &mut T,
-    read: impl FnOnce(&Words) -> Result<T, Refusal>,
-) -> Result<(), Refusal> {
-    if let Some(words) = typed {
-        *place = read(words)?;
-    }
-    Ok(())
-}
-
 fn algorithms(
     words: &Words,
     catalog: &Catalog,
@@ -289,28 +292,63 @@ fn choices(axes: &Axes, surroundings: &Surroundings<'_>) -> Result<Vec<(String, 
     axes.choices().map(read).collect()
 }
 
-fn sizes(words: &Words) -> Result<Vec<usize>, Refusal> {
-    let all = words.each(between_commas, numbers)?.concat();
-    let too_many = |number: u64| words.blame(&format_args!("{number} nodes are more than can be numbered"));
-    all.into_iter().map(|number| usize::try_from(number).map_err(|_| too_many(number))).collect()
+/// The values of a setting that is an axis.
+fn values(
+    setting: &'static Definition,
+    words: &Words,
+    read: &Reader<'_>,
+    matrices: &mut BTreeMap<String, Matrix>,
+) -> Result<Vec<Vec<Word>>, Refusal> {
+    let one = |word: &str| Ok(vec![Word((setting.normal)(word)?)]);
+    match setting.kind {
+        _ if setting.name == "latency" => {
+            let delays = words.each(between_commas, |word| delay(word, words, read))?;
+            Ok(delays
+                .into_iter()
+                .map(|(word, matrix)| {
+                    matrices.extend(matrix.map(|matrix| (word.clone(), matrix)));
+                    vec![Word(word)]
+                })
+                .collect())
+        }
+        Kind::Count => {
+            let all = words.each(between_commas, numbers)?.concat();
+            let each = all.into_iter().map(|number| one(&number.to_string()));
+            each.collect::<Result<_, _>>().map_err(|refusal| words.blame(&refusal))
+        }
+        Kind::Repeated if has_commas(setting) => words.each(whole, |word| together(setting, word)),
+        Kind::Repeated => words.each(between_commas, |word| together(setting, word)),
+        Kind::Number | Kind::Word | Kind::Switch | Kind::Commas => words.each(between_commas, one),
+    }
 }
 
-fn delay(word: &str, words: &Words, surroundings: &Surroundings<'_>) -> Result<Delay, Refusal> {
+/// Whether a value of this setting has commas in it, so that a list of values cannot.
+fn has_commas(setting: &Definition) -> bool {
+    setting.kind == Kind::Repeated && setting.value.contains(',')
+}
+
+/// A latency in its normal form, and the matrix that it names.
+fn delay(word: &str, words: &Words, read: &Reader<'_>) -> Result<(String, Option<Matrix>), Refusal> {
     let Some(name) = word.strip_prefix("matrix:") else {
-        let latency = Latency::Span(word.parse()?);
-        return Ok(Delay { word: latency.to_string(), latency, file: None });
+        return Ok((word.parse::<Span>()?.to_string(), None));
     };
-    let text = (surroundings.read)(&words.file(name))?;
+    let text = read(&words.file(name))?;
     let latency = Latency::matrix(&text).map_err(|refusal| Refusal::new(format!("{name}: {refusal}")))?;
-    Ok(Delay { word: word.to_owned(), latency, file: Some(text) })
+    Ok((word.to_owned(), Some(Matrix { latency, text })))
 }
 
-/// Several things of one run, with a plus between them, or none.
-fn together<T: std::str::FromStr<Err = Refusal>>(word: &str) -> Result<Vec<T>, Refusal> {
+/// Several values of one run, with a plus between them, or none.
+fn together(setting: &Definition, word: &str) -> Result<Vec<Word>, Refusal> {
     if word == "none" {
         return Ok(Vec::new());
     }
-    word.split('+').map(|part| part.trim().parse()).collect()
+    word.split('+').map(|part| Ok(Word((setting.normal)(part.trim())?))).collect()
+}
+
+/// A value as it is typed.
+pub(super) fn text(setting: &Definition, words: &[Word]) -> String {
+    let words: Vec<&str> = words.iter().map(|word| word.0.as_str()).collect();
+    if setting.kind == Kind::Repeated && words.is_empty() { "none".to_owned() } else { words.join("+") }
 }
 
 fn seeds(words: &Words) -> Result<Seeds, Refusal> {
@@ -339,27 +377,6 @@ fn single<T>(words: &Words, read: impl Fn(&str) -> Result<T, Refusal>) -> Result
 fn number(word: &str) -> Result<u64, Refusal> {
     let refusal = || Refusal::new(format!("{word:?} is not a whole number, such as 5"));
     word.trim().parse().map_err(|_| refusal())
-}
-
-fn switch(word: &str) -> Result<bool, Refusal> {
-    match word {
-        "on" | "true" => Ok(true),
-        "off" | "false" => Ok(false),
-        _ => Err(Refusal::new(format!("{word:?} is neither on nor off"))),
-    }
-}
-
-fn on_or_off(on: bool) -> String {
-    if on { "on" } else { "off" }.to_owned()
-}
-
-fn printed(values: &[impl ToString]) -> Vec<String> {
-    values.iter().map(ToString::to_string).collect()
-}
-
-/// What happens together in one run, as one types it.
-pub(super) fn joined(values: &[impl ToString]) -> String {
-    if values.is_empty() { "none".to_owned() } else { printed(values).join("+") }
 }
 
 #[cfg(test)]

@@ -203,7 +203,10 @@ impl Manifest {
             .or_else(|| self.files.keys().chain(other.files.keys()).find_map(file))
             .or_else(|| differs("file", &self.file, &other.file))
             .or_else(|| differs("version of Doorway", &self.doorway, &other.doorway))
-            .or_else(|| differs("columns", &self.columns, &other.columns).map(Difference::without_values))
+            .or_else(|| {
+                differs("columns", &shape(&self.columns), &shape(&other.columns))
+                    .map(Difference::without_values)
+            })
             .or_else(|| differs("fingerprint", &self.fingerprint, &other.fingerprint))
             .or_else(|| differs("number of points", &self.points, &other.points))
     }
@@ -222,6 +225,13 @@ impl Difference {
     fn without_values(self) -> Self {
         Self { here: "some".to_owned(), there: "others".to_owned(), ..self }
     }
+}
+
+/// Names, types and units of columns. Their descriptions are for people, and may be worded better in a later version.
+pub(super) fn shape(columns: &Json) -> Json {
+    let shape =
+        |column: &Json| ["name", "type", "unit"].map(|key| column[key].clone()).into_iter().collect::<Json>();
+    columns.as_array().into_iter().flatten().map(shape).collect()
 }
 
 fn told(values: Option<&Json>) -> String {

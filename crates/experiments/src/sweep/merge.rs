@@ -10,7 +10,7 @@ use super::appended::Shape;
 use super::columns::{self, Column, Value};
 use super::files::{self, Log};
 use super::format::Format;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, shape};
 use super::run::Swept;
 use super::shard::Shard;
 use super::table::{self, Rows, Table};
@@ -103,7 +103,7 @@ fn part<'a>(folder: &'a Path, columns: &[Column]) -> Result<Part<'a>, Refusal> {
         )));
     }
     let ours = serde_json::to_value(columns).unwrap_or_default();
-    if manifest.columns != ours {
+    if shape(&manifest.columns) != shape(&ours) {
         return Err(Refusal::new(format!(
             "{at} was made by doorway {} with other columns than this program has: merge it with that one",
             manifest.doorway

@@ -26,10 +26,10 @@ mod shard;
 mod table;
 mod tally;
 
-pub use axes::{AXES, Axes, Words};
+pub use axes::{Axes, Words};
 pub use columns::{Column, Kind, Value};
 pub use format::Format;
-pub use grid::{Delay, Grid, Seeds, Surroundings};
+pub use grid::{Grid, Reader, Seeds, Surroundings};
 pub use manifest::{FirstAndCount, Manifest};
 pub use merge::merge;
 pub use points::Points;

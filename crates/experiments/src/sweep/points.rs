@@ -1,11 +1,12 @@
 //! The points of a grid in a defined order, and the run that each stands for.
 
+use doorway_catalog::settings::{Spec, Word};
 use doorway_catalog::{Catalog, Trial};
-use doorway_core::{Members, Options, Refusal, Start};
-use doorway_simulator::{Faults, Settings, shell};
+use doorway_core::{Members, Options, Refusal};
+use doorway_simulator::{Settings, shell};
 
 use super::columns::{self, Asked, Column, Value};
-use super::grid::Grid;
+use super::grid::{Axis, Grid};
 
 /// All points of a grid. The first axis, the algorithms with what is chosen for them, changes slowest, and the seed fastest.
 #[derive(Clone, Debug)]
@@ -89,7 +90,7 @@ impl Points {
         row: &[Value],
     ) -> Option<String> {
         let (trial, latency) = self.trial_and_latency(index);
-        let asked = Asked { index, trial: &trial, latency, about: catalog.about(&trial.algorithm) };
+        let asked = Asked::new(index, &trial, latency, catalog);
         columns::foreign(columns, row, &asked)
     }
 
@@ -98,37 +99,20 @@ impl Points {
         let grid = &self.grid;
         let mut place = Place(index);
         let seed = grid.seeds.first + place.digit(grid.seeds.count);
-        let partitions = place.of(&grid.partitions).clone();
-        let crashes = place.of(&grid.crashes).clone();
-        let retransmit = *place.of(&grid.retransmit);
-        let duplicate = *place.of(&grid.duplicates);
-        let loss = *place.of(&grid.losses);
-        let channels = *place.of(&grid.channels);
-        let delay = place.of(&grid.latencies);
-        let hold = *place.of(&grid.holds);
-        let load = place.of(&grid.loads).clone();
-        let nodes = *place.of(&grid.nodes);
+        let mut spec = grid.common.clone();
+        let mut latency = "";
+        for axis in grid.axes.iter().rev() {
+            let words = place.of(&axis.values);
+            if let ("latency", [word]) = (axis.setting.name, &words[..]) {
+                latency = &word.0;
+            }
+            spec.set(axis.setting.name, words.clone());
+        }
         let combination = place.of(&self.combinations);
-        let settings = Settings {
-            nodes,
-            load,
-            hold,
-            latency: delay.latency.clone(),
-            channels,
-            faults: Faults { loss, duplicate, retransmit, crashes, partitions },
-            start: Start::Empty,
-            seed,
-            ..common(grid)
-        };
+        let settings = Settings { seed, ..grid.settings(spec) };
         let (algorithm, options) = (combination.algorithm.clone(), combination.options.clone());
-        (Trial { algorithm, options, settings }, &delay.word)
+        (Trial { algorithm, options, settings }, latency)
     }
-}
-
-/// The settings that all points share.
-fn common(grid: &Grid) -> Settings {
-    let Grid { entries, warmup, invariants, order, .. } = *grid;
-    Settings { entries, warmup, invariants, order, ..Settings::default() }
 }
 
 /// What is left of a point's number when the axes that change faster have been read.
@@ -152,19 +136,8 @@ fn count(grid: &Grid, catalog: &Catalog) -> Result<u64, Refusal> {
         |name: &String| product(chosen(grid, catalog, name).map(|(_, choices)| choices.len() as u64));
     let combinations =
         grid.algorithms.iter().try_fold(0_u64, |sum, name| sum.checked_add(of_algorithm(name)?));
-    let lengths = [
-        grid.nodes.len(),
-        grid.loads.len(),
-        grid.holds.len(),
-        grid.latencies.len(),
-        grid.channels.len(),
-        grid.losses.len(),
-        grid.duplicates.len(),
-        grid.retransmit.len(),
-        grid.crashes.len(),
-        grid.partitions.len(),
-    ];
-    let settings = product(lengths.map(|length| length as u64).into_iter().chain([grid.seeds.count]));
+    let lengths = grid.axes.iter().map(|axis| axis.values.len() as u64);
+    let settings = product(lengths.chain([grid.seeds.count]));
     let count =
         combinations.zip(settings).and_then(|(combinations, settings)| combinations.checked_mul(settings));
     let refuse = |told: &str| {
@@ -220,39 +193,29 @@ fn combinations(grid: &Grid, catalog: &Catalog) -> Vec<Combination> {
 
 /// Refuses a value that fits no number of nodes on the grid.
 fn check_values(grid: &Grid) -> Result<(), Refusal> {
-    let base = common(grid);
-    for &nodes in &grid.nodes {
-        Members::new(nodes)?;
-        Settings { nodes, order: false, ..base.clone() }.check()?;
+    let (sizes, others): (Vec<&Axis>, Vec<&Axis>) =
+        grid.axes.iter().partition(|axis| axis.setting.name == "nodes");
+    let sizes: Vec<&Vec<Word>> = sizes.iter().flat_map(|axis| &axis.values).collect();
+    let settings = |nodes: &[Word], name: &str, value: &[Word]| {
+        let mut spec = grid.common.clone();
+        spec.set("nodes", nodes.to_vec());
+        spec.set(name, value.to_vec());
+        grid.settings(spec)
+    };
+    for nodes in &sizes {
+        let settings = settings(nodes, "order", &[]);
+        Members::new(settings.nodes)?;
+        settings.check()?;
     }
-    let fits = |change: &dyn Fn(&mut Settings)| {
-        let mut refused = None;
-        for &nodes in &grid.nodes {
-            let mut settings = Settings { nodes, ..base.clone() };
-            change(&mut settings);
-            match settings.check() {
-                Ok(()) => return Ok(()),
-                Err(refusal) => refused = Some(refusal),
-            }
-        }
-        refused.map_or(Ok(()), Err)
-    };
-    let each = |axis: &str, values: usize, change: &dyn Fn(&mut Settings, usize)| {
-        let blame = |refusal: Refusal| {
-            Refusal::new(format!("no point of the grid can have this of its {axis}: {refusal}"))
-        };
-        (0..values).try_for_each(|value| fits(&|settings| change(settings, value)).map_err(blame))
-    };
-    each("loads", grid.loads.len(), &|settings, at| settings.load = grid.loads[at].clone())?;
-    each("holds", grid.holds.len(), &|settings, at| settings.hold = grid.holds[at])?;
-    each("latencies", grid.latencies.len(), &|settings, at| {
-        settings.latency = grid.latencies[at].latency.clone();
-    })?;
-    each("channels", grid.channels.len(), &|settings, at| settings.channels = grid.channels[at])?;
-    each("crashes", grid.crashes.len(), &|settings, at| settings.faults.crashes = grid.crashes[at].clone())?;
-    each("partitions", grid.partitions.len(), &|settings, at| {
-        settings.faults.partitions = grid.partitions[at].clone();
-    })
+    for (axis, value) in others.iter().flat_map(|axis| axis.values.iter().map(move |value| (axis, value))) {
+        let mut tried = sizes.iter().map(|nodes| settings(nodes, axis.setting.name, value).check());
+        let first = tried.next().unwrap_or(Ok(()));
+        let last = tried.fold(first, |found, next| if found.is_ok() { found } else { next });
+        last.map_err(|refusal| {
+            Refusal::new(format!("no point of the grid can have this of its {}: {refusal}", axis.name))
+        })?;
+    }
+    Ok(())
 }
 
 /// Refuses a choice that no algorithm of the grid has, or a word for it that none of them understands.

@@ -152,7 +152,7 @@ impl Sweep<'_> {
 
     fn row(&self, columns: &[Column], index: u64) -> Vec<Value> {
         let (trial, latency) = self.points.trial_and_latency(index);
-        let asked = Asked { index, trial: &trial, latency, about: self.catalog.about(&trial.algorithm) };
+        let asked = Asked::new(index, &trial, latency, self.catalog);
         columns::row(columns, &asked, &self.report(&trial))
     }
 

@@ -1,33 +1,15 @@
 // One check with everything chosen by hand. The address holds the form: `#/check?tab=one&algorithm=maekawa&nodes=4&quorum=grid`.
 
-import { button, field, fill, h, select } from "../dom.js";
+import { button, field, fill, h } from "../dom.js";
+import { CHECK, CHOICES, control, valueOf } from "../settings.js";
 import { counterexampleView } from "./counterexample.js";
 import { systemWords } from "./instances.js";
 import { counterexamplesOf } from "./rows.js";
 import { watched } from "./watch.js";
 import { atLength, chipClass, counted, kindOf, propertiesOf, propertyNamed, shortly } from "./words.js";
 
-const SIMPLE = [
-  "nodes",
-  "requests",
-  "channels",
-  "start_inside",
-  "fairness",
-  "lose",
-  "duplicate",
-  "crash",
-  "registers",
-  "memory",
-  "barrier",
-  "tickets",
-  "max_states",
-];
-
-/** Parameters that have a flag of their own; the others are `set.NAME` in the address. */
-const PLAIN = ["quorum", "structure", "tree", "arbitration"];
-
 function keyOf(parameter) {
-  return PLAIN.includes(parameter) ? parameter : `set.${parameter}`;
+  return CHOICES.includes(parameter) ? parameter : `set.${parameter}`;
 }
 
 /** Puts the form and the place of its result into an element. */
@@ -53,20 +35,13 @@ function isProgram(state) {
 /** Draws the controls for the chosen algorithm. */
 function drawn(state) {
   const about = aboutOf(state);
-  const rows = isProgram(state) ? programFields(state) : messageFields(state);
   fill(
     state.controls,
     h(
       "div",
       { class: "row end" },
       field("Algorithm, program or specimen", chooser(state)),
-      input(state, "nodes", isProgram(state) ? "Processes" : "Nodes", {
-        type: "number",
-        min: 1,
-        max: 8,
-        placeholder: about.most_nodes ?? 3,
-      }),
-      rows,
+      settingsOf(state).map((setting) => settingOf(state, setting, about)),
     ),
     (about.parameters ?? []).length > 0
       ? h(
@@ -109,55 +84,23 @@ function chooser(state) {
   );
 }
 
-function messageFields(state) {
-  return [
-    input(state, "requests", "Requests of each", {
-      placeholder: "1,1,1",
-      size: 10,
-      title: "How often each node asks: one number for each, or “unbounded” for again and again",
-    }),
-    choice(state, "channels", "Channels", [["", "as it needs"], "any", "fifo", "causal"]),
-    choice(state, "fairness", "Scheduler", [
-      ["", "find the least"],
-      ["none", "not fair"],
-      ["weak", "weakly fair"],
-      ["strong", "strongly fair"],
-    ]),
-    input(state, "start_inside", "Inside at first", { type: "number", min: 1, placeholder: "nobody" }),
-    input(state, "lose", "Losses", { type: "number", min: 0, placeholder: "0", title: "How many messages may be lost" }),
-    input(state, "duplicate", "Duplicates", { type: "number", min: 0, placeholder: "0", title: "How many messages may arrive once more" }),
-    input(state, "crash", "Crashes", { type: "number", min: 0, placeholder: "0", title: "How many nodes may stop for good" }),
-  ];
+/** The settings for the chosen kind: those of all checks, and those of messages or of shared memory. */
+function settingsOf(state) {
+  const other = isProgram(state) ? "Algorithms that send messages" : "Programs over shared memory";
+  return CHECK.filter(({ hidden, part }) => !hidden && part !== other);
 }
 
-function programFields(state) {
-  return [
-    choice(state, "registers", "Registers", [["", "atomic"], "regular", "safe"]),
-    choice(state, "memory", "Memory", [
-      ["", "sequential"],
-      ["tso", "total store order"],
-      ["pso", "partial store order"],
-    ]),
-    input(state, "barrier", "Barriers", { placeholder: "on", size: 6, title: "on, off, or the numbers of those that stay: 1,2" }),
-    input(state, "tickets", "Largest ticket", { type: "number", min: 2, placeholder: "4" }),
-    choice(state, "fairness", "Scheduler", [
-      ["", "find the least"],
-      ["none", "not fair"],
-      ["weak", "weakly fair"],
-      ["strong", "strongly fair"],
-    ]),
-  ];
+function settingOf(state, setting, about) {
+  const shown = setting.name === "nodes" ? { ...setting, usual: about.most_nodes ?? 3 } : setting;
+  const value = state.query.get(setting.name);
+  const change = (word) => said(state, setting.name, Array.isArray(word) ? word.join(",") : String(word ?? ""));
+  return control(shown, value, change);
 }
 
 function input(state, name, caption, properties) {
   const { title, ...rest } = properties;
   const change = (event) => said(state, name, event.target.value.trim());
   return field(caption, h("input", { name, value: state.query.get(name) ?? "", ...rest, on: { change } }), title);
-}
-
-function choice(state, name, caption, choices) {
-  const change = (event) => said(state, name, event.target.value);
-  return field(caption, select(choices, state.query.get(name) ?? "", { name, on: { change } }));
 }
 
 function properties(state) {
@@ -197,30 +140,17 @@ function remember(state) {
 /** What the form asks of the server. */
 export function bodyOf(query) {
   const body = { algorithm: query.get("algorithm"), options: {} };
-  const faults = {};
-  for (const name of SIMPLE) {
-    const value = query.get(name);
-    if (value === null || value === "") continue;
-    if (["lose", "duplicate", "crash"].includes(name)) faults[name] = Number(value);
-    else if (["nodes", "start_inside", "tickets", "max_states"].includes(name)) body[name] = Number(value);
-    else if (name === "requests") body.requests = requestsOf(value);
-    else body[name] = value;
+  for (const setting of CHECK) {
+    const value = query.get(setting.name);
+    if (value && setting.name !== "property") body[setting.name] = valueOf(setting, value);
   }
   for (const [name, value] of query) {
     if (name.startsWith("set.")) body.options[name.slice(4)] = value;
-    else if (PLAIN.includes(name)) body.options[name] = value;
+    else if (CHOICES.includes(name)) body.options[name] = value;
   }
   const properties = query.getAll("property");
   if (properties.length > 0) body.properties = properties;
-  if (Object.keys(faults).length > 0) body.faults = faults;
   return body;
-}
-
-function requestsOf(text) {
-  return text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map((word) => (word === "∞" ? "unbounded" : word));
 }
 
 async function check(state) {

@@ -2,6 +2,7 @@
 // changed they hand over the whole specification.
 
 import { button, field, h, select, svg } from "../dom.js";
+import { COMPARED, control } from "../settings.js";
 import { METRICS } from "./metrics.js";
 import { list } from "./spec.js";
 
@@ -27,19 +28,15 @@ export function controls(spec, catalog, looks, change) {
     h(
       "div",
       { class: "row end" },
-      wordField("entries in each run", "entries", spec, put),
-      wordField("seed", "seed", spec, put),
+      COMPARED.map((setting) => settingOf(setting, spec, put)),
       field(
-        "quorums",
+        "Quorums",
         select(quorums.map((kind) => [kind, kind || "as usual"]), spec.options.quorum ?? "", {
           id: "compare-quorum",
           on: { change: (event) => put({ options: withOption(spec.options, "quorum", event.target.value) }) },
         }),
-        "Whom a node asks, for the algorithms with quorums",
+        "Quorum system, for the algorithms that have one",
       ),
-      wordField("latency", "latency", spec, put, "How many ticks a message is under way: 10, uniform:5:15 or exponential:10"),
-      wordField("hold", "hold", spec, put, "How many ticks a node stays inside: 5, uniform:1:9 or exponential:5"),
-      field("channels", select(["fifo", "any", "causal"], spec.channels, { id: "compare-channels", on: { change: (event) => put({ channels: event.target.value }) } }), "In what order channels deliver"),
     ),
   );
 }
@@ -142,9 +139,11 @@ function loadsWith(loads, typed) {
   return all.length > 0 ? all : ["saturated"];
 }
 
-function wordField(caption, name, spec, put, hint) {
-  const on = { change: (event) => put({ [name]: event.target.value.trim() }) };
-  return field(caption, h("input", { type: "text", class: "short", spellcheck: "false", autocomplete: "off", id: `compare-${name}`, value: spec[name], on }), hint);
+/** The control of a setting that all runs share. */
+function settingOf(setting, spec, put) {
+  const made = control(setting, spec[setting.name], (value) => put({ [setting.name]: String(value ?? "") }));
+  made.querySelector("input, select").id = `compare-${setting.name}`;
+  return made;
 }
 
 function tick(caption, isChosen, toggle, properties) {

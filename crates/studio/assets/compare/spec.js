@@ -1,7 +1,19 @@
 // What is compared, as the address has it and as the server takes it. The words are those of `doorway compare`.
 
-const USUAL = { nodes: "4,9,16,25", loads: "isolated,saturated", entries: "200", hold: "5", latency: "10", channels: "fifo", seed: "1", metric: "messages", x: "log", y: "log" };
-const OURS = ["algorithms", "nodes", "loads", "entries", "hold", "latency", "channels", "seed", "metric", "x", "y", "formula"];
+import { CHOICES, COMPARED, valueOf } from "../settings.js";
+
+const SHARED = COMPARED.map(({ name }) => name);
+const USUAL = {
+  ...Object.fromEntries(COMPARED.map(({ name, usual }) => [name, usual])),
+  nodes: "4,9,16,25",
+  loads: "isolated,saturated",
+  entries: "200",
+  metric: "messages",
+  x: "log",
+  y: "log",
+};
+const TYPED = ["nodes", "loads", ...SHARED];
+const OURS = ["algorithms", ...TYPED, "metric", "x", "y", "formula"];
 
 /** Reads the part of the address behind the question mark. */
 export function read(query) {
@@ -12,11 +24,7 @@ export function read(query) {
     algorithms: list(query.get("algorithms") ?? ""),
     nodes: list(word("nodes")),
     loads: list(word("loads")),
-    entries: word("entries"),
-    hold: word("hold"),
-    latency: word("latency"),
-    channels: word("channels"),
-    seed: word("seed"),
+    ...Object.fromEntries(SHARED.map((name) => [name, word(name)])),
     metric: word("metric"),
     x: word("x"),
     y: word("y"),
@@ -43,11 +51,7 @@ export function body(spec) {
     algorithms: spec.algorithms.length > 0 ? spec.algorithms : "all",
     nodes: spec.nodes.map(counted),
     loads: spec.loads,
-    entries: counted(spec.entries),
-    hold: spec.hold,
-    latency: spec.latency,
-    channels: spec.channels,
-    seed: spec.seed,
+    ...Object.fromEntries(COMPARED.map((setting) => [setting.name, valueOf(setting, spec[setting.name])])),
     options: spec.options,
   };
 }
@@ -56,9 +60,9 @@ export function body(spec) {
 export function command(spec) {
   const listed = { ...spec, nodes: spec.nodes.join(","), loads: spec.loads.join(",") };
   const isTyped = (name) => ["nodes", "loads", "entries", "seed"].includes(name) || spec[name] !== USUAL[name];
-  const typed = OURS.slice(1, 8).filter(isTyped).map((name) => `--${name} ${quoted(listed[name])}`);
+  const typed = TYPED.filter(isTyped).map((name) => `--${name} ${quoted(listed[name])}`);
   const chosen = Object.entries(spec.options).map(([name, value]) =>
-    name === "quorum" ? `--quorum ${quoted(value)}` : `--set ${quoted(`${name}=${value}`)}`,
+    isPlain(name) ? `--${name} ${quoted(value)}` : `--set ${quoted(`${name}=${value}`)}`,
   );
   return ["doorway compare", ...spec.algorithms.map(quoted), ...typed, ...chosen].join(" ");
 }
@@ -70,8 +74,9 @@ export function hasSameRuns(one, other) {
 
 /** The address of the run behind a cell, short enough to be looked at. */
 export function runAddress(cell, spec) {
-  const words = { algorithm: cell.algorithm, nodes: cell.nodes, entries: Math.min(12, Number(spec.entries) || 12), load: cell.load, hold: spec.hold, latency: spec.latency, channels: spec.channels, seed: spec.seed };
-  return `#/run?${new URLSearchParams({ ...words, ...spec.options })}`;
+  const words = { algorithm: cell.algorithm, nodes: cell.nodes, load: cell.load, entries: Math.min(12, Number(spec.entries) || 12) };
+  const shared = Object.fromEntries(SHARED.map((name) => [name, spec[name]]));
+  return `#/run?${new URLSearchParams({ ...shared, ...words, ...spec.options })}`;
 }
 
 /** Words between commas or spaces; `4..7` is 4,5,6,7. */
@@ -86,7 +91,7 @@ function spread(word) {
 }
 
 function isPlain(name) {
-  return ["quorum", "structure", "tree", "arbitration"].includes(name);
+  return CHOICES.includes(name);
 }
 
 function counted(word) {

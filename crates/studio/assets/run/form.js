@@ -1,13 +1,13 @@
 // The controls of a run: an algorithm with what it can be given, or a script, or a recorded file. Every change is a new spec.
 
 import { headingOf, shippedScript } from "../check/instances.js";
-import { button, field, fill, h, icon, select } from "../dom.js";
+import { button, field, fill, h, icon } from "../dom.js";
+import { RUN, control, openChoice } from "../settings.js";
 import { drawScript } from "./scriptbox.js";
 import { FIRST, isScript } from "./spec.js";
 
-const LOADS = ["saturated", "isolated", "light:50", "light:200", "active:2", "active:3"];
-const LATENCIES = ["10", "uniform:5:15", "uniform:1:40", "exponential:10"];
-const HOLDS = ["5", "1", "20", "uniform:2:20", "exponential:10"];
+/** The settings that are always seen; all others are behind “More settings”. */
+const SEEN = ["load", "entries", "latency", "channels", "seed"];
 const FAMILIES = { central: "Central", permission: "By permission", token: "By a token" };
 
 /** Makes the controls: `{element, show(spec, run)}`; `change(spec)` is called with what is wanted. */
@@ -91,52 +91,30 @@ function drawAlgorithm(state) {
   const { spec, catalog } = state;
   const own = isScript(spec) || spec.trace !== undefined ? FIRST : spec;
   const about = catalog.algorithms.find((each) => each.name === own.algorithm);
-  const box = (name, caption, properties, hint) =>
-    field(
-      caption,
-      h("input", {
-        ...properties,
-        value: own[name] ?? "",
-        data: { name },
-        on: { change: (event) => told(state, name, valueOf(event.target)) },
-      }),
-      hint,
-    );
-  const words = (name, caption, list, usual, hint) =>
-    field(caption, choice(name, list, own[name] ?? usual, (value) => told(state, name, value)), hint);
+  const setting = (name) => settingOf(state, own, name);
   fill(
     state.body,
     h(
       "div",
       { class: "row end" },
       field("Algorithm", algorithms(state, own)),
-      box("nodes", "Nodes", { type: "number", min: 1, max: 128, placeholder: "5" }),
+      setting("nodes"),
       (about?.parameters ?? []).map((parameter) => option(state, own, parameter)),
-      words("load", "Load", LOADS, "saturated", "When nodes ask"),
-      box("entries", "Entries", { type: "number", min: 1, max: 5000, placeholder: "12" }),
-      words("latency", "Latency", LATENCIES, "10", "How many ticks a message is under way"),
-      field(
-        "Channels",
-        select(["fifo", "any", "causal"], own.channels ?? "fifo", {
-          data: { name: "channels" },
-          on: { change: (event) => told(state, "channels", event.target.value) },
-        }),
-        "In what order a channel delivers",
-      ),
-      box("seed", "Seed", { type: "text", size: 6, inputmode: "numeric", placeholder: "1" }),
+      SEEN.map(setting),
       button(icon("dice"), () => told(state, "seed", String(1 + Math.floor(Math.random() * 9999))), {
         title: "Another seed",
         "aria-label": "Another seed",
         data: { dice: "" },
       }),
     ),
-    more(state, own, words, box),
+    more(state, own),
     about?.specimen ? specimenNote(about) : null,
   );
 }
 
-function valueOf(input) {
-  return input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
+function settingOf(state, own, name) {
+  const setting = RUN.find((each) => each.name === name);
+  return control(setting, own[name], (value) => told(state, name, value));
 }
 
 function algorithms(state, own) {
@@ -189,7 +167,7 @@ function option(state, own, { name, default: usual, help }) {
   const kinds = name === "quorum" ? state.catalog.quorums?.map((each) => each.example ?? each.kind) : null;
   const words = kinds?.length > 0 ? kinds : wordsOf(help);
   const change = (value) => told(state, "options", { ...own.options, [name]: value });
-  return field(name[0].toUpperCase() + name.slice(1), choice(name, words, own.options?.[name] ?? usual, change), help);
+  return field(name[0].toUpperCase() + name.slice(1), openChoice(name, words, own.options?.[name] ?? usual, change), help);
 }
 
 /** The words that a help text lists behind its colon. */
@@ -200,70 +178,14 @@ function wordsOf(help = "") {
   );
 }
 
-/** A select box whose last item is a text box for everything else. */
-function choice(name, words, value, change) {
-  const known = [...new Set([...words, value].filter((word) => word !== null && word !== undefined))];
-  const box = select([...known, ["…", "other…"]], value, { data: { name } });
-  box.addEventListener("change", () => {
-    if (box.value !== "…") return change(box.value);
-    const input = h("input", {
-      type: "text",
-      size: 12,
-      value,
-      data: { name },
-      on: { change: (event) => change(event.target.value) },
-    });
-    box.replaceWith(input);
-    input.select();
-    return input.focus();
-  });
-  return box;
-}
-
-function more(state, own, words, box) {
-  const list = (name, caption, placeholder) =>
-    field(
-      caption,
-      h("input", {
-        type: "text",
-        size: 14,
-        placeholder,
-        value: (own[name] ?? []).join(" "),
-        data: { name },
-        on: { change: (event) => told(state, name, event.target.value.split(/[\s;]+/).filter(Boolean)) },
-      }),
-    );
-  const isOpen = state.body.querySelector("details")?.open ??
-    ["hold", "loss", "duplicate", "retransmit", "start_inside"].some((name) => own[name]);
+function more(state, own) {
+  const others = RUN.filter(({ name, hidden }) => !hidden && name !== "nodes" && !SEEN.includes(name));
+  const isGiven = ({ name }) => (Array.isArray(own[name]) ? own[name].length > 0 : Boolean(own[name]));
+  const isOpen = state.body.querySelector("details")?.open ?? others.some(isGiven);
   return h(
     "details",
     { open: isOpen, class: "more" },
-    h("summary", { class: "small" }, "Stay inside, faults, start"),
-    h(
-      "div",
-      { class: "row end" },
-      words("hold", "Hold", HOLDS, "5", "How many ticks a node stays inside"),
-      box("start_inside", "Inside at the start", { type: "number", min: 1, placeholder: "nobody" }),
-      box("loss", "Loss", { type: "text", size: 5, placeholder: "0" }, "The share of messages that are lost, 0 to 1"),
-      box(
-        "duplicate",
-        "Duplicate",
-        { type: "text", size: 5, placeholder: "0" },
-        "The share of messages that arrive twice, 0 to 1",
-      ),
-      h(
-        "label",
-        { class: "tick" },
-        h("input", {
-          type: "checkbox",
-          checked: Boolean(own.retransmit),
-          data: { name: "retransmit" },
-          on: { change: (event) => told(state, "retransmit", event.target.checked) },
-        }),
-        "retransmit",
-      ),
-      list("crash", "Crashes", "3@50"),
-      list("partition", "Cuts", "1|2@10..40"),
-    ),
+    h("summary", { class: "small" }, "More settings: stay inside, faults, start"),
+    h("div", { class: "row end" }, others.map(({ name }) => settingOf(state, own, name))),
   );
 }

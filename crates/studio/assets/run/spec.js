@@ -2,25 +2,12 @@
 //
 // A spec is `{algorithm, nodes, …, options: {quorum, …}, crash: […], partition: […], message: […]}`, or `{script, files?}`, or `{trace}`.
 
-const PLAIN = [
-  "algorithm",
-  "nodes",
-  "entries",
-  "load",
-  "hold",
-  "latency",
-  "channels",
-  "loss",
-  "duplicate",
-  "retransmit",
-  "start_inside",
-  "seed",
-];
-const LISTS = ["crash", "partition", "message"];
-const NAMED = ["quorum", "structure", "tree", "arbitration"];
-const NUMBERS = new Set(["nodes", "entries", "start_inside"]);
+import { CHOICES, RUN, isList, valueOf } from "../settings.js";
 
-/** What one sees who asks for nothing. */
+const SINGLE = RUN.filter((setting) => !isList(setting));
+const LISTS = RUN.filter(isList).map(({ name }) => name);
+
+/** The run that is shown first. */
 export const FIRST = {
   algorithm: "maekawa",
   nodes: 7,
@@ -36,21 +23,16 @@ export function fromQuery(query) {
   const at = query.has("at") ? Math.max(0, Number(query.get("at")) || 0) : null;
   if (query.has("script")) return { spec: scriptFrom(query), at };
   if (!query.has("algorithm")) return { spec: structuredClone(FIRST), at };
-  const spec = {};
-  for (const name of PLAIN) {
-    if (query.has(name)) spec[name] = NUMBERS.has(name) ? number(query.get(name)) : query.get(name);
+  const spec = { algorithm: query.get("algorithm") };
+  for (const setting of SINGLE) {
+    if (query.has(setting.name)) spec[setting.name] = valueOf(setting, query.get(setting.name));
   }
-  if (spec.retransmit !== undefined) spec.retransmit = spec.retransmit !== "false";
   for (const name of LISTS) if (query.has(name)) spec[name] = query.getAll(name);
   const options = {};
-  for (const name of NAMED) if (query.has(name)) options[name] = query.get(name);
+  for (const name of CHOICES) if (query.has(name)) options[name] = query.get(name);
   for (const [name, value] of query) if (name.startsWith("set.")) options[name.slice(4)] = value;
   if (Object.keys(options).length > 0) spec.options = options;
   return { spec, at };
-}
-
-function number(word) {
-  return /^\d+$/.test(word) ? Number(word) : word;
 }
 
 function scriptFrom(query) {
@@ -66,9 +48,11 @@ export function toHash(spec, at, extra = {}) {
     query.set("script", spec.script);
     for (const [name, text] of Object.entries(spec.files ?? {})) query.set(`file.${name}`, text);
   } else if (spec.trace === undefined) {
-    for (const name of PLAIN) if (isSaid(spec[name])) query.set(name, spec[name]);
+    for (const name of ["algorithm", ...SINGLE.map((setting) => setting.name)]) {
+      if (isSaid(spec[name])) query.set(name, spec[name]);
+    }
     for (const [name, value] of Object.entries(spec.options ?? {})) {
-      if (isSaid(value)) query.set(NAMED.includes(name) ? name : `set.${name}`, value);
+      if (isSaid(value)) query.set(CHOICES.includes(name) ? name : `set.${name}`, value);
     }
     for (const name of LISTS) for (const word of spec[name] ?? []) query.append(name, word);
   } else {

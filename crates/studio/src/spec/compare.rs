@@ -3,27 +3,26 @@
 use std::collections::BTreeMap;
 
 use doorway_catalog::Catalog;
+use doorway_catalog::settings::{RunSpec, Word};
 use doorway_core::Refusal;
 use doorway_experiments::compare::Comparison;
 use doorway_simulator::{Limits, Load, Settings};
 use serde::Deserialize;
 
-use super::{Bounds, Files, Trouble, Word};
+use super::{Bounds, Files, Trouble};
 
 /// Which algorithms at which sizes under which loads.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct ComparisonSpec {
     algorithms: Option<Names>,
     nodes: Vec<Word>,
     loads: Vec<Word>,
-    entries: Option<Word>,
-    hold: Option<Word>,
-    latency: Option<Word>,
-    channels: Option<Word>,
-    seed: Option<Word>,
     options: BTreeMap<String, Word>,
     files: Files,
+    /// The settings that all runs share.
+    #[serde(flatten)]
+    settings: RunSpec,
 }
 
 /// A list of names, or `all`.
@@ -65,39 +64,27 @@ impl ComparisonSpec {
     }
 
     fn read(&self, catalog: &Catalog) -> Result<Comparison, Refusal> {
-        let usual = Settings::default();
         let algorithms = match &self.algorithms {
             None => Comparison::everybody(catalog),
             Some(Names::Word(word)) if word == "all" => Comparison::everybody(catalog),
             Some(Names::Word(name)) => vec![name.clone()],
             Some(Names::List(names)) => names.clone(),
         };
-        let size = |word: &Word| Ok(usize::try_from(word.whole("nodes")?).unwrap_or(usize::MAX));
         let nodes: Result<Vec<usize>, Refusal> = match &self.nodes[..] {
             [] => Ok(Comparison::USUAL_NODES.to_vec()),
-            words => words.iter().map(size).collect(),
+            words => words.iter().map(|word| word.read("nodes")).collect(),
         };
         let loads: Result<Vec<Load>, Refusal> = match &self.loads[..] {
             [] => Ok(vec![Load::Saturated]),
-            words => words.iter().map(|word| word.parsed("loads")).collect(),
+            words => words.iter().map(|word| word.read("loads")).collect(),
         };
-        let number = |word: Option<&Word>, name: &str, usual| word.map_or(Ok(usual), |word| word.whole(name));
+        let entries = self.settings.entries.one_or(Self::USUAL_ENTRIES)?;
         Ok(Comparison {
             algorithms,
             nodes: nodes?,
             loads: loads?,
             options: self.files.options(&self.options)?,
-            settings: Settings {
-                entries: number(self.entries.as_ref(), "entries", Self::USUAL_ENTRIES)?,
-                hold: self.hold.as_ref().map_or(Ok(usual.hold), |word| word.parsed("hold"))?,
-                latency: self.latency.as_ref().map_or(Ok(usual.latency), |word| word.parsed("latency"))?,
-                channels: self
-                    .channels
-                    .as_ref()
-                    .map_or(Ok(usual.channels), |word| word.parsed("channels"))?,
-                seed: number(self.seed.as_ref(), "seed", usual.seed)?,
-                ..Settings::default()
-            },
+            settings: Settings { entries, ..Comparison::settings(&self.settings)? },
         })
     }
 }

@@ -5,17 +5,16 @@ mod compare;
 mod files;
 mod quorum;
 mod run;
-mod word;
 
 use doorway_core::{Refusal, Stop};
 use doorway_simulator::Limits;
 
 pub use check::{CheckBounds, CheckSpec};
 pub use compare::ComparisonSpec;
+pub use doorway_catalog::settings::Word;
 pub use files::Files;
 pub use quorum::QuorumSpec;
 pub use run::RunSpec;
-pub use word::Word;
 
 /// How much a page may ask for.
 #[derive(Clone, Debug, Default)]

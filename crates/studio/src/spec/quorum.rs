@@ -33,9 +33,8 @@ impl QuorumSpec {
     /// If it cannot be read, or there is no such system.
     pub fn json(&self, most_nodes: usize) -> Result<Value, Trouble> {
         let construction = self.construction().map_err(Trouble::Unreadable)?;
-        let nodes =
-            self.nodes.as_ref().map(|word| word.whole("nodes")).transpose().map_err(Trouble::Unreadable)?;
-        let nodes = nodes.map(|nodes| usize::try_from(nodes).unwrap_or(usize::MAX));
+        let nodes = self.nodes.as_ref().map(|word| word.read::<usize>("nodes"));
+        let nodes = nodes.transpose().map_err(Trouble::Unreadable)?;
         let missing = || Refusal::new(format!("how many nodes? {} needs nodes", construction.name()));
         let nodes = nodes.or_else(|| construction.implied_nodes());
         let nodes = nodes.ok_or_else(missing).map_err(Trouble::Unreadable)?;
@@ -43,8 +42,7 @@ impl QuorumSpec {
             let sentence = format!("a quorum system here has at most {most_nodes} nodes, not {nodes}");
             return Err(Trouble::Impossible(Refusal::new(sentence)));
         }
-        let seed =
-            self.seed.as_ref().map_or(Ok(1), |word| word.whole("seed")).map_err(Trouble::Unreadable)?;
+        let seed = self.seed.as_ref().map_or(Ok(1), |word| word.read("seed")).map_err(Trouble::Unreadable)?;
         let system = System::build(&construction, nodes).map_err(Trouble::Impossible)?;
         Ok(self.told(&system, seed))
     }

@@ -2,46 +2,33 @@
 
 use std::collections::BTreeMap;
 
+use doorway_catalog::settings::{self, Word};
 use doorway_catalog::states::{Recorded, States};
 use doorway_catalog::{Catalog, Trial, examples, warning};
-use doorway_core::{Members, NodeId, Options, Refusal, Start, Ticks};
+use doorway_core::{Options, Refusal};
 use doorway_experiments::compare::formula;
 use doorway_experiments::memory::{Followed, Replay};
-use doorway_simulator::{Faults, Latency, Outcome, Played, Script, ScriptError, Settings};
+use doorway_simulator::{Latency, Outcome, Played, Script, ScriptError, Settings};
 use doorway_trace::{Event, Recording, TraceError, What};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Bounds, Files, Trouble, Word, impossible};
+use super::{Bounds, Files, Trouble, impossible};
 use crate::view::{End, EndState, Formula, RunView, sentence};
 
-/// One run: an algorithm and its settings, or a script, or a recorded trace. Each word is that of a flag of `doorway simulate`.
+/// One run: an algorithm and its settings, or a script, or a recorded trace.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct RunSpec {
     algorithm: Option<String>,
-    nodes: Option<Word>,
-    entries: Option<Word>,
-    load: Option<Word>,
-    hold: Option<Word>,
-    latency: Option<Word>,
-    local_latency: Option<Word>,
-    channels: Option<Word>,
-    loss: Option<Word>,
-    duplicate: Option<Word>,
-    retransmit: Option<Word>,
-    crash: Vec<Word>,
-    partition: Vec<Word>,
-    message: Vec<Word>,
-    start_inside: Option<Word>,
-    warmup: Option<Word>,
-    invariants: Option<Word>,
     options: BTreeMap<String, Word>,
-    seed: Option<Word>,
     script: Option<String>,
     trace: Option<String>,
     /// The texts of the files that words name, by their names: nothing is ever read from a disk.
     files: Files,
+    /// Each word is that of a flag of `doorway simulate`.
+    #[serde(flatten)]
+    settings: settings::RunSpec,
 }
 
 impl RunSpec {
@@ -143,59 +130,13 @@ impl RunSpec {
     }
 
     fn settings(&self) -> Result<Settings, Refusal> {
-        let usual = Settings::default();
-        let start = self.start_inside.as_ref().map(|word| word.whole("start_inside")).transpose()?;
-        let node = |number: u64| u32::try_from(number).ok().and_then(NodeId::from_number);
-        let start =
-            start.map(|number| node(number).ok_or_else(|| Refusal::new("start_inside: nodes count from 1")));
-        let nodes = number(self.nodes.as_ref(), "nodes", usual.nodes as u64)?;
-        let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
-        Ok(Settings {
-            nodes: if nodes > Settings::MOST_NODES { nodes } else { Members::new(nodes)?.n() },
-            entries: number(self.entries.as_ref(), "entries", Self::USUAL_ENTRIES)?,
-            load: parsed(self.load.as_ref(), "load", usual.load)?,
-            hold: parsed(self.hold.as_ref(), "hold", usual.hold)?,
-            latency: self.latency(usual.latency)?,
-            local_latency: Ticks(number(
-                self.local_latency.as_ref(),
-                "local_latency",
-                usual.local_latency.0,
-            )?),
-            channels: parsed(self.channels.as_ref(), "channels", usual.channels)?,
-            faults: self.faults()?,
-            messages: self.message.iter().map(|word| word.parsed("message")).collect::<Result<_, _>>()?,
-            start: start.transpose()?.map_or(Start::Empty, Start::Inside),
-            warmup: number(self.warmup.as_ref(), "warmup", 0)?,
-            seed: number(self.seed.as_ref(), "seed", usual.seed)?,
-            invariants: yes(self.invariants.as_ref(), "invariants")?,
-            ..Settings::default()
-        })
-    }
-
-    fn faults(&self) -> Result<Faults, Refusal> {
-        let usual = Faults::default();
-        Ok(Faults {
-            loss: parsed(self.loss.as_ref(), "loss", usual.loss)?,
-            duplicate: parsed(self.duplicate.as_ref(), "duplicate", usual.duplicate)?,
-            retransmit: yes(self.retransmit.as_ref(), "retransmit")?,
-            crashes: self.crash.iter().map(|word| word.parsed("crash")).collect::<Result<_, _>>()?,
-            partitions: self
-                .partition
-                .iter()
-                .map(|word| word.parsed("partition"))
-                .collect::<Result<_, _>>()?,
-        })
-    }
-
-    fn latency(&self, usual: Latency) -> Result<Latency, Refusal> {
-        let name = self.latency.as_ref().and_then(|Word(word)| word.strip_prefix("matrix:"));
-        match name {
-            Some(name) => {
-                let blame = |refusal: Refusal| Refusal::new(format!("{name}: {refusal}"));
-                Latency::matrix(self.files.text(name)?).map_err(blame)
-            }
-            None => parsed(self.latency.as_ref(), "latency", usual),
-        }
+        let matrix = |file: &str| {
+            let blame = |refusal: Refusal| Refusal::new(format!("{file}: {refusal}"));
+            Latency::matrix(self.files.text(file)?).map_err(blame)
+        };
+        let settings = self.settings.settings(matrix)?;
+        let entries = self.settings.entries.one_or(Self::USUAL_ENTRIES)?;
+        Ok(Settings { entries, ..settings })
     }
 }
 
@@ -278,58 +219,18 @@ fn of_trace(text: &str, catalog: &Catalog, bounds: &Bounds) -> Result<RunView, T
     Ok(RunView { spec: json!({"trace": true}), ..view })
 }
 
-/// What was understood, with all that was left open.
+/// The spec as it was understood, with the usual value of everything that was not given.
 fn understood(trial: &Trial) -> Value {
-    let Settings {
-        nodes, entries, load, hold, latency, local_latency, channels, faults, start, warmup, ..
-    } = &trial.settings;
     let options: BTreeMap<&str, &str> =
         trial.options.iter().map(|(name, choice)| (name, choice.word.as_str())).collect();
-    json!({
-        "algorithm": trial.algorithm,
-        "nodes": nodes,
-        "entries": entries,
-        "load": load.to_string(),
-        "hold": hold.to_string(),
-        "latency": latency.to_string(),
-        "local_latency": local_latency.to_string(),
-        "channels": channels.name(),
-        "loss": faults.loss.to_string(),
-        "duplicate": faults.duplicate.to_string(),
-        "retransmit": faults.retransmit,
-        "crash": faults.crashes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "partition": faults.partitions.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "message": trial.settings.messages.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "start_inside": start.holder(),
-        "warmup": warmup,
-        "invariants": trial.settings.invariants,
-        "options": options,
-        "seed": trial.settings.seed.to_string(),
-    })
+    let mut spec = settings::filled(&settings::RunSpec::of(&trial.settings));
+    spec.insert("algorithm".to_owned(), json!(trial.algorithm));
+    spec.insert("options".to_owned(), json!(options));
+    Value::Object(spec)
 }
 
 fn ended(trouble: Option<&ScriptError>, otherwise: impl FnOnce() -> End) -> End {
     trouble.map_or_else(otherwise, |trouble| End::refused(&trouble.to_string()))
-}
-
-fn number(word: Option<&Word>, name: &str, usual: u64) -> Result<u64, Refusal> {
-    word.map_or(Ok(usual), |word| word.whole(name))
-}
-
-fn parsed<T: std::str::FromStr<Err = Refusal>>(
-    word: Option<&Word>,
-    name: &str,
-    usual: T,
-) -> Result<T, Refusal> {
-    word.map_or(Ok(usual), |word| word.parsed(name))
-}
-
-fn yes(word: Option<&Word>, name: &str) -> Result<bool, Refusal> {
-    match word.map(|Word(word)| word.as_str()) {
-        None | Some("false" | "no" | "0") => Ok(false),
-        Some("true" | "yes" | "1" | "") => Ok(true),
-        Some(_) => Err(Refusal::new(format!("{name}: say true or false"))),
-    }
 }
 
 fn read_error(error: ScriptError) -> Trouble {

@@ -6,6 +6,7 @@ mod catalog;
 mod end;
 mod export;
 mod nodes;
+mod schema;
 
 use std::io;
 
@@ -21,6 +22,7 @@ pub use catalog::{catalog, pages};
 pub use end::{End, EndState, sentence};
 pub use export::{ExportForm, looks};
 pub use nodes::NodesView;
+pub use schema::schema;
 
 /// A run, all of it.
 #[derive(Clone, Debug)]

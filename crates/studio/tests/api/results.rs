@@ -1,5 +1,6 @@
 //! What each resource answers, with exact numbers.
 
+use doorway_catalog::settings::{CheckSpec, Definition, RunSpec, Spec};
 use doorway_picture::Look;
 use serde_json::{Value, json};
 
@@ -29,6 +30,28 @@ fn the_catalog_lists_algorithms_programs_scripts_and_quorums() {
             (&json!("thirteen-nodes-deadlock"), &json!("maekawa/basic"))
         );
         assert_eq!(catalog["programs"][0]["most_nodes"], 2);
+    });
+}
+
+#[test]
+fn the_schema_has_every_setting_of_a_run_and_a_check() {
+    in_studio(|client| {
+        let schema = client.get("/api/v1/schema").json();
+        let names = |part: &str| -> Vec<String> {
+            let all = schema[part].as_array().into_iter().flatten();
+            all.filter_map(|setting| setting["name"].as_str().map(str::to_owned)).collect()
+        };
+        let defined = |settings: &[Definition]| -> Vec<String> {
+            settings.iter().map(|definition| definition.name.to_owned()).collect()
+        };
+        assert_eq!(names("run"), defined(RunSpec::SETTINGS));
+        assert_eq!(names("check"), defined(CheckSpec::SETTINGS));
+        assert_eq!(names("choices"), ["quorum", "structure", "tree", "arbitration"]);
+        let entries = &schema["run"][1];
+        assert_eq!((&entries["usual"], &entries["most"]), (&json!("12"), &json!(5_000)));
+        let spec = &client.result("/runs", &json!({"algorithm": "central"}))["spec"];
+        assert!(RunSpec::SETTINGS.iter().all(|definition| spec.get(definition.name).is_some()), "{spec}");
+        assert_eq!(client.result("/runs", spec)["spec"], *spec, "a spec that is sent again is the same");
     });
 }
 

@@ -9,4 +9,5 @@ mod page;
 mod pages;
 mod panning;
 mod run;
+mod settings;
 mod tour;

@@ -1,31 +1,29 @@
-//! Words as pages send them: texts, or numbers where a number is meant.
+//! Words as people type them and as pages send them: texts, or numbers where a number is meant.
 
 use std::fmt;
-use std::str::FromStr;
 
 use doorway_core::Refusal;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// What somebody typed, whether it came as a text, a number or a yes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use super::Readable;
+
+/// What was typed, whether it came as a text, a number or a boolean.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Word(pub String);
 
 impl Word {
-    /// What it says; `name` is to blame if it cannot be understood.
+    /// Its value; `name` is blamed if it cannot be read.
     ///
     /// # Errors
     /// With the name and what would be right.
-    pub fn parsed<T: FromStr<Err = Refusal>>(&self, name: &str) -> Result<T, Refusal> {
-        self.0.parse().map_err(|refusal| Refusal::new(format!("{name}: {refusal}")))
+    pub fn read<T: Readable>(&self, name: &str) -> Result<T, Refusal> {
+        T::read(&self.0).map_err(|refusal| Refusal::new(format!("{name}: {refusal}")))
     }
+}
 
-    /// The whole number that it is.
-    ///
-    /// # Errors
-    /// If it is none.
-    pub fn whole(&self, name: &str) -> Result<u64, Refusal> {
-        let cut: String = self.0.chars().take(40).collect();
-        self.0.trim().parse().map_err(|_| Refusal::new(format!("{name}: {cut:?} is not a whole number")))
+impl From<&str> for Word {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
     }
 }
 

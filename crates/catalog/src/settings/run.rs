@@ -1,0 +1,179 @@
+//! The settings of a simulated run.
+
+use doorway_core::{Channels, Members, NodeId, Refusal, Start, Ticks};
+use doorway_simulator::{Crash, Faults, Intervention, Latency, Load, Partition, Probability, Settings, Span};
+
+use super::{Delay, Kind, Sweep};
+
+const NETWORK: &str = "Network and faults";
+const RUNS: &str = "Runs and checks";
+
+crate::settings! {
+    /// A run as it is typed: what [`Settings`] is made from.
+    pub struct RunSpec {
+        /// Number of nodes
+        nodes: usize {
+            value: "N", usual: "5", kind: Kind::Count, caption: "Nodes", always: true, unit: "nodes",
+            sweep: Sweep::Axis { name: "nodes", column: "nodes" },
+        }
+        /// Number of requests in a run
+        entries: u64 {
+            value: "E", usual: "1000", kind: Kind::Count, caption: "Entries", unit: "requests",
+            sweep: Sweep::Common { column: "requests" },
+        }
+        /// When nodes request the section
+        ///
+        /// saturated: each node requests again as soon as it has left. isolated: one request at a time, the next when the system is
+        /// quiet. light:MEAN: each node thinks for an exponentially distributed time. active:K: only the first K nodes request,
+        /// saturated. only:NODE+…: only these nodes request, saturated.
+        load: Load {
+            value: "saturated|isolated|light:MEAN|active:K|only:NODE+…", usual: "saturated", caption: "Load",
+            offers: &["saturated", "isolated", "light:50", "light:200", "active:2", "active:3"],
+            sweep: Sweep::Axis { name: "loads", column: "load" },
+        }
+        /// Ticks that a node stays inside: TICKS, uniform:FROM:TO or exponential:MEAN
+        hold: Span {
+            value: "TICKS", usual: "5", caption: "Hold", unit: "ticks",
+            offers: &["5", "1", "20", "uniform:2:20", "exponential:10"],
+            sweep: Sweep::Axis { name: "holds", column: "hold" },
+        }
+        /// Message latency in ticks
+        ///
+        /// A fixed number, a random one with uniform:FROM:TO or exponential:MEAN, senders:TICKS,… with a number per sending node,
+        /// or matrix:FILE with a line per sending and a number per receiving node.
+        latency: Delay {
+            value: "TICKS|uniform:FROM:TO|exponential:MEAN|senders:…|matrix:FILE", usual: "10", part: NETWORK,
+            caption: "Latency", offers: &["10", "uniform:5:15", "uniform:1:40", "exponential:10"], unit: "ticks",
+            sweep: Sweep::Axis { name: "latencies", column: "latency" },
+        }
+        /// Latency in ticks between an application and its node
+        local_latency: u64 { value: "TICKS", usual: "0", kind: Kind::Number, part: NETWORK, unit: "ticks" }
+        /// Delivery order of a channel
+        channels: Channels {
+            value: "fifo|any|causal", usual: "fifo", part: NETWORK, caption: "Channels",
+            offers: &["fifo", "any", "causal"], sweep: Sweep::Axis { name: "channels", column: "channels" },
+        }
+        /// Number of entries before measuring begins
+        warmup: u64 {
+            value: "W", usual: "0", kind: Kind::Count, unit: "entries", sweep: Sweep::Common { column: "warmup" },
+        }
+        /// Share of messages that are lost, from 0 to 1
+        loss: Probability {
+            value: "P", usual: "0", part: NETWORK, caption: "Loss", unit: "probability",
+            sweep: Sweep::Axis { name: "loss", column: "loss" },
+        }
+        /// Share of messages that arrive twice, from 0 to 1
+        duplicate: Probability {
+            value: "P", usual: "0", part: NETWORK, caption: "Duplicate", unit: "probability",
+            sweep: Sweep::Axis { name: "duplicate", column: "duplicate" },
+        }
+        /// Add a layer below the algorithm that resends lost messages and drops duplicates
+        retransmit: bool {
+            usual: "off", kind: Kind::Switch, part: NETWORK, caption: "retransmit",
+            sweep: Sweep::Axis { name: "retransmit", column: "retransmit" },
+        }
+        /// Stop a node for good at a time
+        crash: Crash {
+            value: "NODE@TIME", kind: Kind::Repeated, part: NETWORK, caption: "Crashes", unit: "node@ticks",
+            sweep: Sweep::Axis { name: "crashes", column: "crashes" },
+        }
+        /// Separate groups of nodes for a time
+        partition: Partition {
+            value: "1,2|3,4,5@FROM..UNTIL", kind: Kind::Repeated, part: NETWORK, caption: "Partitions",
+            unit: "nodes@ticks", sweep: Sweep::Axis { name: "partitions", column: "partitions" },
+        }
+        /// Decide the fate of one message
+        ///
+        /// Messages count from 1 in the order of sending, as in a trace. 12@40: the twelfth arrives at time 40. 12:lost: it never
+        /// arrives. 12:twice@60: a second copy arrives at time 60. Up to there the run is the same as without; channels keep their
+        /// order, so that on fifo channels messages sent after a late one wait for it.
+        message: Intervention {
+            value: "K@TIME|K:lost|K:twice@TIME", kind: Kind::Repeated, part: NETWORK, hidden: true,
+        }
+        /// Start with this node inside instead of none
+        start_inside: NodeId { value: "NODE", kind: Kind::Count, caption: "Inside at the start" }
+        /// Seed of the random numbers
+        seed: u64 {
+            value: "S", usual: "1", kind: Kind::Number, part: RUNS, caption: "Seed", always: true,
+            sweep: Sweep::Axis { name: "seeds", column: "seed" },
+        }
+        /// Test the algorithm's own invariants after every step
+        invariants: bool {
+            usual: "off", kind: Kind::Switch, part: RUNS, sweep: Sweep::Common { column: "" },
+        }
+        /// Count entries out of happened-before order, for at most 64 nodes
+        order: bool { usual: "off", kind: Kind::Switch, part: RUNS, sweep: Sweep::Common { column: "" } }
+    }
+}
+
+impl RunSpec {
+    /// The heading of the settings that come last in a printed command, after the choices for the algorithm.
+    pub const LAST_PART: &'static str = RUNS;
+
+    /// The settings of these words; what was not given is as the simulator has it. `matrix` reads the file of a latency.
+    ///
+    /// # Errors
+    /// With the name of the setting and what would be right.
+    pub fn settings(
+        &self,
+        matrix: impl FnOnce(&str) -> Result<Latency, Refusal>,
+    ) -> Result<Settings, Refusal> {
+        let usual = Settings::default();
+        let latency = match self.latency.one()? {
+            None => usual.latency,
+            Some(Delay::Plain(latency)) => latency,
+            Some(Delay::Matrix(file)) => matrix(&file)?,
+        };
+        let nodes = self.nodes.one_or(usual.nodes)?;
+        Ok(Settings {
+            // Too many nodes are refused by whoever knows the limit: the studio's is lower.
+            nodes: if nodes > Settings::MOST_NODES { nodes } else { Members::new(nodes)?.n() },
+            entries: self.entries.one_or(usual.entries)?,
+            load: self.load.one_or(usual.load)?,
+            hold: self.hold.one_or(usual.hold)?,
+            latency,
+            local_latency: Ticks(self.local_latency.one_or(usual.local_latency.0)?),
+            channels: self.channels.one_or(usual.channels)?,
+            faults: Faults {
+                loss: self.loss.one_or(usual.faults.loss)?,
+                duplicate: self.duplicate.one_or(usual.faults.duplicate)?,
+                retransmit: self.retransmit.one_or(usual.faults.retransmit)?,
+                crashes: self.crash.all()?,
+                partitions: self.partition.all()?,
+            },
+            messages: self.message.all()?,
+            start: self.start_inside.one()?.map_or(usual.start, Start::Inside),
+            warmup: self.warmup.one_or(usual.warmup)?,
+            seed: self.seed.one_or(usual.seed)?,
+            invariants: self.invariants.one_or(usual.invariants)?,
+            order: self.order.one_or(usual.order)?,
+            ..Settings::default()
+        })
+    }
+
+    /// The words of these settings, all of them given. A matrix of latencies has no name here: its word is `matrix`.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        let Settings { faults, .. } = settings;
+        let mut spec = Self::default();
+        spec.nodes.put([settings.nodes]);
+        spec.entries.put([settings.entries]);
+        spec.load.put([settings.load.clone()]);
+        spec.hold.put([settings.hold]);
+        spec.latency.put([Delay::Plain(settings.latency.clone())]);
+        spec.local_latency.put([settings.local_latency.0]);
+        spec.channels.put([settings.channels]);
+        spec.loss.put([faults.loss]);
+        spec.duplicate.put([faults.duplicate]);
+        spec.retransmit.put([faults.retransmit]);
+        spec.crash.put(faults.crashes.iter().copied());
+        spec.partition.put(faults.partitions.iter().cloned());
+        spec.message.put(settings.messages.iter().copied());
+        spec.start_inside.put(settings.start.holder());
+        spec.warmup.put([settings.warmup]);
+        spec.seed.put([settings.seed]);
+        spec.invariants.put([settings.invariants]);
+        spec.order.put([settings.order]);
+        spec
+    }
+}
