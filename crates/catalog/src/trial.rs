@@ -130,12 +130,7 @@ impl Trial {
         let is_switch = |definition: &Definition| definition.kind == Kind::Switch;
         let mut words = vec![program.to_owned(), "simulate".to_owned(), self.algorithm.clone()];
         words.extend(settings::words(&spec, |one| !is_last(one) && !is_switch(one)));
-        for (name, choice) in self.options.iter() {
-            match settings::is_flag(name) {
-                true => words.extend([format!("--{name}"), choice.word.clone()]),
-                false => words.extend(["--set".to_owned(), format!("{name}={}", choice.word)]),
-            }
-        }
+        words.extend(settings::choice_words(&self.options));
         words.extend(settings::words(&spec, |one| is_last(one) && !is_switch(one)));
         words.extend(settings::words(&spec, is_switch));
         shell::joined(&words)

@@ -1,5 +1,7 @@
 //! The choices for algorithms that have a flag of their own.
 
+use doorway_core::Options;
+
 use super::{Definition, Kind};
 
 /// The heading of these flags in help.
@@ -39,4 +41,12 @@ pub const CHOICES: [Definition; 4] = [
 #[must_use]
 pub fn is_flag(name: &str) -> bool {
     CHOICES.iter().any(|choice| choice.name == name)
+}
+
+/// The words of the command line that make these choices.
+pub fn choice_words(options: &Options) -> impl Iterator<Item = String> {
+    options.iter().flat_map(|(name, choice)| match is_flag(name) {
+        true => [format!("--{name}"), choice.word.clone()],
+        false => ["--set".to_owned(), format!("{name}={}", choice.word)],
+    })
 }

@@ -18,7 +18,7 @@ use doorway_core::Refusal;
 use serde_json::{Map, Value, json};
 
 pub use check::{CheckSpec, Wanted};
-pub use choices::{CHOICES, is_flag};
+pub use choices::{CHOICES, choice_words, is_flag};
 pub use given::{Given, deserialize, serialize};
 pub use readable::{Delay, Readable, Requests, whole};
 pub use run::RunSpec;

@@ -12,6 +12,7 @@ use doorway_chaos::{Flaw, Telling};
 use doorway_core::{Refusal, Ticks};
 use doorway_terminal::{Destination, whole};
 
+use crate::flags::Choices;
 use crate::typed::Typed;
 use crate::{Answer, Exit};
 use plan::Plan;
@@ -45,6 +46,8 @@ pub(crate) struct Arguments {
     /// The algorithm that the nodes run, or `all` correct ones
     #[arg(long, value_name = "all|NAME", default_value = "naimi-trehel")]
     algorithm: String,
+    #[command(flatten)]
+    choices: Choices,
     /// Runs of each algorithm, with the seeds S, S + 1, …; 200 unless given, 1 with --trace
     #[arg(long, value_name = "R", value_parser = whole::<u64>, allow_negative_numbers = true)]
     seeds: Option<u64>,
@@ -104,6 +107,7 @@ fn after_help() -> String {
         "Examples:
   doorway chaos                                200 runs of five nodes
   doorway chaos --algorithm all --nodes 3 --seeds 100
+  doorway chaos --algorithm raymond --tree star
   doorway chaos --seeds 1 --seed 17 --json     one run
   doorway chaos --nodes 9 --virtual 5m --seeds 20
   doorway chaos --nodes 7 --coverage           which rules were covered

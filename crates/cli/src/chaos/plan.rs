@@ -1,13 +1,13 @@
 //! What is to be run, and whether it can be.
 
-use doorway_catalog::Catalog;
+use doorway_catalog::{Catalog, settings};
 use doorway_chaos::{Design, Flaw, Run};
 use doorway_core::{Options, Refusal, Ticks};
 use doorway_simulator::shell;
 
 use super::Arguments;
 use crate::typed::Typed;
-use crate::{names, repetition};
+use crate::{files, names, repetition};
 
 /// The most nodes: each votes, and every one talks to every other.
 const MOST_NODES: usize = 16;
@@ -29,6 +29,8 @@ pub(super) struct Plan<'a> {
     /// How many seeds each of them has.
     pub(super) seeds: u64,
     pub(super) threads: usize,
+    /// What was chosen for the algorithm.
+    options: Options,
     program: &'a str,
 }
 
@@ -43,11 +45,12 @@ impl<'a> Plan<'a> {
         check(arguments)?;
         let usual = if arguments.trace.is_some() { 1 } else { USUAL_SEEDS };
         let seeds = arguments.seeds.unwrap_or(usual);
-        let algorithms = algorithms(catalog, arguments, typed)?;
+        let options = files::choices(arguments.choices.words())?;
+        let algorithms = algorithms(catalog, arguments, &options, typed)?;
         let runs = seeds.saturating_mul(algorithms.len() as u64);
         check_seeds(arguments, seeds, algorithms.len())?;
         let threads = repetition::threads(arguments.threads, runs)?;
-        Ok(Self { algorithms, length: arguments.length, seeds, threads, program: &typed.program })
+        Ok(Self { algorithms, length: arguments.length, seeds, threads, options, program: &typed.program })
     }
 
     /// How many runs there are.
@@ -80,9 +83,11 @@ impl<'a> Plan<'a> {
         let (nodes, seed) = (run.design.nodes.to_string(), run.design.seed.to_string());
         let (length, program) = (typed_span(run.length), self.program);
         let words = [program, "chaos", "--nodes", &nodes, "--algorithm", algorithm, "--virtual", &length];
+        let choices: Vec<String> = settings::choice_words(&self.options).collect();
+        let choices = choices.iter().map(String::as_str);
         let flaw = run.design.flaw.iter().flat_map(|flaw| ["--flaw", flaw.name()]);
-        let words: Vec<&str> =
-            words.into_iter().chain(flaw).chain(["--seeds", "1", "--seed", &seed]).collect();
+        let seed = ["--seeds", "1", "--seed", &seed];
+        let words: Vec<&str> = words.into_iter().chain(choices).chain(flaw).chain(seed).collect();
         shell::joined(&words)
     }
 }
@@ -90,6 +95,7 @@ impl<'a> Plan<'a> {
 fn algorithms<'a>(
     catalog: &'a Catalog,
     arguments: &Arguments,
+    options: &Options,
     typed: &Typed,
 ) -> Result<Vec<(&'a str, Design)>, Refusal> {
     let list = match arguments.algorithm.as_str() {
@@ -97,7 +103,12 @@ fn algorithms<'a>(
         name => vec![names::find(catalog, typed, name)?],
     };
     let design = |name: &'a str| {
-        let recipe = catalog.subject(name, &Options::none())?.recipe();
+        let recipe = catalog.subject(name, options)?.recipe();
+        // Crashes leave views of any size, and the algorithm starts anew in each.
+        (1..=arguments.nodes).try_for_each(|members| {
+            let refuse = |why| Refusal::new(format!("a view can have {members} of the nodes: {why}"));
+            recipe.blueprint(members).map(|_| ()).map_err(refuse)
+        })?;
         let mut design = Design::new(arguments.nodes, recipe, arguments.seed);
         design.flaw = arguments.flaw;
         Ok((name, design))

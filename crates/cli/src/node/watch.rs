@@ -97,7 +97,7 @@ impl Watch {
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Shown by `systemctl status`.
-const SERVING: &str = "STATUS=Lets clients in.";
+const SERVING: &str = "STATUS=Granting locks.";
 const WAITING: &str = "STATUS=Listening, but not granting locks: not in a majority of its cluster.";
 
 /// Reloads the configuration. A bad one changes nothing and is logged.

@@ -129,7 +129,7 @@ fn a_flaw_that_is_found_exits_1_and_its_replay_shows_it_again() {
     let page = text(&output.stdout);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(1), String::new()), "{page}");
     assert!(
-        page.contains("\nflaw no-wait: nobody waits for the lease of those who were left out\n"),
+        page.contains("\nflaw no-wait: nodes do not wait for the leases of members left out\n"),
         "{page}"
     );
     assert!(page.lines().last().is_some_and(|line| line.starts_with("the flaw was found in ")), "{page}");
@@ -142,6 +142,20 @@ fn a_flaw_that_is_found_exits_1_and_its_replay_shows_it_again() {
     let answer: Value = serde_json::from_slice(&doorway(&format!("{FLAWED} --json")).stdout).expect("JSON");
     assert_eq!(answer["replay"][0], format!("doorway {replay}"));
     assert!(answer["violations"].as_u64() >= Some(1));
+}
+
+#[test]
+fn choices_for_the_algorithm_are_part_of_the_replay() {
+    let line = format!("{FLAWED} --algorithm raymond --tree star --json");
+    let answer: Value = serde_json::from_slice(&doorway(&line).stdout).expect("JSON");
+    let replay = answer["replay"][0].as_str().expect("a replay");
+    assert!(replay.contains(" --algorithm raymond --virtual 30s --tree star --flaw no-wait "), "{replay}");
+    let other = doorway(&line.replace("star", "chain"));
+    assert_ne!(
+        serde_json::from_slice::<Value>(&other.stdout).expect("JSON"),
+        answer,
+        "another tree, another run"
+    );
 }
 
 #[test]
@@ -200,6 +214,9 @@ fn what_makes_no_sense_is_refused_in_one_sentence() {
         ("chaos --nodes 17", "1 to 16 nodes"),
         ("chaos --nodes -1", "not a whole number"),
         ("chaos --seeds 0", "--seeds must be at least 1"),
+        ("chaos --algorithm raymond --tree circle", "no tree"),
+        ("chaos --tree star", "tree"),
+        ("chaos --nodes 7 --algorithm maekawa --quorum plane", "a view can have"),
         (
             "chaos --seed 18446744073709551615 --seeds 2",
             "--seed 18446744073709551615 is too large for 2 runs",

@@ -33,7 +33,7 @@ fn every_setting_is_a_flag_with_its_own_help() {
 #[test]
 fn choices_are_flags_in_every_verb_that_runs_an_algorithm() {
     for choice in CHOICES {
-        for verb in ["simulate", "check", "compare", "sweep"] {
+        for verb in ["simulate", "check", "compare", "sweep", "bank", "chaos"] {
             assert_has(verb, choice.name, &choice);
         }
     }

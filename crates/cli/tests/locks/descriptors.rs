@@ -69,7 +69,7 @@ fn a_daemon_without_descriptors_backs_off_and_serves_when_it_has_some() {
     limit_files(process, Some(3));
     let waiting = client(&cluster, "a.sock");
     let _stranger = TcpStream::connect(address(&cluster, "a")).expect("the system lets it wait");
-    let sentences = ["no client can be accepted", "no node can be accepted"];
+    let sentences = ["cannot accept client connections", "cannot accept node connections"];
     let told = |cluster: &Cluster, sentence: &str| -> Vec<u64> {
         let log = cluster.log("a");
         let lines = log.lines().filter(|line| line.contains(sentence));
@@ -131,7 +131,7 @@ fn a_daemon_with_few_descriptors_keeps_some_for_its_peers() {
     cluster.await_ready("b");
     await_heard(&cluster, "b", "a");
     let log = cluster.log("a");
-    let failed: Vec<&str> = log.lines().filter(|line| line.contains("can be accepted")).collect();
+    let failed: Vec<&str> = log.lines().filter(|line| line.contains("cannot accept")).collect();
     assert_eq!(failed, Vec::<&str>::new(), "there was a descriptor for everybody who was accepted");
     drop((idle, strangers));
 }

@@ -215,7 +215,7 @@ fn systemd_is_told_when_a_node_listens_lets_clients_in_is_alive_and_stops() {
     let mut words = Vec::new();
     until("it lets clients in and is alive", || {
         words.push(word(&notified));
-        ["STATUS=Lets clients in.", "WATCHDOG=1"].iter().all(|said| words.iter().any(|word| word == said))
+        ["STATUS=Granting locks.", "WATCHDOG=1"].iter().all(|said| words.iter().any(|word| word == said))
     });
     node.signal(Signal::TERM);
     until("it says that it stops", || word(&notified) == "STOPPING=1");
@@ -228,7 +228,7 @@ fn a_node_without_a_majority_has_started_all_the_same() {
     let (notified, _node) = notifying(&cluster, "a");
     assert_eq!(word(&notified), "READY=1");
     let status = word(&notified);
-    assert!(status.starts_with("STATUS=Listens, and lets nobody in"), "{status}");
+    assert!(status.starts_with("STATUS=Listening, but not granting locks"), "{status}");
 }
 
 /// A node that tells a socket of ours how it is, and thinks that it is systemd's.
