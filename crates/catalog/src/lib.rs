@@ -20,7 +20,7 @@
 //!
 //! A program that adds an algorithm of its own compiles that one only: `Catalog::textbook().with(my_algorithm::entry())`.
 //!
-//! A [`Trial`] is one run as a person would type it, [`settings`] define what can be typed, [`states`] are what nodes knew in a
+//! A [`Trial`] is one run as a person would type it, [`mod@settings`] define what can be typed, [`states`] are what nodes knew in a
 //! recorded run, and [`examples`] the scripts that ship.
 
 mod catalog;

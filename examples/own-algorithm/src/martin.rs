@@ -138,8 +138,14 @@ impl Explain for Martin {
     }
 
     const RULES: &'static [Rule] = &[
-        Rule::new("ask", "A node that wants in and lacks the token asks its predecessor, unless it has already."),
-        Rule::new("forward", "A node that is asked and lacks the token asks its predecessor, unless it has already."),
+        Rule::new(
+            "ask",
+            "A node that wants in and lacks the token asks its predecessor, unless it has already.",
+        ),
+        Rule::new(
+            "forward",
+            "A node that is asked and lacks the token asks its predecessor, unless it has already.",
+        ),
         Rule::new("give", "A node that has the token and does not need it gives it to the node that asks."),
         Rule::new("bring", "A node that asked for another one only passes the token on."),
         Rule::new("leave", "A node that leaves passes the token on if its successor has asked."),

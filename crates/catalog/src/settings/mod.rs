@@ -1,6 +1,6 @@
 //! The settings of runs and checks, each defined once.
 //!
-//! A spec such as [`RunSpec`] is a struct whose fields are declared in one [`settings!`](crate::settings) table. The field's
+//! A spec such as [`RunSpec`] is a struct whose fields are declared in one [`settings!`](macro@crate::settings) table. The field's
 //! doc comment is its help. From the same row come the flag of the command line, the name in JSON, the axis and the column of
 //! a sweep, the control in the studio's form (see [`schema`]) and the words of the printed command (see [`words`]).
 //!
