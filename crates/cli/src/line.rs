@@ -137,7 +137,7 @@ pub(crate) fn silent(path: &Path) -> Refusal {
 /// Connects to the daemon at a socket, without waiting. [`sentence`] puts its errors into words.
 ///
 /// # Errors
-/// If no daemon listens there, or this user may not use it, or it lets nobody in: then it is silent.
+/// If no daemon listens there, this user may not use it, or it refuses all clients without an answer.
 pub(crate) fn dial(path: &Path) -> Result<UnixStream, Error> {
     doorway_client::connect(path).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => Error::Silent,

@@ -195,7 +195,7 @@ pub trait Spec: Default {
     }
 }
 
-/// Every setting of a spec, for whoever builds a form from it.
+/// Every setting of a spec, from which a form is built.
 #[must_use]
 pub fn schema<S: Spec>() -> Value {
     S::SETTINGS.iter().map(Definition::json).collect()

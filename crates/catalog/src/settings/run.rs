@@ -126,7 +126,7 @@ impl RunSpec {
         };
         let nodes = self.nodes.one_or(usual.nodes)?;
         Ok(Settings {
-            // Too many nodes are refused by whoever knows the limit: the studio's is lower.
+            // The caller refuses too many nodes: the studio's limit is lower.
             nodes: if nodes > Settings::MOST_NODES { nodes } else { Members::new(nodes)?.n() },
             entries: self.entries.one_or(usual.entries)?,
             load: self.load.one_or(usual.load)?,

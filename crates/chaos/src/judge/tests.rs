@@ -179,7 +179,7 @@ fn a_sleeper_adopts_a_joint_view_with_an_old_lease() {
     assert_eq!(judge_lease(&mut judge, until, &view(1, &[0, 1, 2], None)), []);
     let awake = beat(&mut judge, 2, until + Ticks(5_000_000), &[], &mut cluster);
     judge.judge_lease_of(life(1), awake, awake, None);
-    assert!(!judge.leases.contains_key(&life(0)), "it is long over and hinders nobody");
+    assert!(!judge.leases.contains_key(&life(0)), "its lease ended long ago");
     let joint = view(2, &[0, 1, 2], Some(&[2, 3, 4]));
     assert_eq!(judge_lease(&mut judge, until, &joint), []);
     // What does grow needs the new voters.

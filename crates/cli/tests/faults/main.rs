@@ -230,13 +230,13 @@ fn a_long_report_on_a_slow_link_is_waited_for_and_sent_once() {
         return;
     }
     let before = scene.net.sent_bytes(holder);
-    // It says that it leaves, so that nobody waits for its lease.
+    // It says that it leaves, so that the others do not wait for its lease.
     scene.signal_daemon(leaver, Signal::TERM);
     wait_until("it is no member any more", || (!scene.is_member(leaver, leader)).then_some(()));
     let span = scene.pass(leader, "free");
     let sent = scene.net.sent_bytes(holder) - before;
     println!("a report of {BYTES} bytes at 500 kbit/s: {span:?}, {sent} bytes were sent");
-    assert_eq!(lost(&guards), [], "nobody loses what it is inside of");
+    assert_eq!(lost(&guards), [], "no holder loses its lock");
     assert!(scene.is_member(holder, leader), "its report was waited for");
     assert!(span > BARRIER, "the report took longer than the barrier: {span:?}");
     assert!(sent > BYTES && sent < BYTES * 3 / 2, "{sent} bytes for a report of {BYTES}");

@@ -100,7 +100,7 @@ impl Scene {
         }
     }
 
-    /// So many daemons without clients whose leases are long and whose barrier is [`BARRIER`].
+    /// This many daemons, without clients, with long leases and a barrier of [`BARRIER`].
     pub fn with_short_barrier(nodes: usize) -> Option<Self> {
         let barrier = format!("barrier = \"{}ms\"", BARRIER.as_millis());
         let times = PATIENT.replace("barrier = \"4s\"", &barrier);
@@ -212,12 +212,12 @@ impl Scene {
         entered.expect("nobody else wants it")
     }
 
-    /// Enters so many sections with names of 200 bytes through a node, and stays there.
+    /// Acquires this many locks with names of 200 bytes at one node, and holds them.
     pub fn hold_many(&self, node: usize, count: usize) -> Vec<Guard> {
         let client = Client::connect(self.socket(node)).expect("it listens");
         let names: Vec<String> = (0..count).map(|number| format!("many-{number:0195}")).collect();
         let enter = |names: &[String]| client.lock(names).wait(PATIENCE).enter_blocking();
-        names.chunks(64).map(|names| enter(names).expect("nobody else wants them")).collect()
+        names.chunks(64).map(|names| enter(names).expect("no other client wants them")).collect()
     }
 
     /// Enters and leaves a section that nobody uses, through a node; tells how long it took to get in.

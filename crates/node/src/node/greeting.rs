@@ -142,7 +142,7 @@ impl<R: Rules> LockNode<R> {
     fn greet(&self, node: NodeId, asks: bool, effects: &mut Effects<Self>) {
         let known = &self.acquaintances;
         let theirs = known.known.get(&node).map(|known| known.life.disk);
-        let yours = theirs.and_then(|disk| Some((disk, self.newest_known(disk)?)));
+        let yours = theirs.and_then(|disk| Some((disk, self.state_to_confirm(disk)?)));
         effects.out.send(
             node,
             Msg::Greeting(Box::new(Greeting {
@@ -157,21 +157,16 @@ impl<R: Rules> LockNode<R> {
         );
     }
 
-    /// Keeps the lives that the log has lost to a leader, until their disks have confirmed them.
-    pub(super) fn remember_dropped_lives(&mut self) {
+    /// Keeps the lives that the log has lost to a leader until their disks confirm them; returns whether there are any.
+    pub(super) fn remember_dropped_lives(&mut self) -> bool {
         let dropped = self.consensus.take_dropped_lives();
-        if dropped.is_empty() {
-            return;
-        }
-        for life in dropped {
-            self.acquaintances.drop_from_log(life.disk, life.start());
-        }
-        self.check_acquaintances();
+        dropped.iter().for_each(|life| self.acquaintances.drop_from_log(life.disk, life.start()));
+        !dropped.is_empty()
     }
 
     /// What this node asks a disk to confirm: a start that its log has lost, or else the newest that it knows, from its log and from what
     /// it has heard.
-    fn newest_known(&self, disk: DiskId) -> Option<DiskState> {
+    fn state_to_confirm(&self, disk: DiskId) -> Option<DiskState> {
         // R28: a log that a leader replaced
         if let Some(dropped) = self.acquaintances.dropped.get(&disk) {
             return Some(*dropped);
@@ -205,7 +200,7 @@ impl<R: Rules> LockNode<R> {
     }
 
     fn is_checked(&self, known: &KnownPeer) -> bool {
-        let Some(newest) = self.newest_known(known.life.disk) else { return true };
+        let Some(newest) = self.state_to_confirm(known.life.disk) else { return true };
         // R28: confirmed by the peer
         let is_found = |found: DiskState| found.is_same_start(&newest) && found.synced >= newest.synced;
         newest.is_same_start(&known.life.start())

@@ -237,8 +237,8 @@ impl<R: Rules> LockNode<R> {
     /// Every step ends here: it collects the effects.
     fn end(&mut self, effects: &mut Effects<Self>) {
         if self.state == State::Running {
-            self.remember_dropped_lives();
-            if self.consensus.take_views_changed() {
+            let has_dropped = self.remember_dropped_lives();
+            if self.consensus.take_views_changed() || has_dropped {
                 self.check_acquaintances();
             }
             self.learn(effects);
