@@ -1,6 +1,7 @@
 //! Running cargo at the root of the repository, with its output shown.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,6 +13,9 @@ pub fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), Stop>
     println!("\n> {shown}");
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(root());
+    for name in env::vars_os().map(|(name, _)| name).filter(|name| is_about_xtask(name)) {
+        command.env_remove(name);
+    }
     if let Some(directory) = chosen_target_directory() {
         command.env("CARGO_TARGET_DIR", directory);
     }
@@ -21,6 +25,12 @@ pub fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), Stop>
         Ok(_) => Err(Stop::Failed(format!("`{shown}` failed."))),
         Err(error) => Err(Stop::Failed(format!("`{shown}` could not be started: {error}."))),
     }
+}
+
+/// Whether `cargo run` set this variable to describe the package `xtask`. Build scripts that watch these variables, such as that of
+/// `ring`, would run again, and everything above them would be compiled again, at each change between `cargo xtask` and plain cargo.
+fn is_about_xtask(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
 }
 
 /// The root of the repository: of the checkout that cargo runs us in, else of the one we were built in.
@@ -61,6 +71,13 @@ mod tests {
     fn a_command_is_shown_as_one_would_type_it() {
         let shown = shown(&["doc", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")]);
         assert_eq!(shown, "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps");
+    }
+
+    #[test]
+    fn variables_about_xtask_are_not_passed_on() {
+        let passed_on = |name: &str| !is_about_xtask(OsStr::new(name));
+        assert!(!passed_on("CARGO_PKG_NAME") && !passed_on("CARGO_MANIFEST_DIR"));
+        assert!(passed_on("CARGO_TARGET_DIR") && passed_on("CARGO_TERM_COLOR") && passed_on("PATH"));
     }
 
     #[test]
