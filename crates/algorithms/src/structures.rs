@@ -5,7 +5,7 @@
 use doorway_core::{
     Algorithm, Factory, Members, NodeId, NodeSet, Options, Parameter, PerNode, Plan, Refusal, Start,
 };
-use doorway_quorums::{Construction, System};
+use doorway_quorums::{Construction, QuorumSystem};
 
 use crate::message::sanders::Structure;
 
@@ -34,7 +34,7 @@ fn quorums(
 ) -> Result<impl Fn(&Members) -> Result<PerNode<NodeSet>, Refusal> + use<>, Refusal> {
     let choice = options.choice(&QUORUM);
     let construction = Construction::parse(&choice.word, choice.file.as_deref())?;
-    Ok(move |members: &Members| Ok(System::build(&construction, members.n())?.assignment().clone()))
+    Ok(move |members: &Members| Ok(QuorumSystem::build(&construction, members.n())?.assignment().clone()))
 }
 
 /// A factory for an algorithm whose nodes need nothing but their quorums.

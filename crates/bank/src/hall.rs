@@ -6,27 +6,27 @@ use std::sync::Arc;
 use doorway_core::{
     Channels, Charter, Explain, Factory, Fence, NodeId, Refusal, Register, SectionName, Sections, Ticks,
 };
-use doorway_simulator::{Engine, Watch, WrongEntry};
+use doorway_simulator::{Engine, SafetyMonitor, WrongEntry};
 
 use super::account::Account;
 use super::no_lock::NoLock;
-use super::process::{Notice, Process};
+use super::process::{BankNotice, BankProcess};
 use super::settings::Bank;
-use super::tally::{Tally, Violation, Wrong};
+use super::tally::{BankTally, BankViolation, Wrong};
 use super::teller::Teller;
 
 /// The outcome of a run of the bank.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct BankOutcome {
     /// What was counted.
-    pub tally: Tally,
-    /// The first things that were wrong, at most [`Outcome::MOST_VIOLATIONS`] of each kind, in the order of time.
-    pub violations: Vec<Violation>,
+    pub tally: BankTally,
+    /// The first things that were wrong, at most [`BankOutcome::MOST_VIOLATIONS`] of each kind, in the order of time.
+    pub violations: Vec<BankViolation>,
     /// What each account has at the end.
     pub balances: Vec<i64>,
 }
 
-impl Outcome {
+impl BankOutcome {
     /// The most violations of a kind that are reported; further ones are only counted.
     pub const MOST_VIOLATIONS: u64 = 10;
 
@@ -43,7 +43,7 @@ impl Bank {
     ///
     /// # Errors
     /// If the settings do not fit together, or the algorithm cannot run with this many participants.
-    pub fn run<A: Explain>(&self, needs: Channels, lock: &Factory<A>) -> Result<Outcome, Refusal> {
+    pub fn run<A: Explain>(&self, needs: Channels, lock: &Factory<A>) -> Result<BankOutcome, Refusal> {
         self.check()?;
         Hall::run(self, needs, lock)
     }
@@ -52,7 +52,7 @@ impl Bank {
     ///
     /// # Errors
     /// If the settings do not fit together.
-    pub fn run_without_lock(&self) -> Result<Outcome, Refusal> {
+    pub fn run_without_lock(&self) -> Result<BankOutcome, Refusal> {
         self.run(Channels::Any, &NoLock::factory())
     }
 }
@@ -60,19 +60,19 @@ impl Bank {
 /// A run in progress.
 struct Hall<'a, A: Explain> {
     bank: &'a Bank,
-    engine: Engine<Process<A>>,
-    watches: BTreeMap<SectionName, Watch>,
+    engine: Engine<BankProcess<A>>,
+    watches: BTreeMap<SectionName, SafetyMonitor>,
     /// When each process asked for the section that it waits for.
     asked_at: Vec<Ticks>,
     /// By how much each account was changed, as the clients' logs have it.
     logged: Vec<i64>,
-    tally: Tally,
-    violations: Vec<Violation>,
+    tally: BankTally,
+    violations: Vec<BankViolation>,
     steps_without_entry: u64,
 }
 
 impl<'a, A: Explain> Hall<'a, A> {
-    fn run(bank: &'a Bank, needs: Channels, factory: &Factory<A>) -> Result<Outcome, Refusal> {
+    fn run(bank: &'a Bank, needs: Channels, factory: &Factory<A>) -> Result<BankOutcome, Refusal> {
         let mut hall = Self::open(bank, needs, factory)?;
         hall.begin();
         hall.go_on();
@@ -91,20 +91,20 @@ impl<'a, A: Explain> Hall<'a, A> {
         let charter = Arc::new(Charter::new(&bank.participants().collect(), factory)?);
         let known: BTreeSet<SectionName> = guards.iter().cloned().collect();
         let register = Register::new(move |section| known.contains(section).then(|| Arc::clone(&charter)));
-        let account = || Process::Account(Account::new(bank.balance as i64, bank.fencing));
+        let account = || BankProcess::Account(Account::new(bank.balance as i64, bank.fencing));
         let teller = |me| {
             let sections = Sections::new(me, register.clone());
             let errands = bank.errands(me).take(bank.errand_count(me)).collect();
-            Process::Teller(Box::new(Teller::new(sections, guards.clone(), bank.update, errands)))
+            BankProcess::Teller(Box::new(Teller::new(sections, guards.clone(), bank.update, errands)))
         };
-        let mut processes: Vec<Process<A>> = (0..bank.accounts).map(|_| account()).collect();
+        let mut processes: Vec<BankProcess<A>> = (0..bank.accounts).map(|_| account()).collect();
         processes.extend(bank.participants().map(teller));
         Ok(Self {
             engine: Engine::new(processes, &network),
             watches: BTreeMap::new(),
             asked_at: vec![Ticks(0); bank.processes()],
             logged: vec![0; bank.accounts],
-            tally: Tally::default(),
+            tally: BankTally::default(),
             violations: Vec::new(),
             steps_without_entry: 0,
             bank,
@@ -136,7 +136,7 @@ impl<'a, A: Explain> Hall<'a, A> {
     }
 
     fn is_all_done(&self) -> bool {
-        self.engine.machines().iter().all(Process::is_done)
+        self.engine.machines().iter().all(BankProcess::is_done)
     }
 
     /// Checks the effects of a step.
@@ -150,19 +150,19 @@ impl<'a, A: Explain> Hall<'a, A> {
         }
     }
 
-    fn note(&mut self, process: NodeId, notice: Notice) {
+    fn note(&mut self, process: NodeId, notice: BankNotice) {
         match notice {
-            Notice::Asked(_) => self.asked_at[process.index()] = self.engine.now(),
-            Notice::Entered(section, fence) => self.note_entry(process, section, fence),
-            Notice::Left(section) => self.watches.entry(section).or_default().leave(process),
-            Notice::Spoke { place, kind, copies } => self.tally.count_messages(place, kind, copies),
-            Notice::Changed { account, by } => self.logged[account] += by,
-            Notice::Ended(ended) => {
+            BankNotice::Asked(_) => self.asked_at[process.index()] = self.engine.now(),
+            BankNotice::Entered(section, fence) => self.note_entry(process, section, fence),
+            BankNotice::Left(section) => self.watches.entry(section).or_default().leave(process),
+            BankNotice::Spoke { place, kind, copies } => self.tally.count_messages(place, kind, copies),
+            BankNotice::Changed { account, by } => self.logged[account] += by,
+            BankNotice::Ended(ended) => {
                 let wrong = self.tally.count_end(ended, self.bank.total());
                 wrong.into_iter().for_each(|(kind, what)| self.violate(kind, what));
             }
-            Notice::Stale => self.tally.fenced += 1,
-            Notice::Overdrawn(balance) => {
+            BankNotice::Stale => self.tally.fenced += 1,
+            BankNotice::Overdrawn(balance) => {
                 let what = format!("{} is overdrawn: it has {balance}", self.bank.title(process));
                 self.violate(Wrong::NegativeBalance, what);
             }
@@ -214,9 +214,9 @@ impl<'a, A: Explain> Hall<'a, A> {
     }
 
     fn balances(&self) -> Vec<i64> {
-        let balance = |process: &Process<A>| match process {
-            Process::Account(account) => Some(account.balance),
-            Process::Teller(_) => None,
+        let balance = |process: &BankProcess<A>| match process {
+            BankProcess::Account(account) => Some(account.balance),
+            BankProcess::Teller(_) => None,
         };
         self.engine.machines().iter().filter_map(balance).collect()
     }
@@ -226,8 +226,8 @@ impl<'a, A: Explain> Hall<'a, A> {
         const SHOWN: usize = 8;
         let processes = NodeId::first(self.bank.processes()).zip(self.engine.machines());
         let waiting = processes.filter_map(|(process, machine)| match machine {
-            Process::Teller(teller) if !teller.is_done() => Some(self.describe(process, teller)),
-            Process::Teller(_) | Process::Account(_) => None,
+            BankProcess::Teller(teller) if !teller.is_done() => Some(self.describe(process, teller)),
+            BankProcess::Teller(_) | BankProcess::Account(_) => None,
         });
         let told: Vec<String> = waiting.take(SHOWN).collect();
         let moves = if self.engine.next_time().is_some() { "messages move, but " } else { "" };
@@ -250,12 +250,12 @@ impl<'a, A: Explain> Hall<'a, A> {
 
     fn violate(&mut self, kind: Wrong, what: String) {
         if self.tally.count_wrong(kind) {
-            self.violations.push(Violation { time: self.engine.now(), kind, what });
+            self.violations.push(BankViolation { time: self.engine.now(), kind, what });
         }
     }
 
-    fn outcome(mut self) -> Outcome {
+    fn outcome(mut self) -> BankOutcome {
         self.tally.time = self.engine.now().0;
-        Outcome { balances: self.balances(), tally: self.tally, violations: self.violations }
+        BankOutcome { balances: self.balances(), tally: self.tally, violations: self.violations }
     }
 }

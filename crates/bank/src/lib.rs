@@ -27,10 +27,10 @@ mod teller;
 
 pub use account::{Account, Served};
 pub use detour::{Detour, Routed};
-pub use hall::Outcome;
+pub use hall::BankOutcome;
 pub use message::{Answer, Order, Pass};
-pub use report::{BankReport, Found};
-pub use runs::{BankRuns, Example};
+pub use report::{BankReport, FoundViolations};
+pub use runs::{BankRuns, FailedRun};
 pub use settings::{Bank, Broken, Fencing, Locks, Update};
-pub use tally::{Tally, Violation, Wrong};
+pub use tally::{BankTally, BankViolation, Wrong};
 pub use teller::{Ended, Errand, Transfer, Work};

@@ -11,7 +11,7 @@ use super::teller::{Ended, Teller};
 
 /// A process: an account, or a client or auditor that works on accounts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub enum Process<A> {
+pub enum BankProcess<A> {
     Account(Account),
     Teller(Box<Teller<A>>),
 }
@@ -22,7 +22,7 @@ pub struct Begin;
 
 /// What a process reports to the hall.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub enum Notice {
+pub enum BankNotice {
     /// It wants into a section.
     Asked(SectionName),
     /// It is inside.
@@ -41,26 +41,26 @@ pub enum Notice {
     Overdrawn(i64),
 }
 
-impl<A: Algorithm> Process<A> {
+impl<A: Algorithm> BankProcess<A> {
     /// Whether it has nothing left to do.
     pub fn is_done(&self) -> bool {
         match self {
-            Process::Account(_) => true,
-            Process::Teller(teller) => teller.is_done(),
+            BankProcess::Account(_) => true,
+            BankProcess::Teller(teller) => teller.is_done(),
         }
     }
 
     /// Every message carries its sender's clock; messages about sections are counted.
     fn end_step(&self, effects: &mut Effects<Self>) {
         effects.header = match self {
-            Process::Account(account) => account.clock,
-            Process::Teller(teller) => teller.sections.clock(),
+            BankProcess::Account(account) => account.clock,
+            BankProcess::Teller(teller) => teller.sections.clock(),
         };
         for Sent { to, msg, .. } in effects.out.sends() {
             if let Msg::Section(named) = msg {
                 let said = kind(&named.msg);
                 let copies = to.count() as u64;
-                effects.notices.push(Notice::Spoke { place: said.index, kind: said.name, copies });
+                effects.notices.push(BankNotice::Spoke { place: said.index, kind: said.name, copies });
             }
         }
     }
@@ -70,24 +70,24 @@ fn serve<A: Algorithm>(
     account: &mut Account,
     from: NodeId,
     (pass, order): (Pass, Order),
-    effects: &mut Effects<Process<A>>,
+    effects: &mut Effects<BankProcess<A>>,
 ) {
     let served = account.serve(pass, order);
-    effects.notices.extend(served.is_stale.then_some(Notice::Stale));
-    effects.notices.extend(served.overdrawn.map(Notice::Overdrawn));
+    effects.notices.extend(served.is_stale.then_some(BankNotice::Stale));
+    effects.notices.extend(served.overdrawn.map(BankNotice::Overdrawn));
     effects.out.send(from, Msg::Answer(served.answer));
 }
 
-impl<A: Algorithm> Machine for Process<A> {
+impl<A: Algorithm> Machine for BankProcess<A> {
     type Header = LamportClock;
     type Msg = Msg<A::Msg>;
     type Command = Never;
-    type Notice = Notice;
+    type Notice = BankNotice;
     type Timer = Begin;
     type Write = Never;
 
     fn on_start(&mut self, _: Ticks, effects: &mut Effects<Self>) {
-        if let Process::Teller(teller) = self {
+        if let BankProcess::Teller(teller) = self {
             teller.on_start(effects);
         }
         self.end_step(effects);
@@ -102,23 +102,23 @@ impl<A: Algorithm> Machine for Process<A> {
         effects: &mut Effects<Self>,
     ) {
         match (&mut *self, msg) {
-            (Process::Account(account), Msg::Order(pass, order)) => {
+            (BankProcess::Account(account), Msg::Order(pass, order)) => {
                 account.clock.merge(clock.count());
                 account.clock.tick();
                 serve(account, from, (pass, order), effects);
             }
-            (Process::Teller(teller), Msg::Section(named)) => {
+            (BankProcess::Teller(teller), Msg::Section(named)) => {
                 teller.sections.hear(clock);
                 if let Some(fence) = teller.sections.message(from, named, &mut effects.out) {
                     teller.on_entered(fence, effects);
                 }
             }
-            (Process::Teller(teller), Msg::Answer(answer)) => {
+            (BankProcess::Teller(teller), Msg::Answer(answer)) => {
                 teller.sections.hear(clock);
                 teller.on_answer(answer, effects);
             }
-            (Process::Account(_), Msg::Section(_) | Msg::Answer(_))
-            | (Process::Teller(_), Msg::Order(..)) => {
+            (BankProcess::Account(_), Msg::Section(_) | Msg::Answer(_))
+            | (BankProcess::Teller(_), Msg::Order(..)) => {
                 effects.out.broken("a message for another process");
             }
         }
@@ -126,7 +126,7 @@ impl<A: Algorithm> Machine for Process<A> {
     }
 
     fn on_timer(&mut self, _: Ticks, Begin: Begin, effects: &mut Effects<Self>) {
-        if let Process::Teller(teller) = self {
+        if let BankProcess::Teller(teller) = self {
             teller.on_begin(effects);
         }
         self.end_step(effects);

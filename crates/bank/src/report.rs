@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::settings::{Fencing, Locks, Update};
-use super::tally::{Violation, Wrong};
+use super::tally::{BankViolation, Wrong};
 
 /// The numbers of one or several runs.
 #[derive(Clone, Debug, Serialize)]
@@ -65,18 +65,18 @@ pub struct BankReport {
     /// How many runs had something wrong.
     pub failed_runs: u64,
     /// What was found wrong, by kind.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundViolations>,
     /// The seed of the first run in which money was wrong, or else of the first that failed.
     pub example_seed: Option<u64>,
     /// What was wrong in it: the first ten of each kind.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<BankViolation>,
     /// What to type to see it again.
     pub replay: Option<String>,
 }
 
 /// How often something was found wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct FoundViolations {
     /// What.
     pub kind: Wrong,
     /// How often.

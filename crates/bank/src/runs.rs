@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::hall::Outcome;
-use super::report::{BankReport, Found};
+use super::hall::BankOutcome;
+use super::report::{BankReport, FoundViolations};
 use super::settings::Bank;
-use super::tally::{Tally, Violation, Wrong};
+use super::tally::{BankTally, BankViolation, Wrong};
 
 /// The results of several runs, added up in the order of their seeds.
 #[derive(Clone, Debug)]
@@ -15,27 +15,27 @@ pub struct BankRuns {
     /// How many runs were added.
     pub runs: u64,
     /// What was counted in all of them.
-    pub tally: Tally,
+    pub tally: BankTally,
     /// How many had something wrong.
     pub failed: u64,
     /// In how many each thing was wrong, and the first seed of those.
     failed_by: BTreeMap<Wrong, (u64, u64)>,
     /// One of them to look at: the first in which money was wrong, or else the first of all.
-    pub example: Option<Example>,
+    pub example: Option<FailedRun>,
     /// What each account had at the end of the run that was added last.
     balances: Vec<i64>,
 }
 
 /// A run in which something was wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
+pub struct FailedRun {
     /// Its seed.
     pub seed: u64,
     /// What was wrong.
-    pub violations: Vec<Violation>,
+    pub violations: Vec<BankViolation>,
 }
 
-impl Example {
+impl FailedRun {
     fn is_about_money(&self) -> bool {
         self.violations.iter().any(|violation| violation.kind.is_about_money())
     }
@@ -48,7 +48,7 @@ impl BankRuns {
         Self {
             bank,
             runs: 0,
-            tally: Tally::default(),
+            tally: BankTally::default(),
             failed: 0,
             failed_by: BTreeMap::new(),
             example: None,
@@ -57,7 +57,7 @@ impl BankRuns {
     }
 
     /// Adds the outcome of the run with the next seed.
-    pub fn add(&mut self, outcome: Outcome) {
+    pub fn add(&mut self, outcome: BankOutcome) {
         let seed = self.bank.seed + self.runs;
         self.runs += 1;
         self.tally.merge(&outcome.tally);
@@ -66,8 +66,8 @@ impl BankRuns {
             self.failed_by.entry(wrong).or_insert((0, seed)).0 += 1;
         }
         if !outcome.is_right() {
-            let other = Example { seed, violations: outcome.violations };
-            let is_better = |example: &Example| other.is_about_money() && !example.is_about_money();
+            let other = FailedRun { seed, violations: outcome.violations };
+            let is_better = |example: &FailedRun| other.is_about_money() && !example.is_about_money();
             if self.example.as_ref().is_none_or(is_better) {
                 self.example = Some(other);
             }
@@ -83,8 +83,8 @@ impl BankRuns {
 
     /// What was found wrong, by kind.
     #[must_use]
-    pub fn found(&self) -> Vec<Found> {
-        let found = |(&kind, &(runs, first_seed)): (&Wrong, &(u64, u64))| Found {
+    pub fn found(&self) -> Vec<FoundViolations> {
+        let found = |(&kind, &(runs, first_seed)): (&Wrong, &(u64, u64))| FoundViolations {
             kind,
             times: self.tally.times(kind),
             runs,

@@ -7,12 +7,12 @@ use doorway_core::Ticks;
 use doorway_simulator::Samples;
 use serde::Serialize;
 
-use super::hall::Outcome;
+use super::hall::BankOutcome;
 use super::teller::{Ended, Work};
 
 /// All that is counted. Tallies of several runs add up.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct BankTally {
     /// Transfers that moved their money.
     pub transfers: u64,
     /// Transfers for which there was not enough of it.
@@ -37,7 +37,7 @@ pub struct Tally {
     pub found: BTreeMap<Wrong, u64>,
 }
 
-impl Tally {
+impl BankTally {
     pub(super) fn count_messages(&mut self, place: u32, kind: &'static str, copies: u64) {
         self.kinds.entry(place).or_insert((kind, 0)).1 += copies;
     }
@@ -86,7 +86,7 @@ impl Tally {
     pub fn count_wrong(&mut self, wrong: Wrong) -> bool {
         let times = self.found.entry(wrong).or_default();
         *times += 1;
-        *times <= Outcome::MOST_VIOLATIONS
+        *times <= BankOutcome::MOST_VIOLATIONS
     }
 
     /// How many transfers and audits have ended.
@@ -96,7 +96,7 @@ impl Tally {
     }
 
     /// Adds the counts of another run.
-    pub fn merge(&mut self, other: &Tally) {
+    pub fn merge(&mut self, other: &BankTally) {
         self.transfers += other.transfers;
         self.refused += other.refused;
         self.abandoned += other.abandoned;
@@ -165,7 +165,7 @@ impl Wrong {
 
 /// Something wrong, found at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Violation {
+pub struct BankViolation {
     /// When.
     pub time: Ticks,
     /// Of which kind it is.
@@ -175,7 +175,7 @@ pub struct Violation {
 }
 
 /// `time 120: the auditor counts 287 in all accounts, not 300`.
-impl fmt::Display for Violation {
+impl fmt::Display for BankViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "time {}: {}", self.time, self.what)
     }
@@ -187,21 +187,21 @@ mod tests {
 
     #[test]
     fn every_end_is_counted_once_and_an_audit_with_another_sum_is_told() {
-        let mut tally = Tally::default();
+        let mut tally = BankTally::default();
         assert_eq!(tally.count_end(Ended::Transferred, 300), None);
         assert_eq!(tally.count_end(Ended::Refused, 300), None);
         assert_eq!(tally.count_end(Ended::Fenced(Work::Audit), 300), None);
         assert_eq!(tally.count_end(Ended::Audited(300), 300), None);
         let told = "the auditor counts 287 in all accounts, not 300".to_owned();
         assert_eq!(tally.count_end(Ended::Audited(287), 300), Some((Wrong::Audit, told)));
-        let Tally { transfers, refused, abandoned, audits, void_audits, .. } = &tally;
+        let BankTally { transfers, refused, abandoned, audits, void_audits, .. } = &tally;
         assert_eq!((*transfers, *refused, *abandoned, *audits, *void_audits), (1, 1, 0, 2, 1));
         assert_eq!(tally.errands(), 5);
     }
 
     #[test]
     fn of_each_kind_the_first_ten_are_told() {
-        let mut tally = Tally::default();
+        let mut tally = BankTally::default();
         let told = std::iter::repeat_with(|| tally.count_wrong(Wrong::Stall)).take(12).filter(|told| *told);
         assert_eq!(told.count(), 10);
         assert!(tally.count_wrong(Wrong::Audit));

@@ -6,7 +6,7 @@ use doorway_core::{Algorithm, Effects, Fence, NodeId, SectionName, Sections, Tic
 use serde::{Deserialize, Serialize};
 
 use super::message::{Answer, Msg, Order, Pass};
-use super::process::{Begin, Notice, Process};
+use super::process::{BankNotice, BankProcess, Begin};
 use super::settings::Update;
 
 /// A client or the auditor, at its work.
@@ -111,19 +111,19 @@ impl<A: Algorithm> Teller<A> {
         self.wanted.last().filter(|_| matches!(self.stage, Stage::Taking(_)))
     }
 
-    pub fn on_start(&mut self, effects: &mut Effects<Process<A>>) {
+    pub fn on_start(&mut self, effects: &mut Effects<BankProcess<A>>) {
         if A::PERPETUAL {
             self.guards.iter().for_each(|section| self.sections.open(section, &mut effects.out));
         }
         self.think(effects);
     }
 
-    fn think(&mut self, effects: &mut Effects<Process<A>>) {
+    fn think(&mut self, effects: &mut Effects<BankProcess<A>>) {
         effects.timers.extend(self.errands.front().map(|errand| (errand.after, Begin)));
     }
 
     /// The time to think is over.
-    pub fn on_begin(&mut self, effects: &mut Effects<Process<A>>) {
+    pub fn on_begin(&mut self, effects: &mut Effects<BankProcess<A>>) {
         let Some(Errand { work, .. }) = self.errands.pop_front() else { return };
         self.wanted = match work {
             Work::Audit => self.guards.clone(),
@@ -137,25 +137,25 @@ impl<A: Algorithm> Teller<A> {
         self.take_next(work, effects);
     }
 
-    fn take_next(&mut self, work: Work, effects: &mut Effects<Process<A>>) {
+    fn take_next(&mut self, work: Work, effects: &mut Effects<BankProcess<A>>) {
         let Some(section) = self.wanted.last().cloned() else { return self.set_to_work(work, effects) };
-        effects.notices.push(Notice::Asked(section.clone()));
+        effects.notices.push(BankNotice::Asked(section.clone()));
         if let Some(fence) = self.sections.request(&section, &mut effects.out) {
             self.on_entered(fence, effects);
         }
     }
 
     /// It is in the section that it waited for.
-    pub fn on_entered(&mut self, fence: Fence, effects: &mut Effects<Process<A>>) {
+    pub fn on_entered(&mut self, fence: Fence, effects: &mut Effects<BankProcess<A>>) {
         let (Stage::Taking(work), Some(section)) = (self.stage, self.wanted.pop()) else {
             return effects.out.broken("an entry that was not asked for");
         };
-        effects.notices.push(Notice::Entered(section.clone(), fence));
+        effects.notices.push(BankNotice::Entered(section.clone(), fence));
         self.passes.push(Pass { section, fence });
         self.take_next(work, effects);
     }
 
-    fn set_to_work(&mut self, work: Work, effects: &mut Effects<Process<A>>) {
+    fn set_to_work(&mut self, work: Work, effects: &mut Effects<BankProcess<A>>) {
         match work {
             Work::Transfer(transfer) => {
                 self.stage = Stage::Reading(transfer);
@@ -166,7 +166,7 @@ impl<A: Algorithm> Teller<A> {
     }
 
     /// Accounts are the first processes, so that their places are their numbers.
-    fn order(&mut self, account: usize, order: Order, effects: &mut Effects<Process<A>>) {
+    fn order(&mut self, account: usize, order: Order, effects: &mut Effects<BankProcess<A>>) {
         let guard = &self.guards[account];
         let Some(pass) = self.passes.iter().find(|pass| pass.section == *guard).cloned() else {
             return effects.out.broken("an order without the section that guards the account");
@@ -176,7 +176,7 @@ impl<A: Algorithm> Teller<A> {
     }
 
     /// An account has answered.
-    pub fn on_answer(&mut self, answer: Answer, effects: &mut Effects<Process<A>>) {
+    pub fn on_answer(&mut self, answer: Answer, effects: &mut Effects<BankProcess<A>>) {
         match (self.stage, answer) {
             (Stage::Reading(transfer), Answer::Balance(balance)) => self.weigh(transfer, balance, effects),
             (Stage::ReadingTarget(transfer, source), Answer::Balance(target)) => {
@@ -184,12 +184,12 @@ impl<A: Algorithm> Teller<A> {
                 self.order(transfer.from, Order::Write(source - transfer.amount), effects);
             }
             (Stage::Charging(transfer, then), Answer::Done) => {
-                effects.notices.push(Notice::Changed { account: transfer.from, by: -transfer.amount });
+                effects.notices.push(BankNotice::Changed { account: transfer.from, by: -transfer.amount });
                 self.stage = Stage::Paying(transfer);
                 self.order(transfer.to, then, effects);
             }
             (Stage::Paying(transfer), Answer::Done) => {
-                effects.notices.push(Notice::Changed { account: transfer.to, by: transfer.amount });
+                effects.notices.push(BankNotice::Changed { account: transfer.to, by: transfer.amount });
                 self.finish(Ended::Transferred, effects);
             }
             (Stage::Auditing(account, sum), Answer::Balance(balance)) => {
@@ -210,7 +210,7 @@ impl<A: Algorithm> Teller<A> {
     }
 
     /// Is there enough to take from?
-    fn weigh(&mut self, transfer: Transfer, balance: i64, effects: &mut Effects<Process<A>>) {
+    fn weigh(&mut self, transfer: Transfer, balance: i64, effects: &mut Effects<BankProcess<A>>) {
         let Transfer { from, to, amount } = transfer;
         match self.update {
             _ if balance < amount => self.finish(Ended::Refused, effects),
@@ -226,7 +226,7 @@ impl<A: Algorithm> Teller<A> {
     }
 
     /// One account after the other.
-    fn add_up(&mut self, read: usize, sum: i64, effects: &mut Effects<Process<A>>) {
+    fn add_up(&mut self, read: usize, sum: i64, effects: &mut Effects<BankProcess<A>>) {
         if read == self.guards.len() {
             return self.finish(Ended::Audited(sum), effects);
         }
@@ -234,10 +234,10 @@ impl<A: Algorithm> Teller<A> {
         self.order(read, Order::Read, effects);
     }
 
-    fn finish(&mut self, ended: Ended, effects: &mut Effects<Process<A>>) {
-        effects.notices.push(Notice::Ended(ended));
+    fn finish(&mut self, ended: Ended, effects: &mut Effects<BankProcess<A>>) {
+        effects.notices.push(BankNotice::Ended(ended));
         while let Some(Pass { section, .. }) = self.passes.pop() {
-            effects.notices.push(Notice::Left(section.clone()));
+            effects.notices.push(BankNotice::Left(section.clone()));
             self.sections.release(&section, &mut effects.out);
         }
         self.stage = Stage::Idle;

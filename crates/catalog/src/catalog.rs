@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use doorway_bank::{Bank, Outcome};
+use doorway_bank::{Bank, BankOutcome};
 use doorway_core::shared::{AboutProgram, Program, ProgramEntry};
 use doorway_core::{About, Entry, Explain, Hints, Members, Options, Refusal, Registrar};
 use doorway_node::Recipes;
@@ -182,7 +182,7 @@ impl Catalog {
     ///
     /// # Errors
     /// If its settings do not fit together, there is no such lock, or the lock cannot run with that many participants.
-    pub fn run_bank(&self, bank: &Bank) -> Result<Outcome, Refusal> {
+    pub fn run_bank(&self, bank: &Bank) -> Result<BankOutcome, Refusal> {
         bank.check()?; // First, so that a bad setting is reported before an unknown lock.
         match bank.lock(&self.list())? {
             Some(about) => self.subject(about.name, &bank.resolved()?)?.run_bank(bank),

@@ -1,6 +1,6 @@
 //! A program over shared memory with its options chosen, for the checker: the place where its type is forgotten.
 
-use doorway_checker::{MemorySetting, Shared};
+use doorway_checker::{MemorySetting, SharedMemory};
 use doorway_core::shared::{Accesses, Cell, Program, ProgramEntry, Team};
 use doorway_core::{Members, NodeId, Options, Refusal};
 
@@ -22,7 +22,7 @@ pub trait ProgramSubject: Send + Sync {
     ///
     /// # Errors
     /// If the checker does not take such a system.
-    fn system(&self, setting: MemorySetting) -> Result<Shared, Refusal>;
+    fn system(&self, setting: MemorySetting) -> Result<SharedMemory, Refusal>;
 }
 
 /// Chooses options of an entry and forgets its type.
@@ -54,7 +54,7 @@ impl<P: Program> ProgramSubject for Chosen<P> {
         self.0.accesses_alone(NodeId::new(0))
     }
 
-    fn system(&self, setting: MemorySetting) -> Result<Shared, Refusal> {
-        Shared::new(&self.0, setting)
+    fn system(&self, setting: MemorySetting) -> Result<SharedMemory, Refusal> {
+        SharedMemory::new(&self.0, setting)
     }
 }

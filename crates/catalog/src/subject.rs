@@ -64,7 +64,7 @@ pub trait Subject: Send + Sync {
     ///
     /// # Errors
     /// If the bank's settings do not fit together, or the algorithm cannot run with that many participants.
-    fn run_bank(&self, bank: &Bank) -> Result<doorway_bank::Outcome, Refusal>;
+    fn run_bank(&self, bank: &Bank) -> Result<doorway_bank::BankOutcome, Refusal>;
 
     /// The algorithm as a lock node runs it.
     fn recipe(&self) -> Recipe;
@@ -174,7 +174,7 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
         algorithm::follow(&self.factory, recorded, states)
     }
 
-    fn run_bank(&self, bank: &Bank) -> Result<doorway_bank::Outcome, Refusal> {
+    fn run_bank(&self, bank: &Bank) -> Result<doorway_bank::BankOutcome, Refusal> {
         bank.run(self.about.needs, &self.factory)
     }
 

@@ -4,7 +4,7 @@ use doorway_core::{About, Channels, Choice, Options, Refusal, Start};
 use doorway_simulator::{Heading, Outcome, Played, Report, Script, ScriptError, Settings, elected, shell};
 use doorway_trace::{Event, Header, Recording};
 
-use crate::settings::{self, Definition, Kind, RunSpec};
+use crate::settings::{self, Definition, RunSpec, SettingKind};
 use crate::{Catalog, Subject};
 
 /// An algorithm, what is chosen for it, and all that decides a run.
@@ -127,7 +127,7 @@ impl Trial {
     pub fn command(&self, program: &str) -> String {
         let spec = RunSpec::of(&self.settings);
         let is_last = |definition: &Definition| definition.part == RunSpec::LAST_PART;
-        let is_switch = |definition: &Definition| definition.kind == Kind::Switch;
+        let is_switch = |definition: &Definition| definition.kind == SettingKind::Switch;
         let mut words = vec![program.to_owned(), "simulate".to_owned(), self.algorithm.clone()];
         words.extend(settings::words(&spec, |one| !is_last(one) && !is_switch(one)));
         words.extend(settings::choice_words(&self.options));

@@ -12,7 +12,7 @@ use doorway_catalog::Catalog;
 use doorway_chaos::{Cluster, ClusterEvent, Design};
 use doorway_core::{Fence, NodeId, Options, Refusal, SectionName, Ticks};
 use doorway_node::timing::milliseconds;
-use doorway_node::{ClientId, Command, Lock, Notice, Recipe, RequestId, Timing};
+use doorway_node::{ClientId, Command, LockCommand, Notice, Recipe, RequestId, Timing};
 use doorway_simulator::{Random, Span};
 
 fn main() -> Result<(), Refusal> {
@@ -228,7 +228,7 @@ impl Measurement {
         self.made += 1;
         let request = RequestId(self.made);
         self.visits.insert(request, Visit { node, since: self.cluster.now(), fence: Fence::default() });
-        let lock = Lock {
+        let lock = LockCommand {
             request,
             client: ClientId(self.made),
             names: vec![self.section.clone()],

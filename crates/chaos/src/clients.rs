@@ -3,7 +3,7 @@
 mod stopping;
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
-use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
+use doorway_node::{ClientId, Command, LockCommand, Notice, RequestId};
 use doorway_simulator::Random;
 
 use super::cluster::Cluster;
@@ -247,7 +247,7 @@ impl Clients {
             _ => None,
         };
         let max_hold = self.random.happens(0.1).then(|| Ticks(1 + self.random.below(200_000)));
-        let lock = Lock {
+        let lock = LockCommand {
             request,
             client: ClientId(place as u64),
             names: self.draw_names(),

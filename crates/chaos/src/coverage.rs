@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use doorway_core::Ticks;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use super::fault::Fault;
+use super::fault::InjectedFault;
 use super::moment::Moment;
-use super::rule::Rule;
+use super::rule::ObservedRule;
 
 /// What was seen in one run or in many: a campaign's is the sum of its runs'.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// How often a fault began while another was in force, by pairs in their order.
-    met: BTreeMap<(Fault, Fault), u64>,
+    met: BTreeMap<(InjectedFault, InjectedFault), u64>,
     /// How often each rule was seen.
-    fired: BTreeMap<Rule, u64>,
+    fired: BTreeMap<ObservedRule, u64>,
     /// How often a fault struck at a moment that it was aimed at.
     hits: BTreeMap<Moment, u64>,
     /// How long all runs lasted, and for how long of that at least one fault and at least two were in force.
@@ -46,7 +46,7 @@ impl Time {
 /// What is in force now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Present {
-    faults: Vec<(Fault, Ticks)>,
+    faults: Vec<(InjectedFault, Ticks)>,
     /// Until when at least one of them is in force, and at least two.
     ends: [Ticks; 2],
 }
@@ -59,15 +59,15 @@ impl Coverage {
     }
 
     /// All pairs of faults that can be in force together; one of them twice is a pair.
-    pub fn pairs() -> impl Iterator<Item = (Fault, Fault)> {
-        let all = Fault::ALL.into_iter().enumerate();
-        let pairs =
-            all.flat_map(|(place, first)| Fault::ALL[place..].iter().map(move |other| (first, *other)));
+    pub fn pairs() -> impl Iterator<Item = (InjectedFault, InjectedFault)> {
+        let all = InjectedFault::ALL.into_iter().enumerate();
+        let pairs = all
+            .flat_map(|(place, first)| InjectedFault::ALL[place..].iter().map(move |other| (first, *other)));
         pairs.filter(|(first, other)| first.can_meet(*other))
     }
 
     /// A fault begins and is in force until a time. Faults begin in the order of time.
-    pub(super) fn begin(&mut self, fault: Fault, now: Ticks, until: Ticks) {
+    pub(super) fn begin(&mut self, fault: InjectedFault, now: Ticks, until: Ticks) {
         let Present { faults, ends } = &mut self.present;
         faults.retain(|(_, end)| *end > now);
         for (other, _) in faults.iter().filter(|(other, _)| other.can_meet(fault)) {
@@ -85,7 +85,7 @@ impl Coverage {
     }
 
     /// A run is over that lasted so long and in which these rules were seen.
-    pub(super) fn end(&mut self, length: Ticks, fired: &BTreeMap<Rule, u64>) {
+    pub(super) fn end(&mut self, length: Ticks, fired: &BTreeMap<ObservedRule, u64>) {
         self.time.add(length, Ticks(0), Ticks(0));
         add(&mut self.fired, fired);
         self.present = Present::default();
@@ -102,24 +102,24 @@ impl Coverage {
 
     /// How often two faults met.
     #[must_use]
-    pub fn met(&self, one: Fault, other: Fault) -> u64 {
+    pub fn met(&self, one: InjectedFault, other: InjectedFault) -> u64 {
         self.met.get(&(one.min(other), one.max(other))).copied().unwrap_or_default()
     }
 
     /// The pairs that never met.
-    pub fn never_met(&self) -> impl Iterator<Item = (Fault, Fault)> {
+    pub fn never_met(&self) -> impl Iterator<Item = (InjectedFault, InjectedFault)> {
         Self::pairs().filter(|(one, other)| self.met(*one, *other) == 0)
     }
 
     /// How often a rule was seen.
     #[must_use]
-    pub fn fired(&self, rule: Rule) -> u64 {
+    pub fn fired(&self, rule: ObservedRule) -> u64 {
         self.fired.get(&rule).copied().unwrap_or_default()
     }
 
     /// The rules that were never seen.
-    pub fn never_fired(&self) -> impl Iterator<Item = Rule> {
-        Rule::ALL.iter().copied().filter(|rule| self.fired(*rule) == 0)
+    pub fn never_fired(&self) -> impl Iterator<Item = ObservedRule> {
+        ObservedRule::ALL.iter().copied().filter(|rule| self.fired(*rule) == 0)
     }
 
     /// How often a fault struck at such a moment on purpose.
@@ -140,12 +140,12 @@ fn add<K: Copy + Ord>(sum: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {
 }
 
 /// The name of a pair.
-fn pair((one, other): (Fault, Fault)) -> String {
+fn pair((one, other): (InjectedFault, InjectedFault)) -> String {
     format!("{one} + {other}")
 }
 
 /// The name of a rule, with its number.
-fn told(rule: Rule) -> String {
+fn told(rule: ObservedRule) -> String {
     format!("{} {}", rule.number(), rule.about())
 }
 
@@ -166,7 +166,7 @@ impl Serialize for Coverage {
         form.serialize_field("pairs", &met)?;
         form.serialize_field("never_met", &self.never_met().map(pair).collect::<Vec<_>>())?;
         let fired: BTreeMap<String, u64> =
-            Rule::ALL.iter().map(|rule| (told(*rule), self.fired(*rule))).collect();
+            ObservedRule::ALL.iter().map(|rule| (told(*rule), self.fired(*rule))).collect();
         form.serialize_field("rules", &fired)?;
         form.serialize_field("never_fired", &self.never_fired().map(told).collect::<Vec<_>>())?;
         form.end()
@@ -180,19 +180,19 @@ mod tests {
     #[test]
     fn faults_meet_if_one_begins_while_the_other_is_in_force() {
         let mut coverage = Coverage::new();
-        coverage.begin(Fault::Pause, Ticks(10), Ticks(20));
-        coverage.begin(Fault::Crash, Ticks(15), Ticks(30));
-        coverage.begin(Fault::Crash, Ticks(20), Ticks(22));
-        coverage.begin(Fault::Loss, Ticks(40), Ticks(50));
-        coverage.end(Ticks(100), &[(Rule::Decided, 2)].into());
-        assert_eq!(coverage.met(Fault::Crash, Fault::Pause), 1);
-        assert_eq!(coverage.met(Fault::Pause, Fault::Crash), 1, "in either order");
-        assert_eq!(coverage.met(Fault::Crash, Fault::Crash), 1, "one kind twice");
-        assert_eq!(coverage.met(Fault::Crash, Fault::Loss), 0);
+        coverage.begin(InjectedFault::Pause, Ticks(10), Ticks(20));
+        coverage.begin(InjectedFault::Crash, Ticks(15), Ticks(30));
+        coverage.begin(InjectedFault::Crash, Ticks(20), Ticks(22));
+        coverage.begin(InjectedFault::Loss, Ticks(40), Ticks(50));
+        coverage.end(Ticks(100), &[(ObservedRule::Decided, 2)].into());
+        assert_eq!(coverage.met(InjectedFault::Crash, InjectedFault::Pause), 1);
+        assert_eq!(coverage.met(InjectedFault::Pause, InjectedFault::Crash), 1, "in either order");
+        assert_eq!(coverage.met(InjectedFault::Crash, InjectedFault::Crash), 1, "one kind twice");
+        assert_eq!(coverage.met(InjectedFault::Crash, InjectedFault::Loss), 0);
         let time = Time { all: Ticks(100), under_one: Ticks(30), under_two: Ticks(7) };
         assert_eq!(coverage.time(), time);
         assert_eq!(coverage.never_met().count(), Coverage::pairs().count() - 2);
-        assert_eq!(coverage.never_fired().count(), Rule::ALL.len() - 1);
+        assert_eq!(coverage.never_fired().count(), ObservedRule::ALL.len() - 1);
     }
 
     #[test]
@@ -200,17 +200,22 @@ mod tests {
         let run = |fault, moment| {
             let mut one = Coverage::new();
             one.begin(fault, Ticks(1), Ticks(9));
-            one.begin(Fault::Pause, Ticks(2), Ticks(5));
+            one.begin(InjectedFault::Pause, Ticks(2), Ticks(5));
             one.hit(moment);
-            one.end(Ticks(10), &[(Rule::Decided, 3)].into());
+            one.end(Ticks(10), &[(ObservedRule::Decided, 3)].into());
             one
         };
-        let (one, other) = (run(Fault::Crash, Moment::Joint), run(Fault::Loss, Moment::Barrier));
+        let (one, other) =
+            (run(InjectedFault::Crash, Moment::Joint), run(InjectedFault::Loss, Moment::Barrier));
         let mut both = one.clone();
         both.merge(&other);
-        let met = [(Fault::Crash, Fault::Pause), (Fault::Loss, Fault::Pause), (Fault::Crash, Fault::Loss)];
+        let met = [
+            (InjectedFault::Crash, InjectedFault::Pause),
+            (InjectedFault::Loss, InjectedFault::Pause),
+            (InjectedFault::Crash, InjectedFault::Loss),
+        ];
         assert_eq!(met.map(|(a, b)| both.met(a, b)), [1, 1, 0], "faults of different runs do not meet");
-        assert_eq!(both.fired(Rule::Decided), 6);
+        assert_eq!(both.fired(ObservedRule::Decided), 6);
         assert_eq!(Moment::ALL.map(|moment| both.hits(moment)), [0, 1, 0, 1, 0]);
         assert_eq!(both.time(), Time { all: Ticks(20), under_one: Ticks(16), under_two: Ticks(6) });
     }
@@ -219,7 +224,7 @@ mod tests {
     fn of_three_faults_in_force_at_once_the_time_under_two_counts_once() {
         let mut coverage = Coverage::new();
         for (now, until) in [(0, 10), (2, 8), (4, 12), (20, 21)] {
-            coverage.begin(Fault::Crash, Ticks(now), Ticks(until));
+            coverage.begin(InjectedFault::Crash, Ticks(now), Ticks(until));
         }
         assert_eq!(coverage.time(), Time { all: Ticks(0), under_one: Ticks(13), under_two: Ticks(8) });
     }

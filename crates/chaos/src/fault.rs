@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What goes wrong. The last four are stories of disks, each of several stages; only mild faults come on top of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
+pub enum InjectedFault {
     /// A node's process ends; its clients go on until their deadlines.
     Crash,
     /// A machine loses power: the node's process ends, and its clients with it.
@@ -59,79 +59,86 @@ pub enum Fault {
     TwoRecoveries,
 }
 
-impl Fault {
+impl InjectedFault {
     /// All of them.
-    pub const ALL: [Fault; 26] = [
-        Fault::Crash,
-        Fault::MachineCrash,
-        Fault::DiskLoss,
-        Fault::Pause,
-        Fault::ClientPause,
-        Fault::Suspension,
-        Fault::Partition,
-        Fault::OneWayCut,
-        Fault::PartialCut,
-        Fault::Isolation,
-        Fault::LeaderCutOff,
-        Fault::OldVotersCutOff,
-        Fault::Loss,
-        Fault::SlowNetwork,
-        Fault::SlowLink,
-        Fault::SlowDisk,
-        Fault::Leave,
-        Fault::Voters,
-        Fault::Break,
-        Fault::Remove,
-        Fault::HandOver,
-        Fault::RemoveLeader,
-        Fault::DiskSetBack,
-        Fault::DisksSetBack,
-        Fault::DiskDamage,
-        Fault::TwoRecoveries,
+    pub const ALL: [InjectedFault; 26] = [
+        InjectedFault::Crash,
+        InjectedFault::MachineCrash,
+        InjectedFault::DiskLoss,
+        InjectedFault::Pause,
+        InjectedFault::ClientPause,
+        InjectedFault::Suspension,
+        InjectedFault::Partition,
+        InjectedFault::OneWayCut,
+        InjectedFault::PartialCut,
+        InjectedFault::Isolation,
+        InjectedFault::LeaderCutOff,
+        InjectedFault::OldVotersCutOff,
+        InjectedFault::Loss,
+        InjectedFault::SlowNetwork,
+        InjectedFault::SlowLink,
+        InjectedFault::SlowDisk,
+        InjectedFault::Leave,
+        InjectedFault::Voters,
+        InjectedFault::Break,
+        InjectedFault::Remove,
+        InjectedFault::HandOver,
+        InjectedFault::RemoveLeader,
+        InjectedFault::DiskSetBack,
+        InjectedFault::DisksSetBack,
+        InjectedFault::DiskDamage,
+        InjectedFault::TwoRecoveries,
     ];
 
     /// Those that may come on top of a story of disks: all nodes still hear of the disk in time, as the story demands.
-    pub const MILD: [Fault; 5] =
-        [Fault::ClientPause, Fault::SlowNetwork, Fault::SlowDisk, Fault::Break, Fault::HandOver];
+    pub const MILD: [InjectedFault; 5] = [
+        InjectedFault::ClientPause,
+        InjectedFault::SlowNetwork,
+        InjectedFault::SlowDisk,
+        InjectedFault::Break,
+        InjectedFault::HandOver,
+    ];
 
     /// What it is called.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Fault::Crash => "crash",
-            Fault::MachineCrash => "machine crash",
-            Fault::DiskLoss => "disk loss",
-            Fault::Pause => "pause",
-            Fault::ClientPause => "client pause",
-            Fault::Suspension => "suspension",
-            Fault::Partition => "partition",
-            Fault::OneWayCut => "one-way cut",
-            Fault::PartialCut => "partial cut",
-            Fault::Isolation => "isolation",
-            Fault::LeaderCutOff => "leader cut off",
-            Fault::OldVotersCutOff => "old voters cut off",
-            Fault::Loss => "loss",
-            Fault::SlowNetwork => "slow network",
-            Fault::SlowLink => "slow link",
-            Fault::SlowDisk => "slow disk",
-            Fault::Leave => "leave",
-            Fault::Voters => "voters",
-            Fault::Break => "break",
-            Fault::Remove => "remove",
-            Fault::HandOver => "hand over",
-            Fault::RemoveLeader => "remove leader",
-            Fault::DiskSetBack => "disk set back",
-            Fault::DisksSetBack => "disks set back",
-            Fault::DiskDamage => "damaged disk",
-            Fault::TwoRecoveries => "two recoveries",
+            InjectedFault::Crash => "crash",
+            InjectedFault::MachineCrash => "machine crash",
+            InjectedFault::DiskLoss => "disk loss",
+            InjectedFault::Pause => "pause",
+            InjectedFault::ClientPause => "client pause",
+            InjectedFault::Suspension => "suspension",
+            InjectedFault::Partition => "partition",
+            InjectedFault::OneWayCut => "one-way cut",
+            InjectedFault::PartialCut => "partial cut",
+            InjectedFault::Isolation => "isolation",
+            InjectedFault::LeaderCutOff => "leader cut off",
+            InjectedFault::OldVotersCutOff => "old voters cut off",
+            InjectedFault::Loss => "loss",
+            InjectedFault::SlowNetwork => "slow network",
+            InjectedFault::SlowLink => "slow link",
+            InjectedFault::SlowDisk => "slow disk",
+            InjectedFault::Leave => "leave",
+            InjectedFault::Voters => "voters",
+            InjectedFault::Break => "break",
+            InjectedFault::Remove => "remove",
+            InjectedFault::HandOver => "hand over",
+            InjectedFault::RemoveLeader => "remove leader",
+            InjectedFault::DiskSetBack => "disk set back",
+            InjectedFault::DisksSetBack => "disks set back",
+            InjectedFault::DiskDamage => "damaged disk",
+            InjectedFault::TwoRecoveries => "two recoveries",
         }
     }
 
     /// Whether both can be in force at once: only one disk at a time is lost or removed, or the cluster is; and a story of disks
     /// begins in a healthy cluster and meets only what is mild.
     #[must_use]
-    pub fn can_meet(self, other: Fault) -> bool {
-        let takes_a_disk = |fault| matches!(fault, Fault::DiskLoss | Fault::Remove | Fault::RemoveLeader);
+    pub fn can_meet(self, other: InjectedFault) -> bool {
+        let takes_a_disk = |fault| {
+            matches!(fault, InjectedFault::DiskLoss | InjectedFault::Remove | InjectedFault::RemoveLeader)
+        };
         match (self.is_story(), other.is_story()) {
             (false, false) => !(takes_a_disk(self) && takes_a_disk(other)),
             (true, false) => Self::MILD.contains(&other),
@@ -142,12 +149,17 @@ impl Fault {
 
     /// Whether it is a story of disks.
     fn is_story(self) -> bool {
-        let stories = [Fault::DiskSetBack, Fault::DisksSetBack, Fault::DiskDamage, Fault::TwoRecoveries];
+        let stories = [
+            InjectedFault::DiskSetBack,
+            InjectedFault::DisksSetBack,
+            InjectedFault::DiskDamage,
+            InjectedFault::TwoRecoveries,
+        ];
         stories.contains(&self)
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for InjectedFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -159,14 +171,14 @@ mod tests {
 
     #[test]
     fn a_story_of_disks_meets_what_is_mild_and_nothing_else() {
-        for story in Fault::ALL.into_iter().filter(|fault| fault.is_story()) {
-            let met = Fault::ALL.into_iter().filter(|fault| story.can_meet(*fault));
-            assert_eq!(met.collect::<Vec<_>>(), Fault::MILD, "{story}");
+        for story in InjectedFault::ALL.into_iter().filter(|fault| fault.is_story()) {
+            let met = InjectedFault::ALL.into_iter().filter(|fault| story.can_meet(*fault));
+            assert_eq!(met.collect::<Vec<_>>(), InjectedFault::MILD, "{story}");
             assert!(
-                Fault::ALL.iter().all(|fault| story.can_meet(*fault) == fault.can_meet(story)),
+                InjectedFault::ALL.iter().all(|fault| story.can_meet(*fault) == fault.can_meet(story)),
                 "{story}"
             );
         }
-        assert!(Fault::ALL.is_sorted(), "pairs are kept in this order");
+        assert!(InjectedFault::ALL.is_sorted(), "pairs are kept in this order");
     }
 }

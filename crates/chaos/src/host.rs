@@ -34,7 +34,7 @@ pub(super) enum Said {
     /// All have agreed: forget these sections, whose clocks were at most this.
     Forget(Forgetting),
     /// In the consensus: what my disk must know for it.
-    Claim(Claim),
+    Claim(DiskRequirement),
     /// Nothing, but it begins to replace its log by a snapshot.
     Snapshot,
     /// Nothing, but it has heard a message of an older view.
@@ -67,7 +67,7 @@ pub(super) struct Forgetting {
 
 /// What a disk must know before something leaves its node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Claim {
+pub(super) struct DiskRequirement {
     /// The term.
     pub(super) term: u64,
     /// Whether a vote was given in it.
@@ -221,8 +221,8 @@ fn said(to: &To, msg: &Msg, heard: Heard) -> Option<Said> {
     })
 }
 
-fn claim(ballot: &Ballot) -> Claim {
-    let mut claim = Claim { term: ballot.term, ..Claim::default() };
+fn claim(ballot: &Ballot) -> DiskRequirement {
+    let mut claim = DiskRequirement { term: ballot.term, ..DiskRequirement::default() };
     match &ballot.body {
         Body::Vote { is_granted } => claim.has_voted = *is_granted,
         Body::AskVote { last } | Body::Sound { last, .. } | Body::Appended { last } | Body::Lead { last } => {

@@ -170,13 +170,13 @@ fn lost(why: Loss) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use doorway_node::{ClientId, Lock};
+    use doorway_node::{ClientId, LockCommand};
 
     use super::*;
     use crate::violation::ViolationKind;
 
     fn lock(request: u64) -> Command {
-        Command::Lock(Lock {
+        Command::Lock(LockCommand {
             request: RequestId(request),
             client: ClientId(request),
             names: vec![SectionName::new("door").expect("a name")],

@@ -5,24 +5,24 @@ macro_rules! rules {
     ($($rule:ident = $number:literal, $about:literal;)*) => {
         /// Something that a rule makes happen, or forbids, and that was seen.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Rule {
+        pub enum ObservedRule {
             $(#[doc = $about] $rule,)*
         }
 
-        impl Rule {
+        impl ObservedRule {
             /// All of them, in the order of their numbers.
-            pub const ALL: &[Rule] = &[$(Rule::$rule),*];
+            pub const ALL: &[ObservedRule] = &[$(ObservedRule::$rule),*];
 
             /// The number of the rule.
             #[must_use]
             pub fn number(self) -> u8 {
-                match self { $(Rule::$rule => $number,)* }
+                match self { $(ObservedRule::$rule => $number,)* }
             }
 
             /// What was seen, in a few words.
             #[must_use]
             pub fn about(self) -> &'static str {
-                match self { $(Rule::$rule => $about,)* }
+                match self { $(ObservedRule::$rule => $about,)* }
             }
         }
     };
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn every_rule_is_seen_or_said_to_be_unseen() {
-        let mut numbers: Vec<u8> = Rule::ALL.iter().map(|rule| rule.number()).collect();
+        let mut numbers: Vec<u8> = ObservedRule::ALL.iter().map(|rule| rule.number()).collect();
         assert!(numbers.is_sorted(), "{numbers:?}");
         numbers.dedup();
         numbers.extend(UNSEEN.map(|(number, _)| number));

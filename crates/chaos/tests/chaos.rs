@@ -4,12 +4,12 @@ use std::convert::Infallible;
 
 use doorway_catalog::Catalog;
 use doorway_chaos::{
-    ChaosSummary, Cluster, ClusterEvent, ClusterOutcome, ClusterViolation, Coverage, Design, Moment, Rule,
-    Run, ViolationKind,
+    ChaosSummary, Cluster, ClusterEvent, ClusterOutcome, ClusterViolation, Coverage, Design, Moment,
+    ObservedRule, Run, ViolationKind,
 };
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
-use doorway_node::{ClientId, Command, Flaw, Lock, Notice, Recipe, RequestId};
-use doorway_simulator::parallel::{Step, in_order, processors};
+use doorway_node::{ClientId, Command, Flaw, LockCommand, Notice, Recipe, RequestId};
+use doorway_simulator::parallel::{JobEvent, in_order, processors};
 
 /// The length of each run in virtual time: more than half of it under faults, the rest to come to life and to recover.
 const LENGTH: Ticks = Ticks(25_000_000);
@@ -30,8 +30,8 @@ fn first_seed(
     mut is_enough: impl FnMut(u64, &ClusterOutcome) -> bool,
 ) -> Option<u64> {
     let ended = in_order(1..seeds + 1, processors(), job, |step| match step {
-        Step::Done(seed, outcome) if is_enough(seed, &outcome) => Err(seed),
-        Step::Done(..) | Step::Waiting(_) => Ok(()),
+        JobEvent::Done(seed, outcome) if is_enough(seed, &outcome) => Err(seed),
+        JobEvent::Done(..) | JobEvent::Waiting(_) => Ok(()),
     });
     ended.err()
 }
@@ -67,7 +67,7 @@ fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
         let mut summary = ChaosSummary::new();
         let job = |seed| run(&recipe, nodes_of(seed), seed, None);
         let broken: Result<(), Infallible> = in_order(1..101, processors(), job, |step| {
-            if let Step::Done(seed, outcome) = step {
+            if let JobEvent::Done(seed, outcome) = step {
                 let n = nodes_of(seed);
                 assert!(
                     outcome.violations.is_empty(),
@@ -100,10 +100,10 @@ fn has_seen_all(total: &ChaosSummary) {
     let hits = Moment::ALL.map(|moment| (moment.name(), coverage.hits(moment)));
     println!("{hits:?}");
     assert!(hits.iter().all(|(_, count)| *count >= 100), "{hits:?}");
-    Rule::ALL
+    ObservedRule::ALL
         .iter()
         .for_each(|rule| println!("{:>10} {} {}", coverage.fired(*rule), rule.number(), rule.about()));
-    assert_eq!(coverage.never_fired().map(Rule::about).collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(coverage.never_fired().map(ObservedRule::about).collect::<Vec<_>>(), [""; 0]);
     let never: Vec<String> = coverage.never_met().map(|(one, other)| format!("{one} + {other}")).collect();
     println!("never met: {never:?} of {} pairs", Coverage::pairs().count());
     assert!(never.len() <= Coverage::pairs().count() / 5, "{never:?}");
@@ -223,7 +223,7 @@ fn a_run_is_its_seed() {
 /// The first node locks a section and leaves it again; tells the fence.
 fn enter_and_leave(cluster: &mut Cluster, number: u64, limit: Ticks) -> Option<Fence> {
     let (node, request) = (NodeId::new(0), RequestId(number));
-    let lock = Lock {
+    let lock = LockCommand {
         request,
         client: ClientId(1),
         names: vec![section()],

@@ -15,17 +15,17 @@ use doorway_core::Stop;
 
 use crate::cancellation::Cancellation;
 use crate::graph::{Graph, GraphBuilder};
-use crate::progress::{self, Progress};
+use crate::progress::{self, ProgressNeeds};
 use crate::store::{NO_PARENT, SHARDS, StateId, Store, Visited, encode, hash, shard_of};
-use crate::waiting::{self, Waiting};
-use crate::{Fairness, Property, System, Violation, counts};
+use crate::waiting::{self, Overtaking};
+use crate::{Property, SchedulerFairness, System, Violation, counts};
 use batch::insert_all;
 pub(crate) use batch::{Batch, Inserted};
-pub(crate) use judge::{Found, named, state as state_faults, stillness};
+pub(crate) use judge::{FoundViolation, named, state as state_faults, stillness};
 
 /// The limits of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct SearchLimits {
     /// The most states.
     pub states: u64,
     /// The most bytes of memory.
@@ -36,7 +36,7 @@ pub struct Limits {
     pub depth: u64,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
         Self { states: u64::MAX, bytes: 4 << 30, time: Duration::from_secs(3_600), depth: u64::MAX }
     }
@@ -46,7 +46,7 @@ impl Default for Limits {
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The limits.
-    pub limits: Limits,
+    pub limits: SearchLimits,
     /// The number of threads.
     pub threads: usize,
     /// What to store of each state.
@@ -65,7 +65,7 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        let (limits, visited, runs) = (Limits::default(), Visited::default(), Runs::default());
+        let (limits, visited, runs) = (SearchLimits::default(), Visited::default(), Runs::default());
         Self {
             limits,
             threads: 1,
@@ -84,7 +84,7 @@ impl Default for Search {
 pub struct Runs {
     /// Progress: the fairness under which no process starves and some process always enters. Counterexamples
     /// are searched under the given fairness, or else under the strongest.
-    pub progress: Option<Option<Fairness>>,
+    pub progress: Option<Option<SchedulerFairness>>,
     /// The number of bypasses.
     pub waiting: bool,
     /// The number of messages of a run.
@@ -119,9 +119,9 @@ pub struct Exploration {
     /// The terminal states, if [`Search::keep_terminals`] is set.
     pub terminals: Vec<Vec<u32>>,
     /// The fairness that progress needs, if requested and the search is complete.
-    pub progress: Option<Progress>,
+    pub progress: Option<ProgressNeeds>,
     /// The number of bypasses, if requested and the search is complete.
-    pub waiting: Option<Waiting>,
+    pub waiting: Option<Overtaking>,
     /// The smallest and the largest number of messages of a run that ends, if requested and the search is
     /// complete.
     pub messages: Option<counts::Messages>,
@@ -157,7 +157,7 @@ pub(crate) struct Explorer<'a, S: System> {
     depth: u64,
     transitions: u64,
     terminals: Vec<Vec<u32>>,
-    found: Vec<Found>,
+    found: Vec<FoundViolation>,
     graph: Option<GraphBuilder>,
     batches: Vec<Batch>,
     /// The number of states of the next round.
@@ -236,7 +236,7 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     fn must_end(&self) -> bool {
-        let Limits { states, bytes, time, .. } = self.search.limits;
+        let SearchLimits { states, bytes, time, .. } = self.search.limits;
         let graph = self.graph.as_ref().map_or(0, GraphBuilder::bytes);
         self.is_over
             || self.store.len() as u64 >= states
@@ -347,7 +347,7 @@ impl<'a, S: System> Explorer<'a, S> {
     }
 
     /// Keeps the first violation of each property: in a breadth-first search no other is shorter.
-    fn remember(&mut self, found: Found) {
+    fn remember(&mut self, found: FoundViolation) {
         if self.found.iter().all(|other| other.property != found.property) {
             self.found.push(found);
         }
@@ -392,7 +392,7 @@ impl<'a, S: System> Explorer<'a, S> {
     fn ask_about_runs(&mut self, graph: &Graph, explored: &mut Exploration) {
         let Runs { progress, waiting, messages } = self.search.runs;
         if let Some(fairness) = progress {
-            let (answer, lassos) = progress::judge(graph, fairness.unwrap_or(Fairness::Strong));
+            let (answer, lassos) = progress::judge(graph, fairness.unwrap_or(SchedulerFairness::Strong));
             explored.progress = Some(answer);
             for lasso in lassos {
                 let is_known = |known: &Violation| known.property == lasso.property;

@@ -4,7 +4,7 @@
 //! by breadth-first search, so that its counterexamples to state properties are shortest runs; then it
 //! analyses whole runs: which process can starve under which fairness, the number of bypasses, the number of
 //! messages. [`Messages`] is the system of an algorithm: its nodes, the channels between them, and the number
-//! of requests of each node. The explored code is the code that ships. [`Shared`] is the system of a
+//! of requests of each node. The explored code is the code that ships. [`SharedMemory`] is the system of a
 //! shared-memory program: its processes, and atomic, regular or safe registers with immediate or buffered
 //! stores.
 //!
@@ -28,14 +28,15 @@ mod system;
 mod waiting;
 mod walk;
 
-pub use explore::{Exploration, Limits, Runs, Search, explore};
-pub use messages::{Act, Delivery, Faults, Messages, Setting, Watches};
-pub use progress::Progress;
-pub use property::{Fairness, Property, Violation};
+pub use explore::{Exploration, Runs, Search, SearchLimits, explore};
+pub use messages::{Act, Delivery, FaultBudget, Messages, Setting, Watches};
+pub use progress::ProgressNeeds;
+pub use property::{Property, SchedulerFairness, Violation};
 pub use shared::{
-    Access, Barriers, MemoryModel, MemorySetting, ProcessView, RegisterModel, Shared, SharedAct, SharedView,
+    Access, Barriers, MemoryModel, MemorySetting, ProcessView, RegisterModel, SharedAct, SharedMemory,
+    SharedView,
 };
 pub use store::Visited;
-pub use system::{Known, Step, System};
-pub use waiting::Waiting;
+pub use system::{Step, StepsKnown, System};
+pub use waiting::Overtaking;
 pub use walk::{Walked, Walks, walk};

@@ -1,6 +1,6 @@
 //! Reorders a run so that it switches between processes less often.
 
-use crate::{Known, Step, System};
+use crate::{Step, StepsKnown, System};
 
 /// Reorders independent steps so that each process takes as many in a row as possible. Two neighbours are
 /// swapped only if the state after both is the same, so the run ends in the same state.
@@ -65,5 +65,5 @@ fn after<S: System>(system: &S, state: &[u32], step: &Step) -> Option<Vec<u32>> 
             found.get_or_insert_with(|| after.to_vec());
         }
     });
-    found.filter(|_| known == Known::All)
+    found.filter(|_| known == StepsKnown::All)
 }

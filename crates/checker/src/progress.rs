@@ -14,28 +14,28 @@ use crate::components::Components;
 use crate::explore::named;
 use crate::graph::{Edge, Graph, Label, Path};
 use crate::store::StateId;
-use crate::{Fairness, Property};
+use crate::{Property, SchedulerFairness};
 
 /// The fairness that progress needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct ProgressNeeds {
     /// The fairness under which some process enters whenever one waits; `None` if there is none.
-    pub any: Option<Fairness>,
+    pub any: Option<SchedulerFairness>,
     /// For each process, the fairness under which it enters whenever it waits; `None` if there is none.
-    pub each: Vec<Option<Fairness>>,
+    pub each: Vec<Option<SchedulerFairness>>,
 }
 
-impl Progress {
+impl ProgressNeeds {
     /// The fairness under which no process starves; `None` if there is none.
     #[must_use]
-    pub fn all(&self) -> Option<Fairness> {
+    pub fn all(&self) -> Option<SchedulerFairness> {
         of_all(&self.each)
     }
 }
 
 /// The fairness under which all enter: the strongest of what each needs; `None` if one of them has none.
-fn of_all(each: &[Option<Fairness>]) -> Option<Fairness> {
-    each.iter().copied().try_fold(Fairness::None, |most, one| Some(most.max(one?)))
+fn of_all(each: &[Option<SchedulerFairness>]) -> Option<SchedulerFairness> {
+    each.iter().copied().try_fold(SchedulerFairness::None, |most, one| Some(most.max(one?)))
 }
 
 /// A run along the graph that violates a property.
@@ -63,7 +63,7 @@ impl<H, W: Fn(StateId, Edge) -> bool> Region<H, W> {
 
 /// Decides the fairness that progress needs, and finds a counterexample for each property that fails under
 /// `fairness`.
-pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>) {
+pub(crate) fn judge(graph: &Graph, fairness: SchedulerFairness) -> (ProgressNeeds, Vec<Lasso>) {
     let mut loops = Loops::new(graph);
     let mut lassos = Vec::new();
     let livelock = Region {
@@ -76,7 +76,8 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
             allows: |_, _| true,
         })
         .collect();
-    let mut each: Vec<Option<Fairness>> = each_waits.iter().map(|region| loops.needs(region)).collect();
+    let mut each: Vec<Option<SchedulerFairness>> =
+        each_waits.iter().map(|region| loops.needs(region)).collect();
     let mut any = loops.needs_of_all(&livelock, &each);
     if let Some(path) = loops.path(&livelock, fairness, any) {
         let state = path.edges.last().map_or(path.from, |edge| edge.to);
@@ -104,7 +105,7 @@ pub(crate) fn judge(graph: &Graph, fairness: Fairness) -> (Progress, Vec<Lasso>)
             }
         }
     }
-    (Progress { any, each }, lassos)
+    (ProgressNeeds { any, each }, lassos)
 }
 
 fn wait(nouns: [&str; 2], processes: &[usize]) -> String {
@@ -135,7 +136,7 @@ impl<'a> Loops<'a> {
     fn needs<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         region: &Region<H, W>,
-    ) -> Option<Fairness> {
+    ) -> Option<SchedulerFairness> {
         let part = self.states(region);
         let (mut is_any, mut is_weakly_fair) = (false, false);
         let Self { graph, components, marks, next_mark, classes, .. } = self;
@@ -153,11 +154,13 @@ impl<'a> Loops<'a> {
             },
         );
         match (is_any, is_weakly_fair) {
-            (false, _) => Some(Fairness::None),
-            (true, false) => Some(Fairness::Weak),
+            (false, _) => Some(SchedulerFairness::None),
+            (true, false) => Some(SchedulerFairness::Weak),
             (true, true) => {
                 let parts = self.split(&part, region);
-                self.find(&parts, region, Fairness::Strong).is_none().then_some(Fairness::Strong)
+                self.find(&parts, region, SchedulerFairness::Strong)
+                    .is_none()
+                    .then_some(SchedulerFairness::Strong)
             }
         }
     }
@@ -168,13 +171,13 @@ impl<'a> Loops<'a> {
     fn needs_of_all<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         livelock: &Region<H, W>,
-        each: &[Option<Fairness>],
-    ) -> Option<Fairness> {
+        each: &[Option<SchedulerFairness>],
+    ) -> Option<SchedulerFairness> {
         let most = of_all(each);
         let is_clear = match most {
-            Some(Fairness::None) => !self.graph.any_gives_up(),
-            Some(Fairness::Weak) => !self.graph.any_gives_up() && self.has_short_round(livelock),
-            Some(Fairness::Strong) | None => false,
+            Some(SchedulerFairness::None) => !self.graph.any_gives_up(),
+            Some(SchedulerFairness::Weak) => !self.graph.any_gives_up() && self.has_short_round(livelock),
+            Some(SchedulerFairness::Strong) | None => false,
         };
         if is_clear { most } else { self.needs(livelock) }
     }
@@ -213,14 +216,14 @@ impl<'a> Loops<'a> {
         &mut self,
         parts: &[Vec<StateId>],
         region: &Region<H, W>,
-        fairness: Fairness,
+        fairness: SchedulerFairness,
     ) -> Option<Vec<StateId>> {
         let mut nearest: Vec<&Vec<StateId>> = parts.iter().collect();
         nearest.sort_by_key(|part| self.depth(part));
         let mut open: Vec<Vec<StateId>> = Vec::new();
         for part in nearest {
             let unfair = match fairness {
-                Fairness::None => Vec::new(),
+                SchedulerFairness::None => Vec::new(),
                 _ => self.unfair(part, region, fairness),
             };
             if unfair.is_empty() {
@@ -228,7 +231,7 @@ impl<'a> Loops<'a> {
             }
             open.push(self.without(part, &unfair));
         }
-        if fairness == Fairness::Weak {
+        if fairness == SchedulerFairness::Weak {
             return None;
         }
         while let Some(part) = open.pop() {
@@ -283,12 +286,12 @@ impl<'a> Loops<'a> {
         &mut self,
         component: &[StateId],
         region: &Region<H, W>,
-        fairness: Fairness,
+        fairness: SchedulerFairness,
     ) -> Vec<u32> {
         let mark = mark(component, &mut self.marks, &mut self.next_mark);
         let (graph, marks) = (self.graph, &self.marks);
         let is_taken = |state, edge: Edge| marks[edge.to as usize] == mark && (region.allows)(state, edge);
-        let least = if fairness == Fairness::Weak { component.len() } else { 1 };
+        let least = if fairness == SchedulerFairness::Weak { component.len() } else { 1 };
         self.classes.untaken_in(graph, component, least, is_taken)
     }
 
@@ -296,8 +299,8 @@ impl<'a> Loops<'a> {
     fn path<H: Fn(StateId) -> bool, W: Fn(StateId, Edge) -> bool>(
         &mut self,
         region: &Region<H, W>,
-        fairness: Fairness,
-        needs: Option<Fairness>,
+        fairness: SchedulerFairness,
+        needs: Option<SchedulerFairness>,
     ) -> Option<Path> {
         if needs.is_some_and(|needs| needs <= fairness) {
             return None;

@@ -83,7 +83,7 @@ pub struct Violation {
 
 /// The fairness of a scheduler. Each demands more than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fairness {
+pub enum SchedulerFairness {
     /// Some step is taken as long as one is enabled.
     None,
     /// A step that is continuously enabled from some point on is taken eventually.
@@ -92,22 +92,23 @@ pub enum Fairness {
     Strong,
 }
 
-impl Fairness {
+impl SchedulerFairness {
     /// All of them, weakest first.
-    pub const ALL: [Fairness; 3] = [Fairness::None, Fairness::Weak, Fairness::Strong];
+    pub const ALL: [SchedulerFairness; 3] =
+        [SchedulerFairness::None, SchedulerFairness::Weak, SchedulerFairness::Strong];
 
     /// Its name on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Fairness::None => "none",
-            Fairness::Weak => "weak",
-            Fairness::Strong => "strong",
+            SchedulerFairness::None => "none",
+            SchedulerFairness::Weak => "weak",
+            SchedulerFairness::Strong => "strong",
         }
     }
 }
 
-impl fmt::Display for Fairness {
+impl fmt::Display for SchedulerFairness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -5,10 +5,10 @@ use doorway_core::Phase;
 use crate::Property;
 
 /// A system of processes. Its states are words: short lists of numbers. Each system defines its own layout
-/// ([`crate::Messages`] and [`crate::Shared`] draw theirs), but equal states must be equal words.
+/// ([`crate::Messages`] and [`crate::SharedMemory`] draw theirs), but equal states must be equal words.
 ///
 /// A system may compute its local steps lazily and cache them: several threads call [`System::steps`] at
-/// once, so it must not change anything. If an entry is missing it returns [`Known::No`], and the checker
+/// once, so it must not change anything. If an entry is missing it returns [`StepsKnown::No`], and the checker
 /// calls [`System::learn`] on one thread.
 pub trait System: Sync {
     /// The number of processes.
@@ -22,9 +22,9 @@ pub trait System: Sync {
     /// The initial states.
     fn initial(&mut self) -> Vec<Vec<u32>>;
 
-    /// Calls `visit` with every enabled step of a state and its successor. If it returns [`Known::No`], the
+    /// Calls `visit` with every enabled step of a state and its successor. If it returns [`StepsKnown::No`], the
     /// visits do not count, and it is called again after [`System::learn`].
-    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known;
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> StepsKnown;
 
     /// Computes all that [`System::steps`] needs for a state.
     fn learn(&mut self, _state: &[u32]) {}
@@ -67,7 +67,7 @@ pub trait System: Sync {
 /// Whether a system knew all steps of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Known {
+pub enum StepsKnown {
     /// All steps were visited.
     All,
     /// It must learn the state first.

@@ -18,7 +18,7 @@ use crate::{Property, Violation};
 
 /// The worst case of overtaking.
 #[derive(Clone, Debug)]
-pub struct Waiting {
+pub struct Overtaking {
     /// `bounds[i][j]` is the number of times that j, having requested after i, enters before i; `None` if
     /// there is no bound.
     pub bounds: Vec<Vec<Option<u32>>>,
@@ -26,7 +26,7 @@ pub struct Waiting {
     pub witness: Option<Violation>,
 }
 
-impl Waiting {
+impl Overtaking {
     /// The largest number; `None` if there is no bound.
     #[must_use]
     pub fn worst(&self) -> Option<u32> {
@@ -45,7 +45,7 @@ pub(crate) struct Witnesses {
 }
 
 /// Decides the bound of every pair.
-pub(crate) fn judge(graph: &Graph) -> (Waiting, Witnesses) {
+pub(crate) fn judge(graph: &Graph) -> (Overtaking, Witnesses) {
     let mut components = Components::new(graph.bound() * 2, &graph.cancellation);
     let pairs = || (0..graph.processes).flat_map(|i| (0..graph.processes).map(move |j| Pair { graph, i, j }));
     let mut bounds = vec![vec![Some(0); graph.processes]; graph.processes];
@@ -61,7 +61,7 @@ pub(crate) fn judge(graph: &Graph) -> (Waiting, Witnesses) {
         let runs = pairs.filter_map(|pair| pair.shortest(depths, count));
         runs.min_by_key(|lasso| length(&lasso.path))
     };
-    let waiting = Waiting { bounds: bounds.clone(), witness: None };
+    let waiting = Overtaking { bounds: bounds.clone(), witness: None };
     let once = shortest(1);
     let worst = waiting.worst().filter(|worst| *worst > 0).and_then(shortest);
     let endless = pairs().filter(|pair| bound(pair).is_none());

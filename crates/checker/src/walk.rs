@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::explore::{Found, state_faults, stillness};
+use crate::explore::{FoundViolation, state_faults, stillness};
 use crate::order::with_few_switches;
-use crate::{Known, Property, Step, System, Violation};
+use crate::{Property, Step, StepsKnown, System, Violation};
 
 /// The parameters of random walks.
 #[derive(Clone, Debug)]
@@ -128,7 +128,7 @@ fn replay<S: System>(system: &mut S, walks: &Walks, best: &Best) -> Violation {
     let (found, steps) = seen.expect("a replayed walk takes the same steps");
     let begin = system.initial().into_iter().next().unwrap_or_default();
     let steps = with_few_switches(system, &begin, steps);
-    let Found { property, what, processes, .. } = found;
+    let FoundViolation { property, what, processes, .. } = found;
     let is_still = matches!(property, Property::DeadlockFreedom | Property::StarvationFreedom);
     let waiting = if is_still { processes.clone() } else { Vec::new() };
     Violation { property, what, processes, waiting, steps, loop_start: None }
@@ -140,7 +140,7 @@ fn walk_once<S: System>(
     system: &mut S,
     walks: &Walks,
     number: u64,
-    tell: &mut dyn FnMut(Found, &[Step]),
+    tell: &mut dyn FnMut(FoundViolation, &[Step]),
 ) -> u64 {
     let mut random = Pcg64Mcg::seed_from_u64(walks.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut speeds: HashMap<u32, u64> = HashMap::new();
@@ -150,7 +150,7 @@ fn walk_once<S: System>(
     while (taken.len() as u64) < walks.steps {
         choices.clear();
         let known = system.steps(&state, &mut |step, _| choices.push((step, 0)));
-        if known == Known::No {
+        if known == StepsKnown::No {
             system.learn(&state);
             continue;
         }
@@ -172,7 +172,7 @@ fn walk_once<S: System>(
         taken.push(step);
         state = after;
         if let Some((property, what)) = step.broken {
-            tell(Found::step(property, what, 0, step), &taken);
+            tell(FoundViolation::step(property, what, 0, step), &taken);
         }
         let faults = state_faults(system, 0, &state);
         let is_over = !faults.is_empty() || step.broken.is_some();

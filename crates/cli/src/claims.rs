@@ -3,9 +3,9 @@
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
 use doorway_experiments::claims::{Bench, Claim, Row, list, test_all};
-use doorway_simulator::parallel::{Step, processors};
+use doorway_simulator::parallel::{JobEvent, processors};
 use doorway_terminal::text::{counted, item, prose_width, wrap};
-use doorway_terminal::{Progress, whole};
+use doorway_terminal::{ProgressLine, whole};
 
 use crate::typed::Typed;
 use crate::{Answer, Exit};
@@ -42,11 +42,11 @@ const MOST_NODES: usize = 200;
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let claims = chosen(&arguments.only, typed)?;
     let sizes = sizes(&arguments.nodes)?;
-    let mut progress = Progress::new(claims.len() as u64, "claims");
+    let mut progress = ProgressLine::new(claims.len() as u64, "claims");
     let mut rows = Vec::new();
     test_all(&claims, catalog, &sizes, &typed.program, processors(), |step| {
         progress.show(rows.len() as u64);
-        if let Step::Done(_, row) = step {
+        if let JobEvent::Done(_, row) = step {
             rows.push(row);
         }
         Ok(())

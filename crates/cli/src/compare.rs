@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use doorway_catalog::Catalog;
 use doorway_catalog::settings::{Definition, RunSpec};
 use doorway_core::{Options, Refusal};
-use doorway_experiments::compare::{Cell, Comparison, Metric, panels};
+use doorway_experiments::compare::{Comparison, ComparisonCell, Metric, panels};
 use doorway_picture::Theme;
 use doorway_simulator::parallel::processors;
 use doorway_simulator::{Load, Settings};
 use doorway_terminal::text::{decimal, prose_width, rate, wrap};
-use doorway_terminal::{Picture, Progress, table, whole};
+use doorway_terminal::{Picture, ProgressLine, table, whole};
 use serde_json::json;
 
 use crate::flags::{Choices, Flags, Lists, Use};
@@ -95,7 +95,7 @@ const MOST_RUNS: usize = 2_000;
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let comparison = comparison(catalog, arguments, typed)?;
     let picture = arguments.plot.as_deref().map(Picture::new).transpose()?;
-    let mut progress = Progress::new(comparison.runs() as u64, "runs");
+    let mut progress = ProgressLine::new(comparison.runs() as u64, "runs");
     let cells = comparison.run(catalog, &typed.program, processors(), |done| progress.show(done))?;
     drop(progress);
     if let Some(picture) = picture {
@@ -172,12 +172,12 @@ fn options(catalog: &Catalog, arguments: &Arguments) -> Result<Options, Refusal>
     }
 }
 
-fn as_json(cells: &[Cell]) -> String {
+fn as_json(cells: &[ComparisonCell]) -> String {
     format!("{}\n", json!({"version": 1, "cells": cells}))
 }
 
 /// The cells as rows of numbers; the columns are the keys of the JSON.
-fn as_csv(cells: &[Cell]) -> Result<String, Refusal> {
+fn as_csv(cells: &[ComparisonCell]) -> Result<String, Refusal> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: String| Refusal::new(format!("the cells cannot be written: {error}"));
     cells.iter().try_for_each(|cell| writer.serialize(cell)).map_err(|error| failed(error.to_string()))?;
@@ -186,14 +186,15 @@ fn as_csv(cells: &[Cell]) -> Result<String, Refusal> {
 }
 
 /// Two tables for each load: what an entry costs at every size, and all else at the largest.
-fn page(comparison: &Comparison, cells: &[Cell]) -> String {
+fn page(comparison: &Comparison, cells: &[ComparisonCell]) -> String {
     let mut parts = vec![heading(comparison)];
     for load in &comparison.loads {
         let load = load.to_string();
-        let of_load: Vec<&Cell> = cells.iter().filter(|cell| cell.load == load).collect();
+        let of_load: Vec<&ComparisonCell> = cells.iter().filter(|cell| cell.load == load).collect();
         parts.push(format!("Messages per entry, {load}\n{}", costs(comparison, &of_load)));
         let largest = comparison.nodes.iter().copied().max().unwrap_or(0);
-        let of_largest: Vec<&Cell> = of_load.into_iter().filter(|cell| cell.nodes == largest).collect();
+        let of_largest: Vec<&ComparisonCell> =
+            of_load.into_iter().filter(|cell| cell.nodes == largest).collect();
         parts.push(format!("All else at N = {largest}, {load}\n{}", behaviour(&of_largest)));
     }
     parts.extend(failures(cells));
@@ -215,7 +216,7 @@ fn heading(comparison: &Comparison) -> String {
     wrap(&told, prose_width(), 2) + "\n"
 }
 
-fn costs(comparison: &Comparison, cells: &[&Cell]) -> String {
+fn costs(comparison: &Comparison, cells: &[&ComparisonCell]) -> String {
     let columns: Vec<String> = comparison.nodes.iter().map(|n| format!("N = {n} ")).collect();
     let headings: Vec<&str> =
         ["algorithm", "textbook"].into_iter().chain(columns.iter().map(String::as_str)).collect();
@@ -243,7 +244,7 @@ fn costs(comparison: &Comparison, cells: &[&Cell]) -> String {
     table::of_words_and_numbers(&headings, &rows, 2)
 }
 
-fn behaviour(cells: &[&Cell]) -> String {
+fn behaviour(cells: &[&ComparisonCell]) -> String {
     const METRICS: [(Metric, &str); 6] = [
         (Metric::Bytes, "bytes "),
         (Metric::Response, "response "),
@@ -254,7 +255,7 @@ fn behaviour(cells: &[&Cell]) -> String {
     ];
     let headings: Vec<&str> =
         std::iter::once("algorithm").chain(METRICS.map(|(_, heading)| heading)).collect();
-    let row = |cell: &&Cell| {
+    let row = |cell: &&ComparisonCell| {
         let numbers = METRICS.map(|(metric, _)| {
             let best = metric.best(cells.iter().filter_map(|cell| metric.of(cell)));
             marked(metric.of(cell), best, if metric == Metric::Throughput { rate } else { decimal })
@@ -272,7 +273,7 @@ fn marked(value: Option<f64>, best: Option<f64>, shown: fn(f64) -> String) -> St
     format!("{}{}", shown(value), if is_best { "*" } else { " " })
 }
 
-fn failures(cells: &[Cell]) -> Option<String> {
+fn failures(cells: &[ComparisonCell]) -> Option<String> {
     let failed: Vec<String> =
         cells.iter().filter(|cell| cell.failed).map(|cell| format!("  {}", cell.command)).collect();
     (!failed.is_empty()).then(|| format!("Runs that stalled or violated something:\n{}\n", failed.join("\n")))

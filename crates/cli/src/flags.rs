@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use doorway_catalog::settings::{CHOICES, Definition, Kind, RunSpec, Spec, Sweep, Word};
+use doorway_catalog::settings::{CHOICES, Definition, RawValue, RunSpec, SettingKind, Spec, SweepRole};
 
 use crate::usage::named;
 
@@ -63,13 +63,18 @@ impl<S: Spec, U: Use> clap::Args for Flags<S, U> {
 }
 
 /// What was typed for a setting. Its usual value is not: a script's heading may say otherwise.
-fn typed(matches: &ArgMatches, name: &str, kind: Kind) -> Vec<Word> {
+fn typed(matches: &ArgMatches, name: &str, kind: SettingKind) -> Vec<RawValue> {
     if !matches!(matches.value_source(name), Some(ValueSource::CommandLine)) {
         return Vec::new();
     }
     match kind {
-        Kind::Switch => vec![Word::from("on")],
-        _ => matches.get_many::<String>(name).into_iter().flatten().map(|word| Word(word.clone())).collect(),
+        SettingKind::Switch => vec![RawValue::from("on")],
+        _ => matches
+            .get_many::<String>(name)
+            .into_iter()
+            .flatten()
+            .map(|word| RawValue(word.clone()))
+            .collect(),
     }
 }
 
@@ -77,10 +82,10 @@ fn flag(definition: &'static Definition) -> Arg {
     let Definition { name, value, usual, kind, part, normal, .. } = *definition;
     let flag = Arg::new(name).long(definition.flag());
     let flag = match kind {
-        Kind::Switch => return helped(flag.action(ArgAction::SetTrue), definition, part),
-        Kind::Count | Kind::Number | Kind::Word => flag.action(ArgAction::Set),
-        Kind::Repeated => flag.action(ArgAction::Append),
-        Kind::Commas => flag.action(ArgAction::Append).value_delimiter(','),
+        SettingKind::Switch => return helped(flag.action(ArgAction::SetTrue), definition, part),
+        SettingKind::Count | SettingKind::Number | SettingKind::Word => flag.action(ArgAction::Set),
+        SettingKind::Repeated => flag.action(ArgAction::Append),
+        SettingKind::Commas => flag.action(ArgAction::Append).value_delimiter(','),
     };
     // The word is only tested here, so that a spec has what was typed.
     let tested = move |word: &str| normal(word).map(|_| word.to_owned());
@@ -91,7 +96,7 @@ fn flag(definition: &'static Definition) -> Arg {
 fn helped(flag: Arg, definition: &Definition, part: &'static str) -> Arg {
     let flag = if part.is_empty() { flag } else { flag.help_heading(part) };
     let mut paragraphs = definition.help();
-    if let Some(first) = paragraphs.first_mut().filter(|_| definition.kind == Kind::Repeated) {
+    if let Some(first) = paragraphs.first_mut().filter(|_| definition.kind == SettingKind::Repeated) {
         first.push_str("; may be given again");
     }
     let flag = flag.help(paragraphs.first().cloned().unwrap_or_default());
@@ -215,9 +220,9 @@ fn axes<U: Use>() -> impl Iterator<Item = (&'static str, &'static Definition)> {
     RunSpec::SETTINGS.iter().filter(|definition| U::has(definition)).filter_map(|definition| match definition
         .sweep
     {
-        Sweep::Axis { name, .. } => Some((name, definition)),
-        Sweep::Common { .. } => Some((definition.name, definition)),
-        Sweep::Fixed => None,
+        SweepRole::Axis { name, .. } => Some((name, definition)),
+        SweepRole::Common { .. } => Some((definition.name, definition)),
+        SweepRole::Fixed => None,
     })
 }
 
@@ -225,9 +230,10 @@ impl<U: Use> clap::FromArgMatches for Lists<U> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut lists = BTreeMap::new();
         for (axis, definition) in axes::<U>() {
-            let is_switch =
-                definition.kind == Kind::Switch && matches!(definition.sweep, Sweep::Common { .. });
-            let words = typed(matches, axis, if is_switch { Kind::Switch } else { Kind::Repeated });
+            let is_switch = definition.kind == SettingKind::Switch
+                && matches!(definition.sweep, SweepRole::Common { .. });
+            let words =
+                typed(matches, axis, if is_switch { SettingKind::Switch } else { SettingKind::Repeated });
             if !words.is_empty() {
                 lists.insert(axis, words.into_iter().map(|word| word.0).collect());
             }
@@ -256,12 +262,12 @@ fn list<U: Use>(axis: &'static str, definition: &Definition) -> Arg {
     // A longer one would not fit into a line of help, which explains the syntax below it.
     let value = if definition.value.chars().count() > 55 { "VALUE" } else { definition.value };
     let (name, part) = match (definition.sweep, definition.kind) {
-        (Sweep::Common { .. }, Kind::Switch) => {
+        (SweepRole::Common { .. }, SettingKind::Switch) => {
             return helped(flag.action(ArgAction::SetTrue), definition, U::HEADINGS[1]);
         }
-        (Sweep::Common { .. }, _) => (value.to_owned(), U::HEADINGS[1]),
-        (_, Kind::Switch) => ("off,on".to_owned(), U::HEADINGS[0]),
-        (_, Kind::Repeated) => (format!("none|{value}"), U::HEADINGS[0]),
+        (SweepRole::Common { .. }, _) => (value.to_owned(), U::HEADINGS[1]),
+        (_, SettingKind::Switch) => ("off,on".to_owned(), U::HEADINGS[0]),
+        (_, SettingKind::Repeated) => (format!("none|{value}"), U::HEADINGS[0]),
         _ => (format!("{value},…"), U::HEADINGS[0]),
     };
     let flag = flag.action(ArgAction::Append).value_name(name).allow_negative_numbers(true);
@@ -283,7 +289,7 @@ mod tests {
             /// red, or any other word.
             token_colour: String { value: "COLOUR", usual: "red" }
             /// Paint it
-            paint: bool { usual: "off", kind: Kind::Switch }
+            paint: bool { usual: "off", kind: SettingKind::Switch }
         }
     }
 

@@ -7,7 +7,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use doorway_client::{Client, Error, Incompatible, Question, is_out_of_files, refused_by_system, sockets};
+use doorway_client::{
+    Client, Error, Incompatible, PendingQuery, is_out_of_files, refused_by_system, sockets,
+};
 use doorway_core::Refusal;
 use doorway_protocol::VERSION;
 
@@ -35,7 +37,7 @@ impl Where {
     ///
     /// # Errors
     /// If there is no daemon, or it does not answer or says why it cannot.
-    pub(crate) fn ask<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
+    pub(crate) fn ask<T>(&self, question: impl FnOnce(&Client) -> PendingQuery<T>) -> Result<T, Refusal> {
         ask(&self.path()?, question)
     }
 
@@ -44,7 +46,7 @@ impl Where {
     ///
     /// # Errors
     /// As for [`Where::ask`].
-    pub(crate) fn look<T>(&self, question: impl Fn(&Client) -> Question<T>) -> Result<T, Refusal> {
+    pub(crate) fn look<T>(&self, question: impl Fn(&Client) -> PendingQuery<T>) -> Result<T, Refusal> {
         let path = self.path()?;
         let admin = sockets::admin_socket_of(&path);
         match answer_at(&path, &question) {
@@ -57,7 +59,10 @@ impl Where {
     ///
     /// # Errors
     /// If this user may not open that socket, and as for [`Where::ask`].
-    pub(crate) fn administer<T>(&self, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
+    pub(crate) fn administer<T>(
+        &self,
+        question: impl FnOnce(&Client) -> PendingQuery<T>,
+    ) -> Result<T, Refusal> {
         let users = self.path()?;
         let path = sockets::admin_socket_of(&users);
         if may_not_open(&path) { Err(refused(&users, &path, question)) } else { ask(&path, question) }
@@ -69,7 +74,7 @@ impl Where {
     /// If it may not, or there is no daemon.
     pub(crate) fn check_administers<T>(
         &self,
-        question: impl FnOnce(&Client) -> Question<T>,
+        question: impl FnOnce(&Client) -> PendingQuery<T>,
     ) -> Result<(), Refusal> {
         let users = self.path()?;
         let path = sockets::admin_socket_of(&users);
@@ -79,7 +84,7 @@ impl Where {
 
 /// What is said to somebody who may not administer. It asks at the users' socket, where the daemon refuses it and writes down who asked for
 /// what, if it can open that one at least.
-fn refused<T>(users: &Path, admin: &Path, question: impl FnOnce(&Client) -> Question<T>) -> Refusal {
+fn refused<T>(users: &Path, admin: &Path, question: impl FnOnce(&Client) -> PendingQuery<T>) -> Refusal {
     if can_open(users) {
         let _ = answer_at(users, question);
     }
@@ -109,11 +114,11 @@ fn not_allowed(path: &Path) -> Refusal {
 ///
 /// # Errors
 /// If there is none, or it does not answer or says why it cannot.
-pub(crate) fn ask<T>(path: &Path, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Refusal> {
+pub(crate) fn ask<T>(path: &Path, question: impl FnOnce(&Client) -> PendingQuery<T>) -> Result<T, Refusal> {
     answer_at(path, question).map_err(|error| in_words(path, error))
 }
 
-fn answer_at<T>(path: &Path, question: impl FnOnce(&Client) -> Question<T>) -> Result<T, Error> {
+fn answer_at<T>(path: &Path, question: impl FnOnce(&Client) -> PendingQuery<T>) -> Result<T, Error> {
     question(&Client::open(path)?).answer_blocking()
 }
 

@@ -9,7 +9,7 @@ use doorway_terminal::{table, text};
 use serde_json::{Value, json};
 
 /// What a program tells of itself for one number of nodes.
-pub(crate) struct Facts {
+pub(crate) struct ProgramFacts {
     pub(crate) n: usize,
     pub(crate) registers: Vec<Cell>,
     /// What an entry costs who is alone, if it enters.
@@ -25,13 +25,13 @@ const USUAL: usize = 4;
 ///
 /// # Errors
 /// If it runs among neither.
-pub(crate) fn facts(catalog: &Catalog, name: &str) -> Result<Facts, Refusal> {
+pub(crate) fn facts(catalog: &Catalog, name: &str) -> Result<ProgramFacts, Refusal> {
     facts_for(catalog, name, USUAL).or_else(|_| facts_for(catalog, name, 2))
 }
 
-fn facts_for(catalog: &Catalog, name: &str, n: usize) -> Result<Facts, Refusal> {
+fn facts_for(catalog: &Catalog, name: &str, n: usize) -> Result<ProgramFacts, Refusal> {
     let subject = catalog.program_subject(name, &Options::none(), n)?;
-    Ok(Facts {
+    Ok(ProgramFacts {
         n,
         registers: subject.registers().to_vec(),
         alone: subject.accesses_alone(),
@@ -40,7 +40,7 @@ fn facts_for(catalog: &Catalog, name: &str, n: usize) -> Result<Facts, Refusal> 
     })
 }
 
-impl Facts {
+impl ProgramFacts {
     /// How many registers of how many values there are: `9 of 2 values, 4 of any`.
     pub(crate) fn registers(&self) -> String {
         let mut kinds: Vec<(Values, usize)> = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) fn table(catalog: &Catalog, list: &[&AboutProgram]) -> Result<String,
 }
 
 /// What is told about a program, for programs.
-pub(crate) fn described(about: &AboutProgram, facts: &Facts) -> Value {
+pub(crate) fn described(about: &AboutProgram, facts: &ProgramFacts) -> Value {
     let register = |cell: &Cell| {
         let most = match cell.values {
             Values::UpTo(most) => Some(most),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use doorway_core::{NodeId, NodeSet, Refusal};
 use doorway_picture::{Theme, quorums};
-use doorway_quorums::{Construction, Spread, System};
-use ratings::{Crashes, Of, Overlap, Rated};
+use doorway_quorums::{Construction, QuorumSystem, Spread};
+use ratings::{Crashes, Of, Overlap, RatedSystem};
 use serde_json::{Map, Value, json};
 
 use doorway_terminal::{Picture, table, text, whole};
@@ -111,16 +111,16 @@ const RATINGS: [(&str, &str); 6] = [
 /// The ratings of a system. A node can ask its own quorum alone, or any quorum of the construction that is alive.
 struct Both<'a> {
     /// Of all quorums of the construction.
-    family: Rated<'a>,
+    family: RatedSystem<'a>,
     /// Of the listed quorums alone, unless they are the whole family.
-    listed: Option<Rated<'a>>,
+    listed: Option<RatedSystem<'a>>,
 }
 
 pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     let construction = construction(arguments)?;
     let missing = || Refusal::new(format!("how many nodes? {} needs --nodes N", construction.name()));
     let nodes = arguments.nodes.or_else(|| construction.implied_nodes()).ok_or_else(missing)?;
-    let system = System::build(&construction, nodes).map_err(|refusal| match &construction {
+    let system = QuorumSystem::build(&construction, nodes).map_err(|refusal| match &construction {
         Construction::File(_) => Refusal::new(format!("{}: {refusal}", file_name(arguments))),
         _ => refusal,
     })?;
@@ -129,7 +129,7 @@ pub(crate) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
         picture.write(&quorums::quorum(&system, arguments.quorum_of, arguments.theme)?)?;
     }
     let intersecting = system.verify().is_ok();
-    let rate = |system, of| Rated::new(system, of, &arguments.fail, arguments.seed);
+    let rate = |system, of| RatedSystem::new(system, of, &arguments.fail, arguments.seed);
     let alone = system.listed();
     let rated = Both {
         family: rate(&system, Of::Family),
@@ -176,7 +176,7 @@ fn file_name(arguments: &Arguments) -> &str {
     arguments.kind.strip_prefix("file:").unwrap_or(&arguments.kind)
 }
 
-fn as_json(system: &System, rated: &Both<'_>, intersecting: bool) -> String {
+fn as_json(system: &QuorumSystem, rated: &Both<'_>, intersecting: bool) -> String {
     let (size, responsibility) = (system.sizes(), system.responsibility());
     let mut answer = Map::new();
     let mut add = |key: &str, value: Value| answer.insert(key.to_owned(), value);
@@ -190,11 +190,11 @@ fn as_json(system: &System, rated: &Both<'_>, intersecting: bool) -> String {
     add("in_own_quorum", system.contains_every_owner().into());
     add("coterie", system.is_coterie().into());
     answer.extend(rated.family.json());
-    answer.insert("listed".to_owned(), rated.listed.as_ref().map(Rated::json).into());
+    answer.insert("listed".to_owned(), rated.listed.as_ref().map(RatedSystem::json).into());
     format!("{}\n", Value::from(answer))
 }
 
-fn as_text(system: &System, rated: &Both<'_>, name: &str, intersecting: bool) -> String {
+fn as_text(system: &QuorumSystem, rated: &Both<'_>, name: &str, intersecting: bool) -> String {
     let verdict = if intersecting { "every two quorums meet" } else { "NOT every two quorums meet" };
     let nodes = text::counted(system.n() as u64, "node");
     let (numbers, ratings, quorums) = (numbers(system, rated), ratings_text(rated), listed(system));
@@ -205,7 +205,7 @@ fn as_text(system: &System, rated: &Both<'_>, name: &str, intersecting: bool) ->
 }
 
 /// Whether i ∈ S_i.
-fn owners(system: &System) -> String {
+fn owners(system: &QuorumSystem) -> String {
     match system.assignment().iter().find(|(node, quorum)| !quorum.contains(*node)) {
         None => "i ∈ S_i holds: every node is in its own quorum".to_owned(),
         Some((node, _)) => format!("i ∈ S_i does not hold: node {node} is not in its own quorum"),
@@ -225,7 +225,7 @@ fn ratings_text(rated: &Both<'_>) -> String {
     )
 }
 
-fn numbers(system: &System, rated: &Both<'_>) -> String {
+fn numbers(system: &QuorumSystem, rated: &Both<'_>) -> String {
     let row = |name: &str, least: usize, mean: f64, most: usize| {
         vec![name.to_owned(), least.to_string(), text::decimal(mean), most.to_string()]
     };
@@ -239,7 +239,7 @@ fn numbers(system: &System, rated: &Both<'_>) -> String {
     table::of_numbers(&["", "least", "mean", "most"], &rows)
 }
 
-fn listed(system: &System) -> String {
+fn listed(system: &QuorumSystem) -> String {
     const SHOWN: usize = 32;
     let digits = system.n().to_string().len();
     let line =

@@ -12,7 +12,7 @@ use doorway_trace::{Event, Header, Log, Recording, write};
 pub(crate) struct Records {
     trace: Option<Destination>,
     picture: Option<Picture>,
-    looks: doorway_picture::Options,
+    looks: doorway_picture::DiagramOptions,
 }
 
 impl Records {
@@ -21,7 +21,7 @@ impl Records {
     pub(crate) fn new(
         trace: Option<&Path>,
         svg: Option<&Path>,
-        looks: doorway_picture::Options,
+        looks: doorway_picture::DiagramOptions,
     ) -> Result<Self, Refusal> {
         let trace = trace.map(Destination::new).transpose()?;
         Ok(Self { trace, picture: svg.map(Picture::new).transpose()?, looks })

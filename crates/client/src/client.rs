@@ -13,11 +13,11 @@ use doorway_protocol::{AdminCommand, BreakTarget, ClientMsg, Status};
 use crate::clock;
 use crate::connection;
 use crate::error::{self, Error};
-use crate::question::{self, Question};
+use crate::question::{self, PendingQuery};
 use crate::request::Request;
-use crate::session::{Dial, Welcome};
+use crate::session::{Dial, NodeIdentity};
 use crate::sockets;
-use crate::watchdog::Shared;
+use crate::watchdog::WatchdogState;
 
 /// The default timeout of a status question.
 const QUESTION: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ pub struct Client {
 
 /// Closes the client when its last clone and its last guard are dropped.
 pub(crate) struct Handle {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<WatchdogState>,
 }
 
 impl Drop for Handle {
@@ -101,7 +101,7 @@ impl Client {
 
     fn start(socket: UnixStream, since: Ticks, dial: Option<Dial>) -> Result<Self, Error> {
         let refused = |error: io::Error| Error::System(error::refused_by_system(&error));
-        let shared = Shared::start(socket, since, dial).map_err(refused)?;
+        let shared = WatchdogState::start(socket, since, dial).map_err(refused)?;
         Ok(Self { handle: Arc::new(Handle { shared }) })
     }
 
@@ -109,7 +109,7 @@ impl Client {
     ///
     /// # Errors
     /// If none comes, or this client cannot use the daemon.
-    pub async fn welcome(&self) -> Result<Welcome, Error> {
+    pub async fn welcome(&self) -> Result<NodeIdentity, Error> {
         self.handle.shared.greeted.until(Clone::clone).await
     }
 
@@ -117,7 +117,7 @@ impl Client {
     ///
     /// # Errors
     /// If none comes, or this client cannot use the daemon.
-    pub fn welcome_blocking(&self) -> Result<Welcome, Error> {
+    pub fn welcome_blocking(&self) -> Result<NodeIdentity, Error> {
         self.handle.shared.greeted.wait(None, Clone::clone).unwrap_or(Err(Error::Silent))
     }
 
@@ -138,27 +138,27 @@ impl Client {
     }
 
     /// The status of this node, or of all nodes; of one section, or of all.
-    pub fn status(&self, section: Option<&str>, everywhere: bool) -> Question<Status> {
+    pub fn status(&self, section: Option<&str>, everywhere: bool) -> PendingQuery<Status> {
         let section = section.map(SectionName::new).transpose();
         let ask = section.map(|section| ClientMsg::Status { number: 0, section, everywhere });
-        Question::new(&self.handle, ask, QUESTION, question::status)
+        PendingQuery::new(&self.handle, ask, QUESTION, question::status)
     }
 
     /// Breaks a lock: tells its holder, on any node, to stop, and answers with the result. With a fence, as [`Client::status`] reports
     /// it, only the holder with that fence is told, none that came later. A daemon accepts this only at its
     /// [administrators' socket](crate::sockets::admin_socket_of).
-    pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> Question<String> {
+    pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> PendingQuery<String> {
         let section = SectionName::new(name.as_ref());
         let ask =
             section.map(|section| ClientMsg::Break { number: 0, target: BreakTarget { section, fence } });
-        Question::new(&self.handle, ask, COMMAND, question::sentence)
+        PendingQuery::new(&self.handle, ask, COMMAND, question::sentence)
     }
 
     /// A command of the operator, and its result. A daemon accepts it only at its
     /// [administrators' socket](crate::sockets::admin_socket_of).
-    pub fn administer(&self, order: AdminCommand) -> Question<String> {
+    pub fn administer(&self, order: AdminCommand) -> PendingQuery<String> {
         let ask = Ok(ClientMsg::Administer { number: 0, order });
-        Question::new(&self.handle, ask, COMMAND, question::sentence)
+        PendingQuery::new(&self.handle, ask, COMMAND, question::sentence)
     }
 
     /// The socket, if there is a connection now. A process that inherits it keeps the client alive: the daemon releases its

@@ -14,7 +14,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use crate::clock;
 use crate::error::{Error, Incompatible};
 use crate::policy::Policy;
-use crate::session::Welcome;
+use crate::session::NodeIdentity;
 use doorway_protocol::{self as protocol, ClientMsg, DaemonMsg, LONGEST_CLIENT_MSG, LONGEST_DAEMON_MSG};
 
 /// How many bytes may wait for a daemon that does not read.
@@ -38,7 +38,7 @@ pub(crate) struct Connection {
     /// When the connection, or the time, was requested: the time that the daemon tells is not earlier.
     pub(crate) since: Ticks,
     /// The daemon's welcome and spare, until it is certain that it has the same clock.
-    pub(crate) greeting: Option<(Welcome, Ticks)>,
+    pub(crate) greeting: Option<(NodeIdentity, Ticks)>,
 }
 
 impl Connection {
@@ -129,7 +129,7 @@ impl Connection {
     }
 
     /// Accepts the daemon's welcome and returns it.
-    pub(crate) fn welcome(&mut self) -> Option<(Welcome, Ticks)> {
+    pub(crate) fn welcome(&mut self) -> Option<(NodeIdentity, Ticks)> {
         self.is_welcome = true;
         self.owes = None;
         self.greeting.take()

@@ -42,7 +42,7 @@ pub(crate) enum Reply {
 }
 
 /// A pending answer.
-pub(crate) type Answer = Watched<Option<Result<Reply, Error>>>;
+pub(crate) type PendingReply = Watched<Option<Result<Reply, Error>>>;
 
 /// All requests and questions of a client.
 #[derive(Default)]
@@ -82,7 +82,7 @@ enum Stage {
 
 struct Question {
     ask: ClientMsg,
-    answer: Arc<Answer>,
+    answer: Arc<PendingReply>,
     gives_up: Ticks,
 }
 
@@ -169,7 +169,7 @@ impl Ledger {
         &mut self,
         ask: impl FnOnce(u32) -> ClientMsg,
         gives_up: Ticks,
-    ) -> (u32, Arc<Answer>) {
+    ) -> (u32, Arc<PendingReply>) {
         let number = self.number();
         let (ask, answer) = (ask(number), Watched::new(None));
         self.asks.push(ask.clone());

@@ -34,6 +34,6 @@ pub use client::Client;
 pub use connection::connect;
 pub use error::{Error, Incompatible, Lost, is_out_of_files, refused_by_system};
 pub use guard::Guard;
-pub use question::Question;
+pub use question::PendingQuery;
 pub use request::Request;
-pub use session::Welcome;
+pub use session::NodeIdentity;

@@ -10,12 +10,12 @@ use doorway_core::{Refusal, Ticks};
 use crate::client::Handle;
 use crate::clock;
 use crate::error::{Error, Incompatible};
-use crate::ledger::{Answer, Reply};
+use crate::ledger::{PendingReply, Reply};
 use doorway_protocol::{self as protocol, ClientMsg, LONGEST_CLIENT_MSG, Status};
 
 /// A question that is not sent yet. Await it, or block on it.
 #[must_use = "a question is sent only when it is awaited or blocked on"]
-pub struct Question<T> {
+pub struct PendingQuery<T> {
     handle: Arc<Handle>,
     ask: Result<ClientMsg, Error>,
     within: Duration,
@@ -52,7 +52,7 @@ pub(crate) fn sentence(reply: Reply) -> Option<String> {
     }
 }
 
-impl<T> Question<T> {
+impl<T> PendingQuery<T> {
     pub(crate) fn new(
         handle: &Arc<Handle>,
         ask: Result<ClientMsg, Refusal>,
@@ -102,7 +102,7 @@ fn understood<T>(answer: Option<T>) -> Result<T, Error> {
     answer.ok_or(Error::Incompatible(Incompatible::Answer))
 }
 
-impl<T: Send + 'static> IntoFuture for Question<T> {
+impl<T: Send + 'static> IntoFuture for PendingQuery<T> {
     type Output = Result<T, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Result<T, Error>> + Send>>;
 
@@ -115,7 +115,7 @@ impl<T: Send + 'static> IntoFuture for Question<T> {
 struct Asked {
     handle: Arc<Handle>,
     number: u32,
-    answer: Arc<Answer>,
+    answer: Arc<PendingReply>,
 }
 
 impl Drop for Asked {

@@ -36,7 +36,7 @@ use crate::backoff::Backoff;
 use crate::clock;
 use crate::connection::Connection;
 use crate::error::{Error, Incompatible};
-use crate::ledger::{Answer, Ledger, Reply, later};
+use crate::ledger::{Ledger, PendingReply, Reply, later};
 use crate::lock_cell::LockCell;
 use crate::watched::Watched;
 
@@ -49,7 +49,7 @@ pub(crate) type Dial = Box<dyn FnMut() -> Result<UnixStream, Error> + Send>;
 
 /// Which node a client is connected to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Welcome {
+pub struct NodeIdentity {
     /// The name of its cluster.
     pub cluster: String,
     /// The name of the node.
@@ -57,7 +57,7 @@ pub struct Welcome {
 }
 
 /// The daemon's welcome: none yet, the latest, or why none came.
-pub(crate) type Greeted = Watched<Option<Result<Welcome, Error>>>;
+pub(crate) type Greeted = Watched<Option<Result<NodeIdentity, Error>>>;
 
 /// One connection to a daemon at a time, and all requests over it. Dropping it closes the connection, which cancels and releases all of
 /// them, unless another process has a copy of the socket.
@@ -118,7 +118,7 @@ impl fmt::Debug for Acquisition {
 
 /// A question for the status of sections and nodes.
 pub struct StatusQuestion {
-    answer: Arc<Answer>,
+    answer: Arc<PendingReply>,
 }
 
 impl StatusQuestion {
@@ -222,7 +222,7 @@ impl Session {
         &mut self,
         ask: impl FnOnce(u32) -> ClientMsg,
         gives_up: Ticks,
-    ) -> (u32, Arc<Answer>) {
+    ) -> (u32, Arc<PendingReply>) {
         self.ledger.question(ask, gives_up)
     }
 
@@ -326,7 +326,7 @@ impl Session {
                 Err(Error::Incompatible(Incompatible::SecondWelcome))
             }
             DaemonMsg::Welcome { version: VERSION, cluster, node, now: time, clock, spare } => {
-                connection.greeting = Some((Welcome { cluster, node }, spare));
+                connection.greeting = Some((NodeIdentity { cluster, node }, spare));
                 self.on_time_told(time, clock.as_deref(), now)
             }
             DaemonMsg::Welcome { version, .. } => Err(Error::Incompatible(Incompatible::Version(version))),
@@ -354,7 +354,7 @@ impl Session {
         Ok(())
     }
 
-    fn on_welcome(&mut self, welcome: Welcome, spare: Ticks, now: Ticks) {
+    fn on_welcome(&mut self, welcome: NodeIdentity, spare: Ticks, now: Ticks) {
         self.backoff = self.policy.backoff.clone();
         self.answers_by = None;
         self.spare = Some(spare);

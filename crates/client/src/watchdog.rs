@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::session::{Dial, Greeted, Policy, Session};
 
 /// What the watchdog and the program share.
-pub(crate) struct Shared {
+pub(crate) struct WatchdogState {
     driven: Mutex<Driven>,
     /// Wakes the watchdog.
     bell: UnixStream,
@@ -38,7 +38,7 @@ struct Driven {
     is_closing: bool,
 }
 
-impl Shared {
+impl WatchdogState {
     /// Starts the watchdog with a connection that was requested at `since`, and with a way to reconnect if there is one.
     pub(crate) fn start(socket: UnixStream, since: Ticks, dial: Option<Dial>) -> io::Result<Arc<Self>> {
         let (bell, heard) = UnixStream::pair()?;
@@ -129,7 +129,7 @@ impl Driven {
 
 /// The watchdog thread.
 struct Watchdog {
-    shared: Arc<Shared>,
+    shared: Arc<WatchdogState>,
     alarm: Alarm,
     heard: UnixStream,
 }

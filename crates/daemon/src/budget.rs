@@ -4,7 +4,7 @@
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::config::Limits;
+use crate::config::NodeLimits;
 
 /// How many connections a daemon takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +37,12 @@ const FEWEST: usize = 8;
 
 impl Budget {
     /// The limits of a configuration, reduced to the descriptors that this process may have.
-    pub(crate) fn of(limits: &Limits, nodes: usize) -> Self {
+    pub(crate) fn of(limits: &NodeLimits, nodes: usize) -> Self {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         Self::with(limits, nodes, usize::try_from(files).unwrap_or(usize::MAX))
     }
 
-    fn with(limits: &Limits, nodes: usize, files: usize) -> Self {
+    fn with(limits: &NodeLimits, nodes: usize, files: usize) -> Self {
         let reserved = FIXED + PER_PEER * nodes.max(FEWEST_PEERS);
         let rest = files.saturating_sub(reserved);
         let strangers = limits.connections.min((rest / 4).max(FEWEST));
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn peers_and_the_daemon_itself_have_descriptors_left() {
-        let limits = Limits::default();
+        let limits = NodeLimits::default();
         let whole = Budget { clients: 10_000, clients_per_uid: 5_000, administrators: 32, strangers: 1_024 };
         assert_eq!(Budget::with(&limits, 3, 65_536), whole);
         for files in [0, 100, 416, 417, 420, 1_024, 4_096] {

@@ -20,25 +20,25 @@ use tokio::runtime::Runtime;
 
 use crate::Config;
 use crate::clients::SocketKind;
-use crate::clients::socket::{self, Access, SocketFile};
-use crate::config::{Group, Peer};
+use crate::clients::socket::{self, SocketAccess, SocketFile};
+use crate::config::{Peer, UserGroup};
 use crate::disk::DiskCheck;
-use crate::driver::{Driver, Event};
+use crate::driver::{Driver, NodeEvent};
 use crate::identity::new_nonce;
 use crate::peers::{Roster, accept};
-use crate::shared::{Shared, lock};
+use crate::shared::{DaemonState, lock};
 use crate::tls::Credentials;
 use crate::{clients, disk, health};
 
 /// A daemon that runs, on threads of its own. When it is dropped it ends at once, as if its process did, and the drop does not wait for
 /// that, so that it blocks no task of a runtime: [`Daemon::end`] waits, and [`Daemon::stop`] hands over first.
 pub struct Daemon {
-    shared: Arc<Shared>,
+    shared: Arc<DaemonState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// Daemons of this process that were dropped and may not have ended yet.
-static ENDING: Mutex<Vec<Arc<Shared>>> = Mutex::new(Vec::new());
+static ENDING: Mutex<Vec<Arc<DaemonState>>> = Mutex::new(Vec::new());
 
 /// The listeners of a daemon, before it serves any client.
 struct Doors {
@@ -72,7 +72,7 @@ impl Daemon {
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
         let doors = Doors::open(&config)?;
         let runtime = runtime()?;
-        let shared = Arc::new(Shared::new(config, runtime.handle().clone(), roster, credentials));
+        let shared = Arc::new(DaemonState::new(config, runtime.handle().clone(), roster, credentials));
         let (wanted, clients) = (shared.config.limits.clients, shared.budget.clients);
         if clients < wanted {
             tracing::warn!(
@@ -122,7 +122,7 @@ impl Daemon {
     }
 
     /// Lets this process have as many connections as its system allows: the usual limit of a shell is far below
-    /// [`crate::config::Limits`]. It is up to the program, which may have reasons of its own.
+    /// [`crate::config::NodeLimits`]. It is up to the program, which may have reasons of its own.
     pub fn raise_file_limit() {
         let limits = getrlimit(Resource::Nofile);
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
@@ -166,13 +166,13 @@ impl Daemon {
 
     /// Hands over, leaves the cluster and ends: it grants nothing any more, and holders have `patience` to stop. Returns when it has ended.
     pub fn stop(&self, patience: Duration) {
-        self.shared.tell(Event::Stop { patience });
+        self.shared.tell(NodeEvent::Stop { patience });
         let _ = self.wait();
     }
 
     /// Ends at once, as if its process did, and returns when it has ended.
     pub fn end(&self) {
-        self.shared.tell(Event::End);
+        self.shared.tell(NodeEvent::End);
         let _ = self.wait();
     }
 
@@ -194,7 +194,7 @@ impl Drop for Daemon {
         if self.shared.has_ended() {
             return;
         }
-        self.shared.tell(Event::End);
+        self.shared.tell(NodeEvent::End);
         let mut ending = lock(&ENDING);
         ending.retain(|shared| !shared.has_ended());
         ending.push(self.shared.clone());
@@ -203,8 +203,8 @@ impl Drop for Daemon {
 
 /// Waits for a daemon of the same data folder that was dropped in this process: it still has the folder and its sockets.
 fn wait_for_predecessor(config: &Config) {
-    let is_it = |shared: &&Arc<Shared>| shared.config.data == config.data;
-    let before: Vec<Arc<Shared>> = lock(&ENDING).iter().filter(is_it).cloned().collect();
+    let is_it = |shared: &&Arc<DaemonState>| shared.config.data == config.data;
+    let before: Vec<Arc<DaemonState>> = lock(&ENDING).iter().filter(is_it).cloned().collect();
     before.iter().for_each(|shared| {
         let _ = shared.wait();
     });
@@ -226,12 +226,12 @@ impl Doors {
             sockets::make_folder()?;
         }
         let (users, file) = socket::bind(&config.socket(), access(config)?)?;
-        let (administrators, other) = socket::bind(&config.admin_socket(), Access::OWNER)?;
+        let (administrators, other) = socket::bind(&config.admin_socket(), SocketAccess::OWNER)?;
         Ok(Self { users, administrators, files: [file, other], peers, health })
     }
 
     /// Accepts connections from now on.
-    fn serve(self, shared: &Arc<Shared>) -> io::Result<[SocketFile; 2]> {
+    fn serve(self, shared: &Arc<DaemonState>) -> io::Result<[SocketFile; 2]> {
         let _entered = shared.runtime.enter();
         let peers = tokio::net::TcpListener::from_std(self.peers)?;
         shared.runtime.spawn(accept::listen(shared.clone(), peers));
@@ -292,10 +292,10 @@ fn check_socket(config: &Config) -> Result<(), Refusal> {
 }
 
 /// Who may use locks, by the file of the users' socket.
-fn access(config: &Config) -> Result<Access, Refusal> {
-    let group = config.socket_group.as_ref().map(Group::number).transpose();
+fn access(config: &Config) -> Result<SocketAccess, Refusal> {
+    let group = config.socket_group.as_ref().map(UserGroup::number).transpose();
     let group = group.map_err(|refusal| config.refuse("socket_group", &refusal))?;
-    Ok(Access { mode: config.socket_mode, group })
+    Ok(SocketAccess { mode: config.socket_mode, group })
 }
 
 fn listen(address: &str) -> Result<TcpListener, Refusal> {
@@ -335,7 +335,7 @@ fn setup(config: &Config, roster: &Roster, recipe: Recipe) -> Setup {
 
 /// Starts the node's thread and the disk's. The node's thread ends everything else when it ends.
 fn run(
-    shared: Arc<Shared>,
+    shared: Arc<DaemonState>,
     node: LockNode,
     disk: FileDisk,
     whole: usize,

@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 
 use doorway_client::backoff::Backoff;
 use doorway_core::Refusal;
-use doorway_node::disk::{Disk, FileDisk, Memory, Write, blank};
+use doorway_node::disk::{Disk, DiskContents, FileDisk, Write, blank};
 use rustix::fs::{Access, access};
 
 use crate::Config;
-use crate::driver::Event;
+use crate::driver::NodeEvent;
 use crate::driver::warnings::own_set_back;
 use crate::identity::{new_disk, new_nonce};
-use crate::shared::Shared;
+use crate::shared::DaemonState;
 
 /// The pauses between two attempts.
 const PAUSES: Backoff = Backoff::between(Duration::from_millis(50), Duration::from_secs(2));
@@ -97,8 +97,8 @@ pub(crate) fn examine(config: &Config) -> Result<DiskCheck, Refusal> {
 ///
 /// # Errors
 /// If it is damaged, with the file that it is in.
-pub(crate) fn read(config: &Config, bytes: &[u8]) -> Result<Memory, Refusal> {
-    let memory = Memory::read(bytes).map_err(|refusal| {
+pub(crate) fn read(config: &Config, bytes: &[u8]) -> Result<DiskContents, Refusal> {
+    let memory = DiskContents::read(bytes).map_err(|refusal| {
         let path = config.data.join(FileDisk::NAME);
         config.refuse("data", &format_args!("{} cannot be used: {refusal}", path.display()))
     })?;
@@ -124,7 +124,7 @@ pub(crate) fn cannot_use(config: &Config, error: &io::Error) -> Refusal {
 }
 
 /// Writes until the node's thread ends. The first `whole` bytes on the disk are intact.
-pub(crate) fn run(shared: &Arc<Shared>, mut disk: impl Disk, whole: usize, writes: &Receiver<Write>) {
+pub(crate) fn run(shared: &Arc<DaemonState>, mut disk: impl Disk, whole: usize, writes: &Receiver<Write>) {
     let mut whole = whole;
     while let Ok(write) = writes.recv() {
         let written = match disk.write(&write) {
@@ -138,12 +138,12 @@ pub(crate) fn run(shared: &Arc<Shared>, mut disk: impl Disk, whole: usize, write
             Write::Append(bytes) => whole + bytes.len(),
             Write::Replace(bytes) => bytes.len(),
         };
-        shared.tell(Event::Written(write));
+        shared.tell(NodeEvent::Written(write));
     }
 }
 
 /// Tries again until it succeeds, or the daemon ends.
-fn insist(shared: &Shared, disk: &mut impl Disk, whole: usize, write: &Write, first: io::Error) -> bool {
+fn insist(shared: &DaemonState, disk: &mut impl Disk, whole: usize, write: &Write, first: io::Error) -> bool {
     shared.is_disk_failing.store(true, Ordering::Relaxed);
     let (mut pauses, mut error) = (PAUSES, first);
     loop {

@@ -8,14 +8,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::shared::Shared;
+use crate::shared::DaemonState;
 use crate::throttle::AcceptBackoff;
 
 /// How many requests are answered at once; more wait.
 const MOST: usize = 32;
 
 /// Answers for as long as the node lives.
-pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
+pub(crate) async fn listen(shared: Arc<DaemonState>, listener: TcpListener) {
     let places = Arc::new(Semaphore::new(MOST));
     let mut respite = AcceptBackoff::new("health checks");
     loop {
@@ -34,7 +34,7 @@ pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
     }
 }
 
-async fn answer(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
+async fn answer(shared: &DaemonState, mut stream: TcpStream) -> std::io::Result<()> {
     let mut request = Vec::new();
     let mut part = [0; 512];
     while !request.windows(4).any(|end| end == b"\r\n\r\n") && request.len() < 4_096 {
@@ -53,7 +53,7 @@ async fn answer(shared: &Shared, mut stream: TcpStream) -> std::io::Result<()> {
     stream.shutdown().await
 }
 
-fn reply(shared: &Shared, request: &[u8]) -> (&'static str, &'static str) {
+fn reply(shared: &DaemonState, request: &[u8]) -> (&'static str, &'static str) {
     let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let mut words = line.split(|byte| *byte == b' ');
     let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());

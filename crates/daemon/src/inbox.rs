@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::driver::Event;
+use crate::driver::NodeEvent;
 use crate::shared::lock;
 
 /// The queues before the node's thread.
 #[derive(Default)]
 pub(crate) struct Inbox {
-    queues: Mutex<Queues<Event>>,
+    queues: Mutex<Queues<NodeEvent>>,
     bell: Condvar,
 }
 
@@ -48,7 +48,7 @@ impl<T> Queues<T> {
 }
 
 impl Inbox {
-    pub(crate) fn push(&self, event: Event) {
+    pub(crate) fn push(&self, event: NodeEvent) {
         let mut queues = lock(&self.queues);
         if event.is_urgent() {
             queues.urgent.push_back(event);
@@ -60,7 +60,7 @@ impl Inbox {
     }
 
     /// The next event, if there is one within this time.
-    pub(crate) fn take(&self, patience: Duration) -> Option<Event> {
+    pub(crate) fn take(&self, patience: Duration) -> Option<NodeEvent> {
         let end = Instant::now() + patience;
         let mut queues = lock(&self.queues);
         loop {

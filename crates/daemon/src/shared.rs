@@ -15,16 +15,16 @@ use crate::Config;
 use crate::budget::Budget;
 use crate::clients::Places;
 use crate::config::Peer;
-use crate::driver::Event;
+use crate::driver::NodeEvent;
 use crate::inbox::Inbox;
-use crate::peers::peer_msg::{Greeting, Lane};
+use crate::peers::peer_msg::{Lane, PeerGreeting};
 use crate::peers::{Link, Peers, Roster, dial};
 use crate::revocation::Revoked;
 use crate::throttle::Throttle;
 use crate::tls::Credentials;
 
 /// What all threads and tasks of a daemon can reach.
-pub(crate) struct Shared {
+pub(crate) struct DaemonState {
     pub(crate) config: Config,
     pub(crate) runtime: Handle,
     pub(crate) peers: Peers,
@@ -64,7 +64,7 @@ const MOST_ASKS: usize = 1_024;
 /// How long the node's thread may be silent and still counts as alive.
 const ALIVE: Ticks = Ticks(2_000_000);
 
-impl Shared {
+impl DaemonState {
     pub(crate) fn new(config: Config, runtime: Handle, roster: Roster, credentials: Credentials) -> Self {
         let budget = Budget::of(&config.limits, roster.all().len());
         Self {
@@ -92,7 +92,7 @@ impl Shared {
     }
 
     /// Sends an event to the node's thread. If that has ended, the event is dropped.
-    pub(crate) fn tell(&self, event: Event) {
+    pub(crate) fn tell(&self, event: NodeEvent) {
         self.inbox.push(event);
     }
 
@@ -124,7 +124,7 @@ impl Shared {
     ///
     /// # Errors
     /// If its greeting contradicts what is known.
-    pub(crate) fn admit(self: &Arc<Self>, greeting: &Greeting) -> Result<Arc<Link>, Refusal> {
+    pub(crate) fn admit(self: &Arc<Self>, greeting: &PeerGreeting) -> Result<Arc<Link>, Refusal> {
         let peer = self.roster.admit(greeting)?;
         self.dial(&peer);
         self.peers.get(peer.id()).ok_or_else(|| Refusal::new(format!("there is no node {:?}", peer.name)))

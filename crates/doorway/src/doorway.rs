@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use doorway_client::{Client, Error, Question, Request, Welcome, sockets};
+use doorway_client::{Client, Error, NodeIdentity, PendingQuery, Request, sockets};
 use doorway_core::{Fence, Refusal};
 use doorway_daemon::{Config, Daemon};
 use doorway_node::Recipes;
@@ -124,12 +124,12 @@ impl Doorway {
     ///
     /// # Errors
     /// If the node has not told it.
-    pub async fn welcome(&self) -> Result<Welcome, Error> {
+    pub async fn welcome(&self) -> Result<NodeIdentity, Error> {
         self.client.welcome().await
     }
 
     /// The status of this node, or of all nodes; of one section, or of all.
-    pub fn status(&self, section: Option<&str>, everywhere: bool) -> Question<Status> {
+    pub fn status(&self, section: Option<&str>, everywhere: bool) -> PendingQuery<Status> {
         self.client.status(section, everywhere)
     }
 
@@ -138,12 +138,12 @@ impl Doorway {
     ///
     /// For administrators: with a node of this program, or connected to a daemon's `NAME.admin.sock`. At `NAME.sock` it fails with a
     /// sentence that says so.
-    pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> Question<String> {
+    pub fn break_section(&self, name: impl AsRef<str>, fence: Option<Fence>) -> PendingQuery<String> {
         self.client.break_section(name, fence)
     }
 
     /// A command of the operator, and its result. For administrators, as [`Doorway::break_section`].
-    pub fn administer(&self, order: AdminCommand) -> Question<String> {
+    pub fn administer(&self, order: AdminCommand) -> PendingQuery<String> {
         self.client.administer(order)
     }
 

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use doorway_core::Fence;
 
-use crate::mark::{self, Stop, Synced};
+use crate::mark::{self, FenceError, Synced};
 
 /// A file that refuses writes with an old fence.
 ///
@@ -142,11 +142,11 @@ impl FencedFile {
         mark::pass(turn, fence, &mut synced).map_err(|stop| self.refused(fence, stop))
     }
 
-    fn refused(&self, yours: Fence, stop: Stop) -> FencedFileError {
+    fn refused(&self, yours: Fence, stop: FenceError) -> FencedFileError {
         match stop {
-            Stop::Stale(seen) => FencedFileError::Stale { yours, seen },
-            Stop::Damaged => FencedFileError::Damaged(self.mark()),
-            Stop::Io(error) => error.into(),
+            FenceError::Stale(seen) => FencedFileError::Stale { yours, seen },
+            FenceError::Damaged => FencedFileError::Damaged(self.mark()),
+            FenceError::Io(error) => error.into(),
         }
     }
 

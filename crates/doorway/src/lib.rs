@@ -107,7 +107,7 @@ mod fenced_file;
 mod mark;
 
 pub use doorway_client::clock;
-pub use doorway_client::{Client, Error, Guard, Lost, Question, Request, Welcome};
+pub use doorway_client::{Client, Error, Guard, Lost, NodeIdentity, PendingQuery, Request};
 pub use doorway_core::{Fence, SectionName, Ticks};
 pub use doorway_daemon::{Config, config};
 pub use doorway_protocol::{AdminCommand, Status};

@@ -48,7 +48,7 @@ pub(crate) const PLACE: usize = 42;
 
 /// Why a fence does not pass.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum FenceError {
     /// This higher one has been seen.
     Stale(Fence),
     /// The mark is damaged.
@@ -56,9 +56,9 @@ pub(crate) enum Stop {
     Io(io::Error),
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for FenceError {
     fn from(error: io::Error) -> Self {
-        Stop::Io(error)
+        FenceError::Io(error)
     }
 }
 
@@ -66,10 +66,10 @@ impl From<io::Error> for Stop {
 pub(crate) type Synced = Option<Fence>;
 
 /// Lets a fence pass if it is not old, and makes it durable.
-pub(crate) fn pass(medium: &impl Medium, fence: Fence, synced: &mut Synced) -> Result<(), Stop> {
+pub(crate) fn pass(medium: &impl Medium, fence: Fence, synced: &mut Synced) -> Result<(), FenceError> {
     let places = places(medium)?;
     if fence < places.highest {
-        return Err(Stop::Stale(places.highest));
+        return Err(FenceError::Stale(places.highest));
     }
     if *synced != Some(places.highest) {
         put(medium, places.highest, places.higher(), synced)?;
@@ -82,7 +82,7 @@ pub(crate) fn pass(medium: &impl Medium, fence: Fence, synced: &mut Synced) -> R
 
 /// Writes the first mark, unless it was completely written before. A truncated later mark does not count as an unfinished first one:
 /// the truncation has lost fences that were seen.
-pub(crate) fn begin(medium: &impl Medium) -> Result<(), Stop> {
+pub(crate) fn begin(medium: &impl Medium) -> Result<(), FenceError> {
     let first = place(Fence(0)).repeat(2);
     let mut text = [0; 2 * PLACE];
     let count = medium.read(&mut text)?;
@@ -93,14 +93,14 @@ pub(crate) fn begin(medium: &impl Medium) -> Result<(), Stop> {
         medium.write(first.as_bytes(), 0)?;
         Ok(medium.sync()?)
     } else if count < text.len() {
-        Err(Stop::Damaged)
+        Err(FenceError::Damaged)
     } else {
         Ok(())
     }
 }
 
 /// The highest fence that was seen.
-pub(crate) fn highest(medium: &impl Medium) -> Result<Fence, Stop> {
+pub(crate) fn highest(medium: &impl Medium) -> Result<Fence, FenceError> {
     Ok(places(medium)?.highest)
 }
 
@@ -125,12 +125,12 @@ impl Places {
     }
 }
 
-fn places(medium: &impl Medium) -> Result<Places, Stop> {
+fn places(medium: &impl Medium) -> Result<Places, FenceError> {
     let mut text = [0; 2 * PLACE];
     let count = medium.read(&mut text)?;
-    let (first, second) = text[..count].split_at_checked(PLACE).ok_or(Stop::Damaged)?;
+    let (first, second) = text[..count].split_at_checked(PLACE).ok_or(FenceError::Damaged)?;
     match (fence_of(first), fence_of(second)) {
-        (None, None) => Err(Stop::Damaged),
+        (None, None) => Err(FenceError::Damaged),
         (first, second) if first < second => Ok(Places { highest: second.unwrap_or_default(), lower: 0 }),
         (first, _) => Ok(Places { highest: first.unwrap_or_default(), lower: PLACE as u64 }),
     }
@@ -222,7 +222,7 @@ mod tests {
         let (disk, mut synced) = (Disk::new(), None);
         pass(&disk, Fence(41), &mut synced).expect("the disk is well");
         disk.fails_after.set(Some(0));
-        assert!(matches!(pass(&disk, Fence(42), &mut synced), Err(Stop::Io(_))));
+        assert!(matches!(pass(&disk, Fence(42), &mut synced), Err(FenceError::Io(_))));
         assert_eq!(highest(&disk).expect("memory has it"), Fence(42));
         // For its holder, and for a process that opens the file and does not know of the failure.
         for mut synced in [synced, None] {
@@ -230,7 +230,7 @@ mod tests {
             assert_eq!(synced, Some(Fence(42)));
         }
         disk.lose_power(0);
-        assert!(matches!(pass(&disk, Fence(41), &mut None), Err(Stop::Stale(Fence(42)))));
+        assert!(matches!(pass(&disk, Fence(41), &mut None), Err(FenceError::Stale(Fence(42)))));
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
             disk.write(&finished.as_bytes()[..length], 0).expect("the disk is well");
             // Up to its last digits the first fence looks like none.
             let is_told = length > 18;
-            assert_eq!(matches!(begin(&disk), Err(Stop::Damaged)), is_told, "{length}");
+            assert_eq!(matches!(begin(&disk), Err(FenceError::Damaged)), is_told, "{length}");
             let disk = Disk::default();
             let begun = place(Fence(0)).repeat(2);
             disk.write(&begun.as_bytes()[..length], 0).expect("the disk is well");
@@ -282,9 +282,11 @@ mod tests {
                         assert!(fence >= passed, "seed {seed}: {fence} passes after {passed}");
                         passed = fence;
                     }
-                    Err(Stop::Stale(seen)) => assert!(fence < seen.0 && seen.0 <= newest, "seed {seed}"),
-                    Err(Stop::Io(_)) => {}
-                    Err(Stop::Damaged) => panic!("seed {seed}: one place is always whole"),
+                    Err(FenceError::Stale(seen)) => {
+                        assert!(fence < seen.0 && seen.0 <= newest, "seed {seed}")
+                    }
+                    Err(FenceError::Io(_)) => {}
+                    Err(FenceError::Damaged) => panic!("seed {seed}: one place is always whole"),
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use doorway_core::NodeSet;
-use doorway_quorums::{Certificate, Failure, Fraction, Load, Overlaps, Ratings, System};
+use doorway_quorums::{Certificate, Failure, Fraction, Overlaps, QuorumSystem, Ratings, SystemLoad};
 use serde_json::{Map, Value, json};
 
 /// All ratings of one system.
@@ -18,7 +18,7 @@ pub struct Rated<'a> {
 
 impl<'a> Rated<'a> {
     /// Rates a system for these probabilities of a crash, each with its word; `lot` is asked where chance is needed.
-    pub fn new(system: &'a System, crashes: &[(String, f64)], lot: &mut dyn FnMut() -> f64) -> Self {
+    pub fn new(system: &'a QuorumSystem, crashes: &[(String, f64)], lot: &mut dyn FnMut() -> f64) -> Self {
         let ratings = Ratings::new(system);
         let probabilities: Vec<f64> = crashes.iter().map(|(_, probability)| *probability).collect();
         let failures = ratings.failures(&probabilities, lot);
@@ -30,7 +30,11 @@ impl<'a> Rated<'a> {
 
     /// Rates the listed quorums of a system, which is [`System::listed`]. The overlaps are those of the quorums of every two
     /// nodes, minimal or not.
-    pub fn of_listed(listed: &'a System, crashes: &[(String, f64)], lot: &mut dyn FnMut() -> f64) -> Self {
+    pub fn of_listed(
+        listed: &'a QuorumSystem,
+        crashes: &[(String, f64)],
+        lot: &mut dyn FnMut() -> f64,
+    ) -> Self {
         const MOST_COMPARED: usize = 2_048;
         let quorums = listed.assignment().values();
         let overlaps = (quorums.len() <= MOST_COMPARED).then(|| Overlaps::of(quorums));
@@ -84,7 +88,7 @@ impl<'a> Rated<'a> {
 
 /// The requests that can be served in the time that a node needs for one: at least and at most.
 #[must_use]
-pub fn capacity(load: &Load) -> (f64, f64) {
+pub fn capacity(load: &SystemLoad) -> (f64, f64) {
     // One divided by the nearest number to 3/7 is not the nearest to 7/3.
     match load.exact.and_then(Fraction::inverse) {
         Some(capacity) => (capacity.value(), capacity.value()),

@@ -9,7 +9,7 @@ use doorway_core::Refusal;
 use doorway_lock_bench::{Alone, Bound, Control, Crowd, LockBench, LockReport, Must, Pair, panels};
 use doorway_picture::Theme;
 use doorway_terminal::text::{prose_width, wrap};
-use doorway_terminal::{Picture, Progress, sentence, table, whole};
+use doorway_terminal::{Picture, ProgressLine, sentence, table, whole};
 use serde_json::json;
 
 /// Measure our locks beside std, parking_lot, spin and mcslock
@@ -89,7 +89,7 @@ fn answer(arguments: &Arguments) -> Result<String, Refusal> {
     let picture = arguments.svg.as_deref().map(Picture::new).transpose()?;
     let seconds = if arguments.quick { QUICK_SECONDS } else { arguments.seconds };
     let bench = LockBench { time: Duration::from_secs(seconds) };
-    let mut progress = Progress::new(bench.turns(), "turns");
+    let mut progress = ProgressLine::new(bench.turns(), "turns");
     let report = bench.run(|done| progress.show(done));
     drop(progress);
     if let Some(picture) = picture {

@@ -10,7 +10,7 @@ use crate::sealed::Sealed;
 
 /// The right to act as one process of one lock. It can be neither copied nor made outside this crate, so that a process has
 /// one user by type.
-pub struct Process {
+pub struct ProcessRight {
     pub(crate) me: usize,
     /// Whether it has entered and not left, in a protocol that has no word of its own for that.
     pub(crate) is_inside: bool,
@@ -20,7 +20,7 @@ pub struct Process {
     pub(crate) courtesies: u32,
 }
 
-impl Process {
+impl ProcessRight {
     pub(crate) fn new(me: usize) -> Self {
         Self { me, is_inside: false, owes_a_courtesy: false, courtesies: 0 }
     }
@@ -57,11 +57,11 @@ impl Process {
 /// ```
 pub struct Slot<'a, L> {
     lock: &'a L,
-    process: Process,
+    process: ProcessRight,
 }
 
 impl<'a, L: Section> Slot<'a, L> {
-    pub(crate) fn new(lock: &'a L, process: Process) -> Self {
+    pub(crate) fn new(lock: &'a L, process: ProcessRight) -> Self {
         Self { lock, process }
     }
 
@@ -72,9 +72,9 @@ impl<'a, L: Section> Slot<'a, L> {
     /// A guard that is forgotten ([`core::mem::forget`]) leaves its process inside, and the others wait, until the same
     /// slot locks again or the lock is split anew.
     #[inline(always)]
-    pub fn lock(&mut self) -> Guard<'_, L> {
+    pub fn lock(&mut self) -> LockGuard<'_, L> {
         self.lock.enter(&mut self.process);
-        Guard::new(self.lock, &mut self.process)
+        LockGuard::new(self.lock, &mut self.process)
     }
 
     /// Enters if no process is inside or on its way, else returns `None` after a number of steps that the number of processes
@@ -90,12 +90,12 @@ impl<'a, L: Section> Slot<'a, L> {
     /// assert!(yours.try_lock().is_some());
     /// ```
     #[inline]
-    pub fn try_lock(&mut self) -> Option<Guard<'_, L>>
+    pub fn try_lock(&mut self) -> Option<LockGuard<'_, L>>
     where
         L: TrySection,
     {
         let is_in = self.lock.try_enter(&mut self.process);
-        is_in.then(|| Guard::new(self.lock, &mut self.process))
+        is_in.then(|| LockGuard::new(self.lock, &mut self.process))
     }
 
     /// The number of the process, from 0.
@@ -124,13 +124,13 @@ impl<L> fmt::Debug for Slot<'_, L> {
 /// });
 /// ```
 #[must_use = "who drops the guard has left"]
-pub struct Guard<'a, L: Section, H: Hold = &'a mut Process> {
+pub struct LockGuard<'a, L: Section, H: Hold = &'a mut ProcessRight> {
     // The order matters: fields are dropped in this one, and the use of the value ends before the process leaves.
     value: Open<'a, L::Value>,
     _stay: Stay<'a, L, H>,
 }
 
-impl<'a, L: Section, H: Hold> Guard<'a, L, H> {
+impl<'a, L: Section, H: Hold> LockGuard<'a, L, H> {
     /// The guard of a process that has just entered this lock.
     #[inline]
     pub(crate) fn new(lock: &'a L, holder: H) -> Self {
@@ -142,7 +142,7 @@ impl<'a, L: Section, H: Hold> Guard<'a, L, H> {
     }
 }
 
-impl<L: Section, H: Hold> Deref for Guard<'_, L, H> {
+impl<L: Section, H: Hold> Deref for LockGuard<'_, L, H> {
     type Target = L::Value;
 
     #[inline]
@@ -151,20 +151,20 @@ impl<L: Section, H: Hold> Deref for Guard<'_, L, H> {
     }
 }
 
-impl<L: Section, H: Hold> DerefMut for Guard<'_, L, H> {
+impl<L: Section, H: Hold> DerefMut for LockGuard<'_, L, H> {
     #[inline]
     fn deref_mut(&mut self) -> &mut L::Value {
         &mut self.value
     }
 }
 
-impl<L: Section<Value: fmt::Debug>, H: Hold> fmt::Debug for Guard<'_, L, H> {
+impl<L: Section<Value: fmt::Debug>, H: Hold> fmt::Debug for LockGuard<'_, L, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<L: Section<Value: fmt::Display>, H: Hold> fmt::Display for Guard<'_, L, H> {
+impl<L: Section<Value: fmt::Display>, H: Hold> fmt::Display for LockGuard<'_, L, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
@@ -173,14 +173,14 @@ impl<L: Section<Value: fmt::Display>, H: Hold> fmt::Display for Guard<'_, L, H> 
 /// What a guard keeps of the process that is inside: the loan of a slot's, or a process that belongs to a thread.
 pub trait Hold: Sealed {
     #[doc(hidden)]
-    fn process(&mut self) -> &mut Process;
+    fn process(&mut self) -> &mut ProcessRight;
 }
 
-impl Sealed for &mut Process {}
+impl Sealed for &mut ProcessRight {}
 
-impl Hold for &mut Process {
+impl Hold for &mut ProcessRight {
     #[inline]
-    fn process(&mut self) -> &mut Process {
+    fn process(&mut self) -> &mut ProcessRight {
         self
     }
 }

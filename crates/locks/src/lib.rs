@@ -126,7 +126,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-pub use guard::{Guard, Hold, Slot};
+pub use guard::{Hold, LockGuard, Slot};
 pub use lock::{Bakery, BlackWhiteBakery, LamportFast, Lock, Peterson, Section, Tournament, TrySection};
 #[cfg(all(feature = "lock_api", not(doorway_loom)))]
 pub use raw::{ConstantWait, RawShared};

@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use crate::guard::{Process, Slot};
-use crate::memory::{Atomics, Memory};
-use crate::place::Place;
+use crate::guard::{ProcessRight, Slot};
+use crate::memory::{AtomicMemory, Atomics};
+use crate::place::ExclusiveCell;
 use crate::protocol::{self, Protocol, TryProtocol};
 use crate::sealed::Sealed;
 use crate::wait::{DefaultWait, Wait};
@@ -32,7 +32,7 @@ pub type BlackWhiteBakery<T, const N: usize, W = DefaultWait> = Lock<T, protocol
 pub struct Lock<T, P, const N: usize, W = DefaultWait> {
     protocol: P,
     memory: Atomics<W>,
-    value: Place<T>,
+    value: ExclusiveCell<T>,
 }
 
 #[cfg(not(doorway_loom))]
@@ -65,14 +65,14 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     #[cfg(not(doorway_loom))]
     pub const fn with_wait(value: T, wait: W) -> Self {
         const { assert!(N > 0, "a lock is for at least one process") }
-        Self { protocol: P::AT_REST, memory: Atomics(wait), value: Place::new(value) }
+        Self { protocol: P::AT_REST, memory: Atomics(wait), value: ExclusiveCell::new(value) }
     }
 
     /// A free lock around a value, whose processes wait in this way.
     #[cfg(doorway_loom)]
     pub fn with_wait(value: T, wait: W) -> Self {
         const { assert!(N > 0, "a lock is for at least one process") }
-        Self { protocol: P::at_rest(), memory: Atomics(wait), value: Place::new(value) }
+        Self { protocol: P::at_rest(), memory: Atomics(wait), value: ExclusiveCell::new(value) }
     }
 
     /// One slot for each process. Each can be sent to a thread, and only one thread at a time can use it.
@@ -95,7 +95,7 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     where
         W: Wait,
     {
-        let processes = core::array::from_fn(Process::new);
+        let processes = core::array::from_fn(ProcessRight::new);
         self.clear(&processes);
         processes.map(|process| Slot::new(self, process))
     }
@@ -139,14 +139,14 @@ pub trait Section: Sealed {
     const SLOTS: usize;
 
     #[doc(hidden)]
-    fn enter(&self, process: &mut Process);
+    fn enter(&self, process: &mut ProcessRight);
     #[doc(hidden)]
-    fn exit(&self, process: &mut Process);
+    fn exit(&self, process: &mut ProcessRight);
     /// Frees the lock. A caller that has all processes is alone with it.
     #[doc(hidden)]
-    fn clear(&self, all: &[Process]);
+    fn clear(&self, all: &[ProcessRight]);
     #[doc(hidden)]
-    fn place(&self) -> &Place<Self::Value>;
+    fn place(&self) -> &ExclusiveCell<Self::Value>;
     #[doc(hidden)]
     fn value_mut(&mut self) -> &mut Self::Value;
 }
@@ -164,7 +164,7 @@ pub trait Section: Sealed {
 /// ```
 pub trait TrySection: Section {
     #[doc(hidden)]
-    fn try_enter(&self, process: &mut Process) -> bool;
+    fn try_enter(&self, process: &mut ProcessRight) -> bool;
 }
 
 impl<T, P, const N: usize, W> Sealed for Lock<T, P, N, W> {}
@@ -175,7 +175,7 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
     const SLOTS: usize = N;
 
     #[inline(always)]
-    fn enter(&self, process: &mut Process) {
+    fn enter(&self, process: &mut ProcessRight) {
         if P::GIVES_WAY && process.owes_a_courtesy {
             process.owes_a_courtesy = false;
             process.courtesies = process.courtesies.wrapping_add(1);
@@ -185,7 +185,7 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
     }
 
     #[inline]
-    fn exit(&self, process: &mut Process) {
+    fn exit(&self, process: &mut ProcessRight) {
         // Loom need not see the glance, as only manners depend on it.
         if P::GIVES_WAY && !cfg!(doorway_loom) && self.protocol.is_wanted(process.me) {
             process.owes_a_courtesy = true;
@@ -193,13 +193,13 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
         self.exit_by(process, &self.memory);
     }
 
-    fn clear(&self, all: &[Process]) {
+    fn clear(&self, all: &[ProcessRight]) {
         assert_eq!(all.len(), N, "only all processes together are alone");
         self.protocol.registers().for_each(|word| word.put(0));
     }
 
     #[inline]
-    fn place(&self) -> &Place<T> {
+    fn place(&self) -> &ExclusiveCell<T> {
         &self.value
     }
 
@@ -210,7 +210,7 @@ impl<T, P: Protocol<N>, const N: usize, W: Wait> Section for Lock<T, P, N, W> {
 
 impl<T, P: TryProtocol<N>, const N: usize, W: Wait> TrySection for Lock<T, P, N, W> {
     #[inline]
-    fn try_enter(&self, process: &mut Process) -> bool {
+    fn try_enter(&self, process: &mut ProcessRight) -> bool {
         self.settle(process, &self.memory);
         let is_in = self.protocol.try_enter(process.me, &self.memory);
         self.note(process, is_in);
@@ -220,26 +220,26 @@ impl<T, P: TryProtocol<N>, const N: usize, W: Wait> TrySection for Lock<T, P, N,
 
 impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     #[inline(always)]
-    fn enter_by(&self, process: &mut Process, memory: &impl Memory) {
+    fn enter_by(&self, process: &mut ProcessRight, memory: &impl AtomicMemory) {
         self.settle(process, memory);
         self.protocol.enter(process.me, memory);
         self.note(process, true);
     }
 
     #[cfg(test)]
-    pub(crate) fn registers(&self) -> impl Iterator<Item = &crate::memory::Word> {
+    pub(crate) fn registers(&self) -> impl Iterator<Item = &crate::memory::AtomicRegister> {
         self.protocol.registers()
     }
 
     #[inline]
-    fn exit_by(&self, process: &mut Process, memory: &impl Memory) {
+    fn exit_by(&self, process: &mut ProcessRight, memory: &impl AtomicMemory) {
         self.protocol.exit(process.me, memory);
         self.note(process, false);
     }
 
     /// If the process is still inside, its guard was forgotten and is gone: it leaves before it enters again.
     #[inline]
-    fn settle(&self, process: &mut Process, memory: &impl Memory) {
+    fn settle(&self, process: &mut ProcessRight, memory: &impl AtomicMemory) {
         let is_inside = match self.protocol.own(process.me) {
             Some(word) => word.peek() != 0,
             None => process.is_inside,
@@ -252,7 +252,7 @@ impl<T, P: Protocol<N>, const N: usize, W> Lock<T, P, N, W> {
     /// Notes whether the process is inside, if the protocol has no word for it. Decided at compile time, so the other
     /// protocols write nothing.
     #[inline]
-    fn note(&self, process: &mut Process, is_inside: bool) {
+    fn note(&self, process: &mut ProcessRight, is_inside: bool) {
         if self.protocol.own(process.me).is_none() {
             process.is_inside = is_inside;
         }
@@ -273,25 +273,25 @@ mod tests {
 
     use super::*;
     use crate::Spin;
-    use crate::memory::Word;
+    use crate::memory::AtomicRegister;
 
     /// The memory of a process that is overtaken once: between its write of x and its last look at it, another writes x,
     /// finds y taken, and steps back. A process that had to wait here would wait for ever.
     struct Overtaken<'a> {
-        x: &'a Word,
+        x: &'a AtomicRegister,
         is_overtaken: Cell<bool>,
     }
 
-    impl Memory for Overtaken<'_> {
-        fn load(&self, word: &Word) -> usize {
+    impl AtomicMemory for Overtaken<'_> {
+        fn load(&self, word: &AtomicRegister) -> usize {
             word.peek()
         }
 
-        fn store(&self, word: &Word, value: usize) {
+        fn store(&self, word: &AtomicRegister, value: usize) {
             word.put(value);
         }
 
-        fn recall(&self, word: &Word) -> usize {
+        fn recall(&self, word: &AtomicRegister) -> usize {
             word.peek()
         }
 
@@ -313,7 +313,7 @@ mod tests {
         let lock = LamportFast::<u64, 2, Spin>::with_wait(7, Spin);
         let [x, y, want, _] = lock.registers().collect::<std::vec::Vec<_>>()[..] else { panic!() };
         let memory = Overtaken { x, is_overtaken: Cell::new(false) };
-        let mut process = Process::new(0);
+        let mut process = ProcessRight::new(0);
         lock.enter_by(&mut process, &memory);
         assert_eq!([x.peek(), y.peek(), want.peek()], [2, 1, 0], "it came in by the slow path");
         // No guard leaves; the next lock of the same slot does.
@@ -341,7 +341,7 @@ mod tests {
     /// this value in this register.
     fn courtesies<P: Protocol<N>, const N: usize>(register: usize, value: usize) -> [u32; 5] {
         let lock = Lock::<(), P, N, Polite>::default();
-        let mut process = Process::new(0);
+        let mut process = ProcessRight::new(0);
         [false, true, true, false, false].map(|is_wanted| {
             lock.enter(&mut process);
             let word = lock.registers().nth(register).expect("the lock has it");

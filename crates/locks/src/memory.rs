@@ -1,6 +1,6 @@
 //! Shared memory as the protocols see it: words that are read and written whole, and barriers between accesses.
 //!
-//! Every protocol is written once, over [`Memory`]. Real locks run it on [`Atomics`], where each call is one instruction or
+//! Every protocol is written once, over [`AtomicMemory`]. Real locks run it on [`Atomics`], where each call is one instruction or
 //! none; with `--cfg doorway_loom` the same atomics are loom's; the recorder of `recorded` writes each access down.
 //!
 //! Loads acquire and stores release. An access is never `SeqCst`: where a store must be seen before a later load looks, a
@@ -15,16 +15,16 @@ use loom::sync::atomic::{AtomicUsize, Ordering, fence};
 use crate::Wait;
 
 /// What a protocol can do with shared memory.
-pub trait Memory {
+pub trait AtomicMemory {
     /// Reads a word.
-    fn load(&self, word: &Word) -> usize;
+    fn load(&self, word: &AtomicRegister) -> usize;
 
     /// Writes a word.
-    fn store(&self, word: &Word, value: usize);
+    fn store(&self, word: &AtomicRegister, value: usize);
 
     /// The last value that this process wrote into a word that only it writes. It stands for a local variable, and is no
     /// access to shared memory.
-    fn recall(&self, word: &Word) -> usize;
+    fn recall(&self, word: &AtomicRegister) -> usize;
 
     /// A process that passes a barrier later sees all stores before this one. The number tells a protocol's barriers apart,
     /// from 1, so that a test can leave one out.
@@ -40,7 +40,7 @@ pub trait Memory {
 }
 
 /// One register.
-pub struct Word(AtomicUsize);
+pub struct AtomicRegister(AtomicUsize);
 
 /// A word, or what it is given, on a cache line of its own.
 #[repr(align(64))]
@@ -50,7 +50,7 @@ pub struct Padded<V>(pub V);
 /// lock; if it were made for each entry, each entry would write it to the stack.
 pub struct Atomics<W>(pub W);
 
-impl Word {
+impl AtomicRegister {
     at_rest_fn! {
         /// A word that holds 0.
         pub fn zero() -> Self {
@@ -102,19 +102,19 @@ impl Drop for OnItsWay {
     }
 }
 
-impl<W: Wait> Memory for Atomics<W> {
+impl<W: Wait> AtomicMemory for Atomics<W> {
     #[inline]
-    fn load(&self, word: &Word) -> usize {
+    fn load(&self, word: &AtomicRegister) -> usize {
         word.0.load(Ordering::Acquire)
     }
 
     #[inline]
-    fn store(&self, word: &Word, value: usize) {
+    fn store(&self, word: &AtomicRegister, value: usize) {
         word.0.store(value, Ordering::Release);
     }
 
     #[inline]
-    fn recall(&self, word: &Word) -> usize {
+    fn recall(&self, word: &AtomicRegister) -> usize {
         word.peek()
     }
 

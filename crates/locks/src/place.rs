@@ -11,11 +11,11 @@ use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
 
 /// A value that one process at a time may use; the callers of `open` see to that.
-pub struct Place<T>(UnsafeCell<T>);
+pub struct ExclusiveCell<T>(UnsafeCell<T>);
 
 // SAFETY: through a shared place one gets at the value only by `open`, whose caller promises that no other does at the
 // same time. So threads take turns with the value, for which it must be `Send`.
-unsafe impl<T: Send> Sync for Place<T> {}
+unsafe impl<T: Send> Sync for ExclusiveCell<T> {}
 
 /// The use of the value, as long as it lasts. With loom it is watched: two at once are a failure of the test.
 ///
@@ -34,7 +34,7 @@ unsafe impl<T: Send> Send for Open<'_, T> {}
 // SAFETY: it stands for a `&mut T`, which is `Sync` if `T` is: sharing it gives out `&T`.
 unsafe impl<T: Sync> Sync for Open<'_, T> {}
 
-impl<T> Place<T> {
+impl<T> ExclusiveCell<T> {
     at_rest_fn! {
         pub fn new(value: T) -> Self {
             Self(UnsafeCell::new(value))

@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use doorway_locks::protocol::Peterson;
-//! use doorway_locks::recorded::{Event::*, record};
+//! use doorway_locks::recorded::{RecordedAct::*, record};
 //!
 //! // Process 0 goes once through the section: three accesses and a barrier.
 //! let events = record::<Peterson, 2>(1, [0, 0, 0, 0]);
@@ -40,12 +40,12 @@ use std::sync::{Mutex, PoisonError};
 use std::vec::Vec;
 use std::{boxed::Box, thread};
 
-use crate::memory::{Memory, Word};
+use crate::memory::{AtomicMemory, AtomicRegister};
 use crate::protocol::Protocol;
 
 /// What a process did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
+pub enum RecordedAct {
     /// It read this from a register.
     Load {
         /// The register's number.
@@ -79,7 +79,7 @@ pub enum Event {
 pub fn record<P, const N: usize>(
     rounds: usize,
     script: impl IntoIterator<Item = usize>,
-) -> Vec<(usize, Event)>
+) -> Vec<(usize, RecordedAct)>
 where
     P: Protocol<N> + Sync,
 {
@@ -143,8 +143,8 @@ struct End;
 /// The memory of one process.
 struct Recorder<'a> {
     me: usize,
-    registers: Vec<&'a Word>,
-    events: &'a Mutex<Vec<(usize, Event)>>,
+    registers: Vec<&'a AtomicRegister>,
+    events: &'a Mutex<Vec<(usize, RecordedAct)>>,
     turns: Turns,
 }
 
@@ -153,9 +153,9 @@ impl Recorder<'_> {
         let life = || {
             for _ in 0..rounds {
                 protocol.enter(self.me, &self);
-                self.note(Event::Entered);
+                self.note(RecordedAct::Entered);
                 protocol.exit(self.me, &self);
-                self.note(Event::Left);
+                self.note(RecordedAct::Left);
             }
         };
         match catch_unwind(AssertUnwindSafe(life)) {
@@ -172,37 +172,37 @@ impl Recorder<'_> {
         }
     }
 
-    fn note(&self, event: Event) {
+    fn note(&self, event: RecordedAct) {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).push((self.me, event));
     }
 
-    fn register(&self, word: &Word) -> usize {
+    fn register(&self, word: &AtomicRegister) -> usize {
         let number = self.registers.iter().position(|register| ptr::eq(*register, word));
         number.expect("a protocol lists all its words")
     }
 }
 
-impl Memory for Recorder<'_> {
-    fn load(&self, word: &Word) -> usize {
+impl AtomicMemory for Recorder<'_> {
+    fn load(&self, word: &AtomicRegister) -> usize {
         self.await_turn();
         let value = word.peek();
-        self.note(Event::Load { register: self.register(word), value });
+        self.note(RecordedAct::Load { register: self.register(word), value });
         value
     }
 
-    fn store(&self, word: &Word, value: usize) {
+    fn store(&self, word: &AtomicRegister, value: usize) {
         self.await_turn();
         word.put(value);
-        self.note(Event::Store { register: self.register(word), value });
+        self.note(RecordedAct::Store { register: self.register(word), value });
     }
 
-    fn recall(&self, word: &Word) -> usize {
+    fn recall(&self, word: &AtomicRegister) -> usize {
         word.peek()
     }
 
     fn barrier(&self, _number: usize) {
         self.await_turn();
-        self.note(Event::Barrier);
+        self.note(RecordedAct::Barrier);
     }
 
     fn wait_until(&self, mut ready: impl FnMut() -> bool) {

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::vec::Vec;
 
-use crate::guard::{Hold, Process};
+use crate::guard::{Hold, ProcessRight};
 use crate::lock::Section;
 use crate::sealed::Sealed;
 use crate::shared::NoSlot;
@@ -42,7 +42,7 @@ impl Seats {
     fn seat<L: Section>(
         &self,
         lock: &L,
-        hand_out: impl FnOnce(&Pool) -> Result<Process, NoSlot>,
+        hand_out: impl FnOnce(&Pool) -> Result<ProcessRight, NoSlot>,
     ) -> Result<Seat, NoSlot> {
         let pool = self.0.get_or_init(|| Arc::new(Pool::of(lock)));
         let claim = match known_claim(pool) {
@@ -63,14 +63,14 @@ struct Pool {
 
 struct Register {
     /// The processes that belong to no thread; the last is handed out first.
-    free: Vec<Process>,
+    free: Vec<ProcessRight>,
     /// The thread that each process belongs to.
     owners: Vec<Option<Thread>>,
 }
 
 impl Pool {
     fn of<L: Section>(lock: &L) -> Self {
-        let free: Vec<Process> = (0..L::SLOTS).rev().map(Process::new).collect();
+        let free: Vec<ProcessRight> = (0..L::SLOTS).rev().map(ProcessRight::new).collect();
         lock.clear(&free);
         let owners = free.iter().map(|_| None).collect();
         Self { register: Mutex::new(Register { free, owners }), bell: Condvar::new() }
@@ -80,12 +80,12 @@ impl Pool {
         self.register.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hand_out(&self) -> Option<Process> {
+    fn hand_out(&self) -> Option<ProcessRight> {
         self.register().hand_out()
     }
 
     #[cfg(feature = "lock_api")]
-    fn hand_out_when_free(&self) -> Process {
+    fn hand_out_when_free(&self) -> ProcessRight {
         let mut register = self.register();
         loop {
             if let Some(process) = register.hand_out() {
@@ -95,7 +95,7 @@ impl Pool {
         }
     }
 
-    fn take_back(&self, process: Process) {
+    fn take_back(&self, process: ProcessRight) {
         let mut register = self.register();
         register.owners[process.me] = None;
         register.free.push(process);
@@ -104,7 +104,7 @@ impl Pool {
 }
 
 impl Register {
-    fn hand_out(&mut self) -> Option<Process> {
+    fn hand_out(&mut self) -> Option<ProcessRight> {
         let process = self.free.pop()?;
         self.owners[process.me] = this_thread();
         Some(process)
@@ -128,7 +128,7 @@ fn this_thread() -> Option<Thread> {
 struct Claim {
     pool: Weak<Pool>,
     /// Nothing while the thread is on its way, inside, or has forgotten its guard.
-    process: Cell<Option<Process>>,
+    process: Cell<Option<ProcessRight>>,
 }
 
 impl Claim {
@@ -184,7 +184,7 @@ fn known_claim(pool: &Arc<Pool>) -> Option<Rc<Claim>> {
 #[cold]
 fn new_claim(
     pool: &Arc<Pool>,
-    hand_out: impl FnOnce(&Pool) -> Result<Process, NoSlot>,
+    hand_out: impl FnOnce(&Pool) -> Result<ProcessRight, NoSlot>,
 ) -> Result<Rc<Claim>, NoSlot> {
     let me = this_thread();
     let is_ending = CLAIMS.try_with(|_| ()).is_err();
@@ -201,7 +201,7 @@ fn new_claim(
 /// A thread's process while a guard has it.
 pub struct Seat {
     /// There until the seat is dropped.
-    process: Option<Process>,
+    process: Option<ProcessRight>,
     claim: Rc<Claim>,
 }
 
@@ -212,7 +212,7 @@ impl Sealed for Seat {}
 
 impl Hold for Seat {
     #[inline]
-    fn process(&mut self) -> &mut Process {
+    fn process(&mut self) -> &mut ProcessRight {
         self.process.as_mut().expect("a seat has its process until it is dropped")
     }
 }

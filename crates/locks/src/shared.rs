@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::guard::{Guard, Hold};
+use crate::guard::{Hold, LockGuard};
 use crate::lock::{Section, TrySection};
 use crate::seats::{Seat, Seats};
 
@@ -78,7 +78,7 @@ impl<L: Section> Shared<L> {
     pub fn checked_lock(&self) -> Result<SharedGuard<'_, L>, NoSlot> {
         let mut seat = self.seats.take(&self.lock)?;
         self.lock.enter(seat.process());
-        Ok(Guard::new(&self.lock, seat))
+        Ok(LockGuard::new(&self.lock, seat))
     }
 
     /// Enters if no process is inside or on its way and this thread has a slot or can get one.
@@ -87,7 +87,7 @@ impl<L: Section> Shared<L> {
         L: TrySection,
     {
         let mut seat = self.seats.take(&self.lock).ok()?;
-        self.lock.try_enter(seat.process()).then(|| Guard::new(&self.lock, seat))
+        self.lock.try_enter(seat.process()).then(|| LockGuard::new(&self.lock, seat))
     }
 
     /// The value, without entering: `&mut self` rules out any other user of the lock.
@@ -135,4 +135,4 @@ impl fmt::Display for NoSlot {
 impl std::error::Error for NoSlot {}
 
 /// What one gets by locking a [`Shared`]. It stays in its thread, and can be shared with others if the value can.
-pub type SharedGuard<'a, L> = Guard<'a, L, Seat>;
+pub type SharedGuard<'a, L> = LockGuard<'a, L, Seat>;

@@ -13,7 +13,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use doorway_locks::protocol::{self, Protocol, TryProtocol};
-use doorway_locks::{Guard, Lock, Park, Section, Slot, Spin, Wait};
+use doorway_locks::{Lock, LockGuard, Park, Section, Slot, Spin, Wait};
 use loom::model::Builder;
 use loom::thread;
 
@@ -93,7 +93,7 @@ fn locks<P: Protocol<N>, const N: usize, W: Wait>(slot: &mut Slot<'_, Lock<usize
 }
 
 fn tries<P: TryProtocol<N>, const N: usize, W: Wait>(slot: &mut Slot<'_, Lock<usize, P, N, W>>) -> bool {
-    let use_it = |mut guard: Guard<'_, Lock<usize, P, N, W>>| *guard += 1;
+    let use_it = |mut guard: LockGuard<'_, Lock<usize, P, N, W>>| *guard += 1;
     slot.try_lock().map(use_it).is_some()
 }
 

@@ -1,7 +1,7 @@
 //! The accesses of every protocol, one by one, and its exclusion under random scripts.
 
 use doorway_locks::protocol::{Bakery, BlackWhiteBakery, LamportFast, Peterson, Protocol, Tournament};
-use doorway_locks::recorded::{Event, record};
+use doorway_locks::recorded::{RecordedAct, record};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -12,13 +12,13 @@ fn alone<P: Protocol<N> + Sync, const N: usize>(process: usize) -> Vec<String> {
     events.into_iter().map(|(_, event)| short(event)).collect()
 }
 
-fn short(event: Event) -> String {
+fn short(event: RecordedAct) -> String {
     match event {
-        Event::Load { register, value } => format!("r{register}={value}"),
-        Event::Store { register, value } => format!("w{register}={value}"),
-        Event::Barrier => "barrier".to_owned(),
-        Event::Entered => "in".to_owned(),
-        Event::Left => "out".to_owned(),
+        RecordedAct::Load { register, value } => format!("r{register}={value}"),
+        RecordedAct::Store { register, value } => format!("w{register}={value}"),
+        RecordedAct::Barrier => "barrier".to_owned(),
+        RecordedAct::Entered => "in".to_owned(),
+        RecordedAct::Left => "out".to_owned(),
     }
 }
 
@@ -107,7 +107,8 @@ fn the_same_script_gives_the_same_events() {
     let script: Vec<usize> = (0..400).map(|step| step * step % 3).collect();
     let first = record::<Bakery<3>, 3>(3, script.clone());
     assert_eq!(record::<Bakery<3>, 3>(3, script), first);
-    let accesses = first.iter().filter(|(_, event)| !matches!(event, Event::Entered | Event::Left)).count();
+    let accesses =
+        first.iter().filter(|(_, event)| !matches!(event, RecordedAct::Entered | RecordedAct::Left)).count();
     assert!(accesses <= 400, "each step of the script is at most one access");
 }
 
@@ -128,12 +129,12 @@ fn excludes<P: Protocol<N> + Sync, const N: usize>() {
         let mut inside = None;
         for (process, event) in record::<P, N>(10, script) {
             match event {
-                Event::Entered => {
+                RecordedAct::Entered => {
                     assert_eq!(inside, None, "{process} entered; seed {seed}");
                     inside = Some(process);
                 }
                 // It leaves with one of its stores of the exit, so before that no other may enter.
-                Event::Store { .. } if inside == Some(process) => inside = None,
+                RecordedAct::Store { .. } if inside == Some(process) => inside = None,
                 _ => {}
             }
         }

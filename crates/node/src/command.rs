@@ -11,7 +11,7 @@ use crate::{ClientId, DiskState, Epoch, KeptOut, RequestId, Timing};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Command {
     /// A client wants into sections.
-    Lock(Lock),
+    Lock(LockCommand),
     /// A client does not want to wait any longer. What it has got already is not taken from it: that is a release.
     Cancel(RequestId),
     /// A client has left the sections of a request.
@@ -62,7 +62,7 @@ pub enum Command {
 
 /// A client wants into one section, or into several at once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Lock {
+pub struct LockCommand {
     /// The number of this request.
     pub request: RequestId,
     /// Who asks.

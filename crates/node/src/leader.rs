@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_core::{NodeId, Ticks};
 
-use crate::consensus::{Config, Consensus};
+use crate::consensus::{Consensus, Electorate};
 use crate::damping::Record;
 use crate::message::{Heartbeat, Hello};
 use crate::recipe::Recipe;
@@ -15,7 +15,7 @@ use crate::{Flaw, Incarnation, KeptOut, Notice, Rules, Setup, Timing, View};
 
 /// What a voter has seen of the others. It matters only while this voter leads.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch<R> {
+pub(crate) struct PeerWatch<R> {
     timing: Timing,
     rules: R,
     /// Since when this node leads.
@@ -57,10 +57,10 @@ pub(crate) enum Proposal {
     /// A view.
     View(View),
     /// Other voters or listeners.
-    Config(Config),
+    Config(Electorate),
 }
 
-impl<R: Rules> Watch<R> {
+impl<R: Rules> PeerWatch<R> {
     pub(crate) fn new(setup: &Setup, rules: R) -> Self {
         Self {
             timing: setup.timing,
@@ -362,8 +362,8 @@ mod tests {
     use doorway_core::Options;
 
     use super::*;
-    use crate::consensus::Snapshot;
-    use crate::disk::{Memory, blank};
+    use crate::consensus::LogSnapshot;
+    use crate::disk::{DiskContents, blank};
     use crate::{DiskId, Nonce, Sound, Voters};
 
     fn recipe() -> Recipe {
@@ -395,13 +395,13 @@ mod tests {
     /// of others up to view 9.
     fn is_taken_in(hello: Hello) -> bool {
         let voters: Voters = [1, 2, 3].map(|disk| (DiskId(disk), NodeId::new(disk as usize))).into();
-        let mut memory = Memory::read(&blank(DiskId(1), Nonce(0))).expect("it is whole");
+        let mut memory = DiskContents::read(&blank(DiskId(1), Nonce(0))).expect("it is whole");
         let view = View { number: 9, removed: [DiskId(3)].into(), ..View::genesis(voters) };
-        memory.snapshot = Snapshot { forgotten_to: 9, ..Snapshot::genesis(view.clone()) };
+        memory.snapshot = LogSnapshot { forgotten_to: 9, ..LogSnapshot::genesis(view.clone()) };
         let life = Incarnation { disk: DiskId(2), boot: 5, tenure: 0, nonce: Nonce(0) };
         memory.snapshot.lives.insert(DiskId(2), life);
         let consensus = Consensus::new(&memory, Timing::default(), 64, Ticks(0));
-        let watch = Watch::new(&setup(), Sound);
+        let watch = PeerWatch::new(&setup(), Sound);
         let mut next = view.successor();
         let joiner = Joiner { hello, first: Ticks(0), last: Ticks(0) };
         let now = crate::timing::milliseconds(1_000);

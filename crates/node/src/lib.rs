@@ -44,14 +44,15 @@ mod voter;
 pub mod wire;
 mod wishes;
 
-pub use command::{Command, Lock, Notice};
-pub use consensus::{Ballot, Body, Config, Entry, Position, Snapshot};
+pub use command::{Command, LockCommand, Notice};
+pub use consensus::{Ballot, BallotEntry, Body, Electorate, LogSnapshot, Position};
 pub use damping::{Damping, KeptOut};
 pub use doorway_protocol::{BreakTarget, Loss, Reason, Revocation};
 pub use flaw::Flaw;
 pub use id::{ClientId, DiskId, DiskState, Epoch, Incarnation, Nonce, RequestId};
 pub use message::{
-    Ack, Founding, Greeting, Heartbeat, Hello, Idleness, Msg, Parcel, Report, ReportPart, Still, Welcome,
+    Ack, Founding, Greeting, Heartbeat, Hello, Idleness, MemberReport, Msg, Parcel, ReportPart, Still,
+    Welcome,
 };
 pub use node::{LockNode, Setup, Stranger};
 pub use recipe::{Blueprint, Participant, Recipe, StepOutput, full_name};

@@ -188,7 +188,7 @@ pub struct Welcome {
 
 /// What a member tells all others when it learns of a view, in parts. It never changes afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct MemberReport {
     /// The view.
     pub view: u64,
     /// Who reports.
@@ -217,7 +217,7 @@ pub struct ReportPart {
     pub inside: Vec<SectionName>,
 }
 
-impl Report {
+impl MemberReport {
     /// The parts in which it is sent, at least one: each has as many names as fit.
     #[must_use]
     pub fn parts(&self) -> Vec<ReportPart> {
@@ -231,7 +231,7 @@ impl Report {
             bytes += name.as_str().len();
             parts.last_mut().into_iter().for_each(|part| part.push(name.clone()));
         }
-        let Report { view, incarnation, age, .. } = *self;
+        let MemberReport { view, incarnation, age, .. } = *self;
         let count = parts.len() as u16;
         let numbered = (0..).zip(parts);
         numbered
@@ -354,11 +354,11 @@ pub struct Still {
 mod tests {
     use super::*;
 
-    fn report(names: usize, length: usize) -> Report {
+    fn report(names: usize, length: usize) -> MemberReport {
         let incarnation = Incarnation { disk: DiskId(1), boot: 1, tenure: 0, nonce: Nonce(0) };
         let inside = (0..names).map(|number| SectionName::new(&format!("{number:0length$}")));
         let inside = inside.map(|name| name.expect("a good name")).collect();
-        Report { view: 3, incarnation, inside, age: None }
+        MemberReport { view: 3, incarnation, inside, age: None }
     }
 
     #[test]

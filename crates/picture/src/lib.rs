@@ -6,10 +6,10 @@
 //! it is shown.
 //!
 //! ```
-//! use doorway_picture::{Options, space_time};
+//! use doorway_picture::{DiagramOptions, space_time};
 //! use doorway_trace::Header;
 //!
-//! let drawing = space_time(&Header::new("central", 3, 1), &[], &Options::default())?;
+//! let drawing = space_time(&Header::new("central", 3, 1), &[], &DiagramOptions::default())?;
 //! assert!(drawing.svg.starts_with("<svg"));
 //! assert!(drawing.overlaps().is_empty());
 //! # Ok::<(), doorway_core::Refusal>(())
@@ -35,8 +35,8 @@ pub use geometry::{Area, Point};
 pub use palette::{HUES, Head, Look, Theme, dash, head};
 pub use room::Room;
 pub use space_time::{
-    ArrowPlan, Diagram, LanePlan, MOST_EVENTS, MOST_NODES, Mark, MessagePlan, Options, Plan, Spacing,
-    StayPlan, diagram, plan, space_time,
+    ArrowPlan, Diagram, DiagramOptions, DiagramPlan, LanePlan, MOST_EVENTS, MOST_NODES, Mark, MessagePlan,
+    Spacing, StayPlan, diagram, plan, space_time,
 };
 pub use svg::{Canvas, escaped};
 pub use text::{Anchor, Text, shortened, wrapped};

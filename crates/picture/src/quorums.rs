@@ -9,7 +9,7 @@ mod layout;
 use std::f64::consts::TAU;
 
 use doorway_core::{NodeId, NodeSet, Refusal};
-use doorway_quorums::{Shape as Figure, System};
+use doorway_quorums::{QuorumSystem, Shape as Figure};
 
 use crate::{Area, Canvas, Drawing, Element, Point, Text, Theme, wrapped};
 
@@ -28,7 +28,7 @@ const LEAST_WIDTH: f64 = 560.0;
 ///
 /// # Errors
 /// If there is no such node, or there are too many to draw.
-pub fn quorum(system: &System, of: NodeId, theme: Theme) -> Result<Drawing, Refusal> {
+pub fn quorum(system: &QuorumSystem, of: NodeId, theme: Theme) -> Result<Drawing, Refusal> {
     let n = system.n();
     if n > MOST_NODES {
         return Err(Refusal::new(format!("{n} nodes are too many to draw: at most {MOST_NODES} are drawn")));
@@ -65,7 +65,7 @@ enum Look {
 }
 
 impl<'a> Picture<'a> {
-    fn new(system: &'a System, of: NodeId) -> Self {
+    fn new(system: &'a QuorumSystem, of: NodeId) -> Self {
         let (n, members) = (system.n(), system.quorum_of(of));
         let (reach, places, look) = match system.shape() {
             Figure::Grid(rows) => (24.0, grid(n, rows.first().map_or(1, Vec::len)), Look::Cells),
@@ -83,7 +83,7 @@ impl<'a> Picture<'a> {
         Self { of, members, places, reach, look }
     }
 
-    fn draw(mut self, system: &System, theme: Theme) -> Drawing {
+    fn draw(mut self, system: &QuorumSystem, theme: Theme) -> Drawing {
         let title = format!("{}, {}", system.construction().name(), counted(system.n()));
         let numbers: Vec<String> = self.members.iter().map(|node| node.to_string()).collect();
         let sentence =
@@ -304,7 +304,7 @@ fn ring(n: usize, reach: f64) -> Vec<Point> {
 
 /// The lines of the plane of seven points as Fano drew them: three sides and three medians of a triangle, each with its ends first and
 /// what is between them last, and the circle. The line of `of` is the side below.
-fn fano_lines(system: &System, of: NodeId) -> Vec<[NodeId; 3]> {
+fn fano_lines(system: &QuorumSystem, of: NodeId) -> Vec<[NodeId; 3]> {
     let third = |one: NodeId, two: NodeId| {
         let through = |line: &&NodeSet| line.contains(one) && line.contains(two);
         let line = system.assignment().values().iter().find(through).expect("two points are on a line");

@@ -14,7 +14,7 @@
 
 use doorway_core::{NodeId, NodeSet, PerNode, Refusal};
 
-/// The quorums that the text assigns to `n` nodes. [`crate::System::build`] checks that they meet.
+/// The quorums that the text assigns to `n` nodes. [`crate::QuorumSystem::build`] checks that they meet.
 pub(crate) fn assignment(text: &str, n: usize) -> Result<PerNode<NodeSet>, Refusal> {
     let mut found: PerNode<Option<(usize, NodeSet)>> = PerNode::same(n, None);
     for (number, content) in lines(text) {

@@ -1,7 +1,7 @@
 //! Quorum systems: sets of nodes, every two of which have a node in common.
 //!
 //! A node with the permission of a whole quorum excludes all others, because each node grants its permission
-//! to one node at a time. A [`Construction`] names the kind of quorums; a [`System`] is built from it for N
+//! to one node at a time. A [`Construction`] names the kind of quorums; a [`QuorumSystem`] is built from it for N
 //! nodes: one quorum assigned to each node, a rule that chooses another when nodes have crashed, and the list
 //! of all quorums if it is short.
 //!
@@ -10,9 +10,9 @@
 //!
 //! ```
 //! use doorway_core::{NodeId, NodeSet};
-//! use doorway_quorums::{Construction, System};
+//! use doorway_quorums::{Construction, QuorumSystem};
 //!
-//! let plane = System::build(&"plane".parse::<Construction>()?, 7)?;
+//! let plane = QuorumSystem::build(&"plane".parse::<Construction>()?, 7)?;
 //! assert_eq!(plane.quorum_of(NodeId::new(0)).len(), 3);
 //! assert_eq!((plane.sizes().least, plane.responsibility().most), (3, 3));
 //!
@@ -20,7 +20,7 @@
 //! let another = plane.choose(&NodeSet::first(7).without(crashed)).expect("one node is not on every line");
 //! assert!(!another.contains(crashed));
 //!
-//! let refusal = System::build(&Construction::Plane, 10).unwrap_err();
+//! let refusal = QuorumSystem::build(&Construction::Plane, 10).unwrap_err();
 //! assert!(refusal.to_string().starts_with("no projective plane has 10 nodes"));
 //! # Ok::<(), doorway_core::Refusal>(())
 //! ```
@@ -50,7 +50,8 @@ pub use construction::{Construction, Description};
 pub use coterie::{Disjoint, coterie, first_disjoint};
 pub use plane::{is_projective_plane, proof_of_no_plane};
 pub use ratings::{
-    Bounds, Certificate, Failure, Fraction, Load, Overlaps, Ratings, is_nondominated, load, resilience,
+    Certificate, Failure, Fraction, Interval, Overlaps, Ratings, SystemLoad, is_nondominated, load,
+    resilience,
 };
 pub use shape::Shape;
-pub use system::{Spread, System};
+pub use system::{QuorumSystem, Spread};

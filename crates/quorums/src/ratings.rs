@@ -11,9 +11,9 @@
 //! ratings. The caller supplies randomness.
 //!
 //! ```
-//! use doorway_quorums::{Construction, Ratings, System};
+//! use doorway_quorums::{Construction, Ratings, QuorumSystem};
 //!
-//! let plane = System::build(&Construction::Plane, 7)?;
+//! let plane = QuorumSystem::build(&Construction::Plane, 7)?;
 //! let ratings = Ratings::new(&plane);
 //! assert_eq!(ratings.load().exact.map(|load| load.to_string()).as_deref(), Some("3/7"));
 //! assert_eq!(ratings.resilience().exact(), Some(2));
@@ -35,43 +35,43 @@ mod structure;
 
 use doorway_core::NodeSet;
 
-use crate::System;
+use crate::QuorumSystem;
 pub(crate) use balance::Lightest;
 use coalitions::Coalitions;
 pub use failure::Failure;
 pub use fraction::Fraction;
-pub use load::{Certificate, Load};
+pub use load::{Certificate, SystemLoad};
 pub use overlaps::Overlaps;
-pub use resilience::Bounds;
+pub use resilience::Interval;
 pub(crate) use structure::Structure;
 
 /// The load of a system.
 #[must_use]
-pub fn load(system: &System) -> Load {
+pub fn load(system: &QuorumSystem) -> SystemLoad {
     Ratings::new(system).load().clone()
 }
 
 /// The resilience of a system: the number of crashes that it always survives, whichever nodes crash.
 #[must_use]
-pub fn resilience(system: &System) -> Bounds {
+pub fn resilience(system: &QuorumSystem) -> Interval {
     Ratings::new(system).resilience()
 }
 
 /// Whether the system, as it is defined, is a nondominated coterie: no quorum contains another, and no other system
 /// is alive whenever this one is, and more often. `None` if it is too large to tell.
 #[must_use]
-pub fn is_nondominated(system: &System) -> Option<bool> {
+pub fn is_nondominated(system: &QuorumSystem) -> Option<bool> {
     Ratings::new(system).is_nondominated()
 }
 
 /// A rated system.
 #[derive(Clone, Debug)]
 pub struct Ratings<'a> {
-    system: &'a System,
+    system: &'a QuorumSystem,
     /// The minimal quorums, if they can be listed.
     quorums: Option<Vec<NodeSet>>,
-    load: Load,
-    resilience: Bounds,
+    load: SystemLoad,
+    resilience: Interval,
     /// The number of sets of live nodes without a quorum, by size, if there are few enough.
     losing: Option<Vec<u32>>,
     /// Whether the minimal quorums are nondominated.
@@ -87,10 +87,10 @@ impl<'a> Ratings<'a> {
 
     /// Rates a system. Takes seconds for the largest, far less for the others.
     #[must_use]
-    pub fn new(system: &'a System) -> Self {
+    pub fn new(system: &'a QuorumSystem) -> Self {
         let most = match system.n() {
             ..=Coalitions::MOST_MEMBERS => Self::MOST_QUORUMS_OF_TWENTY,
-            _ => System::MOST_QUORUMS,
+            _ => QuorumSystem::MOST_QUORUMS,
         };
         let quorums = system.quorums_up_to(most);
         let load = load::load(system, quorums.as_deref());
@@ -107,7 +107,7 @@ impl<'a> Ratings<'a> {
 
     /// The rated system.
     #[must_use]
-    pub fn system(&self) -> &'a System {
+    pub fn system(&self) -> &'a QuorumSystem {
         self.system
     }
 
@@ -126,13 +126,13 @@ impl<'a> Ratings<'a> {
     /// The load: the busiest node's share of requests under the best strategy. Its inverse is the capacity:
     /// the number of requests served in the time that a node needs for one.
     #[must_use]
-    pub fn load(&self) -> &Load {
+    pub fn load(&self) -> &SystemLoad {
         &self.load
     }
 
     /// The number of crashes that is always survived, whichever nodes crash.
     #[must_use]
-    pub fn resilience(&self) -> Bounds {
+    pub fn resilience(&self) -> Interval {
         self.resilience
     }
 

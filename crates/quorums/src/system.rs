@@ -14,7 +14,7 @@ use crate::{Construction, all, cwlog, cyclic, file, majority, plane, singleton, 
 
 /// The quorums of N nodes, every two of which meet.
 #[derive(Clone, Debug)]
-pub struct System {
+pub struct QuorumSystem {
     construction: Construction,
     /// The quorum that each node asks while no node has crashed.
     assignment: PerNode<NodeSet>,
@@ -43,11 +43,11 @@ pub struct Spread {
     pub most: usize,
 }
 
-impl System {
+impl QuorumSystem {
     /// The largest number of nodes.
     pub const MOST_NODES: usize = 4096;
 
-    /// The most quorums that [`System::quorums`] lists.
+    /// The most quorums that [`QuorumSystem::quorums`] lists.
     pub const MOST_QUORUMS: usize = 1 << 16;
 
     /// Builds the quorums of `n` nodes and makes sure that every two meet.
@@ -130,7 +130,7 @@ impl System {
         responsibilities
     }
 
-    /// The spread of [`System::responsibilities`].
+    /// The spread of [`QuorumSystem::responsibilities`].
     #[must_use]
     pub fn responsibility(&self) -> Spread {
         Spread::of(self.responsibilities().values().iter().copied())
@@ -179,9 +179,9 @@ impl System {
         }
     }
 
-    /// All quorums that contain no other, or `None` if there are more than [`System::MOST_QUORUMS`].
+    /// All quorums that contain no other, or `None` if there are more than [`QuorumSystem::MOST_QUORUMS`].
     ///
-    /// [`System::choose`] finds a quorum exactly if one of these is alive, and each quorum it returns
+    /// [`QuorumSystem::choose`] finds a quorum exactly if one of these is alive, and each quorum it returns
     /// contains one of these.
     #[must_use]
     pub fn quorums(&self) -> Option<Vec<NodeSet>> {
@@ -245,7 +245,7 @@ impl System {
         Lightest { quorum, is_lightest: matches!(self.rule, Rule::Assigned) }
     }
 
-    /// The approximate number of steps of [`System::lightest_quorum`].
+    /// The approximate number of steps of [`QuorumSystem::lightest_quorum`].
     pub(crate) fn work_of_lightest(&self) -> usize {
         match &self.rule {
             Rule::Votes(_) => 16 * self.n(),

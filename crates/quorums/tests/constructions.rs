@@ -2,23 +2,23 @@
 //! crate.
 
 use doorway_core::{NodeId, NodeSet};
-use doorway_quorums::{Construction, System, is_projective_plane};
+use doorway_quorums::{Construction, QuorumSystem, is_projective_plane};
 
 /// The constructions that exist for every number of nodes.
 const FOR_EVERY_N: [&str; 9] =
     ["singleton", "all", "majority", "grid", "truncated", "cyclic", "tree", "triangle", "cwlog"];
 
-fn build(word: &str, n: usize) -> System {
+fn build(word: &str, n: usize) -> QuorumSystem {
     let construction = word.parse().unwrap_or_else(|refusal| panic!("{word}: {refusal}"));
-    System::build(&construction, n).unwrap_or_else(|refusal| panic!("{word} of {n}: {refusal}"))
+    QuorumSystem::build(&construction, n).unwrap_or_else(|refusal| panic!("{word} of {n}: {refusal}"))
 }
 
 fn refusal(word: &str, n: usize) -> String {
-    System::build(&word.parse().expect(word), n).expect_err(word).to_string()
+    QuorumSystem::build(&word.parse().expect(word), n).expect_err(word).to_string()
 }
 
-fn from_file(text: &str, n: usize) -> Result<System, String> {
-    System::build(&Construction::File(text.to_owned()), n).map_err(|refusal| refusal.to_string())
+fn from_file(text: &str, n: usize) -> Result<QuorumSystem, String> {
+    QuorumSystem::build(&Construction::File(text.to_owned()), n).map_err(|refusal| refusal.to_string())
 }
 
 fn numbers(set: &NodeSet) -> Vec<u32> {

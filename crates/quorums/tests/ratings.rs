@@ -2,17 +2,17 @@
 
 use doorway_core::{NodeId, NodeSet, PerNode};
 use doorway_quorums::{
-    Bounds, Certificate, Construction, Failure, Fraction, Overlaps, Ratings, Shape, System, is_nondominated,
-    load, resilience,
+    Certificate, Construction, Failure, Fraction, Interval, Overlaps, QuorumSystem, Ratings, Shape,
+    is_nondominated, load, resilience,
 };
 
-fn build(word: &str, n: usize) -> System {
+fn build(word: &str, n: usize) -> QuorumSystem {
     let construction = word.parse().unwrap_or_else(|refusal| panic!("{word}: {refusal}"));
-    System::build(&construction, n).unwrap_or_else(|refusal| panic!("{word} of {n}: {refusal}"))
+    QuorumSystem::build(&construction, n).unwrap_or_else(|refusal| panic!("{word} of {n}: {refusal}"))
 }
 
-fn written(text: &str, n: usize) -> System {
-    System::build(&Construction::File(text.to_owned()), n).expect("well written")
+fn written(text: &str, n: usize) -> QuorumSystem {
+    QuorumSystem::build(&Construction::File(text.to_owned()), n).expect("well written")
 }
 
 fn fraction(numerator: u128, denominator: u128) -> Fraction {
@@ -37,7 +37,7 @@ fn chance(seed: u64) -> impl FnMut() -> f64 {
 }
 
 /// Small systems of every construction that has no shape of its own.
-fn sets() -> Vec<System> {
+fn sets() -> Vec<QuorumSystem> {
     let named = (1..=16).flat_map(|n| ["all", "truncated", "cyclic", "singleton"].map(|word| build(word, n)));
     let planes = [build("plane", 7), build("plane", 13)];
     let files = [
@@ -125,7 +125,7 @@ fn a_wall_is_nondominated_exactly_if_only_its_top_has_one_node() {
         (vec![2, 100, 300], false),
     ] {
         let n = widths.iter().sum();
-        let system = System::build(&Construction::Wall(widths.clone()), n).expect("the widths sum up");
+        let system = QuorumSystem::build(&Construction::Wall(widths.clone()), n).expect("the widths sum up");
         assert_eq!(is_nondominated(&system), Some(expected), "{widths:?}");
     }
     // Nodes above a row of one node are in no minimal quorum, so some quorums contain others: such a wall is no coterie.
@@ -157,7 +157,7 @@ fn the_listed_quorums_of_a_grid_survive_less_than_the_whole_family() {
     let family = build("grid", 7);
     let listed = family.listed();
     assert!(!family.lists_every_quorum() && listed.lists_every_quorum());
-    let rated = |system: &System, compared: &[NodeSet]| {
+    let rated = |system: &QuorumSystem, compared: &[NodeSet]| {
         let ratings = Ratings::new(system);
         let failure = ratings.exact_failure(0.1).expect("few nodes");
         let overlap = Overlaps::of(compared).mean().expect("more than one quorum");
@@ -211,7 +211,7 @@ fn domination_of_each_construction() {
 
 /// Checks the load by its definition: the strategy asks quorums only, the busiest node has the load, and
 /// every quorum weighs at least as much.
-fn recheck(system: &System, certificate: &Certificate, load: Fraction) {
+fn recheck(system: &QuorumSystem, certificate: &Certificate, load: Fraction) {
     let quorums = system.quorums().expect("few");
     let requests: u128 = certificate.strategy.iter().map(|(_, share)| share).sum();
     let asked = |node: NodeId| -> u128 {
@@ -274,7 +274,7 @@ fn resilience_agrees_with_an_enumeration_of_crashes() {
         let expected = smallest as usize - 1;
         assert_eq!(
             resilience(&system),
-            Bounds { least: expected, most: expected },
+            Interval { least: expected, most: expected },
             "{} of {n}",
             system.construction()
         );

@@ -14,7 +14,7 @@ use doorway_trace::{Log, What};
 pub use self::clock::LocalClock;
 use self::hosts::Host;
 use self::letters::Batch;
-pub(crate) use self::letters::{Letter, Loss};
+pub(crate) use self::letters::{Envelope, LostMessage};
 use self::past::{Note, Past};
 use crate::agenda::Agenda;
 use crate::faults::Crash;
@@ -41,7 +41,7 @@ pub struct Engine<M: Machine> {
     /// Empty batches that keep their capacity.
     spare: Vec<Vec<Sent<M::Msg>>>,
     /// In a script: messages in flight that the script delivers.
-    held: Option<Vec<Letter<M>>>,
+    held: Option<Vec<Envelope<M>>>,
     /// Future crashes, latest first.
     crashes: Vec<Crash>,
     /// Whether a node has crashed or will.
@@ -58,15 +58,15 @@ pub struct Engine<M: Machine> {
     traffic: Traffic,
     /// The log of events, if the run is recorded.
     log: Option<Log>,
-    lost: Vec<Loss>,
+    lost: Vec<LostMessage>,
 }
 
 /// An event on the agenda.
 enum Due<M: Machine> {
-    Letter(Letter<M>),
+    Letter(Envelope<M>),
     Batch(Batch<M>),
     /// A message that came through the network while its receiver was paused.
-    Arrived(Letter<M>),
+    Arrived(Envelope<M>),
     /// The timer of this number.
     Timer(NodeId, u64),
     /// The write of this number.
@@ -274,7 +274,7 @@ impl<M: Machine> Engine<M> {
         }
         let Some(batch) = &mut self.batch else {
             return match self.agenda.take()? {
-                Due::Letter(Letter { from, to, header, msg, note: None }) => {
+                Due::Letter(Envelope { from, to, header, msg, note: None }) => {
                     self.receive(from, to, header, msg, 0)
                 }
                 rare => self.advance_rare(rare),
@@ -355,7 +355,7 @@ impl<M: Machine> Engine<M> {
     #[inline(never)]
     fn accepts(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> Arrival {
         if self.wire.is_cut(from, to) {
-            self.lose(Loss { from, to, kind: kind(msg).name, why: CUT }, sent);
+            self.lose(LostMessage { from, to, kind: kind(msg).name, why: CUT }, sent);
             return Arrival::Lost;
         }
         self.takes(from, to, msg, sent)
@@ -364,7 +364,7 @@ impl<M: Machine> Engine<M> {
     /// Checks the receiver of a message that came through the network.
     fn takes(&mut self, from: NodeId, to: NodeId, msg: &M::Msg, sent: Option<u64>) -> Arrival {
         if self.can_crash && self.is_crashed(to) {
-            self.lose(Loss { from, to, kind: kind(msg).name, why: Loss::CRASHED }, sent);
+            self.lose(LostMessage { from, to, kind: kind(msg).name, why: LostMessage::CRASHED }, sent);
             return Arrival::Lost;
         }
         if self.is_paused(to) {
@@ -377,24 +377,24 @@ impl<M: Machine> Engine<M> {
     }
 
     /// Delivers a message that has a note.
-    fn deliver(&mut self, letter: Letter<M>) -> Option<NodeId> {
+    fn deliver(&mut self, letter: Envelope<M>) -> Option<NodeId> {
         let arrival = self.accepts(letter.from, letter.to, &letter.msg, letter.sent());
         self.hand_over(letter, arrival)
     }
 
     /// Delivers a message that waited for its paused receiver.
-    fn deliver_late(&mut self, letter: Letter<M>) -> Option<NodeId> {
+    fn deliver_late(&mut self, letter: Envelope<M>) -> Option<NodeId> {
         let arrival = self.takes(letter.from, letter.to, &letter.msg, letter.sent());
         self.hand_over(letter, arrival)
     }
 
-    fn hand_over(&mut self, letter: Letter<M>, arrival: Arrival) -> Option<NodeId> {
+    fn hand_over(&mut self, letter: Envelope<M>, arrival: Arrival) -> Option<NodeId> {
         match arrival {
             Arrival::Lost => return None,
             Arrival::Waits => return self.keep(letter.to, Due::Arrived(letter)),
             Arrival::Received => {}
         }
-        let Letter { from, to, header, msg, note } = letter;
+        let Envelope { from, to, header, msg, note } = letter;
         self.traffic.count_received(to);
         if let Some(note) = note {
             self.past.hear(to, &note);
@@ -417,7 +417,7 @@ impl<M: Machine> Engine<M> {
         sent: u32,
     ) -> Option<NodeId> {
         let note = self.log.is_some().then(|| Box::new(Note::of_sending(sent)));
-        self.keep(to, Due::Arrived(Letter { from, to, header, msg, note }))
+        self.keep(to, Due::Arrived(Envelope { from, to, header, msg, note }))
     }
 
     /// A machine, its local time and the cleared effects of one step.

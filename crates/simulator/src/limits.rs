@@ -4,14 +4,14 @@ use doorway_core::Stop;
 
 /// Limits that end a run early, so that it takes bounded time and its log fits into memory.
 #[derive(Clone, Debug, Default)]
-pub struct Limits {
+pub struct RunLimits {
     /// The most logged events; the run ends after the step that reaches it.
     pub events: Option<usize>,
     /// A cancellation flag that the caller can set.
     pub stop: Option<Stop>,
 }
 
-impl Limits {
+impl RunLimits {
     /// The limits, or `None` if there are none.
     pub(crate) fn if_any(&self) -> Option<Self> {
         (self.events.is_some() || self.stop.is_some()).then(|| self.clone())

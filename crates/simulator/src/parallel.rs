@@ -9,12 +9,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// The interval of [`Step::Waiting`] reports.
+/// The interval of [`JobEvent::Waiting`] reports.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The progress of the jobs.
 #[derive(Debug)]
-pub enum Step<T> {
+pub enum JobEvent<T> {
     /// The result of the next job.
     Done(u64, T),
     /// No result for a while; the number of jobs done so far.
@@ -38,7 +38,7 @@ pub fn in_order<T: Send, E>(
     jobs: Range<u64>,
     threads: usize,
     job: impl Fn(u64) -> T + Sync,
-    mut take: impl FnMut(Step<T>) -> Result<(), E>,
+    mut take: impl FnMut(JobEvent<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     let next = AtomicU64::new(jobs.start);
     let gate = Gate::new(jobs.start.saturating_add(LEAD));
@@ -67,11 +67,11 @@ pub fn in_order<T: Send, E>(
                 Ok((number, result)) => {
                     early.insert(number, result);
                 }
-                Err(RecvTimeoutError::Timeout) => take(Step::Waiting(wanted - jobs.start))?,
+                Err(RecvTimeoutError::Timeout) => take(JobEvent::Waiting(wanted - jobs.start))?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             while let Some(result) = early.remove(&wanted) {
-                take(Step::Done(wanted, result))?;
+                take(JobEvent::Done(wanted, result))?;
                 wanted += 1;
             }
             gate.raise(wanted.saturating_add(LEAD));
@@ -130,7 +130,7 @@ mod tests {
             let slow_first =
                 |number: u64| (0..(100 - number) * 1_000).fold(number, |sum, step| sum ^ (step * number));
             let ended = in_order(3..100, threads, slow_first, |step| {
-                if let Step::Done(number, _) = step {
+                if let JobEvent::Done(number, _) = step {
                     taken.push(number);
                 }
                 Ok::<(), ()>(())
@@ -146,8 +146,8 @@ mod tests {
             2,
             |number| number,
             |step| match step {
-                Step::Done(7, _) => Err(7),
-                Step::Done(..) | Step::Waiting(_) => Ok(()),
+                JobEvent::Done(7, _) => Err(7),
+                JobEvent::Done(..) | JobEvent::Waiting(_) => Ok(()),
             },
         );
         assert_eq!(ended, Err(7));
@@ -166,7 +166,7 @@ mod tests {
         };
         let mut taken = 0;
         let ended = in_order(0..3 * LEAD, 3, held_back, |step| {
-            if let Step::Done(number, _) = step {
+            if let JobEvent::Done(number, _) = step {
                 let ahead = begun.load(Ordering::SeqCst) - number;
                 assert!(ahead <= LEAD + 3, "{ahead} jobs ahead of job {number}");
                 taken += 1;

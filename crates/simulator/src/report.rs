@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::measures::Samples;
 use crate::outcome::Outcome;
-use crate::stall::Waiting;
+use crate::stall::WaitingNode;
 
 /// The numbers of a run, or of several runs together. Times are in ticks, sizes in bytes.
 #[derive(Clone, Debug, Serialize)]
@@ -38,7 +38,7 @@ pub struct Report {
     /// Entries per tick between the first entry and the last.
     pub throughput: Option<f64>,
     /// How evenly nodes entered, and the largest number of bypasses.
-    pub fairness: Fairness,
+    pub fairness: RunFairness,
     /// Entries ahead of a waiting request that had happened before theirs; `null` unless counted.
     pub out_of_order: Option<u64>,
     /// Messages handled by a node, sent or received.
@@ -54,7 +54,7 @@ pub struct Report {
     /// Whether a node waits for ever.
     pub stalled: bool,
     /// The waiting nodes and what they wait for, if stalled.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingNode>,
     /// A cycle of nodes that wait for each other, if that caused the stall.
     pub wait_cycle: Vec<NodeId>,
     /// Requests not issued because the nodes that would have made them had crashed.
@@ -91,7 +91,7 @@ pub struct SyncDelay {
 
 /// The fairness of a run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Fairness {
+pub struct RunFairness {
     /// Jain's index over the entries of the nodes that made requests.
     pub jain: Option<f64>,
     /// The largest number of entries of later requests while one node waited.
@@ -140,7 +140,7 @@ impl Report {
                 count: measures.sync_delay.count(),
             },
             throughput: ratio(measures.throughput.0, measures.throughput.1),
-            fairness: Fairness { jain: measures.jain(), max_bypass: measures.bypasses.max() },
+            fairness: RunFairness { jain: measures.jain(), max_bypass: measures.bypasses.max() },
             out_of_order: measures.out_of_order,
             load: LoadSpread::new(|| traffic.load()),
             lost: traffic.lost,

@@ -119,7 +119,7 @@ pub struct Played {
     /// The outcome.
     pub outcome: Outcome,
     /// The possible next actions.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<NextAction>,
     /// The error that stopped it, if any.
     pub trouble: Option<ScriptError>,
 }
@@ -136,7 +136,7 @@ impl Played {
 
 /// A possible next action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct NextAction {
     /// The line of a script that does it: `deliver 2->1 REQUEST`.
     pub line: String,
     /// What it does, in a few words: `REQUEST from 2 reaches 1`.

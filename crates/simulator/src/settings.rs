@@ -7,7 +7,7 @@ use doorway_core::{Channels, NodeId, NodeSet, PerNode, Refusal, Start, Ticks};
 
 use crate::faults::Faults;
 use crate::intervention::Intervention;
-use crate::limits::Limits;
+use crate::limits::RunLimits;
 
 /// Everything that decides a run, besides the algorithm. The same settings give the same run on every machine.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub struct Settings {
     /// Whether what happens is recorded.
     pub trace: bool,
     /// When the run is to end although it could go on.
-    pub limits: Limits,
+    pub limits: RunLimits,
 }
 
 // Whatever can be run can be recorded.
@@ -70,7 +70,7 @@ impl Default for Settings {
             invariants: false,
             order: false,
             trace: false,
-            limits: Limits::default(),
+            limits: RunLimits::default(),
         }
     }
 }

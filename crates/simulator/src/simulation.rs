@@ -4,14 +4,14 @@ use doorway_core::{Ask, Cut, Entered, Explain, Factory, Fence, Fenced, Node, Nod
 use doorway_trace::What;
 
 use crate::application::{Applications, Stage};
-use crate::engine::{Engine, Loss};
-use crate::limits::Limits;
+use crate::engine::{Engine, LostMessage};
+use crate::limits::RunLimits;
 use crate::measures::Measures;
 use crate::nodes::make_nodes;
 use crate::outcome::Outcome;
 use crate::settings::Settings;
 use crate::stall::Stall;
-use crate::watch::{Line, Order, Watch};
+use crate::watch::{Line, OrderMonitor, SafetyMonitor};
 
 /// Runs an algorithm until every request is served and nothing is in flight, or until it stalls.
 ///
@@ -27,11 +27,11 @@ pub fn simulate<A: Explain>(factory: &Factory<A>, settings: &Settings) -> Result
 pub(crate) struct Simulation<A: Explain> {
     pub(crate) engine: Engine<Fenced<A>>,
     applications: Applications,
-    watch: Watch,
+    watch: SafetyMonitor,
     line: Line,
     /// The place in line of each node's request: its low 32 bits.
     place_in_line: Vec<u32>,
-    order: Option<Order>,
+    order: Option<OrderMonitor>,
     measures: Measures,
     entries_by_node: Vec<u32>,
     warmup: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Simulation<A: Explain> {
     /// Whether messages multiply or travel for ever, so that the run would never end.
     is_runaway: bool,
     check_invariants: bool,
-    limits: Option<Limits>,
+    limits: Option<RunLimits>,
     /// Whether the limits ended it.
     is_cut: bool,
     violations: Vec<String>,
@@ -72,10 +72,10 @@ impl<A: Explain> Simulation<A> {
         let mut simulation = Self {
             engine: Engine::new(nodes, settings),
             applications: Applications::new(settings),
-            watch: Watch::default(),
+            watch: SafetyMonitor::default(),
             line: Line::default(),
             place_in_line: vec![0; n],
-            order: settings.order.then(|| Order::new(n)),
+            order: settings.order.then(|| OrderMonitor::new(n)),
             measures: Measures::default(),
             entries_by_node: vec![0; n],
             warmup: settings.warmup,
@@ -339,7 +339,7 @@ impl<A: Explain> Simulation<A> {
         }
         if self.entries == self.warmup {
             self.engine.restart_traffic();
-            self.order.iter_mut().for_each(Order::restart);
+            self.order.iter_mut().for_each(OrderMonitor::restart);
         }
     }
 
@@ -424,7 +424,7 @@ impl<A: Explain> Simulation<A> {
 
     /// The number of entries out of happened-before order; 0 if not counted.
     pub(crate) fn out_of_order(&self) -> u64 {
-        self.order.as_ref().map_or(0, Order::violated)
+        self.order.as_ref().map_or(0, OrderMonitor::violated)
     }
 
     pub(crate) fn violations(&self) -> &[String] {
@@ -484,7 +484,7 @@ impl<A: Explain> Simulation<A> {
         }
         self.measures.entries_by_node = std::mem::take(&mut self.entries_by_node);
         self.measures.time = self.engine.now().0;
-        self.measures.out_of_order = self.order.as_ref().map(Order::violated);
+        self.measures.out_of_order = self.order.as_ref().map(OrderMonitor::violated);
         self.measures.throughput = match self.first_and_last_entry {
             Some((first, last)) => (self.measures.entries - 1, (last - first).0),
             None => (0, 0),
@@ -492,7 +492,7 @@ impl<A: Explain> Simulation<A> {
     }
 }
 
-fn describe_loss(loss: &Loss) -> String {
-    let Loss { from, to, kind, why } = loss;
+fn describe_loss(loss: &LostMessage) -> String {
+    let LostMessage { from, to, kind, why } = loss;
     format!("{kind} {from}->{to} ({why})")
 }

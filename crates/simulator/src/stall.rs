@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stall {
     /// The waiting nodes.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingNode>,
     /// Nodes that wait for each other, each for the next and the last for the first.
     pub cycle: Vec<NodeId>,
     /// Lost messages, as sentences.
@@ -24,7 +24,7 @@ pub struct Stall {
 
 /// A waiting node and the nodes it waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Waiting {
+pub struct WaitingNode {
     /// The waiting node.
     pub node: NodeId,
     /// The nodes that it waits for.
@@ -35,10 +35,10 @@ pub struct Waiting {
 impl Stall {
     /// Builds the wait-for graph of a stalled state.
     pub fn diagnose<A: Explain>(cut: &Cut<'_, A>, crashed: &NodeSet) -> Self {
-        let waiting: Vec<Waiting> = cut
+        let waiting: Vec<WaitingNode> = cut
             .states()
             .filter(|(node, _)| cut.phase(*node) == Phase::Waiting && !crashed.contains(*node))
-            .map(|(node, state)| Waiting { node, missing: state.waits_for() })
+            .map(|(node, state)| WaitingNode { node, missing: state.waits_for() })
             .collect();
         let cycle = if A::WAITS_FOR_ALL { find_cycle(&blockers(cut, &waiting)) } else { Vec::new() };
         Self { waiting, cycle, lost: Vec::new(), crashed: crashed.iter().collect(), livelock: false }
@@ -47,12 +47,12 @@ impl Stall {
 
 /// The nodes that block each waiting node: the holder of the missing vote, or else the node that should grant
 /// it.
-fn blockers<A: Explain>(cut: &Cut<'_, A>, waiting: &[Waiting]) -> BTreeMap<NodeId, NodeSet> {
+fn blockers<A: Explain>(cut: &Cut<'_, A>, waiting: &[WaitingNode]) -> BTreeMap<NodeId, NodeSet> {
     let blocker = |node: NodeId, member: NodeId| match cut.state(member).permission() {
         Permission::GivenTo(other) if other != node => other,
         Permission::GivenTo(_) | Permission::Free | Permission::Token | Permission::None => member,
     };
-    let edges = |Waiting { node, missing }: &Waiting| {
+    let edges = |WaitingNode { node, missing }: &WaitingNode| {
         let to = missing.iter().map(|member| blocker(*node, member)).filter(|other| other != node);
         (*node, to.collect())
     };
@@ -124,7 +124,7 @@ impl fmt::Display for Stall {
             .waiting
             .iter()
             .take(SHOWN)
-            .map(|Waiting { node, missing }| format!("node {node} waits for {missing}"))
+            .map(|WaitingNode { node, missing }| format!("node {node} waits for {missing}"))
             .collect();
         if self.waiting.len() > SHOWN {
             parts.push(format!("{} more wait", self.waiting.len() - SHOWN));

@@ -7,12 +7,12 @@ use doorway_core::{Fence, NodeId, PerNode, VectorClock};
 
 /// The nodes inside, and the last fence.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct SafetyMonitor {
     inside: Vec<NodeId>,
     last_fence: Fence,
 }
 
-impl Watch {
+impl SafetyMonitor {
     /// A node starts inside.
     pub fn begin_inside(&mut self, node: NodeId, fence: Fence) {
         self.inside.push(node);
@@ -152,12 +152,12 @@ impl Line {
 
 /// Counts entries ahead of a waiting request that had happened before theirs.
 #[derive(Debug)]
-pub struct Order {
+pub struct OrderMonitor {
     requests: PerNode<Option<VectorClock>>,
     violated: u64,
 }
 
-impl Order {
+impl OrderMonitor {
     /// Starts without requests.
     #[must_use]
     pub fn new(n: usize) -> Self {
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn two_nodes_inside_and_a_stale_fence_are_detected() {
         let (one, two) = (NodeId::new(0), NodeId::new(1));
-        let mut watch = Watch::default();
+        let mut watch = SafetyMonitor::default();
         assert_eq!(watch.enter(one, Fence(1)), None);
         let told = |wrong: Option<WrongEntry>| wrong.map(|wrong| wrong.to_string());
         assert_eq!(told(watch.enter(two, Fence(2))).as_deref(), Some("nodes 1 and 2 are inside together"));

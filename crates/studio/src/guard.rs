@@ -16,14 +16,14 @@ use crate::answer::Rejection;
 
 /// The names under which this studio is known.
 #[derive(Clone, Debug)]
-pub(crate) struct Guard {
+pub(crate) struct KnownHosts {
     hosts: Arc<[String]>,
     /// Whether it listens on all addresses of the machine: then any number of an address is one of its names.
     is_everywhere: bool,
     port: u16,
 }
 
-impl Guard {
+impl KnownHosts {
     pub(crate) fn new(address: SocketAddr) -> Self {
         let port = address.port();
         let mut hosts = vec![address.to_string()];
@@ -58,7 +58,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Answers only those who may ask, and gives every answer its headers.
-pub(crate) async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+pub(crate) async fn guarded(State(guard): State<KnownHosts>, request: Request, next: Next) -> Response {
     let mut answer = match guard.objection(request.headers()) {
         Some(rejection) => rejection.into_response(),
         None => next.run(request).await,

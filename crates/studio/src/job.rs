@@ -19,20 +19,20 @@ pub(crate) struct Job {
     /// Said when nobody wants what comes of it, not even a part.
     pub(crate) cancelled: Stop,
     why: AtomicU8,
-    seen: watch::Sender<Seen>,
+    seen: watch::Sender<JobStatus>,
 }
 
 /// What can be seen of a job.
 #[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    pub(crate) progress: Progress,
+pub(crate) struct JobStatus {
+    pub(crate) progress: JobProgress,
     /// What came of it, once it is over.
     pub(crate) end: Option<End>,
 }
 
 /// How far a job is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Progress {
+pub(crate) struct JobProgress {
     pub(crate) done: u64,
     pub(crate) total: Option<u64>,
     pub(crate) text: String,
@@ -75,8 +75,10 @@ pub(crate) enum Why {
 
 impl Job {
     pub(crate) fn new(id: u64) -> Self {
-        let seen =
-            Seen { progress: Progress { text: "waiting".to_owned(), ..Progress::default() }, end: None };
+        let seen = JobStatus {
+            progress: JobProgress { text: "waiting".to_owned(), ..JobProgress::default() },
+            end: None,
+        };
         Self {
             id,
             stop: Stop::default(),
@@ -112,16 +114,16 @@ impl Job {
         self.seen.borrow().end.is_some()
     }
 
-    pub(crate) fn seen(&self) -> Seen {
+    pub(crate) fn seen(&self) -> JobStatus {
         self.seen.borrow().clone()
     }
 
     /// To be told of changes.
-    pub(crate) fn watch(&self) -> watch::Receiver<Seen> {
+    pub(crate) fn watch(&self) -> watch::Receiver<JobStatus> {
         self.seen.subscribe()
     }
 
-    pub(crate) fn show(&self, progress: Progress) {
+    pub(crate) fn show(&self, progress: JobProgress) {
         self.seen.send_modify(|seen| seen.progress = progress);
     }
 
@@ -150,7 +152,7 @@ impl Job {
         }
     }
 
-    fn written(&self, seen: &Seen, rest: &str) -> String {
+    fn written(&self, seen: &JobStatus, rest: &str) -> String {
         let progress = serde_json::to_string(&seen.progress).unwrap_or_default();
         let (id, state) = (self.id, seen.state());
         format!("{{\"version\":1,\"job\":\"{id}\",\"state\":\"{state}\",\"progress\":{progress}{rest}}}")
@@ -165,7 +167,7 @@ impl Job {
     }
 }
 
-impl Seen {
+impl JobStatus {
     pub(crate) fn state(&self) -> &'static str {
         match self.end {
             None => "running",
@@ -186,14 +188,14 @@ impl<'a> Meter<'a> {
     const EVERY: Duration = Duration::from_millis(100);
 
     pub(crate) fn new(job: &'a Job) -> Self {
-        job.show(Progress { text: "working".to_owned(), ..Progress::default() });
+        job.show(JobProgress { text: "working".to_owned(), ..JobProgress::default() });
         Self { job, told: None }
     }
 
     pub(crate) fn show(&mut self, done: u64, total: Option<u64>, text: impl FnOnce() -> String) {
         if self.told.is_none_or(|told| told.elapsed() >= Self::EVERY) {
             self.told = Some(Instant::now());
-            self.job.show(Progress { done, total, text: text() });
+            self.job.show(JobProgress { done, total, text: text() });
         }
     }
 }

@@ -28,7 +28,7 @@ use std::thread;
 
 use desk::Desk;
 use doorway_catalog::Catalog;
-use guard::Guard;
+use guard::KnownHosts;
 
 /// A studio whose address is taken and that waits to be opened.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Studio {
     /// If the machine has no threads or sockets left.
     pub fn open(self, catalog: &Catalog, closing: &Closing) -> io::Result<()> {
         let desk = Arc::new(Desk::new(catalog));
-        let guard = Guard::new(self.address);
+        let guard = KnownHosts::new(self.address);
         thread::scope(|scope| {
             let _closed_at_the_end = desk::ClosedAtTheEnd(&desk);
             for _ in 0..limits::WORKERS {

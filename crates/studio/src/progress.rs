@@ -11,7 +11,7 @@ use tokio::sync::watch::Receiver;
 
 use crate::answer::Rejection;
 use crate::desk::Desk;
-use crate::job::{Job, Seen};
+use crate::job::{Job, JobStatus};
 use crate::routes::found;
 
 /// A stream of events: `progress` again and again, and at last what became of the job.
@@ -26,7 +26,7 @@ pub(crate) async fn answer(
     Ok(Sse::new(told).keep_alive(KeepAlive::default()).into_response())
 }
 
-type Watching = Option<(Arc<Job>, Receiver<Seen>)>;
+type Watching = Option<(Arc<Job>, Receiver<JobStatus>)>;
 
 /// The next event, and who waits for the one after it; nobody does when the job is over.
 async fn next(watching: Watching) -> Option<(Result<Event, Infallible>, Watching)> {

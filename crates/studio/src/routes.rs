@@ -15,9 +15,9 @@ use serde::de::DeserializeOwned;
 
 use crate::answer::{Rejection, json_text};
 use crate::desk::Desk;
-use crate::guard::{Guard, guarded};
+use crate::guard::{KnownHosts, guarded};
 use crate::job::{End, Job, Product};
-use crate::spec::RunSpec;
+use crate::spec::RunRequest;
 use crate::view::{self, ExportForm, looks};
 use crate::work::{Work, too_long};
 use crate::{assets, gzip, limits, progress};
@@ -25,7 +25,7 @@ use crate::{assets, gzip, limits, progress};
 type Asked = Query<BTreeMap<String, String>>;
 
 /// Everything that the studio answers.
-pub(crate) fn all(desk: Arc<Desk>, guard: Guard) -> Router {
+pub(crate) fn all(desk: Arc<Desk>, guard: KnownHosts) -> Router {
     let api = Router::new()
         .route("/catalog", get(catalog))
         .route("/catalog/{*name}", get(page))
@@ -138,8 +138,8 @@ async fn quorums(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Re
 }
 
 /// What run was asked for. Only one that brings its trace along may be large.
-fn read_spec(body: &Bytes) -> Result<RunSpec, Rejection> {
-    let spec: Result<RunSpec, Rejection> = read(body);
+fn read_spec(body: &Bytes) -> Result<RunRequest, Rejection> {
+    let spec: Result<RunRequest, Rejection> = read(body);
     match spec {
         Ok(spec) if spec.is_trace() => Ok(spec),
         other => small(body).and(other),

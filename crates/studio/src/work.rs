@@ -5,24 +5,24 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use doorway_catalog::Catalog;
 use doorway_experiments::check::all::All;
-use doorway_simulator::Limits;
+use doorway_simulator::RunLimits;
 use serde_json::json;
 
 use crate::answer::Rejection;
 use crate::job::{Job, Meter, Product};
 use crate::limits;
-use crate::spec::{Bounds, CheckBounds, CheckSpec, ComparisonSpec, QuorumSpec, RunSpec, Trouble};
+use crate::spec::{Bounds, CheckBounds, CheckRequest, ComparisonSpec, QuorumSpec, RunRequest, Trouble};
 use crate::view::ExportForm;
 
 /// What a job is to do.
 #[derive(Debug)]
 pub(crate) enum Work {
     /// Make a run and look at it.
-    Run(Box<RunSpec>),
+    Run(Box<RunRequest>),
     /// Make a run and take it away.
-    Export(Box<RunSpec>, ExportForm, doorway_picture::Options),
+    Export(Box<RunRequest>, ExportForm, doorway_picture::DiagramOptions),
     /// Explore a system.
-    Check(Box<CheckSpec>),
+    Check(Box<CheckRequest>),
     /// Explore every algorithm.
     CheckAll,
     /// Make many runs and compare them.
@@ -82,9 +82,9 @@ impl Work {
 }
 
 fn exported(
-    spec: &RunSpec,
+    spec: &RunRequest,
     form: ExportForm,
-    looks: &doorway_picture::Options,
+    looks: &doorway_picture::DiagramOptions,
     job: &Job,
     catalog: &Catalog,
 ) -> Result<Product, Rejection> {
@@ -116,7 +116,7 @@ fn bounds(job: &Job) -> Bounds {
     Bounds {
         nodes: limits::MOST_NODES,
         entries: limits::MOST_ENTRIES,
-        limits: Limits { events: Some(limits::MOST_EVENTS), stop: Some(job.stop.clone()) },
+        limits: RunLimits { events: Some(limits::MOST_EVENTS), stop: Some(job.stop.clone()) },
         cancelled: Some(job.cancelled.clone()),
     }
 }

@@ -10,5 +10,5 @@ mod usage;
 
 pub use destination::Destination;
 pub use picture::Picture;
-pub use progress::Progress;
+pub use progress::ProgressLine;
 pub use usage::{sentence, whole};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// How far the work is. On anything but a terminal nothing is shown.
-pub struct Progress {
+pub struct ProgressLine {
     began: Instant,
     jobs: u64,
     /// What the jobs are called.
@@ -13,7 +13,7 @@ pub struct Progress {
     bar: Option<ProgressBar>,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Nobody wants to see a bar for less.
     const SHORT: Duration = Duration::from_secs(1);
 
@@ -44,7 +44,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -1,7 +1,7 @@
 //! Traces for other tools: a known run exactly as reviewed, and hostile ones that stay data.
 
 use doorway_core::{Fence, NodeId, Ticks};
-use doorway_trace::export::{Form, PARSER, convert, export};
+use doorway_trace::export::{ExportFormat, PARSER, convert, export};
 use doorway_trace::{AccessKind, Event, Header, TraceError, What, read, write};
 use serde_json::{Value, json};
 
@@ -41,25 +41,25 @@ fn node(number: u32) -> NodeId {
     NodeId::from_number(number).expect("nodes count from 1")
 }
 
-fn exported(form: Form, header: &Header, events: &[Event]) -> String {
+fn exported(form: ExportFormat, header: &Header, events: &[Event]) -> String {
     let mut text = Vec::new();
     export(form, header, events, &mut text).expect("it can be told so");
     String::from_utf8(text).expect("a text")
 }
 
-fn known(form: Form) -> String {
+fn known(form: ExportFormat) -> String {
     let (header, events) = run();
     exported(form, &header, &events)
 }
 
 #[test]
 fn the_log_for_shiviz_looks_as_reviewed() {
-    insta::assert_snapshot!(known(Form::ShiViz));
+    insta::assert_snapshot!(known(ExportFormat::ShiViz));
 }
 
 #[test]
 fn the_json_for_perfetto_looks_as_reviewed() {
-    insta::assert_snapshot!(known(Form::Perfetto));
+    insta::assert_snapshot!(known(ExportFormat::Perfetto));
 }
 
 /// Each event of a log with the number of its node and its clock, as the parser reads them.
@@ -75,7 +75,7 @@ fn clocks(log: &str) -> Vec<(String, Value)> {
 
 #[test]
 fn a_clock_ticks_with_each_event_of_its_node_and_a_delivery_knows_its_sending() {
-    let clocks = clocks(&known(Form::ShiViz));
+    let clocks = clocks(&known(ExportFormat::ShiViz));
     assert_eq!(clocks.len(), 15, "the loop is no event of a node");
     for name in ["node1", "node2", "node3"] {
         let own = clocks.iter().filter(|(host, _)| host == name).map(|(_, clock)| clock[name].as_u64());
@@ -99,7 +99,7 @@ fn a_reading_knows_the_writing_whose_value_it_reads() {
         let event =
             |(id, (who, what))| Event { id, time: Ticks(id), node: node(who), what, rule: None, cause: None };
         let events: Vec<Event> = (1..).zip(steps).map(event).collect();
-        clocks(&exported(Form::ShiViz, header, &events))
+        clocks(&exported(ExportFormat::ShiViz, header, &events))
     };
     let mut header = Header::new("peterson", 3, 1);
     assert_eq!(log(&header)[1].1, json!({"node1": 1, "node2": 1}));
@@ -110,7 +110,7 @@ fn a_reading_knows_the_writing_whose_value_it_reads() {
 
 #[test]
 fn perfetto_gets_whole_slices_and_a_flow_for_each_message_that_arrives() {
-    let trace: Value = serde_json::from_str(&known(Form::Perfetto)).expect("it is JSON");
+    let trace: Value = serde_json::from_str(&known(ExportFormat::Perfetto)).expect("it is JSON");
     assert_eq!(trace["otherData"]["algorithm"], "by-hand");
     let entries = trace["traceEvents"].as_array().expect("a list");
     let of = |phase: &str| entries.iter().filter(|entry| entry["ph"] == phase).collect::<Vec<_>>();
@@ -134,7 +134,8 @@ fn lines_become_the_same_lines_and_keep_their_number() {
     let (header, events) = read(text.as_slice()).expect("a header");
     assert_eq!(events.declared(), Some(16));
     let (mut again, mut told) = (Vec::new(), 0);
-    convert(Form::JsonLines, &header, events, &mut again, &mut |count| told = count).expect("it can be read");
+    convert(ExportFormat::JsonLines, &header, events, &mut again, &mut |count| told = count)
+        .expect("it can be read");
     assert_eq!((told, again), (16, text));
 }
 
@@ -145,16 +146,17 @@ fn hostile_names_stay_in_their_line_and_their_string() {
     let event =
         Event { id: 1, time: Ticks(u64::MAX), node: node(2), what, rule: Some(name.into()), cause: None };
     let header = Header::new(name, 2, 1);
-    let log = exported(Form::ShiViz, &header, std::slice::from_ref(&event));
+    let log = exported(ExportFormat::ShiViz, &header, std::slice::from_ref(&event));
     assert_eq!(clocks(&log), [("node2".to_owned(), json!({"node2": 1}))]);
-    let trace: Value = serde_json::from_str(&exported(Form::Perfetto, &header, &[event])).expect("JSON");
+    let trace: Value =
+        serde_json::from_str(&exported(ExportFormat::Perfetto, &header, &[event])).expect("JSON");
     assert_eq!(trace["otherData"]["algorithm"], name);
 }
 
 #[test]
 fn a_delivery_of_what_nobody_sent_is_refused_and_a_trace_that_begins_late_is_not() {
     let (header, mut events) = run();
-    let exported = |events: &[Event]| export(Form::ShiViz, &header, events, Vec::new());
+    let exported = |events: &[Event]| export(ExportFormat::ShiViz, &header, events, Vec::new());
     assert!(exported(&events[4..]).is_ok());
     events[9].cause = Some(5);
     let refused = exported(&events).expect_err("event 5 sent nothing");

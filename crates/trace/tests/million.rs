@@ -3,7 +3,7 @@
 
 use std::io::{self, BufReader, Read, Write};
 
-use doorway_trace::export::{Form, convert};
+use doorway_trace::export::{ExportFormat, convert};
 use doorway_trace::read;
 
 /// Writes a run without end, of which nothing is kept: two nodes that send each other one message after another.
@@ -78,7 +78,7 @@ fn peak() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-fn bytes(form: Form, events: u64) -> u64 {
+fn bytes(form: ExportFormat, events: u64) -> u64 {
     let (header, found) = read(BufReader::new(Endless::new(events))).expect("a header");
     let (mut counted, mut told) = (Counted::default(), 0);
     convert(form, &header, found, &mut counted, &mut |count| told = count).expect("it can be converted");
@@ -92,7 +92,11 @@ const MOST_MORE: u64 = 2048;
 #[test]
 fn a_million_events_are_converted_in_the_memory_of_a_few() {
     // ShiViz has the most to remember: it gets the whole million.
-    for (form, events) in [(Form::JsonLines, 200_000), (Form::Perfetto, 200_000), (Form::ShiViz, 1_000_000)] {
+    for (form, events) in [
+        (ExportFormat::JsonLines, 200_000),
+        (ExportFormat::Perfetto, 200_000),
+        (ExportFormat::ShiViz, 1_000_000),
+    ] {
         let short = bytes(form, 50_000);
         let before = peak();
         let long = bytes(form, events);

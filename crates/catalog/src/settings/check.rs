@@ -1,11 +1,11 @@
 //! The settings of a check.
 
 use doorway_checker::{
-    Barriers, Fairness, Faults, MemoryModel, MemorySetting, Property, RegisterModel, Setting,
+    Barriers, FaultBudget, MemoryModel, MemorySetting, Property, RegisterModel, SchedulerFairness, Setting,
 };
 use doorway_core::{Channels, NodeId, Refusal};
 
-use super::{Kind, Readable, Requests};
+use super::{Readable, Requests, SettingKind};
 
 const MESSAGES: &str = "Algorithms that send messages";
 const MEMORY: &str = "Programs over shared memory";
@@ -14,27 +14,27 @@ crate::settings! {
     /// A check as it is typed: the small system to explore, and the properties to decide.
     pub struct CheckSpec {
         /// Number of nodes, 3 unless --requests has more numbers, or the program is for two
-        nodes: usize { value: "N", kind: Kind::Count, caption: "Nodes" }
+        nodes: usize { value: "N", kind: SettingKind::Count, caption: "Nodes" }
         /// Requests of each node: one number for all, or one for each; `unbounded` is again and again, which is what programs over
         /// shared memory do unless told otherwise
-        requests: Requests { value: "R,…", usual: "1", kind: Kind::Commas, caption: "Requests of each" }
+        requests: Requests { value: "R,…", usual: "1", kind: SettingKind::Commas, caption: "Requests of each" }
         /// Properties to decide: `lock` (all that a lock must have), `all`, or some of mutual-exclusion, deadlock-freedom,
         /// starvation-freedom, one-token, invariants, fence, happened-before-order, fifo, bounded-waiting
-        property: Wanted { value: "lock|all|NAME,…", usual: "lock", kind: Kind::Commas, hidden: true }
+        property: Wanted { value: "lock|all|NAME,…", usual: "lock", kind: SettingKind::Commas, hidden: true }
         /// Fairness that the scheduler guarantees to waiting nodes; the least that is needed is found unless given
-        fairness: Fairness { value: "none|weak|strong", caption: "Scheduler", offers: &["none", "weak", "strong"] }
+        fairness: SchedulerFairness { value: "none|weak|strong", caption: "Scheduler", offers: &["none", "weak", "strong"] }
         /// Delivery order of a channel, the weakest that the algorithm needs unless given
         channels: Channels {
             value: "fifo|any|causal", part: MESSAGES, caption: "Channels", offers: &["any", "fifo", "causal"],
         }
         /// Start with this node inside instead of none
-        start_inside: NodeId { value: "NODE", kind: Kind::Count, part: MESSAGES, caption: "Inside at the start" }
+        start_inside: NodeId { value: "NODE", kind: SettingKind::Count, part: MESSAGES, caption: "Inside at the start" }
         /// Most messages that may be lost
-        lose: u8 { value: "N", usual: "0", kind: Kind::Count, part: MESSAGES, caption: "Losses" }
+        lose: u8 { value: "N", usual: "0", kind: SettingKind::Count, part: MESSAGES, caption: "Losses" }
         /// Most messages that may arrive twice
-        duplicate: u8 { value: "N", usual: "0", kind: Kind::Count, part: MESSAGES, caption: "Duplicates" }
+        duplicate: u8 { value: "N", usual: "0", kind: SettingKind::Count, part: MESSAGES, caption: "Duplicates" }
         /// Most nodes that may stop for good
-        crash: u8 { value: "N", usual: "0", kind: Kind::Count, part: MESSAGES, caption: "Crashes" }
+        crash: u8 { value: "N", usual: "0", kind: SettingKind::Count, part: MESSAGES, caption: "Crashes" }
         /// Leave out interleavings that, as the algorithm promises, make no difference
         reduction: bool { value: "on|off", usual: "on", part: MESSAGES, offers: &["on", "off"] }
         /// Value of a read that overlaps a write: the one before or after it with regular registers, any value with safe ones
@@ -50,11 +50,11 @@ crate::settings! {
         /// Barriers of the program under tso and pso: on, off, or the numbers of those to keep
         barrier: Barriers { value: "on|off|NUMBER,…", usual: "on", part: MEMORY, caption: "Barriers" }
         /// Most writes of a process in its buffer under tso and pso
-        buffer: usize { value: "N", usual: "8", kind: Kind::Count, part: MEMORY }
+        buffer: usize { value: "N", usual: "8", kind: SettingKind::Count, part: MEMORY }
         /// Largest ticket of the bakeries: runs are explored up to there
-        tickets: u32 { value: "N", usual: "4", kind: Kind::Count, part: MEMORY, caption: "Largest ticket" }
+        tickets: u32 { value: "N", usual: "4", kind: SettingKind::Count, part: MEMORY, caption: "Largest ticket" }
         /// Most states to visit
-        max_states: u64 { value: "N", kind: Kind::Count, hidden: true }
+        max_states: u64 { value: "N", kind: SettingKind::Count, hidden: true }
     }
 }
 
@@ -80,8 +80,8 @@ impl CheckSpec {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn faults(&self) -> Result<Faults, Refusal> {
-        Ok(Faults {
+    pub fn faults(&self) -> Result<FaultBudget, Refusal> {
+        Ok(FaultBudget {
             losses: self.lose.one_or(0)?,
             duplicates: self.duplicate.one_or(0)?,
             crashes: self.crash.one_or(0)?,

@@ -2,13 +2,13 @@
 
 use doorway_core::Options;
 
-use super::{Definition, Kind};
+use super::{Definition, SettingKind};
 
 /// The heading of these flags in help.
 const PART: &str = "Choices for the algorithm";
 
 const CHOICE: Definition =
-    Definition { value: "KIND|file:PATH", kind: Kind::Word, part: PART, ..Definition::PLAIN };
+    Definition { value: "KIND|file:PATH", kind: SettingKind::Word, part: PART, ..Definition::PLAIN };
 
 /// The choices for algorithms that are flags in every verb that runs one. `--set NAME=VALUE` gives any other; the catalog says
 /// which algorithm has which.

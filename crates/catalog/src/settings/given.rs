@@ -7,13 +7,13 @@ use doorway_core::Refusal;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{Kind, Readable, Spec, Word, filled};
+use super::{RawValue, Readable, SettingKind, Spec, filled};
 
 /// The words that were typed for a setting whose values are of type `T`.
 #[derive(Clone, Debug)]
 pub struct Given<T> {
     name: &'static str,
-    words: Vec<Word>,
+    words: Vec<RawValue>,
     of: PhantomData<T>,
 }
 
@@ -26,12 +26,12 @@ impl<T> Given<T> {
 
     /// What was typed.
     #[must_use]
-    pub fn words(&self) -> &[Word] {
+    pub fn words(&self) -> &[RawValue] {
         &self.words
     }
 
     /// Types it anew.
-    pub fn set(&mut self, words: Vec<Word>) {
+    pub fn set(&mut self, words: Vec<RawValue>) {
         self.words = words;
     }
 
@@ -69,7 +69,7 @@ impl<T: Readable> Given<T> {
 
     /// Gives these values.
     pub fn put(&mut self, values: impl IntoIterator<Item = T>) {
-        self.words = values.into_iter().map(|value| Word(value.word())).collect();
+        self.words = values.into_iter().map(|value| RawValue(value.word())).collect();
     }
 }
 
@@ -99,7 +99,11 @@ impl<'de, S: Spec> Visitor<'de> for Reader<S> {
             let words = match map.next_value::<Words>()? {
                 Words::None => Vec::new(),
                 Words::One(word) => vec![word],
-                Words::List(words) if matches!(definition.kind, Kind::Repeated | Kind::Commas) => words,
+                Words::List(words)
+                    if matches!(definition.kind, SettingKind::Repeated | SettingKind::Commas) =>
+                {
+                    words
+                }
                 Words::List(_) => {
                     return Err(de::Error::custom(format_args!("`{name}` has one value, not a list")));
                 }
@@ -113,8 +117,8 @@ impl<'de, S: Spec> Visitor<'de> for Reader<S> {
 /// What a page sends for a setting.
 enum Words {
     None,
-    One(Word),
-    List(Vec<Word>),
+    One(RawValue),
+    List(Vec<RawValue>),
 }
 
 impl<'de> Deserialize<'de> for Words {
@@ -141,19 +145,19 @@ impl<'de> Visitor<'de> for WordsReader {
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Words, E> {
-        Ok(Words::One(Word(number.to_string())))
+        Ok(Words::One(RawValue(number.to_string())))
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Words, E> {
-        Ok(Words::One(Word(number.to_string())))
+        Ok(Words::One(RawValue(number.to_string())))
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Words, E> {
-        Ok(Words::One(Word(number.to_string())))
+        Ok(Words::One(RawValue(number.to_string())))
     }
 
     fn visit_bool<E: de::Error>(self, yes: bool) -> Result<Words, E> {
-        Ok(Words::One(Word(yes.to_string())))
+        Ok(Words::One(RawValue(yes.to_string())))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Words, A::Error> {

@@ -22,7 +22,7 @@ pub use choices::{CHOICES, choice_words, is_flag};
 pub use given::{Given, deserialize, serialize};
 pub use readable::{Delay, Readable, Requests, whole};
 pub use run::RunSpec;
-pub use word::Word;
+pub use word::RawValue;
 
 /// The definition of one setting: a row of a table.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub struct Definition {
     /// The value that is used if none is given; empty if there is none, or if it depends on the algorithm.
     pub usual: &'static str,
     /// How many values it takes, and of which sort.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// The heading under which help lists it; empty for the first group.
     pub part: &'static str,
     /// The caption in forms; the name if empty.
@@ -48,7 +48,7 @@ pub struct Definition {
     /// Whether the printed command has it even if it has its usual value.
     pub always: bool,
     /// How a sweep uses it.
-    pub sweep: Sweep,
+    pub sweep: SweepRole,
     /// What a value is counted in; empty if it is not a number.
     pub unit: &'static str,
     /// Reads a word and gives it back in its normal form.
@@ -57,7 +57,7 @@ pub struct Definition {
 
 /// How many values a setting takes, and of which sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// One whole number, small enough for a number in JSON.
     Count,
     /// One whole number of any size: a text in JSON, whose readers may know only numbers up to 2^53.
@@ -74,7 +74,7 @@ pub enum Kind {
 
 /// How a sweep uses a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sweep {
+pub enum SweepRole {
     /// Not at all.
     Fixed,
     /// As one value for all runs.
@@ -91,15 +91,15 @@ pub enum Sweep {
     },
 }
 
-impl Kind {
+impl SettingKind {
     fn name(self) -> &'static str {
         match self {
-            Kind::Count => "count",
-            Kind::Number => "number",
-            Kind::Word => "word",
-            Kind::Switch => "switch",
-            Kind::Repeated => "repeated",
-            Kind::Commas => "commas",
+            SettingKind::Count => "count",
+            SettingKind::Number => "number",
+            SettingKind::Word => "word",
+            SettingKind::Switch => "switch",
+            SettingKind::Repeated => "repeated",
+            SettingKind::Commas => "commas",
         }
     }
 }
@@ -111,13 +111,13 @@ impl Definition {
         doc: "",
         value: "",
         usual: "",
-        kind: Kind::Word,
+        kind: SettingKind::Word,
         part: "",
         caption: "",
         hidden: false,
         offers: &[],
         always: false,
-        sweep: Sweep::Fixed,
+        sweep: SweepRole::Fixed,
         unit: "",
         normal: |word| Ok(word.to_owned()),
     };
@@ -177,10 +177,10 @@ pub trait Spec: Default {
     const SETTINGS: &'static [Definition];
 
     /// What was typed for this setting; empty if nothing was, or if there is no such setting.
-    fn words(&self, name: &str) -> &[Word];
+    fn words(&self, name: &str) -> &[RawValue];
 
     /// Types a setting anew; whether there is one of this name.
-    fn set(&mut self, name: &str, words: Vec<Word>) -> bool;
+    fn set(&mut self, name: &str, words: Vec<RawValue>) -> bool;
 
     /// The first word that was typed for this setting, or its usual value.
     fn shown(&self, name: &str) -> &str {
@@ -209,10 +209,12 @@ pub fn words<S: Spec>(spec: &S, is_wanted: impl Fn(&Definition) -> bool) -> Vec<
         let flag = format!("--{}", definition.flag());
         let words: Vec<&str> = spec.words(definition.name).iter().map(|word| word.0.as_str()).collect();
         match (definition.kind, &words[..]) {
-            (Kind::Switch, [one]) if bool::read(one) == Ok(true) => told.push(flag),
-            (Kind::Switch, _) | (_, []) => {}
-            (Kind::Commas, all) if all.join(",") != definition.usual => told.extend([flag, all.join(",")]),
-            (Kind::Repeated, all) => {
+            (SettingKind::Switch, [one]) if bool::read(one) == Ok(true) => told.push(flag),
+            (SettingKind::Switch, _) | (_, []) => {}
+            (SettingKind::Commas, all) if all.join(",") != definition.usual => {
+                told.extend([flag, all.join(",")])
+            }
+            (SettingKind::Repeated, all) => {
                 told.extend(all.iter().flat_map(|&word| [flag.clone(), word.to_owned()]))
             }
             (_, [one, ..]) if definition.always || *one != definition.usual => {
@@ -231,12 +233,12 @@ pub fn filled<S: Spec>(spec: &S) -> Map<String, Value> {
         let words = spec.words(definition.name);
         let first = words.first().map(|word| word.0.as_str());
         let value = match definition.kind {
-            Kind::Repeated | Kind::Commas => words.iter().map(|word| word.0.as_str()).collect(),
-            Kind::Switch => Value::Bool(first.is_some_and(|word| bool::read(word) == Ok(true))),
-            Kind::Count => first.map_or(Value::Null, |word| {
+            SettingKind::Repeated | SettingKind::Commas => words.iter().map(|word| word.0.as_str()).collect(),
+            SettingKind::Switch => Value::Bool(first.is_some_and(|word| bool::read(word) == Ok(true))),
+            SettingKind::Count => first.map_or(Value::Null, |word| {
                 word.parse::<u64>().map_or_else(|_| Value::from(word), Value::from)
             }),
-            Kind::Number | Kind::Word => first.map_or(Value::Null, Value::from),
+            SettingKind::Number | SettingKind::Word => first.map_or(Value::Null, Value::from),
         };
         (definition.name.to_owned(), value)
     };
@@ -246,13 +248,13 @@ pub fn filled<S: Spec>(spec: &S) -> Map<String, Value> {
 /// Declares a spec and its table: each field with its doc comment and its row.
 ///
 /// ```
-/// use doorway_catalog::settings::{Definition, Kind, Spec, schema};
+/// use doorway_catalog::settings::{Definition, SettingKind, Spec, schema};
 ///
 /// doorway_catalog::settings! {
 ///     /// How to brew.
 ///     pub struct TeaSpec {
 ///         /// Minutes in the pot
-///         minutes: u64 { value: "MINUTES", usual: "3", kind: Kind::Count }
+///         minutes: u64 { value: "MINUTES", usual: "3", kind: SettingKind::Count }
 ///     }
 /// }
 /// let tea: TeaSpec = serde_json::from_str("{\"minutes\": 4}")?;
@@ -291,14 +293,14 @@ macro_rules! settings {
                 }, )*
             ];
 
-            fn words(&self, name: &str) -> &[$crate::settings::Word] {
+            fn words(&self, name: &str) -> &[$crate::settings::RawValue] {
                 match name {
                     $( stringify!($name) => self.$name.words(), )*
                     _ => &[],
                 }
             }
 
-            fn set(&mut self, name: &str, words: Vec<$crate::settings::Word>) -> bool {
+            fn set(&mut self, name: &str, words: Vec<$crate::settings::RawValue>) -> bool {
                 match name {
                     $( stringify!($name) => self.$name.set(words), )*
                     _ => return false,

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use doorway_checker::{Barriers, Fairness, MemoryModel, RegisterModel, Setting};
+use doorway_checker::{Barriers, MemoryModel, RegisterModel, SchedulerFairness, Setting};
 use doorway_core::{Channels, NodeId, Refusal};
 use doorway_simulator::{Crash, Intervention, Latency, Load, Partition, Probability, Span};
 
@@ -116,9 +116,9 @@ impl Readable for NodeId {
     }
 }
 
-impl Readable for Fairness {
+impl Readable for SchedulerFairness {
     fn read(word: &str) -> Result<Self, Refusal> {
-        let found = Fairness::ALL.into_iter().find(|fairness| fairness.name() == word);
+        let found = SchedulerFairness::ALL.into_iter().find(|fairness| fairness.name() == word);
         found.ok_or_else(|| Refusal::new(format!("{word:?} is not a fairness: it is none, weak or strong")))
     }
 

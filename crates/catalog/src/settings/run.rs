@@ -3,7 +3,7 @@
 use doorway_core::{Channels, Members, NodeId, Refusal, Start, Ticks};
 use doorway_simulator::{Crash, Faults, Intervention, Latency, Load, Partition, Probability, Settings, Span};
 
-use super::{Delay, Kind, Sweep};
+use super::{Delay, SettingKind, SweepRole};
 
 const NETWORK: &str = "Network and faults";
 const RUNS: &str = "Runs and checks";
@@ -13,13 +13,13 @@ crate::settings! {
     pub struct RunSpec {
         /// Number of nodes
         nodes: usize {
-            value: "N", usual: "5", kind: Kind::Count, caption: "Nodes", always: true, unit: "nodes",
-            sweep: Sweep::Axis { name: "nodes", column: "nodes" },
+            value: "N", usual: "5", kind: SettingKind::Count, caption: "Nodes", always: true, unit: "nodes",
+            sweep: SweepRole::Axis { name: "nodes", column: "nodes" },
         }
         /// Number of requests in a run
         entries: u64 {
-            value: "E", usual: "1000", kind: Kind::Count, caption: "Entries", unit: "requests",
-            sweep: Sweep::Common { column: "requests" },
+            value: "E", usual: "1000", kind: SettingKind::Count, caption: "Entries", unit: "requests",
+            sweep: SweepRole::Common { column: "requests" },
         }
         /// When nodes request the section
         ///
@@ -29,13 +29,13 @@ crate::settings! {
         load: Load {
             value: "saturated|isolated|light:MEAN|active:K|only:NODE+…", usual: "saturated", caption: "Load",
             offers: &["saturated", "isolated", "light:50", "light:200", "active:2", "active:3"],
-            sweep: Sweep::Axis { name: "loads", column: "load" },
+            sweep: SweepRole::Axis { name: "loads", column: "load" },
         }
         /// Ticks that a node stays inside: TICKS, uniform:FROM:TO or exponential:MEAN
         hold: Span {
             value: "TICKS", usual: "5", caption: "Hold", unit: "ticks",
             offers: &["5", "1", "20", "uniform:2:20", "exponential:10"],
-            sweep: Sweep::Axis { name: "holds", column: "hold" },
+            sweep: SweepRole::Axis { name: "holds", column: "hold" },
         }
         /// Message latency in ticks
         ///
@@ -44,43 +44,43 @@ crate::settings! {
         latency: Delay {
             value: "TICKS|uniform:FROM:TO|exponential:MEAN|senders:…|matrix:FILE", usual: "10", part: NETWORK,
             caption: "Latency", offers: &["10", "uniform:5:15", "uniform:1:40", "exponential:10"], unit: "ticks",
-            sweep: Sweep::Axis { name: "latencies", column: "latency" },
+            sweep: SweepRole::Axis { name: "latencies", column: "latency" },
         }
         /// Latency in ticks between an application and its node
-        local_latency: u64 { value: "TICKS", usual: "0", kind: Kind::Number, part: NETWORK, unit: "ticks" }
+        local_latency: u64 { value: "TICKS", usual: "0", kind: SettingKind::Number, part: NETWORK, unit: "ticks" }
         /// Delivery order of a channel
         channels: Channels {
             value: "fifo|any|causal", usual: "fifo", part: NETWORK, caption: "Channels",
-            offers: &["fifo", "any", "causal"], sweep: Sweep::Axis { name: "channels", column: "channels" },
+            offers: &["fifo", "any", "causal"], sweep: SweepRole::Axis { name: "channels", column: "channels" },
         }
         /// Number of entries before measuring begins
         warmup: u64 {
-            value: "W", usual: "0", kind: Kind::Count, unit: "entries", sweep: Sweep::Common { column: "warmup" },
+            value: "W", usual: "0", kind: SettingKind::Count, unit: "entries", sweep: SweepRole::Common { column: "warmup" },
         }
         /// Share of messages that are lost, from 0 to 1
         loss: Probability {
             value: "P", usual: "0", part: NETWORK, caption: "Loss", unit: "probability",
-            sweep: Sweep::Axis { name: "loss", column: "loss" },
+            sweep: SweepRole::Axis { name: "loss", column: "loss" },
         }
         /// Share of messages that arrive twice, from 0 to 1
         duplicate: Probability {
             value: "P", usual: "0", part: NETWORK, caption: "Duplicate", unit: "probability",
-            sweep: Sweep::Axis { name: "duplicate", column: "duplicate" },
+            sweep: SweepRole::Axis { name: "duplicate", column: "duplicate" },
         }
         /// Add a layer below the algorithm that resends lost messages and drops duplicates
         retransmit: bool {
-            usual: "off", kind: Kind::Switch, part: NETWORK, caption: "retransmit",
-            sweep: Sweep::Axis { name: "retransmit", column: "retransmit" },
+            usual: "off", kind: SettingKind::Switch, part: NETWORK, caption: "retransmit",
+            sweep: SweepRole::Axis { name: "retransmit", column: "retransmit" },
         }
         /// Stop a node for good at a time
         crash: Crash {
-            value: "NODE@TIME", kind: Kind::Repeated, part: NETWORK, caption: "Crashes", unit: "node@ticks",
-            sweep: Sweep::Axis { name: "crashes", column: "crashes" },
+            value: "NODE@TIME", kind: SettingKind::Repeated, part: NETWORK, caption: "Crashes", unit: "node@ticks",
+            sweep: SweepRole::Axis { name: "crashes", column: "crashes" },
         }
         /// Separate groups of nodes for a time
         partition: Partition {
-            value: "1,2|3,4,5@FROM..UNTIL", kind: Kind::Repeated, part: NETWORK, caption: "Partitions",
-            unit: "nodes@ticks", sweep: Sweep::Axis { name: "partitions", column: "partitions" },
+            value: "1,2|3,4,5@FROM..UNTIL", kind: SettingKind::Repeated, part: NETWORK, caption: "Partitions",
+            unit: "nodes@ticks", sweep: SweepRole::Axis { name: "partitions", column: "partitions" },
         }
         /// Decide the fate of one message
         ///
@@ -88,21 +88,21 @@ crate::settings! {
         /// arrives. 12:twice@60: a second copy arrives at time 60. Up to there the run is the same as without; channels keep their
         /// order, so that on fifo channels messages sent after a late one wait for it.
         message: Intervention {
-            value: "K@TIME|K:lost|K:twice@TIME", kind: Kind::Repeated, part: NETWORK, hidden: true,
+            value: "K@TIME|K:lost|K:twice@TIME", kind: SettingKind::Repeated, part: NETWORK, hidden: true,
         }
         /// Start with this node inside instead of none
-        start_inside: NodeId { value: "NODE", kind: Kind::Count, caption: "Inside at the start" }
+        start_inside: NodeId { value: "NODE", kind: SettingKind::Count, caption: "Inside at the start" }
         /// Seed of the random numbers
         seed: u64 {
-            value: "S", usual: "1", kind: Kind::Number, part: RUNS, caption: "Seed", always: true,
-            sweep: Sweep::Axis { name: "seeds", column: "seed" },
+            value: "S", usual: "1", kind: SettingKind::Number, part: RUNS, caption: "Seed", always: true,
+            sweep: SweepRole::Axis { name: "seeds", column: "seed" },
         }
         /// Test the algorithm's own invariants after every step
         invariants: bool {
-            usual: "off", kind: Kind::Switch, part: RUNS, sweep: Sweep::Common { column: "" },
+            usual: "off", kind: SettingKind::Switch, part: RUNS, sweep: SweepRole::Common { column: "" },
         }
         /// Count entries out of happened-before order, for at most 64 nodes
-        order: bool { usual: "off", kind: Kind::Switch, part: RUNS, sweep: Sweep::Common { column: "" } }
+        order: bool { usual: "off", kind: SettingKind::Switch, part: RUNS, sweep: SweepRole::Common { column: "" } }
     }
 }
 

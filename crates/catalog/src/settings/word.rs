@@ -9,9 +9,9 @@ use super::Readable;
 
 /// What was typed, whether it came as a text, a number or a boolean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word(pub String);
+pub struct RawValue(pub String);
 
-impl Word {
+impl RawValue {
     /// Its value; `name` is blamed if it cannot be read.
     ///
     /// # Errors
@@ -21,13 +21,13 @@ impl Word {
     }
 }
 
-impl From<&str> for Word {
+impl From<&str> for RawValue {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
     }
 }
 
-impl<'de> Deserialize<'de> for Word {
+impl<'de> Deserialize<'de> for RawValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Reader)
     }
@@ -36,29 +36,29 @@ impl<'de> Deserialize<'de> for Word {
 struct Reader;
 
 impl Visitor<'_> for Reader {
-    type Value = Word;
+    type Value = RawValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a word or a number")
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Word, E> {
-        Ok(Word(text.to_owned()))
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<RawValue, E> {
+        Ok(RawValue(text.to_owned()))
     }
 
-    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<RawValue, E> {
+        Ok(RawValue(number.to_string()))
     }
 
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<RawValue, E> {
+        Ok(RawValue(number.to_string()))
     }
 
-    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Word, E> {
-        Ok(Word(number.to_string()))
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<RawValue, E> {
+        Ok(RawValue(number.to_string()))
     }
 
-    fn visit_bool<E: de::Error>(self, yes: bool) -> Result<Word, E> {
-        Ok(Word(yes.to_string()))
+    fn visit_bool<E: de::Error>(self, yes: bool) -> Result<RawValue, E> {
+        Ok(RawValue(yes.to_string()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use doorway_checker::{Access, MemorySetting, Shared, SharedAct, SharedView, Step, System};
+use doorway_checker::{Access, MemorySetting, SharedAct, SharedMemory, SharedView, Step, System};
 use doorway_core::shared::{Place, Progress};
 use doorway_core::{Field, NodeId, Options, Permission, Refusal};
 use doorway_trace::{AccessKind, Event, Header, What};
@@ -76,7 +76,7 @@ fn memory(header: &Header, events: &[Event]) -> Result<(Options, MemorySetting),
 }
 
 struct Player {
-    system: Shared,
+    system: SharedMemory,
     state: Vec<u32>,
 }
 

@@ -9,7 +9,7 @@ use doorway_algorithms::shared::{
 use doorway_core::shared::{Memory, Process, Program, ProgramEntry, Progress, Register, Team};
 use doorway_core::{Members, NodeId, Options};
 use doorway_locks::protocol::{Bakery, BlackWhiteBakery, LamportFast, Peterson, Protocol, Tournament};
-use doorway_locks::recorded::{Event, record};
+use doorway_locks::recorded::{RecordedAct, record};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -19,28 +19,28 @@ const ROUNDS: usize = 3;
 /// The memory of a program, which writes down what is done to it.
 struct Written {
     registers: Vec<u64>,
-    last: Option<Event>,
+    last: Option<RecordedAct>,
 }
 
 impl Memory for Written {
     fn load(&mut self, register: Register) -> u64 {
         let value = self.registers[register.index()];
-        self.last = Some(Event::Load { register: register.index(), value: value as usize });
+        self.last = Some(RecordedAct::Load { register: register.index(), value: value as usize });
         value
     }
 
     fn store(&mut self, register: Register, value: u64) {
         self.registers[register.index()] = value;
-        self.last = Some(Event::Store { register: register.index(), value: value as usize });
+        self.last = Some(RecordedAct::Store { register: register.index(), value: value as usize });
     }
 
     fn barrier(&mut self) {
-        self.last = Some(Event::Barrier);
+        self.last = Some(RecordedAct::Barrier);
     }
 }
 
 /// Runs a program by a schedule.
-fn follow<P: Program>(team: &Team<P>, schedule: &[usize]) -> Vec<(usize, Event)> {
+fn follow<P: Program>(team: &Team<P>, schedule: &[usize]) -> Vec<(usize, RecordedAct)> {
     let mut memory = Written { registers: vec![0; team.registers.len()], last: None };
     let mut processes: Vec<(Process<P>, usize)> =
         NodeId::first(team.n()).map(|me| (team.process(me), 0)).collect();
@@ -53,10 +53,10 @@ fn follow<P: Program>(team: &Team<P>, schedule: &[usize]) -> Vec<(usize, Event)>
         let progress = process.step(&mut memory).expect("it keeps its contract");
         events.extend(memory.last.take().map(|event| (me, event)));
         match progress {
-            Progress::Enter => events.push((me, Event::Entered)),
+            Progress::Enter => events.push((me, RecordedAct::Entered)),
             Progress::Exit => {
                 *rounds += 1;
-                events.push((me, Event::Left));
+                events.push((me, RecordedAct::Left));
             }
             Progress::Step | Progress::Wait | Progress::Doorway => {}
         }
@@ -84,7 +84,7 @@ fn agree<L: Protocol<N> + Sync, const N: usize>(
             expected.len()
         );
         assert!(
-            expected.iter().any(|(_, event)| *event == Event::Left),
+            expected.iter().any(|(_, event)| *event == RecordedAct::Left),
             "{program}, seed {seed}: somebody left"
         );
     }

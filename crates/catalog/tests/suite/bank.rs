@@ -1,6 +1,6 @@
 //! The bank: right under every correct lock, and visibly wrong under every broken one.
 
-use doorway_bank::{Bank, BankRuns, Broken, Example, Fencing, Locks, Update, Wrong};
+use doorway_bank::{Bank, BankRuns, Broken, FailedRun, Fencing, Locks, Update, Wrong};
 
 use crate::laboratory::{correct, textbook};
 
@@ -125,7 +125,7 @@ fn accounts_reject_stale_orders_and_count_them_or_only_count_them() {
 #[test]
 fn a_run_is_its_seed_and_a_replay_finds_the_same_violations() {
     let found = runs(&broken("E14"));
-    let Example { seed, violations } = found.example.clone().expect("it is broken");
+    let FailedRun { seed, violations } = found.example.clone().expect("it is broken");
     let again = textbook().run_bank(&Bank { seed, ..broken("E14") }).expect("it can be run");
     assert_eq!(again.violations, violations);
     let command = format!("doorway bank --simulated --broken E14 --seed {seed} --runs 1");

@@ -99,7 +99,7 @@ fn c25_maekawa_needs_three_times_k_minus_one_messages_without_conflict() {
         let options = Options::none().with("quorum", "cyclic");
         let outcome = with("maekawa", &options, &settings(n, Load::Isolated));
         let construction = doorway_quorums::Construction::parse("cyclic", None).expect("it exists");
-        let system = doorway_quorums::System::build(&construction, n).expect("for every N");
+        let system = doorway_quorums::QuorumSystem::build(&construction, n).expect("for every N");
         let (least, most) = (system.sizes().least, system.sizes().most);
         assert_eq!(least, most, "cyclic quorums are all of one size");
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Instances that are known to finish, with their exact numbers of states, and specimens whose shortest runs are known.
 
-use doorway_checker::{Exploration, Limits, Property, Search, Setting, Watches, explore};
+use doorway_checker::{Exploration, Property, Search, SearchLimits, Setting, Watches, explore};
 use doorway_core::{Channels, Members, Start, Stop};
 
 use crate::laboratory::{subject, textbook};
@@ -151,7 +151,7 @@ fn specimens_are_refuted_by_shortest_runs_of_the_lengths_known() {
 
 #[test]
 fn a_limit_ends_the_search_and_nothing_is_said_to_be_complete() {
-    let limits = Limits { states: 1_000, ..Limits::default() };
+    let limits = SearchLimits { states: 1_000, ..SearchLimits::default() };
     let setting = Setting { watches: PLAIN, ..Setting::new(vec![2, 2, 2], Channels::Any) };
     let mut system = subject("ricart-agrawala", "").system(setting).expect("it fits");
     let found = explore(&mut system, &Search { limits, ..Search::default() }, &mut |_| ());

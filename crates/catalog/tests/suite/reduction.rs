@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use doorway_checker::{Exploration, Progress, Property, Runs, Search, Setting, Violation, counts, explore};
+use doorway_checker::{
+    Exploration, ProgressNeeds, Property, Runs, Search, Setting, Violation, counts, explore,
+};
 use doorway_core::{Channels, NodeId, Start};
 
 use crate::laboratory::{subject, textbook};
@@ -12,7 +14,7 @@ use crate::laboratory::{subject, textbook};
 struct Told {
     broken: Vec<Property>,
     ends: BTreeSet<String>,
-    progress: Option<Progress>,
+    progress: Option<ProgressNeeds>,
     messages: Option<counts::Messages>,
 }
 

@@ -1,6 +1,8 @@
 //! A setting that is defined once is found in JSON, in the schema and in the printed command.
 
-use doorway_catalog::settings::{CheckSpec, Definition, Kind, RunSpec, Spec, Word, filled, schema, words};
+use doorway_catalog::settings::{
+    CheckSpec, Definition, RawValue, RunSpec, SettingKind, Spec, filled, schema, words,
+};
 use doorway_core::Refusal;
 use doorway_simulator::Settings;
 use serde_json::{Value, json};
@@ -9,7 +11,7 @@ doorway_catalog::settings! {
     /// A run with one setting more, which only this test knows.
     pub struct LongerSpec {
         /// Number of nodes
-        nodes: usize { value: "N", usual: "5", kind: Kind::Count }
+        nodes: usize { value: "N", usual: "5", kind: SettingKind::Count }
         /// Colour of the token
         ///
         /// red, or any other word.
@@ -18,11 +20,11 @@ doorway_catalog::settings! {
 }
 
 /// A word that a setting can read, other than its usual one.
-fn example(definition: &Definition) -> Word {
+fn example(definition: &Definition) -> RawValue {
     let some =
         ["2", "1,2|3@5..9", "1@5", "0.5", "on", "off", "isolated", "any", "tso", "safe", "weak", "all"];
     let fits = |word: &&str| *word != definition.usual && (definition.normal)(word).is_ok();
-    Word(
+    RawValue(
         some.into_iter().find(fits).unwrap_or_else(|| panic!("no example of {}", definition.name)).to_owned(),
     )
 }
@@ -44,7 +46,7 @@ fn assert_defined_once<S: Spec + serde::Serialize + serde::de::DeserializeOwned>
         assert_eq!(same(&back), same(&spec), "{name}");
         let told = words(&spec, |_| true);
         assert_eq!(told.first(), Some(&format!("--{}", definition.flag())), "{name}");
-        if !definition.usual.is_empty() && definition.kind != Kind::Commas {
+        if !definition.usual.is_empty() && definition.kind != SettingKind::Commas {
             assert_eq!((definition.normal)(definition.usual).as_deref(), Ok(definition.usual), "{name}");
         }
     }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use doorway_core::{NodeId, SectionName, Ticks};
-use doorway_node::disk::Memory;
+use doorway_node::disk::DiskContents;
 use doorway_node::{DiskId, Incarnation, ReportPart, View};
 use doorway_simulator::Engine;
 
 use super::Judge;
-use crate::host::{Claim, Forgetting, Host, Said};
+use crate::host::{DiskRequirement, Forgetting, Host, Said};
 use crate::moment::Moment;
-use crate::rule::Rule;
+use crate::rule::ObservedRule;
 use crate::violation::ViolationKind;
 
 /// The heartbeats of one life, and who stands behind them.
@@ -50,7 +50,7 @@ impl Judge {
         for said in said {
             match said {
                 Said::Heartbeat { life, seq } => {
-                    self.fire(Rule::Heartbeat);
+                    self.fire(ObservedRule::Heartbeat);
                     let local = engine.local_time(node, self.now);
                     self.beats.entry(life).or_default().send(seq, local);
                 }
@@ -63,10 +63,10 @@ impl Judge {
                         );
                     }
                 }
-                Said::Refusal { is_stale: true } => self.fire(Rule::RefusedStale),
-                Said::Refusal { is_stale: false } => self.fire(Rule::RefusedOutsider),
-                Said::HeardOld => self.fire(Rule::DroppedOld),
-                Said::HeardEarly => self.fire(Rule::KeptEarly),
+                Said::Refusal { is_stale: true } => self.fire(ObservedRule::RefusedStale),
+                Said::Refusal { is_stale: false } => self.fire(ObservedRule::RefusedOutsider),
+                Said::HeardOld => self.fire(ObservedRule::DroppedOld),
+                Said::HeardEarly => self.fire(ObservedRule::KeptEarly),
                 Said::Snapshot => self.moments.push((Moment::Snapshot, node)),
                 Said::Report(part) => self.judge_report(part),
                 Said::Forget(forgetting) => self.judge_forgetting(node, &forgetting),
@@ -115,7 +115,7 @@ impl Judge {
                 let has_holder = !part.inside.is_empty();
                 of_view.insert((life, part.number), part);
                 if has_holder {
-                    self.fire(Rule::ReportedInside);
+                    self.fire(ObservedRule::ReportedInside);
                 }
                 if let Some(name) = twice {
                     let what = format!("{name} is reported twice for view {number}");
@@ -144,11 +144,11 @@ impl Judge {
     }
 
     /// Nothing leaves a node that its disk does not know.
-    fn judge_claim(&mut self, node: NodeId, claim: Claim, disk: &[u8]) {
+    fn judge_claim(&mut self, node: NodeId, claim: DiskRequirement, disk: &[u8]) {
         if self.claims[node.index()].replace(claim) == Some(claim) {
             return;
         }
-        let Ok(memory) = Memory::read(disk) else { return };
+        let Ok(memory) = DiskContents::read(disk) else { return };
         let ((term, voted_for), last) = (memory.vote(), memory.last());
         let is_same = claim.last.term == 0 || claim.last.term == last.term;
         let is_written = claim.term <= term

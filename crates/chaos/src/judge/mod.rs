@@ -16,9 +16,9 @@ use doorway_simulator::Engine;
 use self::letters::Beats;
 use self::rules::Watched;
 use super::design::Design;
-use super::host::{Claim, Host, Said};
+use super::host::{DiskRequirement, Host, Said};
 use super::moment::Moment;
-use super::rule::Rule;
+use super::rule::ObservedRule;
 use super::violation::{ClusterViolation, ViolationKind};
 
 /// What is known about a cluster, and what was wrong in it.
@@ -51,7 +51,7 @@ pub struct Judge {
     /// The view and the number of the latest verdict about sections from one node to another.
     verdicts: BTreeMap<(NodeId, NodeId), (u64, u64)>,
     /// What each node has last said that its disk must know.
-    claims: Vec<Option<Claim>>,
+    claims: Vec<Option<DiskRequirement>>,
     /// The newest view that each node knows to be decided.
     known: Vec<u64>,
     /// The clock of each section at each node, in the view in which it acts.
@@ -66,7 +66,7 @@ pub struct Judge {
     froze: Vec<Option<Ticks>>,
     violations: Vec<ClusterViolation>,
     /// How often each rule was seen.
-    fired: BTreeMap<Rule, u64>,
+    fired: BTreeMap<ObservedRule, u64>,
     /// Whether the founders begin with blank disks.
     begins_blank: bool,
     /// What was seen of each node last.
@@ -279,7 +279,7 @@ impl Judge {
     /// A holder is renewed: no other client has acquired the lock meanwhile.
     pub fn renew(&mut self, request: RequestId, until: Ticks, engine: &Engine<Host>) {
         self.now = engine.now();
-        self.fire(Rule::Renewed);
+        self.fire(ObservedRule::Renewed);
         let Some(holder) = self.holders.get_mut(&request) else { return };
         holder.until = holder.until.max(until + self.timing.margin);
         let is_valid = Self::is_valid(holder, engine);

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
-use doorway_node::node::{Look, Standing};
+use doorway_node::node::{NodeSummary, Standing};
 use doorway_node::{Incarnation, Loss, Notice, View};
 use doorway_simulator::Engine;
 
 use super::Judge;
 use crate::host::Host;
 use crate::moment::Moment;
-use crate::rule::Rule;
+use crate::rule::ObservedRule;
 
 /// What was seen of a node last.
 #[derive(Clone, Debug, Default)]
@@ -26,18 +26,18 @@ pub(super) struct Watched {
 
 impl Judge {
     /// A rule was needed.
-    pub(super) fn fire(&mut self, rule: Rule) {
+    pub(super) fn fire(&mut self, rule: ObservedRule) {
         *self.fired.entry(rule).or_default() += 1;
     }
 
-    fn fire_if(&mut self, is_seen: bool, rule: Rule) {
+    fn fire_if(&mut self, is_seen: bool, rule: ObservedRule) {
         if is_seen {
             self.fire(rule);
         }
     }
 
     /// How often each rule was seen.
-    pub(crate) fn fired(&self) -> &BTreeMap<Rule, u64> {
+    pub(crate) fn fired(&self) -> &BTreeMap<ObservedRule, u64> {
         &self.fired
     }
 
@@ -48,21 +48,21 @@ impl Judge {
 
     /// A node has started again.
     pub(crate) fn note_restart(&mut self) {
-        self.fire(Rule::Restarted);
+        self.fire(ObservedRule::Restarted);
     }
 
     /// A client leaves its section while its node waits for reports.
     pub(crate) fn note_release_in_limbo(&mut self) {
-        self.fire(Rule::LimboRelease);
+        self.fire(ObservedRule::LimboRelease);
     }
 
     /// A node tells its clients or its operator something.
     pub(crate) fn watch_notice(&mut self, notice: &Notice) {
         match notice {
-            Notice::Lost { why: Loss::Lease, .. } => self.fire(Rule::LeaseLost),
-            Notice::Lost { why: Loss::Silent, .. } => self.fire(Rule::Silent),
-            Notice::Freed { .. } => self.fire(Rule::Freed),
-            Notice::Stranger { .. } | Notice::TwoClusters(_) => self.fire(Rule::Stranger),
+            Notice::Lost { why: Loss::Lease, .. } => self.fire(ObservedRule::LeaseLost),
+            Notice::Lost { why: Loss::Silent, .. } => self.fire(ObservedRule::Silent),
+            Notice::Freed { .. } => self.fire(ObservedRule::Freed),
+            Notice::Stranger { .. } | Notice::TwoClusters(_) => self.fire(ObservedRule::Stranger),
             _ => {}
         }
     }
@@ -72,7 +72,7 @@ impl Judge {
         &mut self,
         node: NodeId,
         before: (u64, bool),
-        look: &Look<'_>,
+        look: &NodeSummary<'_>,
         engine: &Engine<Host>,
     ) {
         let counters = look.counters;
@@ -87,20 +87,20 @@ impl Judge {
             (seen.quiet_until, look.term, seen.is_set_back, seen.forgotten);
         let known = std::mem::replace(&mut self.watched[node.index()], seen);
         let was_left_out = |life: Incarnation| look.incarnation.tenure > life.tenure;
-        self.fire_if(known.life.is_some_and(was_left_out), Rule::LeftOut);
-        self.fire_if(quiet_until > known.quiet_until, Rule::QuietRaised);
-        self.fire_if(quiet_until < known.quiet_until, Rule::QuietLowered);
-        self.fire_if(known.leads == Some(term) && !look.is_leader, Rule::SteppedDown);
-        self.fire_if(is_set_back && !known.is_set_back, Rule::SetBack);
-        self.fire_if(forgotten[0] > known.forgotten[0], Rule::ForgottenAlone);
-        self.fire_if(forgotten[1] > known.forgotten[1], Rule::ForgottenTogether);
+        self.fire_if(known.life.is_some_and(was_left_out), ObservedRule::LeftOut);
+        self.fire_if(quiet_until > known.quiet_until, ObservedRule::QuietRaised);
+        self.fire_if(quiet_until < known.quiet_until, ObservedRule::QuietLowered);
+        self.fire_if(known.leads == Some(term) && !look.is_leader, ObservedRule::SteppedDown);
+        self.fire_if(is_set_back && !known.is_set_back, ObservedRule::SetBack);
+        self.fire_if(forgotten[0] > known.forgotten[0], ObservedRule::ForgottenAlone);
+        self.fire_if(forgotten[1] > known.forgotten[1], ObservedRule::ForgottenTogether);
         let newest = look.newest.map_or(0, |view| view.number);
-        self.fire_if(newest > self.known[node.index()], Rule::Learned);
+        self.fire_if(newest > self.known[node.index()], ObservedRule::Learned);
         let adopted = look.view.map_or(0, |view| view.number);
         if adopted > before.0 {
-            self.fire_if(before.0 > 0 && adopted > before.0 + 1, Rule::SkippedView);
+            self.fire_if(before.0 > 0 && adopted > before.0 + 1, ObservedRule::SkippedView);
             let has_lease = engine.local_time(node, engine.now()) < look.lease_until;
-            self.fire_if(has_lease, Rule::KeptLease);
+            self.fire_if(has_lease, ObservedRule::KeptLease);
         }
         if look.standing == Standing::Limbo && adopted > before.0 {
             self.moments.push((Moment::Barrier, node));
@@ -122,20 +122,20 @@ impl Judge {
 
     /// A view is known to be decided, to this node first.
     pub(super) fn watch_view(&mut self, node: NodeId, view: &View) {
-        self.fire(Rule::Decided);
-        self.fire_if(view.number == 1 && self.begins_blank, Rule::Founded);
+        self.fire(ObservedRule::Decided);
+        self.fire_if(view.number == 1 && self.begins_blank, ObservedRule::Founded);
         if view.next_voters.is_some() && view.voters_since == view.number {
-            self.fire(Rule::JointView);
+            self.fire(ObservedRule::JointView);
             self.moments.push((Moment::Joint, node));
         } else if view.voters_since == view.number && view.number > 1 {
-            self.fire(Rule::NewVoters);
+            self.fire(ObservedRule::NewVoters);
             self.moments.push((Moment::NewVoters, node));
         }
         let mut has_new_disk = false;
         for (member, life) in &view.members {
             has_new_disk |= self.disks.insert(*member, life.disk).is_some_and(|known| known != life.disk);
         }
-        self.fire_if(has_new_disk, Rule::NewDisk);
+        self.fire_if(has_new_disk, ObservedRule::NewDisk);
         let Some((before, _)) = self.views.get(&view.number.saturating_sub(1)) else { return };
         let later = |node: &NodeId| Some((before.members.get(node)?, view.members.get(node)?));
         let both = || before.members.keys().filter_map(later);
@@ -145,11 +145,11 @@ impl Judge {
             !view.members.contains_key(node) && !view.clean.contains(life)
         };
         let is_excluding = before.members.iter().any(is_excluded);
-        self.fire_if(is_replaced, Rule::Replaced);
-        self.fire_if(joiners > 0, Rule::TakenIn);
-        self.fire_if(joiners > 1, Rule::SeveralTakenIn);
-        self.fire_if(!view.clean.is_empty(), Rule::LeftClean);
-        self.fire_if(is_excluding, Rule::ExcludedByLeader);
+        self.fire_if(is_replaced, ObservedRule::Replaced);
+        self.fire_if(joiners > 0, ObservedRule::TakenIn);
+        self.fire_if(joiners > 1, ObservedRule::SeveralTakenIn);
+        self.fire_if(!view.clean.is_empty(), ObservedRule::LeftClean);
+        self.fire_if(is_excluding, ObservedRule::ExcludedByLeader);
     }
 
     /// A node acts in a view from now on.
@@ -160,11 +160,11 @@ impl Judge {
         holders: &BTreeMap<SectionName, NodeId>,
         engine: &Engine<Host>,
     ) {
-        self.fire(Rule::Installed);
-        self.fire_if(!holders.is_empty(), Rule::InstalledHolders);
+        self.fire(ObservedRule::Installed);
+        self.fire_if(!holders.is_empty(), ObservedRule::InstalledHolders);
         let quiet_until = engine.machines()[node.index()].look().quiet_until;
         let could_end = self.quiet_end_by_age(view).map(|left| engine.local_time(node, self.now) + left);
-        self.fire_if(could_end.is_some_and(|end| quiet_until > end), Rule::AgeWithheld);
+        self.fire_if(could_end.is_some_and(|end| quiet_until > end), ObservedRule::AgeWithheld);
     }
 
     /// For how long it would have to be quiet by the ages in the reports, if the voters had not changed.
@@ -192,7 +192,7 @@ impl Judge {
             self.fences.get(name).is_some_and(|last| view(fence) > view(last))
         };
         let has_later = sections.iter().any(is_later);
-        self.fire_if(is_quiet, Rule::QuietEntry);
-        self.fire_if(has_later, Rule::FenceOfNewView);
+        self.fire_if(is_quiet, ObservedRule::QuietEntry);
+        self.fire_if(has_later, ObservedRule::FenceOfNewView);
     }
 }

@@ -9,7 +9,7 @@ use doorway_simulator::Engine;
 
 use super::{Holder, Judge};
 use crate::host::Host;
-use crate::rule::Rule;
+use crate::rule::ObservedRule;
 use crate::violation::ViolationKind;
 
 impl Judge {
@@ -180,7 +180,7 @@ impl Judge {
         // Who sleeps through a change of voters adopts the view with a lease that others stood behind.
         let has_grown = known.is_none_or(|known| until > known);
         if has_grown && view.is_some_and(|view| view.next_voters.is_some()) {
-            self.fire(Rule::JointLease);
+            self.fire(ObservedRule::JointLease);
         }
         if let Some(view) = view.filter(|_| has_grown)
             && self.majority_since(&life, view).is_none_or(|since| until > since + self.timing.lease)

@@ -2,7 +2,7 @@
 
 use super::ViewModel;
 use super::flaw::ViewFlaw;
-use super::state::{Node, Report, Sent, Standing, State};
+use super::state::{ClientReport, Node, Sent, Standing, State};
 use super::voters::{Voters, Voting};
 
 impl ViewModel {
@@ -189,7 +189,8 @@ impl ViewModel {
             node.lease = None;
         }
         if self.has(ViewFlaw::ReportRebuilt) && node.has_view() && node.learned > 1 {
-            node.reports[usize::from(node.learned) - 2] = Some(Report { life: node.life, is_inside: false });
+            node.reports[usize::from(node.learned) - 2] =
+                Some(ClientReport { life: node.life, is_inside: false });
         }
     }
 

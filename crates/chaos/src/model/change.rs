@@ -3,7 +3,7 @@
 use super::ViewModel;
 use super::flaw::ViewFlaw;
 use super::roster::Seat;
-use super::state::{Node, Report, Standing, State};
+use super::state::{ClientReport, Node, Standing, State};
 use super::voters::Voting;
 
 impl ViewModel {
@@ -27,7 +27,7 @@ impl ViewModel {
         let node = &mut after.nodes[me];
         // Rule 31: who was told to stop counts as inside.
         let is_inside = node.is_inside && !(node.is_stopping && self.has(ViewFlaw::SlackNotReported));
-        node.reports[usize::from(view) - 2] = Some(Report { life: node.life, is_inside });
+        node.reports[usize::from(view) - 2] = Some(ClientReport { life: node.life, is_inside });
         node.standing = Standing::Limbo;
         node.has_permission &= self.has(ViewFlaw::ReportWithoutFreeze);
         Some(after)

@@ -118,7 +118,7 @@ mod state;
 mod voters;
 mod word;
 
-use doorway_checker::{Known, Property, Step, System};
+use doorway_checker::{Property, Step, StepsKnown, System};
 use doorway_core::{Phase, Refusal};
 
 use act::Act;
@@ -343,7 +343,7 @@ impl System for ViewModel {
         vec![word]
     }
 
-    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> StepsKnown {
         let (state, mut word) = (State::of(state), Vec::new());
         for me in 0..self.nodes() {
             self.acts(&state, me, &mut |act, mut after| {
@@ -354,7 +354,7 @@ impl System for ViewModel {
                 }
             });
         }
-        Known::All
+        StepsKnown::All
     }
 
     fn phase(&self, state: &[u32], process: usize) -> Phase {

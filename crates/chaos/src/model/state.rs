@@ -41,7 +41,7 @@ pub(super) struct Node {
     /// The views from the second on in its log, decided or not.
     pub(super) log: [Option<Roster>; MOST_VIEWS as usize - 1],
     /// What it reported at the beginning of each view from the second on.
-    pub(super) reports: [Option<Report>; MOST_VIEWS as usize - 1],
+    pub(super) reports: [Option<ClientReport>; MOST_VIEWS as usize - 1],
     /// The view directly after which its log has the new voters of consensus, decided or not.
     pub(super) config: Option<u8>,
     pub(super) is_inside: bool,
@@ -59,7 +59,7 @@ pub(super) struct Node {
 
 /// What an incarnation of a node reports: whether its client is inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Report {
+pub(super) struct ClientReport {
     pub(super) life: u8,
     pub(super) is_inside: bool,
 }
@@ -186,7 +186,7 @@ impl State {
             return Some(false);
         }
         let node = &self.nodes[member];
-        let is_for = |report: &Report| {
+        let is_for = |report: &ClientReport| {
             roster.has(member, report.life) && node.view(view).is_none_or(|own| own == roster)
         };
         node.reports[usize::from(view) - 2].filter(is_for).map(|report| report.is_inside)

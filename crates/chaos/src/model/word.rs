@@ -5,7 +5,7 @@
 
 use super::roster::Roster;
 use super::state::{
-    Evidence, FIRST_NODES, MOST_VIEWS, NODES, Node, Orphan, Report, Sent, SetBack, Standing, State,
+    ClientReport, Evidence, FIRST_NODES, MOST_VIEWS, NODES, Node, Orphan, Sent, SetBack, Standing, State,
 };
 use super::voters::{Voters, Voting};
 
@@ -99,7 +99,7 @@ impl Node {
         }
         bits.push(u32::from(self.config.unwrap_or_default()), 2);
         let mut lease = Bits::default();
-        self.reports.iter().for_each(|report| lease.push(report.map_or(0, Report::code), 4));
+        self.reports.iter().for_each(|report| lease.push(report.map_or(0, ClientReport::code), 4));
         lease.push(self.lease.map_or(0, |sent| 1 + sent.code()), SENT_BITS + 1);
         let [mut second, mut third] = self.log.map(|view| {
             let mut log = Bits::default();
@@ -123,7 +123,8 @@ impl Node {
         let [is_inside, has_permission, is_quiet, is_stopping] = [(); 4].map(|()| bits.take(1) == 1);
         let config = Some(bits.take(2) as u8).filter(|place| *place > 0);
         let mut times = Bits::of(numbers[1]);
-        let reports = [(); MOST_VIEWS as usize - 1].map(|()| times.take(4).checked_sub(1).map(Report::of));
+        let reports =
+            [(); MOST_VIEWS as usize - 1].map(|()| times.take(4).checked_sub(1).map(ClientReport::of));
         let lease = times.take(SENT_BITS + 1).checked_sub(1).map(Sent::of);
         let [mut second, mut third] = [numbers[2], numbers[3]].map(Bits::of);
         let log = [&mut second, &mut third].map(|bits| Roster::if_any(bits.take(ROSTER_BITS)));
@@ -150,7 +151,7 @@ impl Node {
     }
 }
 
-impl Report {
+impl ClientReport {
     /// Its number, which is never 0.
     fn code(self) -> u32 {
         1 + u32::from(self.is_inside) + 2 * u32::from(self.life)

@@ -6,7 +6,7 @@ use super::network::links_between;
 use super::{Mend, Nemesis};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
-use crate::fault::Fault;
+use crate::fault::InjectedFault;
 use crate::moment::{Moment, Trap};
 
 /// What is aimed at.
@@ -73,14 +73,14 @@ impl Nemesis {
         let Some(leader) = cluster.leader() else { return };
         match self.archer.below(10) {
             0..5 if member != leader => {
-                self.cut(Fault::PartialCut, vec![(leader, member), (member, leader)], long, cluster);
+                self.cut(InjectedFault::PartialCut, vec![(leader, member), (member, leader)], long, cluster);
                 let soon = Ticks(10_000 + self.archer.below(150_000));
                 self.plan(cluster, soon, Some(Mend::CutOldVoters(Some(member))));
             }
             0..9 => self.restart_a_holder(cluster, clients),
             _ => {
                 let span = self.draw_span();
-                self.crash(Fault::Crash, leader, span, cluster, clients);
+                self.crash(InjectedFault::Crash, leader, span, cluster, clients);
             }
         }
     }
@@ -93,10 +93,12 @@ impl Nemesis {
             4..7 => {
                 let node = cluster.leader().filter(|_| self.archer.happens(0.5)).unwrap_or(member);
                 let span = self.draw_span();
-                self.crash(Fault::Crash, node, span, cluster, clients);
+                self.crash(InjectedFault::Crash, node, span, cluster, clients);
             }
-            7..9 => self.pause(Fault::Pause, member, long, cluster, clients),
-            _ => self.cut(Fault::Isolation, links_between(&[member].into(), self.nodes), long, cluster),
+            7..9 => self.pause(InjectedFault::Pause, member, long, cluster, clients),
+            _ => {
+                self.cut(InjectedFault::Isolation, links_between(&[member].into(), self.nodes), long, cluster)
+            }
         }
     }
 
@@ -105,12 +107,14 @@ impl Nemesis {
     fn strike_new_voters(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         let (member, long) = (self.draw_member(cluster), self.draw_long());
         match self.archer.below(10) {
-            0..3 => self.pause(Fault::Pause, member, long, cluster, clients),
-            3..6 => self.cut(Fault::Isolation, links_between(&[member].into(), self.nodes), long, cluster),
+            0..3 => self.pause(InjectedFault::Pause, member, long, cluster, clients),
+            3..6 => {
+                self.cut(InjectedFault::Isolation, links_between(&[member].into(), self.nodes), long, cluster)
+            }
             6..9 => self.restart_a_holder(cluster, clients),
             _ => {
                 let (node, span) = (cluster.leader().unwrap_or(member), self.draw_span());
-                self.crash(Fault::Crash, node, span, cluster, clients);
+                self.crash(InjectedFault::Crash, node, span, cluster, clients);
             }
         }
     }
@@ -121,7 +125,7 @@ impl Nemesis {
         let place = self.archer.below(inside.len().max(1) as u64) as usize;
         let soon = Ticks(5_000 + self.archer.below(200_000));
         if let Some(node) = inside.get(place).copied() {
-            self.crash(Fault::Crash, node, soon, cluster, clients);
+            self.crash(InjectedFault::Crash, node, soon, cluster, clients);
         }
     }
 
@@ -129,13 +133,13 @@ impl Nemesis {
     fn strike_barrier(&mut self, node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
         let span = self.draw_span();
         match self.archer.below(10) {
-            0..4 => self.crash(Fault::Crash, node, span, cluster, clients),
-            4..6 => self.crash(Fault::MachineCrash, node, span, cluster, clients),
+            0..4 => self.crash(InjectedFault::Crash, node, span, cluster, clients),
+            4..6 => self.crash(InjectedFault::MachineCrash, node, span, cluster, clients),
             6..8 => {
                 let leader = cluster.leader().unwrap_or(node);
-                self.crash(Fault::Crash, leader, span, cluster, clients);
+                self.crash(InjectedFault::Crash, leader, span, cluster, clients);
             }
-            _ => self.pause(Fault::Pause, node, span, cluster, clients),
+            _ => self.pause(InjectedFault::Pause, node, span, cluster, clients),
         }
     }
 
@@ -143,9 +147,9 @@ impl Nemesis {
     fn strike_snapshot(&mut self, node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
         let span = self.draw_span();
         match self.archer.below(10) {
-            0..6 => self.crash(Fault::MachineCrash, node, span, cluster, clients),
-            6..8 => self.crash(Fault::Crash, node, span, cluster, clients),
-            _ => self.pause(Fault::Suspension, node, span, cluster, clients),
+            0..6 => self.crash(InjectedFault::MachineCrash, node, span, cluster, clients),
+            6..8 => self.crash(InjectedFault::Crash, node, span, cluster, clients),
+            _ => self.pause(InjectedFault::Suspension, node, span, cluster, clients),
         }
     }
 

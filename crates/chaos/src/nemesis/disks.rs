@@ -5,7 +5,7 @@ use doorway_core::{NodeId, Ticks};
 use super::{Mend, Nemesis};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
-use crate::fault::Fault;
+use crate::fault::InjectedFault;
 use crate::ordeals::{Next, Ordeal};
 
 impl Nemesis {
@@ -24,7 +24,7 @@ impl Nemesis {
         cluster.crash(node);
         clients.lose_node(node, true, cluster);
         self.plan(cluster, span, Some(Mend::Restart(node, true)));
-        self.note(Fault::DiskLoss, span, cluster);
+        self.note(InjectedFault::DiskLoss, span, cluster);
     }
 
     /// Only one disk at a time is lost, and only where the others still have the log. A cluster that loses more is lost,
@@ -78,21 +78,21 @@ impl Nemesis {
     /// Something mild comes on top of what happens to disks. Cuts, losses and crashes do not: whoever hears nothing, or has
     /// forgotten what it heard, cannot tell a node that its disk was set back.
     pub(super) fn disturb(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
-        let place = self.disturbances.below(2 * Fault::MILD.len() as u64) as usize;
-        let Some(fault) = Fault::MILD.get(place).copied() else { return };
+        let place = self.disturbances.below(2 * InjectedFault::MILD.len() as u64) as usize;
+        let Some(fault) = InjectedFault::MILD.get(place).copied() else { return };
         let node = NodeId::new(self.disturbances.below(self.nodes as u64) as usize);
         let span = Ticks(100_000 + self.disturbances.below(1_500_000));
         match fault {
-            Fault::ClientPause => {
+            InjectedFault::ClientPause => {
                 let only_one = self.disturbances.happens(0.5);
                 self.pause_clients(node, only_one, span, cluster, clients);
             }
-            Fault::SlowDisk => {
+            InjectedFault::SlowDisk => {
                 let latency = Ticks(1 + self.disturbances.below(100_000));
                 self.slow_disk(node, latency, span, cluster);
             }
-            Fault::Break => self.break_open(cluster, clients),
-            Fault::HandOver => self.hand_over(cluster),
+            InjectedFault::Break => self.break_open(cluster, clients),
+            InjectedFault::HandOver => self.hand_over(cluster),
             _ => {
                 let slowest = self.disturbances.below(150_000);
                 self.slow_network(slowest, span, cluster);
@@ -104,7 +104,7 @@ impl Nemesis {
     pub(super) fn slow_disk(&mut self, node: NodeId, latency: Ticks, span: Ticks, cluster: &mut Cluster) {
         cluster.engine().set_disk_latency(node, latency);
         self.plan(cluster, span, Some(Mend::FastDisk(node)));
-        self.note(Fault::SlowDisk, span, cluster);
+        self.note(InjectedFault::SlowDisk, span, cluster);
     }
 }
 

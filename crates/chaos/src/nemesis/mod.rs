@@ -19,7 +19,7 @@ use self::network::Cuts;
 use super::clients::Clients;
 use super::cluster::{Cluster, DISK_LATENCY, LATENCY};
 use super::coverage::Coverage;
-use super::fault::Fault;
+use super::fault::InjectedFault;
 use super::ordeals::Ordeal;
 
 /// What goes wrong, and when it is mended.
@@ -86,24 +86,24 @@ enum Mend {
 }
 
 /// What can go wrong at any time, and how often among all.
-const FAULTS: [(Fault, u64); 17] = [
-    (Fault::Crash, 12),
-    (Fault::MachineCrash, 6),
-    (Fault::DiskLoss, 2),
-    (Fault::Pause, 10),
-    (Fault::ClientPause, 6),
-    (Fault::Suspension, 8),
-    (Fault::Partition, 10),
-    (Fault::OneWayCut, 8),
-    (Fault::PartialCut, 7),
-    (Fault::Isolation, 4),
-    (Fault::LeaderCutOff, 5),
-    (Fault::Loss, 7),
-    (Fault::SlowNetwork, 4),
-    (Fault::SlowLink, 7),
-    (Fault::SlowDisk, 4),
-    (Fault::Leave, 6),
-    (Fault::Voters, 20),
+const FAULTS: [(InjectedFault, u64); 17] = [
+    (InjectedFault::Crash, 12),
+    (InjectedFault::MachineCrash, 6),
+    (InjectedFault::DiskLoss, 2),
+    (InjectedFault::Pause, 10),
+    (InjectedFault::ClientPause, 6),
+    (InjectedFault::Suspension, 8),
+    (InjectedFault::Partition, 10),
+    (InjectedFault::OneWayCut, 8),
+    (InjectedFault::PartialCut, 7),
+    (InjectedFault::Isolation, 4),
+    (InjectedFault::LeaderCutOff, 5),
+    (InjectedFault::Loss, 7),
+    (InjectedFault::SlowNetwork, 4),
+    (InjectedFault::SlowLink, 7),
+    (InjectedFault::SlowDisk, 4),
+    (InjectedFault::Leave, 6),
+    (InjectedFault::Voters, 20),
 ];
 
 /// How long what an operator does counts as in force.
@@ -243,7 +243,7 @@ impl Nemesis {
     }
 
     /// A fault happened that is in force for a while.
-    fn note(&mut self, fault: Fault, span: Ticks, cluster: &Cluster) {
+    fn note(&mut self, fault: InjectedFault, span: Ticks, cluster: &Cluster) {
         *self.faults.entry(fault.name()).or_default() += 1;
         let until = (cluster.now() + span).min(self.ends);
         self.coverage.begin(fault, cluster.now(), until);
@@ -259,7 +259,7 @@ impl Nemesis {
         Ticks(10_000 + self.random.below(longest))
     }
 
-    fn draw_fault(&mut self) -> Fault {
+    fn draw_fault(&mut self) -> InjectedFault {
         let total: u64 = FAULTS.iter().map(|(_, weight)| weight).sum();
         let mut drawn = self.random.below(total);
         for (fault, weight) in FAULTS {
@@ -268,22 +268,26 @@ impl Nemesis {
             }
             drawn -= weight;
         }
-        Fault::Crash
+        InjectedFault::Crash
     }
 
     fn spoil(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         let (fault, node, span) = (self.draw_fault(), self.draw_node(), self.draw_span());
         match fault {
-            Fault::Crash | Fault::MachineCrash => self.crash(fault, node, span, cluster, clients),
-            Fault::DiskLoss => self.lose_disk(node, span, cluster, clients),
-            Fault::Pause | Fault::Suspension => self.pause(fault, node, span, cluster, clients),
-            Fault::ClientPause => {
+            InjectedFault::Crash | InjectedFault::MachineCrash => {
+                self.crash(fault, node, span, cluster, clients)
+            }
+            InjectedFault::DiskLoss => self.lose_disk(node, span, cluster, clients),
+            InjectedFault::Pause | InjectedFault::Suspension => {
+                self.pause(fault, node, span, cluster, clients)
+            }
+            InjectedFault::ClientPause => {
                 let only_one = self.random.happens(0.5);
                 self.pause_clients(node, only_one, span, cluster, clients);
             }
-            Fault::Leave => self.leave(node, cluster),
-            Fault::Voters => self.appoint(cluster),
-            Fault::SlowDisk => {
+            InjectedFault::Leave => self.leave(node, cluster),
+            InjectedFault::Voters => self.appoint(cluster),
+            InjectedFault::SlowDisk => {
                 let latency = Ticks(1 + self.random.below(300_000));
                 self.slow_disk(node, latency, span, cluster);
             }
@@ -298,7 +302,7 @@ impl Nemesis {
     /// A node's process ends, and with a machine crash its clients, until it starts again.
     fn crash(
         &mut self,
-        fault: Fault,
+        fault: InjectedFault,
         node: NodeId,
         span: Ticks,
         cluster: &mut Cluster,
@@ -306,7 +310,7 @@ impl Nemesis {
     ) {
         if !cluster.engine().is_crashed(node) {
             cluster.crash(node);
-            clients.lose_node(node, fault == Fault::MachineCrash, cluster);
+            clients.lose_node(node, fault == InjectedFault::MachineCrash, cluster);
             self.plan(cluster, span, Some(Mend::Restart(node, false)));
             self.note(fault, span, cluster);
         }
@@ -323,13 +327,13 @@ impl Nemesis {
     ) {
         clients.fall_asleep(node, only_one);
         self.plan(cluster, span, Some(Mend::Wake(node)));
-        self.note(Fault::ClientPause, span, cluster);
+        self.note(InjectedFault::ClientPause, span, cluster);
     }
 
     /// A node stands still, and with a suspension its clients do.
     fn pause(
         &mut self,
-        fault: Fault,
+        fault: InjectedFault,
         node: NodeId,
         span: Ticks,
         cluster: &mut Cluster,
@@ -339,7 +343,7 @@ impl Nemesis {
             return;
         }
         cluster.pause(node);
-        if fault == Fault::Suspension {
+        if fault == InjectedFault::Suspension {
             clients.fall_asleep(node, false);
         }
         self.plan(cluster, span, Some(Mend::Resume(node)));

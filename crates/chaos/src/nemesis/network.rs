@@ -8,7 +8,7 @@ use doorway_simulator::{Probability, Random, Span};
 
 use super::{Mend, Nemesis};
 use crate::cluster::Cluster;
-use crate::fault::Fault;
+use crate::fault::InjectedFault;
 
 /// How many faults cut each direction of a link: it is healed when the last of them is over.
 pub(super) type Cuts = BTreeMap<(NodeId, NodeId), u32>;
@@ -19,20 +19,26 @@ pub(super) fn echoes() -> Probability {
 }
 
 impl Nemesis {
-    pub(super) fn spoil_network(&mut self, fault: Fault, node: NodeId, span: Ticks, cluster: &mut Cluster) {
+    pub(super) fn spoil_network(
+        &mut self,
+        fault: InjectedFault,
+        node: NodeId,
+        span: Ticks,
+        cluster: &mut Cluster,
+    ) {
         if self.nodes == 1 {
             return; // One alone has no network.
         }
         let other = node.around(self.nodes).nth(self.random.below(self.nodes as u64 - 1) as usize);
         let other = other.unwrap_or(node);
         match fault {
-            Fault::SlowLink => {
+            InjectedFault::SlowLink => {
                 let latency = Span::Uniform(1_000, 1_000 + self.random.below(1_000_000));
                 cluster.engine().network_mut().slow_down(node, other, latency);
                 self.plan(cluster, span, Some(Mend::FastLink(node, other)));
                 self.note(fault, span, cluster);
             }
-            Fault::Loss | Fault::SlowNetwork => self.trouble_all(fault, span, cluster),
+            InjectedFault::Loss | InjectedFault::SlowNetwork => self.trouble_all(fault, span, cluster),
             _ => {
                 let links = self.draw_links(fault, node, other, cluster);
                 self.cut(fault, links, span, cluster);
@@ -43,20 +49,20 @@ impl Nemesis {
     /// The links that a fault cuts.
     fn draw_links(
         &mut self,
-        fault: Fault,
+        fault: InjectedFault,
         node: NodeId,
         other: NodeId,
         cluster: &Cluster,
     ) -> Vec<(NodeId, NodeId)> {
         match fault {
-            Fault::Partition => {
+            InjectedFault::Partition => {
                 let side = NodeId::first(self.nodes).filter(|_| self.random.happens(0.5)).collect();
                 links_between(&side, self.nodes)
             }
-            Fault::OneWayCut if self.random.happens(0.5) => vec![(node, other)],
-            Fault::OneWayCut => node.around(self.nodes).map(|peer| (node, peer)).collect(),
-            Fault::PartialCut => vec![(node, other), (other, node)],
-            Fault::LeaderCutOff => {
+            InjectedFault::OneWayCut if self.random.happens(0.5) => vec![(node, other)],
+            InjectedFault::OneWayCut => node.around(self.nodes).map(|peer| (node, peer)).collect(),
+            InjectedFault::PartialCut => vec![(node, other), (other, node)],
+            InjectedFault::LeaderCutOff => {
                 cluster.leader().map(|leader| links_between(&[leader].into(), self.nodes)).unwrap_or_default()
             }
             _ => links_between(&[node].into(), self.nodes),
@@ -66,7 +72,7 @@ impl Nemesis {
     /// Cuts links for a while.
     pub(super) fn cut(
         &mut self,
-        fault: Fault,
+        fault: InjectedFault,
         links: Vec<(NodeId, NodeId)>,
         span: Ticks,
         cluster: &mut Cluster,
@@ -96,9 +102,9 @@ impl Nemesis {
     }
 
     /// All messages are late, or some are lost.
-    fn trouble_all(&mut self, fault: Fault, span: Ticks, cluster: &mut Cluster) {
+    fn trouble_all(&mut self, fault: InjectedFault, span: Ticks, cluster: &mut Cluster) {
         let (loss, twice) = (self.random.below(30), self.random.below(20));
-        if fault == Fault::SlowNetwork {
+        if fault == InjectedFault::SlowNetwork {
             let slowest = self.random.below(150_000);
             return self.slow_network(slowest, span, cluster);
         }
@@ -112,11 +118,11 @@ impl Nemesis {
     /// Messages take up to so much longer.
     pub(super) fn slow_network(&mut self, slowest: u64, span: Ticks, cluster: &mut Cluster) {
         cluster.engine().network_mut().set_latency(Span::Uniform(1_000, 1_000 + slowest));
-        self.storm(Fault::SlowNetwork, span, cluster);
+        self.storm(InjectedFault::SlowNetwork, span, cluster);
     }
 
     /// The whole network is in trouble for a while.
-    fn storm(&mut self, fault: Fault, span: Ticks, cluster: &mut Cluster) {
+    fn storm(&mut self, fault: InjectedFault, span: Ticks, cluster: &mut Cluster) {
         self.storms += 1;
         self.plan(cluster, span, Some(Mend::Calm));
         self.note(fault, span, cluster);
@@ -137,7 +143,7 @@ impl Nemesis {
         let Some((old, new)) = newest_change(cluster) else { return };
         let side = draw_side(&old, &new, stale, self.nodes, &mut self.archer);
         if let Some(side) = side {
-            self.cut(Fault::OldVotersCutOff, links_between(&side, self.nodes), span, cluster);
+            self.cut(InjectedFault::OldVotersCutOff, links_between(&side, self.nodes), span, cluster);
         }
     }
 }

@@ -6,7 +6,7 @@ use doorway_node::{BreakTarget, Command};
 use super::{COMMAND, Mend, Nemesis};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
-use crate::fault::Fault;
+use crate::fault::InjectedFault;
 
 impl Nemesis {
     /// Now and then an operator does something as well.
@@ -35,7 +35,7 @@ impl Nemesis {
             return;
         }
         cluster.command(at, Command::Break(BreakTarget { section, fence }));
-        self.note(Fault::Break, COMMAND, cluster);
+        self.note(InjectedFault::Break, COMMAND, cluster);
     }
 
     /// An operator removes a node for good while it runs, and sets it up anew later.
@@ -48,7 +48,7 @@ impl Nemesis {
             self.a_disk_is_lost = true;
             self.removed = Some(node);
             self.plan(cluster, span, Some(Mend::SetUpAnew(node)));
-            self.note(Fault::Remove, span, cluster);
+            self.note(InjectedFault::Remove, span, cluster);
         }
     }
 
@@ -57,7 +57,7 @@ impl Nemesis {
         let node = NodeId::new(self.leaders.below(self.nodes as u64) as usize);
         if let Some(leader) = cluster.leader() {
             cluster.command(leader, Command::Lead(node));
-            self.note(Fault::HandOver, COMMAND, cluster);
+            self.note(InjectedFault::HandOver, COMMAND, cluster);
         }
     }
 
@@ -65,7 +65,7 @@ impl Nemesis {
     fn remove_leader(&mut self, cluster: &mut Cluster) {
         let Some(leader) = cluster.leader().filter(|_| self.may_lose_a_disk(cluster)) else { return };
         (self.a_disk_is_lost, self.removed) = (true, Some(leader));
-        self.note(Fault::RemoveLeader, COMMAND, cluster);
+        self.note(InjectedFault::RemoveLeader, COMMAND, cluster);
         self.go_on_removing(leader, cluster);
     }
 
@@ -91,7 +91,7 @@ impl Nemesis {
         cluster.command(node, Command::Leave { patience });
         let after = patience + Ticks(50_000 + self.random.below(500_000));
         self.plan(cluster, after, Some(Mend::LeaveIsOver(node)));
-        self.note(Fault::Leave, after, cluster);
+        self.note(InjectedFault::Leave, after, cluster);
     }
 
     /// Changes the voters, mostly to nodes that do not vote yet.
@@ -112,6 +112,6 @@ impl Nemesis {
             nodes.push(old.swap_remove(self.random.below(old.len() as u64) as usize));
         }
         cluster.command(leader, Command::Appoint(nodes));
-        self.note(Fault::Voters, COMMAND, cluster);
+        self.note(InjectedFault::Voters, COMMAND, cluster);
     }
 }

@@ -4,13 +4,13 @@
 //! voters, the cluster is lost, and an operator recovers it at a node whose disk is as it was.
 
 use doorway_core::{NodeId, Ticks};
-use doorway_node::disk::Memory;
+use doorway_node::disk::DiskContents;
 use doorway_simulator::Random;
 
 use super::{Next, Story, all_nodes, crash, demand_notice, draw_nodes, recover, set_up_anew};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
-use crate::fault::Fault;
+use crate::fault::InjectedFault;
 
 pub(super) struct Copies {
     /// Whether the copies are those of the beginning, and not of just before the present lives.
@@ -62,7 +62,7 @@ impl Copies {
     fn image<'a>(&self, node: NodeId, cluster: &'a Cluster) -> &'a [u8] {
         let disk = cluster.nodes()[node.index()].look().incarnation.disk;
         let first = cluster.first_disk(node);
-        let is_first = self.are_first && Memory::read(first).is_ok_and(|memory| memory.disk() == disk);
+        let is_first = self.are_first && DiskContents::read(first).is_ok_and(|memory| memory.disk() == disk);
         if is_first { first } else { cluster.disk_before(node) }
     }
 }
@@ -76,8 +76,8 @@ impl Story for Copies {
         }
     }
 
-    fn fault(&self) -> Fault {
-        Fault::DisksSetBack
+    fn fault(&self) -> InjectedFault {
+        InjectedFault::DisksSetBack
     }
 
     fn go_on(&mut self, random: &mut Random, cluster: &mut Cluster, clients: &mut Clients) -> Next {

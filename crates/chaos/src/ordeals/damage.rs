@@ -1,13 +1,13 @@
 //! A disk that is damaged somewhere while its node is stopped: the node does not start, or its peers notice, or nothing is lost.
 
 use doorway_core::{NodeId, Ticks};
-use doorway_node::disk::Memory;
+use doorway_node::disk::DiskContents;
 use doorway_simulator::Random;
 
 use super::{Next, Story, crash, demand_notice, is_set_back, set_up_anew};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
-use crate::fault::Fault;
+use crate::fault::InjectedFault;
 use crate::violation::ViolationKind;
 
 pub(super) struct Damage {
@@ -37,7 +37,7 @@ impl Damage {
     }
 
     fn synced(&self, cluster: &Cluster) -> Option<u64> {
-        Memory::read(cluster.disk(self.node)).ok().map(|memory| memory.synced)
+        DiskContents::read(cluster.disk(self.node)).ok().map(|memory| memory.synced)
     }
 
     /// What came of it.
@@ -59,8 +59,8 @@ impl Story for Damage {
         }
     }
 
-    fn fault(&self) -> Fault {
-        Fault::DiskDamage
+    fn fault(&self) -> InjectedFault {
+        InjectedFault::DiskDamage
     }
 
     fn go_on(&mut self, random: &mut Random, cluster: &mut Cluster, clients: &mut Clients) -> Next {

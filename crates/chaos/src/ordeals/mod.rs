@@ -18,7 +18,7 @@ use self::recoveries::Recoveries;
 use self::set_back::SetBack;
 use super::clients::Clients;
 use super::cluster::Cluster;
-use super::fault::Fault;
+use super::fault::InjectedFault;
 use super::nemesis::set_up_anew;
 use super::violation::ViolationKind;
 
@@ -35,7 +35,7 @@ trait Story {
     fn name(&self) -> &'static str;
 
     /// What it counts as where faults meet.
-    fn fault(&self) -> Fault;
+    fn fault(&self) -> InjectedFault;
 
     /// The next stage.
     fn go_on(&mut self, random: &mut Random, cluster: &mut Cluster, clients: &mut Clients) -> Next;
@@ -87,7 +87,7 @@ impl Ordeal {
     }
 
     /// What it counts as where faults meet, if it has begun.
-    pub(super) fn fault(&self) -> Option<Fault> {
+    pub(super) fn fault(&self) -> Option<InjectedFault> {
         self.calm.is_none().then(|| self.story.fault())
     }
 

@@ -10,7 +10,7 @@ use doorway_simulator::Random;
 use super::{Next, Story, all_nodes, crash, draw_nodes, recover_at, set_up_others_anew};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
-use crate::fault::Fault;
+use crate::fault::InjectedFault;
 use crate::violation::ViolationKind;
 
 pub(super) struct Recoveries {
@@ -66,8 +66,8 @@ impl Story for Recoveries {
         "recovered twice"
     }
 
-    fn fault(&self) -> Fault {
-        Fault::TwoRecoveries
+    fn fault(&self) -> InjectedFault {
+        InjectedFault::TwoRecoveries
     }
 
     fn go_on(&mut self, random: &mut Random, cluster: &mut Cluster, clients: &mut Clients) -> Next {

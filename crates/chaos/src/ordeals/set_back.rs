@@ -5,13 +5,13 @@
 //! knows nothing of those views any more, its node could help the far group to decide others. The far group must notice that.
 
 use doorway_core::{NodeId, Ticks};
-use doorway_node::disk::Memory;
+use doorway_node::disk::DiskContents;
 use doorway_simulator::Random;
 
 use super::{Next, Story, all_nodes, crash, demand_notice, set_up_anew};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
-use crate::fault::Fault;
+use crate::fault::InjectedFault;
 
 /// A disk that is being set back.
 pub(super) struct SetBack {
@@ -87,8 +87,8 @@ impl Story for SetBack {
         if self.is_within_life { "disk set back within its life" } else { "disk set back before its start" }
     }
 
-    fn fault(&self) -> Fault {
-        Fault::DiskSetBack
+    fn fault(&self) -> InjectedFault {
+        InjectedFault::DiskSetBack
     }
 
     fn go_on(&mut self, random: &mut Random, cluster: &mut Cluster, clients: &mut Clients) -> Next {
@@ -133,7 +133,9 @@ impl Story for SetBack {
 
 /// Whether a copy was made in the present life of a node, which has written more since.
 fn is_earlier_in_this_life(node: NodeId, copy: &[u8], cluster: &Cluster) -> bool {
-    let (Ok(old), Ok(new)) = (Memory::read(copy), Memory::read(cluster.disk(node))) else { return false };
+    let (Ok(old), Ok(new)) = (DiskContents::read(copy), DiskContents::read(cluster.disk(node))) else {
+        return false;
+    };
     let life = cluster.nodes()[node.index()].look().incarnation;
     let is_this_life = old.identity.boots.last().is_some_and(|boot| boot.nonce == life.nonce);
     old.disk() == life.disk && is_this_life && old.synced < new.synced

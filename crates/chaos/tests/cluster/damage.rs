@@ -2,7 +2,7 @@
 
 use doorway_chaos::damage;
 use doorway_core::NodeId;
-use doorway_node::disk::Memory;
+use doorway_node::disk::DiskContents;
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_simulator::Random;
@@ -30,7 +30,7 @@ fn a_node_with_a_damaged_disk_does_not_start_or_is_set_back_or_has_lost_nothing(
             scene.cluster.restart(node, true);
         } else {
             scene.run(milliseconds(4_000));
-            let synced = |bytes: &[u8]| Memory::read(bytes).expect("it was started").synced;
+            let synced = |bytes: &[u8]| DiskContents::read(bytes).expect("it was started").synced;
             let has_lost = synced(&damaged) < synced(&before);
             let standing = scene.cluster.nodes()[node.index()].look().standing;
             assert_eq!(standing == Standing::SetBack, has_lost, "seed {seed}: {standing:?}");

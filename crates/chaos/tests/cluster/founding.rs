@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doorway_chaos::Design;
 use doorway_core::{NodeId, Ticks};
-use doorway_node::disk::Memory;
+use doorway_node::disk::DiskContents;
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
 use doorway_node::{Epoch, Notice};
@@ -69,7 +69,7 @@ fn founders_that_are_stopped_at_any_moment_found_the_same_cluster() {
         for (place, node) in NodeId::first(3).enumerate() {
             scene.run(Ticks(1 + seed * 400 + place as u64 * 1_500));
             scene.crash(node);
-            let memory = Memory::read(scene.cluster.disk(node)).expect("a whole disk");
+            let memory = DiskContents::read(scene.cluster.disk(node)).expect("a whole disk");
             steps.insert((memory.identity.founders.is_some(), memory.identity.epoch.is_some()));
             scene.run(Ticks(seed * 300));
             scene.restart(node);
@@ -89,7 +89,7 @@ fn a_founder_that_comes_with_another_disk_than_agreed_is_refused() {
         let [first, second, lost] = [0, 1, 2].map(NodeId::new);
         // One of the first two writes the list down; the third is stopped before it does, too.
         let has_list = |scene: &Scene, node: NodeId| {
-            let memory = Memory::read(scene.cluster.disk(node)).expect("a whole disk");
+            let memory = DiskContents::read(scene.cluster.disk(node)).expect("a whole disk");
             memory.identity.founders.is_some()
         };
         while ![first, second].into_iter().any(|node| has_list(&scene, node)) {

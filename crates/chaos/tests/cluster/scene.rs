@@ -7,7 +7,7 @@ use doorway_chaos::{Cluster, ClusterEvent, Design};
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
-use doorway_node::{ClientId, Command, Lock, Loss, Notice, Reason, Recipe, RequestId};
+use doorway_node::{ClientId, Command, LockCommand, Loss, Notice, Reason, Recipe, RequestId};
 
 /// The default algorithm.
 pub const DEFAULT: &str = "carvalho-roucairol";
@@ -148,7 +148,7 @@ impl Scene {
         let request = RequestId(self.stories.len() as u64 + 1);
         let story = Story { node, granted: None, lost: None, refused: None, is_over: false };
         self.stories.insert(request, story);
-        let lock = Lock {
+        let lock = LockCommand {
             request,
             client: ClientId(request.0),
             names: vec![SectionName::new(section).expect("a good name")],

@@ -2,7 +2,7 @@
 
 use doorway_core::{NodeId, Ticks};
 use doorway_node::Command;
-use doorway_node::disk::Memory;
+use doorway_node::disk::DiskContents;
 use doorway_node::timing::milliseconds;
 
 use crate::scene::Scene;
@@ -18,7 +18,7 @@ fn with_one_voter(nodes: usize, seed: u64) -> (Scene, NodeId) {
 
 /// Where the log ends that a node has synced.
 fn log_end(scene: &Scene, node: NodeId) -> u64 {
-    Memory::read(scene.cluster.disk(node)).expect("a whole disk").last().index
+    DiskContents::read(scene.cluster.disk(node)).expect("a whole disk").last().index
 }
 
 /// Another node is to be the only voter. The old one is crashed as soon as its log has grown by so many entries, and so are the

@@ -5,7 +5,7 @@ mod voters;
 use std::collections::HashMap;
 
 use doorway_chaos::model::{ViewBounds, ViewFlaw, ViewModel, Witnesses};
-use doorway_checker::{Exploration, Known, Limits, Property, Search, System, explore};
+use doorway_checker::{Exploration, Property, Search, SearchLimits, StepsKnown, System, explore};
 use doorway_core::Phase;
 use doorway_simulator::parallel::processors;
 
@@ -146,7 +146,7 @@ fn with_every_step_on_its_own_the_rules_still_hold() {
     assert_eq!((full.states, full.is_complete, full.violations.len()), (2_442, true, 0));
     let full = explored(model(set_back(bounds(1, 1, true, true), Witnesses::Both)).without_reduction(), &[]);
     assert_eq!((full.states, full.is_complete, full.violations.len()), (6_774, true, 0));
-    let limits = Limits { depth: 10, ..Limits::default() };
+    let limits = SearchLimits { depth: 10, ..SearchLimits::default() };
     let search = Search { threads: processors(), limits, ..Search::default() };
     let quiet = bounds(2, 1, false, false);
     for (bounds, states) in [(quiet, 262_794), (set_back(quiet, Witnesses::Both), 570_831)] {
@@ -262,7 +262,7 @@ fn follow<'a>(model: &mut ViewModel, run: &[&'a str]) -> Result<usize, &'a str> 
                 next = Some(after.to_vec());
             }
         });
-        assert_eq!(known, Known::All);
+        assert_eq!(known, StepsKnown::All);
         state = next.ok_or(*words)?;
     }
     Ok(inside(model, &state))
@@ -322,7 +322,7 @@ impl Graph {
                     graph.entries.push(from as u32);
                 }
             });
-            assert_eq!(known, Known::All);
+            assert_eq!(known, StepsKnown::All);
             from += 1;
         }
         graph

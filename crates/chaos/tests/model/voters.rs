@@ -1,7 +1,7 @@
 //! Voters that change, quiet times that ages shorten, and clients that were told to stop.
 
 use doorway_chaos::model::{ViewBounds, ViewFlaw, ViewModel, VoterChange, Witnesses};
-use doorway_checker::{Limits, Search, explore};
+use doorway_checker::{Search, SearchLimits, explore};
 use doorway_simulator::parallel::processors;
 
 use super::{explored, follow, model};
@@ -66,7 +66,7 @@ fn no_change_of_voters_with_faults_lets_two_clients_in() {
 /// Four nodes with faults have too many states to visit them all.
 #[test]
 fn no_few_steps_with_a_fourth_node_let_two_clients_in() {
-    let limits = Limits { depth: 5, ..Limits::default() };
+    let limits = SearchLimits { depth: 5, ..SearchLimits::default() };
     let search = Search { threads: processors(), limits, ..Search::default() };
     let bounds = voters(ViewBounds { slack: true, changes: 1, ..FAULTY }, VoterChange::Replacement);
     let explored = explore(&mut model(bounds), &search, &mut |_| ());
@@ -146,7 +146,7 @@ fn an_age_ends_a_quiet_time_as_soon_as_no_outsider_is_inside() {
 
 #[test]
 fn with_every_step_on_its_own_voters_still_change_safely() {
-    let limits = Limits { depth: 6, ..Limits::default() };
+    let limits = SearchLimits { depth: 6, ..SearchLimits::default() };
     let search = Search { threads: processors(), limits, ..Search::default() };
     for (change, states) in [(VoterChange::HandOver, 53_365), (VoterChange::Exchange, 20_913)] {
         let mut full = model(voters(ViewBounds::quiet(3, 1), change)).without_reduction();

@@ -3,7 +3,7 @@
 use doorway_catalog::Catalog;
 use doorway_chaos::{Cluster, ClusterEvent, Design, Run};
 use doorway_core::{NodeId, Options, SectionName, Ticks};
-use doorway_node::{ClientId, Command, Lock, Notice, RequestId};
+use doorway_node::{ClientId, Command, LockCommand, Notice, RequestId};
 use doorway_simulator::Random;
 
 use crate::scene::{Scene, lock, ms, node};
@@ -52,7 +52,7 @@ impl Mill {
         let request = RequestId(self.requests);
         let node = self.node_of(request);
         self.requests += 1;
-        let lock = Lock {
+        let lock = LockCommand {
             request,
             client: ClientId(request.0),
             names: vec![SectionName::new(&format!("job-{:06}", number + 1)).expect("a good name")],

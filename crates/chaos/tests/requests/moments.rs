@@ -6,7 +6,7 @@
 
 use doorway_core::{Fence, NodeId, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{Command, Lock, Loss, Reason, RequestId};
+use doorway_node::{Command, LockCommand, Loss, Reason, RequestId};
 use doorway_simulator::Random;
 
 use crate::scene::{Asked, Fate, Scene, lock, ms, node};
@@ -61,7 +61,7 @@ impl Script {
     const START: Ticks = Ticks(Scene::BEGINNING.0 + 1_000);
 
     /// Who asks for what, and when: three nodes, three sections, two clients that name two of them in opposite orders.
-    fn asks() -> [(Ticks, NodeId, Lock); 6] {
+    fn asks() -> [(Ticks, NodeId, LockCommand); 6] {
         let after = |span| Self::START + Ticks(span);
         [
             (after(0), node(0), lock(1, 1, &["east"])),
@@ -220,7 +220,7 @@ fn expect_end(base: &Asked, asked: &Asked, again: Option<&Asked>, twist: Twist, 
 }
 
 enum Cue {
-    Ask(NodeId, Lock),
+    Ask(NodeId, LockCommand),
     Upset(Upset),
     Twist(Twist),
 }
@@ -246,7 +246,7 @@ impl Scene {
     }
 
     /// A request with the patience, or the longest stay, that ends when the twist says so.
-    fn bend(&mut self, node: NodeId, mut lock: Lock, base: Option<(&Scene, Twist)>) -> Lock {
+    fn bend(&mut self, node: NodeId, mut lock: LockCommand, base: Option<(&Scene, Twist)>) -> LockCommand {
         let Some((base, twist)) = base.filter(|(_, twist)| twist.victim == lock.request.0) else {
             return lock;
         };

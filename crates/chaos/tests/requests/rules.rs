@@ -3,7 +3,7 @@
 use doorway_chaos::ClusterEvent;
 use doorway_core::{Fence, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{Command, Lock, Loss, Notice, Reason, RequestId};
+use doorway_node::{Command, LockCommand, Loss, Notice, Reason, RequestId};
 
 use crate::scene::{Fate, Scene, lock, ms, names, node};
 
@@ -12,16 +12,16 @@ fn scene(nodes: usize) -> Scene {
 }
 
 /// A request by a client who wants to be told that somebody waits.
-fn curious(lock: Lock) -> Lock {
-    Lock { tell_if_wanted: true, ..lock }
+fn curious(lock: LockCommand) -> LockCommand {
+    LockCommand { tell_if_wanted: true, ..lock }
 }
 
-fn patient(lock: Lock, patience: Ticks) -> Lock {
-    Lock { patience: Some(patience), ..lock }
+fn patient(lock: LockCommand, patience: Ticks) -> LockCommand {
+    LockCommand { patience: Some(patience), ..lock }
 }
 
 /// A client inside, asked for at a node that gets it within a few messages.
-fn enter(scene: &mut Scene, place: usize, lock: Lock) -> RequestId {
+fn enter(scene: &mut Scene, place: usize, lock: LockCommand) -> RequestId {
     let request = scene.ask(node(place), lock);
     scene.run_for(ms(10));
     assert!(matches!(scene.fate(request), Fate::Inside(_)));
@@ -109,7 +109,7 @@ fn a_node_that_leaves_refuses_whoever_waits_and_asks_and_bears_those_inside_for_
 #[test]
 fn a_late_release_with_an_old_fence_frees_nobody() {
     let mut scene = scene(3);
-    let first = enter(&mut scene, 0, Lock { max_hold: Some(ms(50)), ..lock(1, 1, &["east"]) });
+    let first = enter(&mut scene, 0, LockCommand { max_hold: Some(ms(50)), ..lock(1, 1, &["east"]) });
     let Fate::Inside(old) = scene.fate(first) else { panic!("it is in") };
     let second = scene.ask(node(0), lock(2, 2, &["east"]));
     let third = scene.ask(node(1), lock(3, 3, &["east"]));
@@ -187,7 +187,7 @@ fn one_who_only_tries_is_answered_at_once_and_brings_the_section_near() {
 fn a_patience_and_a_stay_beyond_the_end_of_time_are_for_ever() {
     let mut scene = scene(3);
     let for_ever = Some(Ticks(u64::MAX));
-    let endless = Lock { patience: for_ever, max_hold: for_ever, ..lock(1, 1, &["east"]) };
+    let endless = LockCommand { patience: for_ever, max_hold: for_ever, ..lock(1, 1, &["east"]) };
     let first = enter(&mut scene, 0, endless);
     let second = scene.ask(node(1), patient(lock(2, 2, &["east"]), Ticks(u64::MAX)));
     scene.run_for(ms(20_000));

@@ -6,7 +6,7 @@ use doorway_catalog::Catalog;
 use doorway_chaos::{Cluster, ClusterEvent, Design};
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{ClientId, Command, Lock, Loss, Notice, Reason, RequestId, Timing};
+use doorway_node::{ClientId, Command, LockCommand, Loss, Notice, Reason, RequestId, Timing};
 
 /// So many milliseconds of virtual time.
 pub const fn ms(count: u64) -> Ticks {
@@ -24,8 +24,8 @@ pub fn names(words: &[&str]) -> Vec<SectionName> {
 }
 
 /// A request of a client that waits and stays for as long as it takes, and does not ask to be told anything.
-pub fn lock(request: u64, client: u64, sections: &[&str]) -> Lock {
-    Lock {
+pub fn lock(request: u64, client: u64, sections: &[&str]) -> LockCommand {
+    LockCommand {
         request: RequestId(request),
         client: ClientId(client),
         names: names(sections),
@@ -56,7 +56,7 @@ pub enum Fate {
 /// One request, and what came of it.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    pub lock: Lock,
+    pub lock: LockCommand,
     pub node: NodeId,
     pub fate: Fate,
     /// When it was let in.
@@ -144,7 +144,7 @@ impl Scene {
     }
 
     /// A client asks.
-    pub fn ask(&mut self, node: NodeId, lock: Lock) -> RequestId {
+    pub fn ask(&mut self, node: NodeId, lock: LockCommand) -> RequestId {
         let request = lock.request;
         let asked = Asked {
             lock: lock.clone(),

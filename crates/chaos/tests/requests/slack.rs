@@ -1,7 +1,7 @@
 //! The slack of a holder that must stop (R31), and the time-to-live of a client (R32).
 
 use doorway_core::{Fence, Ticks};
-use doorway_node::{BreakTarget, ClientId, Command, Lock, Loss, Reason, RequestId};
+use doorway_node::{BreakTarget, ClientId, Command, LockCommand, Loss, Reason, RequestId};
 
 use crate::scene::{Asked, Fate, Scene, lock, ms, names, node};
 
@@ -14,7 +14,7 @@ fn scene() -> Scene {
 }
 
 /// One inside at the first node, and one who waits there and one at the second.
-fn contended(scene: &mut Scene, holder: Lock) -> (RequestId, Fence, [RequestId; 2]) {
+fn contended(scene: &mut Scene, holder: LockCommand) -> (RequestId, Fence, [RequestId; 2]) {
     let inside = scene.ask(node(0), holder);
     scene.run_for(ms(10));
     let Fate::Inside(fence) = scene.fate(inside) else { panic!("it is in") };
@@ -77,7 +77,8 @@ fn whoever_says_that_it_has_stopped_or_is_gone_is_freed_at_once() {
     for is_gone in [false, true] {
         let mut scene = scene();
         let max_hold = Some(ms(50));
-        let (inside, fence, [next, _]) = contended(&mut scene, Lock { max_hold, ..lock(1, 1, &["east"]) });
+        let (inside, fence, [next, _]) =
+            contended(&mut scene, LockCommand { max_hold, ..lock(1, 1, &["east"]) });
         lost_at(&mut scene, inside, Loss::MaxHold);
         scene.run_for(ms(50));
         assert_eq!(scene.fate(next), Fate::Waiting);
@@ -143,7 +144,7 @@ fn a_node_that_is_left_out_forgets_its_holders_and_the_others_wait_for_their_sla
 fn a_silent_client_is_lost_at_its_time_to_live_and_freed_a_margin_later() {
     let mut scene = scene();
     let ttl = Some(ms(400));
-    let (inside, _, [next, _]) = contended(&mut scene, Lock { ttl, ..lock(1, 1, &["east"]) });
+    let (inside, _, [next, _]) = contended(&mut scene, LockCommand { ttl, ..lock(1, 1, &["east"]) });
     let granted = scene.asked[&inside].granted.expect("it is in");
     let deadline = scene.local(node(0), granted) + ms(400);
     let lost = lost_at(&mut scene, inside, Loss::Silent);
@@ -159,7 +160,7 @@ fn a_silent_client_is_lost_at_its_time_to_live_and_freed_a_margin_later() {
 fn a_client_that_gives_signs_of_life_stays_until_it_falls_silent() {
     let mut scene = scene();
     let ttl = Some(ms(400));
-    let (inside, _, [next, _]) = contended(&mut scene, Lock { ttl, ..lock(1, 1, &["east"]) });
+    let (inside, _, [next, _]) = contended(&mut scene, LockCommand { ttl, ..lock(1, 1, &["east"]) });
     let mut sign = Ticks(0);
     for _ in 0..30 {
         scene.run_for(ms(133));
@@ -180,7 +181,7 @@ fn a_client_that_gives_signs_of_life_stays_until_it_falls_silent() {
 fn a_long_time_to_live_does_not_move_the_deadline_of_the_lease() {
     let mut scene = scene();
     let ttl = Some(ms(60_000));
-    let (inside, _, [next, _]) = contended(&mut scene, Lock { ttl, ..lock(1, 1, &["east"]) });
+    let (inside, _, [next, _]) = contended(&mut scene, LockCommand { ttl, ..lock(1, 1, &["east"]) });
     for peer in [1, 2].map(node) {
         scene.cluster.engine().network_mut().cut(node(0), peer);
     }
@@ -199,8 +200,9 @@ fn a_long_time_to_live_does_not_move_the_deadline_of_the_lease() {
 fn a_time_to_live_of_less_than_three_margins_is_refused() {
     let mut scene = scene();
     let asks = [(1, Ticks(0)), (2, ms(300) - Ticks(1)), (3, ms(300))];
-    let [zero, short, long] = asks
-        .map(|(number, ttl)| scene.ask(node(0), Lock { ttl: Some(ttl), ..lock(number, number, &["east"]) }));
+    let [zero, short, long] = asks.map(|(number, ttl)| {
+        scene.ask(node(0), LockCommand { ttl: Some(ttl), ..lock(number, number, &["east"]) })
+    });
     scene.run_for(ms(10));
     let refused = Reason::ShortTtl { shortest: ms(300) };
     assert_eq!([zero, short].map(|request| scene.fate(request)), [Fate::Refused(refused); 2]);

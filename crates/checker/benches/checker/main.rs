@@ -23,7 +23,7 @@ use std::time::Duration;
 use adapter::{EXCLUSION, NO_DEADLOCK, Peer};
 use child::Cost;
 use doorway_algorithms::message::ricart_agrawala::RicartAgrawala;
-use doorway_checker::{Fairness, Messages, Runs, Search, Setting, explore};
+use doorway_checker::{Messages, Runs, SchedulerFairness, Search, Setting, explore};
 use doorway_core::{Channels, Factory};
 use registers::Registers;
 use spin::Spin;
@@ -81,11 +81,11 @@ fn searched_by_stateright(promises: &[&'static str]) -> u64 {
 
 /// Decides starvation under weak fairness in a tournament of four.
 fn starvation() -> u64 {
-    let runs = Runs { progress: Some(Some(Fairness::Weak)), ..Runs::default() };
+    let runs = Runs { progress: Some(Some(SchedulerFairness::Weak)), ..Runs::default() };
     let search = Search { runs, ..Search::default() };
     let found = explore(&mut Registers(Tournament { levels: 2 }), &search, &mut |_| ());
     let progress = found.progress.expect("it was asked for");
-    assert_eq!(progress.all(), Some(Fairness::Weak), "no process starves");
+    assert_eq!(progress.all(), Some(SchedulerFairness::Weak), "no process starves");
     found.states
 }
 

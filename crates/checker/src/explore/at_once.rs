@@ -1,9 +1,9 @@
 //! A small round: inserts each successor into the store at once.
 
-use super::{Batch, Explorer, Found, graph_phases, judge};
+use super::{Batch, Explorer, FoundViolation, graph_phases, judge};
 use crate::graph::Label;
 use crate::store::{SHARDS, StateId, decode, hash, shard_of};
-use crate::{Known, System};
+use crate::{StepsKnown, System};
 
 /// The number of states between two checks of the limits.
 const CHECK_INTERVAL: usize = 64;
@@ -19,10 +19,10 @@ impl<S: System> Explorer<'_, S> {
                 self.is_over = true;
                 break;
             }
-            if batch.make_steps(&*self.system, &self.store, state) == Known::No {
+            if batch.make_steps(&*self.system, &self.store, state) == StepsKnown::No {
                 self.system.learn(&batch.word);
                 let known = batch.make_steps(&*self.system, &self.store, state);
-                debug_assert_eq!(known, Known::All, "the system has learned this state");
+                debug_assert_eq!(known, StepsKnown::All, "the system has learned this state");
             }
             batch.check_steps(&*self.system, state);
             if let Some(graph) = &mut self.graph {
@@ -45,7 +45,7 @@ impl<S: System> Explorer<'_, S> {
         parent: StateId,
         step: usize,
         word: &mut Vec<u32>,
-        found: &mut Vec<Found>,
+        found: &mut Vec<FoundViolation>,
     ) {
         let encoded = batch.scratch.after(step);
         let hash = hash(encoded);

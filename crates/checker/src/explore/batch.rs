@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use doorway_core::Phase;
 
-use super::judge::{self, Found};
+use super::judge::{self, FoundViolation};
 use crate::graph::Label;
 use crate::store::{BLOCK, SHARDS, Shard, StateId, Store, encode, hash, shard_of};
-use crate::{Known, Step, System};
+use crate::{Step, StepsKnown, System};
 
 /// The steps of some states, and their successors by shard.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub(crate) struct Batch {
     buckets: Vec<Bucket>,
     /// The states that the system must learn before their steps are known.
     pub(super) unknown: Vec<StateId>,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundViolation>,
     pub(super) terminals: Vec<Vec<u32>>,
     pub(super) transitions: u64,
     /// For each expanded state its number of steps, and the steps, if they are kept for the graph.
@@ -93,13 +93,13 @@ impl Batch {
     /// Expands a state.
     pub(super) fn expand<S: System>(&mut self, system: &S, store: &Store, state: StateId) {
         match self.make_steps(system, store, state) {
-            Known::All => self.sort(system, state),
-            Known::No => self.unknown.push(state),
+            StepsKnown::All => self.sort(system, state),
+            StepsKnown::No => self.unknown.push(state),
         }
     }
 
     /// Computes the steps of a state and their successors into the scratch buffers.
-    pub(super) fn make_steps<S: System>(&mut self, system: &S, store: &Store, state: StateId) -> Known {
+    pub(super) fn make_steps<S: System>(&mut self, system: &S, store: &Store, state: StateId) -> StepsKnown {
         store.read(state, &mut self.word);
         let Scratch { steps, words, ends } = &mut self.scratch;
         steps.clear();
@@ -118,7 +118,7 @@ impl Batch {
         self.transitions += steps.len() as u64;
         for step in steps {
             if let Some((property, what)) = step.broken {
-                self.found.push(Found::step(property, what, state, *step));
+                self.found.push(FoundViolation::step(property, what, state, *step));
             }
         }
         if steps.iter().all(|step| step.owed.is_none()) {
@@ -157,7 +157,7 @@ impl Batch {
 pub(crate) struct Inserted {
     /// The new states.
     pub(super) fresh: Vec<StateId>,
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<FoundViolation>,
     pub(super) is_full: bool,
     /// The positions of all processes in the new states, if they are kept.
     pub(crate) phases: Vec<(StateId, u64)>,

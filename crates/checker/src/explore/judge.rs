@@ -8,7 +8,7 @@ use crate::{Property, Step, System};
 
 /// A violated property: in a state, or in a step from it.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct FoundViolation {
     pub(crate) property: Property,
     pub(crate) what: String,
     pub(crate) processes: Vec<usize>,
@@ -16,7 +16,7 @@ pub(crate) struct Found {
     pub(super) step: Option<Step>,
 }
 
-impl Found {
+impl FoundViolation {
     /// A step violated a property.
     #[cold]
     pub(crate) fn step(property: Property, what: &str, state: StateId, step: Step) -> Self {
@@ -25,23 +25,23 @@ impl Found {
 }
 
 /// The violations in a single state.
-pub(crate) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
+pub(crate) fn state<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<FoundViolation> {
     let mut found = Vec::new();
     let is_inside = |process: &usize| system.phase(word, *process) == Phase::Inside;
     if (0..system.processes()).filter(is_inside).count() > 1 {
         let inside = in_phase(system, word, Phase::Inside);
         let what = format!("{} are inside together", named(system.nouns(), &inside));
         let property = Property::MutualExclusion;
-        found.push(Found { property, what, processes: inside, state, step: None });
+        found.push(FoundViolation { property, what, processes: inside, state, step: None });
     }
     for (property, what) in system.flaws(word) {
-        found.push(Found { property, what, processes: Vec::new(), state, step: None });
+        found.push(FoundViolation { property, what, processes: Vec::new(), state, step: None });
     }
     found
 }
 
 /// The violations in a state without owed steps: all waiting processes wait for ever.
-pub(crate) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<Found> {
+pub(crate) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> Vec<FoundViolation> {
     let waiting = in_phase(system, word, Phase::Waiting);
     if waiting.is_empty() {
         return Vec::new();
@@ -50,7 +50,7 @@ pub(crate) fn stillness<S: System>(system: &S, state: StateId, word: &[u32]) -> 
     let what = format!("{} {verb} for ever", named(system.nouns(), &waiting));
     let found = |property| {
         let (what, processes) = (what.clone(), waiting.clone());
-        Found { property, what, processes, state, step: None }
+        FoundViolation { property, what, processes, state, step: None }
     };
     vec![found(Property::DeadlockFreedom), found(Property::StarvationFreedom)]
 }

@@ -4,17 +4,17 @@ use doorway_core::Phase;
 
 use super::Explorer;
 use super::batch::in_phase;
-use super::judge::Found;
+use super::judge::FoundViolation;
 use crate::graph::{Edge, Graph, Label, Path};
 use crate::order::with_few_switches;
 use crate::progress::Lasso;
 use crate::store::{StateId, encode, hash};
-use crate::{Known, Step, System, Violation};
+use crate::{Step, StepsKnown, System, Violation};
 
 impl<S: System> Explorer<'_, S> {
     /// The counterexample to a property.
-    pub(super) fn violation(&mut self, found: Found) -> Violation {
-        let Found { property, what, processes, state, step } = found;
+    pub(super) fn violation(&mut self, found: FoundViolation) -> Violation {
+        let FoundViolation { property, what, processes, state, step } = found;
         let (mut steps, mut end) = self.run_to(state);
         if let Some(step) = step {
             steps.extend(self.system.unfold(&end, &step));
@@ -90,7 +90,7 @@ impl<S: System> Explorer<'_, S> {
                 taken = Some((step, after.to_vec()));
             }
         });
-        debug_assert_eq!(known, Known::All, "this state was expanded before");
+        debug_assert_eq!(known, StepsKnown::All, "this state was expanded before");
         taken
     }
 }

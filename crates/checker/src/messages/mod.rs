@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use doorway_core::{Channels, Explain, Factory, Hints, Members, Node, NodeId, Phase, Refusal, Start};
 
-use crate::{Known, Property, Step, System};
+use crate::{Property, Step, StepsKnown, System};
 pub use acts::{Act, Delivery};
 use flight::Flight;
 use nodes::{Nodes, Population};
@@ -63,7 +63,7 @@ pub struct Setting {
     /// What to watch besides mutual exclusion and progress.
     pub watches: Watches,
     /// The faults that may happen.
-    pub faults: Faults,
+    pub faults: FaultBudget,
     /// Whether to use the algorithm's [hints](Hints) to reduce the state space.
     pub reduction: bool,
 }
@@ -78,7 +78,7 @@ impl Setting {
     /// and no reduction.
     #[must_use]
     pub fn new(requests: Vec<u32>, channels: Channels) -> Self {
-        let (start, watches, faults) = (Start::Empty, Watches::default(), Faults::default());
+        let (start, watches, faults) = (Start::Empty, Watches::default(), FaultBudget::default());
         Self { requests, channels, start, watches, faults, reduction: false }
     }
 }
@@ -101,7 +101,7 @@ pub struct Watches {
 
 /// The most faults of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Faults {
+pub struct FaultBudget {
     /// The most lost messages.
     pub losses: u8,
     /// The most duplicated messages.
@@ -110,7 +110,7 @@ pub struct Faults {
     pub crashes: u8,
 }
 
-impl Faults {
+impl FaultBudget {
     /// Whether any fault may happen.
     #[must_use]
     pub fn any(self) -> bool {
@@ -189,10 +189,10 @@ impl System for Messages {
         vec![word]
     }
 
-    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> StepsKnown {
         match self.try_steps(state, visit) {
-            Ok(()) => Known::All,
-            Err(_) => Known::No,
+            Ok(()) => StepsKnown::All,
+            Err(_) => StepsKnown::No,
         }
     }
 

@@ -7,7 +7,7 @@ use doorway_core::{
 
 use super::maps::{Map, NO_COUNTER, Thing, place};
 use super::outcomes::{CRASH, Ending, RELEASE, REQUEST};
-use super::tables::{Facts, Route, Tables};
+use super::tables::{NodeFacts, Route, Tables};
 use super::{Setting, Watches};
 use crate::Property;
 use crate::intern::Interner;
@@ -129,7 +129,7 @@ impl<A: Explain + Hints> Population<A> {
             let phase = if local.is_crashed { Phase::Outside } else { local.node.phase() };
             let (asks, is_crashed) = (local.left > 0 && !local.is_crashed, local.is_crashed);
             let (known, before) = (local.known, local.before);
-            tables.facts.push(Facts { phase, asks, is_crashed, known, before });
+            tables.facts.push(NodeFacts { phase, asks, is_crashed, known, before });
             if self.translates {
                 let mut node = local.node.clone();
                 tables.local_floors.push(self.floors(|show| {

@@ -7,7 +7,7 @@ pub(super) const CRASH: u32 = u32::MAX - 2;
 
 /// The outcome of a local step. It is stored in the table itself, so that a lookup costs one memory access.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Outcome {
+pub(super) struct NodeOutcome {
     key: u64,
     /// The node's state afterwards.
     pub(super) local: u32,
@@ -42,7 +42,7 @@ const ENTERS: u8 = 2;
 const OVERTAKES: u8 = 4;
 const IS_EAGER: u8 = 8;
 
-impl Outcome {
+impl NodeOutcome {
     #[inline]
     pub(super) fn enters(&self) -> bool {
         self.marks & ENTERS != 0
@@ -65,7 +65,7 @@ impl Outcome {
 /// All computed outcomes.
 pub(super) struct Outcomes {
     /// A hash table with open addressing; at most half full.
-    table: Vec<Outcome>,
+    table: Vec<NodeOutcome>,
     count: usize,
     sent: Vec<u32>,
     breaches: Vec<&'static str>,
@@ -73,7 +73,7 @@ pub(super) struct Outcomes {
 
 impl Default for Outcomes {
     fn default() -> Self {
-        let table = vec![Outcome::default(); 1 << 8];
+        let table = vec![NodeOutcome::default(); 1 << 8];
         Self { table, count: 0, sent: Vec::new(), breaches: Vec::new() }
     }
 }
@@ -90,7 +90,7 @@ fn slot(key: u64, slots: usize) -> usize {
 
 impl Outcomes {
     #[inline]
-    pub(super) fn find(&self, local: u32, input: u32) -> Option<&Outcome> {
+    pub(super) fn find(&self, local: u32, input: u32) -> Option<&NodeOutcome> {
         let key = key(local, input);
         let mut slot = slot(key, self.table.len());
         loop {
@@ -106,18 +106,18 @@ impl Outcomes {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        (self.table.capacity() * size_of::<Outcome>() + self.sent.capacity() * 4) as u64
+        (self.table.capacity() * size_of::<NodeOutcome>() + self.sent.capacity() * 4) as u64
     }
 
     /// The messages that a step sends.
     #[inline]
-    pub(super) fn sends(&self, outcome: &Outcome) -> &[u32] {
+    pub(super) fn sends(&self, outcome: &NodeOutcome) -> &[u32] {
         &self.sent[outcome.first as usize..][..usize::from(outcome.count)]
     }
 
     /// The breach of the contract by a step.
     #[inline]
-    pub(super) fn breach(&self, outcome: &Outcome) -> Option<&'static str> {
+    pub(super) fn breach(&self, outcome: &NodeOutcome) -> Option<&'static str> {
         match outcome.breach {
             0 => None,
             number => self.breaches.get(usize::from(number) - 1).copied(),
@@ -126,7 +126,7 @@ impl Outcomes {
 
     pub(super) fn insert(&mut self, local: u32, input: u32, ending: Ending, sends: &[u32]) {
         if (self.count + 1) * 2 > self.table.len() {
-            let mut table = vec![Outcome::default(); self.table.len() * 2];
+            let mut table = vec![NodeOutcome::default(); self.table.len() * 2];
             self.table
                 .iter()
                 .filter(|outcome| outcome.is_used())
@@ -135,7 +135,7 @@ impl Outcomes {
         }
         self.count += 1;
         let marks = [(ending.enters, ENTERS), (ending.overtakes, OVERTAKES), (ending.is_eager, IS_EAGER)];
-        let outcome = Outcome {
+        let outcome = NodeOutcome {
             key: key(local, input),
             local: ending.local,
             fence: ending.fence,
@@ -157,7 +157,7 @@ impl Outcomes {
     }
 }
 
-fn put(table: &mut [Outcome], outcome: Outcome) {
+fn put(table: &mut [NodeOutcome], outcome: NodeOutcome) {
     let mut slot = slot(outcome.key, table.len());
     while table[slot].is_used() {
         slot = (slot + 1) & (table.len() - 1);

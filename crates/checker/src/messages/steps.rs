@@ -6,7 +6,7 @@ use doorway_core::Phase;
 
 use super::Messages;
 use super::maps::{Map, NO_COUNTER, Thing};
-use super::outcomes::{CRASH, Outcome, RELEASE, REQUEST};
+use super::outcomes::{CRASH, NodeOutcome, RELEASE, REQUEST};
 use crate::{Property, Step};
 
 /// A missing table entry that a step needs.
@@ -176,7 +176,7 @@ impl Messages {
         Ok(())
     }
 
-    fn known(&self, process: u32, local: u32, input: u32) -> Result<&Outcome, Missing> {
+    fn known(&self, process: u32, local: u32, input: u32) -> Result<&NodeOutcome, Missing> {
         self.tables.outcomes.find(local, input).ok_or(Missing::Outcome { process, local, input })
     }
 

@@ -9,7 +9,7 @@ use super::outcomes::Outcomes;
 
 /// The facts about a node's state.
 #[derive(Clone, Copy)]
-pub(super) struct Facts {
+pub(super) struct NodeFacts {
     pub(super) phase: Phase,
     /// Whether it will request again.
     pub(super) asks: bool,
@@ -38,7 +38,7 @@ pub(super) struct Route {
 /// All facts computed so far.
 #[derive(Default)]
 pub(super) struct Tables {
-    pub(super) facts: Vec<Facts>,
+    pub(super) facts: Vec<NodeFacts>,
     pub(super) routes: Vec<Route>,
     pub(super) kinds: Vec<&'static str>,
     /// The least counter of each group in each node's state and each message, if counters are shifted.
@@ -52,7 +52,7 @@ pub(super) struct Tables {
 
 impl Tables {
     #[inline]
-    pub(super) fn facts(&self, local: u32) -> &Facts {
+    pub(super) fn facts(&self, local: u32) -> &NodeFacts {
         &self.facts[local as usize]
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::Fairness;
+use crate::SchedulerFairness;
 use crate::graph::{Edge, Graph};
 use crate::store::StateId;
 
@@ -15,9 +15,14 @@ pub(super) struct Round<'a> {
 
 impl Round<'_> {
     /// The edges of a fair cycle from a state back to it.
-    pub(super) fn edges(&self, from: StateId, component: &[StateId], fairness: Fairness) -> Vec<Edge> {
+    pub(super) fn edges(
+        &self,
+        from: StateId,
+        component: &[StateId],
+        fairness: SchedulerFairness,
+    ) -> Vec<Edge> {
         let mut classes: BTreeSet<u32> = BTreeSet::new();
-        if fairness != Fairness::None {
+        if fairness != SchedulerFairness::None {
             classes.extend(component.iter().flat_map(|state| self.possible(*state)));
         }
         let (mut way, mut at) = (Vec::new(), from);
@@ -26,7 +31,9 @@ impl Round<'_> {
             let Some(&class) = classes.first() else { break };
             let is_goal = |state: StateId, edge: Option<Edge>| match edge {
                 Some(edge) => self.graph.label(edge).owed() == Some(class),
-                None => fairness == Fairness::Weak && !self.possible(state).any(|other| other == class),
+                None => {
+                    fairness == SchedulerFairness::Weak && !self.possible(state).any(|other| other == class)
+                }
             };
             let more = self.way(at, &is_goal);
             if more.is_empty() {
@@ -47,13 +54,13 @@ impl Round<'_> {
     }
 
     /// Removes the classes to which the path is already fair.
-    fn strike(&self, classes: &mut BTreeSet<u32>, from: StateId, way: &[Edge], fairness: Fairness) {
+    fn strike(&self, classes: &mut BTreeSet<u32>, from: StateId, way: &[Edge], fairness: SchedulerFairness) {
         for edge in way {
             if let Some(class) = self.graph.label(*edge).owed() {
                 classes.remove(&class);
             }
         }
-        if fairness == Fairness::Weak {
+        if fairness == SchedulerFairness::Weak {
             for state in way.iter().map(|edge| edge.to).chain([from]) {
                 classes.retain(|class| self.possible(state).any(|other| other == *class));
             }

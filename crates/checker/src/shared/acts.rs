@@ -7,7 +7,7 @@ use doorway_core::shared::{Place, Progress, Register};
 
 use super::steps::REACHES_MEMORY;
 use super::tables::{self, Ending};
-use super::{RegisterModel, Shared};
+use super::{RegisterModel, SharedMemory};
 use crate::Step;
 
 /// What a step does.
@@ -25,7 +25,7 @@ pub struct SharedAct {
     pub before: Option<Place>,
 }
 
-/// A memory access. Registers have their names, as in [`Shared::registers`].
+/// A memory access. Registers have their names, as in [`SharedMemory::registers`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Access {
@@ -73,7 +73,7 @@ pub struct ProcessView {
     pub buffered: Vec<(Register, u64)>,
 }
 
-impl Shared {
+impl SharedMemory {
     /// What a step does.
     #[must_use]
     pub fn act(&self, step: &Step) -> SharedAct {
@@ -90,31 +90,30 @@ impl Shared {
         SharedAct { process, line, access: self.access(outcome), progress, before }
     }
 
-    fn access(&self, outcome: &tables::Outcome) -> Access {
+    fn access(&self, outcome: &tables::ProcessOutcome) -> Access {
         let access = self.tables.facts(outcome.before).access;
         if outcome.ending == Ending::Beyond {
             let (register, value) = match access {
-                tables::Access::Next { into, .. } => (into, outcome.value + 1),
-                tables::Access::Store { register, value } | tables::Access::Begin { register, value } => {
-                    (register, value)
-                }
+                tables::NextAccess::Next { into, .. } => (into, outcome.value + 1),
+                tables::NextAccess::Store { register, value }
+                | tables::NextAccess::Begin { register, value } => (register, value),
                 _ => return Access::None,
             };
             let (register, name, value) = self.named(register, value);
             return Access::BeyondLimit { register, name, value };
         }
         match access {
-            tables::Access::Rest | tables::Access::Idle => Access::None,
-            tables::Access::Barrier => Access::Barrier,
-            tables::Access::Load { register } => {
+            tables::NextAccess::Rest | tables::NextAccess::Idle => Access::None,
+            tables::NextAccess::Barrier => Access::Barrier,
+            tables::NextAccess::Load { register } => {
                 let (register, name, value) = self.named(register, outcome.value);
                 Access::Load { register, name, value }
             }
-            tables::Access::Begin { register, value } => {
+            tables::NextAccess::Begin { register, value } => {
                 let (register, name, value) = self.named(register, value);
                 Access::BeginStore { register, name, value }
             }
-            tables::Access::Store { register, value } => {
+            tables::NextAccess::Store { register, value } => {
                 let (register, name, value) = self.named(register, value);
                 match self.setting.registers {
                     RegisterModel::Atomic => Access::Store { register, name, value },
@@ -123,7 +122,7 @@ impl Shared {
                     }
                 }
             }
-            tables::Access::Next { into, .. } => {
+            tables::NextAccess::Next { into, .. } => {
                 let (register, name, value) = self.named(into, outcome.value + 1);
                 Access::StoreNext { register, name, value }
             }
@@ -153,7 +152,9 @@ impl Shared {
         let (line, fields) = self.processes.line_and_fields(local);
         let place = self.tables.facts(local).place;
         let begun = match self.tables.facts(local).access {
-            tables::Access::Store { register, value } if self.setting.registers != RegisterModel::Atomic => {
+            tables::NextAccess::Store { register, value }
+                if self.setting.registers != RegisterModel::Atomic =>
+            {
                 Some((Register::new(register as usize), value.into()))
             }
             _ => None,

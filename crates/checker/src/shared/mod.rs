@@ -9,7 +9,7 @@
 //! larger value leads to a sink state in which all processes are in the remainder and no step is enabled.
 //! Every run within the limit is explored with all its choices, and no other continues: so every violation
 //! found is real, and every property that holds, holds for all runs within the limit, under every fairness.
-//! The sink itself violates nothing, as no process is inside or waits in it. [`Shared::reached_limit`] says
+//! The sink itself violates nothing, as no process is inside or waits in it. [`SharedMemory::reached_limit`] says
 //! whether there was such a step.
 
 mod acts;
@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use doorway_core::shared::{Cell, Place, Process, Program, Team, Values};
 use doorway_core::{Members, Phase, Refusal};
 
-use crate::{Known, Property, Step, System};
+use crate::{Property, Step, StepsKnown, System};
 pub use acts::{Access, ProcessView, SharedAct, SharedView};
 use buffers::Buffers;
 use processes::{Population, Processes};
@@ -47,7 +47,7 @@ use tables::{GONE, Tables};
 ///
 /// ```
 /// # use doorway_core::shared::{Memory, Program, Progress, Register};
-/// use doorway_checker::{MemorySetting, Search, Shared, explore};
+/// use doorway_checker::{MemorySetting, Search, SharedMemory, explore};
 /// use doorway_core::Members;
 /// use doorway_core::shared::{Cell, Team, Values};
 /// # #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -69,12 +69,12 @@ use tables::{GONE, Tables};
 ///
 /// let registers = vec![Cell::new("turn", Values::UpTo(1))];
 /// let team = Team::new(&Members::new(2)?, registers, |me| Turns { me: me.index() as u64, is_inside: false });
-/// let mut system = Shared::new(&team, MemorySetting::default())?;
+/// let mut system = SharedMemory::new(&team, MemorySetting::default())?;
 /// let found = explore(&mut system, &Search::default(), &mut |_| ());
 /// assert_eq!((found.states, found.violations.len()), (12, 0));
 /// # Ok::<(), doorway_core::Refusal>(())
 /// ```
-pub struct Shared {
+pub struct SharedMemory {
     setting: MemorySetting,
     cells: Vec<Cell>,
     n: usize,
@@ -91,7 +91,7 @@ pub struct Shared {
     is_full: AtomicBool,
 }
 
-impl Shared {
+impl SharedMemory {
     /// The system of a program. It surveys the program first, so the program must accept every value that its
     /// registers can hold.
     ///
@@ -187,7 +187,7 @@ impl Shared {
         self.learn(state);
         let mut enabled = Vec::new();
         let known = self.steps(state, &mut |step, after| enabled.push((step, after.to_vec())));
-        debug_assert_eq!(known, Known::All, "the system has learned this state");
+        debug_assert_eq!(known, StepsKnown::All, "the system has learned this state");
         enabled
     }
 
@@ -197,7 +197,7 @@ impl Shared {
     }
 }
 
-impl System for Shared {
+impl System for SharedMemory {
     fn processes(&self) -> usize {
         self.n()
     }
@@ -212,10 +212,10 @@ impl System for Shared {
         vec![word]
     }
 
-    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> StepsKnown {
         match self.try_steps(state, visit) {
-            Ok(()) => Known::All,
-            Err(_) => Known::No,
+            Ok(()) => StepsKnown::All,
+            Err(_) => StepsKnown::No,
         }
     }
 

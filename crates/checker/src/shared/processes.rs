@@ -6,7 +6,7 @@ use doorway_core::Field;
 use doorway_core::shared::{Cell, Place, Process, Program, Progress, Snapshot, Values};
 
 use super::probe::{Attempt, Call, attempt};
-use super::tables::{Access, Ending, GONE, Outcome, Tables};
+use super::tables::{Ending, GONE, NextAccess, ProcessOutcome, Tables};
 use super::{MemoryModel, MemorySetting, RegisterModel};
 use crate::Property;
 use crate::intern::Interner;
@@ -83,35 +83,35 @@ impl<P: Program> Population<P> {
     }
 
     /// The next access of a process.
-    fn access(&self, local: &Local<P>) -> Access {
+    fn access(&self, local: &Local<P>) -> NextAccess {
         if local.left == 0 && local.process.place() == Place::Remainder {
-            return Access::Rest;
+            return NextAccess::Rest;
         }
         let cells = self.cells.len();
         match self.advance(&mut local.process.clone(), 0).call {
-            Some(Call::Load(register)) if register < cells => Access::Load { register: register as u32 },
+            Some(Call::Load(register)) if register < cells => NextAccess::Load { register: register as u32 },
             Some(Call::Store(register, value)) => {
                 let (register, value) = (register as u32, u32::try_from(value).unwrap_or(u32::MAX));
                 match self.setting.registers {
                     RegisterModel::Regular | RegisterModel::Safe if !local.is_storing => {
-                        Access::Begin { register, value }
+                        NextAccess::Begin { register, value }
                     }
-                    _ => Access::Store { register, value },
+                    _ => NextAccess::Store { register, value },
                 }
             }
             Some(Call::Next { among, into }) if among.end <= cells => {
-                Access::Next { first: among.start as u32, count: among.len() as u32, into: into as u32 }
+                NextAccess::Next { first: among.start as u32, count: among.len() as u32, into: into as u32 }
             }
-            Some(Call::Barrier) => Access::Barrier,
-            Some(Call::Load(_) | Call::Next { .. }) | None => Access::Idle,
+            Some(Call::Barrier) => NextAccess::Barrier,
+            Some(Call::Load(_) | Call::Next { .. }) | None => NextAccess::Idle,
         }
     }
 
     /// The largest value that an access can load.
-    fn largest(&self, access: Access) -> u64 {
+    fn largest(&self, access: NextAccess) -> u64 {
         let cells = match access {
-            Access::Load { register } => &self.cells[register as usize..][..1],
-            Access::Next { first, count, .. } => &self.cells[first as usize..][..count as usize],
+            NextAccess::Load { register } => &self.cells[register as usize..][..1],
+            NextAccess::Next { first, count, .. } => &self.cells[first as usize..][..count as usize],
             _ => &[],
         };
         cells.iter().map(|cell| self.setting.largest(cell)).max().unwrap_or(0)
@@ -213,7 +213,7 @@ impl<P: Program> Processes for Population<P> {
         let before = process.clone();
         let mut step = self.advance(&mut process, value.into());
         let ending = self.ending(&step, value.into());
-        let is_storing = matches!(tables.facts(local).access, Access::Begin { .. });
+        let is_storing = matches!(tables.facts(local).access, NextAccess::Begin { .. });
         if is_storing {
             process = before;
             process.begin();
@@ -224,7 +224,7 @@ impl<P: Program> Processes for Population<P> {
             Ending::Beyond | Ending::Broken(_) => GONE,
         };
         let (line, progress) = (step.line as u32, step.progress.unwrap_or(Progress::Step));
-        tables.insert(Outcome { before: local, value, line, after, progress, ending });
+        tables.insert(ProcessOutcome { before: local, value, line, after, progress, ending });
     }
 
     fn flaws(&self, locals: &[u32], registers: &[u32]) -> Option<(Property, String)> {

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use doorway_core::shared::Place;
 
-use super::tables::{Access, Ending};
-use super::{RegisterModel, Shared};
+use super::tables::{Ending, NextAccess};
+use super::{RegisterModel, SharedMemory};
 use crate::{Property, Step};
 
 /// A missing outcome that a step needs: that of loading this value in this state of a process.
@@ -20,13 +20,13 @@ pub(super) const REACHES_MEMORY: u32 = 1 << 31;
 
 /// Computes the steps from one state, one after the other.
 struct Draft<'s, V> {
-    shared: &'s Shared,
+    shared: &'s SharedMemory,
     /// The state; each step changes it in place and restores it.
     word: Vec<u32>,
     visit: &'s mut V,
 }
 
-impl Shared {
+impl SharedMemory {
     /// Visits every step from a state, unless an outcome is missing.
     pub(super) fn try_steps(
         &self,
@@ -52,20 +52,20 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
     fn go(&mut self, process: u32, local: u32) -> Result<(), Missing> {
         let buffers = self.shared.buffers;
         match self.shared.tables.facts(local).access {
-            Access::Rest => Ok(()),
-            Access::Idle | Access::Begin { .. } => self.make(process, local, 0, None),
-            Access::Load { register } if self.shared.setting.registers == RegisterModel::Atomic => {
+            NextAccess::Rest => Ok(()),
+            NextAccess::Idle | NextAccess::Begin { .. } => self.make(process, local, 0, None),
+            NextAccess::Load { register } if self.shared.setting.registers == RegisterModel::Atomic => {
                 let value = buffers.see(&self.word, process, register);
                 self.make(process, local, value, None)
             }
-            Access::Load { register } => self.load_any(process, local, register),
-            Access::Store { register, value } if buffers.are_there() => {
+            NextAccess::Load { register } => self.load_any(process, local, register),
+            NextAccess::Store { register, value } if buffers.are_there() => {
                 self.store_later(process, local, register, value)
             }
-            Access::Store { register, value } => self.make(process, local, 0, Some((register, value))),
-            Access::Barrier | Access::Next { .. } if buffers.len(&self.word, process) > 0 => Ok(()),
-            Access::Barrier => self.make(process, local, 0, None),
-            Access::Next { first, count, into } => {
+            NextAccess::Store { register, value } => self.make(process, local, 0, Some((register, value))),
+            NextAccess::Barrier | NextAccess::Next { .. } if buffers.len(&self.word, process) > 0 => Ok(()),
+            NextAccess::Barrier => self.make(process, local, 0, None),
+            NextAccess::Next { first, count, into } => {
                 let registers = &self.word[self.shared.n()..];
                 let among = &registers[first as usize..][..count as usize];
                 let largest = among.iter().copied().max().unwrap_or(0);
@@ -184,7 +184,7 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
     }
 }
 
-impl Shared {
+impl SharedMemory {
     /// The step of a process with this outcome. Fairness never forces a process to leave the remainder.
     #[inline]
     fn step(&self, process: u32, number: u32) -> Step {
@@ -201,7 +201,7 @@ impl Shared {
     #[inline]
     fn stored(&self, word: &[u32], process: usize, register: u32) -> Option<u32> {
         match self.tables.facts(word[process]).access {
-            Access::Store { register: other, value } if other == register => Some(value),
+            NextAccess::Store { register: other, value } if other == register => Some(value),
             _ => None,
         }
     }

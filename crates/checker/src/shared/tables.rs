@@ -7,9 +7,9 @@ pub(super) const GONE: u32 = 0;
 
 /// The facts about a process's state.
 #[derive(Clone, Copy)]
-pub(super) struct Facts {
+pub(super) struct ProcessFacts {
     pub(super) place: Place,
-    pub(super) access: Access,
+    pub(super) access: NextAccess,
     /// The first of its slots, and their number: one for each value that it can load.
     first: u32,
     values: u32,
@@ -17,7 +17,7 @@ pub(super) struct Facts {
 
 /// The next access of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
+pub(super) enum NextAccess {
     /// None: the process has no requests left.
     Rest,
     /// A step without an access.
@@ -45,7 +45,7 @@ pub(super) enum Access {
 
 /// The outcome of a step of a single process.
 #[derive(Clone, Copy)]
-pub(super) struct Outcome {
+pub(super) struct ProcessOutcome {
     /// The state of the process before it.
     pub(super) before: u32,
     /// The loaded value, or 0.
@@ -71,10 +71,10 @@ pub(super) enum Ending {
 
 /// All facts computed so far.
 pub(super) struct Tables {
-    facts: Vec<Facts>,
+    facts: Vec<ProcessFacts>,
     /// The outcome of each state with each value that it can load.
     slots: Vec<u32>,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<ProcessOutcome>,
     /// Whether a step went beyond the limit.
     pub(super) is_beyond: bool,
     /// Whether a step broke the contract.
@@ -86,7 +86,7 @@ const UNKNOWN: u32 = u32::MAX;
 
 impl Default for Tables {
     fn default() -> Self {
-        let gone = Facts { place: Place::Remainder, access: Access::Rest, first: 0, values: 0 };
+        let gone = ProcessFacts { place: Place::Remainder, access: NextAccess::Rest, first: 0, values: 0 };
         Self {
             facts: vec![gone],
             slots: Vec::new(),
@@ -99,7 +99,7 @@ impl Default for Tables {
 
 impl Tables {
     #[inline]
-    pub(super) fn facts(&self, local: u32) -> &Facts {
+    pub(super) fn facts(&self, local: u32) -> &ProcessFacts {
         &self.facts[local as usize]
     }
 
@@ -121,19 +121,19 @@ impl Tables {
     }
 
     #[inline]
-    pub(super) fn outcome(&self, number: u32) -> &Outcome {
+    pub(super) fn outcome(&self, number: u32) -> &ProcessOutcome {
         &self.outcomes[number as usize]
     }
 
     /// Adds a state of a process that can load values up to `largest`.
-    pub(super) fn push(&mut self, place: Place, access: Access, largest: u64) {
+    pub(super) fn push(&mut self, place: Place, access: NextAccess, largest: u64) {
         let first = self.slots.len() as u32;
         self.slots.resize(self.slots.len() + largest as usize + 1, UNKNOWN);
-        self.facts.push(Facts { place, access, first, values: largest as u32 + 1 });
+        self.facts.push(ProcessFacts { place, access, first, values: largest as u32 + 1 });
     }
 
     /// Adds the outcome of a step.
-    pub(super) fn insert(&mut self, outcome: Outcome) {
+    pub(super) fn insert(&mut self, outcome: ProcessOutcome) {
         let slot = self.facts(outcome.before).first as usize + outcome.value as usize;
         self.slots[slot] = self.outcomes.len() as u32;
         self.is_beyond |= outcome.ending == Ending::Beyond;
@@ -142,7 +142,7 @@ impl Tables {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let facts = self.facts.capacity() * size_of::<Facts>();
-        (facts + self.slots.capacity() * 4 + self.outcomes.capacity() * size_of::<Outcome>()) as u64
+        let facts = self.facts.capacity() * size_of::<ProcessFacts>();
+        (facts + self.slots.capacity() * 4 + self.outcomes.capacity() * size_of::<ProcessOutcome>()) as u64
     }
 }

@@ -102,7 +102,7 @@ impl Program for Bakery {
 
 #[cfg(test)]
 mod tests {
-    use doorway_checker::{Fairness, Property, Step};
+    use doorway_checker::{Property, SchedulerFairness, Step};
 
     use super::*;
     use crate::registers::Registers;
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn three_processes_have_29_171_states_and_enter_in_order() {
-        let found = explored(&mut Registers(Bakery { processes: 3, limit: 4 }), Fairness::Strong);
+        let found = explored(&mut Registers(Bakery { processes: 3, limit: 4 }), SchedulerFairness::Strong);
         assert_eq!(size(&found), (29_171, 74_669));
         assert_eq!(broken(&found), []);
         assert_eq!(worst(&found), Some(0));
@@ -120,8 +120,11 @@ mod tests {
     /// gives up again and again.
     #[test]
     fn with_a_ticket_limit_progress_needs_strong_fairness() {
-        let found = explored(&mut Registers(Bakery { processes: 3, limit: 4 }), Fairness::Weak);
-        assert_eq!(progress(&found), (Some(Fairness::Strong), vec![Some(Fairness::Strong); 3]));
+        let found = explored(&mut Registers(Bakery { processes: 3, limit: 4 }), SchedulerFairness::Weak);
+        assert_eq!(
+            progress(&found),
+            (Some(SchedulerFairness::Strong), vec![Some(SchedulerFairness::Strong); 3])
+        );
         let vain = against(&found, Property::DeadlockFreedom).expect("a livelock");
         let round = &vain.steps[vain.loop_start.expect("an infinite run")..];
         let gives_up = |step: &Step| step.action == line(READS, 3, 4);

@@ -6,7 +6,7 @@
 //! requests that arrive. A node with an ACK of every other node and the oldest request that it knows may
 //! enter; entering is a step of its own. There is a FIFO channel between every two nodes in each direction.
 
-use doorway_checker::{Known, Step, System};
+use doorway_checker::{Step, StepsKnown, System};
 use doorway_core::Phase;
 
 pub struct Lamport {
@@ -119,7 +119,7 @@ impl System for Lamport {
         vec![word]
     }
 
-    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> StepsKnown {
         let step = |me: usize, class: usize, is_owed: bool| {
             let (process, action) = (me as u32, class as u32);
             Step { process, action, owed: is_owed.then_some(action), lane: action, sends: 0, broken: None }
@@ -136,7 +136,7 @@ impl System for Lamport {
                 }
             }
         }
-        Known::All
+        StepsKnown::All
     }
 
     fn phase(&self, word: &[u32], process: usize) -> Phase {
@@ -157,16 +157,16 @@ impl System for Lamport {
 
 #[cfg(test)]
 mod tests {
-    use doorway_checker::{Fairness, Property};
+    use doorway_checker::{Property, SchedulerFairness};
 
     use super::*;
     use crate::{broken, explored, progress, size};
 
     #[test]
     fn three_nodes_with_one_entry_each_have_20_000_states() {
-        let found = explored(&mut Lamport { nodes: 3, requests: 1 }, Fairness::None);
+        let found = explored(&mut Lamport { nodes: 3, requests: 1 }, SchedulerFairness::None);
         assert_eq!(size(&found), (20_000, 55_331));
         assert_eq!(broken(&found), [Property::Fifo]);
-        assert_eq!(progress(&found), (Some(Fairness::None), vec![Some(Fairness::None); 3]));
+        assert_eq!(progress(&found), (Some(SchedulerFairness::None), vec![Some(SchedulerFairness::None); 3]));
     }
 }

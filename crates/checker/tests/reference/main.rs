@@ -18,10 +18,10 @@ mod spin_locks;
 mod tournament;
 
 use answers::{against, broken, size, worst};
-use doorway_checker::{Exploration, Fairness, Runs, Search, System, explore};
+use doorway_checker::{Exploration, Runs, SchedulerFairness, Search, System, explore};
 
 /// Explores a whole system with all analyses; counterexamples to progress are searched under this fairness.
-fn explored(system: &mut impl System, fairness: Fairness) -> Exploration {
+fn explored(system: &mut impl System, fairness: SchedulerFairness) -> Exploration {
     let runs = Runs { progress: Some(Some(fairness)), waiting: true, messages: false };
     let found = explore(system, &Search { runs, ..Search::default() }, &mut |_| ());
     assert!(found.is_complete, "a small finite system");
@@ -29,7 +29,7 @@ fn explored(system: &mut impl System, fairness: Fairness) -> Exploration {
 }
 
 /// The fairness under which some process enters, and under which each does.
-fn progress(found: &Exploration) -> (Option<Fairness>, Vec<Option<Fairness>>) {
+fn progress(found: &Exploration) -> (Option<SchedulerFairness>, Vec<Option<SchedulerFairness>>) {
     let progress = found.progress.as_ref().expect("the analysis was requested");
     (progress.any, progress.each.clone())
 }

@@ -62,7 +62,7 @@ impl Program for Mistake {
 
 #[cfg(test)]
 mod tests {
-    use doorway_checker::{Fairness, Property};
+    use doorway_checker::{Property, SchedulerFairness};
 
     use super::*;
     use crate::registers::Registers;
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_test_before_the_store_breaks_exclusion_in_six_steps() {
-        let found = explored(&mut Registers(Mistake::TestThenSet), Fairness::Strong);
+        let found = explored(&mut Registers(Mistake::TestThenSet), SchedulerFairness::Strong);
         let run = against(&found, Property::MutualExclusion).expect("both are inside");
         assert_eq!((run.steps.len(), run.loop_start), (6, None));
         assert_eq!(run.processes, [0, 1]);
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn without_the_turn_both_processes_livelock() {
-        let found = explored(&mut Registers(Mistake::NoTurn), Fairness::Strong);
+        let found = explored(&mut Registers(Mistake::NoTurn), SchedulerFairness::Strong);
         assert!(against(&found, Property::MutualExclusion).is_none());
         assert_eq!(progress(&found), (None, vec![None; 2]));
         let run = against(&found, Property::DeadlockFreedom).expect("no process enters");
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn without_the_turn_both_deadlock_if_failed_tests_are_no_steps() {
-        let found = explored(&mut Registers(Mistake::NoTurnAndStill), Fairness::Strong);
+        let found = explored(&mut Registers(Mistake::NoTurnAndStill), SchedulerFairness::Strong);
         assert_eq!(progress(&found), (None, vec![None; 2]));
         let run = against(&found, Property::DeadlockFreedom).expect("no process enters");
         assert_eq!((run.steps.len(), run.loop_start), (4, None));

@@ -1,7 +1,7 @@
 //! The properties of Peterson's algorithm and its tournament. The model has its own file, because the bench
 //! shares it.
 
-use doorway_checker::{Fairness, Property};
+use doorway_checker::{Property, SchedulerFairness};
 use doorway_core::Phase;
 
 use crate::registers::{Program, Registers};
@@ -10,7 +10,7 @@ use crate::{against, broken, explored, progress, size, worst};
 
 #[test]
 fn peterson_has_58_states_and_is_fifo() {
-    let found = explored(&mut Registers(Tournament { levels: 1 }), Fairness::Weak);
+    let found = explored(&mut Registers(Tournament { levels: 1 }), SchedulerFairness::Weak);
     assert_eq!(size(&found), (58, 116));
     assert_eq!(broken(&found), []);
     assert_eq!(worst(&found), Some(0));
@@ -46,7 +46,7 @@ impl Program for ShortDoorway {
 
 #[test]
 fn a_process_that_only_set_its_flag_is_overtaken_at_most_once() {
-    let found = explored(&mut Registers(ShortDoorway(Tournament { levels: 1 })), Fairness::Weak);
+    let found = explored(&mut Registers(ShortDoorway(Tournament { levels: 1 })), SchedulerFairness::Weak);
     assert_eq!(size(&found), (58, 116));
     assert_eq!(broken(&found), [Property::Fifo]);
     assert_eq!(worst(&found), Some(1));
@@ -54,8 +54,8 @@ fn a_process_that_only_set_its_flag_is_overtaken_at_most_once() {
 
 #[test]
 fn peterson_needs_weak_fairness_against_starvation() {
-    let found = explored(&mut Registers(Tournament { levels: 1 }), Fairness::None);
-    assert_eq!(progress(&found), (Some(Fairness::Weak), vec![Some(Fairness::Weak); 2]));
+    let found = explored(&mut Registers(Tournament { levels: 1 }), SchedulerFairness::None);
+    assert_eq!(progress(&found), (Some(SchedulerFairness::Weak), vec![Some(SchedulerFairness::Weak); 2]));
     let starved =
         against(&found, Property::StarvationFreedom).expect("without fairness only the other process runs");
     let round = &starved.steps[starved.loop_start.expect("an infinite run")..];
@@ -64,14 +64,14 @@ fn peterson_needs_weak_fairness_against_starvation() {
 
 #[test]
 fn a_tournament_of_four_has_no_starvation_under_weak_fairness() {
-    let found = explored(&mut Registers(Tournament { levels: 2 }), Fairness::Weak);
+    let found = explored(&mut Registers(Tournament { levels: 2 }), SchedulerFairness::Weak);
     assert_eq!(size(&found), (16_288, 65_152));
-    assert_eq!(progress(&found), (Some(Fairness::Weak), vec![Some(Fairness::Weak); 4]));
+    assert_eq!(progress(&found), (Some(SchedulerFairness::Weak), vec![Some(SchedulerFairness::Weak); 4]));
 }
 
 #[test]
 fn a_tournament_of_four_has_no_bound_on_waiting() {
-    let found = explored(&mut Registers(Tournament { levels: 2 }), Fairness::Weak);
+    let found = explored(&mut Registers(Tournament { levels: 2 }), SchedulerFairness::Weak);
     assert_eq!(broken(&found), [Property::Fifo, Property::BoundedWaiting]);
     let bounds = found.waiting.as_ref().expect("the analysis was requested").bounds.clone();
     assert_eq!(bounds[0], [Some(0), Some(0), None, None]);

@@ -1,6 +1,6 @@
 //! Processes that share registers: each makes one access per step.
 
-use doorway_checker::{Known, Step, System};
+use doorway_checker::{Step, StepsKnown, System};
 use doorway_core::Phase;
 
 /// The program of all processes; they differ only by their numbers.
@@ -36,7 +36,7 @@ impl<P: Program> System for Registers<P> {
         vec![word]
     }
 
-    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> StepsKnown {
         let mut after = state.to_vec();
         for (me, process) in (0..self.0.processes()).zip(0..) {
             after.copy_from_slice(state);
@@ -48,7 +48,7 @@ impl<P: Program> System for Registers<P> {
                 visit(step, &after);
             }
         }
-        Known::All
+        StepsKnown::All
     }
 
     fn phase(&self, state: &[u32], process: usize) -> Phase {

@@ -6,7 +6,7 @@
 //! becomes. A REPLY carries nothing; the receiver of the last one enters. The messages in flight are
 //! unordered. A release clears the stamp.
 
-use doorway_checker::{Known, Step, System};
+use doorway_checker::{Step, StepsKnown, System};
 use doorway_core::Phase;
 
 pub struct RicartAgrawala {
@@ -135,7 +135,7 @@ impl System for RicartAgrawala {
         vec![State { locals: vec![local; self.nodes], flying: Vec::new() }.word()]
     }
 
-    fn steps(&self, word: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+    fn steps(&self, word: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> StepsKnown {
         let state = || State::read(word, self.nodes);
         for (local, me) in state().locals.into_iter().zip(0..) {
             let mut after = state();
@@ -156,7 +156,7 @@ impl System for RicartAgrawala {
             let (process, owed) = (message.to, Some(self.nodes as u32 + action));
             visit(Step { process, action, owed, lane: process, sends: 0, broken: None }, &after.word());
         }
-        Known::All
+        StepsKnown::All
     }
 
     fn phase(&self, word: &[u32], process: usize) -> Phase {
@@ -174,16 +174,16 @@ impl System for RicartAgrawala {
 
 #[cfg(test)]
 mod tests {
-    use doorway_checker::{Fairness, Property};
+    use doorway_checker::{Property, SchedulerFairness};
 
     use super::*;
     use crate::{broken, explored, progress, size};
 
     #[test]
     fn three_nodes_with_two_entries_each_have_37_229_states() {
-        let found = explored(&mut RicartAgrawala { nodes: 3, requests: 2 }, Fairness::None);
+        let found = explored(&mut RicartAgrawala { nodes: 3, requests: 2 }, SchedulerFairness::None);
         assert_eq!(size(&found), (37_229, 125_212));
         assert_eq!(broken(&found), [Property::Fifo]);
-        assert_eq!(progress(&found), (Some(Fairness::None), vec![Some(Fairness::None); 3]));
+        assert_eq!(progress(&found), (Some(SchedulerFairness::None), vec![Some(SchedulerFairness::None); 3]));
     }
 }

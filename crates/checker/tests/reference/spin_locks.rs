@@ -55,7 +55,7 @@ impl Program for SpinLock {
 
 #[cfg(test)]
 mod tests {
-    use doorway_checker::{Fairness, Property};
+    use doorway_checker::{Property, SchedulerFairness};
 
     use super::*;
     use crate::registers::Registers;
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn if_failed_tests_are_steps_no_fairness_prevents_starvation() {
-        let found = explored(&mut Registers(SpinLock { tests_are_steps: true }), Fairness::Strong);
-        assert_eq!(progress(&found), (Some(Fairness::Weak), vec![None; 2]));
+        let found = explored(&mut Registers(SpinLock { tests_are_steps: true }), SchedulerFairness::Strong);
+        assert_eq!(progress(&found), (Some(SchedulerFairness::Weak), vec![None; 2]));
         let starved = against(&found, Property::StarvationFreedom).expect("it starves");
         let round = &starved.steps[starved.loop_start.expect("an infinite run")..];
         let makes_steps = |process| round.iter().any(|step| step.process == process);
@@ -74,11 +74,14 @@ mod tests {
     #[test]
     fn if_failed_tests_are_no_steps_strong_fairness_is_needed() {
         let mut lock = Registers(SpinLock { tests_are_steps: false });
-        let found = explored(&mut lock, Fairness::Strong);
-        assert_eq!(progress(&found), (Some(Fairness::None), vec![Some(Fairness::Strong); 2]));
+        let found = explored(&mut lock, SchedulerFairness::Strong);
+        assert_eq!(
+            progress(&found),
+            (Some(SchedulerFairness::None), vec![Some(SchedulerFairness::Strong); 2])
+        );
         assert_eq!(broken(&found), [Property::Fifo, Property::BoundedWaiting]);
         assert_eq!(worst(&found), None);
-        let found = explored(&mut lock, Fairness::Weak);
+        let found = explored(&mut lock, SchedulerFairness::Weak);
         assert!(against(&found, Property::StarvationFreedom).is_some_and(|run| run.loop_start.is_some()));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use doorway_checker::{Barriers, MemoryModel, MemorySetting, Property, RegisterModel, Shared, System};
+use doorway_checker::{Barriers, MemoryModel, MemorySetting, Property, RegisterModel, SharedMemory, System};
 use doorway_core::Members;
 use doorway_core::shared::{Cell, Memory, Program, Progress, Register, Team, Values};
 use serde::Serialize;
@@ -183,7 +183,7 @@ fn a_violated_invariant_is_found_if_it_is_checked() {
 }
 
 fn refusal<P: Program>(team: &Team<P>, setting: MemorySetting) -> String {
-    Shared::new(team, setting).err().expect("it is refused").to_string()
+    SharedMemory::new(team, setting).err().expect("it is refused").to_string()
 }
 
 #[test]

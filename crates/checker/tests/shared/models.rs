@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use doorway_checker::{
-    Barriers, Fairness, MemoryModel, MemorySetting, Property, RegisterModel, Runs, Search, System, Visited,
-    Walks, explore, walk,
+    Barriers, MemoryModel, MemorySetting, Property, RegisterModel, Runs, SchedulerFairness, Search, System,
+    Visited, Walks, explore, walk,
 };
 
 use crate::bakery::Bakery;
@@ -23,7 +23,7 @@ fn peterson_has_32_states_and_is_fifo() {
     let found = explored(&mut system);
     assert_eq!(size(&found), (32, 64));
     assert_eq!(broken(&found), []);
-    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    assert_eq!(progress(&found), (Some(SchedulerFairness::Weak), Some(SchedulerFairness::Weak)));
     assert_eq!(worst(&found), Some(0));
     assert!(!system.reached_limit() && !system.reached_capacity());
 }
@@ -33,7 +33,7 @@ fn a_tournament_of_four_has_no_starvation_but_unbounded_waiting() {
     let found = explored(&mut system(&Peterson::team(2), &MemorySetting::default()));
     assert_eq!(size(&found), (7_680, 30_720));
     assert_eq!(broken(&found), [Property::Fifo, Property::BoundedWaiting]);
-    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    assert_eq!(progress(&found), (Some(SchedulerFairness::Weak), Some(SchedulerFairness::Weak)));
 }
 
 /// A memory model, the active barriers, the numbers of states and steps, and the length of a shortest run
@@ -74,7 +74,7 @@ fn a_violation_names_the_processes() {
 fn peterson_with_its_second_barrier_is_fifo_on_tso() {
     let found = explored(&mut system(&Peterson::team(1), &peterson(MemoryModel::TotalStoreOrder, &[2])));
     assert_eq!(broken(&found), []);
-    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    assert_eq!(progress(&found), (Some(SchedulerFairness::Weak), Some(SchedulerFairness::Weak)));
     assert_eq!(worst(&found), Some(0));
 }
 
@@ -82,11 +82,11 @@ fn peterson_with_its_second_barrier_is_fifo_on_tso() {
 fn a_tournament_of_four_needs_its_barrier_at_every_level() {
     let tso = |barriers| MemorySetting { barriers, ..peterson(MemoryModel::TotalStoreOrder, &[]) };
     let only_second = Barriers::Only(BTreeSet::from([2]));
-    let runs = Runs { progress: Some(Some(Fairness::Weak)), ..Runs::default() };
+    let runs = Runs { progress: Some(Some(SchedulerFairness::Weak)), ..Runs::default() };
     let mut with = system(&Peterson::team(2), &tso(only_second));
     let found = explore(&mut with, &Search { runs, ..Search::default() }, &mut |_| ());
     assert_eq!((size(&found), broken(&found)), ((191_368, 916_736), vec![]));
-    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    assert_eq!(progress(&found), (Some(SchedulerFairness::Weak), Some(SchedulerFairness::Weak)));
     let until = vec![Property::MutualExclusion];
     let mut without = system(&Peterson::team(2), &tso(Barriers::None));
     let found = explore(&mut without, &Search { until, ..Search::default() }, &mut |_| ());
@@ -127,7 +127,11 @@ fn the_bakery_is_fifo_even_with_safe_registers() {
         let found = explored(&mut system);
         assert_eq!(size(&found), expected, "{n} {tickets} {registers}");
         assert_eq!(broken(&found), [], "{n} {tickets} {registers}");
-        assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)), "{n} {registers}");
+        assert_eq!(
+            progress(&found),
+            (Some(SchedulerFairness::Weak), Some(SchedulerFairness::Weak)),
+            "{n} {registers}"
+        );
         assert_eq!(worst(&found), Some(0));
         assert!(system.reached_limit(), "tickets grow while some process waits");
     }
@@ -138,7 +142,7 @@ fn the_simple_bakery_is_fifo() {
     let mut system = system(&Bakery::team(3, true), &MemorySetting::default());
     let found = explored(&mut system);
     assert_eq!(broken(&found), []);
-    assert_eq!(progress(&found), (Some(Fairness::Weak), Some(Fairness::Weak)));
+    assert_eq!(progress(&found), (Some(SchedulerFairness::Weak), Some(SchedulerFairness::Weak)));
     assert_eq!((worst(&found), system.reached_limit()), (Some(0), true));
 }
 

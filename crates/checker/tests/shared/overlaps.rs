@@ -1,7 +1,7 @@
 //! The values of loads that overlap stores of other processes, or follow buffered stores of their own.
 
 use doorway_checker::{
-    Access, Exploration, MemoryModel, MemorySetting, Property, RegisterModel, Shared, System,
+    Access, Exploration, MemoryModel, MemorySetting, Property, RegisterModel, SharedMemory, System,
 };
 use doorway_core::Members;
 use doorway_core::shared::{Cell, Memory, Program, Progress, Register, Team, Values};
@@ -53,7 +53,7 @@ fn writers(values: &'static [u64]) -> Team<Writer> {
 
 /// The values that the last process can read after these processes, counted from 1, have taken one step each
 /// in this order.
-fn readings(system: &mut Shared, script: &[usize]) -> Vec<u64> {
+fn readings(system: &mut SharedMemory, script: &[usize]) -> Vec<u64> {
     let mut state = system.initial().remove(0);
     for who in script {
         let enabled = system.enabled(&state);

@@ -1,7 +1,7 @@
 //! Descriptions of steps, views of states, and scripts.
 
 use doorway_checker::{
-    Access, MemoryModel, MemorySetting, ProcessView, RegisterModel, Shared, SharedView, Step, System,
+    Access, MemoryModel, MemorySetting, ProcessView, RegisterModel, SharedMemory, SharedView, Step, System,
 };
 use doorway_core::Field;
 use doorway_core::shared::{Place, Register};
@@ -13,7 +13,7 @@ use crate::system;
 /// Follows a script of processes, counted from 1, and takes the last step if a process has several; a
 /// negative number lets a store of that process reach memory. Returns the steps in words, and the final
 /// state.
-fn follow(system: &mut Shared, script: &[i32]) -> (Vec<String>, Vec<u32>) {
+fn follow(system: &mut SharedMemory, script: &[i32]) -> (Vec<String>, Vec<u32>) {
     let mut state = system.initial().remove(0);
     let mut words = Vec::new();
     for &who in script {

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use doorway_checker::{Known, System};
+use doorway_checker::{StepsKnown, System};
 use doorway_core::Phase;
 use stateright::{Model, Property};
 
@@ -44,8 +44,8 @@ impl<S: System> Peer<S> {
                 actions.push(Action { is_owed: step.owed.is_some(), after: after.to_vec() });
             });
             match known {
-                Known::All => return,
-                Known::No => self.system.write().unwrap_or_else(PoisonError::into_inner).learn(state),
+                StepsKnown::All => return,
+                StepsKnown::No => self.system.write().unwrap_or_else(PoisonError::into_inner).learn(state),
             }
         }
     }

@@ -7,8 +7,8 @@ use doorway_bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
 use doorway_catalog::Catalog;
 use doorway_core::{About, Channels, Options, Refusal};
 use doorway_simulator::Span;
-use doorway_simulator::parallel::{Step, in_order};
-use doorway_terminal::{Progress, text, whole};
+use doorway_simulator::parallel::{JobEvent, in_order};
+use doorway_terminal::{ProgressLine, text, whole};
 
 use crate::flags::Choices;
 use crate::typed::Typed;
@@ -211,16 +211,16 @@ fn notes(bank: &Bank, lock: Option<&About>) -> Vec<String> {
 fn run_all(catalog: &Catalog, arguments: &Arguments, bank: Bank) -> Result<BankRuns, Refusal> {
     let first = *repetition::seeds(arguments.seed, arguments.runs)?.start();
     let threads = repetition::threads(arguments.threads, arguments.runs)?;
-    let mut progress = Progress::new(arguments.runs, "runs");
+    let mut progress = ProgressLine::new(arguments.runs, "runs");
     let mut runs = BankRuns::new(bank.clone());
     let job = |run| catalog.run_bank(&Bank { seed: first + run, ..bank.clone() });
     let take = |step| -> Result<(), Refusal> {
         match step {
-            Step::Done(run, outcome) => {
+            JobEvent::Done(run, outcome) => {
                 runs.add(outcome?);
                 progress.show(run);
             }
-            Step::Waiting(done) => progress.show(done),
+            JobEvent::Waiting(done) => progress.show(done),
         }
         Ok(())
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use doorway_bank::{Bank, BankRuns, Example, Fencing, Locks, Tally, Update, Violation, Wrong};
+use doorway_bank::{Bank, BankRuns, BankTally, BankViolation, FailedRun, Fencing, Locks, Update, Wrong};
 use doorway_core::{About, Channels};
 use doorway_terminal::table;
 use doorway_terminal::text::{channels, counted, decimal, item, prose_width, wrap};
@@ -68,7 +68,7 @@ pub(super) fn line(name: &str, told: &str) -> String {
 /// What clients, auditor and accounts did.
 pub(super) struct Business<'a> {
     pub(super) bank: &'a Bank,
-    pub(super) tally: &'a Tally,
+    pub(super) tally: &'a BankTally,
     /// What each account has at the end, if there was one run.
     pub(super) balances: Option<&'a [i64]>,
 }
@@ -167,7 +167,7 @@ fn damage(runs: &BankRuns) -> String {
 }
 
 /// What went wrong in one of the runs that failed, and how to see it again.
-fn failure(runs: &BankRuns, example: &Example, typed: &Typed) -> String {
+fn failure(runs: &BankRuns, example: &FailedRun, typed: &Typed) -> String {
     let mut lines = Vec::new();
     if runs.runs > 1 {
         lines.push(format!(
@@ -186,10 +186,10 @@ fn failure(runs: &BankRuns, example: &Example, typed: &Typed) -> String {
 }
 
 /// Limits the faults to a readable number, so that none of a kind crowds out the others.
-pub(super) fn first_of_each_kind(violations: &[Violation]) -> Vec<&Violation> {
+pub(super) fn first_of_each_kind(violations: &[BankViolation]) -> Vec<&BankViolation> {
     const SHOWN: usize = 3;
     let mut seen: BTreeMap<Wrong, usize> = BTreeMap::new();
-    let mut is_early = |violation: &&Violation| {
+    let mut is_early = |violation: &&BankViolation| {
         let count = seen.entry(violation.kind).or_default();
         *count += 1;
         *count <= SHOWN

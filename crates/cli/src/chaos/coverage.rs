@@ -1,6 +1,6 @@
 //! The coverage of the runs, for people: which faults overlapped, which rules fired, and what was missed.
 
-use doorway_chaos::{Coverage, Fault, Moment, Rule, UNSEEN};
+use doorway_chaos::{Coverage, InjectedFault, Moment, ObservedRule, UNSEEN};
 use doorway_terminal::table;
 use doorway_terminal::text::{item, prose_width};
 
@@ -50,7 +50,7 @@ fn aimed(coverage: &Coverage) -> String {
 fn rules(coverage: &Coverage) -> String {
     let never: Vec<String> =
         coverage.never_fired().map(|rule| format!("{} {}", rule.number(), rule.about())).collect();
-    let (all, seen) = (Rule::ALL.len(), Rule::ALL.len() - never.len());
+    let (all, seen) = (ObservedRule::ALL.len(), ObservedRule::ALL.len() - never.len());
     let named = if never.is_empty() { String::new() } else { format!("; never: {}", never.join("; ")) };
     format!("{seen} of {all} fired{named}")
 }
@@ -69,20 +69,21 @@ fn pairs(coverage: &Coverage, most: usize) -> String {
 }
 
 fn table_of_rules(coverage: &Coverage) -> String {
-    let row = |rule: &Rule| {
+    let row = |rule: &ObservedRule| {
         vec![rule.number().to_string(), rule.about().to_owned(), coverage.fired(*rule).to_string()]
     };
-    let rows: Vec<Vec<String>> = Rule::ALL.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = ObservedRule::ALL.iter().map(row).collect();
     table::of_words_and_numbers(&["rule", "what happens", "times"], &rows, 2).trim_end().to_owned()
 }
 
 /// A row and a column for each fault; the number of digits of how often both were in force.
 fn matrix(coverage: &Coverage) -> String {
-    let width = Fault::ALL.iter().map(|fault| fault.name().len()).max().unwrap_or_default();
-    let letters = || ('a'..='z').take(Fault::ALL.len());
+    let width = InjectedFault::ALL.iter().map(|fault| fault.name().len()).max().unwrap_or_default();
+    let letters = || ('a'..='z').take(InjectedFault::ALL.len());
     let row = |(place, letter): (usize, char)| {
-        let fault = Fault::ALL[place];
-        let cells: String = Fault::ALL[..=place].iter().map(|other| cell(coverage, fault, *other)).collect();
+        let fault = InjectedFault::ALL[place];
+        let cells: String =
+            InjectedFault::ALL[..=place].iter().map(|other| cell(coverage, fault, *other)).collect();
         format!("{:<width$}  {letter}{cells}", fault.name())
     };
     let rows = letters().enumerate().map(row).collect::<Vec<_>>().join("\n");
@@ -90,7 +91,7 @@ fn matrix(coverage: &Coverage) -> String {
     format!("{rows}\n{:<width$}   {names}", "")
 }
 
-fn cell(coverage: &Coverage, one: Fault, other: Fault) -> String {
+fn cell(coverage: &Coverage, one: InjectedFault, other: InjectedFault) -> String {
     match coverage.met(one, other) {
         _ if !one.can_meet(other) => "  ".to_owned(),
         0 => " .".to_owned(),

@@ -15,8 +15,8 @@ use doorway_terminal::{Destination, whole};
 use crate::flags::Choices;
 use crate::typed::Typed;
 use crate::{Answer, Exit};
-use plan::Plan;
-use runs::Tally;
+use plan::ChaosPlan;
+use runs::ChaosTally;
 
 /// Run clusters of lock nodes in virtual time while faults are injected
 ///
@@ -122,7 +122,7 @@ Flaws, each of which breaks one rule:
 }
 
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
-    let plan = Plan::new(catalog, arguments, typed)?;
+    let plan = ChaosPlan::new(catalog, arguments, typed)?;
     let (tally, notes) = match &arguments.trace {
         Some(path) => traced(catalog, arguments, &plan, &Destination::new(path)?)?,
         None => (runs::all(&plan)?, Vec::new()),
@@ -132,7 +132,7 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
     Ok(Answer { text, notes, exit })
 }
 
-fn as_json(tally: &Tally) -> String {
+fn as_json(tally: &ChaosTally) -> String {
     serde_json::to_string(&tally.total).expect("a summary has nothing that JSON cannot say") + "\n"
 }
 
@@ -140,9 +140,9 @@ fn as_json(tally: &Tally) -> String {
 fn traced(
     catalog: &Catalog,
     arguments: &Arguments,
-    plan: &Plan<'_>,
+    plan: &ChaosPlan<'_>,
     destination: &Destination,
-) -> Result<(Tally, Vec<String>), Refusal> {
+) -> Result<(ChaosTally, Vec<String>), Refusal> {
     let (algorithm, run) = plan.only()?;
     let (mut outcome, section) = run.record()?;
     let log = outcome.log.take().unwrap_or_default();
@@ -154,7 +154,7 @@ fn traced(
     };
     let recording = telling.recording(&run, &log, algorithm, catalog)?;
     destination.write(|file| Ok(recording.write(file)?))?;
-    let mut tally = Tally::new(plan);
+    let mut tally = ChaosTally::new(plan);
     tally.add(plan, 0, &outcome);
     Ok((tally, too_long(recording.events.len()).into_iter().collect()))
 }

@@ -6,8 +6,8 @@ use doorway_terminal::table;
 use doorway_terminal::text::{counted, item, prose_width, wrap};
 
 use super::coverage;
-use super::plan::{Plan, typed_span};
-use super::runs::{Failure, Tally};
+use super::plan::{ChaosPlan, typed_span};
+use super::runs::{ChaosFailure, ChaosTally};
 
 /// Most failed runs that are shown.
 const SHOWN: usize = 5;
@@ -17,7 +17,7 @@ const SENTENCES: usize = 3;
 pub(super) const COLUMN: usize = 11;
 
 /// The whole page, with tables of the coverage if asked for.
-pub(super) fn page(plan: &Plan<'_>, tally: &Tally, has_tables: bool) -> String {
+pub(super) fn page(plan: &ChaosPlan<'_>, tally: &ChaosTally, has_tables: bool) -> String {
     let seen = &tally.total.coverage;
     let coverage = if has_tables { coverage::whole(seen) } else { coverage::summary(seen) };
     let mut parts = vec![heading(plan), rows(plan, tally), faults(&tally.total), coverage];
@@ -29,7 +29,7 @@ pub(super) fn page(plan: &Plan<'_>, tally: &Tally, has_tables: bool) -> String {
 }
 
 /// What was run, so that the output can be read without the command.
-fn heading(plan: &Plan<'_>) -> String {
+fn heading(plan: &ChaosPlan<'_>) -> String {
     let Some((name, design)) = plan.algorithms.first() else { return String::new() };
     let name = match plan.algorithms.len() {
         1 => (*name).to_owned(),
@@ -48,7 +48,7 @@ fn heading(plan: &Plan<'_>) -> String {
 }
 
 /// A row for each algorithm, and one for all if there are several.
-fn rows(plan: &Plan<'_>, tally: &Tally) -> String {
+fn rows(plan: &ChaosPlan<'_>, tally: &ChaosTally) -> String {
     let names = plan.algorithms.iter().map(|(name, _)| *name);
     let mut rows: Vec<Vec<String>> = names.zip(&tally.rows).map(|(name, row)| cells(name, row)).collect();
     if rows.len() > 1 {
@@ -75,8 +75,8 @@ fn faults(total: &ChaosSummary) -> String {
 }
 
 /// The violations of a run, and the commands that replay and show it.
-fn trouble(plan: &Plan<'_>, failure: &Failure) -> String {
-    let Failure { place, seed, violations, replay } = failure;
+fn trouble(plan: &ChaosPlan<'_>, failure: &ChaosFailure) -> String {
+    let ChaosFailure { place, seed, violations, replay } = failure;
     let name = plan.algorithms[*place].0;
     let count = counted(violations.len() as u64, "violation");
     let told =
@@ -88,7 +88,7 @@ fn trouble(plan: &Plan<'_>, failure: &Failure) -> String {
 }
 
 /// How to look at the first of them.
-fn look(failure: &Failure) -> String {
+fn look(failure: &ChaosFailure) -> String {
     let replay = &failure.replay;
     let window = failure.violations.first().and_then(|what| around(what)).unwrap_or_default();
     format!("to look at it: {replay} --trace run.jsonl{window}")
@@ -101,7 +101,7 @@ fn around(violation: &str) -> Option<String> {
     Some(format!(" --from {}s --until {}s", second.saturating_sub(4), second + 1))
 }
 
-fn verdict(plan: &Plan<'_>, tally: &Tally) -> String {
+fn verdict(plan: &ChaosPlan<'_>, tally: &ChaosTally) -> String {
     let total = &tally.total;
     let runs = counted(total.runs, "run");
     let has_flaw = plan.algorithms.iter().any(|(_, design)| design.flaw.is_some());

@@ -21,7 +21,7 @@ const USUAL_SEEDS: u64 = 200;
 const ALL: &str = "all";
 
 /// All runs: every seed of every algorithm.
-pub(super) struct Plan<'a> {
+pub(super) struct ChaosPlan<'a> {
     /// The algorithms, each with the cluster of its first seed.
     pub(super) algorithms: Vec<(&'a str, Design)>,
     /// How long each run lasts.
@@ -34,7 +34,7 @@ pub(super) struct Plan<'a> {
     program: &'a str,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> ChaosPlan<'a> {
     /// # Errors
     /// If something of it makes no sense.
     pub(super) fn new(

@@ -2,23 +2,23 @@
 
 use doorway_chaos::{ChaosSummary, ClusterOutcome};
 use doorway_core::Refusal;
-use doorway_simulator::parallel::{Step, in_order};
-use doorway_terminal::Progress;
+use doorway_simulator::parallel::{JobEvent, in_order};
+use doorway_terminal::ProgressLine;
 
-use super::plan::Plan;
+use super::plan::ChaosPlan;
 
 /// The results of all runs.
-pub(super) struct Tally {
+pub(super) struct ChaosTally {
     /// Of all together.
     pub(super) total: ChaosSummary,
     /// Of each algorithm, in the order of the plan.
     pub(super) rows: Vec<ChaosSummary>,
     /// The runs with violations.
-    pub(super) failures: Vec<Failure>,
+    pub(super) failures: Vec<ChaosFailure>,
 }
 
 /// A run with violations.
-pub(super) struct Failure {
+pub(super) struct ChaosFailure {
     /// The place of its algorithm.
     pub(super) place: usize,
     pub(super) seed: u64,
@@ -30,13 +30,13 @@ pub(super) struct Failure {
 ///
 /// # Errors
 /// If a run cannot be made.
-pub(super) fn all(plan: &Plan<'_>) -> Result<Tally, Refusal> {
-    let mut tally = Tally::new(plan);
-    let mut progress = Progress::new(plan.runs(), "runs");
-    let take = |step: Step<Result<ClusterOutcome, Refusal>>| -> Result<(), Refusal> {
+pub(super) fn all(plan: &ChaosPlan<'_>) -> Result<ChaosTally, Refusal> {
+    let mut tally = ChaosTally::new(plan);
+    let mut progress = ProgressLine::new(plan.runs(), "runs");
+    let take = |step: JobEvent<Result<ClusterOutcome, Refusal>>| -> Result<(), Refusal> {
         let (number, outcome) = match step {
-            Step::Done(number, outcome) => (number, outcome?),
-            Step::Waiting(done) => {
+            JobEvent::Done(number, outcome) => (number, outcome?),
+            JobEvent::Waiting(done) => {
                 progress.show(done);
                 return Ok(());
             }
@@ -50,14 +50,14 @@ pub(super) fn all(plan: &Plan<'_>) -> Result<Tally, Refusal> {
     Ok(tally)
 }
 
-impl Tally {
-    pub(super) fn new(plan: &Plan<'_>) -> Self {
+impl ChaosTally {
+    pub(super) fn new(plan: &ChaosPlan<'_>) -> Self {
         let rows = plan.algorithms.iter().map(|_| ChaosSummary::new()).collect();
         Self { total: ChaosSummary::new(), rows, failures: Vec::new() }
     }
 
     /// Adds the run with this number.
-    pub(super) fn add(&mut self, plan: &Plan<'_>, number: u64, outcome: &ClusterOutcome) {
+    pub(super) fn add(&mut self, plan: &ChaosPlan<'_>, number: u64, outcome: &ClusterOutcome) {
         let (place, run) = plan.run(number);
         let replay = || plan.replay(plan.algorithms[place].0, &run);
         self.total.add(outcome, replay);
@@ -65,7 +65,7 @@ impl Tally {
         if !outcome.violations.is_empty() {
             let violations = outcome.violations.iter().map(ToString::to_string).collect();
             let seed = run.design.seed;
-            self.failures.push(Failure { place, seed, violations, replay: replay() });
+            self.failures.push(ChaosFailure { place, seed, violations, replay: replay() });
         }
     }
 }

@@ -1,20 +1,20 @@
 //! `doorway check all`: every algorithm against every property.
 
 use doorway_catalog::Catalog;
-use doorway_checker::{Fairness, Property, Setting};
+use doorway_checker::{Property, SchedulerFairness, Setting};
 use doorway_core::{Refusal, Stop};
 use doorway_experiments::check::all::All;
-use doorway_experiments::check::table::{Asked, Row};
+use doorway_experiments::check::table::{CheckedInstance, Row};
 use doorway_experiments::check::{Checked, Decision};
 use doorway_experiments::memory::table::{Among, ProgramRow};
 use doorway_terminal::text::{prose_width, wrap};
-use doorway_terminal::{Progress, table};
+use doorway_terminal::{ProgressLine, table};
 
 use crate::{Answer, Exit};
 
 /// Checks all correct algorithms of the catalog.
 pub(super) fn answer(catalog: &Catalog, threads: usize, is_json: bool) -> Result<Answer, Refusal> {
-    let mut progress = Progress::new(All::count(catalog) as u64, "algorithms");
+    let mut progress = ProgressLine::new(All::count(catalog) as u64, "algorithms");
     let all = All::of(catalog, threads, &Stop::default(), |done| progress.show(done))?;
     drop(progress);
     let exit = match (all.is_broken(), all.is_decided()) {
@@ -144,7 +144,7 @@ fn page(rows: &[Row]) -> String {
 fn cell(checked: &Checked, property: Property) -> String {
     let Some(verdict) = checked.verdict(property) else { return "–".to_owned() };
     match (verdict.decision, verdict.fairness) {
-        (Decision::Holds, Some(Fairness::Weak | Fairness::Strong)) => {
+        (Decision::Holds, Some(SchedulerFairness::Weak | SchedulerFairness::Strong)) => {
             verdict.fairness.map_or_else(String::new, |fairness| format!("if {fairness}"))
         }
         (Decision::Holds, _) => "yes".to_owned(),
@@ -156,7 +156,7 @@ fn cell(checked: &Checked, property: Property) -> String {
     }
 }
 
-fn requests(asked: &Asked) -> String {
+fn requests(asked: &CheckedInstance) -> String {
     let one = |asked: &u32| if *asked == Setting::UNBOUNDED { "∞".to_owned() } else { asked.to_string() };
     asked.requests.iter().map(one).collect::<Vec<_>>().join(",")
 }

@@ -11,16 +11,16 @@ use super::Arguments;
 use crate::records::Records;
 
 /// The files that were asked for, which are checked before the work begins.
-pub(super) struct Kept {
+pub(super) struct OutputFiles {
     script: Option<Destination>,
     is_recorded: bool,
     records: Records,
 }
 
-impl Kept {
+impl OutputFiles {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Refusal> {
         let script = arguments.script.as_deref().map(Destination::new).transpose()?;
-        let looks = picture::Options { spacing: Spacing::Even, theme: arguments.theme };
+        let looks = picture::DiagramOptions { spacing: Spacing::Even, theme: arguments.theme };
         let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
         Ok(Self { script, is_recorded: arguments.trace.is_some() || arguments.svg.is_some(), records })
     }

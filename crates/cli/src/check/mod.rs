@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use doorway_catalog::Catalog;
 use doorway_catalog::settings::CheckSpec;
-use doorway_checker::{Limits, Property, Visited, Walks};
+use doorway_checker::{Property, SearchLimits, Visited, Walks};
 use doorway_core::{Channels, Options, Refusal};
 use doorway_experiments::check::{Checked, Effort, Instance, requests, start};
 use doorway_picture::Theme;
 use doorway_simulator::parallel::processors;
-use doorway_terminal::{Progress, whole};
+use doorway_terminal::{ProgressLine, whole};
 
 use crate::flags::{Choices, Flags};
 use crate::names::{self, Named};
 use crate::typed::Typed;
 use crate::{Answer, files};
-use kept::Kept;
-use page::Report;
+use kept::OutputFiles;
+use page::CheckPage;
 
 /// Explore every interleaving of a small system
 ///
@@ -113,10 +113,10 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
         return Err(Refusal::new(format!("--{option} is about shared memory, and {name} sends messages")));
     }
     let instance = instance(arguments, about.name, about.needs)?;
-    let kept = Kept::new(arguments)?;
+    let kept = OutputFiles::new(arguments)?;
     let (checked, took) = explored(&instance.effort, |watch| instance.check(catalog, watch))?;
     let notes = kept.write(catalog, &instance.options, &checked)?;
-    let report = Report {
+    let report = CheckPage {
         algorithm: &instance.algorithm,
         nodes: instance.requests.len(),
         noun: "node",
@@ -133,7 +133,7 @@ fn explored(
     effort: &Effort,
     check: impl FnOnce(&mut dyn FnMut(u64)) -> Result<Checked, Refusal>,
 ) -> Result<(Checked, Duration), Refusal> {
-    let mut progress = Progress::without_end(if effort.walks.is_some() { "walks" } else { "states" });
+    let mut progress = ProgressLine::without_end(if effort.walks.is_some() { "walks" } else { "states" });
     let began = Instant::now();
     let checked = check(&mut |count| progress.show(count))?;
     Ok((checked, began.elapsed()))
@@ -156,12 +156,12 @@ fn instance(arguments: &Arguments, name: &str, needs: Channels) -> Result<Instan
 
 fn effort(arguments: &Arguments) -> Result<Effort, Refusal> {
     let (seed, time) = (arguments.seed, arguments.max_time);
-    let usual = Limits::default();
+    let usual = SearchLimits::default();
     let states = arguments.spec.0.max_states.one_or(usual.states)?;
     Ok(Effort {
         threads: threads(arguments),
         visited: arguments.visited,
-        limits: Limits { states, bytes: arguments.max_memory, time, ..usual },
+        limits: SearchLimits { states, bytes: arguments.max_memory, time, ..usual },
         walks: arguments.walks.map(|count| Walks { count, seed, time, ..Walks::default() }),
         ..Effort::default()
     })

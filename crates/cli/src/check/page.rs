@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use doorway_checker::{Fairness, Property, Setting};
-use doorway_experiments::check::{Checked, Counterexample, Decision, Instance, Numbers, Told, Verdict};
+use doorway_checker::{Property, SchedulerFairness, Setting};
+use doorway_experiments::check::{
+    CheckReport, Checked, Counterexample, Decision, Instance, Numbers, Verdict,
+};
 use doorway_terminal::text::{channels, counted, item, prose_width, wrap};
 use serde_json::Value;
 
 use crate::{Answer, Exit};
 
 /// What came of it, to be told.
-pub(super) struct Report<'a> {
+pub(super) struct CheckPage<'a> {
     /// What one typed.
     pub(super) algorithm: &'a str,
     pub(super) nodes: usize,
@@ -24,7 +26,7 @@ pub(super) struct Report<'a> {
     pub(super) took: Duration,
 }
 
-impl Report<'_> {
+impl CheckPage<'_> {
     /// The answer, as JSON or as a page.
     pub(super) fn answer(&self, notes: Vec<String>, is_json: bool) -> Answer {
         let exit = match self.checked.decision() {
@@ -37,7 +39,7 @@ impl Report<'_> {
 
     fn as_json(&self) -> String {
         let Self { algorithm, nodes, checked, took, .. } = *self;
-        let told = Told { algorithm, nodes, memory: self.memory.clone(), checked, took };
+        let told = CheckReport { algorithm, nodes, memory: self.memory.clone(), checked, took };
         format!("{}\n", told.json())
     }
 
@@ -115,12 +117,12 @@ impl Report<'_> {
             && let Some(fairness) = verdict.fairness
         {
             told += &match fairness {
-                Fairness::None => ", if the scheduler need not be fair".to_owned(),
+                SchedulerFairness::None => ", if the scheduler need not be fair".to_owned(),
                 _ => format!(", even if the scheduler is {}", fair(fairness)),
             };
         } else if let Some(fairness) = verdict.fairness {
             told += &match fairness {
-                Fairness::None => ", whatever the scheduler does".to_owned(),
+                SchedulerFairness::None => ", whatever the scheduler does".to_owned(),
                 _ => format!(", if the scheduler is {}", fair(fairness)),
             };
         }
@@ -182,11 +184,11 @@ fn each(verdict: &Verdict, noun: &str) -> String {
     }
 }
 
-fn fair(fairness: Fairness) -> &'static str {
+fn fair(fairness: SchedulerFairness) -> &'static str {
     match fairness {
-        Fairness::None => "not fair at all",
-        Fairness::Weak => "weakly fair",
-        Fairness::Strong => "strongly fair",
+        SchedulerFairness::None => "not fair at all",
+        SchedulerFairness::Weak => "weakly fair",
+        SchedulerFairness::Strong => "strongly fair",
     }
 }
 

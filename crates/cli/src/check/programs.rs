@@ -7,8 +7,8 @@ use doorway_core::Refusal;
 use doorway_core::shared::AboutProgram;
 use doorway_experiments::memory::{self, ProgramInstance};
 
-use super::kept::Kept;
-use super::page::Report;
+use super::kept::OutputFiles;
+use super::page::CheckPage;
 use super::{Arguments, effort, explored, options};
 use crate::typed::Typed;
 use crate::{Answer, programs};
@@ -26,10 +26,10 @@ pub(super) fn answer(
     }
     let instance = instance(catalog, arguments, about)?;
     refuse_what_says_nothing(catalog, typed, &instance)?;
-    let kept = Kept::new(arguments)?;
+    let kept = OutputFiles::new(arguments)?;
     let (checked, took) = explored(&instance.effort, |watch| instance.check(catalog, watch))?;
     let notes = kept.write(catalog, &instance.options, &checked)?;
-    let report = Report {
+    let report = CheckPage {
         algorithm: &instance.program,
         nodes: instance.n,
         noun: "process",

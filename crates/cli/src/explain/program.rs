@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{bullets, heading, items, parameters, rewrapped, versioned, without_title, wrong};
 use crate::Answer;
-use crate::programs::{self, Facts};
+use crate::programs::{self, ProgramFacts};
 use crate::typed::Typed;
 
 pub(super) fn answer(
@@ -30,7 +30,7 @@ pub(super) fn answer(
     Ok(Answer::holds(format!("{}\n", versioned(told))))
 }
 
-fn page(about: &AboutProgram, facts: &Facts, to_try: &str) -> String {
+fn page(about: &AboutProgram, facts: &ProgramFacts, to_try: &str) -> String {
     let mut parts = vec![heading(about.title, about.name)];
     parts.extend(about.specimen.map(wrong));
     parts.push(rewrapped(without_title(&about.page(), about.title)));
@@ -57,7 +57,7 @@ fn program(lines: &[&str]) -> String {
 /// The number of the specimens that only buffered memory shows to be wrong.
 const MISSING_BARRIER: &str = "T1";
 
-fn command_to_try(about: &AboutProgram, facts: &Facts, program: &str) -> String {
+fn command_to_try(about: &AboutProgram, facts: &ProgramFacts, program: &str) -> String {
     let nodes = facts.n.min(3);
     match about.specimen {
         Some(specimen) if specimen.id == MISSING_BARRIER => {

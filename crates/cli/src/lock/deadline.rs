@@ -8,7 +8,7 @@ use doorway_core::Ticks;
 
 /// What `doorway lock` does to the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Escalation {
     /// Ask it to stop.
     Ask,
     /// Kill it.
@@ -21,7 +21,7 @@ pub(super) struct Deadline {
     until: Ticks,
     margin: Ticks,
     /// The next step; none after the last.
-    next: Option<Step>,
+    next: Option<Escalation>,
     /// Whether the lock is lost: then no renewal moves the deadline.
     is_lost: bool,
 }
@@ -29,12 +29,12 @@ pub(super) struct Deadline {
 impl Deadline {
     /// A deadline at `until`; the command is asked to stop `margin` before it.
     pub(super) fn new(until: Ticks, margin: Ticks) -> Self {
-        Self { until, margin, next: Some(Step::Ask), is_lost: false }
+        Self { until, margin, next: Some(Escalation::Ask), is_lost: false }
     }
 
     /// Moves the deadline, unless it is too late for that.
     pub(super) fn renew(&mut self, until: Ticks) {
-        if self.next == Some(Step::Ask) && !self.is_lost {
+        if self.next == Some(Escalation::Ask) && !self.is_lost {
             self.until = until;
         }
     }
@@ -48,12 +48,12 @@ impl Deadline {
 
     /// Whether the command has been asked to stop.
     pub(super) fn is_over(&self) -> bool {
-        self.next != Some(Step::Ask)
+        self.next != Some(Escalation::Ask)
     }
 
     /// Whether there is time before the command has to be asked to stop.
     pub(super) fn has_time(&self, now: Ticks) -> bool {
-        self.next == Some(Step::Ask) && now < self.moment(Step::Ask)
+        self.next == Some(Escalation::Ask) && now < self.moment(Escalation::Ask)
     }
 
     /// Whether the deadline has passed.
@@ -72,19 +72,19 @@ impl Deadline {
     }
 
     /// The next step, if it is due; call again until there is none.
-    pub(super) fn due(&mut self, now: Ticks) -> Option<Step> {
+    pub(super) fn due(&mut self, now: Ticks) -> Option<Escalation> {
         let step = self.next.filter(|step| self.moment(*step) <= now)?;
         self.next = match step {
-            Step::Ask => Some(Step::Stop),
-            Step::Stop => None,
+            Escalation::Ask => Some(Escalation::Stop),
+            Escalation::Stop => None,
         };
         Some(step)
     }
 
-    fn moment(&self, step: Step) -> Ticks {
+    fn moment(&self, step: Escalation) -> Ticks {
         match step {
-            Step::Ask => Ticks(self.until.0.saturating_sub(self.margin.0)),
-            Step::Stop => self.until,
+            Escalation::Ask => Ticks(self.until.0.saturating_sub(self.margin.0)),
+            Escalation::Stop => self.until,
         }
     }
 }
@@ -99,22 +99,22 @@ mod tests {
         assert_eq!((deadline.alarm(), deadline.due(Ticks(799))), (Some(Ticks(800)), None));
         deadline.renew(Ticks(2_000));
         assert_eq!((deadline.due(Ticks(1_799)), deadline.is_over()), (None, false));
-        assert_eq!((deadline.due(Ticks(1_800)), deadline.is_over()), (Some(Step::Ask), true));
+        assert_eq!((deadline.due(Ticks(1_800)), deadline.is_over()), (Some(Escalation::Ask), true));
         deadline.renew(Ticks(9_000));
         assert_eq!(
             (deadline.alarm(), deadline.due(Ticks(1_999))),
             (Some(Ticks(2_000)), None),
             "too late for that"
         );
-        assert_eq!((deadline.due(Ticks(2_000)), deadline.alarm()), (Some(Step::Stop), None));
+        assert_eq!((deadline.due(Ticks(2_000)), deadline.alarm()), (Some(Escalation::Stop), None));
         assert_eq!(deadline.due(Ticks(u64::MAX)), None);
     }
 
     #[test]
     fn waking_up_late_takes_every_step_at_once() {
         let mut deadline = Deadline::new(Ticks(1_000), Ticks(200));
-        assert_eq!(deadline.due(Ticks(5_000)), Some(Step::Ask));
-        assert_eq!(deadline.due(Ticks(5_000)), Some(Step::Stop));
+        assert_eq!(deadline.due(Ticks(5_000)), Some(Escalation::Ask));
+        assert_eq!(deadline.due(Ticks(5_000)), Some(Escalation::Stop));
     }
 
     #[test]
@@ -123,9 +123,12 @@ mod tests {
         let mut deadline = Deadline::new(now + second, Ticks(1));
         deadline.end_by(now + second + second);
         deadline.renew(now + second + second);
-        assert_eq!((deadline.due(clock::now()), deadline.alarm()), (Some(Step::Ask), Some(now + second)));
+        assert_eq!(
+            (deadline.due(clock::now()), deadline.alarm()),
+            (Some(Escalation::Ask), Some(now + second))
+        );
         let mut deadline = Deadline::new(now + second, Ticks(1));
         deadline.end_by(now);
-        assert_eq!((deadline.due(now), deadline.due(now)), (Some(Step::Ask), Some(Step::Stop)));
+        assert_eq!((deadline.due(now), deadline.due(now)), (Some(Escalation::Ask), Some(Escalation::Stop)));
     }
 }

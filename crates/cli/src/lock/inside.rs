@@ -3,13 +3,13 @@
 use doorway_client::session::{Acquisition, LockState, Session};
 use doorway_client::{Lost, clock, refused_by_system};
 use doorway_core::{Fence, SectionName, Ticks};
-use doorway_daemon::config::Span;
+use doorway_daemon::config::HumanDuration;
 use doorway_protocol::Loss;
 use nix::sys::signal;
 use rustix::event::PollFd;
 use rustix::process::Signal;
 
-use super::deadline::{Deadline, Step};
+use super::deadline::{Deadline, Escalation};
 use super::program::{COMMAND, PROCESS, Program, Reach, is_passed_on};
 use super::{Arguments, Ending, Grant, LOST, OWN_FAILURE, OnLost, RAN_ON, Voice, listed, margin};
 use crate::wakeups::Wakeups;
@@ -131,7 +131,7 @@ impl Inside<'_> {
 
     /// The margin is longer than a fresh grant is valid, so the command could never start.
     fn margin_is_long(&self) -> Ending {
-        let margin = Span(clock::span(self.margin));
+        let margin = HumanDuration(clock::span(self.margin));
         Ending::failure(&format_args!("--margin {margin} is longer than a grant is valid: give less"))
     }
 
@@ -177,11 +177,11 @@ impl Inside<'_> {
             self.session.let_expire(&self.lock);
             match (step, self.arguments.on_lost) {
                 // A command that was stopped until now would go on for a moment if it were asked first.
-                (Step::Ask, OnLost::Kill) if self.deadline.has_passed(clock::now()) => self.kill_late(),
-                (Step::Ask, OnLost::Ignore) => self.tell_lost("the command continues without the lock"),
-                (Step::Ask, OnLost::Kill | OnLost::Signal) => self.ask(),
-                (Step::Stop, OnLost::Kill) => self.kill_all(),
-                (Step::Stop, OnLost::Signal | OnLost::Ignore) => {}
+                (Escalation::Ask, OnLost::Kill) if self.deadline.has_passed(clock::now()) => self.kill_late(),
+                (Escalation::Ask, OnLost::Ignore) => self.tell_lost("the command continues without the lock"),
+                (Escalation::Ask, OnLost::Kill | OnLost::Signal) => self.ask(),
+                (Escalation::Stop, OnLost::Kill) => self.kill_all(),
+                (Escalation::Stop, OnLost::Signal | OnLost::Ignore) => {}
             }
         }
     }

@@ -20,7 +20,7 @@ use std::path::Path;
 use doorway_client::session::{Acquisition, Session};
 use doorway_client::{clock, refused_by_system};
 use doorway_core::{Fence, Refusal, SectionName, Ticks};
-use doorway_daemon::config::Span;
+use doorway_daemon::config::HumanDuration;
 use doorway_protocol::{LONGEST_LABEL, MOST_NAMES};
 use nix::sys::signal::Signal;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -82,24 +82,24 @@ pub(crate) struct Arguments {
     names: Vec<SectionName>,
     /// Give up waiting after this time: 500ms, 30s, 10m, 2h
     #[arg(long, value_name = "TIME", conflicts_with = "try_only")]
-    wait: Option<Span>,
+    wait: Option<HumanDuration>,
     /// Do not wait for the current holder; asking the other nodes takes up to half a second
     #[arg(long = "try")]
     try_only: bool,
     /// Stop the command after holding the lock for this time
     #[arg(long, value_name = "TIME")]
-    max_hold: Option<Span>,
+    max_hold: Option<HumanDuration>,
     /// Lose the lock if this process does not renew it for this time (time-to-live); at least three times the cluster's margin,
     /// and --margin
     #[arg(long, value_name = "TIME")]
-    ttl: Option<Span>,
+    ttl: Option<HumanDuration>,
     /// What to do to the command if the lock is lost
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = OnLost::Kill)]
     on_lost: OnLost,
     /// How long before the deadline the command is asked to stop; at most what a late heartbeat leaves of a lease [default: 200ms, less
     /// with a short lease, --ttl or --max-hold]
     #[arg(long, value_name = "TIME")]
-    margin: Option<Span>,
+    margin: Option<HumanDuration>,
     /// Description in `doorway status`, instead of the name of the command
     #[arg(long, value_name = "WORDS")]
     label: Option<String>,
@@ -144,7 +144,7 @@ fn check(arguments: &Arguments) -> Result<(), Refusal> {
     let Arguments { names, wait, max_hold, label, .. } = arguments;
     let length = label.as_ref().map_or(0, String::len);
     let twice = names.iter().enumerate().find(|(place, name)| names[..*place].contains(name));
-    let zero = |span: &Option<Span>| span.is_some_and(|span| span.0.is_zero());
+    let zero = |span: &Option<HumanDuration>| span.is_some_and(|span| span.0.is_zero());
     match twice {
         Some((_, name)) => Err(Refusal::new(format!("{name} is named twice: once is enough"))),
         None if names.len() > MOST_NAMES => {
@@ -169,7 +169,7 @@ fn check_ttl(arguments: &Arguments) -> Result<(), Refusal> {
     if let Some(margin) = margin.filter(|margin| ttl.0 / 3 < margin.0) {
         return Err(Refusal::new(format!(
             "--ttl {ttl} is too short for --margin {margin}: a renewal every third of it would come too late; give at least {}",
-            Span(margin.0 * 3)
+            HumanDuration(margin.0 * 3)
         )));
     }
     if let Some(max_hold) = max_hold.filter(|max_hold| max_hold.0 <= ttl.0) {
@@ -204,7 +204,7 @@ const MARGIN: Ticks = Ticks(200_000);
 /// How long before its deadline this command is asked to stop. A deadline may be as near as `spare` although all is well: a command
 /// that is asked earlier than that is asked for nothing. A sign of life, too, leaves a third of the time-to-live.
 fn margin(arguments: &Arguments, spare: Ticks) -> Ticks {
-    let third = |span: Option<Span>| span.map(|span| clock::ticks(span.0 / 3));
+    let third = |span: Option<HumanDuration>| span.map(|span| clock::ticks(span.0 / 3));
     let limits = [Some(Ticks(spare.0 / 2)), third(arguments.ttl), third(arguments.max_hold)];
     let usual = limits.into_iter().flatten().fold(MARGIN, Ticks::min);
     arguments.margin.map_or(usual, |given| clock::ticks(given.0))
@@ -212,7 +212,8 @@ fn margin(arguments: &Arguments, spare: Ticks) -> Ticks {
 
 /// What is said of a margin that would stop a healthy command at a node with this spare: nothing is asked of it.
 fn margin_too_long(arguments: &Arguments, spare: Ticks) -> Ending {
-    let (margin, spare) = (Span(clock::span(margin(arguments, spare))), Span(clock::span(spare)));
+    let (margin, spare) =
+        (HumanDuration(clock::span(margin(arguments, spare))), HumanDuration(clock::span(spare)));
     Ending::failure(&format_args!(
         "--margin {margin} is too long for this cluster: after a late heartbeat {spare} are left until the deadline, and the command would \
          be stopped for nothing; give at most {spare}"

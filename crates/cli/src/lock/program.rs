@@ -56,19 +56,19 @@ pub(super) enum Reach {
 
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum ProgramEnd {
     /// By itself, with this status.
     Status(i32),
     /// By this signal.
     Signal(i32),
 }
 
-impl End {
+impl ProgramEnd {
     /// The exit status that a shell would report.
     pub(super) fn code(self) -> u8 {
         let code = match self {
-            End::Status(status) => status,
-            End::Signal(number) => 128 + number,
+            ProgramEnd::Status(status) => status,
+            ProgramEnd::Signal(number) => 128 + number,
         };
         u8::try_from(code).unwrap_or(u8::MAX)
     }
@@ -80,7 +80,7 @@ pub(super) struct Program {
     terminal: Option<File>,
     /// Whether its group was made the foreground.
     has_terminal: bool,
-    end: Option<End>,
+    end: Option<ProgramEnd>,
     cgroup: Option<Cgroup>,
 }
 
@@ -112,7 +112,7 @@ impl Program {
     }
 
     /// How it ended, if it has.
-    pub(super) fn end(&self) -> Option<End> {
+    pub(super) fn end(&self) -> Option<ProgramEnd> {
         self.end
     }
 
@@ -199,8 +199,8 @@ impl Program {
                     if let Some(signal) = status.stopping_signal() {
                         self.on_stopped(signal);
                     }
-                    let exited = status.exit_status().map(End::Status);
-                    self.end = exited.or(status.terminating_signal().map(End::Signal)).or(self.end);
+                    let exited = status.exit_status().map(ProgramEnd::Status);
+                    self.end = exited.or(status.terminating_signal().map(ProgramEnd::Signal)).or(self.end);
                 }
                 Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
                 Ok(None) => return true,
@@ -244,7 +244,7 @@ impl Program {
         let Some(terminal) = self.terminal.as_ref().filter(|_| self.has_terminal) else { return };
         if tcgetpgrp(terminal).is_ok_and(|group| group == self.leader) {
             let _ = tcsetpgrp(terminal, getpgrp());
-            if self.end == Some(End::Signal(Signal::INT.as_raw())) {
+            if self.end == Some(ProgramEnd::Signal(Signal::INT.as_raw())) {
                 let _ = kill_current_process_group(Signal::INT);
             }
         }

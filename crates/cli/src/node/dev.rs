@@ -17,7 +17,7 @@ use doorway_client::{clock, sockets};
 use doorway_core::Refusal;
 use doorway_daemon::{Config, Daemon, founding};
 
-use super::watch::Watch;
+use super::watch::DaemonWatch;
 use super::{Arguments, load, log, say};
 use crate::Answer;
 use crate::typed::Typed;
@@ -39,7 +39,7 @@ const MARK: &str = "founded-by-dev";
 
 pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     log::begin(arguments.log, arguments.log_level.unwrap_or(log::Level::Error));
-    let watch = Watch::new()?;
+    let watch = DaemonWatch::new()?;
     Daemon::raise_file_limit();
     let folder = Folder::new(arguments.folder.as_deref())?;
     if !folder.path.join("authority.key").exists() {
@@ -80,7 +80,7 @@ pub(crate) fn addresses() -> Result<Vec<(String, String)>, Refusal> {
 }
 
 /// Refuses to take over the sockets of running nodes. Waits for a process that was just killed.
-fn check_free(watch: &Watch) -> Result<(), Refusal> {
+fn check_free(watch: &DaemonWatch) -> Result<(), Refusal> {
     let until = clock::now() + clock::ticks(DYING);
     for path in NODES.map(sockets::socket_of) {
         while sockets::is_taken(&path) {

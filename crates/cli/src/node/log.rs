@@ -6,7 +6,7 @@ use tracing_subscriber::filter::LevelFilter;
 
 /// The format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Look {
+pub(super) enum LogFormat {
     /// Lines of text for people
     Text,
     /// One JSON object per line, for programs
@@ -41,10 +41,10 @@ impl From<Level> for LevelFilter {
 }
 
 /// Starts logging, unless the program has set up a logger already.
-pub(super) fn begin(look: Look, level: Level) {
+pub(super) fn begin(look: LogFormat, level: Level) {
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(LevelFilter::from(level));
     let _ = match look {
-        Look::Json => log.json().flatten_event(true).try_init(),
-        Look::Text => log.with_ansi(io::stderr().is_terminal()).with_target(false).try_init(),
+        LogFormat::Json => log.json().flatten_event(true).try_init(),
+        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).with_target(false).try_init(),
     };
 }

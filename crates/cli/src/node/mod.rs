@@ -61,8 +61,8 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "config", conflicts_with = "dev")]
     check: bool,
     /// Format of the log
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = log::Look::Text)]
-    log: log::Look,
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = log::LogFormat::Text)]
+    log: log::LogFormat,
     /// Most detailed level that is logged: error, warn, info, debug or trace; with --dev only errors unless given
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<log::Level>,
@@ -84,7 +84,7 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
     let (config, recipe) = load(catalog, path, typed)?;
     log::begin(arguments.log, arguments.log_level.unwrap_or(log::Level::Info));
     // Signals before threads: those that begin later leave them alone.
-    let watch = watch::Watch::new()?;
+    let watch = watch::DaemonWatch::new()?;
     Daemon::raise_file_limit();
     let patience = config.stop_patience.0;
     let daemon = Arc::new(Daemon::start(config, recipe)?);

@@ -16,12 +16,12 @@ use super::notify::Notify;
 use crate::wakeups::Wakeups;
 
 /// Watches daemons from their start to their end.
-pub(super) struct Watch {
+pub(super) struct DaemonWatch {
     wakeups: Wakeups,
     notify: Arc<Notify>,
 }
 
-impl Watch {
+impl DaemonWatch {
     /// Must be created before the daemons, so that their threads inherit the blocked signals.
     ///
     /// # Errors

@@ -3,9 +3,9 @@
 use std::str::FromStr;
 
 use doorway_core::Refusal;
-use doorway_quorums::{Bounds, Failure, Load, System};
+use doorway_quorums::{Failure, Interval, QuorumSystem, SystemLoad};
 use doorway_simulator::{Probability, Random};
-use doorway_terminal::{Progress, text};
+use doorway_terminal::{ProgressLine, text};
 use serde_json::{Map, Value};
 
 /// The probabilities of a crash that were typed, each with its word.
@@ -57,11 +57,11 @@ pub(super) enum Overlap {
 }
 
 /// All ratings of one system.
-pub(super) struct Rated<'a>(doorway_experiments::quorums::Rated<'a>);
+pub(super) struct RatedSystem<'a>(doorway_experiments::quorums::Rated<'a>);
 
-impl<'a> Rated<'a> {
-    pub(super) fn new(system: &'a System, of: Of, crashes: &Crashes, seed: u64) -> Self {
-        let mut progress = Progress::new(1, "rating");
+impl<'a> RatedSystem<'a> {
+    pub(super) fn new(system: &'a QuorumSystem, of: Of, crashes: &Crashes, seed: u64) -> Self {
+        let mut progress = ProgressLine::new(1, "rating");
         let mut random = Random::new(seed, 0);
         let mut drawn = 0_u64;
         let mut lot = || {
@@ -115,7 +115,7 @@ impl<'a> Rated<'a> {
     fn count(&self) -> String {
         match self.0.ratings.quorums() {
             Some(quorums) => quorums.len().to_string(),
-            None => format!("more than {}, not listed", System::MOST_QUORUMS),
+            None => format!("more than {}, not listed", QuorumSystem::MOST_QUORUMS),
         }
     }
 
@@ -149,13 +149,13 @@ impl<'a> Rated<'a> {
     }
 }
 
-fn capacity_text(load: &Load) -> String {
+fn capacity_text(load: &SystemLoad) -> String {
     let (least, most) = doorway_experiments::quorums::capacity(load);
     let number = if load.is_exact() { digits(least, f64::round) } else { range(least, most) };
     format!("{number} (requests in the time that a node needs for one)")
 }
 
-fn resilience_text(resilience: Bounds) -> String {
+fn resilience_text(resilience: Interval) -> String {
     match resilience.exact() {
         Some(0) => "0 (the crash of one node can leave no quorum)".to_owned(),
         Some(1) => "1 (any one node may crash)".to_owned(),

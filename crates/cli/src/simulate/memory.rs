@@ -6,7 +6,7 @@ use doorway_catalog::Catalog;
 use doorway_checker::{MemoryModel, ProcessView, SharedView};
 use doorway_core::shared::Register;
 use doorway_core::{NodeId, Options, Phase, Refusal};
-use doorway_experiments::memory::{self, Played, Replay};
+use doorway_experiments::memory::{self, Replay, ReplayedStep};
 use doorway_simulator::ScriptError;
 use doorway_terminal::table;
 use doorway_terminal::text::{counted, prose_width, wrap};
@@ -84,7 +84,7 @@ fn page(replay: &Replay) -> String {
     let words = headings.len();
     headings.extend(shown.iter().map(|place| replay.registers[*place].as_str()));
     let mut rows = Vec::new();
-    for (number, Played { act, view }) in replay.steps.iter().enumerate() {
+    for (number, ReplayedStep { act, view }) in replay.steps.iter().enumerate() {
         if replay.loop_start == Some(number) {
             rows.push(vec![String::new(), String::new(), "and again and again:".to_owned()]);
         }
@@ -149,7 +149,7 @@ fn as_json(replay: &Replay) -> String {
     let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.index() + 1).collect::<Vec<_>>();
     let store = |(register, value): &(Register, u64)| json!({"register": replay.registers[register.index()], "value": value});
     let buffered = |process: &ProcessView| process.buffered.iter().map(store).collect::<Value>();
-    let step = |Played { act, view }: &Played| {
+    let step = |ReplayedStep { act, view }: &ReplayedStep| {
         json!({
             "node": act.process + 1,
             "line": act.line,

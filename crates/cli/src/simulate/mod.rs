@@ -21,7 +21,7 @@ use crate::flags::{Choices, Flags};
 use crate::records::Records;
 use crate::typed::Typed;
 use crate::{Answer, Exit};
-use plan::Plan;
+use plan::SimulationPlan;
 use runs::{Pool, Stopped, Unmet};
 
 /// Run an algorithm in virtual time and measure it
@@ -106,12 +106,12 @@ const RUNS: &str = "Runs and checks";
 const OUTPUT: &str = "Output";
 
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
-    let looks = picture::Options { spacing: arguments.spacing, theme: arguments.theme };
+    let looks = picture::DiagramOptions { spacing: arguments.spacing, theme: arguments.theme };
     let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
     if let Some(answer) = memory::answer(catalog, arguments, typed, &records)? {
         return Ok(answer);
     }
-    let plan = Plan::new(catalog, arguments, typed)?;
+    let plan = SimulationPlan::new(catalog, arguments, typed)?;
     let notes = plan.notes();
     let pool = match runs::all(catalog, &plan) {
         Ok(pool) => pool,
@@ -144,7 +144,7 @@ struct Pooled {
     runs: Vec<Report>,
 }
 
-fn as_json(plan: &Plan<'_>, pool: Pool) -> String {
+fn as_json(plan: &SimulationPlan<'_>, pool: Pool) -> String {
     let together = plan.report(&pool.outcome, *plan.seeds.start());
     let text = match pool.reports {
         Some(runs) => serde_json::to_string(&Pooled { together, runs }),

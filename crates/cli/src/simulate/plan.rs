@@ -13,7 +13,7 @@ use crate::typed::Typed;
 use crate::{files, names, repetition};
 
 /// Everything that is decided before the first run.
-pub(super) struct Plan<'a> {
+pub(super) struct SimulationPlan<'a> {
     pub(super) about: &'a About,
     /// What is run with each seed.
     pub(super) trial: Trial,
@@ -27,7 +27,7 @@ pub(super) struct Plan<'a> {
     pub(super) keeps_reports: bool,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> SimulationPlan<'a> {
     pub(super) fn new(catalog: &'a Catalog, arguments: &Arguments, typed: &Typed) -> Result<Self, Refusal> {
         if arguments.script.is_some() {
             refuse_what_a_script_decides(typed)?;

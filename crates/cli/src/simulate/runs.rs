@@ -4,11 +4,11 @@ use std::fmt;
 
 use doorway_catalog::Catalog;
 use doorway_core::{Members, Refusal};
-use doorway_simulator::parallel::{Step, in_order};
+use doorway_simulator::parallel::{JobEvent, in_order};
 use doorway_simulator::{Outcome, Report, ScriptError, Stall};
-use doorway_terminal::Progress;
+use doorway_terminal::ProgressLine;
 
-use super::plan::Plan;
+use super::plan::SimulationPlan;
 
 /// What all runs came to.
 pub(super) struct Pool {
@@ -17,11 +17,11 @@ pub(super) struct Pool {
     /// Each by itself, if wanted.
     pub(super) reports: Option<Vec<Report>>,
     /// The runs that did not come as expected.
-    pub(super) failures: Vec<Failure>,
+    pub(super) failures: Vec<FailedSimulation>,
 }
 
 /// A run in which something went wrong.
-pub(super) struct Failure {
+pub(super) struct FailedSimulation {
     pub(super) seed: u64,
     /// Entries that were measured.
     pub(super) entries: u64,
@@ -65,15 +65,15 @@ impl From<Refusal> for Stopped {
 ///
 /// # Errors
 /// What stopped the first run that was stopped.
-pub(super) fn all(catalog: &Catalog, plan: &Plan<'_>) -> Result<Pool, Stopped> {
+pub(super) fn all(catalog: &Catalog, plan: &SimulationPlan<'_>) -> Result<Pool, Stopped> {
     try_files(catalog, plan)?;
     let (first, runs) = (*plan.seeds.start(), (plan.seeds.end() - plan.seeds.start()).saturating_add(1));
-    let mut progress = Progress::new(runs, "runs");
+    let mut progress = ProgressLine::new(runs, "runs");
     let mut pool: Option<Pool> = None;
     let take = |step| -> Result<(), Stopped> {
         let (run, outcome) = match step {
-            Step::Done(run, outcome) => (run, outcome?),
-            Step::Waiting(done) => {
+            JobEvent::Done(run, outcome) => (run, outcome?),
+            JobEvent::Waiting(done) => {
                 progress.show(done);
                 return Ok(());
             }
@@ -91,7 +91,7 @@ pub(super) fn all(catalog: &Catalog, plan: &Plan<'_>) -> Result<Pool, Stopped> {
 }
 
 /// Makes what the files of a plan describe, so that whoever wrote them is told which one is wrong.
-fn try_files(catalog: &Catalog, plan: &Plan<'_>) -> Result<(), Refusal> {
+fn try_files(catalog: &Catalog, plan: &SimulationPlan<'_>) -> Result<(), Refusal> {
     if plan.files.is_empty() {
         return Ok(());
     }
@@ -101,7 +101,7 @@ fn try_files(catalog: &Catalog, plan: &Plan<'_>) -> Result<(), Refusal> {
     made.map_err(|refusal| Refusal::new(format!("{}: {refusal}", plan.files.join(", "))))
 }
 
-fn one(catalog: &Catalog, plan: &Plan<'_>, seed: u64) -> Result<Outcome, Stopped> {
+fn one(catalog: &Catalog, plan: &SimulationPlan<'_>, seed: u64) -> Result<Outcome, Stopped> {
     let trial = plan.trial.clone().seeded(seed);
     let Some((path, script)) = &plan.script else { return Ok(trial.run(catalog)?) };
     trial.run_script(catalog, script).map_err(|error| {
@@ -114,13 +114,13 @@ fn one(catalog: &Catalog, plan: &Plan<'_>, seed: u64) -> Result<Outcome, Stopped
 }
 
 impl Pool {
-    fn new(plan: &Plan<'_>, seed: u64, outcome: Outcome) -> Self {
+    fn new(plan: &SimulationPlan<'_>, seed: u64, outcome: Outcome) -> Self {
         let reports = plan.keeps_reports.then(|| vec![plan.report(&outcome, seed)]);
-        Self { failures: Failure::of(seed, &outcome).into_iter().collect(), reports, outcome }
+        Self { failures: FailedSimulation::of(seed, &outcome).into_iter().collect(), reports, outcome }
     }
 
-    fn add(&mut self, plan: &Plan<'_>, seed: u64, outcome: Outcome) {
-        self.failures.extend(Failure::of(seed, &outcome));
+    fn add(&mut self, plan: &SimulationPlan<'_>, seed: u64, outcome: Outcome) {
+        self.failures.extend(FailedSimulation::of(seed, &outcome));
         if let Some(reports) = &mut self.reports {
             reports.push(plan.report(&outcome, seed));
         }
@@ -128,7 +128,7 @@ impl Pool {
     }
 }
 
-impl Failure {
+impl FailedSimulation {
     fn of(seed: u64, outcome: &Outcome) -> Option<Self> {
         let failure = || Self {
             seed,

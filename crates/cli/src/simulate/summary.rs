@@ -6,15 +6,15 @@ use doorway_simulator::{Outcome, Probability, Repetition, Report, Settings, Stal
 use doorway_terminal::table;
 use doorway_terminal::text::{channels, counted, decimal, item, prose_width, rate, wrap};
 
-use super::plan::Plan;
-use super::runs::{Failure, Pool};
+use super::plan::SimulationPlan;
+use super::runs::{FailedSimulation, Pool};
 use super::{Arguments, replay};
 use crate::typed::Typed;
 
 /// Where the meanings of all lines begin.
 const COLUMN: usize = 14;
 
-pub(super) fn page(plan: &Plan<'_>, arguments: &Arguments, pool: &Pool, typed: &Typed) -> String {
+pub(super) fn page(plan: &SimulationPlan<'_>, arguments: &Arguments, pool: &Pool, typed: &Typed) -> String {
     let report = plan.report(&pool.outcome, *plan.seeds.start());
     let mut parts = vec![
         heading(plan, arguments),
@@ -31,7 +31,7 @@ pub(super) fn page(plan: &Plan<'_>, arguments: &Arguments, pool: &Pool, typed: &
 }
 
 /// What was run, so that nobody has to scroll back to the command.
-fn heading(plan: &Plan<'_>, arguments: &Arguments) -> String {
+fn heading(plan: &SimulationPlan<'_>, arguments: &Arguments) -> String {
     let settings = &plan.trial.settings;
     let mut facts = vec![plan.about.name.to_owned(), counted(settings.nodes as u64, "node")];
     match &plan.script {
@@ -85,7 +85,7 @@ fn line(name: &str, told: &str) -> String {
     item(name, told, COLUMN, prose_width())
 }
 
-fn traffic(plan: &Plan<'_>, report: &Report) -> Vec<String> {
+fn traffic(plan: &SimulationPlan<'_>, report: &Report) -> Vec<String> {
     let per_entry = report.messages_per_entry.map_or_else(|| "–".to_owned(), decimal);
     let claim = plan.about.messages;
     let kinds: Vec<String> =
@@ -199,7 +199,7 @@ fn expected(outcome: &Outcome) -> Option<String> {
 }
 
 /// What went wrong in the first run that failed, and how to see it again.
-fn failure(plan: &Plan<'_>, first: &Failure, failures: usize, typed: &Typed) -> String {
+fn failure(plan: &SimulationPlan<'_>, first: &FailedSimulation, failures: usize, typed: &Typed) -> String {
     let mut lines = Vec::new();
     let runs = (plan.seeds.end() - plan.seeds.start()).saturating_add(1);
     if runs > 1 {
@@ -213,7 +213,7 @@ fn failure(plan: &Plan<'_>, first: &Failure, failures: usize, typed: &Typed) -> 
 }
 
 /// That a run did not come to its end because too much was wrong.
-fn stopped(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
+fn stopped(plan: &SimulationPlan<'_>, failure: &FailedSimulation) -> Option<String> {
     let (violations, entries) = (failure.violations.len(), failure.entries);
     let wanted = plan.trial.settings.entries - plan.trial.settings.warmup;
     let is_early = plan.script.is_none() && violations >= Outcome::MOST_VIOLATIONS && entries < wanted;
@@ -222,7 +222,7 @@ fn stopped(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
 }
 
 /// That requests are missing because nobody was left to make them.
-fn unissued(plan: &Plan<'_>, failure: &Failure) -> Option<String> {
+fn unissued(plan: &SimulationPlan<'_>, failure: &FailedSimulation) -> Option<String> {
     let (missing, wanted) = (failure.unissued, plan.trial.settings.entries);
     let told = || {
         format!("{missing} of {wanted} requests were never made: the nodes that would have made them crashed")

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
 use doorway_experiments::sweep::merge;
-use doorway_terminal::Progress;
+use doorway_terminal::ProgressLine;
 
 use super::{line, summary};
 use crate::Answer;
@@ -32,8 +32,8 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
-    let mut progress: Option<Progress> = None;
-    let watch = |rows, runs| progress.get_or_insert_with(|| Progress::new(runs, "rows")).show(rows);
+    let mut progress: Option<ProgressLine> = None;
+    let watch = |rows, runs| progress.get_or_insert_with(|| ProgressLine::new(runs, "rows")).show(rows);
     let swept = merge(catalog, &arguments.folders, &arguments.out, &line(typed), watch)?;
     drop(progress);
     Ok(summary::merged(&swept, arguments.folders.len(), &arguments.out, arguments.json))

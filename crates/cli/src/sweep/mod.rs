@@ -11,7 +11,7 @@ use doorway_catalog::settings::{self, Definition};
 use doorway_core::Refusal;
 use doorway_experiments::sweep::{Axes, Format, Grid, Points, Shard, Surroundings, Sweep};
 use doorway_simulator::shell;
-use doorway_terminal::{Progress, whole};
+use doorway_terminal::{ProgressLine, whole};
 
 use crate::flags::{ChoiceLists, Lists, Use};
 use crate::typed::Typed;
@@ -116,7 +116,7 @@ impl Use for Swept {
     const HEADINGS: [&'static str; 2] = [AXES, "Every run"];
 
     fn has(definition: &Definition) -> bool {
-        definition.sweep != settings::Sweep::Fixed
+        definition.sweep != settings::SweepRole::Fixed
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
         program: &typed.program,
         typed: &line(typed),
     };
-    let mut progress = Progress::new(runs, "runs");
+    let mut progress = ProgressLine::new(runs, "runs");
     let swept = sweep.run(folder, |rows| progress.show(rows))?;
     drop(progress);
     Ok(summary::swept(&swept, folder, shard, arguments.json))

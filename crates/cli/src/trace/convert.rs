@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use doorway_core::Refusal;
 use doorway_terminal::Destination;
 use doorway_trace::TraceError;
-use doorway_trace::export::{self, Form};
+use doorway_trace::export::{self, ExportFormat};
 
 use super::source::{Meter, Source};
 use crate::Answer;
@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     file: PathBuf,
     /// The format to write
     #[arg(long, value_name = "jsonl|shiviz|perfetto")]
-    to: Form,
+    to: ExportFormat,
     /// The file to write
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use doorway_core::Refusal;
 use doorway_picture::MOST_EVENTS;
-use doorway_terminal::Progress;
+use doorway_terminal::ProgressLine;
 use doorway_trace::{Event, Events, Header, Recording, TraceError};
 
 /// A trace whose header has been read, and whose events have not.
@@ -80,15 +80,15 @@ fn named(name: &str, error: &TraceError) -> Refusal {
 }
 
 /// Shows how many events were read, seldom enough to cost nothing.
-pub(super) struct Meter(Progress);
+pub(super) struct Meter(ProgressLine);
 
 impl Meter {
     const EVERY: u64 = 4096;
 
     pub(super) fn new(declared: Option<u64>) -> Self {
         Self(match declared {
-            Some(events) if events > 1 => Progress::new(events, "events"),
-            Some(_) | None => Progress::without_end("events"),
+            Some(events) if events > 1 => ProgressLine::new(events, "events"),
+            Some(_) | None => ProgressLine::without_end("events"),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use doorway_core::Refusal;
-use doorway_picture::{Options, Spacing, Theme, space_time};
+use doorway_picture::{DiagramOptions, Spacing, Theme, space_time};
 use doorway_terminal::Picture;
 
 use super::source::Source;
@@ -33,7 +33,7 @@ pub(super) struct Arguments {
 
 pub(super) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     let picture = Picture::new(&arguments.out)?;
-    let looks = Options { spacing: arguments.spacing, theme: arguments.theme };
+    let looks = DiagramOptions { spacing: arguments.spacing, theme: arguments.theme };
     let recording = Source::open(&arguments.file)?.recording()?;
     picture.write(&space_time(&recording.header, &recording.events, &looks)?)?;
     Ok(Answer::holds(String::new()))

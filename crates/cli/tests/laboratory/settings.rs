@@ -1,6 +1,6 @@
 //! Every setting of the tables is a flag of its verbs, with the help of its doc comment.
 
-use doorway_catalog::settings::{CHOICES, CheckSpec, Definition, RunSpec, Spec, Sweep};
+use doorway_catalog::settings::{CHOICES, CheckSpec, Definition, RunSpec, Spec, SweepRole};
 
 use crate::terminal::{json, prints, refused};
 
@@ -20,9 +20,9 @@ fn every_setting_is_a_flag_with_its_own_help() {
     for definition in RunSpec::SETTINGS {
         assert_has("simulate", &definition.flag(), definition);
         match definition.sweep {
-            Sweep::Axis { name, .. } => assert_has("sweep", name, definition),
-            Sweep::Common { .. } => assert_has("sweep", definition.name, definition),
-            Sweep::Fixed => {}
+            SweepRole::Axis { name, .. } => assert_has("sweep", name, definition),
+            SweepRole::Common { .. } => assert_has("sweep", definition.name, definition),
+            SweepRole::Fixed => {}
         }
     }
     for definition in CheckSpec::SETTINGS {

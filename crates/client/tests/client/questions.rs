@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use doorway_client::{Error, Welcome};
+use doorway_client::{Error, NodeIdentity};
 use doorway_core::Fence;
 use doorway_protocol::{AdminCommand, BreakTarget, ClientMsg, DaemonMsg, Status};
 
@@ -60,7 +60,7 @@ fn nothing_is_sent_before_the_welcome() {
     assert_eq!(read.expect_err("nothing").kind(), std::io::ErrorKind::WouldBlock);
     daemon.0.set_nonblocking(false).expect("a socket");
     daemon.welcome();
-    let welcome = Welcome { cluster: "test".to_owned(), node: "a".to_owned() };
+    let welcome = NodeIdentity { cluster: "test".to_owned(), node: "a".to_owned() };
     assert_eq!(block_on(client.welcome()), Ok(welcome));
     assert_eq!(daemon.next(), ClientMsg::Introduce { label: "early".to_owned() });
 }

@@ -20,12 +20,12 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 
 pub(crate) use self::outbox::Outbox;
-use self::places::Place;
+use self::places::ClientPermit;
 pub(crate) use self::places::Places;
 use crate::config::times::spare;
-use crate::driver::{Event, Room};
+use crate::driver::{NodeEvent, QueuePermit};
 use crate::frames::{self, race};
-use crate::shared::{Shared, lock};
+use crate::shared::{DaemonState, lock};
 use crate::throttle::AcceptBackoff;
 
 /// How many questions of one connection may wait for the node or for their answer.
@@ -36,7 +36,7 @@ const MOST_ASKS: usize = 32;
 const MOST_SURVEYS: usize = 4;
 
 /// Accepts clients for as long as the node lives.
-pub(crate) async fn listen(shared: Arc<Shared>, listener: UnixListener, door: SocketKind) {
+pub(crate) async fn listen(shared: Arc<DaemonState>, listener: UnixListener, door: SocketKind) {
     let mut respite = AcceptBackoff::new("client connections");
     loop {
         match listener.accept().await {
@@ -95,11 +95,11 @@ impl Caller {
 pub(crate) struct Admitted {
     stream: UnixStream,
     caller: Caller,
-    place: Place,
+    place: ClientPermit,
 }
 
 /// Gives a client a place, or tells it why there is none and closes it.
-pub(crate) fn admit(shared: &Shared, stream: UnixStream, door: SocketKind) -> Option<Admitted> {
+pub(crate) fn admit(shared: &DaemonState, stream: UnixStream, door: SocketKind) -> Option<Admitted> {
     let caller = Caller::of(&stream, door);
     match shared.places.take(caller, &shared.budget) {
         Ok(place) => Some(Admitted { stream, caller, place }),
@@ -111,7 +111,7 @@ pub(crate) fn admit(shared: &Shared, stream: UnixStream, door: SocketKind) -> Op
 }
 
 /// Serves one client until it is gone.
-pub(crate) async fn serve(shared: Arc<Shared>, admitted: Admitted) {
+pub(crate) async fn serve(shared: Arc<DaemonState>, admitted: Admitted) {
     let Admitted { mut stream, caller, place: _place } = admitted;
     let client = ClientId(shared.next_client.fetch_add(1, Ordering::Relaxed));
     let outbox = Arc::new(Outbox::new(client, shared.unread.clone()));
@@ -123,7 +123,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, admitted: Admitted) {
         clock: clock::name().map(str::to_owned),
         spare: spare(&shared.config.timing.timing()),
     });
-    shared.tell(Event::Came { client, outbox: outbox.clone(), caller });
+    shared.tell(NodeEvent::Came { client, outbox: outbox.clone(), caller });
     let (mut reading, mut writing) = stream.split();
     let hearing = hear(&shared, client, &outbox, &mut reading);
     let talk = race(hearing, speak(&outbox, &mut writing));
@@ -132,14 +132,14 @@ pub(crate) async fn serve(shared: Arc<Shared>, admitted: Admitted) {
     match ended {
         Err(error) if !is_end(&error) => {
             tracing::warn!(client = client.0, %error, "client refused");
-            shared.tell(Event::Unreachable(client));
+            shared.tell(NodeEvent::Unreachable(client));
         }
-        Ok(()) | Err(_) => shared.tell(Event::Gone(client)),
+        Ok(()) | Err(_) => shared.tell(NodeEvent::Gone(client)),
     }
 }
 
 /// Tells a client why it is refused, without waiting: a new connection takes a short message at once.
-fn turn_away(shared: &Shared, stream: &UnixStream, caller: Caller, sentence: String) {
+fn turn_away(shared: &DaemonState, stream: &UnixStream, caller: Caller, sentence: String) {
     if let Some(unlogged) = lock(&shared.turned_away).admit(clock::now()) {
         let Caller { uid, process, .. } = caller;
         tracing::warn!(uid, process, unlogged, "client refused: {sentence}");
@@ -158,7 +158,7 @@ fn is_end(error: &io::Error) -> bool {
 
 /// Reads the messages of a client.
 async fn hear(
-    shared: &Shared,
+    shared: &DaemonState,
     client: ClientId,
     outbox: &Outbox,
     stream: &mut ReadHalf<'_>,
@@ -175,7 +175,7 @@ async fn hear(
         let own = if matches!(ask, ClientMsg::Status { .. }) { &surveys } else { &asks };
         let own = own.clone().acquire_owned().await.map_err(io::Error::other)?;
         let all = shared.asks.clone().acquire_owned().await.map_err(io::Error::other)?;
-        shared.tell(Event::Asked { client, ask, room: Room { all, own } });
+        shared.tell(NodeEvent::Asked { client, ask, room: QueuePermit { all, own } });
     }
     Ok(())
 }

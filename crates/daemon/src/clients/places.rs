@@ -22,7 +22,7 @@ struct Taken {
 }
 
 /// A place among the clients, given back when it is dropped.
-pub(super) struct Place {
+pub(super) struct ClientPermit {
     places: Arc<Places>,
     caller: Caller,
 }
@@ -30,9 +30,9 @@ pub(super) struct Place {
 impl Places {
     /// # Errors
     /// If there are too many clients: one sentence that names the limit.
-    pub(super) fn take(self: &Arc<Self>, caller: Caller, budget: &Budget) -> Result<Place, String> {
+    pub(super) fn take(self: &Arc<Self>, caller: Caller, budget: &Budget) -> Result<ClientPermit, String> {
         lock(&self.taken).add(&caller, budget)?;
-        Ok(Place { places: self.clone(), caller })
+        Ok(ClientPermit { places: self.clone(), caller })
     }
 }
 
@@ -83,7 +83,7 @@ impl Taken {
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientPermit {
     fn drop(&mut self) {
         lock(&self.places.taken).remove(&self.caller);
     }
@@ -108,7 +108,7 @@ mod tests {
         let _third = take(SocketKind::Users, 8).expect("another user");
         assert!(refused(SocketKind::Users, 9).starts_with("3 clients are connected"));
         assert!(refused(SocketKind::Own, 7).starts_with("3 clients are connected"));
-        let administrators: Vec<Place> =
+        let administrators: Vec<ClientPermit> =
             (0..4).map(|_| take(SocketKind::Administrators, 7).expect("room")).collect();
         assert!(refused(SocketKind::Administrators, 7).starts_with("4 administrators are connected"));
         drop(administrators);

@@ -17,13 +17,13 @@ pub(crate) struct SocketFile {
 
 /// Who can connect to a socket, as far as its file says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(crate) struct SocketAccess {
     pub(crate) mode: u32,
     /// The group of the file, if not the daemon's own.
     pub(crate) group: Option<u32>,
 }
 
-impl Access {
+impl SocketAccess {
     /// The daemon's own user, and root.
     pub(crate) const OWNER: Self = Self { mode: 0o600, group: None };
 }
@@ -32,7 +32,7 @@ impl Access {
 ///
 /// # Errors
 /// If another process listens there, or the socket cannot be created.
-pub(crate) fn bind(path: &Path, access: Access) -> Result<(UnixListener, SocketFile), Refusal> {
+pub(crate) fn bind(path: &Path, access: SocketAccess) -> Result<(UnixListener, SocketFile), Refusal> {
     let cannot =
         |error: io::Error| Refusal::new(format!("cannot listen for clients at {}: {error}", path.display()));
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -48,7 +48,7 @@ pub(crate) fn bind(path: &Path, access: Access) -> Result<(UnixListener, SocketF
 }
 
 /// Listens only when the file has its group and mode: before that the system refuses every connection.
-fn listen(path: &Path, Access { mode, group }: Access) -> io::Result<UnixListener> {
+fn listen(path: &Path, SocketAccess { mode, group }: SocketAccess) -> io::Result<UnixListener> {
     const BACKLOG: i32 = 1_024;
     let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
@@ -100,15 +100,15 @@ mod tests {
     fn a_socket_in_use_is_not_replaced() {
         let folder = std::env::temp_dir().join(format!("doorway-socket-{}", std::process::id()));
         let path = folder.join("a.sock");
-        let (listener, file) = bind(&path, Access { mode: 0o620, group: None }).expect("a new place");
+        let (listener, file) = bind(&path, SocketAccess { mode: 0o620, group: None }).expect("a new place");
         assert_eq!(path.metadata().expect("it is there").mode() & 0o777, 0o620);
         assert_eq!(folder.metadata().expect("it is there").mode() & 0o777, 0o700);
-        let refused = |path: &Path| bind(path, Access::OWNER).err().expect("it is refused").to_string();
+        let refused = |path: &Path| bind(path, SocketAccess::OWNER).err().expect("it is refused").to_string();
         assert!(refused(&path).contains("another daemon"));
         rustix::net::listen(&listener, 0).expect("it listens to fewer");
         assert!(refused(&path).contains("another daemon"), "one who lets nobody in is there as well");
         drop(listener);
-        let (_listener, newer) = bind(&path, Access::OWNER).expect("nobody listens there");
+        let (_listener, newer) = bind(&path, SocketAccess::OWNER).expect("nobody listens there");
         drop(file);
         assert!(path.exists(), "it is somebody else's now");
         drop(newer);

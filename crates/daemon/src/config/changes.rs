@@ -4,11 +4,11 @@ use doorway_client::clock;
 use doorway_core::Refusal;
 use doorway_node::Timing;
 
-use super::{Config, Span};
+use super::{Config, HumanDuration};
 
 /// The times that a configuration can give, each as its key and its value are written there.
 fn written(timing: &Timing) -> [(&'static str, String); 8] {
-    let span = |time| format!("\"{}\"", Span(clock::span(time)));
+    let span = |time| format!("\"{}\"", HumanDuration(clock::span(time)));
     [
         ("timing.lease", span(timing.lease)),
         ("timing.margin", span(timing.margin)),

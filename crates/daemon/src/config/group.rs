@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// A group of users of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Group {
+pub enum UserGroup {
     /// By its number.
     Number(u32),
     /// By its name.
@@ -23,15 +23,15 @@ const GROUPS: &str = "/etc/group";
 /// The number that system calls take for "leave it as it is".
 const NONE: u64 = u32::MAX as u64;
 
-impl Group {
+impl UserGroup {
     /// Its number on this machine.
     ///
     /// # Errors
     /// If the machine has no group of that name.
     pub(crate) fn number(&self) -> Result<u32, Refusal> {
         let name = match self {
-            Group::Number(number) => return Ok(*number),
-            Group::Name(name) => name,
+            UserGroup::Number(number) => return Ok(*number),
+            UserGroup::Name(name) => name,
         };
         let list = fs::read_to_string(GROUPS)
             .map_err(|error| Refusal::new(format!("{GROUPS} cannot be read: {error}")))?;
@@ -49,7 +49,7 @@ fn find(list: &str, name: &str) -> Option<u32> {
     groups.find_map(|mut fields| (fields.next()? == name).then(|| fields.nth(1)?.parse().ok())?)
 }
 
-impl<'de> Deserialize<'de> for Group {
+impl<'de> Deserialize<'de> for UserGroup {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Written)
     }
@@ -59,27 +59,27 @@ impl<'de> Deserialize<'de> for Group {
 struct Written;
 
 impl Visitor<'_> for Written {
-    type Value = Group;
+    type Value = UserGroup;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a group by its name in quotes or its number")
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<Group, E> {
+    fn visit_str<E: Error>(self, name: &str) -> Result<UserGroup, E> {
         match name {
             "" => Err(E::custom("a group has a name: leave the key out for the daemon's own group")),
-            name => Ok(Group::Name(name.to_owned())),
+            name => Ok(UserGroup::Name(name.to_owned())),
         }
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Group, E> {
+    fn visit_i64<E: Error>(self, number: i64) -> Result<UserGroup, E> {
         self.visit_u64(u64::try_from(number).unwrap_or(NONE))
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Group, E> {
+    fn visit_u64<E: Error>(self, number: u64) -> Result<UserGroup, E> {
         let number = u32::try_from(number).ok().filter(|number| u64::from(*number) < NONE);
         number
-            .map(Group::Number)
+            .map(UserGroup::Number)
             .ok_or_else(|| E::custom(format!("a group's number is from 0 to {}", NONE - 1)))
     }
 }
@@ -94,6 +94,6 @@ mod tests {
         assert_eq!(find(list, "lock"), Some(7));
         assert_eq!(find(list, "locksmiths"), Some(70));
         assert_eq!((find(list, "loc"), find(list, "no"), find(list, "broken")), (None, None, None));
-        assert_eq!(Group::Number(3).number(), Ok(3));
+        assert_eq!(UserGroup::Number(3).number(), Ok(3));
     }
 }

@@ -24,7 +24,7 @@ pub(crate) use self::changes::other_times;
 #[cfg(feature = "found")]
 pub(crate) use self::check::check_peers;
 use self::check::{plain, told};
-pub use self::group::Group;
+pub use self::group::UserGroup;
 use self::lines::{Lines, line_at};
 pub use crate::address::is_address;
 use crate::budget::half;
@@ -57,7 +57,7 @@ pub struct Config {
     pub socket_mode: u32,
     /// The group of that socket, by name or number; the daemon's own unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub socket_group: Option<Group>,
+    pub socket_group: Option<UserGroup>,
     /// Where to listen for other nodes, if not at the node's own address (in a container, behind a translated address).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen: Option<String>,
@@ -66,7 +66,7 @@ pub struct Config {
     pub health: Option<SocketAddr>,
     /// How long a stopping node waits for holders to release.
     #[serde(default = "default_patience")]
-    pub stop_patience: Span,
+    pub stop_patience: HumanDuration,
     /// Certificates.
     #[serde(default)]
     pub tls: Tls,
@@ -78,7 +78,7 @@ pub struct Config {
     pub timing: Times,
     /// Limits of this node.
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: NodeLimits,
     /// All nodes of the cluster that are known.
     pub nodes: Vec<Spanned<Peer>>,
     /// The file that it was read from, if it was.
@@ -134,28 +134,28 @@ impl Default for Tls {
 pub struct Times {
     /// For how long a node may act without hearing from a majority.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lease: Option<Span>,
+    pub lease: Option<HumanDuration>,
     /// How long before the end of its lease a node tells those inside to stop.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub margin: Option<Span>,
+    pub margin: Option<HumanDuration>,
     /// By how much a clock may run fast or slow, in parts per million.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift_ppm: Option<u64>,
     /// The time between two heartbeats.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub heartbeat: Option<Span>,
+    pub heartbeat: Option<HumanDuration>,
     /// How long a member may be silent before it is left out; not shorter than the lease.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub detection: Option<Span>,
+    pub detection: Option<HumanDuration>,
     /// How long nothing may come of a member's report when a view changes; the whole report may take ten times as long.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub barrier: Option<Span>,
+    pub barrier: Option<HumanDuration>,
     /// How long a voter waits for its leader before it stands for election.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub election: Option<Span>,
+    pub election: Option<HumanDuration>,
     /// How long a section must be idle before it is forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub idle: Option<Span>,
+    pub idle: Option<HumanDuration>,
 }
 
 impl Times {
@@ -163,7 +163,7 @@ impl Times {
     #[must_use]
     pub fn timing(&self) -> Timing {
         let usual = Timing::default();
-        let or = |span: Option<Span>, usual| span.map_or(usual, |span| clock::ticks(span.0));
+        let or = |span: Option<HumanDuration>, usual| span.map_or(usual, |span| clock::ticks(span.0));
         Timing {
             lease: or(self.lease, usual.lease),
             margin: or(self.margin, usual.margin),
@@ -181,7 +181,7 @@ impl Times {
 /// Limits of a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
+pub struct NodeLimits {
     /// How many clients may be connected at once.
     pub clients: usize,
     /// How many connections may be open at once that have not authenticated yet; if there are more, the
@@ -200,7 +200,7 @@ pub struct Limits {
     pub open: Option<usize>,
 }
 
-impl Default for Limits {
+impl Default for NodeLimits {
     fn default() -> Self {
         Self {
             clients: 10_000,
@@ -215,9 +215,9 @@ impl Default for Limits {
 
 /// A span of time as people write it: `500ms`, `30s`, `10m`, `2h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span(pub Duration);
+pub struct HumanDuration(pub Duration);
 
-impl std::str::FromStr for Span {
+impl std::str::FromStr for HumanDuration {
     type Err = Refusal;
 
     fn from_str(text: &str) -> Result<Self, Refusal> {
@@ -230,7 +230,7 @@ impl std::str::FromStr for Span {
             _ => None,
         };
         let span = unit.zip(digits.parse::<u64>().ok()).and_then(|(unit, count)| count.checked_mul(unit));
-        span.map(|span| Span(Duration::from_millis(span))).ok_or_else(|| {
+        span.map(|span| HumanDuration(Duration::from_millis(span))).ok_or_else(|| {
             Refusal::new(format!(
                 "{text:?} is not a duration: write a whole number and its unit, as in 500ms, 30s, 10m or 2h"
             ))
@@ -238,7 +238,7 @@ impl std::str::FromStr for Span {
     }
 }
 
-impl std::fmt::Display for Span {
+impl std::fmt::Display for HumanDuration {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let all = self.0.as_millis();
         let units = [(3_600_000, "h"), (60_000, "m"), (1_000, "s")];
@@ -249,13 +249,13 @@ impl std::fmt::Display for Span {
     }
 }
 
-impl Serialize for Span {
+impl Serialize for HumanDuration {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for HumanDuration {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         text.parse().map_err(|refusal: Refusal| serde::de::Error::custom(refusal.to_string()))
@@ -274,8 +274,8 @@ fn default_mode() -> u32 {
     0o600
 }
 
-fn default_patience() -> Span {
-    Span(Duration::from_secs(10))
+fn default_patience() -> HumanDuration {
+    HumanDuration(Duration::from_secs(10))
 }
 
 impl Config {
@@ -318,7 +318,7 @@ impl Config {
             tls: Tls::default(),
             options: BTreeMap::new(),
             timing: Times::default(),
-            limits: Limits::default(),
+            limits: NodeLimits::default(),
             nodes: peers.collect(),
             source: None,
             lines: Lines::default(),

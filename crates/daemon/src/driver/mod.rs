@@ -26,7 +26,7 @@ use doorway_protocol::{ClientMsg, DaemonMsg};
 use tokio::sync::OwnedSemaphorePermit;
 
 use self::looking::LastLogged;
-use self::orders::{Asked, ClusterChange, PendingCommand};
+use self::orders::{ClusterChange, CommandOrigin, PendingCommand};
 use self::quotas::Quotas;
 use self::requests::Requests;
 use self::status::{Accounting, Survey};
@@ -34,12 +34,12 @@ use self::telling::LockEvent;
 use crate::clients::{Caller, Outbox};
 use crate::config::other_times;
 use crate::peers::lane_of;
-use crate::peers::peer_msg::{Answer, Lane, PeerMsg, Question};
-use crate::shared::Shared;
+use crate::peers::peer_msg::{Lane, PeerMsg, PeerQuery, PeerReply};
+use crate::shared::DaemonState;
 use crate::throttle::Throttle;
 
 /// An event for a daemon's node. An event that carries room gives it back once it is handled.
-pub(crate) enum Event {
+pub(crate) enum NodeEvent {
     /// A message of another node.
     Message { from: NodeId, msg: Msg, room: OwnedSemaphorePermit },
     /// A word of another daemon.
@@ -49,7 +49,7 @@ pub(crate) enum Event {
     /// A client has connected.
     Came { client: ClientId, outbox: Arc<Outbox>, caller: Caller },
     /// A client asks for something.
-    Asked { client: ClientId, ask: ClientMsg, room: Room },
+    Asked { client: ClientId, ask: ClientMsg, room: QueuePermit },
     /// A client is gone: every copy of its socket is closed.
     Gone(ClientId),
     /// A client cannot be reached any more, but may still run.
@@ -64,23 +64,23 @@ pub(crate) enum Event {
 
 /// The room that a client's question takes: among all that wait for the node, and among those of its own connection, which a question
 /// about the status keeps until its answer is written.
-pub(crate) struct Room {
+pub(crate) struct QueuePermit {
     pub(crate) all: OwnedSemaphorePermit,
     pub(crate) own: OwnedSemaphorePermit,
 }
 
-impl Event {
+impl NodeEvent {
     /// Whether the lease depends on it that it is looked at soon.
     pub(crate) fn is_urgent(&self) -> bool {
         match self {
-            Event::Message { msg, .. } => lane_of(msg) == Lane::Life,
-            Event::Written(_) | Event::Stop { .. } | Event::End => true,
-            Event::PeerMsg { .. }
-            | Event::Came { .. }
-            | Event::Asked { .. }
-            | Event::Gone(_)
-            | Event::Unreachable(_)
-            | Event::Finished { .. } => false,
+            NodeEvent::Message { msg, .. } => lane_of(msg) == Lane::Life,
+            NodeEvent::Written(_) | NodeEvent::Stop { .. } | NodeEvent::End => true,
+            NodeEvent::PeerMsg { .. }
+            | NodeEvent::Came { .. }
+            | NodeEvent::Asked { .. }
+            | NodeEvent::Gone(_)
+            | NodeEvent::Unreachable(_)
+            | NodeEvent::Finished { .. } => false,
         }
     }
 }
@@ -111,7 +111,7 @@ struct Client {
 
 /// The node's thread.
 pub(crate) struct Driver {
-    shared: Arc<Shared>,
+    shared: Arc<DaemonState>,
     node: LockNode,
     effects: Effects<LockNode>,
     disk: Sender<Write>,
@@ -131,12 +131,12 @@ pub(crate) struct Driver {
     trying: Option<u64>,
     next_question: u64,
     /// The clients to tell that the node has left.
-    leavers: Vec<Asked>,
+    leavers: Vec<CommandOrigin>,
     is_leaving: bool,
     /// Limits the logged refusals of administrators' commands.
     refusals: Throttle,
     /// How far the cluster is founded.
-    founding: warnings::Founding,
+    founding: warnings::FoundingProgress,
     /// How many messages went to other nodes for the sake of sections.
     sent: u64,
     seen: LastLogged,
@@ -167,7 +167,7 @@ const REFUSALS_A_SECOND: u32 = 20;
 const BATCH: usize = 32;
 
 impl Driver {
-    pub(crate) fn new(shared: Arc<Shared>, node: LockNode, disk: Sender<Write>) -> Self {
+    pub(crate) fn new(shared: Arc<DaemonState>, node: LockNode, disk: Sender<Write>) -> Self {
         let limits = &shared.config.limits;
         let quotas =
             Quotas::new(limits.names_per_uid, limits.requests_per_uid, shared.config.timing.timing().idle);
@@ -193,7 +193,7 @@ impl Driver {
             leavers: Vec::new(),
             is_leaving: false,
             refusals: Throttle::new(REFUSALS_A_SECOND),
-            founding: warnings::Founding::default(),
+            founding: warnings::FoundingProgress::default(),
             sent: 0,
             seen: LastLogged::default(),
             void: BTreeMap::new(),
@@ -233,7 +233,7 @@ impl Driver {
     }
 
     /// Handles an event, and those that have arrived meanwhile.
-    fn take_in(&mut self, event: Event) {
+    fn take_in(&mut self, event: NodeEvent) {
         let mut next = Some(event);
         for _ in 0..BATCH {
             self.ring();
@@ -268,35 +268,35 @@ impl Driver {
         self.reminders.push(Reverse((clock::now() + after, reminder)));
     }
 
-    fn happen(&mut self, event: Event) {
+    fn happen(&mut self, event: NodeEvent) {
         match event {
-            Event::Message { from, msg, room } => {
+            NodeEvent::Message { from, msg, room } => {
                 drop(room);
                 tracing::trace!(from = self.shared.roster.name(from), ?msg, "received");
                 self.step(|node, now, effects| node.on_message(now, from, (), msg, effects));
             }
-            Event::PeerMsg { from, word, room } => {
+            NodeEvent::PeerMsg { from, word, room } => {
                 drop(room);
                 self.hear(from, word);
             }
-            Event::Written(write) => {
+            NodeEvent::Written(write) => {
                 self.step(|node, now, effects| node.on_written(now, write, effects));
             }
-            Event::Came { client, outbox, caller } => {
+            NodeEvent::Came { client, outbox, caller } => {
                 self.clients.insert(client, Client { outbox, caller, label: String::new() });
             }
-            Event::Asked { client, ask, room: Room { all, own } } => {
+            NodeEvent::Asked { client, ask, room: QueuePermit { all, own } } => {
                 drop(all);
                 self.answer(client, ask, own);
             }
-            Event::Gone(client) => {
+            NodeEvent::Gone(client) => {
                 self.tell_log_gone(client, LockEvent::Released, "its client closed the connection");
                 if self.clients.remove(&client).is_some() {
                     self.requests.forget_client(client);
                     self.command(Command::Gone(client));
                 }
             }
-            Event::Unreachable(client) => {
+            NodeEvent::Unreachable(client) => {
                 self.tell_log_gone(client, LockEvent::Lost, "the connection to its client was given up");
                 if self.clients.remove(&client).is_some() {
                     // Its sections count until the node has freed them.
@@ -304,9 +304,9 @@ impl Driver {
                     self.command(Command::Unreachable(client));
                 }
             }
-            Event::Finished { client, number, outcome } => self.hear_reloaded(client, number, outcome),
-            Event::Stop { patience } => self.leave(patience),
-            Event::End => self.outcome = Some(Ok(())),
+            NodeEvent::Finished { client, number, outcome } => self.hear_reloaded(client, number, outcome),
+            NodeEvent::Stop { patience } => self.leave(patience),
+            NodeEvent::End => self.outcome = Some(Ok(())),
         }
     }
 
@@ -314,22 +314,22 @@ impl Driver {
         tracing::trace!(from = self.shared.roster.name(from), ?word, "received");
         match word {
             PeerMsg::StillHere => {}
-            PeerMsg::Ask { number, question: Question::Status { section } } => {
+            PeerMsg::Ask { number, question: PeerQuery::Status { section } } => {
                 self.account_for_peer(from, number, section);
             }
-            PeerMsg::Ask { number, question: Question::Lead { order, operator } } => {
+            PeerMsg::Ask { number, question: PeerQuery::Lead { order, operator } } => {
                 self.lead_for(from, number, order, operator);
             }
-            PeerMsg::Answer { number, answer: Answer::Status(account) } => {
+            PeerMsg::Answer { number, answer: PeerReply::Status(account) } => {
                 self.hear_account(number, from, *account);
             }
-            PeerMsg::Answer { number, answer: Answer::Done(sentence) } => {
+            PeerMsg::Answer { number, answer: PeerReply::Done(sentence) } => {
                 self.hear_of_wish(from, number, Ok(sentence));
             }
-            PeerMsg::Answer { number, answer: Answer::Failed(sentence) } => {
+            PeerMsg::Answer { number, answer: PeerReply::Failed(sentence) } => {
                 self.hear_of_wish(from, number, Err(Refusal::new(sentence)));
             }
-            PeerMsg::Answer { number, answer: Answer::TryAgain } => self.take_back_wish(from, number),
+            PeerMsg::Answer { number, answer: PeerReply::TryAgain } => self.take_back_wish(from, number),
         }
     }
 

@@ -10,21 +10,21 @@ use doorway_node::timing::milliseconds;
 use doorway_node::{BreakTarget, ClientId, Command};
 use doorway_protocol::{AdminCommand, DaemonMsg};
 
-use super::{Client, Driver, Event, MOST_QUESTIONS, Reminder};
+use super::{Client, Driver, MOST_QUESTIONS, NodeEvent, Reminder};
 use crate::clients::Caller;
-use crate::peers::peer_msg::{Answer, Lane, Operator, PeerMsg, Question};
+use crate::peers::peer_msg::{Lane, Operator, PeerMsg, PeerQuery, PeerReply};
 use crate::revocation;
 
 /// A command of an operator until its result is known.
 pub(super) struct PendingCommand {
-    asked: Asked,
+    asked: CommandOrigin,
     desire: ClusterChange,
     /// The leader to which it was forwarded.
     passed_to: Option<NodeId>,
 }
 
 /// Who gets the result of a command, and how the log names it.
-pub(super) struct Asked {
+pub(super) struct CommandOrigin {
     asker: Asker,
     operator: Operator,
     order: String,
@@ -80,7 +80,7 @@ impl Driver {
 
     /// Handles a command, if its client may give it: at the administrators' socket, or from within this process.
     /// Who asked for what, and who was refused, is always logged.
-    fn permitted(&mut self, client: ClientId, number: u32, order: String) -> Option<Asked> {
+    fn permitted(&mut self, client: ClientId, number: u32, order: String) -> Option<CommandOrigin> {
         let Client { caller, label, outbox } = self.clients.get(&client)?;
         let Caller { uid, process, .. } = *caller;
         if caller.administers() {
@@ -94,7 +94,7 @@ impl Driver {
                 "operator command received"
             );
             let operator = Operator { uid, process };
-            return Some(Asked { asker: Asker::Client(client, number), operator, order });
+            return Some(CommandOrigin { asker: Asker::Client(client, number), operator, order });
         }
         // A client that asks without end would fill the disk with log lines: refusals beyond the limit are counted, and the next line has the count.
         if let Some(unlogged) = self.refusals.admit(clock::now()) {
@@ -118,7 +118,7 @@ impl Driver {
         let shared = self.shared.clone();
         self.shared.runtime.spawn_blocking(move || {
             let outcome = shared.reload().map(|()| "configuration and certificates reloaded".to_owned());
-            shared.tell(Event::Finished { client, number, outcome });
+            shared.tell(NodeEvent::Finished { client, number, outcome });
         });
     }
 
@@ -128,7 +128,7 @@ impl Driver {
         let operator =
             caller.map_or_else(Operator::default, |Caller { uid, process, .. }| Operator { uid, process });
         let order = order_in_words(&AdminCommand::Reload);
-        self.answer_wish(&Asked { asker: Asker::Client(client, number), operator, order }, outcome);
+        self.answer_wish(&CommandOrigin { asker: Asker::Client(client, number), operator, order }, outcome);
     }
 
     /// An order about nodes, with their names looked up.
@@ -176,7 +176,7 @@ impl Driver {
             process,
             "operator command forwarded by another node"
         );
-        let asked = Asked { asker: Asker::Daemon(from, number), operator, order: words };
+        let asked = CommandOrigin { asker: Asker::Daemon(from, number), operator, order: words };
         // A certificate alone is no word in the cluster: who was removed has one, too.
         let newest = self.node.look().newest;
         if !newest.is_some_and(|view| view.members.contains_key(&from)) {
@@ -188,7 +188,7 @@ impl Driver {
         }
     }
 
-    fn wish(&mut self, asked: Asked, desire: ClusterChange) {
+    fn wish(&mut self, asked: CommandOrigin, desire: ClusterChange) {
         if self.wishes.len() >= MOST_QUESTIONS {
             return self.answer_wish(&asked, Err(Refusal::new("too many commands are pending: try again")));
         }
@@ -243,13 +243,13 @@ impl Driver {
         if let Asker::Daemon(node, its_number) = wish.asked.asker {
             // The daemon that forwarded it finds out by itself who leads now.
             self.wishes.remove(&number);
-            let word = PeerMsg::Answer { number: its_number, answer: Answer::TryAgain };
+            let word = PeerMsg::Answer { number: its_number, answer: PeerReply::TryAgain };
             self.shared.peers.tell(node, Lane::Load, &word);
             return;
         }
         let leader = leader.filter(|leader| *leader != self.me);
         let operator = wish.asked.operator;
-        let question = self.order(&wish.desire).map(|order| Question::Lead { order, operator });
+        let question = self.order(&wish.desire).map(|order| PeerQuery::Lead { order, operator });
         if let (Some(leader), Some(question)) = (leader, question)
             && self.shared.peers.tell(leader, Lane::Life, &PeerMsg::Ask { number, question })
         {
@@ -367,8 +367,8 @@ impl Driver {
     }
 
     /// Sends the result to the operator, and logs it.
-    pub(super) fn answer_wish(&mut self, asked: &Asked, outcome: Result<String, Refusal>) {
-        let Asked { asker, operator: Operator { uid, process }, order } = asked;
+    pub(super) fn answer_wish(&mut self, asked: &CommandOrigin, outcome: Result<String, Refusal>) {
+        let CommandOrigin { asker, operator: Operator { uid, process }, order } = asked;
         match &outcome {
             Ok(sentence) => {
                 tracing::info!(audit = true, order, uid, process, sentence, "operator command done");
@@ -381,8 +381,8 @@ impl Driver {
             Asker::Client(client, number) => self.tell(client, &told(number, outcome)),
             Asker::Daemon(node, number) => {
                 let answer = match outcome {
-                    Ok(sentence) => Answer::Done(sentence),
-                    Err(refusal) => Answer::Failed(refusal.to_string()),
+                    Ok(sentence) => PeerReply::Done(sentence),
+                    Err(refusal) => PeerReply::Failed(refusal.to_string()),
                 };
                 self.shared.peers.tell(node, Lane::Load, &PeerMsg::Answer { number, answer });
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use doorway_client::clock;
 use doorway_core::{Fence, SectionName, Ticks, is_plain};
-use doorway_node::{ClientId, Command, Lock, Loss, Reason, RequestId};
+use doorway_node::{ClientId, Command, LockCommand, Loss, Reason, RequestId};
 use doorway_protocol::{self as protocol, ClientMsg, DaemonMsg};
 
 use tokio::sync::OwnedSemaphorePermit;
@@ -133,7 +133,7 @@ impl Driver {
                     Ok(request) => request,
                     Err(why) => return self.refuse_at_once(client, number, why),
                 };
-                let lock = Lock { request, client, names, patience, max_hold, ttl, tell_if_wanted };
+                let lock = LockCommand { request, client, names, patience, max_hold, ttl, tell_if_wanted };
                 self.command(Command::Lock(lock));
             }
             ClientMsg::Cancel { number } | ClientMsg::Release { number } => self.give_back(client, number),

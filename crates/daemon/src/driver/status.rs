@@ -13,7 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::{Driver, MOST_QUESTIONS, Reminder};
 use crate::config::Peer;
-use crate::peers::peer_msg::{Account, Answer, Lane, PeerMsg, Question};
+use crate::peers::peer_msg::{Lane, NodeReport, PeerMsg, PeerQuery, PeerReply};
 
 /// The client of a status question. Its connection has room for few such questions, and gets it back when the answer is written.
 pub(super) struct Asker {
@@ -29,7 +29,7 @@ pub(super) struct Survey {
     uid: Option<u32>,
     /// Who has not answered yet, this node included.
     missing: BTreeSet<NodeId>,
-    accounts: BTreeMap<NodeId, Account>,
+    accounts: BTreeMap<NodeId, NodeReport>,
     /// Whether the others have had their time.
     is_late: bool,
 }
@@ -89,7 +89,7 @@ impl Driver {
         let mut missing = BTreeSet::from([self.me]);
         if everywhere {
             let ask =
-                PeerMsg::Ask { number: question, question: Question::Status { section: section.clone() } };
+                PeerMsg::Ask { number: question, question: PeerQuery::Status { section: section.clone() } };
             let others = self.shared.peers.all().into_iter().filter(|link| link.is_up()).map(|link| link.id);
             missing.extend(others.filter(|node| self.shared.peers.tell(*node, Lane::Life, &ask)));
             self.remind(milliseconds(500), Reminder::Survey(question));
@@ -152,21 +152,21 @@ impl Driver {
     }
 
     fn finish_account(&mut self, Accounting { reader, sections, is_cut, .. }: Accounting) {
-        let account = Account { own: self.own_status(), sections, is_cut };
+        let account = NodeReport { own: self.own_status(), sections, is_cut };
         match reader {
             Reader::Survey(number) => self.hear_account(number, self.me, account),
             Reader::Peer(node, number) => {
                 let shared = self.shared.clone();
                 // Another thread encodes long answers.
                 self.shared.runtime.spawn_blocking(move || {
-                    let answer = Answer::Status(Box::new(account));
+                    let answer = PeerReply::Status(Box::new(account));
                     shared.peers.tell(node, Lane::Load, &PeerMsg::Answer { number, answer });
                 });
             }
         }
     }
 
-    pub(super) fn hear_account(&mut self, question: u64, from: NodeId, account: Account) {
+    pub(super) fn hear_account(&mut self, question: u64, from: NodeId, account: NodeReport) {
         let Some(survey) = self.surveys.get_mut(&question) else { return };
         if survey.missing.remove(&from) {
             survey.accounts.insert(from, account);
@@ -291,7 +291,7 @@ impl Driver {
 /// A status with the reports of the nodes about themselves and their sections.
 fn with_accounts(
     (ids, mut status): (Vec<NodeId>, Status),
-    mut accounts: BTreeMap<NodeId, Account>,
+    mut accounts: BTreeMap<NodeId, NodeReport>,
 ) -> Status {
     (status.sections, status.is_cut) = all_sections(&mut accounts);
     for (id, node) in ids.into_iter().zip(&mut status.nodes) {
@@ -301,7 +301,7 @@ fn with_accounts(
 }
 
 /// The sections of all nodes, each once, as far as there is room to tell of them.
-fn all_sections(accounts: &mut BTreeMap<NodeId, Account>) -> (Vec<SectionStatus>, bool) {
+fn all_sections(accounts: &mut BTreeMap<NodeId, NodeReport>) -> (Vec<SectionStatus>, bool) {
     let mut is_cut = accounts.values().any(|account| account.is_cut);
     let mut sections: BTreeMap<SectionName, SectionStatus> = BTreeMap::new();
     let mut room = MOST_CLIENTS_IN_ALL;

@@ -13,7 +13,7 @@ const ADVICE: &str = "while a majority of the voters is healthy, stop it, empty 
 
 /// How far the cluster is founded.
 #[derive(Default)]
-pub(super) struct Founding {
+pub(super) struct FoundingProgress {
     /// Whether the node belongs to a cluster.
     pub(super) is_over: bool,
     /// The founders that the node waits for, if it founds a cluster.

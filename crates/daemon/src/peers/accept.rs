@@ -25,9 +25,9 @@ use super::dial::{check_greeting, greet, hear_greeting};
 use super::handshakes::Handshakes;
 use super::peer_msg::{Frame, LONGEST, Lane, PeerMsg, read_frame};
 use super::{Link, refuse, tune};
-use crate::driver::Event;
+use crate::driver::NodeEvent;
 use crate::frames;
-use crate::shared::{Shared, lock};
+use crate::shared::{DaemonState, lock};
 use crate::throttle::AcceptBackoff;
 use crate::tls::{self, Credentials};
 
@@ -72,7 +72,7 @@ fn network(address: IpAddr) -> IpAddr {
 
 /// What the listener's tasks share.
 struct Hall {
-    shared: Arc<Shared>,
+    shared: Arc<DaemonState>,
     strangers: Mutex<Strangers>,
     /// Room for their connections. One that was put out gives its descriptor back a moment later, and the next is accepted after that.
     places: Arc<Semaphore>,
@@ -92,7 +92,7 @@ struct Proof {
 }
 
 /// Accepts connections for as long as this node lives.
-pub(crate) async fn listen(shared: Arc<Shared>, listener: TcpListener) {
+pub(crate) async fn listen(shared: Arc<DaemonState>, listener: TcpListener) {
     let room = [(); 2].map(|()| Arc::new(Semaphore::new(WAITING)));
     let (strangers, handshakes) = (Mutex::default(), Arc::default());
     let places = Arc::new(Semaphore::new(shared.budget.strangers + 1));
@@ -221,8 +221,8 @@ impl Hall {
                 Frame::PeerMsg(word @ PeerMsg::StillHere) => {
                     tracing::trace!(from = link.name, ?word, "received")
                 }
-                Frame::PeerMsg(word) => self.shared.tell(Event::PeerMsg { from, word, room: permit }),
-                Frame::Message(msg) => self.shared.tell(Event::Message { from, msg, room: permit }),
+                Frame::PeerMsg(word) => self.shared.tell(NodeEvent::PeerMsg { from, word, room: permit }),
+                Frame::Message(msg) => self.shared.tell(NodeEvent::Message { from, msg, room: permit }),
             }
         }
     }

@@ -15,10 +15,10 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::client::TlsStream;
 
-use super::peer_msg::{Greeting, LONGEST_GREETING, Lane, PeerMsg, VERSION, peer_msg_frame};
+use super::peer_msg::{LONGEST_GREETING, Lane, PeerGreeting, PeerMsg, VERSION, peer_msg_frame};
 use super::{Link, Outgoing, refuse, tune, unheard};
 use crate::frames::{self, race};
-use crate::shared::Shared;
+use crate::shared::DaemonState;
 use crate::tls;
 use doorway_protocol as protocol;
 
@@ -36,7 +36,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 const PAUSES: Backoff = Backoff::between(Duration::from_millis(25), Duration::from_millis(200));
 
 /// Keeps one lane to one peer alive.
-pub(crate) async fn keep_dialing(shared: Arc<Shared>, link: Arc<Link>, lane: Lane) {
+pub(crate) async fn keep_dialing(shared: Arc<DaemonState>, link: Arc<Link>, lane: Lane) {
     let mut pauses = PAUSES;
     let mut last_error = String::new();
     loop {
@@ -70,7 +70,7 @@ fn with_chance(pause: Duration) -> Duration {
     pause / 2 + pause.mul_f64((chance % 1_000) as f64 / 2_000.0)
 }
 
-async fn dial(shared: &Shared, link: &Link, lane: Lane) -> Result<TlsStream<TcpStream>, Refusal> {
+async fn dial(shared: &DaemonState, link: &Link, lane: Lane) -> Result<TlsStream<TcpStream>, Refusal> {
     let cannot = |error: io::Error| Refusal::new(error.to_string());
     let address = link.address();
     let Ok(stream) = timeout(CONNECTING, connect(&address)).await else {
@@ -85,7 +85,7 @@ async fn dial(shared: &Shared, link: &Link, lane: Lane) -> Result<TlsStream<TcpS
         shared.check_revoked(stream.get_ref().1)?;
         link.note_certificate(stream.get_ref().1);
         greet(&mut stream, shared, lane).await.map_err(cannot)?;
-        let greeting: Greeting = hear_greeting(&mut stream).await.map_err(cannot)?;
+        let greeting: PeerGreeting = hear_greeting(&mut stream).await.map_err(cannot)?;
         if greeting.name != link.name || greeting.number != link.id.number() {
             return refuse(format!(
                 "the answer is from node {:?}, number {}",
@@ -116,11 +116,11 @@ async fn connect(address: &str) -> io::Result<TcpStream> {
 /// Says who this node is.
 pub(super) async fn greet(
     stream: &mut (impl tokio::io::AsyncWrite + Unpin),
-    shared: &Shared,
+    shared: &DaemonState,
     lane: Lane,
 ) -> io::Result<()> {
     let me = shared.config.me();
-    let greeting = Greeting {
+    let greeting = PeerGreeting {
         version: VERSION,
         cluster: shared.config.cluster.clone(),
         name: me.name.clone(),
@@ -133,14 +133,16 @@ pub(super) async fn greet(
 }
 
 /// Hears who the other side is.
-pub(super) async fn hear_greeting(stream: &mut (impl tokio::io::AsyncRead + Unpin)) -> io::Result<Greeting> {
+pub(super) async fn hear_greeting(
+    stream: &mut (impl tokio::io::AsyncRead + Unpin),
+) -> io::Result<PeerGreeting> {
     let bytes = frames::read(stream, LONGEST_GREETING).await?;
     protocol::read(&bytes.ok_or(io::ErrorKind::UnexpectedEof)?)
 }
 
 /// Checks the version and the cluster in a greeting.
-pub(super) fn check_greeting(shared: &Shared, greeting: &Greeting) -> Result<(), Refusal> {
-    let Greeting { version, cluster, .. } = greeting;
+pub(super) fn check_greeting(shared: &DaemonState, greeting: &PeerGreeting) -> Result<(), Refusal> {
+    let PeerGreeting { version, cluster, .. } = greeting;
     if *version != VERSION {
         return refuse(format!("it speaks version {version}, and this node version {VERSION}"));
     }

@@ -18,7 +18,7 @@ pub(crate) const LONGEST: usize = wire::LONGEST + 1;
 
 /// The first frame of a connection, in both directions: who the sender is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Greeting {
+pub(crate) struct PeerGreeting {
     pub(crate) version: u8,
     pub(crate) cluster: String,
     pub(crate) name: String,
@@ -41,14 +41,14 @@ pub(crate) enum PeerMsg {
     /// A keep-alive, so that silence means that the peer is gone.
     StillHere,
     /// A question, by its number.
-    Ask { number: u64, question: Question },
+    Ask { number: u64, question: PeerQuery },
     /// The answer.
-    Answer { number: u64, answer: Answer },
+    Answer { number: u64, answer: PeerReply },
 }
 
 /// What one daemon asks of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Question {
+pub(crate) enum PeerQuery {
     /// Its status.
     Status { section: Option<SectionName> },
     /// A command for the leader, and its operator.
@@ -64,8 +64,8 @@ pub(crate) struct Operator {
 
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Answer {
-    Status(Box<Account>),
+pub(crate) enum PeerReply {
+    Status(Box<NodeReport>),
     Done(String),
     Failed(String),
     /// The asked node no longer leads: another one may.
@@ -74,7 +74,7 @@ pub(crate) enum Answer {
 
 /// A daemon's report about its own node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Account {
+pub(crate) struct NodeReport {
     pub(crate) own: OwnStatus,
     pub(crate) sections: Vec<SectionStatus>,
     pub(crate) is_cut: bool,

@@ -7,7 +7,7 @@ use doorway_core::{NodeId, Refusal};
 use doorway_node::wire::MOST_NODES;
 use serde::{Deserialize, Serialize};
 
-use super::peer_msg::Greeting;
+use super::peer_msg::PeerGreeting;
 use super::refuse;
 use crate::Config;
 use crate::config::{Peer, is_address, is_name};
@@ -86,8 +86,8 @@ impl Roster {
     ///
     /// # Errors
     /// If it contradicts a known node.
-    pub(crate) fn admit(&self, greeting: &Greeting) -> Result<Peer, Refusal> {
-        let Greeting { name, number, address, .. } = greeting;
+    pub(crate) fn admit(&self, greeting: &PeerGreeting) -> Result<Peer, Refusal> {
+        let PeerGreeting { name, number, address, .. } = greeting;
         let peer = Peer { name: name.clone(), number: *number as usize, address: address.clone() };
         let mut known = lock(&self.known);
         let Known { configured, learned } = &mut *known;

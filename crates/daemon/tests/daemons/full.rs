@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use doorway_node::disk::Memory;
+use doorway_node::disk::DiskContents;
 
 use crate::cluster::{Cluster, wait_for};
 
@@ -52,7 +52,7 @@ fn a_full_disk_blocks_no_other_node() {
     };
     // So many starts are on record that the file ends shortly before the end of a page, behind which there is no room.
     let page = 4_096;
-    let Memory { synced, identity, .. } = Memory::read(&bytes).expect("it is whole");
+    let DiskContents { synced, identity, .. } = DiskContents::read(&bytes).expect("it is whole");
     let mut starts = (synced..).zip(identity.boot() + 1..).map(|(number, boot)| start_frame(number, boot));
     while bytes.len() % page < page - 60 {
         bytes.extend(starts.next().unwrap_or_default());

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
 
-use doorway_daemon::config::Group;
+use doorway_daemon::config::UserGroup;
 use doorway_node::BreakTarget;
 use doorway_protocol::{AdminCommand, ClientMsg, DaemonMsg};
 
@@ -99,7 +99,7 @@ fn sockets_have_their_modes_and_group_and_go_with_their_daemon() {
     let others = rustix::process::getgroups().unwrap_or_default();
     let other = others.iter().map(|group| group.as_raw()).find(|group| *group != own);
     let group = if rustix::process::geteuid().is_root() { 54_322 } else { other.unwrap_or(own) };
-    (config.socket_mode, config.socket_group) = (0o660, Some(Group::Number(group)));
+    (config.socket_mode, config.socket_group) = (0o660, Some(UserGroup::Number(group)));
     let paths = [config.socket(), config.admin_socket()];
     let daemon = crate::cluster::start(config.clone()).expect("it starts");
     cluster.daemons.insert("a".to_owned(), daemon);
@@ -108,7 +108,7 @@ fn sockets_have_their_modes_and_group_and_go_with_their_daemon() {
     assert_eq!(found[0].gid(), group);
     cluster.kill("a");
     wait_for("both files are gone", || paths.iter().all(|path| !path.exists()));
-    config.socket_group = Some(Group::Name("no such group".to_owned()));
+    config.socket_group = Some(UserGroup::Name("no such group".to_owned()));
     let refused = crate::cluster::start(config).expect_err("there is no such group").to_string();
     assert!(refused.contains("has no group \"no such group\""), "{refused}");
 }

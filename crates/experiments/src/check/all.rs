@@ -1,14 +1,14 @@
 //! Every correct algorithm and program of the catalog against every property.
 
 use doorway_catalog::Catalog;
-use doorway_checker::{Fairness, Setting};
+use doorway_checker::{SchedulerFairness, Setting};
 use doorway_core::shared::AboutProgram;
 use doorway_core::{About, Refusal, Stop};
-use doorway_simulator::parallel::{Step, in_order};
+use doorway_simulator::parallel::{JobEvent, in_order};
 use serde_json::{Value, json};
 
 use super::Checked;
-use super::table::{Asked, Budget, Row};
+use super::table::{Budget, CheckedInstance, Row};
 use crate::memory::table::{Among, ProgramRow};
 
 /// What was decided about all of them.
@@ -99,11 +99,11 @@ fn each<T: Send>(
             return Err(Refusal::new("it was told to stop"));
         }
         match step {
-            Step::Done(number, row) => {
+            JobEvent::Done(number, row) => {
                 rows.push(row?);
                 show(number + 1);
             }
-            Step::Waiting(done) => show(done),
+            JobEvent::Waiting(done) => show(done),
         }
         Ok(())
     })?;
@@ -111,7 +111,7 @@ fn each<T: Send>(
 }
 
 fn row(row: &Row) -> Value {
-    let asked = |asked: &Asked| {
+    let asked = |asked: &CheckedInstance| {
         let number = |asked: &u32| if *asked == Setting::UNBOUNDED { Value::Null } else { json!(asked) };
         let mut told = described(&asked.checked);
         told["requests"] = asked.requests.iter().map(number).collect();
@@ -150,7 +150,7 @@ fn described(checked: &Checked) -> Value {
         json!({
             "name": verdict.property.name(),
             "verdict": verdict.decision.name(),
-            "fairness": verdict.fairness.map(Fairness::name),
+            "fairness": verdict.fairness.map(SchedulerFairness::name),
             "steps": checked.counterexample(verdict.property).map(|found| found.steps.len()),
             "bound": verdict.bound,
         })

@@ -13,13 +13,15 @@ mod verdict;
 
 use doorway_catalog::Catalog;
 use doorway_checker::counts::Messages as Counts;
-use doorway_checker::{Exploration, Fairness, Faults, Limits, Property, Setting, Visited, Walked, Walks};
+use doorway_checker::{
+    Exploration, FaultBudget, Property, SchedulerFairness, SearchLimits, Setting, Visited, Walked, Walks,
+};
 use doorway_core::{Channels, NodeId, Options, Refusal, Start, Stop};
 
 pub use counterexample::Counterexample;
 pub(crate) use passes::PATIENCE;
-pub use told::Told;
-pub(crate) use verdict::Judge;
+pub use told::CheckReport;
+pub(crate) use verdict::VerdictContext;
 pub use verdict::{Decision, Verdict};
 
 /// A small system to explore, and what to decide about it.
@@ -36,11 +38,11 @@ pub struct Instance {
     /// Whether a node is inside at the start.
     pub start: Start,
     /// The faults that may happen.
-    pub faults: Faults,
+    pub faults: FaultBudget,
     /// What to decide.
     pub properties: Vec<Property>,
     /// What a scheduler is taken to owe; if not given, the least that is needed is found.
-    pub fairness: Option<Fairness>,
+    pub fairness: Option<SchedulerFairness>,
     /// Whether to use the algorithm's promises.
     pub reduction: bool,
     /// How to search, and how far.
@@ -55,7 +57,7 @@ pub struct Effort {
     /// What to keep of each state.
     pub visited: Visited,
     /// How far to go.
-    pub limits: Limits,
+    pub limits: SearchLimits,
     /// Walks at random instead of visiting every state.
     pub walks: Option<Walks>,
     /// Set by the caller when the search is to end.
@@ -65,7 +67,7 @@ pub struct Effort {
 impl Default for Effort {
     /// Every state, on one thread.
     fn default() -> Self {
-        let (visited, limits) = (Visited::Exact, Limits::default());
+        let (visited, limits) = (Visited::Exact, SearchLimits::default());
         Self { threads: 1, visited, limits, walks: None, stop: Stop::default() }
     }
 }
@@ -74,7 +76,7 @@ impl Effort {
     /// The most states.
     #[must_use]
     pub fn of_states(states: u64) -> Self {
-        Self { limits: Limits { states, ..Limits::default() }, ..Self::default() }
+        Self { limits: SearchLimits { states, ..SearchLimits::default() }, ..Self::default() }
     }
 
     /// As many walks at random.
@@ -104,7 +106,7 @@ impl Instance {
             requests: requests.to_vec(),
             channels,
             start: Start::Empty,
-            faults: Faults::default(),
+            faults: FaultBudget::default(),
             properties: Self::OF_A_LOCK.to_vec(),
             fairness: None,
             reduction: true,

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use doorway_catalog::{Catalog, Subject};
 use doorway_checker::{
-    Exploration, Limits, Messages, Property, Runs, Search, Setting, Walks, Watches, explore, walk,
+    Exploration, Messages, Property, Runs, Search, SearchLimits, Setting, Walks, Watches, explore, walk,
 };
 use doorway_core::{Family, Refusal};
 
-use super::verdict::Judge;
+use super::verdict::VerdictContext;
 use super::{Checked, Counterexample, Decision, Instance, Numbers, Verdict};
 
 /// Explores an instance.
@@ -80,11 +80,11 @@ impl Passes<'_> {
     }
 
     /// What is left of the time; of all of it the first of several passes gets the half.
-    fn limits(&self, is_first: bool) -> Limits {
+    fn limits(&self, is_first: bool) -> SearchLimits {
         let limits = self.instance.effort.limits;
         let is_only = self.properties.iter().all(|property| OF_RUNS.contains(property));
         let whole = if is_first && !is_only { limits.time / 2 } else { limits.time };
-        Limits { time: whole.saturating_sub(self.began.elapsed()), ..limits }
+        SearchLimits { time: whole.saturating_sub(self.began.elapsed()), ..limits }
     }
 
     fn setting(&self, watches: Watches, reduction: bool) -> Setting {
@@ -186,7 +186,10 @@ impl Passes<'_> {
         is_reduced: bool,
     ) -> Vec<Property> {
         let Instance { fairness, ref requests, .. } = *self.instance;
-        let judge = Judge { fairness, is_limited: requests.iter().any(|asked| *asked != Setting::UNBOUNDED) };
+        let judge = VerdictContext {
+            fairness,
+            is_limited: requests.iter().any(|asked| *asked != Setting::UNBOUNDED),
+        };
         let mut open = Vec::new();
         for &property in wanted {
             let violation = explored.violations.iter().find(|violation| violation.property == property);

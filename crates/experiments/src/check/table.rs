@@ -17,23 +17,23 @@ pub struct Row {
     /// The channels.
     pub channels: Channels,
     /// What a lock must be.
-    pub lock: Asked,
+    pub lock: CheckedInstance,
     /// Whether requests are served in happened-before order.
-    pub order: Asked,
+    pub order: CheckedInstance,
     /// The bypasses.
-    pub waiting: Asked,
+    pub waiting: CheckedInstance,
 }
 
 /// The largest instance that was finished, with what was decided.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct CheckedInstance {
     /// How often each node asked.
     pub requests: Vec<u32>,
     /// What was decided.
     pub checked: Checked,
 }
 
-impl Asked {
+impl CheckedInstance {
     fn is_violated(&self) -> bool {
         self.checked.decision() == Decision::Violated
     }
@@ -70,13 +70,13 @@ impl Row {
         Budget(states): Budget,
         stop: &Stop,
     ) -> Result<Self, Refusal> {
-        let ask = |requests: &[u32], properties: &[Property]| -> Result<Asked, Refusal> {
+        let ask = |requests: &[u32], properties: &[Property]| -> Result<CheckedInstance, Refusal> {
             let instance = Instance::new(about.name, requests, about.needs).deciding(properties);
             let effort = Effort { stop: stop.clone(), ..Effort::of_states(states) };
             let checked = Instance { effort, ..instance }.check(catalog, &mut |_| ())?;
-            Ok(Asked { requests: requests.to_vec(), checked })
+            Ok(CheckedInstance { requests: requests.to_vec(), checked })
         };
-        let largest = |properties: &[Property]| -> Result<Asked, Refusal> {
+        let largest = |properties: &[Property]| -> Result<CheckedInstance, Refusal> {
             let mut largest = ask(LADDER[0], properties)?;
             for requests in &LADDER[1..] {
                 if largest.is_violated() && !properties.contains(&Property::BoundedWaiting) {
@@ -94,7 +94,7 @@ impl Row {
         let mut overtaking = None;
         for n in [3, 2] {
             let asked = ask(&vec![Setting::UNBOUNDED; n], &waiting)?;
-            overtaking = overtaking.or(Some(asked).filter(Asked::is_finished));
+            overtaking = overtaking.or(Some(asked).filter(CheckedInstance::is_finished));
         }
         let overtaking = match overtaking {
             Some(asked) => asked,

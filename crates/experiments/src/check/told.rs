@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use doorway_checker::Fairness;
+use doorway_checker::SchedulerFairness;
 use serde_json::{Value, json};
 
 use super::{Checked, Counterexample, Numbers, Verdict};
 
 /// The report on an exploration.
 #[derive(Clone, Debug)]
-pub struct Told<'a> {
+pub struct CheckReport<'a> {
     /// The name of the algorithm or program.
     pub algorithm: &'a str,
     /// How many nodes there were.
@@ -22,7 +22,7 @@ pub struct Told<'a> {
     pub took: Duration,
 }
 
-impl Told<'_> {
+impl CheckReport<'_> {
     /// All of it as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
@@ -58,12 +58,12 @@ impl Told<'_> {
         json!({
             "name": verdict.property.name(),
             "verdict": verdict.decision.name(),
-            "fairness": verdict.fairness.map(Fairness::name),
+            "fairness": verdict.fairness.map(SchedulerFairness::name),
             "steps": found.map(|found| found.steps.len()),
             "bound": verdict.bound,
             "extent": verdict.extent,
             "remark": verdict.remark,
-            "each": verdict.each.iter().map(|needs| needs.map(Fairness::name)).collect::<Vec<_>>(),
+            "each": verdict.each.iter().map(|needs| needs.map(SchedulerFairness::name)).collect::<Vec<_>>(),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use doorway_checker::{Exploration, Fairness, Property, Violation};
+use doorway_checker::{Exploration, Property, SchedulerFairness, Violation};
 
 /// The verdict on a property.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,10 +12,10 @@ pub struct Verdict {
     /// What was decided.
     pub decision: Decision,
     /// The fairness that the scheduler must provide for that.
-    pub fairness: Option<Fairness>,
+    pub fairness: Option<SchedulerFairness>,
     /// The same for each node, `None` for one that starves whatever a scheduler owes; of starvation alone, and empty if it is
     /// not known.
-    pub each: Vec<Option<Fairness>>,
+    pub each: Vec<Option<SchedulerFairness>>,
     /// The largest number of bypasses.
     pub bound: Option<u32>,
     /// The limits within which it was shown to hold, if any: `for tickets up to 4`.
@@ -60,14 +60,14 @@ impl fmt::Display for Decision {
 }
 
 /// What a verdict depends on besides the search.
-pub(crate) struct Judge {
+pub(crate) struct VerdictContext {
     /// What a scheduler was taken to owe, if that was given.
-    pub(crate) fairness: Option<Fairness>,
+    pub(crate) fairness: Option<SchedulerFairness>,
     /// Whether a node asks only a limited number of times.
     pub(crate) is_limited: bool,
 }
 
-impl Judge {
+impl VerdictContext {
     /// What a search decided about a property, given its run against it.
     pub(crate) fn verdict(
         &self,
@@ -105,7 +105,7 @@ impl Judge {
         verdict.fairness = match verdict.decision {
             Decision::Holds => self.fairness.or(needs),
             Decision::Violated if violation.is_some_and(|run| run.loop_start.is_some()) => {
-                Some(self.fairness.unwrap_or(Fairness::Strong))
+                Some(self.fairness.unwrap_or(SchedulerFairness::Strong))
             }
             Decision::Violated | Decision::NotExhausted => None,
         };

@@ -6,7 +6,7 @@
 use doorway_catalog::lemmas::{self, Form};
 use doorway_catalog::{Catalog, Subject};
 use doorway_checker::{
-    Exploration, Fairness, Messages, Property, Runs, Search, Setting, Violation, Watches, explore,
+    Exploration, Messages, Property, Runs, SchedulerFairness, Search, Setting, Violation, Watches, explore,
 };
 use doorway_core::{NodeId, Options, Refusal, Start};
 use doorway_simulator::shell;
@@ -207,7 +207,7 @@ fn saturated(subject: &dyn Subject, instance: &Instance) -> Result<Searched, Ref
     let requests = vec![Setting::UNBOUNDED; instance.requests.len()];
     let setting = Setting { start, ..Setting::new(requests, instance.channels) };
     let mut system = Saturated::new(subject.system(setting)?);
-    let runs = Runs { progress: Some(Some(Fairness::Strong)), ..Runs::default() };
+    let runs = Runs { progress: Some(Some(SchedulerFairness::Strong)), ..Runs::default() };
     let explored = explore(&mut system, &Search { runs, ..Search::default() }, &mut |_| ());
     Ok(Searched::of(explored, Property::StarvationFreedom))
 }

@@ -4,7 +4,7 @@ use doorway_catalog::Trial;
 use doorway_catalog::invariants::OLDER_HEAD_INQUIRES;
 use doorway_checker::Property;
 use doorway_core::{Channels, NodeId, NodeSet, Refusal};
-use doorway_quorums::{Construction, System};
+use doorway_quorums::{Construction, QuorumSystem};
 use doorway_simulator::{Load, Outcome};
 use doorway_trace::What;
 
@@ -106,7 +106,7 @@ fn delay_and_growth(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
         // Everybody waits, and the hold is long enough for all that is to be settled before the next release.
         let mut trial = longer(holding(on_plane("maekawa", n, Load::Saturated), 100 * T), 300);
         trial.settings.trace = true;
-        let system = System::build(&Construction::Plane, n)?;
+        let system = QuorumSystem::build(&Construction::Plane, n)?;
         evidence = evidence.and(bench.all([trial], |_, outcome| delays_by_common_nodes(outcome, &system))?);
     }
     let growth =
@@ -119,7 +119,7 @@ fn delay_and_growth(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
 }
 
 /// Every change of hands takes T if no third node is in both quorums, and 2T otherwise.
-fn delays_by_common_nodes(outcome: &Outcome, system: &System) -> Seen {
+fn delays_by_common_nodes(outcome: &Outcome, system: &QuorumSystem) -> Seen {
     let handovers = handovers(outcome);
     let expected = |from: NodeId, to: NodeId| {
         let (its, theirs) = (system.quorum_of(from), system.quorum_of(to));

@@ -24,7 +24,7 @@ use std::fmt;
 
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_simulator::parallel::{Step, in_order};
+use doorway_simulator::parallel::{JobEvent, in_order};
 use serde::Serialize;
 
 pub use bench::Bench;
@@ -155,12 +155,12 @@ pub fn test_all(
     sizes: &[usize],
     program: &str,
     threads: usize,
-    mut take: impl FnMut(Step<Row>) -> Result<(), Refusal>,
+    mut take: impl FnMut(JobEvent<Row>) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
     let test = |place: u64| claims[place as usize].test(&Bench::new(catalog, sizes, program));
     in_order(0..claims.len() as u64, threads, test, |step| match step {
-        Step::Done(place, row) => take(Step::Done(place, row?)),
-        Step::Waiting(done) => take(Step::Waiting(done)),
+        JobEvent::Done(place, row) => take(JobEvent::Done(place, row?)),
+        JobEvent::Waiting(done) => take(JobEvent::Waiting(done)),
     })
 }
 

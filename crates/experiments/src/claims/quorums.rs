@@ -3,7 +3,7 @@
 use doorway_catalog::examples;
 use doorway_core::{NodeSet, Refusal};
 use doorway_quorums::{
-    Construction, Overlaps, Spread, System, coterie, is_projective_plane, proof_of_no_plane,
+    Construction, Overlaps, QuorumSystem, Spread, coterie, is_projective_plane, proof_of_no_plane,
 };
 use doorway_simulator::shell;
 
@@ -66,8 +66,8 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
 ];
 
-fn build(word: &str, n: usize) -> Result<System, Refusal> {
-    System::build(&word.parse::<Construction>()?, n)
+fn build(word: &str, n: usize) -> Result<QuorumSystem, Refusal> {
+    QuorumSystem::build(&word.parse::<Construction>()?, n)
 }
 
 fn command(bench: &Bench<'_>, kind: &str, n: usize) -> String {
@@ -114,7 +114,7 @@ struct Balance {
 }
 
 impl Balance {
-    fn of(system: &System) -> Self {
+    fn of(system: &QuorumSystem) -> Self {
         let mut different = system.assignment().values().to_vec();
         different.sort_unstable();
         different.dedup();
@@ -158,7 +158,7 @@ impl Balance {
 
 fn ideal_systems_exist_for_other_sizes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let name = "star.quorums";
-    let system = System::build(&Construction::File(examples::file(name)?.to_owned()), 4)?;
+    let system = QuorumSystem::build(&Construction::File(examples::file(name)?.to_owned()), 4)?;
     let command = shell::joined(&[bench.program(), "quorum", &format!("{}{name}", examples::PREFIX)]);
     let ideal = ideal_only_for_planes(&system, command);
     // Refuted only together with what is said of the stricter reading.
@@ -171,7 +171,7 @@ fn ideal_systems_exist_for_other_sizes(bench: &Bench<'_>) -> Result<Evidence, Re
 }
 
 /// The first claim, held against one system.
-fn ideal_only_for_planes(system: &System, command: String) -> Check {
+fn ideal_only_for_planes(system: &QuorumSystem, command: String) -> Check {
     let balance = Balance::of(system);
     let sets: Vec<String> = balance.different.iter().map(NodeSet::to_string).collect();
     let measured = format!("{} ({})", sets.join(", "), balance.told());
@@ -192,7 +192,7 @@ fn equal_quorums_exist_for_other_sizes(bench: &Bench<'_>) -> Result<Evidence, Re
 }
 
 /// The second claim, held against one system.
-fn relaxed_unless_a_plane(system: &System, command: String) -> Check {
+fn relaxed_unless_a_plane(system: &QuorumSystem, command: String) -> Check {
     let balance = Balance::of(system);
     let measured = format!("{}: equal, but not ideal, so it says nothing against C20a", balance.told());
     let contradicts = balance.is_equal() && balance.in_own && !balance.is_ideal();
@@ -201,7 +201,7 @@ fn relaxed_unless_a_plane(system: &System, command: String) -> Check {
 
 fn the_thirteen_are_a_plane(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let name = "thirteen-nodes.quorums";
-    let system = System::build(&Construction::File(examples::file(name)?.to_owned()), 13)?;
+    let system = QuorumSystem::build(&Construction::File(examples::file(name)?.to_owned()), 13)?;
     let responsibility = system.responsibility();
     let holds = is_projective_plane(system.assignment().values())
         && (responsibility.least, responsibility.most) == (4, 4);
@@ -312,7 +312,7 @@ fn grids(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
 }
 
 /// How many pairs of different quorums there are, and how many have exactly two nodes in common.
-fn overlaps(system: &System) -> (usize, usize) {
+fn overlaps(system: &QuorumSystem) -> (usize, usize) {
     let quorums = system.assignment().values();
     let pairs = || {
         quorums
@@ -328,7 +328,7 @@ fn overlaps(system: &System) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    fn holds(claim: fn(&System, String) -> Check, word: &str, n: usize) -> bool {
+    fn holds(claim: fn(&QuorumSystem, String) -> Check, word: &str, n: usize) -> bool {
         claim(&build(word, n).expect("there is such a system"), String::new()).holds
     }
 

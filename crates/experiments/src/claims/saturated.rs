@@ -5,7 +5,7 @@
 //! end, so what goes on for ever here, under a fair scheduler, does so without the restriction too. What cannot go on here
 //! may elsewhere.
 
-use doorway_checker::{Act, Known, Messages, Property, Step, System};
+use doorway_checker::{Act, Messages, Property, Step, StepsKnown, System};
 use doorway_core::Phase;
 
 /// An algorithm whose applications all want in.
@@ -36,7 +36,7 @@ impl System for Saturated {
         self.of.initial()
     }
 
-    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> Known {
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> StepsKnown {
         let mut possible: Vec<(Step, Act, Vec<u32>)> = Vec::new();
         let known = self.of.steps(state, &mut |step, after| {
             possible.push((step, self.of.act(&step), after.to_vec()));

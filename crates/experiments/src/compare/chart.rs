@@ -3,13 +3,13 @@
 use doorway_core::Refusal;
 use doorway_picture::chart::{Axis, Chart, Formula, Panels, Series};
 
-use super::{Cell, Metric};
+use super::{ComparisonCell, Metric};
 
 /// One chart for each load at which something was measured, with a series for each algorithm.
 ///
 /// # Errors
 /// If nothing was measured at any load.
-pub fn panels(cells: &[Cell], metric: Metric) -> Result<Panels, Refusal> {
+pub fn panels(cells: &[ComparisonCell], metric: Metric) -> Result<Panels, Refusal> {
     let loads = in_order(cells, |cell| &cell.load);
     let title = |load: &str| {
         let title = metric.title();
@@ -17,7 +17,7 @@ pub fn panels(cells: &[Cell], metric: Metric) -> Result<Panels, Refusal> {
         format!("{}{rest}, {load}", first.to_uppercase())
     };
     let charts = loads.iter().map(|load| {
-        let of_load: Vec<&Cell> = cells.iter().filter(|cell| cell.load == *load).collect();
+        let of_load: Vec<&ComparisonCell> = cells.iter().filter(|cell| cell.load == *load).collect();
         Chart {
             title: title(load),
             x: sizes(&of_load),
@@ -38,8 +38,8 @@ pub fn panels(cells: &[Cell], metric: Metric) -> Result<Panels, Refusal> {
 
 /// Each different word of the cells, in the order in which it comes.
 fn in_order<'a>(
-    cells: impl IntoIterator<Item = &'a Cell>,
-    word: impl Fn(&'a Cell) -> &'a String,
+    cells: impl IntoIterator<Item = &'a ComparisonCell>,
+    word: impl Fn(&'a ComparisonCell) -> &'a String,
 ) -> Vec<&'a str> {
     let mut words: Vec<&str> = Vec::new();
     for cell in cells {
@@ -56,23 +56,24 @@ fn is_wide(values: impl Iterator<Item = f64> + Clone, factor: f64) -> bool {
     least > 0.0 && most / least >= factor
 }
 
-fn sizes(cells: &[&Cell]) -> Axis {
+fn sizes(cells: &[&ComparisonCell]) -> Axis {
     let title = "nodes N";
     let sizes = cells.iter().map(|cell| cell.nodes as f64);
     if is_wide(sizes, 4.0) { Axis::binary(title).whole() } else { Axis::linear(title).whole() }
 }
 
-fn values(cells: &[&Cell], metric: Metric) -> Axis {
+fn values(cells: &[&ComparisonCell], metric: Metric) -> Axis {
     let values = cells.iter().filter_map(|cell| metric.of(cell));
     if is_wide(values, 10.0) { Axis::decimal(metric.title()) } else { Axis::linear(metric.title()) }
 }
 
-fn series(cells: &[&Cell], metric: Metric) -> Vec<Series> {
+fn series(cells: &[&ComparisonCell], metric: Metric) -> Vec<Series> {
     let names = in_order(cells.iter().copied(), |cell| &cell.algorithm);
     names
         .into_iter()
         .map(|name| {
-            let mine: Vec<&Cell> = cells.iter().copied().filter(|cell| cell.algorithm == name).collect();
+            let mine: Vec<&ComparisonCell> =
+                cells.iter().copied().filter(|cell| cell.algorithm == name).collect();
             let is_cost = metric == Metric::Messages;
             let points = mine.iter().filter_map(|cell| Some((cell.nodes as f64, metric.of(cell)?)));
             let mut points: Vec<(f64, f64)> = points.collect();
@@ -87,10 +88,10 @@ fn series(cells: &[&Cell], metric: Metric) -> Vec<Series> {
 
 /// The formula as a line: the one of its two bounds that is nearer to what was measured, unless neither is near; and which one
 /// that is, if they differ.
-fn nearest_bound(cells: &[&Cell]) -> Option<(&'static str, Formula)> {
+fn nearest_bound(cells: &[&ComparisonCell]) -> Option<(&'static str, Formula)> {
     /// A bound that is off by more than this factor says nothing about the measurements.
     const NEAR: f64 = 2.0;
-    let bound = |words: &'static str, of: fn(&Cell) -> Option<f64>| {
+    let bound = |words: &'static str, of: fn(&ComparisonCell) -> Option<f64>| {
         let mut points = Vec::new();
         let mut distance = 0.0;
         for cell in cells {

@@ -7,8 +7,8 @@ mod chart;
 use doorway_catalog::settings::{Definition, RunSpec, Spec};
 use doorway_catalog::{Catalog, Trial};
 use doorway_core::{About, Options, Refusal, Scale};
-use doorway_quorums::{Construction, System};
-use doorway_simulator::parallel::{Step, in_order};
+use doorway_quorums::{Construction, QuorumSystem};
+use doorway_simulator::parallel::{JobEvent, in_order};
 use doorway_simulator::{Load, Outcome, Settings};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ pub struct Comparison {
 
 /// One algorithm at one size and one load. Times are in ticks.
 #[derive(Clone, Debug, Serialize)]
-pub struct Cell {
+pub struct ComparisonCell {
     /// The algorithm's name.
     pub algorithm: String,
     /// N.
@@ -127,7 +127,7 @@ impl Metric {
 
     /// Its value in a cell.
     #[must_use]
-    pub fn of(self, cell: &Cell) -> Option<f64> {
+    pub fn of(self, cell: &ComparisonCell) -> Option<f64> {
         match self {
             Metric::Messages => cell.messages_per_entry,
             Metric::Bytes => cell.bytes_per_entry,
@@ -198,13 +198,13 @@ impl Comparison {
         program: &str,
         threads: usize,
         mut watch: impl FnMut(u64),
-    ) -> Result<Vec<Cell>, Refusal> {
+    ) -> Result<Vec<ComparisonCell>, Refusal> {
         let mut cells = Vec::with_capacity(self.runs());
         let job = |place: u64| self.cell(catalog, program, place as usize);
         in_order(0..self.runs() as u64, threads, job, |step| {
             match step {
-                Step::Done(_, cell) => cells.push(cell?),
-                Step::Waiting(done) => watch(done),
+                JobEvent::Done(_, cell) => cells.push(cell?),
+                JobEvent::Waiting(done) => watch(done),
             }
             Ok::<(), Refusal>(())
         })?;
@@ -226,7 +226,7 @@ impl Comparison {
         Trial { algorithm: about.name.to_owned(), options, settings }
     }
 
-    fn cell(&self, catalog: &Catalog, program: &str, place: usize) -> Result<Cell, Refusal> {
+    fn cell(&self, catalog: &Catalog, program: &str, place: usize) -> Result<ComparisonCell, Refusal> {
         let name = &self.algorithms[place % self.algorithms.len()];
         let about =
             catalog.about(name).ok_or_else(|| Refusal::new(format!("there is no algorithm {name:?}")))?;
@@ -235,11 +235,11 @@ impl Comparison {
             Refusal::new(format!("{name} among {} nodes: {refusal}", trial.settings.nodes))
         };
         let outcome = trial.run(catalog).map_err(blame)?;
-        Ok(Cell::new(about, &trial, &outcome, program))
+        Ok(ComparisonCell::new(about, &trial, &outcome, program))
     }
 }
 
-impl Cell {
+impl ComparisonCell {
     fn new(about: &About, trial: &Trial, outcome: &Outcome, program: &str) -> Self {
         let report = trial.report(outcome);
         let [least, most] = formula(about, trial).map_or([None; 2], |bounds| bounds.map(Some));
@@ -291,7 +291,7 @@ pub fn formula(about: &About, trial: &Trial) -> Option<[f64; 2]> {
         Some(parameter) => {
             let choice = trial.options.choice(parameter);
             let construction = Construction::parse(&choice.word, choice.file.as_deref()).ok()?;
-            let sizes = System::build(&construction, n).ok()?.sizes();
+            let sizes = QuorumSystem::build(&construction, n).ok()?.sizes();
             [sizes.least as f64, sizes.most as f64]
         }
     };

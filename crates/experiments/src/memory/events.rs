@@ -5,7 +5,7 @@ use doorway_core::shared::{Place, Progress};
 use doorway_core::{Fence, NodeId, Ticks};
 use doorway_trace::{Event, What};
 
-use super::{Played, Replay};
+use super::{Replay, ReplayedStep};
 
 /// One step is one tick; an entry is fenced by how many there were.
 pub(super) fn of(replay: &Replay) -> Vec<Event> {
@@ -36,7 +36,7 @@ impl Writer {
         self.events.push(Event { id, time: Ticks(time), node, what, rule: None, cause: None });
     }
 
-    fn step(&mut self, time: u64, Played { act, .. }: &Played) {
+    fn step(&mut self, time: u64, ReplayedStep { act, .. }: &ReplayedStep) {
         let node = NodeId::new(act.process);
         match act.before {
             Some(Place::Remainder) => self.write(time, node, What::Request),

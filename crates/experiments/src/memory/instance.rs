@@ -2,13 +2,13 @@
 
 use doorway_catalog::Catalog;
 use doorway_checker::{
-    Barriers, Exploration, Fairness, MemoryModel, MemorySetting, Property, RegisterModel, Runs, Search,
-    Shared, Violation, Walks, explore, walk,
+    Barriers, Exploration, MemoryModel, MemorySetting, Property, RegisterModel, Runs, SchedulerFairness,
+    Search, SharedMemory, Violation, Walks, explore, walk,
 };
 use doorway_core::{Options, Refusal};
 
 use super::script;
-use crate::check::{Checked, Counterexample, Decision, Effort, Judge, Numbers, PATIENCE, Verdict};
+use crate::check::{Checked, Counterexample, Decision, Effort, Numbers, PATIENCE, Verdict, VerdictContext};
 
 /// A small system of processes that share memory, and what to decide about it.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct ProgramInstance {
     /// What to decide.
     pub properties: Vec<Property>,
     /// What a scheduler is taken to owe; if not given, the least that is needed is found.
-    pub fairness: Option<Fairness>,
+    pub fairness: Option<SchedulerFairness>,
     /// How to search, and how far.
     pub effort: Effort,
 }
@@ -102,7 +102,7 @@ impl ProgramInstance {
     ///
     /// # Errors
     /// If there is no such program, or it cannot run so.
-    pub fn system(&self, catalog: &Catalog) -> Result<Shared, Refusal> {
+    pub fn system(&self, catalog: &Catalog) -> Result<SharedMemory, Refusal> {
         let (n, most) = (self.n, MemorySetting::MOST_PROCESSES);
         if !(1..=most).contains(&n) {
             return Err(Refusal::new(format!("1 to {most} processes can be explored, not {n}")));
@@ -139,7 +139,7 @@ impl ProgramInstance {
     }
 
     /// Walks at random. They prove nothing: a violation that they miss may exist.
-    fn walked(&self, system: &mut Shared, walks: &Walks, watch: &mut dyn FnMut(u64)) -> Checked {
+    fn walked(&self, system: &mut SharedMemory, walks: &Walks, watch: &mut dyn FnMut(u64)) -> Checked {
         let mut found: Vec<(Counterexample, u64)> = Vec::new();
         let walked = walk(system, walks, watch, &mut |system, violation, times| {
             found.push((self.counterexample(system, violation), times));
@@ -147,7 +147,7 @@ impl ProgramInstance {
         Checked::of_walks(&self.properties, walked, found)
     }
 
-    fn explored(&self, system: &mut Shared, watch: &mut dyn FnMut(u64)) -> Checked {
+    fn explored(&self, system: &mut SharedMemory, watch: &mut dyn FnMut(u64)) -> Checked {
         let is_wanted = |some: &[Property]| some.iter().any(|property| self.properties.contains(property));
         let progress = is_wanted(&[Property::DeadlockFreedom, Property::StarvationFreedom]);
         let waiting = is_wanted(&[Property::Fifo, Property::BoundedWaiting]);
@@ -166,8 +166,8 @@ impl ProgramInstance {
     }
 
     /// The verdicts. A broken contract is always reported, since runs were followed only up to there.
-    fn judged(&self, system: &Shared, explored: Exploration) -> Checked {
-        let judge = Judge { fairness: self.fairness, is_limited: self.setting.requests.is_some() };
+    fn judged(&self, system: &SharedMemory, explored: Exploration) -> Checked {
+        let judge = VerdictContext { fairness: self.fairness, is_limited: self.setting.requests.is_some() };
         let mut checked = Checked { numbers: Numbers::of(&explored), ..Checked::default() };
         let mut properties = self.properties.clone();
         if system.broke_contract() && !properties.contains(&Property::Invariants) {
@@ -188,7 +188,7 @@ impl ProgramInstance {
     }
 
     /// States the limits within which the verdicts hold.
-    fn qualify(&self, system: &Shared, verdict: &mut Verdict) {
+    fn qualify(&self, system: &SharedMemory, verdict: &mut Verdict) {
         if verdict.decision != Decision::Holds {
             return;
         }
@@ -210,7 +210,7 @@ impl ProgramInstance {
         }
     }
 
-    fn counterexample(&self, system: &Shared, violation: Violation) -> Counterexample {
+    fn counterexample(&self, system: &SharedMemory, violation: Violation) -> Counterexample {
         let acts: Vec<_> = violation.steps.iter().map(|step| system.act(step)).collect();
         let script = script::written(self, system, &violation, &acts);
         let steps = acts.iter().map(ToString::to_string).collect();

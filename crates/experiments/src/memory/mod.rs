@@ -12,4 +12,4 @@ pub mod table;
 
 pub use described::described;
 pub use instance::ProgramInstance;
-pub use replay::{Followed, Played, Replay};
+pub use replay::{Followed, Replay, ReplayedStep};

@@ -1,10 +1,10 @@
 //! Following a script step by step.
 
 use doorway_catalog::Catalog;
-use doorway_checker::{Access, MemorySetting, Shared, SharedAct, SharedView, Step, System};
+use doorway_checker::{Access, MemorySetting, SharedAct, SharedMemory, SharedView, Step, System};
 use doorway_core::shared::{Place, Progress};
 use doorway_core::{NodeId, Options, Phase};
-use doorway_simulator::{Choice, ScriptError};
+use doorway_simulator::{NextAction, ScriptError};
 use doorway_trace::{Event, Header, Recording};
 
 use super::script::{self, Action, Expectation, Script, impossible};
@@ -18,7 +18,7 @@ pub struct Replay {
     /// The names of the registers, in their order.
     pub registers: Vec<String>,
     /// Its steps.
-    pub steps: Vec<Played>,
+    pub steps: Vec<ReplayedStep>,
     /// The nodes that entered, in order.
     pub entries: Vec<NodeId>,
     /// How many steps come before what repeats for ever.
@@ -35,14 +35,14 @@ pub struct Followed {
     /// The replay so far.
     pub replay: Replay,
     /// What could be done next.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<NextAction>,
     /// Why it was not followed to its end.
     pub trouble: Option<ScriptError>,
 }
 
 /// A step, and the state after it.
 #[derive(Clone, Debug)]
-pub struct Played {
+pub struct ReplayedStep {
     /// What was done.
     pub act: SharedAct,
     /// The state after it.
@@ -136,7 +136,7 @@ fn in_phase(view: &SharedView, wanted: Phase) -> Vec<NodeId> {
 
 /// Follows a script.
 struct Player {
-    system: Shared,
+    system: SharedMemory,
     state: Vec<u32>,
     /// Where the loop began: its line, and the state.
     looped: Option<(usize, Vec<u32>)>,
@@ -144,7 +144,7 @@ struct Player {
 }
 
 impl Player {
-    fn new(instance: ProgramInstance, mut system: Shared) -> Self {
+    fn new(instance: ProgramInstance, mut system: SharedMemory) -> Self {
         let state = system.initial().into_iter().next().unwrap_or_default();
         let registers = system.registers().iter().map(|cell| cell.name.clone()).collect();
         let replay = Replay {
@@ -186,11 +186,11 @@ impl Player {
     }
 
     /// Everything that could be done next, as lines of a script.
-    fn choices(&mut self) -> Vec<Choice> {
-        let mut choices: Vec<Choice> = Vec::new();
+    fn choices(&mut self) -> Vec<NextAction> {
+        let mut choices: Vec<NextAction> = Vec::new();
         for (step, _) in self.system.enabled(&self.state) {
             let act = self.system.act(&step);
-            let choice = Choice {
+            let choice = NextAction {
                 line: script::step_of(&self.replay.instance, &act),
                 says: act.to_string(),
                 node: NodeId::new(act.process),
@@ -311,7 +311,7 @@ impl Player {
             self.replay.entries.push(NodeId::new(act.process));
         }
         self.state = after;
-        self.replay.steps.push(Played { act, view });
+        self.replay.steps.push(ReplayedStep { act, view });
         Ok(())
     }
 
@@ -344,7 +344,7 @@ impl Player {
                 met(line, "the next line", &wanted.to_string(), &stands.unwrap_or(0).to_string())
             }
             Expectation::Accesses { node, count } => {
-                let by_node = |played: &&Played| played.act.process == node.index();
+                let by_node = |played: &&ReplayedStep| played.act.process == node.index();
                 let made = self.replay.steps.iter().filter(by_node).filter(|played| is_access(&played.act));
                 met(line, "the number of accesses", &count.to_string(), &made.count().to_string())
             }

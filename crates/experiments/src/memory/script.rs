@@ -8,7 +8,7 @@
 
 use std::str::FromStr;
 
-use doorway_checker::{Access, MemorySetting, Property, RegisterModel, Shared, SharedAct, Violation};
+use doorway_checker::{Access, MemorySetting, Property, RegisterModel, SharedAct, SharedMemory, Violation};
 use doorway_core::shared::Progress;
 use doorway_core::{NodeId, Options, Refusal};
 use doorway_simulator::ScriptError;
@@ -217,7 +217,7 @@ fn repeated(word: &str) -> Result<u32, String> {
 /// A run as a script: the system, its steps, and what is to be seen at their end.
 pub(super) fn written(
     instance: &ProgramInstance,
-    system: &Shared,
+    system: &SharedMemory,
     violation: &Violation,
     acts: &[SharedAct],
 ) -> String {
@@ -252,7 +252,7 @@ fn expectation_of(violation: &Violation, acts: &[SharedAct]) -> String {
     }
 }
 
-fn heading_of(instance: &ProgramInstance, system: &Shared) -> Vec<String> {
+fn heading_of(instance: &ProgramInstance, system: &SharedMemory) -> Vec<String> {
     let ProgramInstance { program, options, n, setting, .. } = instance;
     let default = MemorySetting::default();
     let mut lines = vec![format!("algorithm {program}"), format!("nodes {n}")];

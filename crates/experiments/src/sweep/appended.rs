@@ -11,7 +11,7 @@ use super::columns::{Column, Value};
 use super::files::cannot;
 use super::rows::Lines;
 use super::shard::Shard;
-use super::tally::{Counter, Tally};
+use super::tally::{Counter, RowTally};
 
 /// How rows look and which of them belong here.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ pub(super) struct Appended {
     waiting: String,
     written_at: Instant,
     /// The rows so far.
-    pub(super) tally: Tally,
+    pub(super) tally: RowTally,
 }
 
 impl Appended {
@@ -65,9 +65,9 @@ impl Appended {
         let refuse = |error: io::Error| cannot("write", path, &error);
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let mut file = options.map_err(refuse)?;
-        let mut rows = Reader::over(&file, path, shape);
+        let mut rows = RowReader::over(&file, path, shape);
         let has_header = rows.header()?;
-        let mut tally = Tally::default();
+        let mut tally = RowTally::default();
         let counter = Counter::new(shape.columns);
         while let Some(row) = rows.next()? {
             counter.count(&row, &mut tally);
@@ -84,7 +84,7 @@ impl Appended {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(super) fn push(&mut self, line: &str, tally: &Tally) -> Result<(), Refusal> {
+    pub(super) fn push(&mut self, line: &str, tally: &RowTally) -> Result<(), Refusal> {
         self.waiting.push_str(line);
         self.tally.add(tally);
         if self.waiting.len() >= Self::BATCH { self.write() } else { self.write_if_late() }
@@ -115,7 +115,7 @@ impl Appended {
 }
 
 /// Reads rows and sees to it that they are those of the shard, in order.
-pub(super) struct Reader<'a, R> {
+pub(super) struct RowReader<'a, R> {
     reader: BufReader<R>,
     path: PathBuf,
     shape: Shape<'a>,
@@ -126,7 +126,7 @@ pub(super) struct Reader<'a, R> {
     whole_bytes: u64,
 }
 
-impl<'a> Reader<'a, File> {
+impl<'a> RowReader<'a, File> {
     /// Reads a file from its header on.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl<'a> Reader<'a, File> {
     }
 }
 
-impl<'a, R: io::Read> Reader<'a, R> {
+impl<'a, R: io::Read> RowReader<'a, R> {
     fn over(file: R, path: &Path, shape: Shape<'a>) -> Self {
         let reader = BufReader::with_capacity(1 << 16, file);
         Self {
@@ -255,7 +255,7 @@ mod tests {
                 let mut appended = Appended::open(&path, shape).expect("the first rows");
                 assert_eq!(appended.tally.rows, kept as u64, "cut at {length}");
                 for line in &rows[kept..] {
-                    appended.push(line, &Tally { rows: 1, ..Tally::default() }).expect("a row");
+                    appended.push(line, &RowTally { rows: 1, ..RowTally::default() }).expect("a row");
                 }
                 appended.finish().expect("all rows");
                 assert_eq!(fs::read_to_string(&path).expect("rows"), whole, "cut at {length}");

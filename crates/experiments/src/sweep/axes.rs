@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use doorway_catalog::Catalog;
-use doorway_catalog::settings::{Definition, RunSpec, Spec, Sweep};
+use doorway_catalog::settings::{Definition, RunSpec, Spec, SweepRole};
 use doorway_core::Refusal;
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use toml::Spanned;
@@ -13,14 +13,14 @@ use toml::Spanned;
 /// The settings of a run that are axes of a grid, each with the name of its axis, in the order of the grid.
 pub(super) fn axes() -> impl Iterator<Item = (&'static str, &'static Definition)> {
     RunSpec::SETTINGS.iter().filter_map(|setting| match setting.sweep {
-        Sweep::Axis { name, .. } => Some((name, setting)),
-        Sweep::Common { .. } | Sweep::Fixed => None,
+        SweepRole::Axis { name, .. } => Some((name, setting)),
+        SweepRole::Common { .. } | SweepRole::Fixed => None,
     })
 }
 
 /// The settings of a run that have one value for the whole sweep.
 pub(super) fn shared() -> impl Iterator<Item = &'static Definition> {
-    RunSpec::SETTINGS.iter().filter(|setting| matches!(setting.sweep, Sweep::Common { .. }))
+    RunSpec::SETTINGS.iter().filter(|setting| matches!(setting.sweep, SweepRole::Common { .. }))
 }
 
 /// The names that every grid knows: the algorithms, and the settings. Choices for algorithms, such as `quorum`, are axes too.

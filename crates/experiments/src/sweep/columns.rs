@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use doorway_catalog::settings::{self, Definition, RunSpec, Spec, Sweep};
+use doorway_catalog::settings::{self, Definition, RunSpec, Spec, SweepRole};
 use doorway_catalog::{Catalog, Trial};
 use doorway_core::{About, Refusal};
 use doorway_simulator::Report;
@@ -19,7 +19,7 @@ pub struct Column {
     pub name: Cow<'static, str>,
     /// What its values are.
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// What it is counted or measured in; empty if it is neither.
     pub unit: &'static str,
     /// What it tells, in one sentence.
@@ -31,7 +31,7 @@ pub struct Column {
 /// What the values of a column are. Any of them may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ColumnKind {
     /// A whole number that is not negative.
     Integer,
     /// A number.
@@ -61,7 +61,7 @@ pub enum Value {
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// The run as it was asked for.
-    Point(fn(&Asked<'_>) -> Value),
+    Point(fn(&RequestedRun<'_>) -> Value),
     /// A setting of the run.
     Setting(&'static Definition),
     /// What is chosen for the algorithm under this name.
@@ -73,7 +73,7 @@ enum Source {
 }
 
 /// A run that is asked for.
-pub(super) struct Asked<'a> {
+pub(super) struct RequestedRun<'a> {
     pub(super) index: u64,
     trial: &'a Trial,
     spec: RunSpec,
@@ -82,7 +82,7 @@ pub(super) struct Asked<'a> {
     about: Option<&'a About>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestedRun<'a> {
     pub(super) fn new(index: u64, trial: &'a Trial, latency: &'a str, catalog: &'a Catalog) -> Self {
         let (spec, about) = (RunSpec::of(&trial.settings), catalog.about(&trial.algorithm));
         Self { index, trial, spec, latency, about }
@@ -94,10 +94,10 @@ impl<'a> Asked<'a> {
         }
         let text = text(setting, self.spec.words(setting.name));
         match kind(setting) {
-            Kind::Integer => text.parse::<u64>().ok().into(),
-            Kind::Number => text.parse::<f64>().ok().into(),
-            Kind::Boolean => (text == "on").into(),
-            Kind::Text => Value::text(&text),
+            ColumnKind::Integer => text.parse::<u64>().ok().into(),
+            ColumnKind::Number => text.parse::<f64>().ok().into(),
+            ColumnKind::Boolean => (text == "on").into(),
+            ColumnKind::Text => Value::text(&text),
         }
     }
 }
@@ -106,7 +106,7 @@ impl<'a> Asked<'a> {
 pub(super) fn all(catalog: &Catalog) -> Vec<Column> {
     let chosen = choices_of(catalog).into_iter().map(|name| Column {
         name: if is_taken(name) { Cow::Owned(format!("choice_{name}")) } else { Cow::Borrowed(name) },
-        kind: Kind::Text,
+        kind: ColumnKind::Text,
         unit: "",
         description: Cow::Owned(format!("what is chosen as {name}; missing if the algorithm has none")),
         source: Source::Choice(name),
@@ -115,7 +115,11 @@ pub(super) fn all(catalog: &Catalog) -> Vec<Column> {
 }
 
 /// The values of a row: what was asked for and what came of it, or why nothing did.
-pub(super) fn row(columns: &[Column], asked: &Asked<'_>, report: &Result<Report, Refusal>) -> Vec<Value> {
+pub(super) fn row(
+    columns: &[Column],
+    asked: &RequestedRun<'_>,
+    report: &Result<Report, Refusal>,
+) -> Vec<Value> {
     let value = |column: &Column| match (column.source, report) {
         (Source::Report(value), Ok(report)) => value(report),
         (Source::Refusal, Err(refusal)) => Value::text(&refusal.to_string()),
@@ -125,7 +129,7 @@ pub(super) fn row(columns: &[Column], asked: &Asked<'_>, report: &Result<Report,
 }
 
 /// What is wrong with a row that should be of this run: the first column that tells of another one.
-pub(super) fn foreign(columns: &[Column], row: &[Value], asked: &Asked<'_>) -> Option<String> {
+pub(super) fn foreign(columns: &[Column], row: &[Value], asked: &RequestedRun<'_>) -> Option<String> {
     columns.iter().zip(row).find_map(|(column, value)| {
         let expected = column.asked(asked)?;
         let (name, index) = (&column.name, asked.index);
@@ -143,18 +147,18 @@ fn is_taken(name: &str) -> bool {
     points().into_iter().chain(reports()).chain([ERROR]).any(|column| column.name == name)
 }
 
-fn choice(asked: &Asked<'_>, name: &str) -> Value {
+fn choice(asked: &RequestedRun<'_>, name: &str) -> Value {
     let parameter = asked.about.and_then(|about| about.parameter(name));
     parameter.map_or(Value::Missing, |parameter| Value::text(&asked.trial.options.choice(parameter).word))
 }
 
 impl Column {
     fn is_axis(&self) -> bool {
-        matches!(self.source, Source::Setting(setting) if matches!(setting.sweep, Sweep::Axis { .. }))
+        matches!(self.source, Source::Setting(setting) if matches!(setting.sweep, SweepRole::Axis { .. }))
     }
 
     /// Its value as far as that is known before the run is made.
-    fn asked(&self, asked: &Asked<'_>) -> Option<Value> {
+    fn asked(&self, asked: &RequestedRun<'_>) -> Option<Value> {
         match self.source {
             Source::Point(value) => Some(value(asked)),
             Source::Setting(setting) => Some(asked.setting(setting)),
@@ -166,10 +170,10 @@ impl Column {
 
 const fn point(
     name: &'static str,
-    kind: Kind,
+    kind: ColumnKind,
     unit: &'static str,
     description: &'static str,
-    value: fn(&Asked<'_>) -> Value,
+    value: fn(&RequestedRun<'_>) -> Value,
 ) -> Column {
     let (name, description) = (Cow::Borrowed(name), Cow::Borrowed(description));
     Column { name, kind, unit, description, source: Source::Point(value) }
@@ -177,7 +181,7 @@ const fn point(
 
 const fn told(
     name: &'static str,
-    kind: Kind,
+    kind: ColumnKind,
     unit: &'static str,
     description: &'static str,
     value: fn(&Report) -> Value,
@@ -189,7 +193,7 @@ const fn told(
 /// Why a point could not be run.
 const ERROR: Column = Column {
     name: Cow::Borrowed("error"),
-    kind: Kind::Text,
+    kind: ColumnKind::Text,
     unit: "",
     description: Cow::Borrowed("why there was no run; missing if there was one"),
     source: Source::Refusal,
@@ -201,10 +205,12 @@ fn points() -> Vec<Column> {
         RunSpec::SETTINGS.iter().filter_map(setting).partition(|column| column.name == "seed");
     let (axes, shared): (Vec<_>, Vec<_>) = axes.into_iter().partition(Column::is_axis);
     let first = [
-        point("run", Kind::Integer, "", "the number of the point on the grid, from 0", |asked| {
+        point("run", ColumnKind::Integer, "", "the number of the point on the grid, from 0", |asked| {
             asked.index.into()
         }),
-        point("algorithm", Kind::Text, "", "the algorithm", |asked| Value::text(&asked.trial.algorithm)),
+        point("algorithm", ColumnKind::Text, "", "the algorithm", |asked| {
+            Value::text(&asked.trial.algorithm)
+        }),
     ];
     first.into_iter().chain(axes).chain(shared).chain(seed).collect()
 }
@@ -212,33 +218,35 @@ fn points() -> Vec<Column> {
 /// The column of a setting, if it has one.
 fn setting(setting: &'static Definition) -> Option<Column> {
     let name = match setting.sweep {
-        Sweep::Fixed | Sweep::Common { column: "" } => return None,
-        Sweep::Common { column } | Sweep::Axis { column, .. } => column,
+        SweepRole::Fixed | SweepRole::Common { column: "" } => return None,
+        SweepRole::Common { column } | SweepRole::Axis { column, .. } => column,
     };
     let (name, description) = (Cow::Borrowed(name), Cow::Owned(setting.summary()));
     let (kind, unit) = (kind(setting), setting.unit);
     Some(Column { name, kind, unit, description, source: Source::Setting(setting) })
 }
 
-fn kind(setting: &Definition) -> Kind {
+fn kind(setting: &Definition) -> ColumnKind {
     match setting.kind {
-        settings::Kind::Count | settings::Kind::Number => Kind::Integer,
-        settings::Kind::Switch => Kind::Boolean,
-        settings::Kind::Word if setting.unit == "probability" => Kind::Number,
-        settings::Kind::Word | settings::Kind::Repeated | settings::Kind::Commas => Kind::Text,
+        settings::SettingKind::Count | settings::SettingKind::Number => ColumnKind::Integer,
+        settings::SettingKind::Switch => ColumnKind::Boolean,
+        settings::SettingKind::Word if setting.unit == "probability" => ColumnKind::Number,
+        settings::SettingKind::Word | settings::SettingKind::Repeated | settings::SettingKind::Commas => {
+            ColumnKind::Text
+        }
     }
 }
 
 /// What came of it.
 fn reports() -> Vec<Column> {
-    use Kind::{Integer, Number};
+    use ColumnKind::{Integer, Number};
     let counts = vec![
         told("entries", Integer, "entries", "entries that were measured", |report| report.entries.into()),
         told("messages", Integer, "messages", "messages of the algorithm", |report| report.messages.into()),
         told("messages_per_entry", Number, "messages/entry", "messages divided by entries", |report| {
             report.messages_per_entry.into()
         }),
-        told("messages_by_kind", Kind::Text, "messages", "messages of each kind", by_kind),
+        told("messages_by_kind", ColumnKind::Text, "messages", "messages of each kind", by_kind),
         told("bytes", Integer, "bytes", "the size of all messages", |report| report.bytes.into()),
     ];
     let rest = vec![
@@ -285,7 +293,7 @@ fn reports() -> Vec<Column> {
 
 /// How long it took.
 fn times() -> Vec<Column> {
-    use Kind::{Integer, Number};
+    use ColumnKind::{Integer, Number};
     vec![
         told("response_time_mean_ticks", Number, "ticks", "from request to release, the mean", |report| {
             report.response_time.mean.into()
@@ -336,7 +344,7 @@ fn times() -> Vec<Column> {
 
 /// What went wrong.
 fn troubles() -> Vec<Column> {
-    use Kind::{Boolean, Integer, Text};
+    use ColumnKind::{Boolean, Integer, Text};
     vec![
         told("lost", Integer, "messages", "messages that never arrived", |report| report.lost.into()),
         told("duplicated", Integer, "messages", "messages that arrived twice", |report| {
@@ -435,7 +443,7 @@ mod tests {
         assert_eq!((names[0], names[names.len() - 1]), ("run", "error"));
         assert!(["quorum", "tree", "structure", "arbitration"].iter().all(|name| names.contains(name)));
         for column in &columns {
-            let counts = matches!(column.kind, Kind::Integer | Kind::Number);
+            let counts = matches!(column.kind, ColumnKind::Integer | ColumnKind::Number);
             let is_name = ["run", "seed"].contains(&column.name.as_ref());
             assert!(!counts || is_name || !column.unit.is_empty(), "{} has no unit", column.name);
             assert_eq!(column.name.ends_with("_ticks"), column.unit == "ticks" && counts, "{}", column.name);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use doorway_catalog::Catalog;
-use doorway_catalog::settings::{self, Definition, Kind, RunSpec, Spec, Word};
+use doorway_catalog::settings::{self, Definition, RawValue, RunSpec, SettingKind, Spec};
 use doorway_core::{Choice, Refusal};
 use doorway_simulator::{Latency, Settings, Span, shell};
 
@@ -34,7 +34,7 @@ pub(super) struct Axis {
     pub(super) name: &'static str,
     pub(super) setting: &'static Definition,
     /// The words of each value: one, or any number for a setting that takes a list.
-    pub(super) values: Vec<Vec<Word>>,
+    pub(super) values: Vec<Vec<RawValue>>,
 }
 
 #[derive(Clone, Debug)]
@@ -53,12 +53,12 @@ pub struct Seeds {
 }
 
 /// Reads a file that a value names.
-pub type Reader<'a> = dyn Fn(&Path) -> Result<String, Refusal> + 'a;
+pub type FileLoader<'a> = dyn Fn(&Path) -> Result<String, Refusal> + 'a;
 
 /// What a grid needs from its caller.
 pub struct Surroundings<'a> {
     /// Reads a file that was named.
-    pub read: &'a Reader<'a>,
+    pub read: &'a FileLoader<'a>,
     /// What to say about a name that no algorithm has.
     pub unknown: &'a dyn Fn(&str) -> Refusal,
 }
@@ -86,7 +86,7 @@ impl Default for Grid {
     }
 }
 
-fn usual(setting: &Definition) -> Vec<Word> {
+fn usual(setting: &Definition) -> Vec<RawValue> {
     if setting.usual.is_empty() { Vec::new() } else { vec![setting.usual.into()] }
 }
 
@@ -123,7 +123,7 @@ impl Grid {
     }
 
     /// Takes the settings that were typed.
-    fn take(&mut self, axes: &Axes, read: &Reader<'_>) -> Result<(), Refusal> {
+    fn take(&mut self, axes: &Axes, read: &FileLoader<'_>) -> Result<(), Refusal> {
         for axis in &mut self.axes {
             if let Some(words) = axes.get(axis.name) {
                 axis.values = values(axis.setting, words, read, &mut self.matrices)?;
@@ -134,7 +134,7 @@ impl Grid {
         }
         for setting in shared() {
             if let Some(words) = axes.get(setting.name) {
-                self.common.set(setting.name, vec![Word(single(words, setting.normal)?)]);
+                self.common.set(setting.name, vec![RawValue(single(words, setting.normal)?)]);
             }
         }
         Ok(())
@@ -178,7 +178,7 @@ impl Grid {
         let choices = self.choices.iter().flat_map(|(_, choices)| choices);
         let chosen = choices.filter_map(|choice| Some((&choice.word, choice.file.as_ref()?)));
         let words = self.axes.iter().flat_map(|axis| axis.values.iter().flatten());
-        let delays = words.filter_map(|Word(word)| Some((word, &self.matrices.get(word)?.text)));
+        let delays = words.filter_map(|RawValue(word)| Some((word, &self.matrices.get(word)?.text)));
         chosen.chain(delays).map(|(word, text)| (word.clone(), fingerprint(text))).collect()
     }
 
@@ -194,7 +194,8 @@ impl Grid {
             let repeat =
                 |values: Vec<String>| values.into_iter().flat_map(|value| [format!("--{axis}"), value]);
             let setting = self.axes.iter().find(|known| known.name == axis).map(|known| known.setting);
-            let is_switch = || shared().any(|shared| shared.name == axis && shared.kind == Kind::Switch);
+            let is_switch =
+                || shared().any(|shared| shared.name == axis && shared.kind == SettingKind::Switch);
             if setting.is_some_and(has_commas) || settings::is_flag(&axis) {
                 words.extend(repeat(values));
             } else if self.choices.iter().any(|(name, _)| *name == axis) {
@@ -296,10 +297,10 @@ fn choices(axes: &Axes, surroundings: &Surroundings<'_>) -> Result<Vec<(String, 
 fn values(
     setting: &'static Definition,
     words: &Words,
-    read: &Reader<'_>,
+    read: &FileLoader<'_>,
     matrices: &mut BTreeMap<String, Matrix>,
-) -> Result<Vec<Vec<Word>>, Refusal> {
-    let one = |word: &str| Ok(vec![Word((setting.normal)(word)?)]);
+) -> Result<Vec<Vec<RawValue>>, Refusal> {
+    let one = |word: &str| Ok(vec![RawValue((setting.normal)(word)?)]);
     match setting.kind {
         _ if setting.name == "latency" => {
             let delays = words.each(between_commas, |word| delay(word, words, read))?;
@@ -307,28 +308,30 @@ fn values(
                 .into_iter()
                 .map(|(word, matrix)| {
                     matrices.extend(matrix.map(|matrix| (word.clone(), matrix)));
-                    vec![Word(word)]
+                    vec![RawValue(word)]
                 })
                 .collect())
         }
-        Kind::Count => {
+        SettingKind::Count => {
             let all = words.each(between_commas, numbers)?.concat();
             let each = all.into_iter().map(|number| one(&number.to_string()));
             each.collect::<Result<_, _>>().map_err(|refusal| words.blame(&refusal))
         }
-        Kind::Repeated if has_commas(setting) => words.each(whole, |word| together(setting, word)),
-        Kind::Repeated => words.each(between_commas, |word| together(setting, word)),
-        Kind::Number | Kind::Word | Kind::Switch | Kind::Commas => words.each(between_commas, one),
+        SettingKind::Repeated if has_commas(setting) => words.each(whole, |word| together(setting, word)),
+        SettingKind::Repeated => words.each(between_commas, |word| together(setting, word)),
+        SettingKind::Number | SettingKind::Word | SettingKind::Switch | SettingKind::Commas => {
+            words.each(between_commas, one)
+        }
     }
 }
 
 /// Whether a value of this setting has commas in it, so that a list of values cannot.
 fn has_commas(setting: &Definition) -> bool {
-    setting.kind == Kind::Repeated && setting.value.contains(',')
+    setting.kind == SettingKind::Repeated && setting.value.contains(',')
 }
 
 /// A latency in its normal form, and the matrix that it names.
-fn delay(word: &str, words: &Words, read: &Reader<'_>) -> Result<(String, Option<Matrix>), Refusal> {
+fn delay(word: &str, words: &Words, read: &FileLoader<'_>) -> Result<(String, Option<Matrix>), Refusal> {
     let Some(name) = word.strip_prefix("matrix:") else {
         return Ok((word.parse::<Span>()?.to_string(), None));
     };
@@ -338,17 +341,21 @@ fn delay(word: &str, words: &Words, read: &Reader<'_>) -> Result<(String, Option
 }
 
 /// Several values of one run, with a plus between them, or none.
-fn together(setting: &Definition, word: &str) -> Result<Vec<Word>, Refusal> {
+fn together(setting: &Definition, word: &str) -> Result<Vec<RawValue>, Refusal> {
     if word == "none" {
         return Ok(Vec::new());
     }
-    word.split('+').map(|part| Ok(Word((setting.normal)(part.trim())?))).collect()
+    word.split('+').map(|part| Ok(RawValue((setting.normal)(part.trim())?))).collect()
 }
 
 /// A value as it is typed.
-pub(super) fn text(setting: &Definition, words: &[Word]) -> String {
+pub(super) fn text(setting: &Definition, words: &[RawValue]) -> String {
     let words: Vec<&str> = words.iter().map(|word| word.0.as_str()).collect();
-    if setting.kind == Kind::Repeated && words.is_empty() { "none".to_owned() } else { words.join("+") }
+    if setting.kind == SettingKind::Repeated && words.is_empty() {
+        "none".to_owned()
+    } else {
+        words.join("+")
+    }
 }
 
 fn seeds(words: &Words) -> Result<Seeds, Refusal> {

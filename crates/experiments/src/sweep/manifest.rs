@@ -16,7 +16,7 @@ use super::format::Format;
 use super::grid::{Grid, Surroundings, fingerprint};
 use super::points::Points;
 use super::shard::Shard;
-use super::tally::Tally;
+use super::tally::RowTally;
 
 /// The file beside the rows.
 pub(super) const NAME: &str = "manifest.json";
@@ -49,7 +49,7 @@ pub struct Manifest {
     /// Whether all are.
     pub complete: bool,
     /// What the runs came to, once it is complete.
-    pub tally: Option<Tally>,
+    pub tally: Option<RowTally>,
     /// The file with the rows.
     pub file: String,
     /// A number for the bytes of that file, once it is complete: FNV-1a.
@@ -130,7 +130,7 @@ impl Manifest {
     }
 
     /// The same when so many rows are there; a complete file has a checksum.
-    pub(super) fn at(mut self, tally: Tally, checksum: Option<String>) -> Self {
+    pub(super) fn at(mut self, tally: RowTally, checksum: Option<String>) -> Self {
         self.rows = tally.rows;
         self.complete = tally.rows == self.runs;
         self.tally = self.complete.then_some(tally);

@@ -14,7 +14,7 @@ use super::manifest::{Manifest, shape};
 use super::run::Swept;
 use super::shard::Shard;
 use super::table::{self, Rows, Table};
-use super::tally::{Counter, Tally};
+use super::tally::{Counter, RowTally};
 
 /// A shard that is complete.
 struct Part<'a> {
@@ -133,7 +133,7 @@ fn same(first: &Part<'_>, other: &Part<'_>) -> Result<(), Refusal> {
 /// The manifest of the sweep that was divided, before any row of it is there.
 fn whole(part: &Manifest) -> Manifest {
     let nothing = Manifest { runs: part.points, shard: Shard::WHOLE.to_string(), ..part.clone() };
-    nothing.at(Tally::default(), None)
+    nothing.at(RowTally::default(), None)
 }
 
 fn write(
@@ -150,7 +150,7 @@ fn write(
     let file = out.join(format.file());
     let mut table = Table::create(&file, format, shape.columns)?;
     let counter = Counter::new(shape.columns);
-    let mut tally = Tally::default();
+    let mut tally = RowTally::default();
     let runs = whole.runs;
     for index in 0..runs {
         let shard = (index % parts.len() as u64) as usize;

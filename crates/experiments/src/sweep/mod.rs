@@ -27,12 +27,12 @@ mod table;
 mod tally;
 
 pub use axes::{Axes, Words};
-pub use columns::{Column, Kind, Value};
+pub use columns::{Column, ColumnKind, Value};
 pub use format::Format;
-pub use grid::{Grid, Reader, Seeds, Surroundings};
+pub use grid::{FileLoader, Grid, Seeds, Surroundings};
 pub use manifest::{FirstAndCount, Manifest};
 pub use merge::merge;
 pub use points::Points;
 pub use run::{Sweep, Swept};
 pub use shard::Shard;
-pub use tally::Tally;
+pub use tally::RowTally;

@@ -18,7 +18,7 @@ use parquet::record::{Field, reader::RowIter};
 use parquet::schema::types::{Type, TypePtr};
 
 use super::appended::Shape;
-use super::columns::{Column, Kind, Value};
+use super::columns::{Column, ColumnKind, Value};
 use super::files::cannot;
 use super::table::{Rows, Sink};
 
@@ -73,10 +73,10 @@ impl Sink for Writer {
 fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
     let field = |column: &Column| {
         let (physical, converted) = match column.kind {
-            Kind::Integer => (Physical::INT64, ConvertedType::UINT_64),
-            Kind::Number => (Physical::DOUBLE, ConvertedType::NONE),
-            Kind::Boolean => (Physical::BOOLEAN, ConvertedType::NONE),
-            Kind::Text => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+            ColumnKind::Integer => (Physical::INT64, ConvertedType::UINT_64),
+            ColumnKind::Number => (Physical::DOUBLE, ConvertedType::NONE),
+            ColumnKind::Boolean => (Physical::BOOLEAN, ConvertedType::NONE),
+            ColumnKind::Text => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
         };
         let field = Type::primitive_type_builder(&column.name, physical);
         field.with_repetition(Repetition::OPTIONAL).with_converted_type(converted).build().map(Arc::new)
@@ -87,23 +87,23 @@ fn schema(columns: &[Column]) -> Result<TypePtr, ParquetError> {
 
 fn write_column<'a>(
     group: &mut SerializedRowGroupWriter<'_, File>,
-    kind: Kind,
+    kind: ColumnKind,
     values: impl Iterator<Item = &'a Value> + Clone,
 ) -> Result<(), ParquetError> {
     match kind {
-        Kind::Integer => write_typed::<Int64Type>(group, values, |value| match value {
+        ColumnKind::Integer => write_typed::<Int64Type>(group, values, |value| match value {
             Value::Integer(number) => Some(number.cast_signed()),
             _ => None,
         }),
-        Kind::Number => write_typed::<DoubleType>(group, values, |value| match value {
+        ColumnKind::Number => write_typed::<DoubleType>(group, values, |value| match value {
             Value::Number(number) => Some(*number),
             _ => None,
         }),
-        Kind::Boolean => write_typed::<BoolType>(group, values, |value| match value {
+        ColumnKind::Boolean => write_typed::<BoolType>(group, values, |value| match value {
             Value::Boolean(value) => Some(*value),
             _ => None,
         }),
-        Kind::Text => write_typed::<ByteArrayType>(group, values, |value| match value {
+        ColumnKind::Text => write_typed::<ByteArrayType>(group, values, |value| match value {
             Value::Text(text) => Some(ByteArray::from(text.as_str())),
             _ => None,
         }),
@@ -155,10 +155,10 @@ fn value(column: &Column, name: &str, field: &Field) -> Option<Value> {
     match (column.kind, field) {
         _ if column.name != name => None,
         (_, Field::Null) => Some(Value::Missing),
-        (Kind::Integer, Field::ULong(number)) => Some(Value::Integer(*number)),
-        (Kind::Number, Field::Double(number)) => Some(Value::Number(*number)),
-        (Kind::Boolean, Field::Bool(value)) => Some(Value::Boolean(*value)),
-        (Kind::Text, Field::Str(text)) => Some(Value::Text(text.clone())),
+        (ColumnKind::Integer, Field::ULong(number)) => Some(Value::Integer(*number)),
+        (ColumnKind::Number, Field::Double(number)) => Some(Value::Number(*number)),
+        (ColumnKind::Boolean, Field::Bool(value)) => Some(Value::Boolean(*value)),
+        (ColumnKind::Text, Field::Str(text)) => Some(Value::Text(text.clone())),
         _ => None,
     }
 }

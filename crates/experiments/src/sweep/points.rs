@@ -1,11 +1,11 @@
 //! The points of a grid in a defined order, and the run that each stands for.
 
-use doorway_catalog::settings::{Spec, Word};
+use doorway_catalog::settings::{RawValue, Spec};
 use doorway_catalog::{Catalog, Trial};
 use doorway_core::{Members, Options, Refusal};
 use doorway_simulator::{Settings, shell};
 
-use super::columns::{self, Asked, Column, Value};
+use super::columns::{self, Column, RequestedRun, Value};
 use super::grid::{Axis, Grid};
 
 /// All points of a grid. The first axis, the algorithms with what is chosen for them, changes slowest, and the seed fastest.
@@ -90,7 +90,7 @@ impl Points {
         row: &[Value],
     ) -> Option<String> {
         let (trial, latency) = self.trial_and_latency(index);
-        let asked = Asked::new(index, &trial, latency, catalog);
+        let asked = RequestedRun::new(index, &trial, latency, catalog);
         columns::foreign(columns, row, &asked)
     }
 
@@ -195,8 +195,8 @@ fn combinations(grid: &Grid, catalog: &Catalog) -> Vec<Combination> {
 fn check_values(grid: &Grid) -> Result<(), Refusal> {
     let (sizes, others): (Vec<&Axis>, Vec<&Axis>) =
         grid.axes.iter().partition(|axis| axis.setting.name == "nodes");
-    let sizes: Vec<&Vec<Word>> = sizes.iter().flat_map(|axis| &axis.values).collect();
-    let settings = |nodes: &[Word], name: &str, value: &[Word]| {
+    let sizes: Vec<&Vec<RawValue>> = sizes.iter().flat_map(|axis| &axis.values).collect();
+    let settings = |nodes: &[RawValue], name: &str, value: &[RawValue]| {
         let mut spec = grid.common.clone();
         spec.set("nodes", nodes.to_vec());
         spec.set(name, value.to_vec());

@@ -9,7 +9,7 @@ use csv::StringRecord;
 use doorway_core::Refusal;
 use serde_json::{Map, Value as Json};
 
-use super::columns::{Column, Kind, Value};
+use super::columns::{Column, ColumnKind, Value};
 
 /// How rows are written as lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,13 +87,13 @@ fn read_csv(columns: &[Column], line: &str) -> Option<Vec<Value>> {
     values.collect::<Option<Vec<Value>>>().filter(|_| same)
 }
 
-fn read_field(kind: Kind, field: &str) -> Option<Value> {
+fn read_field(kind: ColumnKind, field: &str) -> Option<Value> {
     match kind {
         _ if field.is_empty() => Some(Value::Missing),
-        Kind::Integer => field.parse().ok().map(Value::Integer),
-        Kind::Number => field.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number),
-        Kind::Boolean => field.parse().ok().map(Value::Boolean),
-        Kind::Text => Some(Value::Text(field.to_owned())),
+        ColumnKind::Integer => field.parse().ok().map(Value::Integer),
+        ColumnKind::Number => field.parse().ok().filter(|number: &f64| number.is_finite()).map(Value::Number),
+        ColumnKind::Boolean => field.parse().ok().map(Value::Boolean),
+        ColumnKind::Text => Some(Value::Text(field.to_owned())),
     }
 }
 
@@ -114,13 +114,13 @@ fn read_json(columns: &[Column], line: &str) -> Option<Vec<Value>> {
     values.collect::<Option<Vec<Value>>>().filter(|_| same)
 }
 
-fn read_value(kind: Kind, value: &Json) -> Option<Value> {
+fn read_value(kind: ColumnKind, value: &Json) -> Option<Value> {
     match kind {
         _ if value.is_null() => Some(Value::Missing),
-        Kind::Integer => value.as_u64().map(Value::Integer),
-        Kind::Number => value.as_f64().map(Value::Number),
-        Kind::Boolean => value.as_bool().map(Value::Boolean),
-        Kind::Text => value.as_str().map(|text| Value::Text(text.to_owned())),
+        ColumnKind::Integer => value.as_u64().map(Value::Integer),
+        ColumnKind::Number => value.as_f64().map(Value::Number),
+        ColumnKind::Boolean => value.as_bool().map(Value::Boolean),
+        ColumnKind::Text => value.as_str().map(|text| Value::Text(text.to_owned())),
     }
 }
 
@@ -137,10 +137,10 @@ mod tests {
             let mixed = (number + place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             match column.kind {
                 _ if mixed.is_multiple_of(5) => Value::Missing,
-                Kind::Integer => Value::Integer(mixed),
-                Kind::Number => Value::from(f64::from_bits(mixed)),
-                Kind::Boolean => Value::Boolean(mixed.is_multiple_of(2)),
-                Kind::Text => {
+                ColumnKind::Integer => Value::Integer(mixed),
+                ColumnKind::Number => Value::from(f64::from_bits(mixed)),
+                ColumnKind::Boolean => Value::Boolean(mixed.is_multiple_of(2)),
+                ColumnKind::Text => {
                     Value::text(["a,b", "say \"no\"", "\"", "é|1@2..3", "x\ny", ","][mixed as usize % 6])
                 }
             }

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use doorway_catalog::{Catalog, Trial};
 use doorway_core::Refusal;
 use doorway_simulator::Report;
-use doorway_simulator::parallel::{Step, in_order};
+use doorway_simulator::parallel::{JobEvent, in_order};
 
-use super::appended::{Appended, Reader, Shape};
-use super::columns::{self, Asked, Column, Value};
+use super::appended::{Appended, RowReader, Shape};
+use super::columns::{self, Column, RequestedRun, Value};
 use super::files::{self, Log, cannot};
 use super::format::Format;
 use super::manifest::Manifest;
 use super::points::Points;
 use super::shard::Shard;
 use super::table::Table;
-use super::tally::{Counter, Tally};
+use super::tally::{Counter, RowTally};
 
 /// What is swept, and how.
 pub struct Sweep<'a> {
@@ -49,7 +49,7 @@ pub struct Swept {
     /// Rows that are there when it is complete.
     pub runs: u64,
     /// All rows that are there.
-    pub tally: Tally,
+    pub tally: RowTally,
     /// The file that they are in.
     pub file: PathBuf,
 }
@@ -136,14 +136,14 @@ impl Sweep<'_> {
         let lines = self.format.lines();
         let job = |row: u64| {
             let row = self.row(columns, self.shard.point(row));
-            let mut tally = Tally::default();
+            let mut tally = RowTally::default();
             counter.count(&row, &mut tally);
             (lines.line(columns, &row), tally)
         };
         in_order(found..end, self.threads, job, |step| {
             match step {
-                Step::Done(_, (line, tally)) => rows.push(&line, &tally)?,
-                Step::Waiting(_) => rows.write_if_late()?,
+                JobEvent::Done(_, (line, tally)) => rows.push(&line, &tally)?,
+                JobEvent::Waiting(_) => rows.write_if_late()?,
             }
             watch(rows.tally.rows);
             Ok(())
@@ -152,7 +152,7 @@ impl Sweep<'_> {
 
     fn row(&self, columns: &[Column], index: u64) -> Vec<Value> {
         let (trial, latency) = self.points.trial_and_latency(index);
-        let asked = Asked::new(index, &trial, latency, self.catalog);
+        let asked = RequestedRun::new(index, &trial, latency, self.catalog);
         columns::row(columns, &asked, &self.report(&trial))
     }
 
@@ -197,7 +197,7 @@ fn is_ours(folder: &Path, manifest: &Manifest) -> Result<Option<Manifest>, Refus
 
 /// Makes a table of the lines.
 fn to_table(lines: &Path, file: &Path, format: Format, shape: Shape<'_>) -> Result<(), Refusal> {
-    let mut reader = Reader::open(lines, shape)?;
+    let mut reader = RowReader::open(lines, shape)?;
     let mut table = Table::create(file, format, shape.columns)?;
     while let Some(row) = reader.next()? {
         table.push(row)?;

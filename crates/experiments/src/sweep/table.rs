@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use doorway_core::Refusal;
 
-use super::appended::{Reader, Shape};
+use super::appended::{RowReader, Shape};
 use super::columns::{Column, Value};
 use super::files::{aside, cannot};
 use super::format::Format;
@@ -109,7 +109,7 @@ pub(super) fn rows<'a>(path: &Path, format: Format, shape: Shape<'a>) -> Result<
         #[cfg(feature = "parquet")]
         Format::Parquet => super::parquet::rows(path, shape),
         _ => {
-            let mut reader = Reader::open(path, shape)?;
+            let mut reader = RowReader::open(path, shape)?;
             Ok(Box::new(move || reader.next()))
         }
     }

@@ -6,7 +6,7 @@ use super::columns::{Column, Value, place};
 
 /// Counts over the rows of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct RowTally {
     /// All of them.
     pub rows: u64,
     /// Runs in which somebody waits for ever.
@@ -17,9 +17,9 @@ pub struct Tally {
     pub refused: u64,
 }
 
-impl Tally {
+impl RowTally {
     /// Adds the counts of other rows.
-    pub(super) fn add(&mut self, other: &Tally) {
+    pub(super) fn add(&mut self, other: &RowTally) {
         self.rows += other.rows;
         self.stalled += other.stalled;
         self.violated += other.violated;
@@ -42,7 +42,7 @@ impl Counter {
     }
 
     /// Counts one row more.
-    pub(super) fn count(self, row: &[Value], tally: &mut Tally) {
+    pub(super) fn count(self, row: &[Value], tally: &mut RowTally) {
         tally.rows += 1;
         tally.stalled += u64::from(matches!(row.get(self.stalled), Some(Value::Boolean(true))));
         tally.violated += u64::from(matches!(row.get(self.violations), Some(Value::Integer(1..))));

@@ -1,7 +1,7 @@
 //! The laboratory asks the checker: specimens are refuted by runs that replay, and properties are decided in passes.
 
 use doorway_catalog::Catalog;
-use doorway_checker::{Fairness, Faults, Property, Setting, Visited, Walks};
+use doorway_checker::{FaultBudget, Property, SchedulerFairness, Setting, Visited, Walks};
 use doorway_core::{Channels, NodeId, Start};
 use doorway_experiments::check::{Checked, Decision, Effort, Instance};
 use doorway_experiments::record_script;
@@ -95,7 +95,7 @@ fn compared_by_node_first_maekawa_is_safe_and_free_of_deadlock_but_node_3_starve
     assert_eq!(verdict(DeadlockFreedom), Some(Decision::Holds));
     assert_eq!(verdict(Property::StarvationFreedom), Some(Decision::Violated));
     let starvation = checked.verdict(Property::StarvationFreedom).expect("it was asked");
-    assert_eq!(starvation.each, [Some(Fairness::Weak), Some(Fairness::Weak), None]);
+    assert_eq!(starvation.each, [Some(SchedulerFairness::Weak), Some(SchedulerFairness::Weak), None]);
     let found = checked.counterexample(Property::StarvationFreedom).expect("there is a run");
     assert_eq!(found.what, "node 3 waits for ever while the others go on");
     let loop_start = found.loop_start.expect("it goes round");
@@ -112,13 +112,16 @@ fn central_needs_weak_fairness_when_all_ask_again_and_again_and_then_nobody_over
     let instance = instance("central", "", &[Setting::UNBOUNDED; 3], Any).deciding(&properties);
     let told = checked(&instance);
     let starvation = told.verdict(Property::StarvationFreedom).expect("it was asked");
-    assert_eq!((starvation.decision, starvation.fairness), (Decision::Holds, Some(Fairness::Weak)));
+    assert_eq!((starvation.decision, starvation.fairness), (Decision::Holds, Some(SchedulerFairness::Weak)));
     assert_eq!(told.verdict(Property::BoundedWaiting).expect("it was asked").bound, Some(0));
     assert_eq!(told.verdict(Property::Fifo).expect("it was asked").decision, Decision::Holds);
-    let unfair = Instance { fairness: Some(Fairness::None), ..instance };
+    let unfair = Instance { fairness: Some(SchedulerFairness::None), ..instance };
     let told = checked(&unfair);
     let starvation = told.verdict(Property::StarvationFreedom).expect("it was asked");
-    assert_eq!((starvation.decision, starvation.fairness), (Decision::Violated, Some(Fairness::None)));
+    assert_eq!(
+        (starvation.decision, starvation.fairness),
+        (Decision::Violated, Some(SchedulerFairness::None))
+    );
     let found = told.counterexample(Property::StarvationFreedom).expect("there is a run");
     assert!(found.loop_start.is_some());
 }
@@ -194,7 +197,7 @@ fn walks_tell_several_runs_and_each_replays() {
 
 #[test]
 fn with_faults_nothing_is_left_out() {
-    let faults = Faults { crashes: 1, ..Faults::default() };
+    let faults = FaultBudget { crashes: 1, ..FaultBudget::default() };
     let base = instance("ricart-agrawala", "", &[1, 1, 1], Any).deciding(&[MutualExclusion, DeadlockFreedom]);
     let messages = |reduction| checked(&Instance { faults, reduction, ..base.clone() }).messages;
     assert_eq!(messages(true).map(|counts| (counts.min, counts.max)), Some((5, Some(12))));
@@ -244,8 +247,8 @@ fn one_lost_message_or_one_crash_stops_every_textbook_algorithm() {
     for name in
         ["central", "token-ring", "ricart-agrawala", "suzuki-kasami", "raymond", "naimi-trehel", "maekawa"]
     {
-        let losing = Faults { losses: 1, ..Faults::default() };
-        let crashing = Faults { crashes: 1, ..Faults::default() };
+        let losing = FaultBudget { losses: 1, ..FaultBudget::default() };
+        let crashing = FaultBudget { crashes: 1, ..FaultBudget::default() };
         for faults in [losing, crashing] {
             let base = instance(name, "", &[1, 1, 1], Any).deciding(&[DeadlockFreedom, MutualExclusion]);
             let told = checked(&Instance { faults, ..base });
@@ -269,7 +272,7 @@ fn one_lost_message_or_one_crash_stops_every_textbook_algorithm() {
 
 #[test]
 fn a_token_that_arrives_twice_is_two_tokens() {
-    let faults = Faults { duplicates: 1, ..Faults::default() };
+    let faults = FaultBudget { duplicates: 1, ..FaultBudget::default() };
     let base = instance("token-ring", "", &[1, 1], Any).deciding(&[Property::OneToken, MutualExclusion]);
     let told = checked(&Instance { faults, ..base });
     assert_eq!(told.decision(), Decision::Violated);

@@ -3,14 +3,14 @@
 use doorway_catalog::{Catalog, Listed, ListedProgram};
 use doorway_core::Options;
 use doorway_experiments::claims::{Bench, Row, list, test_all};
-use doorway_simulator::parallel::{Step, processors};
+use doorway_simulator::parallel::{JobEvent, processors};
 
 fn rows(catalog: &Catalog, only: &[&str], sizes: &[usize]) -> Vec<Row> {
     let claims: Vec<_> =
         list().into_iter().filter(|claim| only.is_empty() || only.contains(&claim.id)).collect();
     let mut rows = Vec::new();
     let take = |step| {
-        if let Step::Done(_, row) = step {
+        if let JobEvent::Done(_, row) = step {
             rows.push(row);
         }
         Ok(())

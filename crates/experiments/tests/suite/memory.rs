@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use doorway_catalog::Catalog;
-use doorway_checker::{Barriers, Fairness, MemoryModel, Property, RegisterModel};
+use doorway_checker::{Barriers, MemoryModel, Property, RegisterModel, SchedulerFairness};
 use doorway_core::shared::Fairness as Promise;
 use doorway_core::{NodeId, Options, Phase};
 use doorway_experiments::check::{Checked, Decision};
@@ -151,7 +151,7 @@ fn programs_keep_what_they_promise_and_promise_no_less() {
         };
         assert_eq!(promise, about.promise, "{}", about.name);
         let needs = checked.verdict(Property::DeadlockFreedom).and_then(|verdict| verdict.fairness);
-        assert_eq!(needs, Some(Fairness::Weak), "{}: tests that fail are steps", about.name);
+        assert_eq!(needs, Some(SchedulerFairness::Weak), "{}: tests that fail are steps", about.name);
     }
 }
 

@@ -11,7 +11,7 @@
 //! a cache line of its own, as only its process writes it and all others look at it.
 
 use super::{Protocol, Ticket, TryProtocol, others};
-use crate::memory::{Memory, Padded, Word};
+use crate::memory::{AtomicMemory, AtomicRegister, Padded};
 
 const IDLE: usize = 0;
 const CHOOSING: usize = 1;
@@ -19,7 +19,7 @@ const CHOOSING: usize = 1;
 /// The registers: `word[i]` for each process.
 pub struct Bakery<const N: usize> {
     /// Idle, choosing, or the process's ticket.
-    words: [Padded<Word>; N],
+    words: [Padded<AtomicRegister>; N],
 }
 
 impl<const N: usize> Protocol<N> for Bakery<N> {
@@ -27,19 +27,19 @@ impl<const N: usize> Protocol<N> for Bakery<N> {
 
     const GIVES_WAY: bool = false;
 
-    at_rest!(Self { words: array!(Padded(Word::zero())) });
+    at_rest!(Self { words: array!(Padded(AtomicRegister::zero())) });
 
-    fn registers(&self) -> impl Iterator<Item = &Word> {
+    fn registers(&self) -> impl Iterator<Item = &AtomicRegister> {
         self.words.iter().map(|Padded(word)| word)
     }
 
     #[inline]
-    fn own(&self, me: usize) -> Option<&Word> {
+    fn own(&self, me: usize) -> Option<&AtomicRegister> {
         Some(self.word(me))
     }
 
     #[inline(always)]
-    fn enter(&self, me: usize, memory: &impl Memory) {
+    fn enter(&self, me: usize, memory: &impl AtomicMemory) {
         let mine = self.take_ticket(me, memory);
         if let Some(first) = self.tickets(me, memory).find(|theirs| theirs.word != IDLE) {
             self.wait_from(first, mine, memory);
@@ -47,14 +47,14 @@ impl<const N: usize> Protocol<N> for Bakery<N> {
     }
 
     #[inline]
-    fn exit(&self, me: usize, memory: &impl Memory) {
+    fn exit(&self, me: usize, memory: &impl AtomicMemory) {
         memory.store(self.word(me), IDLE);
         memory.wake(2);
     }
 }
 
 impl<const N: usize> TryProtocol<N> for Bakery<N> {
-    fn try_enter(&self, me: usize, memory: &impl Memory) -> bool {
+    fn try_enter(&self, me: usize, memory: &impl AtomicMemory) -> bool {
         if self.tickets(me, memory).any(|theirs| theirs.word != IDLE) {
             return false;
         }
@@ -73,7 +73,7 @@ impl<const N: usize> Bakery<N> {
     /// Tickets grow as long as some process is always waiting. At a billion tickets a second a word of 64 bits lasts for
     /// centuries; where a word has 32, it may end. Then the process steps back and panics, and the others go on.
     #[inline(always)]
-    fn take_ticket(&self, me: usize, memory: &impl Memory) -> Ticket {
+    fn take_ticket(&self, me: usize, memory: &impl AtomicMemory) -> Ticket {
         memory.store(self.word(me), CHOOSING);
         memory.barrier(1);
         let highest = self.tickets(me, memory).fold(CHOOSING, |highest, theirs| match theirs.word {
@@ -93,7 +93,7 @@ impl<const N: usize> Bakery<N> {
     /// Waits for the first process that was not idle and for those after it, until none of them comes before this one.
     #[cold]
     #[inline(never)]
-    fn wait_from(&self, first: Ticket, mine: Ticket, memory: &impl Memory) {
+    fn wait_from(&self, first: Ticket, mine: Ticket, memory: &impl AtomicMemory) {
         // `enter` has read the first word. To read it again before a first answer would be one access too many.
         let mut read = Some(first);
         memory.wait_until(move || {
@@ -107,17 +107,17 @@ impl<const N: usize> Bakery<N> {
 
     /// The tickets of all others in the order of their numbers. Each is read when it is asked for.
     #[inline(always)]
-    fn tickets(&self, me: usize, memory: &impl Memory) -> impl Iterator<Item = Ticket> {
+    fn tickets(&self, me: usize, memory: &impl AtomicMemory) -> impl Iterator<Item = Ticket> {
         others(me, 0..N).map(|other| self.ticket_of(other, memory))
     }
 
     #[inline]
-    fn ticket_of(&self, process: usize, memory: &impl Memory) -> Ticket {
+    fn ticket_of(&self, process: usize, memory: &impl AtomicMemory) -> Ticket {
         Ticket { word: memory.load(self.word(process)), process }
     }
 
     #[inline]
-    fn word(&self, process: usize) -> &Word {
+    fn word(&self, process: usize) -> &AtomicRegister {
         &self.words[process].0
     }
 }

@@ -14,7 +14,7 @@
 //! There is no try: a process that gave up a ticket would leave without showing the other colour, and then tickets could grow.
 
 use super::{Protocol, Ticket, others};
-use crate::memory::{Memory, Word};
+use crate::memory::{AtomicMemory, AtomicRegister};
 
 const IDLE: usize = 0;
 const CHOOSING: usize = 1;
@@ -23,9 +23,9 @@ const CHOOSING: usize = 1;
 #[repr(align(64))]
 pub struct BlackWhiteBakery<const N: usize> {
     /// The colour of the next ticket, 0 or 1.
-    colour: Word,
+    colour: AtomicRegister,
     /// Idle, choosing, or the process's ticket with its colour.
-    words: [Word; N],
+    words: [AtomicRegister; N],
 }
 
 impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
@@ -33,19 +33,19 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
 
     const GIVES_WAY: bool = false;
 
-    at_rest!(Self { colour: Word::zero(), words: array!(Word::zero()) });
+    at_rest!(Self { colour: AtomicRegister::zero(), words: array!(AtomicRegister::zero()) });
 
-    fn registers(&self) -> impl Iterator<Item = &Word> {
+    fn registers(&self) -> impl Iterator<Item = &AtomicRegister> {
         [&self.colour].into_iter().chain(&self.words)
     }
 
     #[inline]
-    fn own(&self, me: usize) -> Option<&Word> {
+    fn own(&self, me: usize) -> Option<&AtomicRegister> {
         Some(&self.words[me])
     }
 
     #[inline(always)]
-    fn enter(&self, me: usize, memory: &impl Memory) {
+    fn enter(&self, me: usize, memory: &impl AtomicMemory) {
         let mine = self.take_ticket(me, memory);
         if let Some(first) = self.tickets(me, memory).find(|theirs| theirs.word != IDLE) {
             self.wait_from(first, mine, memory);
@@ -53,7 +53,7 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
     }
 
     #[inline]
-    fn exit(&self, me: usize, memory: &impl Memory) {
+    fn exit(&self, me: usize, memory: &impl AtomicMemory) {
         let mine = memory.recall(&self.words[me]);
         memory.store(&self.colour, 1 - colour_of(mine));
         memory.store(&self.words[me], IDLE);
@@ -64,7 +64,7 @@ impl<const N: usize> Protocol<N> for BlackWhiteBakery<N> {
 impl<const N: usize> BlackWhiteBakery<N> {
     /// The doorway: a ticket of the colour shown, above all others of that colour, each of which is read once.
     #[inline(always)]
-    fn take_ticket(&self, me: usize, memory: &impl Memory) -> Ticket {
+    fn take_ticket(&self, me: usize, memory: &impl AtomicMemory) -> Ticket {
         memory.store(&self.words[me], CHOOSING);
         memory.barrier(1);
         let colour = memory.load(&self.colour);
@@ -83,7 +83,7 @@ impl<const N: usize> BlackWhiteBakery<N> {
     /// Waits for the first process that was not idle and for those after it, until none of them comes before this one.
     #[cold]
     #[inline(never)]
-    fn wait_from(&self, first: Ticket, mine: Ticket, memory: &impl Memory) {
+    fn wait_from(&self, first: Ticket, mine: Ticket, memory: &impl AtomicMemory) {
         // `enter` has read the first word. To read it again before a first answer would be one access too many.
         let mut read = Some(first);
         memory.wait_until(move || {
@@ -98,7 +98,7 @@ impl<const N: usize> BlackWhiteBakery<N> {
     /// Whether the other does not come before this process: it is idle, or its ticket has the same colour and is larger,
     /// or it has the other colour and ours is the one that goes first.
     #[inline]
-    fn goes_after(&self, other: Ticket, mine: Ticket, memory: &impl Memory) -> bool {
+    fn goes_after(&self, other: Ticket, mine: Ticket, memory: &impl AtomicMemory) -> bool {
         match other.word {
             IDLE => true,
             CHOOSING => false,
@@ -109,12 +109,12 @@ impl<const N: usize> BlackWhiteBakery<N> {
 
     /// The tickets of all others in the order of their numbers. Each is read when it is asked for.
     #[inline(always)]
-    fn tickets(&self, me: usize, memory: &impl Memory) -> impl Iterator<Item = Ticket> {
+    fn tickets(&self, me: usize, memory: &impl AtomicMemory) -> impl Iterator<Item = Ticket> {
         others(me, 0..N).map(|other| self.ticket_of(other, memory))
     }
 
     #[inline]
-    fn ticket_of(&self, process: usize, memory: &impl Memory) -> Ticket {
+    fn ticket_of(&self, process: usize, memory: &impl AtomicMemory) -> Ticket {
         Ticket { word: memory.load(&self.words[process]), process }
     }
 }

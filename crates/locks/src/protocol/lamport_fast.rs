@@ -9,17 +9,17 @@
 //! cannot be given up: y may be freed only when the process that it let in has left. So there is no try.
 
 use super::Protocol;
-use crate::memory::{Memory, Word};
+use crate::memory::{AtomicMemory, AtomicRegister};
 
 /// The registers: `x`, `y`, then `want[i]` for each process. Processes stand in x and y as 1 to n; 0 is free.
 #[repr(align(64))]
 pub struct LamportFast<const N: usize> {
     /// The last that asked.
-    x: Word,
+    x: AtomicRegister,
     /// The process that is inside, or the last that may be; 0 if the section is free.
-    y: Word,
+    y: AtomicRegister,
     /// 1 from before a process writes x until it is out again or steps back.
-    want: [Word; N],
+    want: [AtomicRegister; N],
 }
 
 impl<const N: usize> Protocol<N> for LamportFast<N> {
@@ -27,20 +27,24 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
 
     const GIVES_WAY: bool = true;
 
-    at_rest!(Self { x: Word::zero(), y: Word::zero(), want: array!(Word::zero()) });
+    at_rest!(Self {
+        x: AtomicRegister::zero(),
+        y: AtomicRegister::zero(),
+        want: array!(AtomicRegister::zero())
+    });
 
-    fn registers(&self) -> impl Iterator<Item = &Word> {
+    fn registers(&self) -> impl Iterator<Item = &AtomicRegister> {
         [&self.x, &self.y].into_iter().chain(&self.want)
     }
 
     /// None: on the slow path `want` is 0 inside.
     #[inline]
-    fn own(&self, _me: usize) -> Option<&Word> {
+    fn own(&self, _me: usize) -> Option<&AtomicRegister> {
         None
     }
 
     #[inline(always)]
-    fn enter(&self, me: usize, memory: &impl Memory) {
+    fn enter(&self, me: usize, memory: &impl AtomicMemory) {
         let id = me + 1;
         loop {
             memory.store(&self.want[me], 1);
@@ -65,7 +69,7 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
     }
 
     #[inline]
-    fn exit(&self, me: usize, memory: &impl Memory) {
+    fn exit(&self, me: usize, memory: &impl AtomicMemory) {
         memory.store(&self.y, 0);
         memory.store(&self.want[me], 0);
         memory.wake(2);
@@ -75,7 +79,7 @@ impl<const N: usize> Protocol<N> for LamportFast<N> {
 impl<const N: usize> LamportFast<N> {
     /// The slow path, for one that found x overwritten: whether it was the last to write y, once no other wants in.
     #[cold]
-    fn is_last(&self, me: usize, memory: &impl Memory) -> bool {
+    fn is_last(&self, me: usize, memory: &impl AtomicMemory) -> bool {
         self.step_back(me, memory);
         for word in &self.want {
             memory.wait_until(move || memory.load(word) == 0);
@@ -84,7 +88,7 @@ impl<const N: usize> LamportFast<N> {
     }
 
     #[inline]
-    fn step_back(&self, me: usize, memory: &impl Memory) {
+    fn step_back(&self, me: usize, memory: &impl AtomicMemory) {
         memory.store(&self.want[me], 0);
         memory.wake(1);
     }

@@ -1,4 +1,4 @@
-//! The five protocols: what a process does before it is inside, and after. Each is written once, here, over `Memory`, and
+//! The five protocols: what a process does before it is inside, and after. Each is written once, here, over `AtomicMemory`, and
 //! nothing else in the crate knows how any of them works.
 //!
 //! A process is a number below `N`. The words of a protocol are its registers, in an order that `recorded` and the checker
@@ -24,7 +24,7 @@ pub use tournament::Tournament;
 
 use core::ops::Range;
 
-use crate::memory::{Memory, Word};
+use crate::memory::{AtomicMemory, AtomicRegister};
 use crate::sealed::Sealed;
 
 /// A protocol for `N` processes. Sealed: only those of this crate.
@@ -41,14 +41,14 @@ pub trait Protocol<const N: usize>: Sealed {
     fn at_rest() -> Self;
 
     /// Its registers in the order of their numbers.
-    fn registers(&self) -> impl Iterator<Item = &Word>;
+    fn registers(&self) -> impl Iterator<Item = &AtomicRegister>;
 
     /// The word that only process `me` writes and that is 0 exactly if it is neither inside nor on its way; nothing if there
     /// is no such word.
-    fn own(&self, me: usize) -> Option<&Word>;
+    fn own(&self, me: usize) -> Option<&AtomicRegister>;
 
     /// What process `me` does to get inside; it is inside when this returns.
-    fn enter(&self, me: usize, memory: &impl Memory);
+    fn enter(&self, me: usize, memory: &impl AtomicMemory);
 
     /// Whether a process that leaves while another wants in gives way to it before it asks again. Where processes are
     /// served in the order in which they came it need not.
@@ -62,7 +62,7 @@ pub trait Protocol<const N: usize>: Sealed {
     }
 
     /// What process `me` does to leave.
-    fn exit(&self, me: usize, memory: &impl Memory);
+    fn exit(&self, me: usize, memory: &impl AtomicMemory);
 }
 
 impl Sealed for Peterson {}
@@ -78,7 +78,7 @@ pub trait TryProtocol<const N: usize>: Protocol<N> {
     /// It first reads whether another process is there, and writes only if not. So a process that tries again and again
     /// does not delay the one that waits. (In a tournament that holds node by node: it may have written below the node at
     /// which it finds another process.)
-    fn try_enter(&self, me: usize, memory: &impl Memory) -> bool;
+    fn try_enter(&self, me: usize, memory: &impl AtomicMemory) -> bool;
 }
 
 /// What the word of a process of a bakery held. Smaller words go first; if two are equal, the smaller process does.

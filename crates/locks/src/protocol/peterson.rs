@@ -10,15 +10,15 @@
 //! other does not enter twice before it.
 
 use super::{Protocol, TryProtocol};
-use crate::memory::{Memory, Word};
+use crate::memory::{AtomicMemory, AtomicRegister};
 
 /// The registers: `flag[0]`, `flag[1]`, `turn`, on one cache line.
 #[repr(align(64))]
 pub struct Peterson {
     /// 1 if the process wants in or is inside.
-    flag: [Word; 2],
+    flag: [AtomicRegister; 2],
     /// Who was the last to yield.
-    turn: Word,
+    turn: AtomicRegister,
 }
 
 impl Protocol<2> for Peterson {
@@ -26,19 +26,19 @@ impl Protocol<2> for Peterson {
 
     const GIVES_WAY: bool = true;
 
-    at_rest!(Self { flag: array!(Word::zero()), turn: Word::zero() });
+    at_rest!(Self { flag: array!(AtomicRegister::zero()), turn: AtomicRegister::zero() });
 
-    fn registers(&self) -> impl Iterator<Item = &Word> {
+    fn registers(&self) -> impl Iterator<Item = &AtomicRegister> {
         self.flag.iter().chain([&self.turn])
     }
 
     #[inline]
-    fn own(&self, me: usize) -> Option<&Word> {
+    fn own(&self, me: usize) -> Option<&AtomicRegister> {
         Some(&self.flag[me & 1])
     }
 
     #[inline(always)]
-    fn enter(&self, me: usize, memory: &impl Memory) {
+    fn enter(&self, me: usize, memory: &impl AtomicMemory) {
         if self.raise_flag(me, memory) {
             memory.wait_until(move || self.may_enter(me, memory));
         }
@@ -50,7 +50,7 @@ impl Protocol<2> for Peterson {
     }
 
     #[inline]
-    fn exit(&self, me: usize, memory: &impl Memory) {
+    fn exit(&self, me: usize, memory: &impl AtomicMemory) {
         self.lower_flag(me, memory);
         memory.wake(2);
     }
@@ -58,7 +58,7 @@ impl Protocol<2> for Peterson {
 
 impl TryProtocol<2> for Peterson {
     #[inline]
-    fn try_enter(&self, me: usize, memory: &impl Memory) -> bool {
+    fn try_enter(&self, me: usize, memory: &impl AtomicMemory) -> bool {
         if memory.load(self.flag_of_other(me)) == 1 {
             return false;
         }
@@ -73,7 +73,7 @@ impl TryProtocol<2> for Peterson {
 impl Peterson {
     /// Says that the process wants in. If the other does too it yields, and has to wait until it may enter.
     #[inline]
-    fn raise_flag(&self, me: usize, memory: &impl Memory) -> bool {
+    fn raise_flag(&self, me: usize, memory: &impl AtomicMemory) -> bool {
         memory.store(&self.flag[me & 1], 1);
         memory.barrier(1);
         if memory.load(self.flag_of_other(me)) == 0 {
@@ -87,18 +87,18 @@ impl Peterson {
 
     /// Whether the other does not want in, or was the last to yield.
     #[inline]
-    fn may_enter(&self, me: usize, memory: &impl Memory) -> bool {
+    fn may_enter(&self, me: usize, memory: &impl AtomicMemory) -> bool {
         memory.load(self.flag_of_other(me)) == 0 || memory.load(&self.turn) != me & 1
     }
 
     /// Leaves, without a word to those who sleep.
     #[inline]
-    pub(super) fn lower_flag(&self, me: usize, memory: &impl Memory) {
+    pub(super) fn lower_flag(&self, me: usize, memory: &impl AtomicMemory) {
         memory.store(&self.flag[me & 1], 0);
     }
 
     #[inline]
-    fn flag_of_other(&self, me: usize) -> &Word {
+    fn flag_of_other(&self, me: usize) -> &AtomicRegister {
         &self.flag[(me & 1) ^ 1]
     }
 }

@@ -11,7 +11,7 @@
 //! Alone it costs d barriers and 3d accesses. Starvation-free, but a process may be overtaken any number of times.
 
 use super::{Peterson, Protocol, TryProtocol};
-use crate::memory::{Memory, Word};
+use crate::memory::{AtomicMemory, AtomicRegister};
 
 /// The registers: for each node of the tree, from the root down, `want[node][0]`, `want[node][1]`, `turn[node]`.
 pub struct Tournament<const N: usize> {
@@ -26,18 +26,18 @@ impl<const N: usize> Protocol<N> for Tournament<N> {
 
     at_rest!(Self { nodes: array!([node_at_rest(), node_at_rest()]) });
 
-    fn registers(&self) -> impl Iterator<Item = &Word> {
+    fn registers(&self) -> impl Iterator<Item = &AtomicRegister> {
         (1..Self::LEAVES).flat_map(|node| self.node(node).registers())
     }
 
     #[inline]
-    fn own(&self, me: usize) -> Option<&Word> {
+    fn own(&self, me: usize) -> Option<&AtomicRegister> {
         let (leaf, side) = self.place(me, 0);
         if Self::LEVELS > 0 { leaf.own(side) } else { None }
     }
 
     #[inline(always)]
-    fn enter(&self, me: usize, memory: &impl Memory) {
+    fn enter(&self, me: usize, memory: &impl AtomicMemory) {
         for level in 0..Self::LEVELS {
             let (node, side) = self.place(me, level);
             node.enter(side, memory);
@@ -53,13 +53,13 @@ impl<const N: usize> Protocol<N> for Tournament<N> {
     }
 
     #[inline]
-    fn exit(&self, me: usize, memory: &impl Memory) {
+    fn exit(&self, me: usize, memory: &impl AtomicMemory) {
         self.leave_below(Self::LEVELS, me, memory);
     }
 }
 
 impl<const N: usize> TryProtocol<N> for Tournament<N> {
-    fn try_enter(&self, me: usize, memory: &impl Memory) -> bool {
+    fn try_enter(&self, me: usize, memory: &impl AtomicMemory) -> bool {
         for level in 0..Self::LEVELS {
             let (node, side) = self.place(me, level);
             if !node.try_enter(side, memory) {
@@ -89,7 +89,7 @@ impl<const N: usize> Tournament<N> {
 
     /// Gives back the nodes below a level, the one next to the root first.
     #[inline]
-    fn leave_below(&self, level: u32, me: usize, memory: &impl Memory) {
+    fn leave_below(&self, level: u32, me: usize, memory: &impl AtomicMemory) {
         for level in (0..level).rev() {
             let (node, side) = self.place(me, level);
             node.lower_flag(side, memory);

@@ -21,23 +21,23 @@ pub struct Position {
 impl Position {
     /// The place of an entry that follows this place.
     #[must_use]
-    pub fn followed_by(self, entry: &Entry) -> Self {
-        let term = if let Entry::Term(term) = entry { *term } else { self.term };
+    pub fn followed_by(self, entry: &BallotEntry) -> Self {
+        let term = if let BallotEntry::Term(term) = entry { *term } else { self.term };
         Self { index: self.index.saturating_add(1), term }
     }
 
     /// The place at which a log ends that goes on after this one with these entries, if there can be such a log: terms only
     /// rise, voters and views are sound, and the numbers of views follow each other.
     #[must_use]
-    pub fn after_all(self, entries: &[Entry]) -> Option<Self> {
+    pub fn after_all(self, entries: &[BallotEntry]) -> Option<Self> {
         let (mut last, mut view) = (self, None);
         for entry in entries {
             let before = last;
             last = before.followed_by(entry);
             let is_possible = match entry {
-                Entry::Term(term) => before.term < *term,
-                Entry::Config(config) => config.is_sound(),
-                Entry::View(next) => {
+                BallotEntry::Term(term) => before.term < *term,
+                BallotEntry::Config(config) => config.is_sound(),
+                BallotEntry::View(next) => {
                     let follows = view.replace(next.number).is_none_or(|before| next.number == before + 1);
                     follows && next.is_sound()
                 }
@@ -70,42 +70,45 @@ impl From<Position> for LogPosition {
 
 /// One entry of the log.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum Entry {
+pub enum BallotEntry {
     /// A leader begins its term.
     Term(u64),
     /// Other voters.
-    Config(Config),
+    Config(Electorate),
     /// A view.
     View(Box<View>),
 }
 
-impl Entry {
+impl BallotEntry {
     /// Of how many pieces it is made.
     fn pieces(&self) -> usize {
         match self {
-            Entry::Term(_) => 1,
-            Entry::Config(config) => 1 + config.everybody().count(),
-            Entry::View(view) => 1 + view.pieces(),
+            BallotEntry::Term(_) => 1,
+            BallotEntry::Config(config) => 1 + config.everybody().count(),
+            BallotEntry::View(view) => 1 + view.pieces(),
         }
     }
 
     pub(super) fn outline(&self) -> LogEntry {
         match self {
-            Entry::Term(term) => LogEntry::Term(Term::new(*term)),
-            Entry::Config(config) => LogEntry::ClusterConfig(config.into()),
-            Entry::View(_) => LogEntry::Command,
+            BallotEntry::Term(term) => LogEntry::Term(Term::new(*term)),
+            BallotEntry::Config(config) => LogEntry::ClusterConfig(config.into()),
+            BallotEntry::View(_) => LogEntry::Command,
         }
     }
 }
 
 /// Entries as the engine of the consensus keeps them: without what they say.
-pub(super) fn outlines<'a>(after: Position, entries: impl IntoIterator<Item = &'a Entry>) -> LogEntries {
-    LogEntries::from_iter(after.into(), entries.into_iter().map(Entry::outline))
+pub(super) fn outlines<'a>(
+    after: Position,
+    entries: impl IntoIterator<Item = &'a BallotEntry>,
+) -> LogEntries {
+    LogEntries::from_iter(after.into(), entries.into_iter().map(BallotEntry::outline))
 }
 
 /// Who votes, and who listens.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Config {
+pub struct Electorate {
     /// Who votes.
     pub voters: Voters,
     /// While that changes: who will vote.
@@ -114,7 +117,7 @@ pub struct Config {
     pub listeners: Voters,
 }
 
-impl Config {
+impl Electorate {
     /// Whether it is valid: it has a voter, and no node is both voter and listener.
     #[must_use]
     pub fn is_sound(&self) -> bool {
@@ -162,8 +165,8 @@ impl Config {
     }
 }
 
-impl From<&Config> for ClusterConfig {
-    fn from(config: &Config) -> Self {
+impl From<&Electorate> for ClusterConfig {
+    fn from(config: &Electorate) -> Self {
         let disks = |voters: &Voters| voters.keys().map(|disk| noraft::NodeId::new(disk.0)).collect();
         let mut engine = ClusterConfig::new();
         engine.voters = disks(&config.voters);
@@ -175,11 +178,11 @@ impl From<&Config> for ClusterConfig {
 
 /// All that was decided up to a place in the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Snapshot {
+pub struct LogSnapshot {
     /// The place.
     pub position: Position,
     /// Who votes there.
-    pub config: Config,
+    pub config: Electorate,
     /// The newest view there.
     pub view: Option<View>,
     /// The latest life of each disk that was ever in a view, but for some that were forgotten.
@@ -188,14 +191,14 @@ pub struct Snapshot {
     pub forgotten_to: u64,
 }
 
-impl Snapshot {
+impl LogSnapshot {
     /// Of how many disks the latest life is remembered.
     pub const MOST_LIVES: usize = 4_096;
 
     /// The beginning of a new cluster.
     #[must_use]
     pub fn genesis(view: View) -> Self {
-        let config = Config { voters: view.voters.clone(), ..Config::default() };
+        let config = Electorate { voters: view.voters.clone(), ..Electorate::default() };
         Self { config, view: Some(view), ..Self::default() }
     }
 
@@ -283,7 +286,7 @@ pub enum Body {
         after: Position,
         /// The entries.
         #[serde(deserialize_with = "at_most::<_, _, MOST_APPENDED>")]
-        entries: Vec<Entry>,
+        entries: Vec<BallotEntry>,
     },
     /// My log ends here.
     Appended {
@@ -291,7 +294,7 @@ pub enum Body {
         last: Position,
     },
     /// The leader's log begins here.
-    Snapshot(Box<Snapshot>),
+    Snapshot(Box<LogSnapshot>),
     /// Lead in my place: stand for election at once. My log ends here, and yours with it.
     Lead {
         /// The end of both logs.
@@ -335,7 +338,7 @@ impl Ballot {
     pub(super) fn weight(&self) -> usize {
         const PIECE: usize = 64;
         let pieces = match &self.body {
-            Body::Append { entries, .. } => entries.iter().map(Entry::pieces).sum(),
+            Body::Append { entries, .. } => entries.iter().map(BallotEntry::pieces).sum(),
             Body::Snapshot(snapshot) => {
                 let view = snapshot.view.as_ref().map_or(0, View::pieces);
                 snapshot.config.everybody().count() + view + snapshot.lives.len()
@@ -362,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_majority_is_one_of_each_set_of_voters() {
-        let mut config = Config { voters: voters(&[1, 2, 3]), ..Config::default() };
+        let mut config = Electorate { voters: voters(&[1, 2, 3]), ..Electorate::default() };
         assert!(config.is_majority(|disk| disk.0 <= 2));
         assert!(!config.is_majority(|disk| disk.0 <= 1));
         config.new_voters = voters(&[3, 4, 5]);
@@ -375,7 +378,7 @@ mod tests {
         let mut view = View { number: 9, ..View::genesis(voters(&[1])) };
         let life = Incarnation { disk: DiskId(2), boot: 4, tenure: 0, nonce: Nonce(0) };
         view.members.insert(doorway_core::NodeId::new(2), life);
-        let mut snapshot = Snapshot::genesis(view);
+        let mut snapshot = LogSnapshot::genesis(view);
         snapshot.config.listeners = voters(&[3]);
         snapshot.lives =
             (1..=10).map(|disk| (DiskId(disk), Incarnation { disk: DiskId(disk), ..life })).collect();

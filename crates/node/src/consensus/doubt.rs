@@ -4,7 +4,7 @@
 //! is held against the log before it gets there. Raft promises that a leader's log has everything that was decided, and that a
 //! place in the log, its index with its term, has one content for ever; a node that says otherwise is mistaken or lies.
 
-use super::{Ballot, Body, Consensus, Entry, Position, Snapshot};
+use super::{Ballot, BallotEntry, Body, Consensus, LogSnapshot, Position};
 
 /// By how much a term can be ahead of this voter's. Terms are used up one by one; a single leap to the last would leave none.
 const LONGEST_LEAP: u64 = 1 << 32;
@@ -53,7 +53,7 @@ impl Consensus {
         doubt
     }
 
-    fn doubt_append(&self, term: u64, after: Position, entries: &[Entry]) -> Option<&'static str> {
+    fn doubt_append(&self, term: u64, after: Position, entries: &[BallotEntry]) -> Option<&'static str> {
         if self.raft.role().is_leader() && term == self.raft.current_term().get() {
             return Some("two leaders in one term");
         }
@@ -63,15 +63,16 @@ impl Consensus {
             return Some("more undecided entries than a log can have");
         }
         let mut position = after;
-        let is_other = |entry: &Entry| {
+        let is_other = |entry: &BallotEntry| {
             position = position.followed_by(entry);
             self.is_void(position) || self.says_otherwise(position, entry)
         };
         if self.is_void(after) || entries.iter().any(is_other) {
             return Some("a log that contradicts what was decided");
         }
-        let views =
-            entries.iter().filter_map(|entry| if let Entry::View(view) = entry { Some(view) } else { None });
+        let views = entries
+            .iter()
+            .filter_map(|entry| if let BallotEntry::View(view) = entry { Some(view) } else { None });
         let before = self.view_at(after);
         let has_gap =
             before.zip(views.map(|view| view.number).next()).is_some_and(|(old, new)| new != old + 1);
@@ -96,14 +97,14 @@ impl Consensus {
     }
 
     /// Whether the log has another entry at this very place.
-    fn says_otherwise(&self, position: Position, entry: &Entry) -> bool {
+    fn says_otherwise(&self, position: Position, entry: &BallotEntry) -> bool {
         let log = self.raft.log().entries();
         if position.index <= self.base.position.index || !log.contains(position.into()) {
             return false;
         }
         let is_same = log.get_entry(position.index.into()) == Some(entry.outline());
         let is_same_view = |view| self.views.get(&position) == Some(view);
-        !is_same || matches!(entry, Entry::View(view) if !is_same_view(view.as_ref()))
+        !is_same || matches!(entry, BallotEntry::View(view) if !is_same_view(view.as_ref()))
     }
 
     /// The number of the newest view up to a place of the log, if the log has that place and a view up to it.
@@ -115,7 +116,7 @@ impl Consensus {
         newest.or(self.base.view.as_ref()).map(|view| view.number)
     }
 
-    fn doubt_snapshot(&self, snapshot: &Snapshot) -> Option<&'static str> {
+    fn doubt_snapshot(&self, snapshot: &LogSnapshot) -> Option<&'static str> {
         let number = |view: &Option<crate::View>| view.as_ref().map_or(0, |view| view.number);
         let is_news = snapshot.position.index > self.commit();
         let goes_back = number(&snapshot.view) < number(&self.newest_decided);

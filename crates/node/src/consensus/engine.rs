@@ -7,7 +7,7 @@ use noraft::{Action, LogEntries, LogEntry, Message};
 
 use super::ballot::outlines;
 use super::outgoing::{end_for_votes, measured_by};
-use super::{Ballot, Body, Config, Consensus, Entry, Position, Snapshot};
+use super::{Ballot, BallotEntry, Body, Consensus, Electorate, LogSnapshot, Position};
 use crate::disk::Record;
 use crate::{DiskId, View};
 
@@ -98,14 +98,16 @@ impl Consensus {
     }
 
     /// Entries with what they say.
-    fn spell_out(&self, entries: &LogEntries) -> Vec<Entry> {
+    fn spell_out(&self, entries: &LogEntries) -> Vec<BallotEntry> {
         let mut spelled = Vec::with_capacity(entries.len());
         for (position, entry) in entries.iter_with_positions() {
             spelled.push(match entry {
-                LogEntry::Term(term) => Entry::Term(term.get()),
-                LogEntry::ClusterConfig(config) => Entry::Config(Config::of(&config, &self.directory)),
+                LogEntry::Term(term) => BallotEntry::Term(term.get()),
+                LogEntry::ClusterConfig(config) => {
+                    BallotEntry::Config(Electorate::of(&config, &self.directory))
+                }
                 LogEntry::Command => match self.views.get(&position.into()) {
-                    Some(view) => Entry::View(Box::new(view.clone())),
+                    Some(view) => BallotEntry::View(Box::new(view.clone())),
                     // It cannot be: every command came with its view. Better a short message than a wrong one.
                     None => break,
                 },
@@ -114,18 +116,18 @@ impl Consensus {
         spelled
     }
 
-    pub(super) fn entries_after(&self, position: Position) -> Vec<(Position, Entry)> {
+    pub(super) fn entries_after(&self, position: Position) -> Vec<(Position, BallotEntry)> {
         let entries = self.raft.log().entries();
         let positions = entries.iter_with_positions().map(|(position, _)| Position::from(position));
         let spelled = positions.zip(self.spell_out(entries));
         spelled.filter(|(at, _)| at.index > position.index).collect()
     }
 
-    pub(super) fn note_entry(&mut self, position: Position, entry: &Entry) {
+    pub(super) fn note_entry(&mut self, position: Position, entry: &BallotEntry) {
         match entry {
-            Entry::Term(_) => {}
-            Entry::Config(config) => self.look_up_config(config),
-            Entry::View(view) => {
+            BallotEntry::Term(_) => {}
+            BallotEntry::Config(config) => self.look_up_config(config),
+            BallotEntry::View(view) => {
                 self.look_up_view(view);
                 self.note_second_starts(view);
                 let before = self.views.insert(position, (**view).clone());
@@ -138,7 +140,7 @@ impl Consensus {
         }
     }
 
-    pub(super) fn look_up_config(&mut self, config: &Config) {
+    pub(super) fn look_up_config(&mut self, config: &Electorate) {
         config.everybody().for_each(|(disk, node)| self.look_up(disk, node));
     }
 
@@ -225,7 +227,7 @@ impl Consensus {
     }
 
     /// Notes what those entries say that the engine has taken into the log.
-    fn note_appended(&mut self, term: u64, after: Position, entries: &[Entry]) {
+    fn note_appended(&mut self, term: u64, after: Position, entries: &[BallotEntry]) {
         if !self.raft.role().is_follower() || term != self.raft.current_term().get() {
             return;
         }
@@ -239,7 +241,7 @@ impl Consensus {
     }
 
     /// Takes over the leader's log where it begins, which is later than where this one ends.
-    fn take_over(&mut self, snapshot: Snapshot, term: u64) {
+    fn take_over(&mut self, snapshot: LogSnapshot, term: u64) {
         let is_news = snapshot.position.index > self.commit() && term == self.raft.current_term().get();
         if !is_news
             || !self.raft.handle_snapshot_installed(snapshot.position.into(), (&snapshot.config).into())

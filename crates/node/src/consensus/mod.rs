@@ -18,9 +18,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use doorway_core::{NodeId, Ticks};
 use noraft::{LogIndex, LogPosition, Role};
 
-pub use self::ballot::{Ballot, Body, Config, Entry, Position, Snapshot};
+pub use self::ballot::{Ballot, BallotEntry, Body, Electorate, LogSnapshot, Position};
 use self::transfer::Transfer;
-use crate::disk::{Boot, Founders, Identity, Journal, Memory, Record, Write};
+use crate::disk::{Boot, DiskContents, Founders, Identity, Journal, Record, Write};
 use crate::view::Voters;
 use crate::{DiskId, DiskState, Incarnation, Timing, View};
 
@@ -36,7 +36,7 @@ pub(crate) struct Consensus {
     longest_log: u64,
     raft: noraft::Node,
     /// Where the log begins.
-    base: Snapshot,
+    base: LogSnapshot,
     /// What the entries say that are views.
     views: BTreeMap<Position, View>,
     /// At which node each disk is.
@@ -97,7 +97,7 @@ const MOST_DISKS: usize = 4_096;
 
 impl Consensus {
     /// A voter or listener that continues from what its disk remembers.
-    pub(crate) fn new(memory: &Memory, timing: Timing, longest_log: u64, now: Ticks) -> Self {
+    pub(crate) fn new(memory: &DiskContents, timing: Timing, longest_log: u64, now: Ticks) -> Self {
         let base = memory.snapshot.clone();
         let entries = ballot::outlines(base.position, memory.entries.iter().map(|(_, entry)| entry));
         let log = noraft::Log::new((&base.config).into(), entries);
@@ -216,8 +216,8 @@ impl Consensus {
     }
 
     /// Who votes and who listens, by the newest entry about it.
-    pub(crate) fn config(&self) -> Config {
-        Config::of(self.raft.config(), &self.directory)
+    pub(crate) fn config(&self) -> Electorate {
+        Electorate::of(self.raft.config(), &self.directory)
     }
 
     /// At which node a disk is.
@@ -268,7 +268,7 @@ impl Consensus {
     }
 
     /// Proposes other voters or listeners. Only when it [can](Self::can_propose).
-    pub(crate) fn propose_config(&mut self, config: &Config, now: Ticks) {
+    pub(crate) fn propose_config(&mut self, config: &Electorate, now: Ticks) {
         self.look_up_config(config);
         self.raft.propose_config(config.into());
         self.flush(now);
@@ -396,13 +396,13 @@ impl Consensus {
             return;
         };
         if self.raft.handle_snapshot_installed(position, config.clone()) {
-            let config = Config::of(&config, &self.directory);
+            let config = Electorate::of(&config, &self.directory);
             let mut lives = self.base.lives.clone();
             let decided = self.views.range(..=Position { index: self.told, term: u64::MAX });
-            decided.map(|(_, view)| view).for_each(|view| Snapshot::note_lives(&mut lives, view));
+            decided.map(|(_, view)| view).for_each(|view| LogSnapshot::note_lives(&mut lives, view));
             let (view, forgotten_to) = (self.newest_decided.clone(), self.base.forgotten_to);
-            self.base = Snapshot { position: position.into(), config, view, lives, forgotten_to };
-            self.base.forget_lives_beyond(Snapshot::MOST_LIVES);
+            self.base = LogSnapshot { position: position.into(), config, view, lives, forgotten_to };
+            self.base.forget_lives_beyond(LogSnapshot::MOST_LIVES);
             self.forget_what_is_not_in_the_log();
             self.flush(now);
             self.rewrite();
@@ -415,8 +415,8 @@ impl Consensus {
         self.syncing.get_or_insert_default();
     }
 
-    fn memory(&self) -> Memory {
-        Memory {
+    fn memory(&self) -> DiskContents {
+        DiskContents {
             identity: self.identity.clone(),
             synced: self.journal.issued(),
             term: self.raft.current_term().get(),
@@ -455,14 +455,14 @@ impl Consensus {
     }
 
     /// What the disk holds when these founders have founded their cluster.
-    pub(crate) fn founded(&self, founders: &Founders) -> Memory {
+    pub(crate) fn founded(&self, founders: &Founders) -> DiskContents {
         let voters = founders.0.iter().map(|(node, (disk, _))| (*disk, *node)).collect();
-        Memory {
+        DiskContents {
             identity: self.identity.clone(),
             synced: self.journal.synced(),
             term: 0,
             voted_for: None,
-            snapshot: Snapshot::genesis(View::genesis(voters)),
+            snapshot: LogSnapshot::genesis(View::genesis(voters)),
             entries: Vec::new(),
             whole: 0,
         }

@@ -6,8 +6,8 @@ use doorway_core::{NodeId, Refusal};
 
 use super::frames::file_of;
 use super::identity::Founders;
-use super::{Memory, Record};
-use crate::consensus::{Config, Entry, Position, Snapshot};
+use super::{DiskContents, Record};
+use crate::consensus::{BallotEntry, Electorate, LogSnapshot, Position};
 use crate::{DiskId, Epoch, Nonce, Revocation, View};
 
 /// The file of a new disk. Its node founds a cluster with others whose disks are new, or looks for one to join. The disk draws its
@@ -35,7 +35,7 @@ pub fn found(voters: &[(DiskId, NodeId)]) -> Vec<Vec<u8>> {
 /// What a founder writes down when all founders have the same list.
 pub(crate) fn genesis(founders: &Founders) -> [Record; 2] {
     let voters = founders.0.iter().map(|(node, (disk, _))| (*disk, *node)).collect();
-    let snapshot = Snapshot::genesis(View::genesis(voters));
+    let snapshot = LogSnapshot::genesis(View::genesis(voters));
     [Record::Epoch(founders.epoch()), Record::Snapshot(Box::new(snapshot))]
 }
 
@@ -71,7 +71,7 @@ impl Recovery {
         newest: &View,
         removed: BTreeSet<DiskId>,
         last: Position,
-        mut base: Snapshot,
+        mut base: LogSnapshot,
     ) -> Result<Vec<u8>, Refusal> {
         let number = newest.number.saturating_add(self.leap());
         let genesis = View::genesis([(self.disk, self.me)].into());
@@ -79,7 +79,7 @@ impl Recovery {
         let view = View { number, voters_since: number, removed, revoked, ..genesis };
         let position = Position { index: last.index + 1, term: last.term.saturating_add(self.leap()) };
         let lives = std::mem::take(&mut base.lives);
-        let snapshot = Snapshot { position, lives, forgotten_to: number, ..Snapshot::genesis(view) };
+        let snapshot = LogSnapshot { position, lives, forgotten_to: number, ..LogSnapshot::genesis(view) };
         let bytes = file_of(
             0,
             &[
@@ -90,7 +90,7 @@ impl Recovery {
             ],
         );
         // What cannot be is found here and not when the node is started: a cluster can be recovered some eighty times, not for ever.
-        Memory::read(&bytes).map(|_| bytes)
+        DiskContents::read(&bytes).map(|_| bytes)
     }
 }
 
@@ -103,10 +103,10 @@ impl Recovery {
 /// # Errors
 /// If this is not the file of a node that took part in a cluster.
 pub fn recover(bytes: &[u8], recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
-    let memory = Memory::read(bytes)?;
+    let memory = DiskContents::read(bytes)?;
     let views = memory.entries.iter().filter_map(|(_, entry)| match entry {
-        Entry::View(view) => Some(&**view),
-        Entry::Term(_) | Entry::Config(_) => None,
+        BallotEntry::View(view) => Some(&**view),
+        BallotEntry::Term(_) | BallotEntry::Config(_) => None,
     });
     let views: Vec<&View> = memory.snapshot.view.iter().chain(views).collect();
     let Some(newest) = views.iter().max_by_key(|view| view.number) else {
@@ -116,10 +116,10 @@ pub fn recover(bytes: &[u8], recovery: &Recovery) -> Result<Vec<u8>, Refusal> {
         ));
     };
     let of_config = memory.entries.iter().filter_map(|(_, entry)| match entry {
-        Entry::Config(config) => Some(config),
-        Entry::Term(_) | Entry::View(_) => None,
+        BallotEntry::Config(config) => Some(config),
+        BallotEntry::Term(_) | BallotEntry::View(_) => None,
     });
-    let configs = of_config.chain([&memory.snapshot.config]).flat_map(Config::everybody);
+    let configs = of_config.chain([&memory.snapshot.config]).flat_map(Electorate::everybody);
     let members = views.iter().flat_map(|view| view.members.values()).map(|life| life.disk);
     let voters = views.iter().flat_map(|view| view.all_voters().into_keys());
     let mut removed = newest.removed.clone();
@@ -147,5 +147,5 @@ pub fn restore(
         )));
     }
     let newest = View { number, revoked, ..View::genesis([(recovery.disk, recovery.me)].into()) };
-    recovery.file(&newest, BTreeSet::new(), Position::default(), Snapshot::default())
+    recovery.file(&newest, BTreeSet::new(), Position::default(), LogSnapshot::default())
 }

@@ -25,7 +25,7 @@ pub(crate) use self::making::genesis;
 pub use self::making::{LEAP, Recovery, blank, found, recover, restore};
 pub use self::memory::MemoryDisk;
 pub(crate) use self::record::{Journal, Record};
-pub use self::remembered::Memory;
+pub use self::remembered::DiskContents;
 
 /// A place that keeps what was written to it. Each method returns when what it did will survive a loss of power.
 pub trait Disk {

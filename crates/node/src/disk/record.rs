@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::identity::{Boot, Founders};
 use super::{Write, frames};
-use crate::consensus::{Entry, Position, Snapshot};
+use crate::consensus::{BallotEntry, LogSnapshot, Position};
 use crate::{DiskId, DiskState, Epoch, Nonce};
 
 /// One thing that a node must not forget.
@@ -25,9 +25,9 @@ pub(crate) enum Record {
     /// The term of the consensus, and the node's vote in it.
     Vote { term: u64, voted_for: Option<DiskId> },
     /// All that was decided up to a position of the log.
-    Snapshot(Box<Snapshot>),
+    Snapshot(Box<LogSnapshot>),
     /// The entries of the log after a position; earlier entries there are void.
-    Entries { after: Position, entries: Vec<Entry> },
+    Entries { after: Position, entries: Vec<BallotEntry> },
 }
 
 /// Numbers the writes of one disk.

@@ -5,25 +5,25 @@ use doorway_core::Refusal;
 use super::frames;
 use super::identity::{Boot, Identity};
 use super::record::Record;
-use crate::consensus::{Config, Entry, Position, Snapshot};
+use crate::consensus::{BallotEntry, Electorate, LogSnapshot, Position};
 use crate::{DiskId, View};
 
 /// What was found on a disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct DiskContents {
     /// Which disk it is.
     pub identity: Identity,
     /// How many writes it has ever synced.
     pub synced: u64,
     pub(crate) term: u64,
     pub(crate) voted_for: Option<DiskId>,
-    pub(crate) snapshot: Snapshot,
-    pub(crate) entries: Vec<(Position, Entry)>,
+    pub(crate) snapshot: LogSnapshot,
+    pub(crate) entries: Vec<(Position, BallotEntry)>,
     /// How many bytes are whole; what follows is a torn end.
     pub whole: usize,
 }
 
-impl Memory {
+impl DiskContents {
     /// No node is started this often.
     const MOST_BOOTS: u64 = 1 << 62;
 
@@ -37,12 +37,12 @@ impl Memory {
         let Some((_, Record::Made { disk, share })) = records.next() else {
             return Err(Refusal::new("the file of a Doorway node does not name its disk"));
         };
-        let mut memory = Memory {
+        let mut memory = DiskContents {
             identity: Identity::new(disk, share),
             synced,
             term: 0,
             voted_for: None,
-            snapshot: Snapshot::default(),
+            snapshot: LogSnapshot::default(),
             entries: Vec::new(),
             whole,
         };
@@ -75,7 +75,7 @@ impl Memory {
         Ok(())
     }
 
-    fn take_entries(&mut self, after: Position, entries: Vec<Entry>) -> Result<(), Refusal> {
+    fn take_entries(&mut self, after: Position, entries: Vec<BallotEntry>) -> Result<(), Refusal> {
         self.entries.retain(|(position, _)| position.index <= after.index);
         if self.last() != after {
             return Err(Refusal::new("the log in the file of a Doorway node has a gap"));
@@ -93,10 +93,10 @@ impl Memory {
 
     /// Whether all of it together can be.
     fn check(&self) -> Result<(), Refusal> {
-        let Snapshot { position, config, view, lives, .. } = &self.snapshot;
+        let LogSnapshot { position, config, view, lives, .. } = &self.snapshot;
         let is_newest = Position { index: position.index, term: self.term }.is_possible()
             && self.last().term <= self.term;
-        let is_sound = *config == Config::default() || config.is_sound();
+        let is_sound = *config == Electorate::default() || config.is_sound();
         let boots = &self.identity.boots;
         if self.boot() >= Self::MOST_BOOTS
             || boots.len() > Identity::MOST_BOOTS
@@ -104,7 +104,7 @@ impl Memory {
             || !is_newest
             || !is_sound
             || !view.as_ref().is_none_or(View::is_sound)
-            || lives.len() > Snapshot::MOST_LIVES
+            || lives.len() > LogSnapshot::MOST_LIVES
         {
             return Err(Refusal::new(
                 "the file of this node is inconsistent: start the node with a new data folder, as a new node",

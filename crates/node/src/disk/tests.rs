@@ -6,7 +6,7 @@ use doorway_core::NodeId;
 
 use super::making::genesis;
 use super::*;
-use crate::consensus::{Entry, Position};
+use crate::consensus::{BallotEntry, Position};
 use crate::{DiskId, Epoch, Nonce, Revocation};
 
 /// A disk with this many starts, each a write of its own.
@@ -29,13 +29,13 @@ fn append(bytes: &mut Vec<u8>, writes: impl IntoIterator<Item = Vec<Record>>) {
 fn a_torn_end_is_cut_off_wherever_it_is_torn() {
     let (three, two) = (starts(3), starts(2));
     for length in two.len()..three.len() {
-        let memory = Memory::read(&three[..length]).expect("a torn end is no damage");
+        let memory = DiskContents::read(&three[..length]).expect("a torn end is no damage");
         assert_eq!((memory.boot(), memory.synced, memory.whole), (2, 3, two.len()));
     }
-    let memory = Memory::read(&three).expect("it is whole");
+    let memory = DiskContents::read(&three).expect("it is whole");
     assert_eq!((memory.boot(), memory.synced), (3, 4));
     let grown = [&two[..], &[0; 100]].concat();
-    assert_eq!(Memory::read(&grown).expect("a file that grew without its bytes").whole, two.len());
+    assert_eq!(DiskContents::read(&grown).expect("a file that grew without its bytes").whole, two.len());
 }
 
 #[test]
@@ -44,17 +44,17 @@ fn damage_is_distinguished_from_a_torn_end() {
     for at in [first, first + 5, first + 13, first + 17, first + frames::HEADER] {
         let mut bytes = starts(3);
         bytes[at] ^= 1;
-        let why = Memory::read(&bytes).expect_err("it is damaged").to_string();
+        let why = DiskContents::read(&bytes).expect_err("it is damaged").to_string();
         assert!(why.contains(&format!("is damaged at byte {first}:")), "{at}: {why}");
     }
     let mut bytes = starts(3);
     bytes[frames::MARK.len() + frames::HEADER] ^= 1;
-    assert!(Memory::read(&bytes).expect_err("it is damaged").to_string().contains("at byte 8:"));
+    assert!(DiskContents::read(&bytes).expect_err("it is damaged").to_string().contains("at byte 8:"));
 }
 
 #[test]
 fn a_damaged_mark_or_first_write_is_reported_with_its_byte() {
-    let why = |bytes: &[u8]| Memory::read(bytes).expect_err("it is damaged").to_string();
+    let why = |bytes: &[u8]| DiskContents::read(bytes).expect_err("it is damaged").to_string();
     for at in 0..frames::MARK.len() {
         let mut bytes = starts(3);
         bytes[at] ^= 1;
@@ -66,7 +66,7 @@ fn a_damaged_mark_or_first_write_is_reported_with_its_byte() {
 
 #[test]
 fn files_of_other_kinds_and_versions_are_distinguished() {
-    let why = |bytes: &[u8]| Memory::read(bytes).expect_err("none of this version").to_string();
+    let why = |bytes: &[u8]| DiskContents::read(bytes).expect_err("none of this version").to_string();
     assert!(why(b"something else").contains("not the file of a Doorway node"));
     assert!(why(b"").contains("not the file of a Doorway node"));
     assert!(why(b"doorway\x02rest").contains("version 2, written by an earlier Doorway"));
@@ -80,7 +80,7 @@ fn a_write_that_stands_twice_or_is_missing_is_refused() {
     let doubled = [&two[..], &two[one.len()..]].concat();
     let missing = [&one[..], &three[two.len()..]].concat();
     for bytes in [doubled, missing] {
-        let why = Memory::read(&bytes).expect_err("it is damaged").to_string();
+        let why = DiskContents::read(&bytes).expect_err("it is damaged").to_string();
         assert!(why.contains("missing or duplicated"), "{why}");
     }
 }
@@ -90,18 +90,18 @@ fn entries_replace_later_ones_and_leave_no_gap() {
     let position = |term, index| Position { term, index };
     let entries = |after, terms: &[u64]| Record::Entries {
         after,
-        entries: terms.iter().map(|&term| Entry::Term(term)).collect(),
+        entries: terms.iter().map(|&term| BallotEntry::Term(term)).collect(),
     };
     let vote = Record::Vote { term: 5, voted_for: None };
     let first = vec![vote, entries(position(0, 0), &[1, 2, 3])];
     let mut bytes = blank(DiskId(7), Nonce(0));
     append(&mut bytes, [first.clone(), vec![entries(position(1, 1), &[4])]]);
-    let memory = Memory::read(&bytes).expect("it is whole");
+    let memory = DiskContents::read(&bytes).expect("it is whole");
     let positions: Vec<Position> = memory.entries.iter().map(|(position, _)| *position).collect();
     assert_eq!(positions, [position(1, 1), position(4, 2)]);
     let mut bytes = blank(DiskId(7), Nonce(0));
     append(&mut bytes, [first, vec![entries(position(4, 9), &[5])]]);
-    assert!(Memory::read(&bytes).expect_err("a gap").to_string().contains("gap"));
+    assert!(DiskContents::read(&bytes).expect_err("a gap").to_string().contains("gap"));
 }
 
 /// What is drawn for a recovery onto this disk of node 1.
@@ -114,13 +114,13 @@ fn a_survivor_continues_alone_above_all_known_views() {
     let node = NodeId::new;
     let files = found(&[(DiskId(1), node(0)), (DiskId(2), node(1)), (DiskId(3), node(2))]);
     let bytes = recover(&files[1], &recovery(9, 5)).expect("it was founded");
-    let memory = Memory::read(&bytes).expect("it is whole");
+    let memory = DiskContents::read(&bytes).expect("it is whole");
     let view = memory.snapshot.view.clone().expect("there is one");
     assert_eq!((memory.disk(), memory.boot(), memory.term), (DiskId(9), 0, LEAP + 5));
     assert_eq!((view.number, view.voters), (1 + LEAP + 5, [(DiskId(9), node(1))].into()));
     assert_eq!((view.removed, memory.identity.epoch), ([1, 2, 3].map(DiskId).into(), Some(Epoch(9))));
     let again = recover(&bytes, &recovery(10, LEAP / 2 + 3)).expect("it can be done again");
-    let view = Memory::read(&again).expect("it is whole").snapshot.view.expect("there is one");
+    let view = DiskContents::read(&again).expect("it is whole").snapshot.view.expect("there is one");
     assert_eq!((view.number, view.removed), (1 + 2 * LEAP + 8, [1, 2, 3, 9].map(DiskId).into()));
     let refused = recover(&blank(DiskId(7), Nonce(0)), &recovery(8, 0)).expect_err("it knew no cluster");
     assert!(refused.to_string().contains("recover at a node that was"), "{refused}");
@@ -144,7 +144,7 @@ fn a_restored_cluster_begins_above_the_view_of_its_backup() {
     let revoked: BTreeMap<_, _> =
         [("e".to_owned(), Revocation { node: NodeId::new(5), until: 1_000 })].into();
     let memory =
-        Memory::read(&restore(77, revoked.clone(), &recovery(9, 5)).expect("there are numbers left"))
+        DiskContents::read(&restore(77, revoked.clone(), &recovery(9, 5)).expect("there are numbers left"))
             .expect("it is whole");
     let view = memory.snapshot.view.expect("there is one");
     assert_eq!((view.number, memory.identity.epoch), (77 + 8 * LEAP + 5, Some(Epoch(9))));

@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 
 use doorway_core::{NodeId, Ticks};
 
-use super::{Joiner, Watch};
-use crate::consensus::Config;
+use super::{Joiner, PeerWatch};
+use crate::consensus::Electorate;
 use crate::view::Voters;
 use crate::{DiskId, Flaw, Rules, View};
 
 /// The largest number of voters that is made without being asked for.
 const MOST_VOTERS: usize = 5;
 
-impl<R: Rules> Watch<R> {
+impl<R: Rules> PeerWatch<R> {
     /// Who should listen: members and joiners who do not vote. And the change of the voters of the consensus, in the middle of a
     /// change of voters.
-    pub(super) fn next_config(&self, current: &View, config: &Config, now: Ticks) -> Option<Config> {
+    pub(super) fn next_config(&self, current: &View, config: &Electorate, now: Ticks) -> Option<Electorate> {
         if !config.new_voters.is_empty() {
             return None;
         }
@@ -28,7 +28,7 @@ impl<R: Rules> Watch<R> {
         let nodes: BTreeSet<NodeId> = listeners.values().copied().collect();
         listeners.extend(config.listeners.iter().filter(|(_, node)| !nodes.contains(node)));
         listeners.retain(|disk, _| !config.voters.contains_key(disk) && !current.removed.contains(disk));
-        let mut next = Config { listeners, ..config.clone() };
+        let mut next = Electorate { listeners, ..config.clone() };
         let wanted = if self.rules.breaks(Flaw::VotersBesideViews) {
             self.desired_voters(current, config)
         } else {
@@ -43,7 +43,7 @@ impl<R: Rules> Watch<R> {
     }
 
     /// The view that begins or ends a change of voters.
-    pub(super) fn next_voters(&self, current: &View, config: &Config) -> Option<View> {
+    pub(super) fn next_voters(&self, current: &View, config: &Electorate) -> Option<View> {
         if !config.new_voters.is_empty() || self.rules.breaks(Flaw::VotersBesideViews) {
             return None;
         }
@@ -61,7 +61,7 @@ impl<R: Rules> Watch<R> {
     }
 
     /// The voters that there should be, if they differ from the present ones.
-    fn desired_voters(&self, current: &View, config: &Config) -> Option<Voters> {
+    fn desired_voters(&self, current: &View, config: &Electorate) -> Option<Voters> {
         let voters = if self.rules.breaks(Flaw::VotersBesideViews) {
             config.voters.clone()
         } else {

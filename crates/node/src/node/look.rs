@@ -26,7 +26,7 @@ pub enum Standing {
 
 /// What a node knows about itself and its cluster.
 #[derive(Clone, Debug)]
-pub struct Look<'a> {
+pub struct NodeSummary<'a> {
     /// Where it stands.
     pub standing: Standing,
     /// Which life it is.
@@ -71,7 +71,7 @@ pub struct Look<'a> {
 
 /// How much a node keeps of what others sent. Each of these numbers has a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct Backlog {
     /// Parcels of views that it has not installed yet.
     pub kept_parcels: usize,
     /// Parcels that have overtaken others.
@@ -95,7 +95,7 @@ pub struct Load {
 impl<R: Rules> LockNode<R> {
     /// What it knows about itself and its cluster.
     #[must_use]
-    pub fn look(&self) -> Look<'_> {
+    pub fn look(&self) -> NodeSummary<'_> {
         let standing = match (self.state, &self.membership) {
             (State::Starting, _) => Standing::Starting,
             (State::SetBack, _) => Standing::SetBack,
@@ -104,7 +104,7 @@ impl<R: Rules> LockNode<R> {
             (State::Running, Some(membership)) if membership.is_active => Standing::Active,
             (State::Running, Some(_)) => Standing::Limbo,
         };
-        Look {
+        NodeSummary {
             standing,
             incarnation: self.incarnation,
             view: self.membership.as_ref().map(|membership| &membership.view),
@@ -145,10 +145,10 @@ impl<R: Rules> LockNode<R> {
 
     /// What it keeps for others. It takes a look at every open section.
     #[must_use]
-    pub fn load(&self) -> Load {
+    pub fn load(&self) -> Backlog {
         let (ballots, disks) = self.consensus.load();
         let (early_parcels, questions, frozen) = self.sections.load();
-        Load {
+        Backlog {
             kept_parcels: self.kept.len(),
             early_parcels,
             early_reports: self.early_reports.len(),

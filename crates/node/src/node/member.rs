@@ -6,7 +6,7 @@ use doorway_core::{Effects, NodeId, SectionName, Ticks};
 
 use super::LockNode;
 use super::reports::{Incoming, Outgoing};
-use crate::message::{Ack, Heartbeat, Msg, Parcel, Report, ReportPart};
+use crate::message::{Ack, Heartbeat, MemberReport, Msg, Parcel, ReportPart};
 use crate::{Flaw, Rules, View};
 
 /// What a node knows as a member of a view.
@@ -19,7 +19,7 @@ pub(super) struct Membership {
     /// What it reported, once and for all.
     pub(super) report: Vec<ReportPart>,
     /// The reports that have arrived as a whole, and when.
-    pub(super) reports: BTreeMap<NodeId, (Report, Ticks)>,
+    pub(super) reports: BTreeMap<NodeId, (MemberReport, Ticks)>,
     /// What has arrived of the others' reports.
     pub(super) incoming: BTreeMap<NodeId, Incoming>,
     /// Its own report on its way to the members that have not acknowledged all of it.
@@ -34,7 +34,7 @@ impl Membership {
     /// The flaw of a report that is made anew each time that it is sent.
     pub(super) fn rebuild_report(&mut self, inside: Vec<SectionName>) {
         if let Some(ReportPart { view, incarnation, age, .. }) = self.report.first().cloned() {
-            self.report = Report { view, incarnation, inside, age }.parts();
+            self.report = MemberReport { view, incarnation, inside, age }.parts();
         }
     }
 }

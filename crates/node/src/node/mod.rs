@@ -21,13 +21,13 @@ use self::greeting::KnownPeers;
 pub use self::greeting::Stranger;
 use self::joining::{Joining, Leaving};
 use self::kept::KeptParcels;
-pub use self::look::{Load, Look, Standing};
+pub use self::look::{Backlog, NodeSummary, Standing};
 use self::member::Membership;
 use self::operator::Handover;
 use self::reports::Early;
 use crate::consensus::Consensus;
-use crate::disk::{Boot, Memory, Write};
-use crate::leader::{Proposal, Watch};
+use crate::disk::{Boot, DiskContents, Write};
+use crate::leader::{PeerWatch, Proposal};
 use crate::lease::Lease;
 use crate::message::Msg;
 use crate::recipe::Recipe;
@@ -71,7 +71,7 @@ pub struct LockNode<R = Sound> {
     incarnation: Incarnation,
     consensus: Consensus,
     voter: Voter,
-    watch: Watch<R>,
+    watch: PeerWatch<R>,
     membership: Option<Membership>,
     lease: Lease,
     /// Since when it has had a lease without a gap.
@@ -158,7 +158,7 @@ impl<R: Rules> LockNode<R> {
                 ))
             })?;
         }
-        let memory = Memory::read(disk)?;
+        let memory = DiskContents::read(disk)?;
         let timing = setup.timing;
         let (number, nonce) = (memory.boot().saturating_add(1), setup.nonce);
         // R27: every start is a life
@@ -178,7 +178,7 @@ impl<R: Rules> LockNode<R> {
             incarnation,
             consensus,
             voter: Voter::new(Ticks(0)),
-            watch: Watch::new(&setup, rules),
+            watch: PeerWatch::new(&setup, rules),
             membership: None,
             lease: Lease::default(),
             lease_since: Ticks(0),

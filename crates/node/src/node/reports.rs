@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use doorway_core::{Effects, NodeId, SectionName, Ticks};
 
 use super::LockNode;
-use crate::message::{Msg, Report, ReportPart};
+use crate::message::{MemberReport, Msg, ReportPart};
 use crate::{Flaw, Incarnation, Rules};
 
 /// A report that is on its way to one member.
@@ -239,7 +239,7 @@ impl<R: Rules> LockNode<R> {
                 return false;
             };
             let (view, incarnation, age) = (part.view, part.incarnation, part.age);
-            membership.reports.insert(from, (Report { view, incarnation, inside, age }, now));
+            membership.reports.insert(from, (MemberReport { view, incarnation, inside, age }, now));
         }
         true
     }

@@ -7,7 +7,7 @@ use doorway_core::{Effects, NodeId, SectionName, Ticks};
 use super::LockNode;
 use super::member::Membership;
 use super::reports::Outgoing;
-use crate::message::Report;
+use crate::message::MemberReport;
 use crate::{Flaw, Loss, Rules, View};
 
 impl<R: Rules> LockNode<R> {
@@ -142,7 +142,7 @@ impl<R: Rules> LockNode<R> {
         self.sections.suspects.clear();
         let is_voter = view.all_voters().contains_key(&self.incarnation.disk);
         // R9: the report never changes
-        let report = Report {
+        let report = MemberReport {
             view: view.number,
             incarnation: self.incarnation,
             inside: self.sections.inside(),
@@ -255,7 +255,7 @@ impl<R: Rules> LockNode<R> {
 
 /// The holder of each reported section, and the sections that two members report.
 fn holders_of(
-    reports: &BTreeMap<NodeId, (Report, Ticks)>,
+    reports: &BTreeMap<NodeId, (MemberReport, Ticks)>,
 ) -> (BTreeMap<SectionName, NodeId>, BTreeSet<SectionName>) {
     let (mut holders, mut disputed) = (BTreeMap::new(), BTreeSet::new());
     for (node, (report, _)) in reports {

@@ -7,7 +7,7 @@ use doorway_core::SectionName;
 
 use super::Sections;
 use crate::wire::MOST_INSIDE;
-use crate::{Lock, Notice, Reason, Rules};
+use crate::{LockCommand, Notice, Reason, Rules};
 
 /// The sections that clients of this node use, and those that they used and that are still open.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ pub const MOST_REQUESTS: usize = 100_000;
 
 impl<R: Rules> Sections<R> {
     /// A client wants into sections.
-    pub(crate) fn lock(&mut self, lock: Lock) {
+    pub(crate) fn lock(&mut self, lock: LockCommand) {
         let id = lock.request;
         if let Some(why) = self.fault_of(&lock) {
             self.notices.push(Notice::Refused { request: id, why });
@@ -84,7 +84,7 @@ impl<R: Rules> Sections<R> {
     }
 
     /// Why a request is refused, if it is.
-    fn fault_of(&self, lock: &Lock) -> Option<Reason> {
+    fn fault_of(&self, lock: &LockCommand) -> Option<Reason> {
         let names: BTreeSet<&SectionName> = lock.names.iter().collect();
         let of_client = self.clients.get(&lock.client).into_iter().flatten();
         let mut of_client = of_client.filter_map(|id| self.requests.get(id));

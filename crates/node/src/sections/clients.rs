@@ -5,15 +5,15 @@ use doorway_core::{Fence, SectionName, Ticks};
 use super::forget::IdleEntry;
 use super::{Request, Section, Sections};
 use crate::message::Parcel;
-use crate::{ClientId, Lock, Notice, Reason, RequestId, Rules};
+use crate::{ClientId, LockCommand, Notice, Reason, RequestId, Rules};
 
 /// The longest time between two notices that a client waits.
 const LONGEST_NUDGE: Ticks = crate::timing::milliseconds(5_000);
 
 impl<R: Rules> Sections<R> {
     /// A request that can be taken joins the line of its first section.
-    pub(super) fn admit_request(&mut self, lock: Lock) {
-        let Lock { request: id, client, mut names, patience, max_hold, ttl, tell_if_wanted } = lock;
+    pub(super) fn admit_request(&mut self, lock: LockCommand) {
+        let LockCommand { request: id, client, mut names, patience, max_hold, ttl, tell_if_wanted } = lock;
         let now = self.gate.now;
         names.sort_unstable();
         names.iter().for_each(|name| self.used.begin(name));

@@ -248,7 +248,7 @@ impl<R: Rules> Sections<R> {
     }
 
     /// A section is used again: first it handles the messages that came meanwhile, then the requests.
-    fn go_on(&mut self, name: &SectionName, kept: Vec<Kept>) {
+    fn go_on(&mut self, name: &SectionName, kept: Vec<HeldMessage>) {
         for (from, clock, bytes) in kept {
             self.hear(from, name, clock, bytes);
         }
@@ -269,11 +269,11 @@ impl<R: Rules> Sections<R> {
 }
 
 /// A message of the algorithm that waits for a verdict: who sent it, with which clock, and what it says.
-pub(super) type Kept = (NodeId, u64, Vec<u8>);
+pub(super) type HeldMessage = (NodeId, u64, Vec<u8>);
 
 /// About how many bytes such messages take.
-pub(super) fn weight_of(kept: &[Kept]) -> usize {
-    kept.iter().map(|(_, _, bytes)| size_of::<Kept>() + bytes.len()).sum()
+pub(super) fn weight_of(kept: &[HeldMessage]) -> usize {
+    kept.iter().map(|(_, _, bytes)| size_of::<HeldMessage>() + bytes.len()).sum()
 }
 
 impl Round {

@@ -20,7 +20,7 @@ use doorway_core::{Fence, NodeId, Phase, SectionName, Ticks};
 
 pub use self::admission::MOST_REQUESTS;
 use self::admission::Used;
-use self::forget::{IdleEntry, Kept, Round};
+use self::forget::{HeldMessage, IdleEntry, Round};
 pub use self::look::{InsideLook, SectionLook, WaitingLook};
 use crate::delivery::Delivery;
 use crate::message::Parcel;
@@ -138,7 +138,7 @@ struct Section {
     /// How many clients of this node were inside in a row.
     in_a_row: u32,
     /// While its home asks whether the section can be forgotten: the messages that came for it meanwhile.
-    frozen: Option<Vec<Kept>>,
+    frozen: Option<Vec<HeldMessage>>,
     /// The number of the last parcel about it to each member.
     last_sent: Vec<(NodeId, u64)>,
     /// When something happened in it.

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::thread;
 
-use doorway_checker::{Exploration, Limits, Property, Search, System, explore};
+use doorway_checker::{Exploration, Property, Search, SearchLimits, System, explore};
 
 use super::bounds::Bounds;
 use super::engine::{Before, Engine, Linked, Loose};
@@ -13,7 +13,7 @@ use super::system::Cluster;
 /// Explores a cluster until something is wrong, and tells that as sentences.
 fn search<E: Engine>(bounds: &Bounds) -> (Exploration, Vec<String>) {
     let mut cluster: Cluster<E> = Cluster::new(bounds.clone());
-    let limits = Limits { bytes: 14 << 30, ..Limits::default() };
+    let limits = SearchLimits { bytes: 14 << 30, ..SearchLimits::default() };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let search = Search { limits, threads, until: vec![Property::Invariants], ..Search::default() };
     let found = explore(&mut cluster, &search, &mut |_| {});

@@ -361,10 +361,10 @@ impl<E: Engine> System for Cluster<E> {
         vec![word]
     }
 
-    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> doorway_checker::Known {
+    fn steps(&self, state: &[u32], visit: &mut impl FnMut(Step, &[u32])) -> doorway_checker::StepsKnown {
         match self.visit_all(state, visit) {
-            Ok(()) => doorway_checker::Known::All,
-            Err(_) => doorway_checker::Known::No,
+            Ok(()) => doorway_checker::StepsKnown::All,
+            Err(_) => doorway_checker::StepsKnown::No,
         }
     }
 

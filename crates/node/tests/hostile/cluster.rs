@@ -6,7 +6,7 @@ use doorway_core::{Effects, Machine, NodeId, Options, Refusal, Sent, Ticks, To};
 use doorway_node::disk::{Disk, MemoryDisk, Write, found};
 use doorway_node::timing::milliseconds;
 use doorway_node::{
-    ClientId, Command, Damping, Lock, LockNode, Msg, Notice, Recipe, Recipes, RequestId, Setup, Timing,
+    ClientId, Command, Damping, LockCommand, LockNode, Msg, Notice, Recipe, Recipes, RequestId, Setup, Timing,
 };
 
 use crate::corpus::{disk, node, nonce, section, with_synced};
@@ -169,7 +169,7 @@ impl Cluster {
         self.made += 1;
         let (request, client) = (RequestId(self.made), ClientId(self.made));
         let (names, max_hold) = (vec![section(name)], Some(milliseconds(10)));
-        let lock = Lock {
+        let lock = LockCommand {
             request,
             client,
             names,

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::disk::Founders;
 use doorway_node::{
-    Ack, Ballot, Body, BreakTarget, Config, DiskId, DiskState, Entry, Epoch, Founding, Greeting, Heartbeat,
-    Hello, Idleness, Incarnation, Msg, Nonce, Parcel, Position, ReportPart, Revocation, Snapshot, Still,
-    Timing, View, Welcome, wire,
+    Ack, Ballot, BallotEntry, Body, BreakTarget, DiskId, DiskState, Electorate, Epoch, Founding, Greeting,
+    Heartbeat, Hello, Idleness, Incarnation, LogSnapshot, Msg, Nonce, Parcel, Position, ReportPart,
+    Revocation, Still, Timing, View, Welcome, wire,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 
@@ -187,8 +187,9 @@ fn parcels() -> [(&'static str, Parcel); 9] {
 
 fn bodies() -> [(&'static str, Body); 9] {
     let last = Position { index: 12, term: 3 };
-    let entries = vec![Entry::Term(4), Entry::Config(config()), Entry::View(Box::new(view()))];
-    let snapshot = Snapshot {
+    let entries =
+        vec![BallotEntry::Term(4), BallotEntry::Config(config()), BallotEntry::View(Box::new(view()))];
+    let snapshot = LogSnapshot {
         position: last,
         config: config(),
         view: Some(view()),
@@ -208,9 +209,9 @@ fn bodies() -> [(&'static str, Body); 9] {
     ]
 }
 
-fn config() -> Config {
+fn config() -> Electorate {
     let at = |indices: &[usize]| indices.iter().map(|&index| (disk(index), node(index))).collect();
-    Config { voters: at(&[0, 1, 2]), new_voters: at(&[0, 1, 3]), listeners: at(&[4]) }
+    Electorate { voters: at(&[0, 1, 2]), new_voters: at(&[0, 1, 3]), listeners: at(&[4]) }
 }
 
 fn view() -> View {
@@ -289,7 +290,7 @@ fn every_kind_of_message_parcel_ballot_and_entry_has_an_example() {
         names_in(&serde_json::to_value(msg).expect("it can be written down"), &mut names);
     }
     let kinds =
-        [variants_of::<Msg>(), variants_of::<Parcel>(), variants_of::<Body>(), variants_of::<Entry>()];
+        [variants_of::<Msg>(), variants_of::<Parcel>(), variants_of::<Body>(), variants_of::<BallotEntry>()];
     assert_eq!(kinds.each_ref().map(BTreeSet::len), [12, 9, 8, 3]);
     for kind in kinds.iter().flatten() {
         assert!(names.contains(kind), "there is no example of {kind} in tests/hostile/corpus.rs");

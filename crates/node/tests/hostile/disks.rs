@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use doorway_node::disk::frames::{HEADER, MARK};
-use doorway_node::disk::{Memory, blank};
+use doorway_node::disk::{DiskContents, blank};
 use doorway_node::timing::milliseconds;
 
 use crate::cluster::Cluster;
@@ -57,7 +57,7 @@ fn start(disk: Vec<u8>) -> Result<(), String> {
     cluster.run_until(milliseconds(1_500));
     // Whoever starts at the end of all numbers goes beyond it, and is refused the next time.
     let written = cluster.disks[0].bytes();
-    let refusal = Memory::read(written).err().map(|why| why.to_string());
+    let refusal = DiskContents::read(written).err().map(|why| why.to_string());
     assert!(
         refusal.is_none_or(|why| why.contains("inconsistent")),
         "it cannot read what it wrote: {written:?}"
@@ -95,8 +95,8 @@ fn damaged(file: &[u8], kind: usize, at: usize, length: usize) -> Vec<u8> {
 }
 
 /// Whether damage to a file of which peers know that so much is synced is refused, shows to them, or has lost nothing.
-fn is_borne(damaged: &[u8], whole: &Memory) -> bool {
-    match Memory::read(damaged) {
+fn is_borne(damaged: &[u8], whole: &DiskContents) -> bool {
+    match DiskContents::read(damaged) {
         Err(_) => true,
         Ok(left) if left.synced < whole.synced => {
             !left.identity.remembers(&whole.identity.state(whole.synced), left.synced)
@@ -114,13 +114,13 @@ fn no_single_damage_loses_synced_writes_unnoticed() {
     let mut mutator = Mutator::new(5);
     let mut outcomes = [[0_u32; 2]; 4];
     for file in disks.iter().skip(1).step_by(3) {
-        let whole = Memory::read(file).expect("it is whole");
+        let whole = DiskContents::read(file).expect("it is whole");
         for at in 0..file.len() {
             for (kind, count) in outcomes.iter_mut().enumerate() {
                 let length = [1, 8, 20, 64, 512, file.len()][mutator.below(6)];
                 let bytes = damaged(file, kind, at, length);
                 assert!(is_borne(&bytes, &whole), "seed 5, damage {kind} at {at} of {length} in {file:?}");
-                count[usize::from(Memory::read(&bytes).is_err())] += 1;
+                count[usize::from(DiskContents::read(&bytes).is_err())] += 1;
             }
         }
     }
@@ -136,7 +136,7 @@ fn a_flipped_length_and_a_hole_are_refused_with_their_byte() {
     cluster.run_until(milliseconds(3_000));
     let file = cluster.disks[0].bytes().to_vec();
     let second = MARK.len() + HEADER + bodies(&file)[0].len();
-    let refusal = |bytes: Vec<u8>| Memory::read(&bytes).expect_err("it is damaged").to_string();
+    let refusal = |bytes: Vec<u8>| DiskContents::read(&bytes).expect_err("it is damaged").to_string();
     let flipped = damaged(&file, 0, second + 2, 1);
     let hole = damaged(&file, 1, second + HEADER, 40);
     for bytes in [flipped, hole] {

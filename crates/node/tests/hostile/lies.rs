@@ -1,11 +1,11 @@
 //! Lies that are spelled well: each is noticed, counted and complained of, and changes nothing.
 
 use doorway_core::{NodeId, SectionName, Ticks};
-use doorway_node::node::{Load, Standing};
+use doorway_node::node::{Backlog, Standing};
 use doorway_node::timing::milliseconds;
 use doorway_node::{
-    Ack, Ballot, Body, Command, DiskId, Entry, Hello, Incarnation, Msg, Notice, Parcel, Position, Report,
-    Timing, View, wire,
+    Ack, Ballot, BallotEntry, Body, Command, DiskId, Hello, Incarnation, MemberReport, Msg, Notice, Parcel,
+    Position, Timing, View, wire,
 };
 
 use crate::cluster::{Cluster, Event};
@@ -17,7 +17,7 @@ struct Scene {
     leader: usize,
     /// A node that does not lead.
     other: usize,
-    appends: Vec<(Position, Vec<Entry>)>,
+    appends: Vec<(Position, Vec<BallotEntry>)>,
 }
 
 impl Scene {
@@ -60,7 +60,7 @@ impl Scene {
     }
 
     /// The leader says something of the consensus to a node that follows.
-    fn append(&mut self, after: Position, entries: Vec<Entry>) -> u64 {
+    fn append(&mut self, after: Position, entries: Vec<BallotEntry>) -> u64 {
         let (term, from) = (self.term(), self.leader);
         let body = Body::Append { decided: 0, after, entries };
         self.say(self.other, from, ballot(from, term, body))
@@ -70,7 +70,7 @@ impl Scene {
         self.cluster.nodes[self.leader].look().term
     }
 
-    fn load(&self, at: usize) -> Load {
+    fn load(&self, at: usize) -> Backlog {
         self.cluster.nodes[at].load()
     }
 
@@ -81,7 +81,7 @@ impl Scene {
     /// The decided entry that is the newest view, and where it follows.
     fn newest_view(&self) -> (Position, View) {
         let mut views = self.appends.iter().rev().filter_map(|(after, entries)| match entries.as_slice() {
-            [Entry::View(view)] => Some((*after, (**view).clone())),
+            [BallotEntry::View(view)] => Some((*after, (**view).clone())),
             _ => None,
         });
         views.next().expect("a view was appended")
@@ -103,10 +103,14 @@ fn at_home(index: usize) -> SectionName {
 fn a_decided_view_cannot_be_said_again_with_other_words() {
     let mut scene = Scene::new();
     let (after, view) = scene.newest_view();
-    assert_eq!(scene.append(after, vec![Entry::View(Box::new(view.clone()))]), 0, "the same again is honest");
+    assert_eq!(
+        scene.append(after, vec![BallotEntry::View(Box::new(view.clone()))]),
+        0,
+        "the same again is honest"
+    );
     let mut other = view.clone();
     other.members.remove(&node(scene.other));
-    assert_eq!(scene.append(after, vec![Entry::View(Box::new(other))]), 1);
+    assert_eq!(scene.append(after, vec![BallotEntry::View(Box::new(other))]), 1);
     assert_eq!(scene.cluster.nodes[scene.other].look().newest, Some(&view));
     assert_eq!(scene.load(scene.other).suspects, 1);
 }
@@ -118,7 +122,7 @@ fn a_leader_cannot_take_back_what_was_decided() {
     let earlier = Position { index: after.index, term: after.term - 1 };
     assert_eq!(scene.append(earlier, Vec::new()), 1, "a decided entry of another term");
     let (to, from, term) = (scene.other, scene.leader, scene.term() + 1);
-    let body = Body::Append { decided: 0, after, entries: vec![Entry::Term(term)] };
+    let body = Body::Append { decided: 0, after, entries: vec![BallotEntry::Term(term)] };
     assert_eq!(
         scene.say(to, from, ballot(from, term, body)),
         1,
@@ -132,7 +136,7 @@ fn the_number_of_a_view_follows_that_of_its_predecessor() {
     let mut scene = Scene::new();
     let (after, view) = scene.newest_view();
     let last = Position { index: after.index + 1, ..after };
-    let with_number = |number| vec![Entry::View(Box::new(View { number, ..view.clone() }))];
+    let with_number = |number| vec![BallotEntry::View(Box::new(View { number, ..view.clone() }))];
     assert_eq!(scene.append(last, with_number(view.number + 2)), 1);
     assert_eq!(scene.append(last, with_number(view.number)), 1);
     assert_eq!(scene.append(last, with_number(view.number + 1)), 0);
@@ -277,7 +281,8 @@ fn parcels_and_reports_of_later_views_are_limited() {
     for seq in 0..6_000 {
         let later = Msg::Parcel { view: view + 1 + seq % 3, seq, ack: 0, parcel: say(100) };
         assert_eq!(scene.say(other, leader, later), 0);
-        let report = Report { view: view + seq, incarnation: life(leader), inside: Vec::new(), age: None };
+        let report =
+            MemberReport { view: view + seq, incarnation: life(leader), inside: Vec::new(), age: None };
         for part in report.parts() {
             scene.cluster.deliver(other, node(leader), Msg::Report(part));
         }
@@ -347,7 +352,7 @@ fn a_node_is_in_a_view_only_at_its_own_place() {
     let mut moved = view.successor();
     let own = moved.members.remove(&node(to)).expect("it is a member");
     moved.members.insert(node(7), own);
-    let entries = vec![Entry::View(Box::new(moved))];
+    let entries = vec![BallotEntry::View(Box::new(moved))];
     let body = Body::Append { decided: after.index + 1, after, entries };
     assert_eq!(scene.say(to, from, ballot(from, term, body)), 0);
     // The rest would have to happen on a node that has the whole cluster against it.

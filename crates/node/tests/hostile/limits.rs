@@ -3,7 +3,7 @@
 use doorway_core::Ticks;
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
-use doorway_node::{ClientId, Command, Lock, Notice, Reason, RequestId, Setup, Timing, wire};
+use doorway_node::{ClientId, Command, LockCommand, Notice, Reason, RequestId, Setup, Timing, wire};
 
 use crate::cluster::{Cluster, recipe, setup};
 use crate::corpus::{node, section};
@@ -28,7 +28,8 @@ fn ask(
 ) -> Option<Notice> {
     let names = names.iter().map(|name| section(name)).collect();
     let (request, client) = (RequestId(request), ClientId(request));
-    let lock = Lock { request, client, names, patience: None, max_hold, ttl: None, tell_if_wanted: false };
+    let lock =
+        LockCommand { request, client, names, patience: None, max_hold, ttl: None, tell_if_wanted: false };
     cluster.notices.clear();
     cluster.command(at, Command::Lock(lock));
     cluster.notices.pop().map(|(_, notice)| notice)

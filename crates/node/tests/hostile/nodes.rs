@@ -1,7 +1,7 @@
 //! Hostile messages among honest ones: a node never stops because of them, and never keeps more than it may.
 
 use doorway_core::{NodeId, Ticks};
-use doorway_node::node::{Load, Standing};
+use doorway_node::node::{Backlog, Standing};
 use doorway_node::timing::milliseconds;
 use doorway_node::{Ballot, Body, Hello, Msg, wire};
 
@@ -10,7 +10,7 @@ use crate::corpus::{self, node};
 use crate::mutate::Mutator;
 
 /// How much of each a node may keep. The strangers of these tests send from three nodes at most.
-const LIMITS: Load = Load {
+const LIMITS: Backlog = Backlog {
     kept_parcels: 4_096,
     early_parcels: 3 * 4_096,
     early_reports: 3,
@@ -22,8 +22,8 @@ const LIMITS: Load = Load {
     suspects: 3,
 };
 
-fn assert_bounded(load: Load) {
-    let Load {
+fn assert_bounded(load: Backlog) {
+    let Backlog {
         kept_parcels,
         early_parcels,
         early_reports,

@@ -6,7 +6,7 @@ use doorway_core::Ticks;
 use doorway_node::disk::{Recovery, recover};
 use doorway_node::timing::milliseconds;
 use doorway_node::{
-    Ballot, Body, Command, DiskId, Entry, Epoch, LockNode, Msg, Notice, Position, Revocation, View,
+    Ballot, BallotEntry, Body, Command, DiskId, Epoch, LockNode, Msg, Notice, Position, Revocation, View,
 };
 
 use crate::cluster::{Cluster, Event, recipe, setup};
@@ -106,7 +106,7 @@ fn a_removed_node_votes_until_that_is_committed() {
     while !is_proposed {
         let event = cluster.step(milliseconds(60_000)).expect("something happens");
         is_proposed = matches!(&event, Event::Deliver { msg: Msg::Ballot(Ballot { body: Body::Append { entries, .. }, .. }), .. }
-            if entries.iter().any(|entry| matches!(entry, Entry::Config(_))));
+            if entries.iter().any(|entry| matches!(entry, BallotEntry::Config(_))));
         cluster.have(event);
     }
     assert!(cluster.notices.contains(&(leader, Notice::Removed(node(gone)))));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use doorway_core::Ticks;
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
-use doorway_node::{ClientId, Command, Lock, Msg, ReportPart, RequestId, wire};
+use doorway_node::{ClientId, Command, LockCommand, Msg, ReportPart, RequestId, wire};
 
 use crate::cluster::{Cluster, Event};
 use crate::corpus::{life, node, section};
@@ -36,7 +36,7 @@ impl Scene {
         let names: Vec<_> = (0..sections).map(|number| section(&format!("{number:0200}"))).collect();
         for (number, names) in (1..).zip(names.chunks(64)) {
             let (request, client, names) = (RequestId(number), ClientId(number), names.to_vec());
-            let lock = Lock {
+            let lock = LockCommand {
                 request,
                 client,
                 names,

@@ -4,7 +4,7 @@
 //! the classes `member`, `owner` and `crashed` to nodes, and `shown` and `broken` to lines.
 
 use doorway_core::NodeId;
-use doorway_quorums::{Shape, System};
+use doorway_quorums::{QuorumSystem, Shape};
 use serde::Serialize;
 
 use super::{Line, Look, Picture};
@@ -29,7 +29,7 @@ pub struct Layout {
 
 /// The layout of a system.
 #[must_use]
-pub fn layout(system: &System) -> Layout {
+pub fn layout(system: &QuorumSystem) -> Layout {
     let mut picture = Picture::new(system, NodeId::new(0));
     let bounds = picture.bounds();
     picture.move_by(-bounds.left, -bounds.top);
@@ -42,7 +42,7 @@ pub fn layout(system: &System) -> Layout {
     Layout { kind: kind(system), width: bounds.width().ceil(), height: bounds.height().ceil(), elements }
 }
 
-fn kind(system: &System) -> &'static str {
+fn kind(system: &QuorumSystem) -> &'static str {
     match system.shape() {
         Shape::Grid(_) => "grid",
         Shape::Wall(_) => "wall",
@@ -54,7 +54,7 @@ fn kind(system: &System) -> &'static str {
 
 impl Picture<'_> {
     /// A chord for each pair of nodes that can be neighbours in a quorum.
-    fn chords(&self, system: &System) -> Vec<Element> {
+    fn chords(&self, system: &QuorumSystem) -> Vec<Element> {
         let Look::Ring = self.look else { return Vec::new() };
         let n = system.n();
         let mut pairs: Vec<[NodeId; 2]> = if n <= MOST_CHORDED {
@@ -117,7 +117,7 @@ mod tests {
 
     fn classes(word: &str, nodes: usize) -> Vec<String> {
         let construction = Construction::parse(word, None).expect("a construction");
-        let system = System::build(&construction, nodes).expect("a system");
+        let system = QuorumSystem::build(&construction, nodes).expect("a system");
         let json = serde_json::to_value(layout(&system)).expect("it can be written");
         let elements = json["elements"].as_array().expect("a list").clone();
         elements.iter().filter_map(|element| Some(element["class"].as_str()?.to_owned())).collect()

@@ -38,7 +38,7 @@ use history::History;
 use layout::Layout;
 use scale::Scale;
 
-pub use plan::{ArrowPlan, LanePlan, Mark, MessagePlan, Plan, StayPlan, plan};
+pub use plan::{ArrowPlan, DiagramPlan, LanePlan, Mark, MessagePlan, StayPlan, plan};
 
 /// A longer run is not drawn: the picture would be unreadable.
 pub const MOST_EVENTS: usize = 20_000;
@@ -69,7 +69,7 @@ impl FromStr for Spacing {
 
 /// What one can choose about the diagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct DiagramOptions {
     /// How moments follow each other. A run over shared memory has a column for each step in any case.
     pub spacing: Spacing,
     /// Which colours it has.
@@ -84,7 +84,7 @@ const SUBTITLE_SIZE: f64 = 13.0;
 ///
 /// # Errors
 /// If it has more events or nodes than one could look at, or if the events are not those of such a run.
-pub fn space_time(header: &Header, events: &[Event], options: &Options) -> Result<Drawing, Refusal> {
+pub fn space_time(header: &Header, events: &[Event], options: &DiagramOptions) -> Result<Drawing, Refusal> {
     diagram(header, events, options).map(|diagram| diagram.drawing)
 }
 
@@ -105,7 +105,7 @@ pub struct Diagram {
 ///
 /// # Errors
 /// As [`space_time`].
-pub fn diagram(header: &Header, events: &[Event], options: &Options) -> Result<Diagram, Refusal> {
+pub fn diagram(header: &Header, events: &[Event], options: &DiagramOptions) -> Result<Diagram, Refusal> {
     refuse_the_endless(header, events)?;
     let history = History::new(header, events)?;
     let subtitle = subtitle(header, &history);

@@ -16,7 +16,7 @@ use super::routes::Routes;
 
 /// What a space-time diagram shows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Plan {
+pub struct DiagramPlan {
     /// The time of each moment.
     pub moments: Vec<Ticks>,
     /// The moment of each event.
@@ -100,13 +100,13 @@ pub struct ArrowPlan {
 ///
 /// # Errors
 /// If the events are not those of one run of these nodes.
-pub fn plan(header: &Header, events: &[Event]) -> Result<Plan, Refusal> {
+pub fn plan(header: &Header, events: &[Event]) -> Result<DiagramPlan, Refusal> {
     let history = History::new(header, events)?;
     let planner = Planner { history: &history, places: places(events), starts: starts(header, events) };
     let lanes = NodeId::first(header.nodes).zip(&history.lanes).map(|(node, lane)| planner.lane(node, lane));
     let violations =
         history.violations.iter().map(|violation| planner.mark(violation.moment, violation.event.id));
-    Ok(Plan {
+    Ok(DiagramPlan {
         lanes: lanes.collect(),
         messages: planner.messages(),
         violations: violations.collect(),

@@ -1,7 +1,7 @@
 //! Space-time diagrams of runs over shared memory that were written by hand.
 
 use doorway_core::{Fence, NodeId, Ticks};
-use doorway_picture::{Drawing, LabelBox, Options, Spacing, Theme, space_time};
+use doorway_picture::{DiagramOptions, Drawing, LabelBox, Spacing, Theme, space_time};
 use doorway_trace::AccessKind::{Barrier, Begin, End, Reach, Read, Write};
 use doorway_trace::{AccessKind, Event, Header, What, read, write};
 use roxmltree::{Document, Node};
@@ -41,7 +41,7 @@ impl Run {
     }
 
     fn drawn(&self, spacing: Spacing, theme: Theme) -> Drawing {
-        space_time(&self.header, &self.events, &Options { spacing, theme }).expect("it can be drawn")
+        space_time(&self.header, &self.events, &DiagramOptions { spacing, theme }).expect("it can be drawn")
     }
 }
 

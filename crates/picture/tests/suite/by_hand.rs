@@ -1,7 +1,7 @@
 //! Space-time diagrams of runs that were written by hand, so that everything that can happen does.
 
 use doorway_core::{Channels, Fence, NodeId, Ticks};
-use doorway_picture::{Drawing, MOST_EVENTS, MOST_NODES, Options, Spacing, Theme, space_time};
+use doorway_picture::{DiagramOptions, Drawing, MOST_EVENTS, MOST_NODES, Spacing, Theme, space_time};
 use doorway_trace::{Event, Header, What};
 use roxmltree::{Document, Node};
 use serde_json::json;
@@ -64,7 +64,7 @@ fn everything() -> (Header, Vec<Event>) {
 
 fn drawn(spacing: Spacing, theme: Theme) -> Drawing {
     let (header, events) = everything();
-    space_time(&header, &events, &Options { spacing, theme }).expect("it can be drawn")
+    space_time(&header, &events, &DiagramOptions { spacing, theme }).expect("it can be drawn")
 }
 
 fn parsed(drawing: &Drawing) -> Document<'_> {
@@ -124,7 +124,7 @@ fn a_node_that_stands_still_has_a_shadow_and_one_that_is_restarted_goes_on_after
         event(15, 24, 1, What::Crash, 0),
     ];
     for spacing in [Spacing::Time, Spacing::Even] {
-        let options = Options { spacing, theme: Theme::Light };
+        let options = DiagramOptions { spacing, theme: Theme::Light };
         let drawing = space_time(&header, &events, &options).expect("it can be drawn");
         let document = parsed(&drawing);
         let named = |classes: &str| -> Vec<String> {
@@ -215,13 +215,14 @@ fn moments_are_evenly_spaced_or_as_far_apart_as_in_time() {
 #[test]
 fn a_run_of_nothing_and_a_run_of_one_node_are_drawn() {
     for nodes in [1, 2] {
-        let drawing =
-            space_time(&Header::new("quiet", nodes, 1), &[], &Options::default()).expect("an empty picture");
+        let drawing = space_time(&Header::new("quiet", nodes, 1), &[], &DiagramOptions::default())
+            .expect("an empty picture");
         assert_eq!(with_class(&parsed(&drawing), "lane").len(), nodes);
         assert!(drawing.overlaps().is_empty() && drawing.clipped().is_empty());
     }
     let alone = [event(1, 0, 1, What::Request, 0), event(2, 0, 1, What::Enter { fence: Fence(u64::MAX) }, 1)];
-    let drawing = space_time(&Header::new("alone", 1, 1), &alone, &Options::default()).expect("one node");
+    let drawing =
+        space_time(&Header::new("alone", 1, 1), &alone, &DiagramOptions::default()).expect("one node");
     assert!(drawing.labels.iter().any(|label| label.text == u64::MAX.to_string()));
 }
 
@@ -229,7 +230,7 @@ fn a_run_of_nothing_and_a_run_of_one_node_are_drawn() {
 fn a_trace_that_begins_late_is_drawn_as_far_as_it_goes() {
     let events = [event(7, 50, 1, deliver(2, "REQUEST"), 3), event(8, 51, 2, lost(1, "GRANT", "?"), 4)];
     let drawing =
-        space_time(&Header::new("late", 2, 1), &events, &Options::default()).expect("it can be drawn");
+        space_time(&Header::new("late", 2, 1), &events, &DiagramOptions::default()).expect("it can be drawn");
     let document = parsed(&drawing);
     assert_eq!(with_class(&document, "message delivered").len(), 1);
     assert_eq!(with_class(&document, "message lost").len(), 1);
@@ -251,7 +252,7 @@ fn hostile_traces_are_drawn_as_texts_or_refused() {
         }
         event.rule = Some(hostile.to_owned().into());
     }
-    let drawing = space_time(&header, &events, &Options::default()).expect("it can be drawn");
+    let drawing = space_time(&header, &events, &DiagramOptions::default()).expect("it can be drawn");
     let document = parsed(&drawing);
     assert!(document.descendants().all(|node| node.tag_name().name() != "script"));
     assert_eq!(drawing.overlaps(), vec![]);
@@ -260,7 +261,7 @@ fn hostile_traces_are_drawn_as_texts_or_refused() {
 #[test]
 fn what_is_no_run_or_too_long_is_refused_in_one_sentence() {
     let refusal = |header: &Header, events: &[Event]| {
-        space_time(header, events, &Options::default()).expect_err("it cannot be drawn").to_string()
+        space_time(header, events, &DiagramOptions::default()).expect_err("it cannot be drawn").to_string()
     };
     let two = Header::new("two", 2, 1);
     assert_eq!(
@@ -289,7 +290,7 @@ fn with_loop() -> (Header, Vec<Event>) {
 
 fn looped(spacing: Spacing, theme: Theme) -> Drawing {
     let (header, events) = with_loop();
-    space_time(&header, &events, &Options { spacing, theme }).expect("it can be drawn")
+    space_time(&header, &events, &DiagramOptions { spacing, theme }).expect("it can be drawn")
 }
 
 /// The band that is shaded, as left, right, top and bottom.
@@ -363,7 +364,7 @@ fn a_loop_of_one_moment_at_the_end_or_of_everything_keeps_its_name_on_the_paper(
     let nothing = vec![event(1, 0, 1, What::Loop, 0)];
     for spacing in [Spacing::Time, Spacing::Even] {
         for events in [&short, &all, &twice, &nothing] {
-            let options = Options { spacing, ..Options::default() };
+            let options = DiagramOptions { spacing, ..DiagramOptions::default() };
             let drawing = space_time(&header, events, &options).expect("it can be drawn");
             assert_eq!((drawing.overlaps(), drawing.clipped()), (vec![], vec![]));
             let [left, right, ..] = band(&parsed(&drawing));

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use doorway_catalog::{Catalog, Trial};
-use doorway_picture::{Plan, plan};
+use doorway_picture::{DiagramPlan, plan};
 use doorway_simulator::Settings;
 use doorway_trace::Header;
 
-fn planned(algorithm: &str, settings: &Settings) -> Plan {
+fn planned(algorithm: &str, settings: &Settings) -> DiagramPlan {
     let outcome =
         Trial::new(algorithm).under(settings.clone()).run(&Catalog::textbook()).expect("it can be run");
     let header = Header::new(algorithm, settings.nodes, settings.seed);

@@ -2,8 +2,8 @@
 
 use doorway_catalog::{Catalog, Trial};
 use doorway_core::NodeId;
-use doorway_picture::{Drawing, Options, Spacing, Theme, quorums, space_time};
-use doorway_quorums::{Construction, System};
+use doorway_picture::{DiagramOptions, Drawing, Spacing, Theme, quorums, space_time};
+use doorway_quorums::{Construction, QuorumSystem};
 use doorway_simulator::{Latency, Settings, Span};
 use doorway_trace::Header;
 
@@ -16,7 +16,7 @@ fn run(algorithm: &str, settings: &Settings, spacing: Spacing) -> Drawing {
     let trial = Trial::new(algorithm).under(settings.clone());
     let outcome = trial.run(&Catalog::textbook()).expect("it can be run");
     let header = Header::new(algorithm, settings.nodes, settings.seed);
-    let options = Options { spacing, theme: Theme::Auto };
+    let options = DiagramOptions { spacing, theme: Theme::Auto };
     space_time(&header, &outcome.events(), &options).expect("it can be drawn")
 }
 
@@ -78,8 +78,8 @@ fn three_nodes_look_as_reviewed() {
     insta::assert_snapshot!(run("ricart-agrawala", &settings, Spacing::Time).svg);
 }
 
-fn system(word: &str, nodes: usize) -> System {
-    System::build(&word.parse().expect("a construction"), nodes).expect("it exists")
+fn system(word: &str, nodes: usize) -> QuorumSystem {
+    QuorumSystem::build(&word.parse().expect("a construction"), nodes).expect("it exists")
 }
 
 fn drawn(word: &str, nodes: usize, of: usize) -> Drawing {
@@ -122,7 +122,7 @@ fn in_the_plane_of_seven_points_every_line_is_straight_but_one() {
 #[test]
 fn what_cannot_be_drawn_is_refused() {
     let refusal = |nodes: usize, of: usize| {
-        let system = System::build(&Construction::Majority, nodes).expect("it exists");
+        let system = QuorumSystem::build(&Construction::Majority, nodes).expect("it exists");
         quorums::quorum(&system, NodeId::new(of - 1), Theme::Auto).expect_err("it cannot").to_string()
     };
     assert_eq!(refusal(5, 6), "there is no node 6: the nodes are 1 to 5");

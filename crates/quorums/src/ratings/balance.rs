@@ -7,7 +7,7 @@
 
 use doorway_core::NodeSet;
 
-use crate::System;
+use crate::QuorumSystem;
 
 /// Bounds on a load.
 pub(super) struct Balanced {
@@ -22,7 +22,7 @@ const WORK: usize = 200_000_000;
 const MOST_ROUNDS: usize = 20_000;
 
 /// Plays the rounds and returns the bounds.
-pub(super) fn balanced(system: &System) -> Balanced {
+pub(super) fn balanced(system: &QuorumSystem) -> Balanced {
     let n = system.n();
     let rounds = (WORK / system.work_of_lightest()).clamp(2, MOST_ROUNDS);
     // The step that minimises the known error bound, if the load is about that of the smallest quorum.

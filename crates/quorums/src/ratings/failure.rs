@@ -10,7 +10,7 @@
 use doorway_core::{NodeId, NodeSet};
 
 use super::Ratings;
-use crate::System;
+use crate::QuorumSystem;
 
 /// The probability that no quorum is alive.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +86,7 @@ const MOST_DRAWS: usize = 100_000;
 /// Samples crashes for each of the probabilities. `random` returns numbers between 0 and 1; each node draws
 /// one, and has crashed if it is below the probability. All probabilities use the same draws, so their
 /// answers never contradict each other.
-pub(super) fn drawn(system: &System, crashed: &[f64], random: &mut dyn FnMut() -> f64) -> Vec<Failure> {
+pub(super) fn drawn(system: &QuorumSystem, crashed: &[f64], random: &mut dyn FnMut() -> f64) -> Vec<Failure> {
     let n = system.n();
     let work = n + crashed.len() * (n + n * n.div_ceil(64) / 8);
     let draws = (WORK / work).clamp(100, MOST_DRAWS);

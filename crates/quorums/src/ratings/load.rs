@@ -14,11 +14,11 @@ use super::fraction::greatest_common_divisor;
 use super::program::{Program, Solution};
 use super::structure::{Capacity, Structure};
 use super::{Fraction, balance};
-use crate::System;
+use crate::QuorumSystem;
 
 /// The busiest node's share of requests under the best strategy.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Load {
+pub struct SystemLoad {
     /// The lower bound.
     pub least: f64,
     /// The upper bound; equal to the lower where the load is known exactly.
@@ -30,7 +30,7 @@ pub struct Load {
     pub certificate: Option<Certificate>,
 }
 
-impl Load {
+impl SystemLoad {
     /// Whether both bounds are the same.
     #[must_use]
     pub fn is_exact(&self) -> bool {
@@ -97,7 +97,7 @@ impl Certificate {
     }
 
     /// Asks every assigned quorum equally often, if that attains a lower bound.
-    fn by_assignment(system: &System, load: Fraction, smallest: usize) -> Option<Self> {
+    fn by_assignment(system: &QuorumSystem, load: Fraction, smallest: usize) -> Option<Self> {
         let quorums = system.assignment().values();
         let weights = if load == Fraction::new(smallest as u128, system.n() as u128) {
             PerNode::same(system.n(), 1)
@@ -137,22 +137,22 @@ const MOST_NODES: usize = 64;
 const MOST_INCIDENCES: usize = 1 << 21;
 
 /// The load of a system with these minimal quorums, if they could be listed.
-pub(super) fn load(system: &System, quorums: Option<&[NodeSet]>) -> Load {
+pub(super) fn load(system: &QuorumSystem, quorums: Option<&[NodeSet]>) -> SystemLoad {
     let smallest = system.smallest_quorum();
     let uniform = Fraction::new(system.responsibility().most as u128, system.n() as u128);
     if let Some(certificate) = Certificate::by_assignment(system, uniform, smallest) {
-        return Load::proven(uniform, certificate);
+        return SystemLoad::proven(uniform, certificate);
     }
     let is_small =
         |quorums: &&[NodeSet]| system.n() <= MOST_NODES && quorums.len() * system.n() <= MOST_INCIDENCES;
     let by_program = quorums.filter(is_small).and_then(|quorums| by_program(system, quorums));
-    let by_shape = || system.structure()?.capacity().map(Load::by_shape);
+    let by_shape = || system.structure()?.capacity().map(SystemLoad::by_shape);
     by_program.or_else(by_shape).unwrap_or_else(|| bounds(system, smallest))
 }
 
 /// Column generation: solves the program of a few quorums and adds those that its weights make too light,
 /// until there are none.
-fn by_program(system: &System, quorums: &[NodeSet]) -> Option<Load> {
+fn by_program(system: &QuorumSystem, quorums: &[NodeSet]) -> Option<SystemLoad> {
     let n = system.n();
     let mut active: Vec<&NodeSet> = quorums.iter().step_by(quorums.len().div_ceil(2 * n)).collect();
     loop {
@@ -161,7 +161,7 @@ fn by_program(system: &System, quorums: &[NodeSet]) -> Option<Load> {
         let too_light = too_light(&solution, quorums, n);
         if too_light.is_empty() {
             let certificate = Certificate::of(&solution, &active, n);
-            return certificate.verify(quorums).map(|load| Load::proven(load, certificate));
+            return certificate.verify(quorums).map(|load| SystemLoad::proven(load, certificate));
         }
         active.extend(too_light);
     }
@@ -183,13 +183,13 @@ fn too_light<'a>(solution: &Solution, quorums: &'a [NodeSet], n: usize) -> Vec<&
 }
 
 /// Bounds without solving the program.
-fn bounds(system: &System, smallest: usize) -> Load {
+fn bounds(system: &QuorumSystem, smallest: usize) -> SystemLoad {
     let (n, smallest) = (system.n() as f64, smallest as f64);
     let balanced = balance::balanced(system);
     let uniform = system.responsibility().most as f64 / n;
     let by_votes = system.structure().map_or(0.0, Structure::least_load);
     let least = (1.0 / smallest).max(smallest / n).max(balanced.least).max(by_votes);
-    Load::between(least, uniform.min(balanced.most))
+    SystemLoad::between(least, uniform.min(balanced.most))
 }
 
 #[cfg(test)]
@@ -200,8 +200,8 @@ mod tests {
     #[test]
     fn bounds_hold_the_exact_load_and_are_close() {
         let votes = |n: usize| Construction::Weighted((0..n).map(|i| (i * i % 97 + 1) as u64).collect());
-        let truncated = [10, 14, 26, 40].map(|n| System::build(&Construction::Truncated, n));
-        let weighted = [8, 12, 16].map(|n| System::build(&votes(n), n));
+        let truncated = [10, 14, 26, 40].map(|n| QuorumSystem::build(&Construction::Truncated, n));
+        let weighted = [8, 12, 16].map(|n| QuorumSystem::build(&votes(n), n));
         for system in truncated.into_iter().chain(weighted) {
             let system = system.expect("there is such a system");
             let (name, exact) =

@@ -8,19 +8,19 @@
 
 use doorway_core::{NodeId, NodeSet};
 
-use super::{Fraction, Load};
-use crate::System;
+use super::{Fraction, SystemLoad};
+use crate::QuorumSystem;
 
 /// An integer that is known exactly or between bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct Interval {
     /// The lower bound.
     pub least: usize,
     /// The upper bound.
     pub most: usize,
 }
 
-impl Bounds {
+impl Interval {
     /// The number, if it is known exactly.
     #[must_use]
     pub fn exact(self) -> Option<usize> {
@@ -37,16 +37,16 @@ impl Bounds {
 }
 
 /// The resilience of a system with this load and these minimal quorums, if they could be listed.
-pub(super) fn resilience(system: &System, quorums: Option<&[NodeSet]>, load: &Load) -> Bounds {
+pub(super) fn resilience(system: &QuorumSystem, quorums: Option<&[NodeSet]>, load: &SystemLoad) -> Interval {
     if let Some(structure) = system.structure() {
-        return Bounds::is(structure.smallest_transversal()).minus_one();
+        return Interval::is(structure.smallest_transversal()).minus_one();
     }
     let by_load = match load.exact.and_then(Fraction::inverse) {
         Some(capacity) => usize::try_from(capacity.ceiling()).unwrap_or(1),
         None => (1.0 / load.most - 1e-6).ceil() as usize,
     };
     let most = system.smallest_quorum();
-    let bounds = Bounds { least: by_load.clamp(1, most), most };
+    let bounds = Interval { least: by_load.clamp(1, most), most };
     let searched = |quorums| Search::new(quorums, system.n()).narrow(bounds);
     quorums.map_or(bounds, searched).minus_one()
 }
@@ -78,7 +78,7 @@ impl Search {
     }
 
     /// Tries one size after the other, until a transversal exists or the budget is spent.
-    fn narrow(mut self, bounds: Bounds) -> Bounds {
+    fn narrow(mut self, bounds: Interval) -> Interval {
         let all =
             (0..self.members.len()).fold(vec![0; self.members.len().div_ceil(64)], |mut all, number| {
                 all[number / 64] |= 1_u64 << (number % 64);
@@ -87,12 +87,12 @@ impl Search {
         let most = self.greedy(all.clone()).min(bounds.most);
         for size in bounds.least..most {
             match self.exists(&all, size, &mut vec![false; self.meets.len()]) {
-                Some(true) => return Bounds::is(size),
+                Some(true) => return Interval::is(size),
                 Some(false) => (),
-                None => return Bounds { least: size, most },
+                None => return Interval { least: size, most },
             }
         }
-        Bounds::is(most)
+        Interval::is(most)
     }
 
     /// The size of the transversal that always adds the node that meets the most missed quorums.

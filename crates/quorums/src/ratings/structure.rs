@@ -56,14 +56,14 @@ mod tests {
     use doorway_core::NodeSet;
 
     use crate::ratings::Ratings;
-    use crate::{Construction, System};
+    use crate::{Construction, QuorumSystem};
 
-    fn build(word: &str, n: usize) -> System {
-        System::build(&word.parse::<Construction>().expect(word), n).expect(word)
+    fn build(word: &str, n: usize) -> QuorumSystem {
+        QuorumSystem::build(&word.parse::<Construction>().expect(word), n).expect(word)
     }
 
     /// All walls of up to `n` nodes; a bit of `cuts` starts a new row.
-    fn walls(n: usize) -> Vec<System> {
+    fn walls(n: usize) -> Vec<QuorumSystem> {
         let wall = |n: usize, cuts: usize| {
             let mut widths = vec![1_usize];
             for place in 0..n - 1 {
@@ -72,14 +72,14 @@ mod tests {
                     _ => *widths.last_mut().expect("there is a row") += 1,
                 }
             }
-            System::build(&Construction::Wall(widths), n).expect("the widths sum up")
+            QuorumSystem::build(&Construction::Wall(widths), n).expect("the widths sum up")
         };
         (1..=n).flat_map(|n| (0..1 << (n - 1)).map(move |cuts| wall(n, cuts))).collect()
     }
 
     /// Votes of up to `n` nodes: some with many equal ones, some with zeros, some with odd and some with even
     /// totals.
-    fn votes(n: usize) -> Vec<System> {
+    fn votes(n: usize) -> Vec<QuorumSystem> {
         let patterns: [fn(usize) -> u64; 5] = [
             |i| (i as u64 * 7 + 3) % 5,
             |i| i as u64 + 1,
@@ -88,12 +88,13 @@ mod tests {
             |i| 1 << (i % 6),
         ];
         let system = |n: usize, pattern: fn(usize) -> u64| {
-            System::build(&Construction::Weighted((0..n).map(pattern).collect()), n).expect("some have votes")
+            QuorumSystem::build(&Construction::Weighted((0..n).map(pattern).collect()), n)
+                .expect("some have votes")
         };
         (1..=n).flat_map(|n| patterns.map(|pattern| system(n, pattern))).collect()
     }
 
-    fn all_shapes() -> Vec<System> {
+    fn all_shapes() -> Vec<QuorumSystem> {
         let words = ["majority", "grid", "tree", "triangle", "cwlog"];
         let named = (1..=14).flat_map(|n| words.map(|word| build(word, n)));
         named.chain([build("grid", 16), build("tree", 15)]).chain(walls(9)).chain(votes(12)).collect()

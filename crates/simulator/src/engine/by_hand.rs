@@ -3,7 +3,7 @@
 use doorway_core::{Machine, NodeId, VectorClock, kind};
 use doorway_trace::What;
 
-use super::{Engine, Letter, Loss};
+use super::{Engine, Envelope, LostMessage};
 
 impl<M: Machine> Engine<M> {
     /// From now on every message waits for manual delivery.
@@ -27,7 +27,7 @@ impl<M: Machine> Engine<M> {
     }
 
     /// The messages that wait for manual delivery, in the order of sending.
-    pub(crate) fn held(&self) -> &[Letter<M>] {
+    pub(crate) fn held(&self) -> &[Envelope<M>] {
         self.held.as_deref().unwrap_or_default()
     }
 
@@ -51,16 +51,16 @@ impl<M: Machine> Engine<M> {
     /// Loses one of them.
     pub(crate) fn lose_held(&mut self, place: usize) {
         let Some(letter) = self.held.as_mut().map(|held| held.remove(place)) else { return };
-        let Letter { from, to, msg, note, .. } = letter;
+        let Envelope { from, to, msg, note, .. } = letter;
         let sent = note.and_then(|note| note.sent);
-        self.lose(Loss { from, to, kind: kind(&msg).name, why: "lost by the script" }, sent);
+        self.lose(LostMessage { from, to, kind: kind(&msg).name, why: "lost by the script" }, sent);
     }
 
     /// Inserts a copy of one of them behind it.
     pub(crate) fn double_held(&mut self, place: usize) {
         if let Some(held) = &mut self.held {
-            let Letter { from, to, header, ref msg, ref note } = held[place];
-            let copy = Letter { from, to, header, msg: msg.clone(), note: note.clone() };
+            let Envelope { from, to, header, ref msg, ref note } = held[place];
+            let copy = Envelope { from, to, header, msg: msg.clone(), note: note.clone() };
             held.insert(place + 1, copy);
             self.traffic.duplicated += 1;
         }

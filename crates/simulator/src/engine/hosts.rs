@@ -9,7 +9,7 @@ use doorway_core::{Machine, NodeId, Ticks};
 use doorway_trace::What;
 
 use super::clock::{Clockwork, LocalClock, millionths};
-use super::{Due, Engine, Letter, Loss};
+use super::{Due, Engine, Envelope, LostMessage};
 
 /// The host of one node.
 pub(super) struct Host<M: Machine> {
@@ -281,9 +281,9 @@ impl<M: Machine> Engine<M> {
         }
     }
 
-    fn lose_to_crash(&mut self, letter: &Letter<M>) {
+    fn lose_to_crash(&mut self, letter: &Envelope<M>) {
         let kind = doorway_core::kind(&letter.msg).name;
-        let loss = Loss { from: letter.from, to: letter.to, kind, why: Loss::CRASHED };
+        let loss = LostMessage { from: letter.from, to: letter.to, kind, why: LostMessage::CRASHED };
         self.lose(loss, letter.sent());
     }
 

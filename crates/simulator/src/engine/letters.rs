@@ -5,7 +5,7 @@ use doorway_core::{Machine, NodeId, Sent, To};
 use super::past::Note;
 
 /// A message for one recipient.
-pub(crate) struct Letter<M: Machine> {
+pub(crate) struct Envelope<M: Machine> {
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
     pub(super) header: M::Header,
@@ -27,19 +27,19 @@ pub(super) struct Batch<M: Machine> {
 
 /// A message that never arrived.
 #[derive(Clone, Debug)]
-pub(crate) struct Loss {
+pub(crate) struct LostMessage {
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
     pub(crate) kind: &'static str,
     pub(crate) why: &'static str,
 }
 
-impl Loss {
+impl LostMessage {
     /// The reason for the loss of a message to a crashed node.
     pub(super) const CRASHED: &'static str = "its receiver had crashed";
 }
 
-impl<M: Machine> Letter<M> {
+impl<M: Machine> Envelope<M> {
     /// The event of its sending in the log.
     pub(super) fn sent(&self) -> Option<u64> {
         self.note.as_ref()?.sent

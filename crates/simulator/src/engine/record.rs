@@ -4,7 +4,7 @@ use doorway_core::{Machine, NodeId, VectorClock};
 use doorway_trace::{Log, What};
 
 use super::letters::Batch;
-use super::{Due, Engine, Letter, Loss};
+use super::{Due, Engine, Envelope, LostMessage};
 use crate::traffic::Traffic;
 
 impl<M: Machine> Engine<M> {
@@ -17,7 +17,7 @@ impl<M: Machine> Engine<M> {
     }
 
     /// The first messages that never arrived.
-    pub(crate) fn losses(&self) -> &[Loss] {
+    pub(crate) fn losses(&self) -> &[LostMessage] {
         &self.lost
     }
 
@@ -60,7 +60,7 @@ impl<M: Machine> Engine<M> {
             Due::Batch(batch) => batch.outlines(),
             Due::Timer(..) | Due::Written(..) | Due::Alarm(_) => Vec::new(),
         });
-        let held = self.held.iter().flatten().map(Letter::outline);
+        let held = self.held.iter().flatten().map(Envelope::outline);
         self.batch.iter().flat_map(Batch::outlines).chain(due).chain(held).collect()
     }
 }

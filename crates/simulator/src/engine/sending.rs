@@ -3,7 +3,7 @@
 use doorway_core::{Kind, Machine, NodeId, Sent, Ticks, To};
 
 use super::letters::Batch;
-use super::{Due, Engine, Letter, Loss};
+use super::{Due, Engine, Envelope, LostMessage};
 use crate::network::Fate;
 use crate::size::measure;
 
@@ -29,7 +29,7 @@ impl<M: Machine> Engine<M> {
         if let ([Sent { to: To::One(to), .. }], None) = (effects.out.sends(), &log) {
             let to = *to;
             for Sent { msg, .. } in effects.out.drain() {
-                agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note: None }));
+                agenda.put(arrival, Due::Letter(Envelope { from, to, header, msg, note: None }));
             }
         } else {
             let mut sends = effects.out.take_sends(spare.pop().unwrap_or_default());
@@ -61,7 +61,7 @@ impl<M: Machine> Engine<M> {
         let sent = self.log.as_mut().map(|log| log.send(to));
         if let Some(held) = &mut self.held {
             let note = self.past.note(from, sent);
-            return held.push(Letter { from, to, header, msg, note });
+            return held.push(Envelope { from, to, header, msg, note });
         }
         let fate = self.wire.fate(from, to, now, self.past.horizon(from, to));
         self.count_fate(&fate);
@@ -69,12 +69,12 @@ impl<M: Machine> Engine<M> {
             self.past.extend_horizon(from, to, arrival.max(fate.duplicate.unwrap_or_default()));
             let note = self.past.note(from, sent);
             if let Some(again) = fate.duplicate {
-                let copy = Letter { from, to, header, msg: msg.clone(), note: note.clone() };
+                let copy = Envelope { from, to, header, msg: msg.clone(), note: note.clone() };
                 self.agenda.put(again, Due::Letter(copy));
             }
-            self.agenda.put(arrival, Due::Letter(Letter { from, to, header, msg, note }));
+            self.agenda.put(arrival, Due::Letter(Envelope { from, to, header, msg, note }));
         } else {
-            self.lose(Loss { from, to, kind: kind.name, why: fate.lost }, sent);
+            self.lose(LostMessage { from, to, kind: kind.name, why: fate.lost }, sent);
         }
     }
 
@@ -84,7 +84,7 @@ impl<M: Machine> Engine<M> {
         self.traffic.duplicated += u64::from(fate.duplicate.is_some()) + fate.removed;
     }
 
-    pub(super) fn lose(&mut self, loss: Loss, sent: Option<u64>) {
+    pub(super) fn lose(&mut self, loss: LostMessage, sent: Option<u64>) {
         self.traffic.lost += 1;
         if let Some((log, sent)) = self.log.as_mut().zip(sent) {
             log.lose(self.agenda.now(), sent, loss.why);

@@ -329,7 +329,7 @@ impl<A: Explain> ScriptRun<A> {
         let held = self.simulation.engine.held();
         let letter = &held[place];
         let Some(first) = self.first_of(place).map(|first| &held[first]) else { return Ok(()) };
-        let name = |letter: &crate::engine::Letter<_>| {
+        let name = |letter: &crate::engine::Envelope<_>| {
             format!("{} {}->{}", kind(&letter.msg).name, letter.from, letter.to)
         };
         Err(Trouble::Impossible(format!(

@@ -6,11 +6,11 @@
 use doorway_catalog::Catalog;
 use doorway_catalog::states::States;
 use doorway_core::{Channels, Refusal};
-use doorway_picture::{Diagram, Options, Spacing, Theme, diagram, escaped};
+use doorway_picture::{Diagram, DiagramOptions, Spacing, Theme, diagram, escaped};
 use doorway_trace::{Event, Header, Recording, What};
 use serde_json::{Value, json};
 
-use crate::view::{NodesView, Told};
+use crate::view::{DescribedEvent, NodesView};
 
 /// A finished page.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Page {
     /// If the run is longer, or has more nodes, than one could look at.
     pub fn new(recording: &Recording, catalog: &Catalog, spacing: Spacing) -> Result<Self, Refusal> {
         let Recording { header, events } = recording;
-        let diagram = diagram(header, events, &Options { spacing, theme: Theme::Auto })?;
+        let diagram = diagram(header, events, &DiagramOptions { spacing, theme: Theme::Auto })?;
         let states = catalog.states(recording);
         let data = data(header, events, &states, &diagram);
         let title = format!("{}, a run", header.algorithm);
@@ -116,7 +116,7 @@ fn data(header: &Header, events: &[Event], states: &States, diagram: &Diagram) -
 
 /// An event with its sentence and its place in the diagram.
 fn told(event: &Event, x: f64, y: f64) -> Value {
-    let mut told = json!(Told::new(event));
+    let mut told = json!(DescribedEvent::new(event));
     let rounded = |value: f64| json!((value * 10.0).round() / 10.0);
     (told["x"], told["y"]) = (rounded(x), rounded(y));
     told

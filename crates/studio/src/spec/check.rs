@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use doorway_catalog::Catalog;
-use doorway_catalog::settings::{self, Spec, Word};
-use doorway_checker::{Limits, Property};
+use doorway_catalog::settings::{self, RawValue, Spec};
+use doorway_checker::{Property, SearchLimits};
 use doorway_core::{Refusal, Stop};
-use doorway_experiments::check::{Checked, Effort, Instance, Told, requests, start};
+use doorway_experiments::check::{CheckReport, Checked, Effort, Instance, requests, start};
 use doorway_experiments::memory::{self, ProgramInstance};
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,13 +17,13 @@ use super::{Files, Trouble};
 /// What to explore and to decide.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct CheckSpec {
+pub struct CheckRequest {
     algorithm: String,
-    options: BTreeMap<String, Word>,
+    options: BTreeMap<String, RawValue>,
     /// Another place for `property`, as a list.
-    properties: Vec<Word>,
+    properties: Vec<RawValue>,
     /// Another place for `lose`, `duplicate` and `crash`.
-    faults: BTreeMap<String, Word>,
+    faults: BTreeMap<String, RawValue>,
     files: Files,
     /// Each word is that of a flag of `doorway check`.
     #[serde(flatten)]
@@ -45,7 +45,7 @@ pub struct CheckBounds {
     pub stop: Stop,
 }
 
-impl CheckSpec {
+impl CheckRequest {
     /// Explores it; `watch` is told how many states were found so far. The answer is that of `doorway check --json`.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl CheckSpec {
     ) -> Result<Value, Trouble> {
         let began = Instant::now();
         let told = |algorithm: &str, nodes, memory, checked: &Checked| {
-            Told { algorithm, nodes, memory, checked, took: began.elapsed() }.json()
+            CheckReport { algorithm, nodes, memory, checked, took: began.elapsed() }.json()
         };
         if catalog.about_program(&self.algorithm).is_some() {
             let instance = self.of_program(catalog, bounds).map_err(Trouble::Unreadable)?;
@@ -142,11 +142,11 @@ impl CheckSpec {
 }
 
 fn effort(spec: &settings::CheckSpec, bounds: &CheckBounds) -> Result<Effort, Refusal> {
-    let limits = Limits {
+    let limits = SearchLimits {
         states: spec.max_states.one_or(bounds.states)?.min(bounds.states),
         bytes: bounds.bytes,
         time: bounds.time,
-        ..Limits::default()
+        ..SearchLimits::default()
     };
     Ok(Effort { limits, stop: bounds.stop.clone(), ..Effort::default() })
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use doorway_catalog::Catalog;
-use doorway_catalog::settings::{RunSpec, Word};
+use doorway_catalog::settings::{RawValue, RunSpec};
 use doorway_core::Refusal;
 use doorway_experiments::compare::Comparison;
-use doorway_simulator::{Limits, Load, Settings};
+use doorway_simulator::{Load, RunLimits, Settings};
 use serde::Deserialize;
 
 use super::{Bounds, Files, Trouble};
@@ -16,9 +16,9 @@ use super::{Bounds, Files, Trouble};
 #[serde(default)]
 pub struct ComparisonSpec {
     algorithms: Option<Names>,
-    nodes: Vec<Word>,
-    loads: Vec<Word>,
-    options: BTreeMap<String, Word>,
+    nodes: Vec<RawValue>,
+    loads: Vec<RawValue>,
+    options: BTreeMap<String, RawValue>,
     files: Files,
     /// The settings that all runs share.
     #[serde(flatten)]
@@ -59,7 +59,7 @@ impl ComparisonSpec {
         if let Some(name) = comparison.algorithms.iter().find(|name| catalog.about(name).is_none()) {
             return refuse(format!("there is no algorithm {name:?}"));
         }
-        let limits = Limits { events: None, ..bounds.limits.clone() };
+        let limits = RunLimits { events: None, ..bounds.limits.clone() };
         Ok(Comparison { settings: Settings { limits, ..comparison.settings }, ..comparison })
     }
 

@@ -6,7 +6,7 @@ use doorway_catalog::examples;
 use doorway_core::{Choice, Options, Refusal};
 use serde::{Deserialize, Serialize};
 
-use super::Word;
+use super::RawValue;
 
 /// Texts by the names of their files.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -40,9 +40,9 @@ impl Files {
     ///
     /// # Errors
     /// If a file is missing.
-    pub fn options(&self, words: &BTreeMap<String, Word>) -> Result<Options, Refusal> {
+    pub fn options(&self, words: &BTreeMap<String, RawValue>) -> Result<Options, Refusal> {
         let mut options = Options::none();
-        for (name, Word(word)) in words {
+        for (name, RawValue(word)) in words {
             options.set(name, self.choice(word)?);
         }
         Ok(options)

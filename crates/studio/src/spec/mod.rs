@@ -7,14 +7,14 @@ mod quorum;
 mod run;
 
 use doorway_core::{Refusal, Stop};
-use doorway_simulator::Limits;
+use doorway_simulator::RunLimits;
 
-pub use check::{CheckBounds, CheckSpec};
+pub use check::{CheckBounds, CheckRequest};
 pub use compare::ComparisonSpec;
-pub use doorway_catalog::settings::Word;
+pub use doorway_catalog::settings::RawValue;
 pub use files::Files;
 pub use quorum::QuorumSpec;
-pub use run::RunSpec;
+pub use run::RunRequest;
 
 /// How much a page may ask for.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Bounds {
     /// The most entries.
     pub entries: u64,
     /// When the run itself has to end.
-    pub limits: Limits,
+    pub limits: RunLimits,
     /// Said when nobody wants the run any more, not even the part that there is.
     pub cancelled: Option<Stop>,
 }

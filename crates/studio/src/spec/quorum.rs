@@ -3,12 +3,12 @@
 use doorway_core::{NodeSet, Refusal};
 use doorway_experiments::quorums::Rated;
 use doorway_picture::quorums::layout;
-use doorway_quorums::{Construction, System};
+use doorway_quorums::{Construction, QuorumSystem};
 use doorway_simulator::Random;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Files, Trouble, Word};
+use super::{Files, RawValue, Trouble};
 
 /// A kind of quorums among so many nodes, in the words of `doorway quorum`.
 #[derive(Clone, Debug, Deserialize)]
@@ -16,9 +16,9 @@ use super::{Files, Trouble, Word};
 pub struct QuorumSpec {
     kind: String,
     #[serde(default)]
-    nodes: Option<Word>,
+    nodes: Option<RawValue>,
     #[serde(default)]
-    seed: Option<Word>,
+    seed: Option<RawValue>,
     #[serde(default)]
     files: Files,
 }
@@ -43,7 +43,7 @@ impl QuorumSpec {
             return Err(Trouble::Impossible(Refusal::new(sentence)));
         }
         let seed = self.seed.as_ref().map_or(Ok(1), |word| word.read("seed")).map_err(Trouble::Unreadable)?;
-        let system = System::build(&construction, nodes).map_err(Trouble::Impossible)?;
+        let system = QuorumSystem::build(&construction, nodes).map_err(Trouble::Impossible)?;
         Ok(self.told(&system, seed))
     }
 
@@ -52,7 +52,7 @@ impl QuorumSpec {
         Construction::parse(&choice.word, choice.file.as_deref())
     }
 
-    fn told(&self, system: &System, seed: u64) -> Value {
+    fn told(&self, system: &QuorumSystem, seed: u64) -> Value {
         let (size, responsibility) = (system.sizes(), system.responsibility());
         let verified = system.verify();
         let mut random = Random::new(seed, 0);
@@ -81,7 +81,7 @@ impl QuorumSpec {
 }
 
 /// The probabilities of a crash for the curve, from 0 to 1: fewer where sets of nodes have to be drawn by lot.
-fn crashes(system: &System) -> Vec<(String, f64)> {
+fn crashes(system: &QuorumSystem) -> Vec<(String, f64)> {
     const LISTED: usize = 20;
     let is_drawn = matches!(
         system.construction(),

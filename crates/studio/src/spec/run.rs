@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use doorway_catalog::settings::{self, Word};
+use doorway_catalog::settings::{self, RawValue};
 use doorway_catalog::states::{Recorded, States};
 use doorway_catalog::{Catalog, Trial, examples, warning};
 use doorway_core::{Options, Refusal};
@@ -14,14 +14,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Bounds, Files, Trouble, impossible};
-use crate::view::{End, EndState, Formula, RunView, sentence};
+use crate::view::{End, EndState, PromisedCost, RunView, sentence};
 
 /// One run: an algorithm and its settings, or a script, or a recorded trace.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct RunSpec {
+pub struct RunRequest {
     algorithm: Option<String>,
-    options: BTreeMap<String, Word>,
+    options: BTreeMap<String, RawValue>,
     script: Option<String>,
     trace: Option<String>,
     /// The texts of the files that words name, by their names: nothing is ever read from a disk.
@@ -31,7 +31,7 @@ pub struct RunSpec {
     settings: settings::RunSpec,
 }
 
-impl RunSpec {
+impl RunRequest {
     /// So many entries, unless said otherwise: what one can still look at.
     pub const USUAL_ENTRIES: u64 = 12;
 
@@ -194,7 +194,7 @@ impl RunView {
         self.wait_cycle = outcome.stall.as_ref().map(|stall| stall.cycle.clone()).unwrap_or_default();
         self.formula = catalog.about(&trial.algorithm).map(|about| {
             let bounds = formula(about, trial);
-            Formula {
+            PromisedCost {
                 messages: about.messages,
                 least: bounds.map(|[least, _]| least),
                 most: bounds.map(|[_, most]| most).filter(|most| most.is_finite()),

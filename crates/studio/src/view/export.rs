@@ -6,7 +6,7 @@ use doorway_catalog::Catalog;
 use doorway_core::Refusal;
 use doorway_picture::{self as picture, Spacing, Theme, space_time};
 use doorway_trace::Recording;
-use doorway_trace::export::{self, Form};
+use doorway_trace::export::{self, ExportFormat};
 
 use crate::page::Page;
 
@@ -58,9 +58,9 @@ impl ExportForm {
         self,
         recording: &Recording,
         catalog: &Catalog,
-        looks: &picture::Options,
+        looks: &picture::DiagramOptions,
     ) -> Result<Vec<u8>, Refusal> {
-        let exported = |form: Form| {
+        let exported = |form: ExportFormat| {
             let mut bytes = Vec::new();
             let written = export::export(form, &recording.header, &recording.events, &mut bytes);
             written.map(|()| bytes).map_err(|error| Refusal::new(error.to_string()))
@@ -70,11 +70,16 @@ impl ExportForm {
                 .map(|drawing| drawing.svg.into_bytes()),
             ExportForm::Png => {
                 let theme = if looks.theme == Theme::Auto { Theme::Light } else { looks.theme };
-                space_time(&recording.header, &recording.events, &picture::Options { theme, ..*looks })?.png()
+                space_time(
+                    &recording.header,
+                    &recording.events,
+                    &picture::DiagramOptions { theme, ..*looks },
+                )?
+                .png()
             }
-            ExportForm::JsonLines => exported(Form::JsonLines),
-            ExportForm::Shiviz => exported(Form::ShiViz),
-            ExportForm::Perfetto => exported(Form::Perfetto),
+            ExportForm::JsonLines => exported(ExportFormat::JsonLines),
+            ExportForm::Shiviz => exported(ExportFormat::ShiViz),
+            ExportForm::Perfetto => exported(ExportFormat::Perfetto),
             ExportForm::Html => {
                 Page::new(recording, catalog, looks.spacing).map(|page| page.html.into_bytes())
             }
@@ -98,8 +103,8 @@ impl FromStr for ExportForm {
 ///
 /// # Errors
 /// If one of them is not known.
-pub fn looks(spacing: Option<&str>, theme: Option<&str>) -> Result<picture::Options, Refusal> {
+pub fn looks(spacing: Option<&str>, theme: Option<&str>) -> Result<picture::DiagramOptions, Refusal> {
     let spacing = spacing.map_or(Ok(Spacing::default()), str::parse)?;
     let theme = theme.map_or(Ok(Theme::default()), str::parse)?;
-    Ok(picture::Options { spacing, theme })
+    Ok(picture::DiagramOptions { spacing, theme })
 }

@@ -1,6 +1,6 @@
 //! A run as a page shows it: what happened, what every node knew at each step, what came of it, and what could be done next.
 //!
-//! [`crate::spec::RunSpec::view`] makes the run that a page asks for and answers with a [`RunView`], which is written as JSON. The page that can be mailed ([`crate::page`]) is made from the same pieces.
+//! [`crate::spec::RunRequest::view`] makes the run that a page asks for and answers with a [`RunView`], which is written as JSON. The page that can be mailed ([`crate::page`]) is made from the same pieces.
 
 mod catalog;
 mod end;
@@ -12,8 +12,8 @@ use std::io;
 
 use doorway_catalog::states::States;
 use doorway_core::{Channels, NodeId, Stop};
-use doorway_picture::{Plan, plan};
-use doorway_simulator::{Choice, Report};
+use doorway_picture::{DiagramPlan, plan};
+use doorway_simulator::{NextAction, Report};
 use doorway_trace::{Event, Recording, What};
 use serde::Serialize;
 use serde_json::Value;
@@ -42,9 +42,9 @@ pub struct RunView {
     /// The numbers.
     pub report: Option<Report>,
     /// What the literature promises.
-    pub formula: Option<Formula>,
+    pub formula: Option<PromisedCost>,
     /// What could be done next, in a script.
-    pub choices: Vec<Choice>,
+    pub choices: Vec<NextAction>,
     /// How it ended.
     pub end: End,
     /// Nodes that wait for each other in a ring.
@@ -59,7 +59,7 @@ pub struct RunView {
 
 /// What the literature promises of an entry at the size of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Formula {
+pub struct PromisedCost {
     /// Messages per entry, as a formula.
     pub messages: &'static str,
     /// The least at this size.
@@ -120,16 +120,16 @@ struct Form<'a> {
     start_inside: Option<NodeId>,
     options: &'a std::collections::BTreeMap<String, String>,
     memory: bool,
-    events: Vec<Told<'a>>,
+    events: Vec<DescribedEvent<'a>>,
     kinds: Vec<&'a str>,
-    diagram: Plan,
+    diagram: DiagramPlan,
     #[serde(flatten)]
     states: NodesView<'a>,
     warning: Option<&'a str>,
     trouble: Option<String>,
     choices: Vec<Next<'a>>,
     report: Option<&'a Report>,
-    formula: Option<&'a Formula>,
+    formula: Option<&'a PromisedCost>,
     cut: bool,
     end: &'a End,
     wait_cycle: &'a [NodeId],
@@ -142,7 +142,7 @@ impl<'a> Form<'a> {
         // A recorded run whose events contradict its header has states as far as they are known, but no diagram.
         let (diagram, unplanned) = match plan(header, events) {
             Ok(diagram) => (diagram, None),
-            Err(refusal) => (Plan::default(), Some(sentence(&refusal.to_string()))),
+            Err(refusal) => (DiagramPlan::default(), Some(sentence(&refusal.to_string()))),
         };
         Self {
             version: 1,
@@ -156,7 +156,7 @@ impl<'a> Form<'a> {
             start_inside: header.start_inside,
             options: &header.options,
             memory: view.is_memory,
-            events: events.iter().map(Told::new).collect(),
+            events: events.iter().map(DescribedEvent::new).collect(),
             kinds: kinds(events),
             diagram,
             states: NodesView::new(header, &view.states),
@@ -175,13 +175,13 @@ impl<'a> Form<'a> {
 
 /// An event with its sentence.
 #[derive(Serialize)]
-pub(crate) struct Told<'a> {
+pub(crate) struct DescribedEvent<'a> {
     #[serde(flatten)]
     event: &'a Event,
     says: String,
 }
 
-impl<'a> Told<'a> {
+impl<'a> DescribedEvent<'a> {
     pub(crate) fn new(event: &'a Event) -> Self {
         Self { event, says: event.sentence() }
     }
@@ -203,7 +203,7 @@ struct Next<'a> {
 }
 
 impl<'a> Next<'a> {
-    fn new(choice: &'a Choice) -> Self {
+    fn new(choice: &'a NextAction) -> Self {
         let message = choice.message.as_ref();
         Self {
             line: &choice.line,

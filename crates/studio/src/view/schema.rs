@@ -5,7 +5,7 @@ use doorway_experiments::compare::Comparison;
 use serde_json::{Value, json};
 
 use crate::limits;
-use crate::spec::RunSpec;
+use crate::spec::RunRequest;
 
 /// Every setting of a run and a check, the choices that are flags, and the settings of a run that a comparison shares.
 #[must_use]
@@ -14,7 +14,7 @@ pub fn schema() -> Value {
     put(&mut run, "nodes", "most", limits::MOST_NODES.into());
     put(&mut run, "entries", "most", limits::MOST_ENTRIES.into());
     // A page shows a run, so its usual run is short.
-    put(&mut run, "entries", "usual", RunSpec::USUAL_ENTRIES.to_string().into());
+    put(&mut run, "entries", "usual", RunRequest::USUAL_ENTRIES.to_string().into());
     let mut check = settings::schema::<CheckSpec>();
     put(&mut check, "nodes", "most", limits::MOST_NODES_CHECKED.into());
     json!({

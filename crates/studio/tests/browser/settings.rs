@@ -1,6 +1,6 @@
 //! The forms are made from the schema: every setting has a control, also one that the page has never heard of.
 
-use doorway_catalog::settings::{Kind, schema};
+use doorway_catalog::settings::{SettingKind, schema};
 use serde_json::json;
 
 use crate::machine::browse;
@@ -11,7 +11,7 @@ doorway_catalog::settings! {
         /// Colour of the token
         token_colour: String { value: "red|blue", usual: "red", offers: &["red", "blue"] }
         /// Paint it
-        paint: bool { usual: "off", kind: Kind::Switch }
+        paint: bool { usual: "off", kind: SettingKind::Switch }
     }
 }
 

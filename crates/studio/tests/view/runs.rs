@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use doorway_catalog::{Catalog, examples};
 use doorway_core::{NodeId, Permission, Phase, Stop};
-use doorway_simulator::Limits;
-use doorway_studio::spec::{Bounds, RunSpec, Trouble};
+use doorway_simulator::RunLimits;
+use doorway_studio::spec::{Bounds, RunRequest, Trouble};
 use doorway_studio::view::{EndState, RunView, catalog};
 use doorway_trace::{Recording, What};
 use serde_json::{Value, json};
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 const WIDE: Bounds = Bounds {
     nodes: 128,
     entries: 5_000,
-    limits: Limits { events: Some(60_000), stop: None },
+    limits: RunLimits { events: Some(60_000), stop: None },
     cancelled: None,
 };
 
 fn viewed(spec: Value) -> Result<RunView, Trouble> {
-    let spec: RunSpec = serde_json::from_value(spec).expect("words that are known");
+    let spec: RunRequest = serde_json::from_value(spec).expect("words that are known");
     spec.view(&Catalog::textbook(), &WIDE)
 }
 
@@ -185,18 +185,18 @@ fn a_script_is_shown_up_to_the_line_that_cannot_be_played() {
 
 #[test]
 fn a_run_is_cut_at_its_limit_or_when_somebody_says_so() {
-    let spec = || -> RunSpec {
+    let spec = || -> RunRequest {
         serde_json::from_value(json!({"algorithm": "lamport", "nodes": 8, "entries": 100})).expect("words")
     };
     let catalog = Catalog::textbook();
-    let limits = Limits { events: Some(100), stop: None };
+    let limits = RunLimits { events: Some(100), stop: None };
     let run = spec().view(&catalog, &Bounds { limits, ..WIDE }).expect("it can be run");
     let sentence = "The run goes on: it is shown up to its event 100, the most that a page shows.";
     assert_eq!((run.end.state, run.end.sentence.as_str()), (EndState::Cut, sentence));
     assert_eq!(run.states.known(), run.recording.events.len());
     let stop = Stop::default();
     stop.say();
-    let limits = Limits { events: None, stop: Some(stop) };
+    let limits = RunLimits { events: None, stop: Some(stop) };
     let run = spec().view(&catalog, &Bounds { limits, ..WIDE }).expect("it can be run");
     assert_eq!(run.end.state, EndState::Cut);
 }
@@ -234,7 +234,8 @@ fn nothing_is_written_for_whoever_has_gone() {
     cancelled.say();
     assert_eq!(run.json_unless(&cancelled), None);
     let bounds = Bounds { cancelled: Some(cancelled), ..WIDE };
-    let spec: RunSpec = serde_json::from_value(json!({"algorithm": "central", "entries": 1})).expect("words");
+    let spec: RunRequest =
+        serde_json::from_value(json!({"algorithm": "central", "entries": 1})).expect("words");
     let run = spec.view(&Catalog::textbook(), &bounds).expect("it can be run");
     assert_eq!(run.states.known(), 0);
 }

@@ -5,12 +5,12 @@
 //!
 //! ```
 //! use doorway_core::{NodeId, Ticks};
-//! use doorway_trace::export::{Form, export};
+//! use doorway_trace::export::{ExportFormat, export};
 //! use doorway_trace::{Event, Header, What};
 //!
 //! let asks = Event { id: 1, time: Ticks(0), node: NodeId::new(1), what: What::Request, rule: None, cause: None };
 //! let mut log = Vec::new();
-//! export(Form::ShiViz, &Header::new("central", 2, 1), &[asks], &mut log)?;
+//! export(ExportFormat::ShiViz, &Header::new("central", 2, 1), &[asks], &mut log)?;
 //! assert!(log.ends_with(b"node2 {\"node2\":1}\n0 node 2 asks to enter\n"));
 //! # Ok::<(), doorway_trace::TraceError>(())
 //! ```
@@ -34,7 +34,7 @@ pub use shiviz::PARSER;
 
 /// A form in which a trace can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ExportFormat {
     /// Doorway's own: one event a line, as JSON.
     JsonLines,
     /// The log that ShiViz draws: each event with its vector clock.
@@ -43,21 +43,24 @@ pub enum Form {
     Perfetto,
 }
 
-impl Form {
+impl ExportFormat {
     /// Every form by the word that people type.
-    pub const LIST: [(&'static str, Form); 3] =
-        [("jsonl", Form::JsonLines), ("shiviz", Form::ShiViz), ("perfetto", Form::Perfetto)];
+    pub const LIST: [(&'static str, ExportFormat); 3] = [
+        ("jsonl", ExportFormat::JsonLines),
+        ("shiviz", ExportFormat::ShiViz),
+        ("perfetto", ExportFormat::Perfetto),
+    ];
 
     fn exporter<'a>(self, header: &'a Header, count: Option<u64>) -> Box<dyn Exporter + 'a> {
         match self {
-            Form::JsonLines => Box::new(JsonLines { header, count }),
-            Form::ShiViz => Box::new(ShiViz::new(header)),
-            Form::Perfetto => Box::new(Perfetto::new(header)),
+            ExportFormat::JsonLines => Box::new(JsonLines { header, count }),
+            ExportFormat::ShiViz => Box::new(ShiViz::new(header)),
+            ExportFormat::Perfetto => Box::new(Perfetto::new(header)),
         }
     }
 }
 
-impl FromStr for Form {
+impl FromStr for ExportFormat {
     type Err = Refusal;
 
     fn from_str(word: &str) -> Result<Self, Refusal> {
@@ -74,7 +77,12 @@ impl FromStr for Form {
 ///
 /// # Errors
 /// If the writer fails, or the events cannot be told in this form.
-pub fn export(form: Form, header: &Header, events: &[Event], to: impl Write) -> Result<(), TraceError> {
+pub fn export(
+    form: ExportFormat,
+    header: &Header,
+    events: &[Event],
+    to: impl Write,
+) -> Result<(), TraceError> {
     let exporter = form.exporter(header, Some(events.len() as u64));
     run(exporter, events.iter().map(Ok), to, &mut |_| ())
 }
@@ -84,7 +92,7 @@ pub fn export(form: Form, header: &Header, events: &[Event], to: impl Write) -> 
 /// # Errors
 /// If the reader or the writer fails, a line is not what it should be, or the events cannot be told in this form.
 pub fn convert<R: BufRead>(
-    form: Form,
+    form: ExportFormat,
     header: &Header,
     events: Events<R>,
     to: impl Write,

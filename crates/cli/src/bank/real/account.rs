@@ -5,10 +5,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use doorway_bank::{Account, Answer, Order, Outcome, Pass};
+use doorway_bank::{Account, Answer, BankOutcome, Order, Pass};
 use doorway_client::clock;
 
-use super::words::{Assignment, Extract, Letter, Reply, Word, hear, say, socket_of};
+use super::words::{AccountMsg, AccountReply, Assignment, Extract, ProcessMsg, hear, say, socket_of};
 
 /// An account and what it has seen.
 struct Books {
@@ -21,7 +21,7 @@ pub(super) fn serve(assignment: &Assignment, out: &mut impl Write) -> io::Result
     let listener = UnixListener::bind(socket_of(&assignment.folder, assignment.process))?;
     let account = Account::new(assignment.balance as i64, assignment.fencing);
     let books = Arc::new(Mutex::new(Books { account, seen: Extract::default() }));
-    say(out, &Word::Ready)?;
+    say(out, &ProcessMsg::Ready)?;
     for stream in listener.incoming() {
         let (stream, books) = (stream?, Arc::clone(&books));
         thread::spawn(move || serve_one(stream, &books));
@@ -36,8 +36,8 @@ fn serve_one(stream: UnixStream, books: &Mutex<Books>) -> io::Result<()> {
         let reply = {
             let mut books = books.lock().unwrap_or_else(PoisonError::into_inner);
             match letter {
-                Letter::Order(pass, order) => Reply::Answer(books.serve(pass, order)),
-                Letter::Close => Reply::Closed(books.extract()),
+                AccountMsg::Order(pass, order) => AccountReply::Answer(books.serve(pass, order)),
+                AccountMsg::Close => AccountReply::Closed(books.extract()),
             }
         };
         say(stream.get_mut(), &reply)?;
@@ -51,7 +51,7 @@ impl Books {
         self.seen.fenced += u64::from(served.is_stale);
         if let Some(balance) = served.overdrawn {
             self.seen.overdrawn += 1;
-            if self.seen.overdrawn <= Outcome::MOST_VIOLATIONS {
+            if self.seen.overdrawn <= BankOutcome::MOST_VIOLATIONS {
                 self.seen.first_overdrawn.push((clock::now(), balance));
             }
         }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use doorway_bank::{Answer, Bank, Ended, Order, Pass, Tally, Violation, Wrong};
+use doorway_bank::{Answer, Bank, BankTally, BankViolation, Ended, Order, Pass, Wrong};
 use doorway_client::clock;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 
@@ -43,14 +43,14 @@ pub(super) struct Books {
     pub(super) killed: Vec<Killed>,
     lost: Vec<String>,
     logged: Vec<i64>,
-    tally: Tally,
-    violations: Vec<Violation>,
+    tally: BankTally,
+    violations: Vec<BankViolation>,
 }
 
 /// The books when it is closed.
-pub(super) struct Kept {
-    pub(super) tally: Tally,
-    pub(super) violations: Vec<Violation>,
+pub(super) struct ClosedBooks {
+    pub(super) tally: BankTally,
+    pub(super) violations: Vec<BankViolation>,
     pub(super) balances: Vec<i64>,
     pub(super) killed: Vec<Casualty>,
     /// Why holders lost the lock, one entry per loss.
@@ -74,7 +74,7 @@ impl Books {
             killed: Vec::new(),
             lost: Vec::new(),
             logged: vec![0; bank.accounts],
-            tally: Tally::default(),
+            tally: BankTally::default(),
             violations: Vec::new(),
         }
     }
@@ -142,12 +142,12 @@ impl Books {
     fn violate(&mut self, at: Ticks, kind: Wrong, what: String) {
         if self.tally.count_wrong(kind) {
             let time = Ticks(at.0.saturating_sub(self.began.0));
-            self.violations.push(Violation { time, kind, what });
+            self.violations.push(BankViolation { time, kind, what });
         }
     }
 
     /// Judges what was written down, with what the accounts have at the end.
-    pub(super) fn close(mut self, extracts: &[Extract]) -> Kept {
+    pub(super) fn close(mut self, extracts: &[Extract]) -> ClosedBooks {
         let end = clock::now();
         self.judge_visits();
         self.judge_accounts(end, extracts);
@@ -155,7 +155,7 @@ impl Books {
         self.tally.time = end.0 - self.began.0;
         let killed = std::mem::take(&mut self.killed).into_iter();
         let killed = killed.map(|killed| Casualty { next_after: self.next_after(&killed), killed }).collect();
-        Kept {
+        ClosedBooks {
             killed,
             tally: self.tally,
             violations: self.violations,

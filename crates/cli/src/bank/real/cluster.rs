@@ -9,7 +9,7 @@ use doorway_bank::Bank;
 use doorway_catalog::Catalog;
 use doorway_client::{Client, clock, sockets};
 use doorway_core::{About, Channels, Refusal};
-use doorway_daemon::config::Span;
+use doorway_daemon::config::HumanDuration;
 use doorway_daemon::{Config, Daemon, founding};
 use doorway_node::Recipe;
 
@@ -18,14 +18,14 @@ use crate::line;
 use crate::node::dev::{Folder, NODES, addresses};
 
 /// A lease so long that a busy machine does not lose it.
-const LEASE: Span = Span(Duration::from_secs(2));
-const DETECTION: Span = Span(Duration::from_millis(2_500));
+const LEASE: HumanDuration = HumanDuration(Duration::from_secs(2));
+const DETECTION: HumanDuration = HumanDuration(Duration::from_millis(2_500));
 
 /// How long nodes may take to become ready.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Nodes, and a folder for the sockets of the bank.
-pub(super) struct Cluster {
+pub(super) struct BankCluster {
     /// Where the nodes' clients find them.
     pub(super) sockets: Vec<PathBuf>,
     /// What the lock is, as people write it.
@@ -34,7 +34,7 @@ pub(super) struct Cluster {
     pub(super) folder: Folder,
 }
 
-impl Cluster {
+impl BankCluster {
     /// Starts three nodes, on this machine alone.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Cluster {
     }
 }
 
-impl Drop for Cluster {
+impl Drop for BankCluster {
     /// The nodes end before their files go.
     fn drop(&mut self) {
         self.daemons.iter().for_each(Daemon::end);

@@ -7,12 +7,12 @@ use std::time::Duration;
 use doorway_bank::{Bank, Ended, Pass};
 use doorway_client::clock;
 use doorway_core::{Refusal, Ticks};
-use doorway_terminal::Progress;
+use doorway_terminal::ProgressLine;
 
-use super::books::{Books, Kept, Killed};
-use super::cluster::Cluster;
-use super::staff::{Employee, Event};
-use super::words::{Assignment, Counter, Word};
+use super::books::{Books, ClosedBooks, Killed};
+use super::cluster::BankCluster;
+use super::staff::{Employee, StaffEvent};
+use super::words::{AccountConnection, Assignment, ProcessMsg};
 use super::{Terms, teller};
 
 /// How often progress is shown.
@@ -25,13 +25,13 @@ const FATAL: usize = 5;
 pub(super) struct Hall<'a> {
     terms: &'a Terms,
     bank: &'a Bank,
-    cluster: &'a Cluster,
-    events: Receiver<Event>,
+    cluster: &'a BankCluster,
+    events: Receiver<StaffEvent>,
     staff: BTreeMap<usize, Employee>,
     /// Lines of the slow post to the accounts.
-    counters: Vec<Counter>,
+    counters: Vec<AccountConnection>,
     books: Books,
-    progress: Progress,
+    progress: ProgressLine,
     /// How many clients are at work.
     clients: usize,
     is_open: bool,
@@ -46,8 +46,8 @@ impl<'a> Hall<'a> {
     /// If one cannot be started.
     pub(super) fn open(
         terms: &'a Terms,
-        cluster: &'a Cluster,
-        (sender, events): (&Sender<Event>, Receiver<Event>),
+        cluster: &'a BankCluster,
+        (sender, events): (&Sender<StaffEvent>, Receiver<StaffEvent>),
     ) -> Result<Self, Refusal> {
         let bank = &terms.bank;
         let mut hall = Self {
@@ -58,7 +58,7 @@ impl<'a> Hall<'a> {
             staff: BTreeMap::new(),
             counters: Vec::new(),
             books: Books::new(bank, clock::now()),
-            progress: Progress::without_end("transfers and audits"),
+            progress: ProgressLine::without_end("transfers and audits"),
             clients: bank.clients,
             is_open: true,
             limit: Ticks(u64::MAX),
@@ -76,7 +76,7 @@ impl<'a> Hall<'a> {
         &mut self,
         processes: std::ops::Range<usize>,
         until: Ticks,
-        sender: &Sender<Event>,
+        sender: &Sender<StaffEvent>,
     ) -> Result<(), Refusal> {
         for process in processes {
             let employee = Employee::start(&self.assignment(process, until), sender)?;
@@ -113,14 +113,16 @@ impl<'a> Hall<'a> {
         let mut missing = self.bank.accounts;
         while missing > 0 {
             match self.events.recv_timeout(teller::PATIENCE) {
-                Ok(Event::Said(_, Word::Ready)) => missing -= 1,
-                Ok(Event::Said(process, Word::Failed(why))) => return Err(self.failed(process, &why)),
-                Ok(Event::Interrupted) => return Err(interrupted()),
+                Ok(StaffEvent::Said(_, ProcessMsg::Ready)) => missing -= 1,
+                Ok(StaffEvent::Said(process, ProcessMsg::Failed(why))) => {
+                    return Err(self.failed(process, &why));
+                }
+                Ok(StaffEvent::Interrupted) => return Err(interrupted()),
                 Ok(_) => {}
                 Err(_) => return Err(Refusal::new("the process of an account did not start")),
             }
         }
-        let open = |account| Counter::open(&self.cluster.folder.path, account);
+        let open = |account| AccountConnection::open(&self.cluster.folder.path, account);
         let counters = (0..self.bank.accounts).map(open).collect::<std::io::Result<_>>();
         self.counters =
             counters.map_err(|error| Refusal::new(format!("the connection to an account broke: {error}")))?;
@@ -131,12 +133,12 @@ impl<'a> Hall<'a> {
     ///
     /// # Errors
     /// If a process fails, or the user interrupts the bank.
-    pub(super) fn run(mut self) -> Result<Kept, Refusal> {
+    pub(super) fn run(mut self) -> Result<ClosedBooks, Refusal> {
         while self.is_open && clock::now() < self.limit {
             match self.events.recv_timeout(LOOK) {
-                Ok(Event::Said(process, word)) => self.note(process, word)?,
-                Ok(Event::Silent(process)) => self.note_end(process),
-                Ok(Event::Interrupted) => return Err(interrupted()),
+                Ok(StaffEvent::Said(process, word)) => self.note(process, word)?,
+                Ok(StaffEvent::Silent(process)) => self.note_end(process),
+                Ok(StaffEvent::Interrupted) => return Err(interrupted()),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -146,31 +148,32 @@ impl<'a> Hall<'a> {
             self.books.note_hang();
         }
         self.deliver(|_| true)?;
-        let extracts = self.counters.iter_mut().map(Counter::close).collect::<std::io::Result<Vec<_>>>();
+        let extracts =
+            self.counters.iter_mut().map(AccountConnection::close).collect::<std::io::Result<Vec<_>>>();
         let extracts =
             extracts.map_err(|error| Refusal::new(format!("the connection to an account broke: {error}")))?;
         Ok(self.books.close(&extracts))
     }
 
-    fn note(&mut self, process: usize, word: Word) -> Result<(), Refusal> {
+    fn note(&mut self, process: usize, word: ProcessMsg) -> Result<(), Refusal> {
         match word {
-            Word::Ready => {}
-            Word::Entered { at, waited, passes } => self.books.enter(process, at, waited, passes),
-            Word::Posted { account, pass, order } => {
+            ProcessMsg::Ready => {}
+            ProcessMsg::Entered { at, waited, passes } => self.books.enter(process, at, waited, passes),
+            ProcessMsg::Posted { account, pass, order } => {
                 // Before it is killed no other client can hold the lock, if the lock is correct.
                 let at = clock::now();
                 self.staff.remove(&process);
                 self.books.kill(Killed { process, at, account, pass, order, answer: None });
             }
-            Word::Left { at, ended, changes, lost } => {
+            ProcessMsg::Left { at, ended, changes, lost } => {
                 let passes = self.books.leave(process, at, ended, &changes, lost);
                 if matches!(ended, Ended::Audited(_)) {
                     // All accounts have seen these fences.
                     self.deliver(|late| is_newer(&passes, late))?;
                 }
             }
-            Word::Stalled { sections } => self.books.note_stall(process, &sections),
-            Word::Failed(why) => return Err(self.failed(process, &why)),
+            ProcessMsg::Stalled { sections } => self.books.note_stall(process, &sections),
+            ProcessMsg::Failed(why) => return Err(self.failed(process, &why)),
         }
         Ok(())
     }

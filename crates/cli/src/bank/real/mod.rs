@@ -26,7 +26,7 @@ use doorway_catalog::Catalog;
 use doorway_core::{About, Options, Refusal};
 use doorway_simulator::Span;
 
-use self::cluster::Cluster;
+use self::cluster::BankCluster;
 use self::hall::Hall;
 use super::Arguments;
 use crate::typed::Typed;
@@ -120,12 +120,12 @@ pub(super) fn answer(
     };
     staff::watch_for_signals(sender.clone())?;
     let cluster = match lock {
-        Some(lock) => Cluster::own(catalog, lock, &terms.bank)?,
-        None => Cluster::existing(&arguments.real.nodes)?,
+        Some(lock) => BankCluster::own(catalog, lock, &terms.bank)?,
+        None => BankCluster::existing(&arguments.real.nodes)?,
     };
     let kept = Hall::open(&terms, &cluster, (&sender, events))?.run()?;
     let exit = if kept.tally.found.is_empty() { Exit::Holds } else { Exit::Fails };
-    let told = page::Told { terms: &terms, kept: &kept, lock, cluster: &cluster };
+    let told = page::BankPage { terms: &terms, kept: &kept, lock, cluster: &cluster };
     let text = if arguments.json { page::json(&told) } else { page::page(&told) };
     let notes = super::notes(&terms.bank, lock).into_iter().chain(page::notes(&kept)).collect();
     Ok(Answer { text, notes, exit })

@@ -1,6 +1,6 @@
 //! What the bank of real processes came to, for people and for programs.
 
-use doorway_bank::{Answer, Fencing, Locks, Order, Update, Violation, Wrong};
+use doorway_bank::{Answer, BankViolation, Fencing, Locks, Order, Update, Wrong};
 use doorway_client::clock;
 use doorway_core::{About, Ticks};
 use doorway_simulator::Span;
@@ -9,28 +9,28 @@ use doorway_terminal::text::{channels, counted, decimal, prose_width, wrap};
 use serde_json::{Value, json};
 
 use super::Terms;
-use super::books::{Casualty, Kept};
-use super::cluster::Cluster;
+use super::books::{Casualty, ClosedBooks};
+use super::cluster::BankCluster;
 use crate::bank::page::{Business, first_of_each_kind, line};
 
 /// All that is told.
-pub(super) struct Told<'a> {
+pub(super) struct BankPage<'a> {
     pub(super) terms: &'a Terms,
-    pub(super) kept: &'a Kept,
+    pub(super) kept: &'a ClosedBooks,
     /// The lock of the bank's own nodes.
     pub(super) lock: Option<&'a About>,
-    pub(super) cluster: &'a Cluster,
+    pub(super) cluster: &'a BankCluster,
 }
 
 /// What should be said although it is no error.
-pub(super) fn notes(kept: &Kept) -> Vec<String> {
+pub(super) fn notes(kept: &ClosedBooks) -> Vec<String> {
     let times = counted(kept.lost.len() as u64, "time");
     let note = |why: &String| format!("{times} a holder lost the lock, so that fences decide: {why}");
     kept.lost.first().map(note).into_iter().collect()
 }
 
-pub(super) fn page(told: &Told<'_>) -> String {
-    let Told { terms, kept, .. } = told;
+pub(super) fn page(told: &BankPage<'_>) -> String {
+    let BankPage { terms, kept, .. } = told;
     let business = Business { bank: &terms.bank, tally: &kept.tally, balances: Some(&kept.balances) };
     let mut lines = business.lines();
     lines.extend(kept.killed.iter().map(|casualty| line("killed", &fate(told, casualty))));
@@ -45,8 +45,8 @@ pub(super) fn page(told: &Told<'_>) -> String {
 }
 
 /// What was run, so that the output can be read without the command.
-fn heading(told: &Told<'_>) -> String {
-    let Told { terms, lock, cluster, .. } = told;
+fn heading(told: &BankPage<'_>) -> String {
+    let BankPage { terms, lock, cluster, .. } = told;
     let bank = &terms.bank;
     let nodes = counted(cluster.sockets.len() as u64, "node");
     let each =
@@ -80,7 +80,7 @@ fn heading(told: &Told<'_>) -> String {
 }
 
 /// What became of a client that was killed, and of its last order.
-fn fate(told: &Told<'_>, casualty: &Casualty) -> String {
+fn fate(told: &BankPage<'_>, casualty: &Casualty) -> String {
     let Casualty { killed, next_after } = casualty;
     let bank = &told.terms.bank;
     let title = |process| bank.title(doorway_core::NodeId::new(process));
@@ -112,7 +112,7 @@ fn milliseconds(span: Ticks) -> String {
     decimal(span.0 as f64 / 1e3)
 }
 
-fn locking(kept: &Kept) -> String {
+fn locking(kept: &ClosedBooks) -> String {
     let tally = &kept.tally;
     let waited = tally.waiting_time.mean().map_or_else(|| "–".to_owned(), |mean| decimal(mean / 1e3));
     let longest = tally.waiting_time.max().map_or_else(|| "–".to_owned(), |most| decimal(most as f64 / 1e3));
@@ -125,7 +125,7 @@ fn locking(kept: &Kept) -> String {
 }
 
 /// How often what was wrong.
-fn damage(kept: &Kept) -> String {
+fn damage(kept: &ClosedBooks) -> String {
     let rows: Vec<Vec<String>> = kept
         .tally
         .found
@@ -136,10 +136,10 @@ fn damage(kept: &Kept) -> String {
     table.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn failure(kept: &Kept) -> String {
+fn failure(kept: &ClosedBooks) -> String {
     let shown = first_of_each_kind(&kept.violations);
     let hidden = kept.violations.len() - shown.len();
-    let tell = |violation: &&Violation| {
+    let tell = |violation: &&BankViolation| {
         let at = format!("{:.3}", clock::span(violation.time).as_secs_f64());
         wrap(&format!("violation: after {at} s: {}", violation.what), prose_width(), 2)
     };
@@ -151,8 +151,8 @@ fn failure(kept: &Kept) -> String {
 }
 
 /// The same for programs.
-pub(super) fn json(told: &Told<'_>) -> String {
-    let Told { terms, kept, cluster, .. } = told;
+pub(super) fn json(told: &BankPage<'_>) -> String {
+    let BankPage { terms, kept, cluster, .. } = told;
     let (bank, tally) = (&terms.bank, &kept.tally);
     let found: Vec<Value> =
         tally.found.iter().map(|(kind, times)| json!({ "kind": kind, "times": times })).collect();
@@ -193,7 +193,7 @@ pub(super) fn json(told: &Told<'_>) -> String {
     report.to_string() + "\n"
 }
 
-fn casualty_json(told: &Told<'_>, Casualty { killed, next_after }: &Casualty) -> Value {
+fn casualty_json(told: &BankPage<'_>, Casualty { killed, next_after }: &Casualty) -> Value {
     json!({
         "client": killed.process + 1 - told.terms.bank.accounts,
         "section": killed.pass.section,

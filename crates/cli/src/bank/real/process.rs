@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Write};
 use doorway_core::Refusal;
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
-use super::words::{Assignment, Word, hear, say};
+use super::words::{Assignment, ProcessMsg, hear, say};
 use super::{account, teller};
 use crate::Answer;
 
@@ -33,7 +33,7 @@ pub(crate) fn answer(words: &[OsString]) -> Option<Result<Answer, Refusal>> {
     }
     let (mut input, mut out) = (io::stdin().lock(), io::stdout());
     if let Err(error) = live(&mut input, &mut out) {
-        let _ = say(&mut out, &Word::Failed(error.to_string()));
+        let _ = say(&mut out, &ProcessMsg::Failed(error.to_string()));
     }
     Some(Ok(Answer::holds(String::new())))
 }

@@ -9,16 +9,16 @@ use doorway_core::Refusal;
 use nix::sys::signal::Signal;
 
 use super::process;
-use super::words::{Assignment, Word, hear, say};
+use super::words::{Assignment, ProcessMsg, hear, say};
 use crate::wakeups::Wakeups;
 
 /// This program, also when its file was replaced meanwhile.
 const OURSELVES: &str = "/proc/self/exe";
 
 /// What happens in the bank.
-pub(super) enum Event {
+pub(super) enum StaffEvent {
     /// A process has said something.
-    Said(usize, Word),
+    Said(usize, ProcessMsg),
     /// A process says nothing any more.
     Silent(usize),
     /// The user wants all processes to end.
@@ -36,7 +36,7 @@ impl Employee {
     ///
     /// # Errors
     /// If no process can be made.
-    pub(super) fn start(assignment: &Assignment, events: &Sender<Event>) -> Result<Self, Refusal> {
+    pub(super) fn start(assignment: &Assignment, events: &Sender<StaffEvent>) -> Result<Self, Refusal> {
         let refuse = |error: io::Error| Refusal::new(format!("cannot start a process: {error}"));
         let mut child = Command::new(OURSELVES)
             .args(process::words())
@@ -51,9 +51,9 @@ impl Employee {
             let mut out = BufReader::new(out);
             thread::spawn(move || {
                 while let Ok(Some(word)) = hear(&mut out) {
-                    let _ = events.send(Event::Said(number, word));
+                    let _ = events.send(StaffEvent::Said(number, word));
                 }
-                let _ = events.send(Event::Silent(number));
+                let _ = events.send(StaffEvent::Silent(number));
             });
         }
         employee.tell(assignment).map_err(refuse)?;
@@ -88,12 +88,12 @@ impl Drop for Employee {
 ///
 /// # Errors
 /// If the system refuses.
-pub(super) fn watch_for_signals(events: Sender<Event>) -> Result<(), Refusal> {
+pub(super) fn watch_for_signals(events: Sender<StaffEvent>) -> Result<(), Refusal> {
     let wakeups = Wakeups::new(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
         .map_err(|error| Refusal::new(format!("a system call failed: {error}")))?;
     thread::spawn(move || {
         while wakeups.sleep(None, None).is_ok() {
-            if wakeups.signal().is_some() && events.send(Event::Interrupted).is_err() {
+            if wakeups.signal().is_some() && events.send(StaffEvent::Interrupted).is_err() {
                 return;
             }
         }

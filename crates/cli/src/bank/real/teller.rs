@@ -9,7 +9,7 @@ use doorway_bank::{Answer, Bank, Ended, Order, Pass, Transfer, Update, Work};
 use doorway_client::{Client, Error, Guard, clock};
 use doorway_core::{SectionName, Ticks};
 
-use super::words::{Assignment, Counter, Word, say};
+use super::words::{AccountConnection, Assignment, ProcessMsg, say};
 
 /// A client that waits for longer waits for ever: no client holds a lock for more than a moment.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
@@ -33,7 +33,7 @@ struct Teller<'a, I, O> {
     bank: Bank,
     guards: Vec<SectionName>,
     client: Client,
-    counters: Vec<Counter>,
+    counters: Vec<AccountConnection>,
     /// After how many more transfers it waits to be killed.
     killed_after: Option<usize>,
     input: &'a mut I,
@@ -46,7 +46,7 @@ pub(super) fn work(assignment: Assignment, input: &mut impl BufRead, out: &mut i
     let guards = bank.guards().map_err(io::Error::other)?;
     let client = Client::connect(&assignment.daemon).map_err(io::Error::other)?;
     client.introduce(&bank.title(assignment.me()));
-    let open = |account| Counter::open(Path::new(&assignment.folder), account);
+    let open = |account| AccountConnection::open(Path::new(&assignment.folder), account);
     let counters = (0..bank.accounts).map(open).collect::<io::Result<_>>()?;
     let killed_after = assignment.killed_after;
     let mut teller = Teller { bank, guards, client, counters, killed_after, input, out };
@@ -83,7 +83,7 @@ impl<I: BufRead, O: Write> Teller<'_, I, O> {
         };
         let at = clock::now();
         let lost = guard.release().err().map(|lost| lost.to_string());
-        say(self.out, &Word::Left { at, ended, changes, lost })?;
+        say(self.out, &ProcessMsg::Left { at, ended, changes, lost })?;
         Ok(())
     }
 
@@ -103,14 +103,14 @@ impl<I: BufRead, O: Write> Teller<'_, I, O> {
         let guard = match entered {
             Ok(guard) => guard,
             Err(error) if error.is_timeout() => {
-                say(self.out, &Word::Stalled { sections })?;
+                say(self.out, &ProcessMsg::Stalled { sections })?;
                 return Err(Stop::Stalled);
             }
             Err(error) => return Err(failed(&error)),
         };
         let pass = |(section, fence): &(SectionName, _)| Pass { section: section.clone(), fence: *fence };
         let passes: Vec<Pass> = guard.fences().iter().map(pass).collect();
-        say(self.out, &Word::Entered { at, waited: Ticks(at.0 - asked.0), passes: passes.clone() })?;
+        say(self.out, &ProcessMsg::Entered { at, waited: Ticks(at.0 - asked.0), passes: passes.clone() })?;
         Ok((guard, passes))
     }
 
@@ -153,7 +153,7 @@ impl<I: BufRead, O: Write> Teller<'_, I, O> {
             }
         }
         let pass = self.pass(account, passes)?;
-        say(self.out, &Word::Posted { account, pass, order })?;
+        say(self.out, &ProcessMsg::Posted { account, pass, order })?;
         self.input.read_line(&mut String::new())?;
         Err(io::Error::other("nobody killed this process"))
     }

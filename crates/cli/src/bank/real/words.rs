@@ -63,7 +63,7 @@ pub(super) fn socket_of(folder: &Path, account: usize) -> PathBuf {
 
 /// What a process tells the one that started it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Word {
+pub(super) enum ProcessMsg {
     /// An account that can be reached.
     Ready,
     /// It is inside, since this moment and after waiting so long.
@@ -80,7 +80,7 @@ pub(super) enum Word {
 
 /// What an account is told.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Letter {
+pub(super) enum AccountMsg {
     Order(Pass, Order),
     /// Tell what there is in the books.
     Close,
@@ -88,7 +88,7 @@ pub(super) enum Letter {
 
 /// What an account answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Reply {
+pub(super) enum AccountReply {
     Answer(Answer),
     Closed(Extract),
 }
@@ -128,11 +128,11 @@ pub(super) fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<O
 }
 
 /// A line to an account.
-pub(super) struct Counter {
+pub(super) struct AccountConnection {
     stream: BufReader<UnixStream>,
 }
 
-impl Counter {
+impl AccountConnection {
     /// # Errors
     /// If the account cannot be reached.
     pub(super) fn open(folder: &Path, account: usize) -> io::Result<Self> {
@@ -144,9 +144,9 @@ impl Counter {
     /// # Errors
     /// If the account is gone.
     pub(super) fn order(&mut self, pass: &Pass, order: Order) -> io::Result<Answer> {
-        match self.ask(&Letter::Order(pass.clone(), order))? {
-            Reply::Answer(answer) => Ok(answer),
-            Reply::Closed(_) => Err(io::Error::other("the books in place of an answer")),
+        match self.ask(&AccountMsg::Order(pass.clone(), order))? {
+            AccountReply::Answer(answer) => Ok(answer),
+            AccountReply::Closed(_) => Err(io::Error::other("the books in place of an answer")),
         }
     }
 
@@ -155,13 +155,13 @@ impl Counter {
     /// # Errors
     /// If the account is gone.
     pub(super) fn close(&mut self) -> io::Result<Extract> {
-        match self.ask(&Letter::Close)? {
-            Reply::Closed(extract) => Ok(extract),
-            Reply::Answer(_) => Err(io::Error::other("an answer in place of the books")),
+        match self.ask(&AccountMsg::Close)? {
+            AccountReply::Closed(extract) => Ok(extract),
+            AccountReply::Answer(_) => Err(io::Error::other("an answer in place of the books")),
         }
     }
 
-    fn ask(&mut self, letter: &Letter) -> io::Result<Reply> {
+    fn ask(&mut self, letter: &AccountMsg) -> io::Result<AccountReply> {
         say(self.stream.get_mut(), letter)?;
         hear(&mut self.stream)?.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
