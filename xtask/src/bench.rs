@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::cargo::cargo;
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -19,7 +19,7 @@ The bench of the locks takes options: --quick or --seconds S, --json, --svg FILE
 const LOCKS: &str = "locks";
 
 /// Runs them and says how long it took.
-pub fn run(words: &[String]) -> Result<(), Stop> {
+pub fn run(words: &[String]) -> Result<(), ChoreError> {
     let begun = Instant::now();
     let outcome = match words {
         [first, options @ ..] if first == LOCKS => locks(options),
@@ -32,23 +32,25 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
     outcome
 }
 
-fn benches(name: &str) -> Result<(), Stop> {
+fn benches(name: &str) -> Result<(), ChoreError> {
     cargo(&["bench", "--workspace", "--locked", "--bench", name], &[])
 }
 
-fn locks(options: &[String]) -> Result<(), Stop> {
+fn locks(options: &[String]) -> Result<(), ChoreError> {
     let program = ["run", "--release", "--locked", "--package", "doorway-lock-bench", "--"];
     let options = options.iter().map(String::as_str);
     cargo(&program.into_iter().chain(options).collect::<Vec<_>>(), &[])
 }
 
 /// The benchmark that was asked for; the star is cargo's word for all, and leaves out the empty ones of libraries.
-fn name_asked(words: &[String]) -> Result<&str, Stop> {
+fn name_asked(words: &[String]) -> Result<&str, ChoreError> {
     match words {
         [] => Ok("*"),
         [name] if !name.starts_with('-') => Ok(name),
-        [word] => Err(Stop::Usage(format!("`cargo xtask bench` has no option {word}; it takes a name."))),
-        _ => Err(Stop::Usage("`cargo xtask bench` takes at most one name.".to_owned())),
+        [word] => {
+            Err(ChoreError::Usage(format!("`cargo xtask bench` has no option {word}; it takes a name.")))
+        }
+        _ => Err(ChoreError::Usage("`cargo xtask bench` takes at most one name.".to_owned())),
     }
 }
 
@@ -64,7 +66,7 @@ mod tests {
 
     #[test]
     fn more_than_a_name_is_bad_usage() {
-        assert!(matches!(name_asked(&["--fast".to_owned()]), Err(Stop::Usage(_))));
-        assert!(matches!(name_asked(&["one".to_owned(), "two".to_owned()]), Err(Stop::Usage(_))));
+        assert!(matches!(name_asked(&["--fast".to_owned()]), Err(ChoreError::Usage(_))));
+        assert!(matches!(name_asked(&["one".to_owned(), "two".to_owned()]), Err(ChoreError::Usage(_))));
     }
 }

@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 
 /// Runs cargo with these arguments and variables of the environment, and shows the command first.
-pub fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), Stop> {
+pub fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), ChoreError> {
     let shown = shown(arguments, variables);
     println!("\n> {shown}");
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -22,8 +22,8 @@ pub fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> Result<(), Stop>
     command.envs(variables.iter().copied());
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(Stop::Failed(format!("`{shown}` failed."))),
-        Err(error) => Err(Stop::Failed(format!("`{shown}` could not be started: {error}."))),
+        Ok(_) => Err(ChoreError::Failed(format!("`{shown}` failed."))),
+        Err(error) => Err(ChoreError::Failed(format!("`{shown}` could not be started: {error}."))),
     }
 }
 

@@ -12,14 +12,14 @@ mod tidy;
 
 use std::process::ExitCode;
 
-use stop::Stop;
+use stop::ChoreError;
 
 /// One thing that can be asked of `cargo xtask`.
 struct Verb {
     name: &'static str,
     about: &'static str,
     help: &'static str,
-    run: fn(&[String]) -> Result<(), Stop>,
+    run: fn(&[String]) -> Result<(), ChoreError>,
 }
 
 /// All that can be asked; the help is made from it.
@@ -43,8 +43,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn obey(words: &[String]) -> Result<(), Stop> {
-    let Some((first, rest)) = words.split_first() else { return Err(Stop::Usage(help())) };
+fn obey(words: &[String]) -> Result<(), ChoreError> {
+    let Some((first, rest)) = words.split_first() else { return Err(ChoreError::Usage(help())) };
     if is_help(first) {
         println!("{}", help());
         return Ok(());
@@ -61,9 +61,9 @@ fn is_help(word: &str) -> bool {
     matches!(word, "--help" | "-h" | "help")
 }
 
-fn unknown(word: &str) -> Stop {
+fn unknown(word: &str) -> ChoreError {
     let known: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
-    Stop::Usage(format!("There is no `cargo xtask {word}`; there are {}.", known.join(", ")))
+    ChoreError::Usage(format!("There is no `cargo xtask {word}`; there are {}.", known.join(", ")))
 }
 
 fn help() -> String {
@@ -84,13 +84,15 @@ mod tests {
 
     #[test]
     fn an_unknown_verb_is_bad_usage_in_one_sentence() {
-        let Err(Stop::Usage(sentence)) = obey(&words("polish")) else { panic!("`polish` was accepted") };
+        let Err(ChoreError::Usage(sentence)) = obey(&words("polish")) else {
+            panic!("`polish` was accepted")
+        };
         assert_eq!(sentence, "There is no `cargo xtask polish`; there are test, tidy, bench, fuzz, soak.");
     }
 
     #[test]
     fn no_verb_is_bad_usage_and_shows_every_verb() {
-        let Err(Stop::Usage(text)) = obey(&[]) else { panic!("nothing was accepted") };
+        let Err(ChoreError::Usage(text)) = obey(&[]) else { panic!("nothing was accepted") };
         assert!(VERBS.iter().all(|verb| text.contains(verb.name)));
     }
 

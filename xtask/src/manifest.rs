@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 /// One `key = value`. Tables are flattened, however they were written: `a = { b = 1 }`, `a.b = 1` and `b = 1` under `[a]` are one path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pair {
+pub struct KeyValue {
     /// Section and key, as in `workspace.package.edition`.
     pub path: Vec<String>,
     /// The value, which is no table.
@@ -14,7 +14,7 @@ pub struct Pair {
     pub line: usize,
 }
 
-impl Pair {
+impl KeyValue {
     /// Whether it has the path that these dotted words make.
     pub fn is_at(&self, path: &str) -> bool {
         self.path.iter().map(String::as_str).eq(path.split('.'))
@@ -22,14 +22,14 @@ impl Pair {
 }
 
 /// Every pair of a manifest, sorted by path. What is not TOML is left out: cargo has refused such a manifest before.
-pub fn pairs(text: &str) -> Vec<Pair> {
+pub fn pairs(text: &str) -> Vec<KeyValue> {
     let (table, _) = DeTable::parse_recoverable(text);
     let mut found = Vec::new();
     flatten(text, table.get_ref(), &[], &mut found);
     found
 }
 
-fn flatten(text: &str, table: &DeTable<'_>, above: &[String], found: &mut Vec<Pair>) {
+fn flatten(text: &str, table: &DeTable<'_>, above: &[String], found: &mut Vec<KeyValue>) {
     for (key, value) in table {
         let path = [above, &[key.get_ref().to_string()]].concat();
         match value.get_ref() {
@@ -37,7 +37,7 @@ fn flatten(text: &str, table: &DeTable<'_>, above: &[String], found: &mut Vec<Pa
             _ => {
                 let line = text[..key.span().start].matches('\n').count() + 1;
                 let value = text[value.span()].parse::<Value>();
-                found.extend(value.ok().map(|value| Pair { path, value, line }));
+                found.extend(value.ok().map(|value| KeyValue { path, value, line }));
             }
         }
     }

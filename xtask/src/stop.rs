@@ -5,27 +5,27 @@ use std::process::ExitCode;
 
 /// Why a chore stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum ChoreError {
     /// A check failed: exit 1.
     Failed(String),
     /// Bad usage: exit 2.
     Usage(String),
 }
 
-impl Stop {
+impl ChoreError {
     /// The exit code.
     pub fn code(&self) -> ExitCode {
         match self {
-            Stop::Failed(_) => ExitCode::from(1),
-            Stop::Usage(_) => ExitCode::from(2),
+            ChoreError::Failed(_) => ExitCode::from(1),
+            ChoreError::Usage(_) => ExitCode::from(2),
         }
     }
 }
 
-impl fmt::Display for Stop {
+impl fmt::Display for ChoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stop::Failed(sentence) | Stop::Usage(sentence) => f.write_str(sentence),
+            ChoreError::Failed(sentence) | ChoreError::Usage(sentence) => f.write_str(sentence),
         }
     }
 }

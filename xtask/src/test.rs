@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::cargo::{cargo, root, target_directory};
-use crate::manifest::{Pair, pairs};
-use crate::stop::Stop;
+use crate::manifest::{KeyValue, pairs};
+use crate::stop::ChoreError;
 use crate::{packages, tidy};
 
 /// What `--help` prints.
@@ -19,7 +19,7 @@ Runs all checks and tests in order, stops at the first part that fails, and says
 /// One part of the whole.
 struct Part {
     name: &'static str,
-    run: fn() -> Result<(), Stop>,
+    run: fn() -> Result<(), ChoreError>,
 }
 
 /// All parts, the quickest to fail first. Clippy and the documents share the checked dependencies of profile `dev`;
@@ -37,23 +37,23 @@ const PARTS: [Part; 9] = [
 ];
 
 /// Runs the parts that were asked for.
-pub fn run(words: &[String]) -> Result<(), Stop> {
+pub fn run(words: &[String]) -> Result<(), ChoreError> {
     let parts = parts_asked(words)?;
     let (times, outcome) = run_in_order(parts);
     print!("\n{}", table(parts, &times, outcome.is_ok()));
     outcome
 }
 
-fn parts_asked(words: &[String]) -> Result<&'static [Part], Stop> {
+fn parts_asked(words: &[String]) -> Result<&'static [Part], ChoreError> {
     let words: Vec<&str> = words.iter().flat_map(|word| word.split('=')).collect();
     match words[..] {
         [] => Ok(&PARTS),
         ["--only", name] => match PARTS.iter().position(|part| part.name == name) {
             Some(at) => Ok(&PARTS[at..=at]),
-            None => Err(Stop::Usage(format!("There is no part {name}; there are {}.", names()))),
+            None => Err(ChoreError::Usage(format!("There is no part {name}; there are {}.", names()))),
         },
-        ["--only"] => Err(Stop::Usage(format!("`--only` needs the name of a part: {}.", names()))),
-        _ => Err(Stop::Usage("`cargo xtask test` takes nothing but `--only PART`.".to_owned())),
+        ["--only"] => Err(ChoreError::Usage(format!("`--only` needs the name of a part: {}.", names()))),
+        _ => Err(ChoreError::Usage("`cargo xtask test` takes nothing but `--only PART`.".to_owned())),
     }
 }
 
@@ -62,7 +62,7 @@ fn names() -> String {
 }
 
 /// The times of the parts that ran, the last of which may have failed.
-fn run_in_order(parts: &[Part]) -> (Vec<Duration>, Result<(), Stop>) {
+fn run_in_order(parts: &[Part]) -> (Vec<Duration>, Result<(), ChoreError>) {
     let mut times = Vec::new();
     for part in parts {
         let begun = Instant::now();
@@ -75,11 +75,13 @@ fn run_in_order(parts: &[Part]) -> (Vec<Duration>, Result<(), Stop>) {
     (times, Ok(()))
 }
 
-fn failure(part: &Part, stop: &Stop) -> Stop {
+fn failure(part: &Part, stop: &ChoreError) -> ChoreError {
     let name = part.name;
     let why = stop.to_string();
     let why = why.trim_end_matches('.');
-    Stop::Failed(format!("The part {name} failed ({why}); repeat it with `cargo xtask test --only {name}`."))
+    ChoreError::Failed(format!(
+        "The part {name} failed ({why}); repeat it with `cargo xtask test --only {name}`."
+    ))
 }
 
 /// A line for each part, the total, and how many parts passed and failed.
@@ -99,11 +101,11 @@ fn table(parts: &[Part], times: &[Duration], passed: bool) -> String {
     format!("{lines}{:<9} {total:>8}\nparts: {passed} passed, {failed} failed\n", "total")
 }
 
-fn clippy() -> Result<(), Stop> {
+fn clippy() -> Result<(), ChoreError> {
     cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[])
 }
 
-fn tests_of_workspace() -> Result<(), Stop> {
+fn tests_of_workspace() -> Result<(), ChoreError> {
     packages::ensure(&packages::PARALLEL);
     packages::ensure(&packages::POSTGRESQL);
     packages::ensure(&packages::SUDO);
@@ -114,7 +116,7 @@ fn tests_of_workspace() -> Result<(), Stop> {
 }
 
 /// What is off unless it is asked for, and the locks without `std`.
-fn features() -> Result<(), Stop> {
+fn features() -> Result<(), ChoreError> {
     // With the whole workspace, so that all but the laboratory has the features that it was built with for the tests.
     let parquet = ["--features", "doorway-experiments/parquet", "--test", "sweep", "parquet"];
     cargo(&[&["test", "--workspace", "--locked"], &parquet[..]].concat(), &[])?;
@@ -127,20 +129,20 @@ fn features() -> Result<(), Stop> {
     cargo(&[&["test", "--lib", "--tests", "--no-default-features"], &locks[..]].concat(), &[])
 }
 
-fn docs() -> Result<(), Stop> {
+fn docs() -> Result<(), ChoreError> {
     cargo(&["doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")])
 }
 
 /// The locks as they ship, in every order that Rust's memory model allows. Everything below is built anew for loom, so it has
 /// a target directory of its own.
-fn loom() -> Result<(), Stop> {
+fn loom() -> Result<(), ChoreError> {
     let target = target_directory().join("loom").to_string_lossy().into_owned();
     let variables = [("RUSTFLAGS", "--cfg doorway_loom"), ("CARGO_TARGET_DIR", &target)];
     cargo(&["test", "-p", "doorway-locks", "--locked", "--test", "loom"], &variables)
 }
 
 /// The crates under `examples/` that are no members of the workspace, as a stranger's would be.
-fn examples() -> Result<(), Stop> {
+fn examples() -> Result<(), ChoreError> {
     let manifests = manifests_under(&root().join("examples"));
     if manifests.is_empty() {
         println!("\nexamples: there is no examples/*/Cargo.toml, so there is nothing to run.");
@@ -150,10 +152,10 @@ fn examples() -> Result<(), Stop> {
 
 /// Checks and tests one of them, in our target directory and our profile of tests so that dependencies are not built again. Our
 /// own crates are dependencies there, too, so they are not optimised: only the algorithm that the example adds runs hot.
-fn example(manifest: &Path) -> Result<(), Stop> {
+fn example(manifest: &Path) -> Result<(), ChoreError> {
     let path = manifest.strip_prefix(root()).unwrap_or(manifest).to_string_lossy().into_owned();
     let ours = fs::read_to_string(root().join("Cargo.toml"));
-    let ours = ours.map_err(|error| Stop::Failed(format!("Cargo.toml cannot be read: {error}.")))?;
+    let ours = ours.map_err(|error| ChoreError::Failed(format!("Cargo.toml cannot be read: {error}.")))?;
     let lock = fs::read_to_string(manifest.with_file_name("Cargo.lock")).unwrap_or_default();
     let profile = profile_of_tests(&ours, &lock);
     let locked: &[&str] = if lock.is_empty() { &[] } else { &["--locked"] };
@@ -169,7 +171,7 @@ fn example(manifest: &Path) -> Result<(), Stop> {
 /// The settings of the workspace's profile `test`, as cargo's `--config` takes them: for all packages alike, and for those that
 /// the example's own `Cargo.lock` has, because cargo warns of others.
 fn profile_of_tests(manifest: &str, lock: &str) -> Vec<String> {
-    let setting = |pair: Pair| {
+    let setting = |pair: KeyValue| {
         let ["profile", "test", keys @ ..] = &pair.path.iter().map(String::as_str).collect::<Vec<_>>()[..]
         else {
             return None;
@@ -197,7 +199,7 @@ mod tests {
     use super::*;
 
     const GOOD: Part = Part { name: "good", run: || Ok(()) };
-    const BAD: Part = Part { name: "bad", run: || Err(Stop::Failed("`cargo x` failed.".to_owned())) };
+    const BAD: Part = Part { name: "bad", run: || Err(ChoreError::Failed("`cargo x` failed.".to_owned())) };
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -215,7 +217,7 @@ mod tests {
     #[test]
     fn anything_else_is_bad_usage() {
         for line in ["--only", "--only lint", "clippy", "--only fmt tidy"] {
-            assert!(matches!(parts_asked(&words(line)), Err(Stop::Usage(_))), "{line} was accepted");
+            assert!(matches!(parts_asked(&words(line)), Err(ChoreError::Usage(_))), "{line} was accepted");
         }
     }
 
@@ -225,7 +227,7 @@ mod tests {
         assert_eq!(times.len(), 2);
         let sentence =
             "The part bad failed (`cargo x` failed); repeat it with `cargo xtask test --only bad`.";
-        assert_eq!(outcome, Err(Stop::Failed(sentence.to_owned())));
+        assert_eq!(outcome, Err(ChoreError::Failed(sentence.to_owned())));
     }
 
     #[test]

@@ -42,7 +42,7 @@ use self::nemesis::Nemesis;
 pub use self::ordeals::damage;
 pub use self::rule::{ObservedRule, UNSEEN};
 pub use self::rules::Breakable;
-pub use self::trace::Telling;
+pub use self::trace::TraceFilter;
 pub use self::violation::{ClusterViolation, ViolationKind};
 
 /// One run of a cluster.

@@ -19,7 +19,7 @@ use super::Run;
 
 /// What of a run is told.
 #[derive(Clone, Debug)]
-pub struct Telling {
+pub struct TraceFilter {
     /// The section that it is about.
     pub section: SectionName,
     /// What happened before is left out.
@@ -30,7 +30,7 @@ pub struct Telling {
     pub is_whole: bool,
 }
 
-impl Telling {
+impl TraceFilter {
     /// All that matters for a section, from the beginning to the end.
     #[must_use]
     pub fn of(section: SectionName) -> Self {
@@ -69,7 +69,8 @@ impl Telling {
 
     fn events(&self, log: &Log, subject: &dyn Subject, nodes: usize) -> Vec<Event> {
         let kept = self.kept(log);
-        let mut teller = Teller { telling: self, subject, numbers: BTreeMap::new(), kinds: BTreeMap::new() };
+        let mut teller =
+            TraceRewriter { telling: self, subject, numbers: BTreeMap::new(), kinds: BTreeMap::new() };
         let mut lanes = Lanes::new(nodes);
         let mut events = Vec::new();
         for (event, _) in log.iter().zip(kept).filter(|(_, is_kept)| *is_kept) {
@@ -136,8 +137,8 @@ fn read(message: &Value) -> Option<Msg> {
 }
 
 /// Tells events anew: numbered from 1 without gaps, with what algorithms say in their own words.
-struct Teller<'a> {
-    telling: &'a Telling,
+struct TraceRewriter<'a> {
+    telling: &'a TraceFilter,
     subject: &'a dyn Subject,
     /// The new number of each event that was told.
     numbers: BTreeMap<u64, u64>,
@@ -145,7 +146,7 @@ struct Teller<'a> {
     kinds: BTreeMap<u64, String>,
 }
 
-impl Teller<'_> {
+impl TraceRewriter<'_> {
     fn tell(&mut self, mut event: Event, events: &mut Vec<Event>) {
         let number = events.len() as u64 + 1;
         self.unwrap(&mut event);

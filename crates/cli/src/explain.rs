@@ -35,7 +35,7 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
         Named::Program(about) => return program::answer(catalog, about, arguments.json, typed),
     };
     let subject = catalog.subject(about.name, &Options::none())?;
-    let laws = Laws { rules: subject.rules(), invariants: subject.invariants() };
+    let laws = Guarantees { rules: subject.rules(), invariants: subject.invariants() };
     let to_try = command_to_try(about, &typed.program);
     Ok(Answer::holds(match arguments.json {
         true => as_json(about, &laws, &to_try).to_string() + "\n",
@@ -44,12 +44,12 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
 }
 
 /// What an algorithm tells about its type.
-struct Laws {
+struct Guarantees {
     rules: &'static [Rule],
     invariants: Vec<&'static str>,
 }
 
-fn as_json(about: &About, laws: &Laws, to_try: &str) -> Value {
+fn as_json(about: &About, laws: &Guarantees, to_try: &str) -> Value {
     let mut told = doorway_catalog::described(about);
     let rules: Vec<Value> =
         laws.rules.iter().map(|rule| json!({"name": rule.name, "text": rule.text})).collect();
@@ -84,7 +84,7 @@ fn wrong(specimen: Specimen) -> String {
     text::wrap(&sentence, text::prose_width(), 0)
 }
 
-fn page(about: &About, laws: &Laws, to_try: &str) -> String {
+fn page(about: &About, laws: &Guarantees, to_try: &str) -> String {
     let mut parts = vec![heading(about.title, about.name)];
     parts.extend(about.specimen.map(wrong));
     parts.push(rewrapped(without_title(&about.page(), about.title)));

@@ -104,11 +104,11 @@ pub struct Cut<'a, A: Algorithm> {
     /// The nodes in order.
     pub nodes: Vec<&'a Node<A>>,
     /// Every message sent and not yet delivered.
-    pub in_flight: Vec<Letter<'a, A::Msg>>,
+    pub in_flight: Vec<InFlightMessage<'a, A::Msg>>,
 }
 
 /// A message in flight.
-pub struct Letter<'a, M> {
+pub struct InFlightMessage<'a, M> {
     /// The sender.
     pub from: NodeId,
     /// The recipient.
@@ -142,7 +142,7 @@ impl<'a, A: Algorithm> Cut<'a, A> {
     }
 
     /// The number of messages in flight that satisfy `matches`.
-    pub fn flying(&self, matches: impl Fn(&Letter<'a, A::Msg>) -> bool) -> usize {
+    pub fn flying(&self, matches: impl Fn(&InFlightMessage<'a, A::Msg>) -> bool) -> usize {
         self.in_flight.iter().filter(|letter| matches(letter)).count()
     }
 }

@@ -28,7 +28,7 @@ pub struct Authority {
 
 /// A certificate with its key, both as PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct CertifiedKey {
     /// The certificate.
     pub certificate: String,
     /// The key, which only its node may read.
@@ -145,7 +145,7 @@ impl Authority {
     ///
     /// # Errors
     /// If the node's name cannot be in a certificate.
-    pub fn sign(&self, node: &str) -> Result<Pair, Refusal> {
+    pub fn sign(&self, node: &str) -> Result<CertifiedKey, Refusal> {
         self.sign_for(node, Validity::default())
     }
 
@@ -153,7 +153,7 @@ impl Authority {
     ///
     /// # Errors
     /// If the node's name cannot be in a certificate.
-    pub fn sign_for(&self, node: &str, validity: Validity) -> Result<Pair, Refusal> {
+    pub fn sign_for(&self, node: &str, validity: Validity) -> Result<CertifiedKey, Refusal> {
         let name = certified_name(node, &self.cluster)?;
         let mut params = CertificateParams::new([name]).map_err(refuse)?;
         params.distinguished_name = called(&format!("node {node} of the Doorway cluster {}", self.cluster));
@@ -167,7 +167,7 @@ impl Authority {
         params.serial_number = Some(serial.into());
         let key = KeyPair::generate().map_err(refuse)?;
         let certificate = params.signed_by(&key, &self.issuer).map_err(refuse)?;
-        Ok(Pair { certificate: certificate.pem(), key: key.serialize_pem() })
+        Ok(CertifiedKey { certificate: certificate.pem(), key: key.serialize_pem() })
     }
 
     fn params(cluster: &str, validity: Validity) -> CertificateParams {
@@ -180,7 +180,7 @@ impl Authority {
     }
 }
 
-impl Pair {
+impl CertifiedKey {
     /// Writes it into the folder of its node, as `node.pem` and `node.key`.
     ///
     /// # Errors

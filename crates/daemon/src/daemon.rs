@@ -41,7 +41,7 @@ pub struct Daemon {
 static ENDING: Mutex<Vec<Arc<DaemonState>>> = Mutex::new(Vec::new());
 
 /// The listeners of a daemon, before it serves any client.
-struct Doors {
+struct Listeners {
     users: std::os::unix::net::UnixListener,
     administrators: std::os::unix::net::UnixListener,
     files: [SocketFile; 2],
@@ -70,7 +70,7 @@ impl Daemon {
             );
         }
         let node = LockNode::new(setup(&config, &roster, recipe), &bytes)?;
-        let doors = Doors::open(&config)?;
+        let doors = Listeners::open(&config)?;
         let runtime = runtime()?;
         let shared = Arc::new(DaemonState::new(config, runtime.handle().clone(), roster, credentials));
         let (wanted, clients) = (shared.config.limits.clients, shared.budget.clients);
@@ -217,7 +217,7 @@ impl std::fmt::Debug for Daemon {
     }
 }
 
-impl Doors {
+impl Listeners {
     fn open(config: &Config) -> Result<Self, Refusal> {
         let address = config.listen.as_ref().unwrap_or(&config.me().address);
         let peers = listen(address)?;

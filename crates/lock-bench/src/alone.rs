@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::contestants::{Contestant, Seat};
 use crate::rounds::{Sample, Turn};
-use crate::threads::Apart;
+use crate::threads::OwnCacheLine;
 
 /// Passes per batch: enough that reading the clock costs nothing beside them, and few enough that most batches are not
 /// interrupted.
@@ -13,7 +13,7 @@ const BATCH: u64 = 500;
 
 /// The nanoseconds of one pass, in the fastest batch of a turn; that one was not disturbed.
 pub(super) fn nanoseconds<L: Contestant>(turn: Turn) -> Sample<f64> {
-    let mut lock = Box::new(Apart(L::at_rest()));
+    let mut lock = Box::new(OwnCacheLine(L::at_rest()));
     let mut seats = lock.0.seats(1);
     let seat = &mut seats[0];
     let (begun, mut passes, mut fastest) = (Instant::now(), 0, f64::INFINITY);

@@ -3,7 +3,7 @@
 use doorway_picture::chart::{Axis, Chart, Panels, Series};
 
 use super::SIZES;
-use super::report::{Alone, Crowd, LockReport, Pair};
+use super::report::{Alone, Crowd, LockReport, PairResult};
 
 /// What was measured of one thread, of two and of eight.
 #[must_use]
@@ -31,10 +31,10 @@ fn of_alone(alone: &Alone) -> Chart {
     }
 }
 
-fn of_pairs(pairs: &[Pair]) -> Chart {
+fn of_pairs(pairs: &[PairResult]) -> Chart {
     let names = pairs.first().map_or(&[][..], |pair| &pair.rows).iter().map(|row| row.lock);
     let points = |name: &str| {
-        let point = |pair: &Pair| {
+        let point = |pair: &PairResult| {
             let row = pair.rows.iter().find(|row| row.lock == name)?;
             Some((f64::from(pair.inside_ns), row.to_mcslock))
         };

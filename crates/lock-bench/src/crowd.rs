@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::contestants::{Contestant, Seat};
 use super::work::Work;
 use crate::rounds::{Sample, Turn};
-use crate::threads::{Apart, Stay, together};
+use crate::threads::{OwnCacheLine, ThreadResult, together};
 
 /// How many threads there are.
 pub(super) const THREADS: usize = 8;
@@ -16,7 +16,7 @@ pub(super) const PROCESSORS: usize = 2;
 
 /// The result of one turn.
 #[derive(Clone, Debug)]
-pub(super) struct Throng {
+pub(super) struct TurnResult {
     /// The entries of all in a second.
     pub(super) rate: f64,
     /// The longest wait of a thread, from asking to entering.
@@ -32,13 +32,14 @@ struct Seen {
 }
 
 /// One turn of eight threads.
-pub(super) fn throng<L: Contestant>(turn: Turn, inside: Work) -> Sample<Throng> {
-    let mut lock = Box::new(Apart(L::at_rest()));
+pub(super) fn throng<L: Contestant>(turn: Turn, inside: Work) -> Sample<TurnResult> {
+    let mut lock = Box::new(OwnCacheLine(L::at_rest()));
     let seats = lock.0.seats(THREADS);
     let opening = Opening::new(THREADS, turn);
-    let stays =
-        together(seats, PROCESSORS, |seat, _| enter_and_look_at_the_clock(Apart(seat), &opening, inside));
-    Sample { quiet: share_of_processors(&stays), value: Throng::of(&stays, turn) }
+    let stays = together(seats, PROCESSORS, |seat, _| {
+        enter_and_look_at_the_clock(OwnCacheLine(seat), &opening, inside)
+    });
+    Sample { quiet: share_of_processors(&stays), value: TurnResult::of(&stays, turn) }
 }
 
 /// When counting begins: when every thread has been inside once. Before that the threads that have a processor have it to
@@ -78,7 +79,7 @@ impl Opening {
     }
 }
 
-fn enter_and_look_at_the_clock(mut seat: Apart<impl Seat>, opening: &Opening, inside: Work) -> Seen {
+fn enter_and_look_at_the_clock(mut seat: OwnCacheLine<impl Seat>, opening: &Opening, inside: Work) -> Seen {
     let mut seen = Seen { entries: 0, longest_wait: Duration::ZERO };
     let mut asked = Instant::now();
     let mut is_first = true;
@@ -101,8 +102,8 @@ fn enter_and_look_at_the_clock(mut seat: Apart<impl Seat>, opening: &Opening, in
     seen
 }
 
-impl Throng {
-    fn of(stays: &[Stay<Seen>], turn: Turn) -> Self {
+impl TurnResult {
+    fn of(stays: &[ThreadResult<Seen>], turn: Turn) -> Self {
         let seen = || stays.iter().map(|stay| &stay.result);
         let entries: Vec<f64> = seen().map(|seen| seen.entries as f64).collect();
         Self {
@@ -114,8 +115,8 @@ impl Throng {
 }
 
 /// The threads' share of the processors' time. Sleep is not counted, so this compares turns of one lock only.
-fn share_of_processors(stays: &[Stay<Seen>]) -> f64 {
-    let running = |stay: &Stay<Seen>| stay.ran.map_or(stay.time, |ran| ran.running).as_secs_f64();
+fn share_of_processors(stays: &[ThreadResult<Seen>]) -> f64 {
+    let running = |stay: &ThreadResult<Seen>| stay.ran.map_or(stay.time, |ran| ran.running).as_secs_f64();
     let time = stays.iter().map(|stay| stay.time).max().unwrap_or_default().as_secs_f64();
     stays.iter().map(running).sum::<f64>() / (time.max(1e-9) * PROCESSORS as f64)
 }

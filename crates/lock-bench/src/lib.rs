@@ -27,9 +27,9 @@ use doorway_simulator::parallel::processors;
 pub use chart::panels;
 pub use control::Control;
 pub use musts::{Bound, Must};
-pub use report::{Alone, AloneRow, Crowd, CrowdRow, LockReport, Pair, PairRow};
+pub use report::{Alone, AloneRow, Crowd, CrowdRow, LockReport, PairResult, PairRow};
 
-use crowd::{PROCESSORS, THREADS, Throng};
+use crowd::{PROCESSORS, THREADS, TurnResult};
 use lineup::{alone_lineup, crowd_lineup, pair_lineup};
 use rounds::{OneTurn, Rounds, Turn, Turns, ratio, typical};
 use work::Work;
@@ -125,7 +125,7 @@ impl LockBench {
         Alone { control: Control::of(&control), rows: rows.collect() }
     }
 
-    fn pair(&self, inside_ns: u32, step: &mut dyn FnMut()) -> Pair {
+    fn pair(&self, inside_ns: u32, step: &mut dyn FnMut()) -> PairResult {
         let inside = if inside_ns == 0 { Work::NONE } else { Work::of_nanoseconds(inside_ns.into()) };
         let lineup = pair_lineup();
         let contestants: Vec<OneTurn<'_, f64>> = lineup
@@ -140,15 +140,15 @@ impl LockBench {
             entries_per_second: typical(mine, |value| *value),
             to_mcslock: ratio(mine, mcslock),
         });
-        Pair { inside_ns, control: Control::of(&control), rows: rows.collect() }
+        PairResult { inside_ns, control: Control::of(&control), rows: rows.collect() }
     }
 
     fn crowd(&self, step: &mut dyn FnMut()) -> Crowd {
         let inside = Work::of_nanoseconds(CROWD_INSIDE_NS.into());
         let lineup = crowd_lineup();
-        let contestants: Vec<OneTurn<'_, Throng>> = lineup
+        let contestants: Vec<OneTurn<'_, TurnResult>> = lineup
             .iter()
-            .map(|&(_, _, measure)| Box::new(move |turn| measure(turn, inside)) as OneTurn<'_, Throng>)
+            .map(|&(_, _, measure)| Box::new(move |turn| measure(turn, inside)) as OneTurn<'_, TurnResult>)
             .collect();
         let Turns { samples, control } = self.crowd_rounds().run(&contestants, step);
         let rows = lineup.iter().zip(&samples).map(|(&(lock, wait, _), mine)| CrowdRow {
@@ -183,7 +183,7 @@ mod tests {
         let pair = |inside_ns| {
             let lineup = pair_lineup().into_iter();
             let rows = lineup.map(|(lock, _)| PairRow { lock, entries_per_second: 1e6, to_mcslock: 1.0 });
-            Pair { inside_ns, control: control.clone(), rows: rows.collect() }
+            PairResult { inside_ns, control: control.clone(), rows: rows.collect() }
         };
         let crowd = crowd_lineup().into_iter().map(|(lock, wait, _)| CrowdRow {
             lock,

@@ -4,7 +4,7 @@ use doorway_locks::{Bakery, BlackWhiteBakery, LamportFast, Park, Peterson, Spin,
 use mcslock::relax;
 
 use super::contestants::{Floor, Mcs, SpinTas, SpinTicket};
-use super::crowd::{self, THREADS, Throng};
+use super::crowd::{self, THREADS, TurnResult};
 use super::work::Work;
 use super::{alone, pair};
 use crate::rounds::{Sample, Turn};
@@ -14,7 +14,7 @@ pub(super) type AloneEntry = (&'static str, Option<usize>, fn(Turn) -> Sample<f6
 /// A lock between two threads.
 pub(super) type PairEntry = (&'static str, fn(Turn, Work) -> Sample<f64>);
 /// A lock among many threads, and how they wait.
-pub(super) type CrowdEntry = (&'static str, &'static str, fn(Turn, Work) -> Sample<Throng>);
+pub(super) type CrowdEntry = (&'static str, &'static str, fn(Turn, Work) -> Sample<TurnResult>);
 
 /// One lock for each number of processes, as a type must say it.
 macro_rules! for_sizes {
@@ -65,7 +65,11 @@ pub(super) fn pair_lineup() -> Vec<PairEntry> {
 macro_rules! for_waits {
     ($name:literal, $lock:ident) => {
         [
-            ($name, "spin", crowd::throng::<$lock<u64, THREADS, Spin>> as fn(Turn, Work) -> Sample<Throng>),
+            (
+                $name,
+                "spin",
+                crowd::throng::<$lock<u64, THREADS, Spin>> as fn(Turn, Work) -> Sample<TurnResult>,
+            ),
             ($name, "yield", crowd::throng::<$lock<u64, THREADS, SpinThenYield>>),
             ($name, "park", crowd::throng::<$lock<u64, THREADS, Park>>),
         ]
@@ -79,7 +83,7 @@ pub(super) fn crowd_lineup() -> Vec<CrowdEntry> {
     entries.extend(for_waits!("bakery", Bakery));
     entries.extend(for_waits!("black-white", BlackWhiteBakery));
     entries.extend([
-        ("std", "park", crowd::throng::<std::sync::Mutex<u64>> as fn(Turn, Work) -> Sample<Throng>),
+        ("std", "park", crowd::throng::<std::sync::Mutex<u64>> as fn(Turn, Work) -> Sample<TurnResult>),
         ("parking_lot", "park", crowd::throng::<parking_lot::Mutex<u64>>),
         ("spin", "spin", crowd::throng::<SpinTas>),
         ("spin-ticket", "spin", crowd::throng::<SpinTicket>),

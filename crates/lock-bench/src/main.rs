@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use doorway_core::Refusal;
-use doorway_lock_bench::{Alone, Bound, Control, Crowd, LockBench, LockReport, Must, Pair, panels};
+use doorway_lock_bench::{Alone, Bound, Control, Crowd, LockBench, LockReport, Must, PairResult, panels};
 use doorway_picture::Theme;
 use doorway_terminal::text::{prose_width, wrap};
 use doorway_terminal::{Picture, ProgressLine, sentence, table, whole};
@@ -140,7 +140,7 @@ fn alone(alone: &Alone) -> String {
     table::of_numbers(&["lock", "n", "ns", "of floor", "of std"], &rows.collect::<Vec<_>>())
 }
 
-fn pairs(pairs: &[Pair]) -> String {
+fn pairs(pairs: &[PairResult]) -> String {
     let columns =
         pairs.iter().flat_map(|pair| [format!("{}, million/s", inside(pair)), "of mcslock".to_owned()]);
     let headings: Vec<String> = std::iter::once("lock".to_owned()).chain(columns).collect();
@@ -156,7 +156,7 @@ fn pairs(pairs: &[Pair]) -> String {
     table + &controls.collect::<String>()
 }
 
-fn inside(pair: &Pair) -> String {
+fn inside(pair: &PairResult) -> String {
     match pair.inside_ns {
         0 => "empty".to_owned(),
         nanoseconds => format!("{nanoseconds} ns"),

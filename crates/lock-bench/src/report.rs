@@ -15,7 +15,7 @@ pub struct LockReport {
     /// One thread alone.
     pub alone: Alone,
     /// Two threads that always want in, once with nothing to do inside and once with about 100 ns of work.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<PairResult>,
     /// Eight threads that always want in.
     pub crowd: Crowd,
     /// What must be reached, and what was.
@@ -48,7 +48,7 @@ pub struct AloneRow {
 
 /// Two threads.
 #[derive(Clone, Debug, Serialize)]
-pub struct Pair {
+pub struct PairResult {
     /// About how long each stays inside.
     pub inside_ns: u32,
     /// The control in the same rounds.

@@ -127,7 +127,7 @@ impl<L> fmt::Debug for Slot<'_, L> {
 pub struct LockGuard<'a, L: Section, H: Hold = &'a mut ProcessRight> {
     // The order matters: fields are dropped in this one, and the use of the value ends before the process leaves.
     value: Open<'a, L::Value>,
-    _stay: Stay<'a, L, H>,
+    _stay: ExitOnDrop<'a, L, H>,
 }
 
 impl<'a, L: Section, H: Hold> LockGuard<'a, L, H> {
@@ -138,7 +138,7 @@ impl<'a, L: Section, H: Hold> LockGuard<'a, L, H> {
         // acquires. The process is inside until `_stay` is dropped, which is after `value`; until then no other thread can
         // act for it, because the guard holds it.
         let value = unsafe { lock.place().open() };
-        Self { value, _stay: Stay { lock, holder } }
+        Self { value, _stay: ExitOnDrop { lock, holder } }
     }
 }
 
@@ -186,12 +186,12 @@ impl Hold for &mut ProcessRight {
 }
 
 /// The time inside, which ends when it is dropped.
-struct Stay<'a, L: Section, H: Hold> {
+struct ExitOnDrop<'a, L: Section, H: Hold> {
     lock: &'a L,
     holder: H,
 }
 
-impl<L: Section, H: Hold> Drop for Stay<'_, L, H> {
+impl<L: Section, H: Hold> Drop for ExitOnDrop<'_, L, H> {
     #[inline]
     fn drop(&mut self) {
         self.lock.exit(self.holder.process());

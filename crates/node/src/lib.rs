@@ -51,13 +51,13 @@ pub use doorway_protocol::{BreakTarget, Loss, Reason, Revocation};
 pub use flaw::Flaw;
 pub use id::{ClientId, DiskId, DiskState, Epoch, Incarnation, Nonce, RequestId};
 pub use message::{
-    Ack, Founding, Greeting, Heartbeat, Hello, Idleness, MemberReport, Msg, Parcel, ReportPart, Still,
+    Ack, Founding, Greeting, Heartbeat, Hello, IdleSection, Idleness, MemberReport, Msg, Parcel, ReportPart,
     Welcome,
 };
 pub use node::{LockNode, Setup, Stranger};
 pub use recipe::{Blueprint, Participant, Recipe, StepOutput, full_name};
 pub use recipes::Recipes;
 pub use rules::{Rules, Sound};
-pub use sections::{Counters, InsideLook, MOST_REQUESTS, SectionLook, WaitingLook};
+pub use sections::{Counters, HolderSummary, MOST_REQUESTS, SectionSummary, WaiterSummary};
 pub use timing::Timing;
 pub use view::{View, Voters};

@@ -318,7 +318,7 @@ impl Parcel {
             Parcel::Idle(names) | Parcel::MayForget(names) => of(names),
             Parcel::Verdict { forget, keep, .. } => of(forget) + of(keep),
             Parcel::Idleness(Idleness { answers, arrived }) => {
-                let sent = |still: &Option<Still>| still.as_ref().map_or(0, |still| still.sent.len());
+                let sent = |still: &Option<IdleSection>| still.as_ref().map_or(0, |still| still.sent.len());
                 let answers = answers.iter().map(|(name, still)| {
                     of(std::slice::from_ref(name)) + size_of::<(NodeId, u64)>() * sent(still)
                 });
@@ -334,7 +334,7 @@ impl Parcel {
 pub struct Idleness {
     /// The sections of the question, in its order, each with the member's answer.
     #[serde(deserialize_with = "at_most::<_, _, MOST_FORGOTTEN>")]
-    pub answers: Vec<(SectionName, Option<Still>)>,
+    pub answers: Vec<(SectionName, Option<IdleSection>)>,
     /// How many parcels of each member had arrived when it answered.
     #[serde(deserialize_with = "at_most::<_, _, MOST_NODES>")]
     pub arrived: Vec<(NodeId, u64)>,
@@ -342,7 +342,7 @@ pub struct Idleness {
 
 /// A section that is idle at a member.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Still {
+pub struct IdleSection {
     /// Its clock there.
     pub clock: u64,
     /// The number of the last parcel about it to each member.

@@ -19,18 +19,18 @@ use crate::work::{Work, too_long};
 
 /// Where requests leave jobs and workers take them.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct JobQueue {
     /// What can be run, as JSON.
     pub(crate) catalog: String,
     /// What is to be said about each of them, as JSON, by its name.
     pub(crate) pages: BTreeMap<String, String>,
-    papers: Mutex<Papers>,
+    papers: Mutex<QueueState>,
     /// Something was left, or the desk was closed.
     bell: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Papers {
+struct QueueState {
     waiting: VecDeque<(Arc<Job>, Work)>,
     /// Every job that is known, by its number.
     jobs: BTreeMap<u64, Arc<Job>>,
@@ -38,7 +38,7 @@ struct Papers {
     is_closed: bool,
 }
 
-impl Desk {
+impl JobQueue {
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let pages = view::pages(catalog).map(|(name, page)| {
             (name.to_owned(), json!({"version": 1, "name": name, "page": page}).to_string())
@@ -112,7 +112,7 @@ impl Desk {
         }
     }
 
-    fn papers(&self) -> MutexGuard<'_, Papers> {
+    fn papers(&self) -> MutexGuard<'_, QueueState> {
         self.papers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -141,7 +141,7 @@ fn watched<T>(job: &Job, longest: Duration, work: impl FnOnce() -> T) -> T {
 }
 
 /// Closes a desk when the studio is, however that comes.
-pub(crate) struct ClosedAtTheEnd<'a>(pub(crate) &'a Desk);
+pub(crate) struct ClosedAtTheEnd<'a>(pub(crate) &'a JobQueue);
 
 impl Drop for ClosedAtTheEnd<'_> {
     fn drop(&mut self) {
@@ -149,7 +149,7 @@ impl Drop for ClosedAtTheEnd<'_> {
     }
 }
 
-impl Papers {
+impl QueueState {
     /// Forgets the oldest finished jobs when there are too many, or when they are too large together.
     fn tidy(&mut self) {
         let finished = self.jobs.values().filter(|job| job.is_over());

@@ -26,7 +26,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
-use desk::Desk;
+use desk::JobQueue;
 use doorway_catalog::Catalog;
 use guard::KnownHosts;
 
@@ -74,7 +74,7 @@ impl Studio {
     /// # Errors
     /// If the machine has no threads or sockets left.
     pub fn open(self, catalog: &Catalog, closing: &Closing) -> io::Result<()> {
-        let desk = Arc::new(Desk::new(catalog));
+        let desk = Arc::new(JobQueue::new(catalog));
         let guard = KnownHosts::new(self.address);
         thread::scope(|scope| {
             let _closed_at_the_end = desk::ClosedAtTheEnd(&desk);

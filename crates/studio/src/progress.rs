@@ -10,13 +10,13 @@ use futures_util::stream;
 use tokio::sync::watch::Receiver;
 
 use crate::answer::Rejection;
-use crate::desk::Desk;
+use crate::desk::JobQueue;
 use crate::job::{Job, JobStatus};
 use crate::routes::found;
 
 /// A stream of events: `progress` again and again, and at last what became of the job.
 pub(crate) async fn answer(
-    State(desk): State<Arc<Desk>>,
+    State(desk): State<Arc<JobQueue>>,
     Path(id): Path<String>,
 ) -> Result<Response, Rejection> {
     let job = found(&desk, &id)?;

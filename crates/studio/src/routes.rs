@@ -14,7 +14,7 @@ use axum::routing::{get, post};
 use serde::de::DeserializeOwned;
 
 use crate::answer::{Rejection, json_text};
-use crate::desk::Desk;
+use crate::desk::JobQueue;
 use crate::guard::{KnownHosts, guarded};
 use crate::job::{End, Job, Product};
 use crate::spec::RunRequest;
@@ -25,7 +25,7 @@ use crate::{assets, gzip, limits, progress};
 type Asked = Query<BTreeMap<String, String>>;
 
 /// Everything that the studio answers.
-pub(crate) fn all(desk: Arc<Desk>, guard: KnownHosts) -> Router {
+pub(crate) fn all(desk: Arc<JobQueue>, guard: KnownHosts) -> Router {
     let api = Router::new()
         .route("/catalog", get(catalog))
         .route("/catalog/{*name}", get(page))
@@ -71,7 +71,7 @@ fn too_large() -> Rejection {
     Rejection::new(StatusCode::PAYLOAD_TOO_LARGE, sentence)
 }
 
-async fn catalog(State(desk): State<Arc<Desk>>) -> Response {
+async fn catalog(State(desk): State<Arc<JobQueue>>) -> Response {
     json_text(StatusCode::OK, desk.catalog.clone())
 }
 
@@ -79,17 +79,21 @@ async fn schema() -> Response {
     json_text(StatusCode::OK, view::schema().to_string())
 }
 
-async fn page(State(desk): State<Arc<Desk>>, Path(name): Path<String>) -> Result<Response, Rejection> {
+async fn page(State(desk): State<Arc<JobQueue>>, Path(name): Path<String>) -> Result<Response, Rejection> {
     let missing = || Rejection::missing("There is no such algorithm or program: the catalog lists them.");
     Ok(json_text(StatusCode::OK, desk.pages.get(&name).ok_or_else(missing)?.clone()))
 }
 
-async fn runs(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
+async fn runs(State(desk): State<Arc<JobQueue>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
     let spec = read_spec(&body)?;
     begin(&desk, &asked, Work::Run(Box::new(spec))).await
 }
 
-async fn exports(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
+async fn exports(
+    State(desk): State<Arc<JobQueue>>,
+    asked: Asked,
+    body: Bytes,
+) -> Result<Response, Rejection> {
     let spec = read_spec(&body)?;
     let word = |name: &str| asked.get(name).map(String::as_str);
     let form = word("format").ok_or_else(|| Rejection::bad("Say which format, as in ?format=svg."))?;
@@ -114,17 +118,17 @@ fn file(bytes: Arc<[u8]>, kind: &'static str, name: &str) -> Response {
     (StatusCode::OK, headers, Bytes::from_owner(bytes)).into_response()
 }
 
-async fn checks(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
+async fn checks(State(desk): State<Arc<JobQueue>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
     small(&body)?;
     begin(&desk, &asked, Work::Check(Box::new(read(&body)?))).await
 }
 
-async fn check_all(State(desk): State<Arc<Desk>>, asked: Asked) -> Result<Response, Rejection> {
+async fn check_all(State(desk): State<Arc<JobQueue>>, asked: Asked) -> Result<Response, Rejection> {
     begin(&desk, &asked, Work::CheckAll).await
 }
 
 async fn comparisons(
-    State(desk): State<Arc<Desk>>,
+    State(desk): State<Arc<JobQueue>>,
     asked: Asked,
     body: Bytes,
 ) -> Result<Response, Rejection> {
@@ -132,7 +136,11 @@ async fn comparisons(
     begin(&desk, &asked, Work::Compare(Box::new(read(&body)?))).await
 }
 
-async fn quorums(State(desk): State<Arc<Desk>>, asked: Asked, body: Bytes) -> Result<Response, Rejection> {
+async fn quorums(
+    State(desk): State<Arc<JobQueue>>,
+    asked: Asked,
+    body: Bytes,
+) -> Result<Response, Rejection> {
     small(&body)?;
     begin(&desk, &asked, Work::Quorums(Box::new(read(&body)?))).await
 }
@@ -162,7 +170,7 @@ fn small(body: &Bytes) -> Result<(), Rejection> {
 }
 
 /// Leaves a job on the desk and waits a while for it.
-async fn begin(desk: &Desk, asked: &Asked, work: Work) -> Result<Response, Rejection> {
+async fn begin(desk: &JobQueue, asked: &Asked, work: Work) -> Result<Response, Rejection> {
     let wait = match asked.get("wait").map(|word| word.parse()) {
         None => limits::USUAL_WAIT,
         Some(Ok(wait)) => Duration::from_millis(wait).min(limits::LONGEST_WAIT),
@@ -181,13 +189,13 @@ async fn begin(desk: &Desk, asked: &Asked, work: Work) -> Result<Response, Rejec
 
 /// Whoever waits for the answer about a job. If they go away before there is one, nobody will ever ask for the job: it is cancelled.
 struct Asker<'a> {
-    desk: &'a Desk,
+    desk: &'a JobQueue,
     job: Arc<Job>,
     is_answered: bool,
 }
 
 impl<'a> Asker<'a> {
-    fn of(desk: &'a Desk, job: Arc<Job>) -> Self {
+    fn of(desk: &'a JobQueue, job: Arc<Job>) -> Self {
         Self { desk, job, is_answered: false }
     }
 }
@@ -206,18 +214,18 @@ async fn over(job: &Job, wait: Duration) {
     let _ = tokio::time::timeout(wait, watch.wait_for(|seen| seen.end.is_some())).await;
 }
 
-async fn job(State(desk): State<Arc<Desk>>, Path(id): Path<String>) -> Result<Response, Rejection> {
+async fn job(State(desk): State<Arc<JobQueue>>, Path(id): Path<String>) -> Result<Response, Rejection> {
     Ok(json_text(StatusCode::OK, found(&desk, &id)?.told()))
 }
 
-async fn cancel(State(desk): State<Arc<Desk>>, Path(id): Path<String>) -> Result<Response, Rejection> {
+async fn cancel(State(desk): State<Arc<JobQueue>>, Path(id): Path<String>) -> Result<Response, Rejection> {
     let job = found(&desk, &id)?;
     desk.cancel(&job);
     over(&job, Duration::from_secs(1)).await;
     Ok(json_text(StatusCode::OK, job.told()))
 }
 
-pub(crate) fn found(desk: &Desk, id: &str) -> Result<Arc<Job>, Rejection> {
+pub(crate) fn found(desk: &JobQueue, id: &str) -> Result<Arc<Job>, Rejection> {
     let missing =
         || Rejection::missing("There is no such job: it never was, or was so long ago that it is forgotten.");
     desk.find(id).ok_or_else(missing)

@@ -13,7 +13,7 @@ pub const MAPS: [&str; 5] = ["faults", "aimed", "pairs", "rules", "microseconds"
 
 /// The result of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub struct BatchResult {
     /// How many runs it had.
     pub runs: u64,
     /// The number of entries.
@@ -28,7 +28,7 @@ pub struct Answer {
     pub replay: Vec<String>,
 }
 
-impl Answer {
+impl BatchResult {
     /// Reads the printed JSON; `None` if it has another form.
     pub fn read(text: &str) -> Option<Self> {
         let maps = MAPS.map(|key| Some((key.to_owned(), counts(text, key)?)));
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn what_the_command_prints_is_read() {
-        let answer = Answer::read(PRINTED).expect("it is as printed");
+        let answer = BatchResult::read(PRINTED).expect("it is as printed");
         assert_eq!((answer.runs, answer.entries, answer.views, answer.slowest_us), (24, 812, 9, 17));
         assert_eq!(answer.maps["faults"], [("crash".to_owned(), 3), ("one-way cut".to_owned(), 1)].into());
         assert_eq!(answer.maps["pairs"]["crash + pause"], 7);
@@ -87,14 +87,14 @@ mod tests {
         let calm = PRINTED
             .replace(r#"{"crash":3,"one-way cut":1}"#, "{}")
             .replace(r#"["doorway chaos --seed 1","doorway chaos --seed 2"]"#, "[]");
-        let answer = Answer::read(&calm).expect("it is as printed");
+        let answer = BatchResult::read(&calm).expect("it is as printed");
         assert_eq!((answer.maps["faults"].len(), answer.replay.len()), (0, 0));
     }
 
     #[test]
     fn anything_else_is_not() {
         for text in ["", "error: no", r#"{"runs":24}"#, &PRINTED.replace("7", "x"), &PRINTED[..200]] {
-            assert_eq!(Answer::read(text), None, "{text}");
+            assert_eq!(BatchResult::read(text), None, "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a soak goes through: sizes of clusters and seeds, in batches that are one command each.
 
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 
 /// Stands for every algorithm that is right.
 pub const ALL: &str = "all";
@@ -39,8 +39,8 @@ impl Campaign {
     ///
     /// # Errors
     /// If there are no larger seeds.
-    pub fn batch(&self, number: u64) -> Result<Option<Batch>, Stop> {
-        let none = || Stop::Failed("There are no larger seeds: begin with a smaller one.".to_owned());
+    pub fn batch(&self, number: u64) -> Result<Option<Batch>, ChoreError> {
+        let none = || ChoreError::Failed("There are no larger seeds: begin with a smaller one.".to_owned());
         let count = self.sizes.len() as u64;
         let made = (number / count).checked_mul(self.step()).ok_or_else(none)?;
         let seeds = self.seeds.map_or(self.step(), |all| all.saturating_sub(made).min(self.step()));

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use self::answer::Answer;
+use self::answer::BatchResult;
 use self::campaign::{Batch, Campaign};
 use self::state::State;
 use crate::cargo::{cargo, root, target_directory};
 use crate::fuzz;
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -55,7 +55,7 @@ struct Asked {
 const EXPLORING: [[&str; 2]; 2] = [["doorway-node", "consensus"], ["doorway-chaos", "model"]];
 
 /// Runs until the time is over, enough runs are made, or something is found.
-pub fn run(words: &[String]) -> Result<(), Stop> {
+pub fn run(words: &[String]) -> Result<(), ChoreError> {
     let asked = asked(words)?;
     if asked.explores {
         return explore();
@@ -81,14 +81,14 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
 }
 
 /// Runs the long explorations.
-fn explore() -> Result<(), Stop> {
+fn explore() -> Result<(), ChoreError> {
     EXPLORING.iter().try_for_each(|[package, test]| {
         let words = ["--", "--ignored", "--nocapture", "--test-threads", "1"];
         cargo(&[&["test", "--locked", "--package", package, "--test", test], &words[..]].concat(), &[])
     })
 }
 
-fn asked(words: &[String]) -> Result<Asked, Stop> {
+fn asked(words: &[String]) -> Result<Asked, ChoreError> {
     let words: Vec<&str> = words.iter().flat_map(|word| word.split('=')).collect();
     let mut asked = Asked::default();
     let mut rest = &words[..];
@@ -118,13 +118,13 @@ fn asked(words: &[String]) -> Result<Asked, Stop> {
     if is_wrong { Err(usage()) } else { Ok(asked) }
 }
 
-fn usage() -> Stop {
+fn usage() -> ChoreError {
     let sentence = "`cargo xtask soak` takes `--minutes M` from 1 to 100000, `--runs R` from 1, and either `--resume` or any of `--seed S`, a number, `--seeds N` from 1, `--nodes N,N` from 1 to 16 and `--algorithm NAME`; or `--explore` alone.";
-    Stop::Usage(sentence.to_owned())
+    ChoreError::Usage(sentence.to_owned())
 }
 
 /// Where it begins: with its first batch, or where the last one stopped.
-fn begin(asked: &Asked, file: &Path) -> Result<State, Stop> {
+fn begin(asked: &Asked, file: &Path) -> Result<State, ChoreError> {
     let mut state = if asked.is_resumed {
         state::read(file)?
     } else {
@@ -171,8 +171,8 @@ fn told_before(state: &State, minutes: Option<u64>) -> String {
 fn soak(
     state: &mut State,
     is_over: impl Fn() -> bool,
-    mut make: impl FnMut(&mut State, Batch) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    mut make: impl FnMut(&mut State, Batch) -> Result<(), ChoreError>,
+) -> Result<(), ChoreError> {
     while state.goal.is_none_or(|goal| state.runs < goal) {
         let Some(batch) = state.campaign.batch(state.batches)? else { break };
         make(state, batch)?;
@@ -190,30 +190,33 @@ fn advance(
     batch: &Batch,
     file: &Path,
     elapsed: impl FnOnce() -> Duration,
-    make: impl FnOnce(&Batch) -> Result<Answer, Stop>,
-) -> Result<(), Stop> {
+    make: impl FnOnce(&Batch) -> Result<BatchResult, ChoreError>,
+) -> Result<(), ChoreError> {
     let answer = make(batch)?;
     state.add(batch.nodes, &answer, elapsed());
     state::write(file, state)
 }
 
 /// Makes one batch with the command.
-fn doorway(batch: &Batch) -> Result<Answer, Stop> {
+fn doorway(batch: &Batch) -> Result<BatchResult, ChoreError> {
     let arguments = batch.arguments();
     let output = Command::new(program()).args(&arguments).current_dir(root()).output();
-    let output = output.map_err(|error| Stop::Failed(format!("`doorway` could not be started: {error}.")))?;
+    let output =
+        output.map_err(|error| ChoreError::Failed(format!("`doorway` could not be started: {error}.")))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = arguments.join(" ");
-    let answer = Answer::read(&said);
+    let answer = BatchResult::read(&said);
     match answer {
         Some(answer) if output.status.success() => Ok(answer),
         Some(answer) => {
             answer.replay.iter().for_each(|replay| println!("\nfound: {replay}"));
-            Err(Stop::Failed(format!("`doorway {line}` found something; `--resume` repeats that batch.")))
+            Err(ChoreError::Failed(format!(
+                "`doorway {line}` found something; `--resume` repeats that batch."
+            )))
         }
         None => {
             println!("\n{said}{}", String::from_utf8_lossy(&output.stderr));
-            Err(Stop::Failed(format!("`doorway {line}` failed.")))
+            Err(ChoreError::Failed(format!("`doorway {line}` failed.")))
         }
     }
 }
@@ -268,7 +271,7 @@ mod tests {
         let named =
             ["--nodes", "--nodes 17", "--algorithm --resume", "--resume --nodes 7", "--resume --seeds 5"];
         for line in lines.into_iter().chain(more).chain(named) {
-            assert!(matches!(asked(&words(line)), Err(Stop::Usage(_))), "{line} was accepted");
+            assert!(matches!(asked(&words(line)), Err(ChoreError::Usage(_))), "{line} was accepted");
         }
     }
 
@@ -326,13 +329,13 @@ mod tests {
     }
 
     /// Soaks until it is killed, if it is; tells every batch that was begun.
-    fn soak_until(kill: Option<Kill>, asked: &Asked, file: &Path) -> (Vec<Batch>, Result<State, Stop>) {
+    fn soak_until(kill: Option<Kill>, asked: &Asked, file: &Path) -> (Vec<Batch>, Result<State, ChoreError>) {
         let mut state = match begin(asked, file) {
             Ok(state) => state,
             Err(stop) => return (Vec::new(), Err(stop)),
         };
         let mut begun = Vec::new();
-        let killed = || Stop::Failed("killed".to_owned());
+        let killed = || ChoreError::Failed("killed".to_owned());
         let outcome = soak(
             &mut state,
             || false,
@@ -355,10 +358,10 @@ mod tests {
     }
 
     /// What a batch comes to, different for each.
-    fn made_up(batch: &Batch) -> Answer {
+    fn made_up(batch: &Batch) -> BatchResult {
         let maps = [("pairs".to_owned(), [("crash + pause".to_owned(), batch.seed)].into())].into();
         let entries = 1_000 * batch.nodes + batch.seed;
-        Answer {
+        BatchResult {
             runs: batch.seeds,
             entries,
             views: batch.seed,
@@ -408,7 +411,7 @@ mod tests {
         assert_eq!(state.runs, 120, "batches are made whole");
         assert_eq!(soak(&mut state, || false, make), Ok(()));
         assert_eq!(state.runs, 120, "all are made already");
-        let found = || Err(Stop::Failed("found".to_owned()));
+        let found = || Err(ChoreError::Failed("found".to_owned()));
         assert_eq!(soak(&mut State::new(Campaign::new(1)), || false, |_, _| found()), found());
     }
 

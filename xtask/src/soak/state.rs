@@ -7,9 +7,9 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
-use super::answer::{Answer, Counts};
+use super::answer::{BatchResult, Counts};
 use super::campaign::{self, Campaign};
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 
 /// How far a soak has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl State {
     }
 
     /// One batch more, of clusters of this size; all together have taken so long.
-    pub fn add(&mut self, nodes: u64, answer: &Answer, elapsed: Duration) {
+    pub fn add(&mut self, nodes: u64, answer: &BatchResult, elapsed: Duration) {
         self.batches += 1;
         self.runs += answer.runs;
         self.entries += answer.entries;
@@ -198,7 +198,7 @@ fn number_of(name: &str) -> u64 {
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write(file: &Path, state: &State) -> Result<(), Stop> {
+pub fn write(file: &Path, state: &State) -> Result<(), ChoreError> {
     let new = file.with_extension("state.new");
     let put = || {
         let mut open = File::create(&new)?;
@@ -206,20 +206,20 @@ pub fn write(file: &Path, state: &State) -> Result<(), Stop> {
         open.sync_all()?;
         fs::rename(&new, file)
     };
-    put().map_err(|error| Stop::Failed(format!("{} cannot be written: {error}.", file.display())))
+    put().map_err(|error| ChoreError::Failed(format!("{} cannot be written: {error}.", file.display())))
 }
 
 /// The state that was written last.
 ///
 /// # Errors
 /// If there is none, or it is damaged.
-pub fn read(file: &Path) -> Result<State, Stop> {
+pub fn read(file: &Path) -> Result<State, ChoreError> {
     let shown = file.display();
     let text = fs::read_to_string(file).map_err(|error| {
-        Stop::Failed(format!("There is nothing to resume, as {shown} cannot be read: {error}."))
+        ChoreError::Failed(format!("There is nothing to resume, as {shown} cannot be read: {error}."))
     })?;
     let damaged =
-        || Stop::Failed(format!("{shown} is damaged: remove it and begin again, without `--resume`."));
+        || ChoreError::Failed(format!("{shown} is damaged: remove it and begin again, without `--resume`."));
     State::parse(&text).ok_or_else(damaged)
 }
 
@@ -227,10 +227,10 @@ pub fn read(file: &Path) -> Result<State, Stop> {
 ///
 /// # Errors
 /// If it cannot be renamed.
-pub fn set_aside(file: &Path) -> Result<(), Stop> {
+pub fn set_aside(file: &Path) -> Result<(), ChoreError> {
     match fs::rename(file, file.with_extension("state.before")) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(Stop::Failed(format!("{} cannot be kept: {error}.", file.display())))
+            Err(ChoreError::Failed(format!("{} cannot be kept: {error}.", file.display())))
         }
         _ => Ok(()),
     }
@@ -240,12 +240,12 @@ pub fn set_aside(file: &Path) -> Result<(), Stop> {
 ///
 /// # Errors
 /// If another soak has the lock.
-pub fn lock(file: &Path) -> Result<File, Stop> {
-    let failed = |error| Stop::Failed(format!("{} cannot be locked: {error}.", file.display()));
+pub fn lock(file: &Path) -> Result<File, ChoreError> {
+    let failed = |error| ChoreError::Failed(format!("{} cannot be locked: {error}.", file.display()));
     let open = File::create(file).map_err(failed)?;
     match open.try_lock() {
         Ok(()) => Ok(open),
-        Err(TryLockError::WouldBlock) => Err(Stop::Failed(
+        Err(TryLockError::WouldBlock) => Err(ChoreError::Failed(
             "Another `cargo xtask soak` is under way here: wait for it, or end it.".to_owned(),
         )),
         Err(TryLockError::Error(error)) => Err(failed(error)),
@@ -256,7 +256,7 @@ pub fn lock(file: &Path) -> Result<File, Stop> {
 mod tests {
     use super::*;
 
-    fn answer(runs: u64) -> Answer {
+    fn answer(runs: u64) -> BatchResult {
         let map =
             |pairs: &[(&str, u64)]| pairs.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect();
         let maps = [
@@ -270,7 +270,7 @@ mod tests {
             ("faults", map(&[("crash", 4)])),
         ];
         let maps = maps.into_iter().map(|(key, counts)| (key.to_owned(), counts)).collect();
-        Answer { runs, entries: 10, views: 3, slowest_us: 100_000 * runs, maps, replay: Vec::new() }
+        BatchResult { runs, entries: 10, views: 3, slowest_us: 100_000 * runs, maps, replay: Vec::new() }
     }
 
     fn state() -> State {

@@ -1,8 +1,8 @@
 //! Drivers do not name algorithms.
 
 use super::Finding;
-use super::places::{self, Page};
-use super::source::{Kind, Source, line_of, tests_in, words};
+use super::places::{self, AlgorithmPage};
+use super::source::{Source, TokenKind, line_of, tests_in, words};
 
 /// Names of algorithms that are ordinary words or name a clock as well: they count only as a whole string.
 const ORDINARY: [&str; 5] = ["central", "lamport", "fast", "ring", "tournament"];
@@ -10,17 +10,18 @@ const ORDINARY: [&str; 5] = ["central", "lamport", "fast", "ring", "tournament"]
 /// Looks for the names of all algorithms in what drivers run and in what they tell their authors. Documentation may
 /// name an algorithm as an example, tests must.
 pub fn check(sources: &[Source]) -> Vec<Finding> {
-    let pages: Vec<Page<'_>> = sources.iter().filter_map(places::algorithm).filter(is_telling).collect();
+    let pages: Vec<AlgorithmPage<'_>> =
+        sources.iter().filter_map(places::algorithm).filter(is_telling).collect();
     let drivers = sources.iter().filter(|source| places::is_driver(&source.path));
     drivers.flat_map(|source| mentions(source, &pages)).collect()
 }
 
 /// A specimen with a name of one word may be called after what it shows, and drivers speak of that.
-fn is_telling(page: &Page<'_>) -> bool {
+fn is_telling(page: &AlgorithmPage<'_>) -> bool {
     page.shelf != "specimens" || page.stem.contains('_')
 }
 
-fn mentions(source: &Source, pages: &[Page<'_>]) -> Vec<Finding> {
+fn mentions(source: &Source, pages: &[AlgorithmPage<'_>]) -> Vec<Finding> {
     let text = without_tests(source);
     let names = words_and_dashes(&text).filter(|&(at, name)| {
         let is_string = text[..at].ends_with('"') && text[at + name.len()..].starts_with('"');
@@ -36,7 +37,7 @@ fn finding(source: &Source, line: usize, name: &str) -> Finding {
 
 /// Code, strings and comments, but neither documentation nor tests.
 fn without_tests(source: &Source) -> String {
-    let mut text = source.only(&[Kind::Code, Kind::Literal, Kind::Comment]);
+    let mut text = source.only(&[TokenKind::Code, TokenKind::Literal, TokenKind::Comment]);
     for range in tests_in(&source.code()) {
         let blank: String = text[range.clone()].chars().map(blanked).collect();
         text.replace_range(range, &blank);

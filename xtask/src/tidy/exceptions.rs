@@ -1,7 +1,7 @@
 //! The lines of a file that ask for an exception: `// tidy: allow length, because …`.
 
 use super::Finding;
-use super::source::{Kind, Source};
+use super::source::{Source, TokenKind};
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub fn check(source: &Source) -> Vec<Finding> {
 
 /// Every `// tidy:` line with what it asks for, if that can be understood.
 fn requests(source: &Source) -> Vec<(usize, Option<Exception>)> {
-    let comments = source.only(&[Kind::Comment]);
+    let comments = source.only(&[TokenKind::Comment]);
     let lines = comments.lines().enumerate();
     let asked = lines.filter_map(|(index, line)| {
         let request = line.trim().strip_prefix("// tidy:")?;

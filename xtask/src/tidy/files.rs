@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 
 /// A text file of the repository.
 pub struct File {
@@ -15,13 +15,13 @@ pub struct File {
 }
 
 /// Every text file that git knows or would add.
-pub fn read_all(root: &Path) -> Result<Vec<File>, Stop> {
+pub fn read_all(root: &Path) -> Result<Vec<File>, ChoreError> {
     let mut paths = listed_by_git(root).unwrap_or_else(|| walked(root));
     paths.sort();
     paths.dedup();
     let files: Vec<File> = paths.into_iter().filter_map(|path| read(root, path)).collect();
     match files.len() {
-        0 => Err(Stop::Failed(format!("tidy: there is no file to check under {}.", root.display()))),
+        0 => Err(ChoreError::Failed(format!("tidy: there is no file to check under {}.", root.display()))),
         _ => Ok(files),
     }
 }

@@ -9,7 +9,7 @@ use super::Finding;
 use super::files::File;
 use super::manifests::{Dependency, dependencies, member_of};
 use super::source::{Source, line_of, tests_in, words};
-use crate::manifest::{Pair, pairs};
+use crate::manifest::{KeyValue, pairs};
 
 /// The crate with all algorithms.
 const TEXTBOOK: &str = "doorway-algorithms";
@@ -38,7 +38,7 @@ const TYPES: [&str; 11] = [
 /// Checks manifests and sources.
 pub fn check(files: &[File], sources: &[Source]) -> Vec<Finding> {
     let read = |file: &File| (pairs(&file.text), file.path.clone());
-    let manifests: Vec<(Vec<Pair>, String)> =
+    let manifests: Vec<(Vec<KeyValue>, String)> =
         files.iter().filter(|file| member_of(&file.path).is_some()).map(read).collect();
     let members: Vec<Member<'_>> = manifests
         .iter()

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::Finding;
 use super::exceptions::{self, Exception};
-use super::places::{self, Page};
+use super::places::{self, AlgorithmPage};
 use super::source::{Function, Source, functions, item_end, line_of, tests_in, words};
 
 /// The lines of an algorithm.
@@ -64,7 +64,7 @@ fn too_long_function(source: &Source, function: &Function) -> Option<Finding> {
 }
 
 /// A specimen may be as long as what it spoils, whose name it begins with.
-fn limit_of(page: Page<'_>) -> usize {
+fn limit_of(page: AlgorithmPage<'_>) -> usize {
     let is_of = |name: &str| match page.stem.strip_prefix(name) {
         Some("") => true,
         Some(rest) => page.shelf == "specimens" && rest.starts_with('_'),
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_specimen_has_the_limit_of_what_it_spoils() {
-        let limit = |shelf, stem| limit_of(Page { shelf, stem });
+        let limit = |shelf, stem| limit_of(AlgorithmPage { shelf, stem });
         assert_eq!(limit("specimens", "maekawa_basic"), 220);
         assert_eq!(limit("specimens", "raymond_basic"), 120);
         assert_eq!(limit("message", "singhal_simple"), 120);

@@ -1,7 +1,7 @@
 //! Every algorithm's file is in the one list.
 
 use super::Finding;
-use super::places::{self, LIST, Page};
+use super::places::{self, AlgorithmPage, LIST};
 use super::source::{Source, words};
 
 /// Looks for `raymond::entry` in the list, for each algorithm's file.
@@ -21,7 +21,7 @@ fn sentence(path: &str) -> String {
 }
 
 /// Whether the list takes an entry, or entries, from this module.
-fn is_listed(list: &str, page: Page<'_>) -> bool {
+fn is_listed(list: &str, page: AlgorithmPage<'_>) -> bool {
     words(list).any(|(at, word)| {
         word == page.stem && leads_to_entry(&list[at + word.len()..]) && is_on_shelf(&list[..at], page.shelf)
     })

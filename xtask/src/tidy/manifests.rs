@@ -6,7 +6,7 @@ use super::Finding;
 use super::files::File;
 use toml::Value;
 
-use crate::manifest::{Pair, pairs};
+use crate::manifest::{KeyValue, pairs};
 
 /// The member that has unsafe code, as locks must. It states the lints itself: those of the workspace forbid it.
 const WITH_UNSAFE_CODE: &str = "crates/locks/Cargo.toml";
@@ -40,7 +40,7 @@ pub fn member_of(path: &str) -> Option<&str> {
     (!name.contains('/')).then_some(name)
 }
 
-fn root(pairs: &[Pair]) -> Vec<Finding> {
+fn root(pairs: &[KeyValue]) -> Vec<Finding> {
     let find = |path: &str| pairs.iter().find(|pair| pair.is_at(path));
     let mut found = Vec::new();
     let default = find("workspace.default-members");
@@ -58,7 +58,7 @@ fn root(pairs: &[Pair]) -> Vec<Finding> {
     found
 }
 
-fn member(path: &str, pairs: &[Pair]) -> Vec<Finding> {
+fn member(path: &str, pairs: &[KeyValue]) -> Vec<Finding> {
     let mut found: Vec<Finding> = lints(path, pairs).into_iter().collect();
     for dependency in dependencies(pairs).into_iter().filter(|dependency| !dependency.inherits) {
         let name = dependency.name;
@@ -70,7 +70,7 @@ fn member(path: &str, pairs: &[Pair]) -> Vec<Finding> {
     found
 }
 
-fn lints(path: &str, pairs: &[Pair]) -> Option<Finding> {
+fn lints(path: &str, pairs: &[KeyValue]) -> Option<Finding> {
     let says = |path: &str, value: Value| pairs.iter().any(|pair| pair.is_at(path) && pair.value == value);
     let (is_said, sentence) = if path == WITH_UNSAFE_CODE {
         let is_said =
@@ -86,7 +86,7 @@ fn lints(path: &str, pairs: &[Pair]) -> Option<Finding> {
     (!is_said).then(|| Finding::new(path, 1, sentence))
 }
 
-fn core(path: &str, pairs: &[Pair]) -> Vec<Finding> {
+fn core(path: &str, pairs: &[KeyValue]) -> Vec<Finding> {
     let is_wrong = |dependency: &Dependency<'_>| match dependency.table {
         [table] if table == "dev-dependencies" => false,
         [table] if table == "dependencies" => dependency.name != "serde",
@@ -117,7 +117,7 @@ impl Dependency<'_> {
 }
 
 /// All dependencies of a manifest.
-pub fn dependencies(pairs: &[Pair]) -> Vec<Dependency<'_>> {
+pub fn dependencies(pairs: &[KeyValue]) -> Vec<Dependency<'_>> {
     let mut found: BTreeMap<(&[String], &str), Dependency<'_>> = BTreeMap::new();
     for pair in pairs {
         // `dependencies.serde.workspace` is a table, a name and what is said of it.

@@ -16,12 +16,13 @@ mod source;
 mod speakers;
 mod specimens;
 mod systems;
+mod types;
 mod weight;
 
 use std::fmt;
 
 use crate::cargo::root;
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 use files::File;
 use source::Source;
 
@@ -56,9 +57,9 @@ impl fmt::Display for Finding {
 }
 
 /// Checks the files of this repository.
-pub fn run(words: &[String]) -> Result<(), Stop> {
+pub fn run(words: &[String]) -> Result<(), ChoreError> {
     if let Some(word) = words.first() {
-        return Err(Stop::Usage(format!("`cargo xtask tidy` takes no arguments, and got {word}.")));
+        return Err(ChoreError::Usage(format!("`cargo xtask tidy` takes no arguments, and got {word}.")));
     }
     let files = files::read_all(&root())?;
     let mut findings = findings(&files);
@@ -73,7 +74,7 @@ pub fn run(words: &[String]) -> Result<(), Stop> {
             println!("tidy: {} files, nothing to mend", files.len());
             systems::check_target()
         }
-        many => Err(Stop::Failed(format!("tidy: {} files, {many} to mend.", files.len()))),
+        many => Err(ChoreError::Failed(format!("tidy: {} files, {many} to mend.", files.len()))),
     }
 }
 
@@ -95,6 +96,7 @@ fn findings(files: &[File]) -> Vec<Finding> {
     found.extend(manifests::check(files));
     found.extend(layers::check(files, &sources));
     found.extend(systems::check(&sources));
+    found.extend(types::check(&sources));
     found.extend(rules::check(files, &sources));
     found.extend(files.iter().flat_map(addresses::check));
     found.sort();
@@ -112,9 +114,12 @@ mod tests {
             file("Cargo.toml", "[workspace]\n"),
             file("crates/core/src/util.rs", "use x;\n// tidy: please\n"),
             file("crates/algorithms/src/message/raymond.rs", "//! E3\nfn f() {\n}\n"),
-            file("crates/simulator/src/lib.rs", "//! It.\nuse raymond;\nuse std::os::fd;\n"),
+            file(
+                "crates/simulator/src/lib.rs",
+                "//! It.\nuse raymond;\nuse std::os::fd;\npub enum Told {}\n",
+            ),
             file("crates/node/src/lease.rs", "//! It.\n// R99: unheard of\n"),
-            file("crates/cli/src/lib.rs", "//! It.\nuse doorway_protocol::Told;\n"),
+            file("crates/cli/src/lib.rs", "//! It.\nuse doorway_protocol::Told;\npub struct Told;\n"),
             file("crates/experiments/Cargo.toml", "[dependencies]\ndoorway-algorithms.workspace = true\n"),
             file("crates/trace/src/lib.rs", &("//! It.\n".repeat(501) + "// ht" + "tp://a.example\n")),
         ];
@@ -134,6 +139,7 @@ mod tests {
             "address",
             "particular system",
             "no rule",
+            "name of its own",
         ] {
             assert!(says(words), "nothing was said about {words}: {found:#?}");
         }

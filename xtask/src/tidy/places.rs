@@ -11,7 +11,7 @@ const DRIVERS: [&str; 3] = ["crates/simulator/src/", "crates/checker/src/", "cra
 
 /// A file beside the algorithms: `message/raymond.rs` is in the shelf `message` and has the stem `raymond`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Page<'a> {
+pub struct AlgorithmPage<'a> {
     /// `message`, `shared` or `specimens`.
     pub shelf: &'a str,
     /// The file's name without its ending, which is the module's.
@@ -19,16 +19,16 @@ pub struct Page<'a> {
 }
 
 /// The place of a file that should hold an algorithm, unless it says that it holds none.
-pub fn page(path: &str) -> Option<Page<'_>> {
+pub fn page(path: &str) -> Option<AlgorithmPage<'_>> {
     let inside = path.strip_prefix("crates/algorithms/src/")?;
     let (shelf, name) = inside.split_once('/')?;
     let stem = name.strip_suffix(".rs")?;
     let is_page = matches!(shelf, "message" | "shared" | "specimens") && stem != "mod" && !stem.contains('/');
-    is_page.then_some(Page { shelf, stem })
+    is_page.then_some(AlgorithmPage { shelf, stem })
 }
 
 /// The same for a file that does not say so.
-pub fn algorithm(source: &Source) -> Option<Page<'_>> {
+pub fn algorithm(source: &Source) -> Option<AlgorithmPage<'_>> {
     page(&source.path).filter(|_| exceptions::of(source, Exception::NotAnAlgorithm).is_empty())
 }
 
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn a_page_is_a_file_on_a_shelf() {
         let found = page("crates/algorithms/src/message/raymond.rs");
-        assert_eq!(found, Some(Page { shelf: "message", stem: "raymond" }));
+        assert_eq!(found, Some(AlgorithmPage { shelf: "message", stem: "raymond" }));
         for other in ["message/mod.rs", "register.rs", "message/raymond/proof.rs", "quorums/grid.rs"] {
             assert_eq!(page(&format!("crates/algorithms/src/{other}")), None);
         }

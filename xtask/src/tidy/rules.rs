@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Finding;
 use super::files::File;
-use super::source::{Kind, Source, line_of, words};
+use super::source::{Source, TokenKind, line_of, words};
 
 /// Where the rules are stated.
 const RULES: &str = "docs/views.md";
@@ -59,7 +59,7 @@ fn stated(text: &str) -> (BTreeMap<u32, Rule>, Vec<Finding>) {
 
 /// Numbers in comments, documentation included, that are no rule's or a planned one's.
 fn unknown(source: &Source, rules: &BTreeMap<u32, Rule>) -> Vec<Finding> {
-    let comments = source.only(&[Kind::Comment, Kind::Doc]);
+    let comments = source.only(&[TokenKind::Comment, TokenKind::Doc]);
     let named = words(&comments).filter_map(|(at, word)| Some((at, number(word)?)));
     let wrong = named.filter_map(|(at, number)| {
         let sentence = match rules.get(&number) {
@@ -74,7 +74,7 @@ fn unknown(source: &Source, rules: &BTreeMap<u32, Rule>) -> Vec<Finding> {
 
 /// The rules that comments begin with. Documentation may mention a rule, but cites none.
 fn citations(source: &Source) -> impl Iterator<Item = u32> {
-    let comments = source.only(&[Kind::Comment]);
+    let comments = source.only(&[TokenKind::Comment]);
     let begins = |line: &str| {
         let rest = line.trim_start().strip_prefix("// ")?;
         number(rest.split_once(':')?.0)

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What a piece of a Rust file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// What is compiled, and the blanks between.
     Code,
     /// A string or a character.
@@ -22,7 +22,7 @@ pub struct Source {
     pub path: String,
     /// What it says.
     pub text: String,
-    kinds: Vec<Kind>,
+    kinds: Vec<TokenKind>,
 }
 
 impl Source {
@@ -37,7 +37,7 @@ impl Source {
     }
 
     /// The file with everything blanked that is not of these kinds, so that places stay what they are.
-    pub fn only(&self, keep: &[Kind]) -> String {
+    pub fn only(&self, keep: &[TokenKind]) -> String {
         let blank = |(at, c): (usize, char)| match c {
             '\n' => "\n".to_owned(),
             _ if keep.contains(&self.kinds[at]) => c.to_string(),
@@ -48,26 +48,26 @@ impl Source {
 
     /// The file without literals and comments.
     pub fn code(&self) -> String {
-        self.only(&[Kind::Code])
+        self.only(&[TokenKind::Code])
     }
 }
 
 /// Length and kind of the piece that starts here: a comment, a literal, a word, or one character.
-fn piece(text: &str, at: usize) -> (usize, Kind) {
+fn piece(text: &str, at: usize) -> (usize, TokenKind) {
     let rest = &text[at..];
     if rest.starts_with("//") {
         let is_doc = rest.starts_with("//!") || rest.starts_with("///") && !rest.starts_with("////");
         let end = rest.find('\n').unwrap_or(rest.len());
-        return (end, if is_doc { Kind::Doc } else { Kind::Comment });
+        return (end, if is_doc { TokenKind::Doc } else { TokenKind::Comment });
     }
     if rest.starts_with("/*") {
         let is_doc = rest.starts_with("/*!") || rest.starts_with("/**") && !rest.starts_with("/**/");
-        return (block_length(rest), if is_doc { Kind::Doc } else { Kind::Comment });
+        return (block_length(rest), if is_doc { TokenKind::Doc } else { TokenKind::Comment });
     }
     let literal = raw_string_length(rest).or_else(|| string_length(rest)).or_else(|| char_length(rest));
     match literal {
-        Some(length) => (length, Kind::Literal),
-        None => (word_length(rest), Kind::Code),
+        Some(length) => (length, TokenKind::Literal),
+        None => (word_length(rest), TokenKind::Code),
     }
 }
 
@@ -213,17 +213,17 @@ mod tests {
         Source::new("a.rs", text).code()
     }
 
-    fn of_kind(kind: Kind, text: &str) -> String {
+    fn of_kind(kind: TokenKind, text: &str) -> String {
         Source::new("a.rs", text).only(&[kind]).trim().to_owned()
     }
 
     #[test]
     fn comments_are_told_from_documentation() {
         for doc in ["//! a", "/// a", "/** a */", "/*! a */"] {
-            assert_eq!(of_kind(Kind::Doc, doc), doc);
+            assert_eq!(of_kind(TokenKind::Doc, doc), doc);
         }
         for comment in ["// a", "//// a", "/* a /* b */ c */", "/**/"] {
-            assert_eq!(of_kind(Kind::Comment, comment), comment);
+            assert_eq!(of_kind(TokenKind::Comment, comment), comment);
         }
         assert_eq!(code("a /* { /* } */ { */ b // {\nc"), format!("a{}b     \nc", " ".repeat(19)));
     }
@@ -244,7 +244,7 @@ mod tests {
         ];
         for sample in samples {
             let text = format!("f({sample}) + x");
-            assert_eq!(of_kind(Kind::Literal, &text), sample);
+            assert_eq!(of_kind(TokenKind::Literal, &text), sample);
             assert!(code(&text).ends_with(") + x"), "{sample}");
         }
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 use super::Finding;
 use super::source::{Source, line_of, tests_in};
 use crate::cargo::cargo;
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 
 /// The members that may use Unix: those that talk to sockets, processes and files of a machine.
 const MAY_USE_UNIX: [&str; 4] = ["cli", "client", "daemon", "doorway"];
@@ -54,7 +54,7 @@ fn unix(source: &Source) -> Option<Finding> {
 }
 
 /// Checks that what computes builds for a browser, where the compiler has that target.
-pub fn check_target() -> Result<(), Stop> {
+pub fn check_target() -> Result<(), ChoreError> {
     if !is_installed() {
         println!("tidy: the target {TARGET} is not installed, so builds for it are not checked");
         return Ok(());

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use super::Finding;
-use crate::stop::Stop;
+use crate::stop::ChoreError;
 
 /// What a package may need.
-pub struct Budget {
+pub struct PackageLimit {
     /// The package.
     package: &'static str,
     /// The folder of its manifest under `crates`.
@@ -35,15 +35,15 @@ const LABORATORY: [&str; 9] = [
 
 /// A program that embeds a lock does without the laboratory, one that talks to a daemon without consensus, and the command without
 /// the locks that ours are measured beside.
-pub const BUDGETS: [Budget; 3] = [
-    Budget { package: "doorway", folder: "doorway", fewer_than: 90, without: &LABORATORY },
-    Budget {
+pub const BUDGETS: [PackageLimit; 3] = [
+    PackageLimit { package: "doorway", folder: "doorway", fewer_than: 90, without: &LABORATORY },
+    PackageLimit {
         package: "doorway-client",
         folder: "client",
         fewer_than: 25,
         without: &["noraft", "doorway-node", "tokio"],
     },
-    Budget {
+    PackageLimit {
         package: "doorway-cli",
         folder: "cli",
         fewer_than: 250,
@@ -51,9 +51,9 @@ pub const BUDGETS: [Budget; 3] = [
     },
 ];
 
-impl Budget {
+impl PackageLimit {
     /// The tree of what the package needs, a package a line, as cargo prints it.
-    pub fn tree(&self, root: &Path) -> Result<String, Stop> {
+    pub fn tree(&self, root: &Path) -> Result<String, ChoreError> {
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let words = ["tree", "--package", self.package, "--edges", "normal", "--prefix", "none", "--locked"];
         let output = Command::new(cargo).args(words).current_dir(root).output();
@@ -61,10 +61,10 @@ impl Budget {
             Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             Ok(output) => {
                 let why = String::from_utf8_lossy(&output.stderr);
-                Err(Stop::Failed(format!("`cargo {}` failed: {}", words.join(" "), why.trim())))
+                Err(ChoreError::Failed(format!("`cargo {}` failed: {}", words.join(" "), why.trim())))
             }
             Err(error) => {
-                Err(Stop::Failed(format!("`cargo {}` could not be started: {error}.", words.join(" "))))
+                Err(ChoreError::Failed(format!("`cargo {}` could not be started: {error}.", words.join(" "))))
             }
         }
     }

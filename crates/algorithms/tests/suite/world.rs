@@ -1,8 +1,8 @@
 //! All nodes and what is in flight between them, driven one step at a time: the smallest driver that there can be.
 
 use doorway_core::{
-    About, Ahead, Algorithm, Channels, Cut, Entry, Explain, Group, Hints, Input, Invariant, Letter, Members,
-    Node, NodeId, Options, Out, Phase, Plan, Start, To,
+    About, Ahead, Algorithm, Channels, Cut, Entry, Explain, Group, Hints, InFlightMessage, Input, Invariant,
+    Members, Node, NodeId, Options, Out, Phase, Plan, Start, To,
 };
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -195,7 +195,7 @@ impl<A: Explain + Hints> World<A> {
     /// What invariants are asked of.
     pub fn cut(&self) -> Cut<'_, A> {
         let letters = self.flying.iter();
-        let letters = letters.map(|Parcel { from, to, msg }| Letter { from: *from, to: *to, msg });
+        let letters = letters.map(|Parcel { from, to, msg }| InFlightMessage { from: *from, to: *to, msg });
         Cut { nodes: self.nodes.iter().collect(), in_flight: letters.collect() }
     }
 

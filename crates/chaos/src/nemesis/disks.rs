@@ -6,7 +6,7 @@ use super::{Mend, Nemesis};
 use crate::clients::Clients;
 use crate::cluster::Cluster;
 use crate::fault::InjectedFault;
-use crate::ordeals::{Next, Ordeal};
+use crate::ordeals::{FaultScenario, Next};
 
 impl Nemesis {
     /// A node loses its disk.
@@ -48,7 +48,7 @@ impl Nemesis {
         }
         let is_first = self.faults.is_empty();
         if self.disks.happens(if is_first { 0.35 } else { 0.04 }) {
-            self.ordeal = Ordeal::draw(&self.copy, cluster, &mut self.disks);
+            self.ordeal = FaultScenario::draw(&self.copy, cluster, &mut self.disks);
             self.plan(cluster, Ticks(0), Some(Mend::Ordeal));
         } else if self.disks.happens(0.1) {
             let node = NodeId::new(self.disks.below(self.nodes as u64) as usize);

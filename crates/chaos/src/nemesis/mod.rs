@@ -20,7 +20,7 @@ use super::clients::Clients;
 use super::cluster::{Cluster, DISK_LATENCY, LATENCY};
 use super::coverage::Coverage;
 use super::fault::InjectedFault;
-use super::ordeals::Ordeal;
+use super::ordeals::FaultScenario;
 
 /// What goes wrong, and when it is mended.
 pub(super) struct Nemesis {
@@ -61,7 +61,7 @@ pub(super) struct Nemesis {
     /// A copy of a node's disk.
     copy: (NodeId, Vec<u8>),
     /// What happens to disks. Until that is over only mild faults come on top of it.
-    ordeal: Option<Ordeal>,
+    ordeal: Option<FaultScenario>,
 }
 
 /// How something is mended, or goes on.

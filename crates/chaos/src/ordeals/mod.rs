@@ -23,7 +23,7 @@ use super::nemesis::set_up_anew;
 use super::violation::ViolationKind;
 
 /// A story that is about to begin, or has begun.
-pub(super) struct Ordeal {
+pub(super) struct FaultScenario {
     /// Until everything else is mended and all have acted in one view for a while.
     calm: Option<Calm>,
     story: Box<dyn Story>,
@@ -62,7 +62,7 @@ struct Calm {
     until: Ticks,
 }
 
-impl Ordeal {
+impl FaultScenario {
     /// How long all must have acted in one view: by then all nodes know how far the disks have come.
     const STEADY: Ticks = Ticks(1_000_000);
     /// How long it waits for that.

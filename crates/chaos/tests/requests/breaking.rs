@@ -2,7 +2,7 @@
 
 use doorway_core::{Fence, Ticks};
 use doorway_node::node::Standing;
-use doorway_node::{BreakTarget, ClientId, Command, InsideLook, Loss, RequestId, WaitingLook};
+use doorway_node::{BreakTarget, ClientId, Command, HolderSummary, Loss, RequestId, WaiterSummary};
 
 use crate::scene::{Fate, Scene, lock, ms, names, node};
 
@@ -177,12 +177,12 @@ fn a_node_shows_who_is_inside_and_who_waits_at_it() {
     let looks = scene.cluster.nodes()[0].sections(10);
     let shown: Vec<&str> = looks.iter().map(|look| look.name.as_str()).collect();
     assert_eq!(shown, ["east", "north", "west"]);
-    let Some(InsideLook { request, client, fence: shown, since, is_in }) = looks[0].inside else {
+    let Some(HolderSummary { request, client, fence: shown, since, is_in }) = looks[0].inside else {
         panic!("somebody is inside")
     };
     assert_eq!((request, client, shown, is_in), (inside, ClientId(1), fence, true));
     assert!(since < here && since + ms(25) > here, "{since} {here}");
-    assert_eq!(looks[0].waiting, [WaitingLook { request: third, client: ClientId(3), since: here }]);
+    assert_eq!(looks[0].waiting, [WaiterSummary { request: third, client: ClientId(3), since: here }]);
     assert_eq!(looks[0].known_holder_node, Some(node(0)));
     assert_eq!(scene.cluster.nodes()[0].sections(2), looks[..2]);
     let there = scene.cluster.nodes()[1].section(&names(&["east"])[0]).expect("it is open there");

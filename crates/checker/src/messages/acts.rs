@@ -5,7 +5,7 @@ use std::fmt;
 use doorway_core::NodeId;
 
 use super::Messages;
-use super::maps::{Map, Thing};
+use super::maps::{Map, StateOrMessage};
 use super::outcomes::{CRASH, RELEASE, REQUEST};
 use super::steps::{ARRIVES, ARRIVES_AGAIN, IS_LOST};
 use crate::Step;
@@ -132,10 +132,10 @@ impl Messages {
         let down = self.translates.then(|| self.shift(locals, flying)).flatten();
         for map in entered.into_iter().chain(down) {
             for local in locals.iter_mut() {
-                *local = self.tables.mapped(Thing::Local(*local), &map).unwrap_or(*local);
+                *local = self.tables.mapped(StateOrMessage::Local(*local), &map).unwrap_or(*local);
             }
             for letter in flying.iter_mut() {
-                *letter = self.tables.mapped(Thing::Letter(*letter), &map).unwrap_or(*letter);
+                *letter = self.tables.mapped(StateOrMessage::Letter(*letter), &map).unwrap_or(*letter);
             }
         }
     }

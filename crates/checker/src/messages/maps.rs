@@ -4,7 +4,7 @@ use doorway_core::Group;
 
 /// A node's state or a message, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Thing {
+pub(super) enum StateOrMessage {
     Local(u32),
     Letter(u32),
 }

@@ -1,11 +1,11 @@
 //! The nodes and messages themselves: the only place where an algorithm's own code runs.
 
 use doorway_core::{
-    Ahead, Channels, Cut, Explain, Group, Hints, Letter as Flying, Node, NodeId, ONE_TOKEN, Out, Phase, To,
-    kind,
+    Ahead, Channels, Cut, Explain, Group, Hints, InFlightMessage as Flying, Node, NodeId, ONE_TOKEN, Out,
+    Phase, To, kind,
 };
 
-use super::maps::{Map, NO_COUNTER, Thing, place};
+use super::maps::{Map, NO_COUNTER, StateOrMessage, place};
 use super::outcomes::{CRASH, Ending, RELEASE, REQUEST};
 use super::tables::{NodeFacts, Route, Tables};
 use super::{Setting, Watches};
@@ -24,7 +24,7 @@ pub(super) trait Nodes: Send + Sync {
     fn run(&mut self, tables: &mut Tables, me: NodeId, local: u32, input: u32);
 
     /// Computes the image of a state or a message under a map.
-    fn map(&mut self, tables: &mut Tables, thing: Thing, map: &Map);
+    fn map(&mut self, tables: &mut Tables, thing: StateOrMessage, map: &Map);
 
     /// Computes what the application of one node, in this state, tells that of another.
     fn tell(&mut self, tables: &mut Tables, from: u32, to: u32, local: u32);
@@ -71,7 +71,7 @@ impl<A> Local<A> {
 
 /// A message in flight.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Letter<M> {
+struct StoredMessage<M> {
     from: NodeId,
     to: NodeId,
     /// The largest fence that its sender knew; 0 if fences are not watched.
@@ -110,7 +110,7 @@ pub(super) struct Population<A: Explain + Hints> {
     reduction: Option<Channels>,
     translates: bool,
     locals: Interner<Local<A>>,
-    letters: Interner<Letter<A::Msg>>,
+    letters: Interner<StoredMessage<A::Msg>>,
 }
 
 impl<A: Explain + Hints> Population<A> {
@@ -141,10 +141,10 @@ impl<A: Explain + Hints> Population<A> {
     }
 
     /// Interns a message.
-    fn letter(&mut self, tables: &mut Tables, letter: Letter<A::Msg>) -> u32 {
+    fn letter(&mut self, tables: &mut Tables, letter: StoredMessage<A::Msg>) -> u32 {
         let number = self.letters.number(letter);
         if number as usize == tables.routes.len() {
-            let Letter { from, to, known, asks, body, .. } = self.letters.thing(number);
+            let StoredMessage { from, to, known, asks, body, .. } = self.letters.thing(number);
             let (sender, receiver) = (*from, *to);
             let kind = tables.kind(body.msg().map_or("", |msg| kind(msg).name));
             let (from, to, known, asks) = (from.index() as u32, to.index() as u32, *known, *asks);
@@ -191,7 +191,7 @@ impl<A: Explain + Hints> Population<A> {
                     A::forget_in(&mut msg);
                 }
                 let body = Body::Msg(msg);
-                sends.push(self.letter(tables, Letter { from, to, fence, known, asks, body }));
+                sends.push(self.letter(tables, StoredMessage { from, to, fence, known, asks, body }));
             }
         }
         sends
@@ -292,9 +292,9 @@ impl<A: Explain + Hints> Nodes for Population<A> {
         tables.outcomes.insert(local, input, ending, &sends);
     }
 
-    fn map(&mut self, tables: &mut Tables, thing: Thing, map: &Map) {
+    fn map(&mut self, tables: &mut Tables, thing: StateOrMessage, map: &Map) {
         let number = match thing {
-            Thing::Local(local) => {
+            StateOrMessage::Local(local) => {
                 let mut local = self.locals.thing(local).clone();
                 match map {
                     Map::Quiet => {
@@ -311,7 +311,7 @@ impl<A: Explain + Hints> Nodes for Population<A> {
                 }
                 self.local(tables, local)
             }
-            Thing::Letter(letter) => {
+            StateOrMessage::Letter(letter) => {
                 let mut letter = self.letters.thing(letter).clone();
                 match (map, &mut letter.body) {
                     (Map::Quiet, Body::Msg(msg)) => A::forget_in(msg),
@@ -334,7 +334,7 @@ impl<A: Explain + Hints> Nodes for Population<A> {
         let clock = teller.node.clock().map_or(0, |clock| clock.count());
         let (sender, receiver) = (NodeId::new(from as usize), NodeId::new(to as usize));
         let (known, body) = (teller.known, Body::Tell(clock));
-        let letter = Letter { from: sender, to: receiver, fence: 0, known, asks: false, body };
+        let letter = StoredMessage { from: sender, to: receiver, fence: 0, known, asks: false, body };
         let letter = self.letter(tables, letter);
         tables.tells.insert((from, to, local), letter);
     }
@@ -354,7 +354,7 @@ impl<A: Explain + Hints> Nodes for Population<A> {
     fn bytes(&self) -> u64 {
         // Each value is in a list and in a table, and owns about as much memory again.
         let locals = self.locals.len() * (size_of::<Local<A>>() * 3 + 16);
-        let letters = self.letters.len() * (size_of::<Letter<A::Msg>>() * 3 + 16);
+        let letters = self.letters.len() * (size_of::<StoredMessage<A::Msg>>() * 3 + 16);
         (locals + letters) as u64
     }
 

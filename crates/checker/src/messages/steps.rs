@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use doorway_core::Phase;
 
 use super::Messages;
-use super::maps::{Map, NO_COUNTER, Thing};
+use super::maps::{Map, NO_COUNTER, StateOrMessage};
 use super::outcomes::{CRASH, NodeOutcome, RELEASE, REQUEST};
 use crate::{Property, Step};
 
@@ -14,7 +14,7 @@ pub(super) enum Missing {
     /// The outcome of an input in a state of a node.
     Outcome { process: u32, local: u32, input: u32 },
     /// The image of a state or a message under a map.
-    Map { thing: Thing, map: Map },
+    Map { thing: StateOrMessage, map: Map },
     /// What an application tells another.
     Tell { from: u32, to: u32, local: u32 },
 }
@@ -295,9 +295,9 @@ impl Messages {
             found.ok_or_else(|| Missing::Map { thing, map: map.clone() })
         };
         for local in &mut word[..self.n()] {
-            *local = mapped(Thing::Local(*local))?;
+            *local = mapped(StateOrMessage::Local(*local))?;
         }
-        let letters = self.flight.letters(word).iter().map(|letter| mapped(Thing::Letter(*letter)));
+        let letters = self.flight.letters(word).iter().map(|letter| mapped(StateOrMessage::Letter(*letter)));
         let letters: Vec<u32> = letters.collect::<Result<_, _>>()?;
         self.flight.replace(word, &letters);
         Ok(())

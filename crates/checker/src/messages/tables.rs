@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use doorway_core::Phase;
 
-use super::maps::{Map, Thing};
+use super::maps::{Map, StateOrMessage};
 use super::outcomes::Outcomes;
 
 /// The facts about a node's state.
@@ -45,7 +45,7 @@ pub(super) struct Tables {
     pub(super) local_floors: Vec<Box<[u64]>>,
     pub(super) letter_floors: Vec<Box<[u64]>>,
     pub(super) outcomes: Outcomes,
-    pub(super) maps: HashMap<(Thing, Map), u32>,
+    pub(super) maps: HashMap<(StateOrMessage, Map), u32>,
     /// The message by which the application of one node, in a state, tells that of another.
     pub(super) tells: HashMap<(u32, u32, u32), u32>,
 }
@@ -71,11 +71,11 @@ impl Tables {
     }
 
     /// The image of a state or a message under a map, if computed.
-    pub(super) fn mapped(&self, thing: Thing, map: &Map) -> Option<u32> {
+    pub(super) fn mapped(&self, thing: StateOrMessage, map: &Map) -> Option<u32> {
         if let Map::Served(node) = map {
             let (number, known) = match thing {
-                Thing::Local(local) => (local, self.facts(local).known | self.facts(local).before),
-                Thing::Letter(letter) => (letter, self.route(letter).known),
+                StateOrMessage::Local(local) => (local, self.facts(local).known | self.facts(local).before),
+                StateOrMessage::Letter(letter) => (letter, self.route(letter).known),
             };
             if known >> node & 1 == 0 {
                 return Some(number);

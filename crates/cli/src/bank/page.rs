@@ -13,7 +13,7 @@ use crate::typed::Typed;
 const COLUMN: usize = 14;
 
 pub(super) fn page(runs: &BankRuns, lock: Option<&About>, typed: &Typed) -> String {
-    let business = Business { bank: &runs.bank, tally: &runs.tally, balances: runs.balances() };
+    let business = WorkSummary { bank: &runs.bank, tally: &runs.tally, balances: runs.balances() };
     let mut parts = vec![heading(runs, lock), business.lines().join("\n"), locking(runs, lock).join("\n")];
     match &runs.example {
         None => parts.push(peace(runs)),
@@ -66,14 +66,14 @@ pub(super) fn line(name: &str, told: &str) -> String {
 }
 
 /// What clients, auditor and accounts did.
-pub(super) struct Business<'a> {
+pub(super) struct WorkSummary<'a> {
     pub(super) bank: &'a Bank,
     pub(super) tally: &'a BankTally,
     /// What each account has at the end, if there was one run.
     pub(super) balances: Option<&'a [i64]>,
 }
 
-impl Business<'_> {
+impl WorkSummary<'_> {
     pub(super) fn lines(&self) -> Vec<String> {
         let Self { bank, tally, balances } = *self;
         let mut transfers = format!("{} done, {} refused for lack of money", tally.transfers, tally.refused);

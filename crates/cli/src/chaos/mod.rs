@@ -8,7 +8,7 @@ mod runs;
 use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
-use doorway_chaos::{Flaw, Telling};
+use doorway_chaos::{Flaw, TraceFilter};
 use doorway_core::{Refusal, Ticks};
 use doorway_terminal::{Destination, whole};
 
@@ -146,7 +146,7 @@ fn traced(
     let (algorithm, run) = plan.only()?;
     let (mut outcome, section) = run.record()?;
     let log = outcome.log.take().unwrap_or_default();
-    let telling = Telling {
+    let telling = TraceFilter {
         section,
         from: arguments.from.unwrap_or_default(),
         until: arguments.until.unwrap_or(run.length),

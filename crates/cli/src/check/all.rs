@@ -6,7 +6,7 @@ use doorway_core::{Refusal, Stop};
 use doorway_experiments::check::all::All;
 use doorway_experiments::check::table::{CheckedInstance, Row};
 use doorway_experiments::check::{Checked, Decision};
-use doorway_experiments::memory::table::{Among, ProgramRow};
+use doorway_experiments::memory::table::{ProgramRow, SizeResult};
 use doorway_terminal::text::{prose_width, wrap};
 use doorway_terminal::{ProgressLine, table};
 
@@ -47,10 +47,10 @@ fn page_of_programs(rows: &[ProgramRow]) -> String {
         "no barriers",
     ];
     let line = |row: &ProgramRow| {
-        let (Among { n, checked }, exclusion) = (&row.checked, Property::MutualExclusion);
+        let (SizeResult { n, checked }, exclusion) = (&row.checked, Property::MutualExclusion);
         let variant = row.variant.map_or_else(String::new, |(_, word)| format!(", {word}"));
         let tickets = checked.beyond.map_or_else(String::new, |most| format!(" (≤ {most})"));
-        let other = |asked: &Among| match asked.n == *n {
+        let other = |asked: &SizeResult| match asked.n == *n {
             true => cell(&asked.checked, exclusion),
             false => format!("{} (n = {})", cell(&asked.checked, exclusion), asked.n),
         };

@@ -25,13 +25,13 @@ pub(super) struct PendingCommand {
 
 /// Who gets the result of a command, and how the log names it.
 pub(super) struct CommandOrigin {
-    asker: Asker,
+    asker: CommandSender,
     operator: Operator,
     order: String,
 }
 
 #[derive(Clone, Copy)]
-enum Asker {
+enum CommandSender {
     /// A client of this daemon, with its number.
     Client(ClientId, u32),
     /// Another daemon, with its number.
@@ -94,7 +94,7 @@ impl Driver {
                 "operator command received"
             );
             let operator = Operator { uid, process };
-            return Some(CommandOrigin { asker: Asker::Client(client, number), operator, order });
+            return Some(CommandOrigin { asker: CommandSender::Client(client, number), operator, order });
         }
         // A client that asks without end would fill the disk with log lines: refusals beyond the limit are counted, and the next line has the count.
         if let Some(unlogged) = self.refusals.admit(clock::now()) {
@@ -128,7 +128,10 @@ impl Driver {
         let operator =
             caller.map_or_else(Operator::default, |Caller { uid, process, .. }| Operator { uid, process });
         let order = order_in_words(&AdminCommand::Reload);
-        self.answer_wish(&CommandOrigin { asker: Asker::Client(client, number), operator, order }, outcome);
+        self.answer_wish(
+            &CommandOrigin { asker: CommandSender::Client(client, number), operator, order },
+            outcome,
+        );
     }
 
     /// An order about nodes, with their names looked up.
@@ -176,7 +179,7 @@ impl Driver {
             process,
             "operator command forwarded by another node"
         );
-        let asked = CommandOrigin { asker: Asker::Daemon(from, number), operator, order: words };
+        let asked = CommandOrigin { asker: CommandSender::Daemon(from, number), operator, order: words };
         // A certificate alone is no word in the cluster: who was removed has one, too.
         let newest = self.node.look().newest;
         if !newest.is_some_and(|view| view.members.contains_key(&from)) {
@@ -240,7 +243,7 @@ impl Driver {
 
     fn pass_wish_on(&mut self, number: u64, leader: Option<NodeId>) {
         let Some(wish) = self.wishes.get(&number) else { return };
-        if let Asker::Daemon(node, its_number) = wish.asked.asker {
+        if let CommandSender::Daemon(node, its_number) = wish.asked.asker {
             // The daemon that forwarded it finds out by itself who leads now.
             self.wishes.remove(&number);
             let word = PeerMsg::Answer { number: its_number, answer: PeerReply::TryAgain };
@@ -378,8 +381,8 @@ impl Driver {
             }
         }
         match *asker {
-            Asker::Client(client, number) => self.tell(client, &told(number, outcome)),
-            Asker::Daemon(node, number) => {
+            CommandSender::Client(client, number) => self.tell(client, &told(number, outcome)),
+            CommandSender::Daemon(node, number) => {
                 let answer = match outcome {
                     Ok(sentence) => PeerReply::Done(sentence),
                     Err(refusal) => PeerReply::Failed(refusal.to_string()),

@@ -11,7 +11,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tracing::Level;
 
 use super::quotas::Quotas;
-use super::status::Asker;
+use super::status::StatusRequester;
 use super::telling::LockEvent;
 use super::{Driver, REFUSALS_A_SECOND};
 use crate::throttle::Throttle;
@@ -139,7 +139,7 @@ impl Driver {
             ClientMsg::Cancel { number } | ClientMsg::Release { number } => self.give_back(client, number),
             ClientMsg::Alive => self.command(Command::Alive(client)),
             ClientMsg::Status { number, section, everywhere } => {
-                self.survey(Asker { client, number, room }, section, everywhere);
+                self.survey(StatusRequester { client, number, room }, section, everywhere);
             }
             // Answered where it is read, so that nothing else makes it late.
             ClientMsg::Clock => {}

@@ -7,7 +7,7 @@ use doorway_client::clock;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::node::Standing;
 use doorway_node::timing::milliseconds;
-use doorway_node::{ClientId, SectionLook};
+use doorway_node::{ClientId, SectionSummary};
 use doorway_protocol::{ClientStatus, DaemonMsg, NodeStatus, OwnStatus, SectionStatus, Status};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -16,7 +16,7 @@ use crate::config::Peer;
 use crate::peers::peer_msg::{Lane, NodeReport, PeerMsg, PeerQuery, PeerReply};
 
 /// The client of a status question. Its connection has room for few such questions, and gets it back when the answer is written.
-pub(super) struct Asker {
+pub(super) struct StatusRequester {
     pub(super) client: ClientId,
     pub(super) number: u32,
     pub(super) room: OwnedSemaphorePermit,
@@ -24,7 +24,7 @@ pub(super) struct Asker {
 
 /// A question of a client about all nodes, while they answer.
 pub(super) struct Survey {
-    asker: Asker,
+    asker: StatusRequester,
     /// The user that asks, if quotas count it.
     uid: Option<u32>,
     /// Who has not answered yet, this node included.
@@ -74,7 +74,7 @@ const SLICE: usize = 64;
 
 impl Driver {
     /// Asks all nodes, or only this one, and answers the client when they have or had their time.
-    pub(super) fn survey(&mut self, asker: Asker, section: Option<SectionName>, everywhere: bool) {
+    pub(super) fn survey(&mut self, asker: StatusRequester, section: Option<SectionName>, everywhere: bool) {
         let uid = self.clients.get(&asker.client).and_then(|client| client.caller.quota_uid());
         let of_user = self.surveys.values().filter(|survey| uid.is_some() && survey.uid == uid).count();
         if self.surveys.len() >= MOST_QUESTIONS || of_user >= MOST_QUESTIONS / 2 {
@@ -132,7 +132,7 @@ impl Driver {
     }
 
     /// The next section that an account tells of.
-    fn next_look(&self, account: &mut Accounting) -> Option<SectionLook> {
+    fn next_look(&self, account: &mut Accounting) -> Option<SectionSummary> {
         // One more than there is room for, so that it shows that there are more.
         let waiting = account.room + 1;
         let after = match &account.scope {
@@ -234,7 +234,7 @@ impl Driver {
         format!("{}{}", config.algorithm.get_ref(), chosen.collect::<String>())
     }
 
-    fn section_status(&self, look: &SectionLook, waiting: usize) -> SectionStatus {
+    fn section_status(&self, look: &SectionSummary, waiting: usize) -> SectionStatus {
         let inside =
             look.inside.map(|inside| self.client_status(inside.client, inside.since, Some(inside.fence)));
         let waiting = look.waiting.iter().take(waiting);

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use doorway_daemon::certificates::{Authority, Pair, Validity};
+use doorway_daemon::certificates::{Authority, CertifiedKey, Validity};
 use doorway_daemon::{Config, Daemon};
 
 use crate::cluster::{Cluster, start};
@@ -23,7 +23,7 @@ fn check_start_and_reload_refuse_the_same_certificates() {
     let cluster = Cluster::founded(2);
     let authority = Authority::read(&cluster.folder).expect("it is there");
     let folder = cluster.folder.join("a");
-    let right = Pair {
+    let right = CertifiedKey {
         certificate: fs::read_to_string(folder.join("node.pem")).expect("it is there"),
         key: fs::read_to_string(folder.join("node.key")).expect("it is there"),
     };
@@ -34,7 +34,7 @@ fn check_start_and_reload_refuse_the_same_certificates() {
     let sign = |from, until| authority.sign_for("a", Validity { from, until }).expect("a good name");
     let stranger = Authority::new("lab").expect("a good name").sign("a").expect("a good name");
     let garbage = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-    let certificate = |text: &str| Pair { certificate: text.to_owned(), ..right.clone() };
+    let certificate = |text: &str| CertifiedKey { certificate: text.to_owned(), ..right.clone() };
     let running = start(config.clone()).expect("it is right");
     let wrong = [
         (certificate("nonsense"), "node.pem holds no certificate"),

@@ -8,7 +8,7 @@ use std::thread;
 
 use doorway_client::clock;
 use doorway_core::{SectionName, Ticks};
-use doorway_daemon::certificates::{Authority, Pair};
+use doorway_daemon::certificates::{Authority, CertifiedKey};
 use doorway_node::Reason;
 use doorway_protocol::{ClientMsg, DaemonMsg};
 use rustix::net::{AddressFamily, SocketType};
@@ -216,7 +216,7 @@ fn from_elsewhere(address: &str) -> io::Result<TcpStream> {
 }
 
 /// Whether a node answers somebody with a certificate, from the address of its peers, at the first attempt.
-fn is_answered(cluster: &Cluster, pair: &Pair) -> io::Result<()> {
+fn is_answered(cluster: &Cluster, pair: &CertifiedKey) -> io::Result<()> {
     let mut peer = connect(cluster, "a", Some(pair));
     peer.write_all(&greeting(("lab", "d", 4)))?;
     peer.flush()?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use doorway_core::Refusal;
-use doorway_daemon::certificates::{Authority, Pair, Validity};
+use doorway_daemon::certificates::{Authority, CertifiedKey, Validity};
 use doorway_daemon::founding;
 use doorway_protocol::AdminCommand;
 use rustls::pki_types::pem::PemObject as _;
@@ -24,7 +24,7 @@ pub type Claim<'a> = (&'a str, &'a str, u32);
 pub fn connect(
     cluster: &Cluster,
     node: &str,
-    pair: Option<&Pair>,
+    pair: Option<&CertifiedKey>,
 ) -> StreamOwned<ClientConnection, TcpStream> {
     let stream = TcpStream::connect(&cluster.config(node).me().address).expect("it listens");
     over(stream, cluster, node, pair)
@@ -35,7 +35,7 @@ pub fn over(
     stream: TcpStream,
     cluster: &Cluster,
     node: &str,
-    pair: Option<&Pair>,
+    pair: Option<&CertifiedKey>,
 ) -> StreamOwned<ClientConnection, TcpStream> {
     let config = cluster.config(node);
     let mut roots = RootCertStore::empty();
@@ -71,7 +71,7 @@ pub fn frame(body: &[u8]) -> Vec<u8> {
 }
 
 /// Whether a node believes somebody with this certificate who claims this.
-fn is_believed(cluster: &Cluster, pair: Option<&Pair>, claim: Claim<'_>) -> bool {
+fn is_believed(cluster: &Cluster, pair: Option<&CertifiedKey>, claim: Claim<'_>) -> bool {
     let mut stream = connect(cluster, "a", pair);
     let spoken = stream.write_all(&greeting(claim)).and_then(|()| stream.flush());
     let heard = spoken.and_then(|()| stream.read_exact(&mut [0; 4]));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Checked;
 use super::table::{Budget, CheckedInstance, Row};
-use crate::memory::table::{Among, ProgramRow};
+use crate::memory::table::{ProgramRow, SizeResult};
 
 /// What was decided about all of them.
 #[derive(Clone, Debug)]
@@ -127,7 +127,7 @@ fn row(row: &Row) -> Value {
 }
 
 fn program(row: &ProgramRow) -> Value {
-    let among = |asked: &Among| {
+    let among = |asked: &SizeResult| {
         let mut told = described(&asked.checked);
         told["nodes"] = json!(asked.n);
         told["tickets"] = json!(asked.checked.beyond);

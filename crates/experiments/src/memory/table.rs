@@ -18,18 +18,18 @@ pub struct ProgramRow {
     /// What was chosen for it, if that is not what is usual.
     pub variant: Option<(&'static str, &'static str)>,
     /// All properties, with atomic registers and sequential memory.
-    pub checked: Among,
+    pub checked: SizeResult,
     /// Exclusion with registers that are only safe; none if the program cannot run with them.
-    pub safe_registers: Option<Among>,
+    pub safe_registers: Option<SizeResult>,
     /// Exclusion under total store order.
-    pub buffered: Among,
+    pub buffered: SizeResult,
     /// The same without barriers.
-    pub without_barriers: Among,
+    pub without_barriers: SizeResult,
 }
 
 /// What was decided for this number of processes.
 #[derive(Clone, Debug)]
-pub struct Among {
+pub struct SizeResult {
     /// How many there were.
     pub n: usize,
     /// What was decided.
@@ -50,13 +50,13 @@ impl ProgramRow {
         catalog: &Catalog,
         stop: &Stop,
     ) -> Result<Self, Refusal> {
-        let ask = |change: &dyn Fn(ProgramInstance) -> ProgramInstance| -> Result<Among, Refusal> {
-            let among = |n: usize| -> Result<Among, Refusal> {
+        let ask = |change: &dyn Fn(ProgramInstance) -> ProgramInstance| -> Result<SizeResult, Refusal> {
+            let among = |n: usize| -> Result<SizeResult, Refusal> {
                 let plain = ProgramInstance::new(about.name, n);
                 let plain = variant.iter().fold(plain, |instance, (name, word)| instance.with(name, word));
                 let effort = Effort { stop: stop.clone(), ..Effort::of_states(MOST_STATES) };
                 let instance = ProgramInstance { effort, ..change(plain) };
-                Ok(Among { n, checked: instance.check(catalog, &mut |_| ())? })
+                Ok(SizeResult { n, checked: instance.check(catalog, &mut |_| ())? })
             };
             match among(3) {
                 Ok(asked) if asked.checked.decision() != Decision::NotExhausted => Ok(asked),
@@ -82,7 +82,7 @@ impl ProgramRow {
     #[must_use]
     pub fn is_broken(&self) -> bool {
         let musts = [Property::MutualExclusion, Property::DeadlockFreedom, Property::Invariants];
-        let is_violated = |asked: &Among, property| {
+        let is_violated = |asked: &SizeResult, property| {
             asked.checked.verdict(property).is_some_and(|verdict| verdict.decision == Decision::Violated)
         };
         musts.iter().any(|property| is_violated(&self.checked, *property))
@@ -92,7 +92,7 @@ impl ProgramRow {
     /// Whether all that was asked was decided.
     #[must_use]
     pub fn is_decided(&self) -> bool {
-        let is_open = |asked: &Among| asked.checked.decision() == Decision::NotExhausted;
+        let is_open = |asked: &SizeResult| asked.checked.decision() == Decision::NotExhausted;
         !is_open(&self.checked) && !is_open(&self.buffered)
     }
 }

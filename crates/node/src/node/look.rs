@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use doorway_core::{Fence, NodeId, SectionName, Ticks};
 
 use super::{LockNode, State, Stranger};
-use crate::{Counters, Epoch, Incarnation, KeptOut, Rules, SectionLook, View};
+use crate::{Counters, Epoch, Incarnation, KeptOut, Rules, SectionSummary, View};
 
 /// Where a node stands towards its cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,14 +181,14 @@ impl<R: Rules> LockNode<R> {
 
     /// The first `most` sections that clients of this node hold or wait for, in the order of their names.
     #[must_use]
-    pub fn sections(&self, most: usize) -> Vec<SectionLook> {
+    pub fn sections(&self, most: usize) -> Vec<SectionSummary> {
         self.sections.looks(most)
     }
 
     /// The first section after this name, or of all, that clients of this node hold or wait for, with at most `most_waiting`
     /// waiters. With it a caller visits the sections one by one, however many there are.
     #[must_use]
-    pub fn section_after(&self, after: Option<&SectionName>, most_waiting: usize) -> Option<SectionLook> {
+    pub fn section_after(&self, after: Option<&SectionName>, most_waiting: usize) -> Option<SectionSummary> {
         self.sections.look_after(after, most_waiting)
     }
 
@@ -206,13 +206,13 @@ impl<R: Rules> LockNode<R> {
 
     /// A section as this node sees it, if it is open here, with at most `most_waiting` waiters.
     #[must_use]
-    pub fn section_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionLook> {
+    pub fn section_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionSummary> {
         self.sections.look_up_to(name, most_waiting)
     }
 
     /// A section as this node sees it, if it is open here.
     #[must_use]
-    pub fn section(&self, name: &SectionName) -> Option<SectionLook> {
+    pub fn section(&self, name: &SectionName) -> Option<SectionSummary> {
         self.sections.look(name)
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use doorway_core::{NodeId, Phase, SectionName, Ticks};
 
 use super::{Section, Sections};
-use crate::message::{Idleness, Parcel, Still};
+use crate::message::{IdleSection, Idleness, Parcel};
 use crate::wire::MOST_FORGOTTEN;
 use crate::{Flaw, Rules};
 
@@ -35,7 +35,7 @@ pub(super) struct Round {
 
 #[derive(Debug)]
 struct Answer {
-    still: Option<Still>,
+    still: Option<IdleSection>,
     /// The same for all sections of one answer.
     arrived: Arc<BTreeMap<NodeId, u64>>,
 }
@@ -170,13 +170,13 @@ impl<R: Rules> Sections<R> {
         self.say(home, Parcel::Idleness(Idleness { answers, arrived }));
     }
 
-    fn freeze_section(&mut self, name: &SectionName) -> Still {
+    fn freeze_section(&mut self, name: &SectionName) -> IdleSection {
         let touched = self.open.get(name).map(|section| section.touched);
         let section = self.section(name);
         // To be asked is no use of the section.
         section.touched = touched.unwrap_or(section.touched);
         section.frozen = Some(Vec::new());
-        Still { clock: section.clock, sent: section.last_sent.clone() }
+        IdleSection { clock: section.clock, sent: section.last_sent.clone() }
     }
 
     /// As the home: counts the answers, and when all are in says what is to become of the sections.

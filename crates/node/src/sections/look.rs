@@ -9,13 +9,13 @@ use crate::{ClientId, RequestId, Rules};
 
 /// One section as a node sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SectionLook {
+pub struct SectionSummary {
     /// The section.
     pub name: SectionName,
     /// Who of this node's clients is inside.
-    pub inside: Option<InsideLook>,
+    pub inside: Option<HolderSummary>,
     /// Who of them waits, in order.
-    pub waiting: Vec<WaitingLook>,
+    pub waiting: Vec<WaiterSummary>,
     /// The node of the holder, as far as known here: this one, or the one that held it when the view began, whose client may
     /// have left since.
     pub known_holder_node: Option<NodeId>,
@@ -23,7 +23,7 @@ pub struct SectionLook {
 
 /// A holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InsideLook {
+pub struct HolderSummary {
     /// Which request.
     pub request: RequestId,
     /// Whose.
@@ -38,7 +38,7 @@ pub struct InsideLook {
 
 /// A waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WaitingLook {
+pub struct WaiterSummary {
     /// Which request.
     pub request: RequestId,
     /// Whose.
@@ -49,12 +49,16 @@ pub struct WaitingLook {
 
 impl<R: Rules> Sections<R> {
     /// The first `most` sections that clients here hold or wait for, in the order of their names.
-    pub(crate) fn looks(&self, most: usize) -> Vec<SectionLook> {
+    pub(crate) fn looks(&self, most: usize) -> Vec<SectionSummary> {
         self.used.wanted().filter_map(|name| self.look(name)).take(most).collect()
     }
 
     /// The first section after this name that clients here hold or wait for, with at most `most_waiting` waiters.
-    pub(crate) fn look_after(&self, after: Option<&SectionName>, most_waiting: usize) -> Option<SectionLook> {
+    pub(crate) fn look_after(
+        &self,
+        after: Option<&SectionName>,
+        most_waiting: usize,
+    ) -> Option<SectionSummary> {
         self.used.wanted_after(after).find_map(|name| self.look_up_to(name, most_waiting))
     }
 
@@ -69,20 +73,20 @@ impl<R: Rules> Sections<R> {
     }
 
     /// A section, if it is open here.
-    pub(crate) fn look(&self, name: &SectionName) -> Option<SectionLook> {
+    pub(crate) fn look(&self, name: &SectionName) -> Option<SectionSummary> {
         self.look_up_to(name, usize::MAX)
     }
 
     /// The same, with at most `most_waiting` waiters.
-    pub(crate) fn look_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionLook> {
+    pub(crate) fn look_up_to(&self, name: &SectionName, most_waiting: usize) -> Option<SectionSummary> {
         let section = self.open.get(name)?;
         let inside = self.inside_look(name, section);
         let waiting = section.line.iter().take(most_waiting).filter_map(|id| {
             let request = self.requests.get(id)?;
-            Some(WaitingLook { request: *id, client: request.client, since: request.asked })
+            Some(WaiterSummary { request: *id, client: request.client, since: request.asked })
         });
         let holder = self.stage.as_ref().and_then(|stage| stage.holders.get(name)).copied();
-        Some(SectionLook {
+        Some(SectionSummary {
             name: name.clone(),
             inside,
             waiting: waiting.collect(),
@@ -90,11 +94,11 @@ impl<R: Rules> Sections<R> {
         })
     }
 
-    fn inside_look(&self, name: &SectionName, section: &Section) -> Option<InsideLook> {
+    fn inside_look(&self, name: &SectionName, section: &Section) -> Option<HolderSummary> {
         let id = section.holder?;
         let request = self.requests.get(&id)?;
         let place = request.names.iter().position(|other| other == name)?;
-        Some(InsideLook {
+        Some(HolderSummary {
             request: id,
             client: request.client,
             fence: request.fences.get(place).copied()?,

@@ -21,7 +21,7 @@ use doorway_core::{Fence, NodeId, Phase, SectionName, Ticks};
 pub use self::admission::MOST_REQUESTS;
 use self::admission::Used;
 use self::forget::{HeldMessage, IdleEntry, Round};
-pub use self::look::{InsideLook, SectionLook, WaitingLook};
+pub use self::look::{HolderSummary, SectionSummary, WaiterSummary};
 use crate::delivery::Delivery;
 use crate::message::Parcel;
 use crate::recipe::{Blueprint, Participant, Recipe};

@@ -10,8 +10,8 @@ use doorway_core::{Fence, NodeId, SectionName, Ticks};
 use doorway_node::disk::Founders;
 use doorway_node::{
     Ack, Ballot, BallotEntry, Body, BreakTarget, DiskId, DiskState, Electorate, Epoch, Founding, Greeting,
-    Heartbeat, Hello, Idleness, Incarnation, LogSnapshot, Msg, Nonce, Parcel, Position, ReportPart,
-    Revocation, Still, Timing, View, Welcome, wire,
+    Heartbeat, Hello, IdleSection, Idleness, Incarnation, LogSnapshot, Msg, Nonce, Parcel, Position,
+    ReportPart, Revocation, Timing, View, Welcome, wire,
 };
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 
@@ -158,7 +158,7 @@ fn report() -> ReportPart {
 
 fn parcels() -> [(&'static str, Parcel); 9] {
     let (names, wanted) = (vec![section("a"), section("b")], section("acct-1"));
-    let still = Still { clock: 8, sent: vec![(node(0), 6), (node(2), 4)] };
+    let still = IdleSection { clock: 8, sent: vec![(node(0), 6), (node(2), 4)] };
     let idleness = Idleness {
         answers: vec![(section("a"), Some(still)), (section("b"), None)],
         arrived: vec![(node(0), 6), (node(2), 5)],

@@ -45,16 +45,16 @@ impl<M: Machine> Envelope<M> {
         self.note.as_ref()?.sent
     }
 
-    pub(super) fn outline(&self) -> doorway_core::Letter<'_, M::Msg> {
-        doorway_core::Letter { from: self.from, to: self.to, msg: &self.msg }
+    pub(super) fn outline(&self) -> doorway_core::InFlightMessage<'_, M::Msg> {
+        doorway_core::InFlightMessage { from: self.from, to: self.to, msg: &self.msg }
     }
 }
 
 impl<M: Machine> Batch<M> {
-    pub(super) fn outlines(&self) -> Vec<doorway_core::Letter<'_, M::Msg>> {
+    pub(super) fn outlines(&self) -> Vec<doorway_core::InFlightMessage<'_, M::Msg>> {
         let mut letters = Vec::new();
         for Sent { to, msg, .. } in &self.sends {
-            let mut add = |to| letters.push(doorway_core::Letter { from: self.from, to, msg });
+            let mut add = |to| letters.push(doorway_core::InFlightMessage { from: self.from, to, msg });
             match to {
                 To::One(to) => add(*to),
                 To::Set(nodes) => nodes.iter().for_each(add),

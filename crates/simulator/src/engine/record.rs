@@ -54,7 +54,7 @@ impl<M: Machine> Engine<M> {
     }
 
     /// The messages in flight, in no particular order.
-    pub fn in_flight(&self) -> Vec<doorway_core::Letter<'_, M::Msg>> {
+    pub fn in_flight(&self) -> Vec<doorway_core::InFlightMessage<'_, M::Msg>> {
         let due = self.agenda.iter().chain(self.kept()).flat_map(|due| match due {
             Due::Letter(letter) | Due::Arrived(letter) => vec![letter.outline()],
             Due::Batch(batch) => batch.outlines(),

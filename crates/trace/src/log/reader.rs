@@ -21,7 +21,7 @@ pub struct Reader<'a> {
     step: (u32, NodeId),
     seals: Vec<Seal>,
     /// For each event so far, what it has sent.
-    letters: Vec<Option<Letter>>,
+    letters: Vec<Option<SentMessage>>,
 }
 
 /// A message that is sent, by one node to some.
@@ -33,7 +33,7 @@ struct Seal {
 
 /// A message that was sent to one node.
 #[derive(Clone, Copy)]
-struct Letter {
+struct SentMessage {
     from: NodeId,
     to: NodeId,
     seal: u32,
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         let event = match tag {
             Tag::Send => {
                 let ((step, from), seal) = (self.step, self.seals.len() as u32 - 1);
-                let sent = Letter { from, to: NodeId::new(rest as usize), seal };
+                let sent = SentMessage { from, to: NodeId::new(rest as usize), seal };
                 letter = Some(sent);
                 let (kind, message) = (self.names_of(sent).kind.into(), self.message(sent));
                 let what = What::Send { to: sent.to, kind, message };
@@ -129,16 +129,16 @@ impl<'a> Reader<'a> {
         Event { id: self.count.into(), time: self.time, node, what, rule: named(rule), cause }
     }
 
-    fn letter(&self, sending: u32) -> Letter {
+    fn letter(&self, sending: u32) -> SentMessage {
         self.letters[sending as usize - 1].expect("what arrives or is lost was sent")
     }
 
-    fn message(&self, letter: Letter) -> Value {
+    fn message(&self, letter: SentMessage) -> Value {
         let Seal { begin, end, .. } = self.seals[letter.seal as usize];
         (self.log.decode)(&self.log.messages[begin..end])
     }
 
-    fn names_of(&self, letter: Letter) -> Names {
+    fn names_of(&self, letter: SentMessage) -> Names {
         self.names(self.seals[letter.seal as usize].names.into())
     }
 

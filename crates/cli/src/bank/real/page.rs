@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Terms;
 use super::books::{Casualty, ClosedBooks};
 use super::cluster::BankCluster;
-use crate::bank::page::{Business, first_of_each_kind, line};
+use crate::bank::page::{WorkSummary, first_of_each_kind, line};
 
 /// All that is told.
 pub(super) struct BankPage<'a> {
@@ -31,7 +31,7 @@ pub(super) fn notes(kept: &ClosedBooks) -> Vec<String> {
 
 pub(super) fn page(told: &BankPage<'_>) -> String {
     let BankPage { terms, kept, .. } = told;
-    let business = Business { bank: &terms.bank, tally: &kept.tally, balances: Some(&kept.balances) };
+    let business = WorkSummary { bank: &terms.bank, tally: &kept.tally, balances: Some(&kept.balances) };
     let mut lines = business.lines();
     lines.extend(kept.killed.iter().map(|casualty| line("killed", &fate(told, casualty))));
     let mut parts = vec![heading(told), lines.join("\n"), locking(kept)];
