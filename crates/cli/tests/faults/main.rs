@@ -217,16 +217,17 @@ fn a_minority_waits_and_the_majority_goes_on_until_they_meet_again() {
 }
 
 /// When members change, each tells the others in which sections it is inside. A report that takes longer than the barrier is waited for
-/// as long as parts of it arrive, and each part is sent once.
+/// as long as parts of it arrive, and each part is sent once. If as many parts were under way as a fast link bears, heartbeats would wait
+/// behind 128 KiB in the queue of this link: for 5 s, longer than the lease.
 #[test]
 fn a_long_report_on_a_slow_link_is_waited_for_and_sent_once() {
-    const SECTIONS: usize = 1_500;
+    const SECTIONS: usize = 1_200;
     const BYTES: u64 = SECTIONS as u64 * 200;
     let Some(mut scene) = Scene::with_short_barrier(3) else { return };
     let leader = scene.leader();
     let (holder, leaver) = ((leader + 1) % 3, (leader + 2) % 3);
     let guards = scene.hold_many(holder, SECTIONS);
-    if !scene.net.slow_down(holder, "500kbit") {
+    if !scene.net.slow_down(holder, "200kbit") {
         return;
     }
     let before = scene.net.sent_bytes(holder);
@@ -235,12 +236,37 @@ fn a_long_report_on_a_slow_link_is_waited_for_and_sent_once() {
     wait_until("it is no member any more", || (!scene.is_member(leaver, leader)).then_some(()));
     let span = scene.pass(leader, "free");
     let sent = scene.net.sent_bytes(holder) - before;
-    println!("a report of {BYTES} bytes at 500 kbit/s: {span:?}, {sent} bytes were sent");
+    println!("a report of {BYTES} bytes at 200 kbit/s: {span:?}, {sent} bytes were sent");
     assert_eq!(lost(&guards), [], "no holder loses its lock");
     assert!(scene.is_member(holder, leader), "its report was waited for");
     assert!(span > BARRIER, "the report took longer than the barrier: {span:?}");
     assert!(sent > BYTES && sent < BYTES * 3 / 2, "{sent} bytes for a report of {BYTES}");
     scene.wait_stopped(leaver);
+}
+
+/// The same with default times, where a pause of half a second costs a lease: only for a machine that has nothing else to do.
+/// `cargo test -p doorway-cli --test faults -- --ignored --nocapture with_default_times`
+#[test]
+#[ignore = "a busy machine costs leases of 1 s by itself"]
+fn with_default_times_a_report_at_1_mbit_costs_no_lease() {
+    const SECTIONS: usize = 1_000;
+    let Some(mut scene) = Scene::with_default_times(3) else { return };
+    let leader = scene.leader();
+    let (holder, other) = ((leader + 1) % 3, (leader + 2) % 3);
+    let guards = scene.hold_many(holder, SECTIONS);
+    if !scene.net.slow_down(holder, "1mbit") {
+        return;
+    }
+    scene.signal_daemon(other, Signal::TERM);
+    wait_until("it is no member any more", || (!scene.is_member(other, leader)).then_some(()));
+    let span = scene.pass(leader, "free");
+    println!("a member leaves: {span:?}, lost: {:?}", lost(&guards));
+    scene.wait_stopped(other);
+    scene.start_again(other);
+    wait_until("it is a member again", || scene.is_member(other, leader).then_some(()));
+    let span = scene.pass(leader, "free again");
+    println!("a member joins: {span:?}, lost: {:?}", lost(&guards));
+    assert_eq!(lost(&guards), []);
 }
 
 #[test]

@@ -108,6 +108,11 @@ impl Scene {
         Self::prepared(nodes, 0, &[], |scene| scene.set_times(&times))
     }
 
+    /// This many daemons, without clients, with the times that a configuration without times has.
+    pub fn with_default_times(nodes: usize) -> Option<Self> {
+        Self::prepared(nodes, 0, &[], |scene| scene.set_times(""))
+    }
+
     fn found(&self, nodes: usize) {
         let peers = (0..nodes).map(|node| format!("{}={}:7400", name(node), self.net.address(node)));
         let peers = peers.collect::<Vec<_>>().join(",");

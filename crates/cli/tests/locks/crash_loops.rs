@@ -1,4 +1,11 @@
-//! A daemon that is killed and started again over and over: for which share of the time free locks elsewhere are shut because of it.
+//! A daemon that is killed and started again over and over: how many changes of members that costs, and for which share of the time free
+//! locks elsewhere are blocked.
+//!
+//! The test counts changes of members, because a busy machine also makes clients wait. It prints the share, also of a longer run:
+//!
+//! ```text
+//! DOORWAY_KILLS=48 cargo test -p doorway-cli --test locks -- --nocapture a_daemon_killed_every_1250_ms
+//! ```
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,10 +71,16 @@ fn restart(cluster: &mut Cluster, node: &str) {
     cluster.start(node);
 }
 
+/// How often the daemon is killed after its first failures.
+fn kills() -> u32 {
+    let kills = std::env::var("DOORWAY_KILLS").ok();
+    kills.map_or(8, |kills| kills.parse().expect("DOORWAY_KILLS is a number"))
+}
+
 #[test]
-fn a_daemon_killed_every_1250_ms_blocks_free_locks_for_5_percent_at_most() {
+fn a_daemon_killed_every_1250_ms_changes_members_twice_at_most() {
     const FIRST: usize = 3;
-    const ROUNDS: u32 = 8;
+    let kills = kills();
     let mut cluster = Cluster::new("crash-loop", &["a", "b", "c"]);
     let leader = cluster.leader("a").expect("somebody leads");
     let victim = ["a", "b", "c"].into_iter().find(|name| *name != leader).expect("one of three");
@@ -77,8 +90,9 @@ fn a_daemon_killed_every_1250_ms_blocks_free_locks_for_5_percent_at_most() {
         let words = format!("node {victim} has failed");
         own_status(&observer, &leader).warnings.iter().any(|warning| warning.starts_with(&words))
     };
+    let view = || own_status(&observer, &leader).view.expect("it is a member");
     let (is_over, (sender, probes)) = (AtomicBool::new(false), channel());
-    let (begun, from, to) = thread::scope(|scope| {
+    let (begun, from, to, views) = thread::scope(|scope| {
         let _asking = Asking(&is_over);
         scope.spawn(|| probe(&socket, &leader, &is_over, &sender));
         let begun = Instant::now();
@@ -89,31 +103,35 @@ fn a_daemon_killed_every_1250_ms_blocks_free_locks_for_5_percent_at_most() {
         }
         // What the last of them costs belongs to it.
         drop(observer.section("quiet").wait(LONG).enter_blocking().expect("a free lock"));
-        let from = Instant::now();
-        for round in 0..ROUNDS {
+        let (from, before) = (Instant::now(), view());
+        for round in 0..kills {
             thread::sleep((PERIOD * round).saturating_sub(from.elapsed()));
             restart(&mut cluster, victim);
         }
-        thread::sleep((PERIOD * ROUNDS).saturating_sub(from.elapsed()));
-        (begun, from, Instant::now())
+        thread::sleep((PERIOD * kills).saturating_sub(from.elapsed()));
+        (begun, from, Instant::now(), view() - before)
     });
     drop(sender);
     let probes: Vec<Probe> = probes.into_iter().collect();
-    let blocked = |span: std::ops::Range<Instant>, is_meant: fn(&Probe) -> bool| -> Duration {
-        let those = probes.iter().filter(|probe| span.contains(&probe.began) && probe.waited > PROMPT);
-        those.filter(|probe| is_meant(probe)).map(|probe| probe.waited).sum()
-    };
-    let by_views = blocked(from..to, |probe| probe.has_view_changed);
-    let in_all = blocked(from..to, |_| true);
-    println!(
-        "{FIRST} first failures in {:?}: blocked for {:?}; then {:?}: {by_views:?} by changes of members, {in_all:?} in all",
-        from - begun,
-        blocked(begun..from, |_| true),
-        to - from
-    );
-    let share = |blocked: Duration| 100.0 * blocked.as_secs_f64() / (to - from).as_secs_f64();
-    assert!(share(by_views) <= 5.0, "members change for {:.1} % of the time", share(by_views));
-    // A busy machine may keep a client waiting, too, but not for long: without the pause it is 65 % and more.
-    assert!(share(in_all) <= 20.0, "free locks are shut for {:.1} % of the time", share(in_all));
+    for (what, span) in [("first failures and all", begun..to), ("later kills", from..to)] {
+        println!("{what}: {}", blocked(&probes, span));
+    }
+    println!("{kills} later kills cost {views} changes of members");
+    // Each time that it is a member and is killed costs two: without damping twice as many as kills.
+    assert!(views <= 2, "{views} changes of members by {kills} kills");
     until("it is kept out", is_kept_out);
+}
+
+/// For how long probes of a span of time were blocked, as a sentence.
+fn blocked(probes: &[Probe], span: std::ops::Range<Instant>) -> String {
+    let late = || probes.iter().filter(|probe| span.contains(&probe.began) && probe.waited > PROMPT);
+    let in_all: Duration = late().map(|probe| probe.waited).sum();
+    let by_views: Duration = late().filter(|probe| probe.has_view_changed).map(|probe| probe.waited).sum();
+    let length = span.end - span.start;
+    let share = |blocked: Duration| 100.0 * blocked.as_secs_f64() / length.as_secs_f64();
+    format!(
+        "free locks blocked for {:.1} % of {length:.1?} by changes of members ({by_views:.1?}), {:.1} % in all",
+        share(by_views),
+        share(in_all)
+    )
 }

@@ -2,16 +2,15 @@
 //! verbs that ask it.
 
 use std::fs;
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::time::Instant;
 
 use doorway_protocol::DaemonMsg;
-use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
+use crate::addresses::from_elsewhere;
 use crate::fleet::{Cluster, Dev, LONG, command, start, until};
 use crate::rights::first_word;
 use crate::terminal;
@@ -24,19 +23,11 @@ fn limit_files(process: Pid, most: Option<u64>) {
 }
 
 /// The address at which a node listens for others.
-fn address(cluster: &Cluster, node: &str) -> SocketAddr {
+fn address(cluster: &Cluster, node: &str) -> String {
     let text = fs::read_to_string(cluster.config(node)).expect("it was written");
     let (_, own) = text.split_once(&format!("name = \"{node}\"")).expect("it is among the nodes");
     let address = own.lines().find_map(|line| line.trim().strip_prefix("address = "));
-    address.expect("it has one").trim_matches('"').parse().expect("an address")
-}
-
-/// A connection from another address of this machine.
-fn from_elsewhere(to: SocketAddr) -> io::Result<TcpStream> {
-    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
-    rustix::net::bind(&socket, &SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), 0)))?;
-    rustix::net::connect(&socket, &to)?;
-    Ok(TcpStream::from(socket))
+    address.expect("it has one").trim_matches('"').to_owned()
 }
 
 /// Connects to a socket, and waits for an answer no longer than for anything else.
@@ -121,7 +112,7 @@ fn a_daemon_with_few_descriptors_keeps_some_for_its_peers() {
         idle.push(clients);
     }
     let to = address(&cluster, "a");
-    let strangers: Vec<TcpStream> = (0..150).map_while(|_| from_elsewhere(to).ok()).collect();
+    let strangers: Vec<TcpStream> = (0..150).map_while(|_| from_elsewhere(&to, 2).ok()).collect();
     if strangers.is_empty() {
         eprintln!("this machine has no second address: no strangers come");
     }

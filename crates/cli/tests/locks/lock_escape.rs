@@ -17,18 +17,18 @@ use crate::scripted::{BINARY, Client, Daemon, Request, after, end, line, own, pr
 const NOBODY: u32 = 65_534;
 
 /// What the command does as root: it says who it is, and goes on whatever it is told; not for ever, as nothing ends it if a test fails.
-const STUBBORN: &str =
+pub const STUBBORN: &str =
     "trap '' TERM; echo $$; n=0; while [ $n -lt 10000 ]; do sleep 0.01; n=$((n + 1)); done";
 
 /// A place in which an ordinary user runs `doorway lock`, with a program that makes whoever runs it root.
-struct Place {
-    daemon: Daemon,
-    folder: Folder,
+pub struct Place {
+    pub daemon: Daemon,
+    pub folder: Folder,
 }
 
 impl Place {
     /// None where there is no such program, or nobody to be.
-    fn new(test: &str) -> Option<Self> {
+    pub fn new(test: &str) -> Option<Self> {
         if !getuid().is_root() {
             eprintln!("skipped: only root can make a program that changes its uid");
             return None;
@@ -68,7 +68,7 @@ impl Place {
     }
 
     /// A command that changes its uid to root's, for good.
-    fn as_root(&self, command: &[&str]) -> Vec<String> {
+    pub fn as_root(&self, command: &[&str]) -> Vec<String> {
         let root = self.root().to_string_lossy().into_owned();
         let own = [&root, "--reuid", "0", "--regid", "0", "--clear-groups"];
         own.iter().chain(command).map(ToString::to_string).collect()
@@ -101,7 +101,7 @@ impl Said {
     }
 }
 
-fn lose(client: &mut Client, request: &Request) {
+pub fn lose(client: &mut Client, request: &Request) {
     client.say(&DaemonMsg::Lost { number: request.number, why: Loss::Lease });
 }
 
@@ -117,13 +117,13 @@ fn renew_until_said(client: &mut Client, request: &Request, said: &Said) {
     });
 }
 
-const LOST: &str =
+pub const LOST: &str =
     "doorway: the lock on x is lost, as this node has not heard from a majority of the voters for too long:";
 const RUNS_ON: &str = "changed its uid, cannot be stopped and runs on without the lock\n";
 const WARNING: &str = "changed its uid and cannot be stopped: if the lock on x is lost, it runs on and only its fence protects\n";
 
 /// Whether a client that has lost its lock leaves by word; it does not wait for an answer.
-fn leaves_by_word(client: &mut Client) -> bool {
+pub fn leaves_by_word(client: &mut Client) -> bool {
     let asks: Vec<ClientMsg> = std::iter::from_fn(|| client.hear()).collect();
     matches!(asks[..], [ClientMsg::Release { .. }, ClientMsg::Status { .. }])
 }
@@ -254,7 +254,7 @@ impl Drop for Delegated {
 }
 
 /// The folder of this process's cgroup of version 2.
-fn own_cgroup() -> Option<PathBuf> {
+pub fn own_cgroup() -> Option<PathBuf> {
     let own = fs::read_to_string("/proc/self/cgroup").ok()?;
     let name = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
     Some(Path::new(&cgroups()?).join(name))

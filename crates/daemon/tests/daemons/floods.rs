@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
@@ -11,8 +10,8 @@ use doorway_core::{SectionName, Ticks};
 use doorway_daemon::certificates::{Authority, CertifiedKey};
 use doorway_node::Reason;
 use doorway_protocol::{ClientMsg, DaemonMsg};
-use rustix::net::{AddressFamily, SocketType};
 
+use crate::addresses::from_elsewhere;
 use crate::client::{Client, PATIENCE, section};
 use crate::cluster::{Cluster, NAMES, wait_for};
 use crate::rights::user;
@@ -206,15 +205,6 @@ fn one_user_has_half_of_the_places_and_others_get_in() {
     drop((clients, others));
 }
 
-/// A connection to a node from another address of this machine, where that has one.
-fn from_elsewhere(address: &str) -> io::Result<TcpStream> {
-    let to: SocketAddr = address.parse().map_err(io::Error::other)?;
-    let socket = rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None)?;
-    rustix::net::bind(&socket, &SocketAddr::from((Ipv4Addr::new(127, 0, 0, 2), 0)))?;
-    rustix::net::connect(&socket, &to)?;
-    Ok(TcpStream::from(socket))
-}
-
 /// Whether a node answers somebody with a certificate, from the address of its peers, at the first attempt.
 fn is_answered(cluster: &Cluster, pair: &CertifiedKey) -> io::Result<()> {
     let mut peer = connect(cluster, "a", Some(pair));
@@ -234,7 +224,7 @@ fn handshakes_of_strangers_of_one_address_keep_no_peer_out() {
     cluster.wait_until_ready();
     let config = cluster.config("a");
     let address = config.me().address.clone();
-    if from_elsewhere(&address).is_err() {
+    if from_elsewhere(&address, 2).is_err() {
         eprintln!("skipped: this machine has no second address");
         return;
     }
@@ -249,7 +239,7 @@ fn handshakes_of_strangers_of_one_address_keep_no_peer_out() {
             let (cluster, address, is_over, strangers) = (&cluster, &address, &is_over, &strangers);
             scope.spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
-                    let Ok(stream) = from_elsewhere(address) else { continue };
+                    let Ok(stream) = from_elsewhere(address, 2) else { continue };
                     strangers.fetch_add(1, Ordering::Relaxed);
                     if place % 4 > 0 {
                         let _ = stream.set_read_timeout(Some(PATIENCE));

@@ -1,5 +1,7 @@
 //! Daemons on loopback: what they do together, and what they bear.
 
+#[path = "../addresses/mod.rs"]
+mod addresses;
 mod changes;
 mod checks;
 mod client;
@@ -8,6 +10,7 @@ mod crash_loops;
 mod ending;
 mod floods;
 mod full;
+mod handshakes;
 mod hostile;
 mod operators;
 #[path = "../ports/mod.rs"]

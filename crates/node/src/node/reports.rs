@@ -1,7 +1,7 @@
 //! Reports on their way: in parts, each acknowledged, so that a slow link carries each part once.
 //!
-//! The sender has few parts under way at a time, more as answers come, and repeats a part only when its answer is later than that of
-//! the parts before it would suggest. The receiver puts the parts together; a view is installed when all members' reports are whole.
+//! The sender has few parts under way at a time, more as answers come, fewer when answers get late, because heartbeats share the link and
+//! would wait behind the parts. It repeats a part only when its answer is later than that of the parts before it would suggest. The receiver puts the parts together; a view is installed when all members' reports are whole.
 
 use std::collections::BTreeMap;
 
@@ -23,6 +23,8 @@ pub(super) struct Outgoing {
     window: usize,
     /// How long an answer takes, as far as is known.
     round_trip: Ticks,
+    /// The shortest time that an answer has taken. What a later answer takes beyond it, it or its part spent in a queue.
+    shortest: Ticks,
     /// When the member last acknowledged a part for the first time.
     progress: Ticks,
 }
@@ -42,7 +44,8 @@ impl Outgoing {
 
     pub(super) fn new(count: u16, round_trip: Ticks) -> Self {
         // One part alone first: on a slow link a second one would wait behind it, and look as if it were lost.
-        Self { count, next: 0, under_way: BTreeMap::new(), window: 1, round_trip, progress: Ticks(0) }
+        let (under_way, shortest) = (BTreeMap::new(), Ticks(u64::MAX));
+        Self { count, next: 0, under_way, window: 1, round_trip, shortest, progress: Ticks(0) }
     }
 
     /// The parts to send now.
@@ -68,13 +71,21 @@ impl Outgoing {
     }
 
     /// The member has got a part; tells whether that can be.
-    fn acknowledge(&mut self, number: u16, now: Ticks) -> bool {
+    fn acknowledge(&mut self, number: u16, now: Ticks, resend: Ticks) -> bool {
         if let Some(sending) = self.under_way.remove(&number) {
             self.round_trip = now - sending.first;
-            self.window = (self.window + 1).min(Self::LARGEST_WINDOW);
+            self.shortest = self.shortest.min(self.round_trip);
+            self.window = self.next_window(resend);
             self.progress = now;
         }
         number < self.next
+    }
+
+    /// One part more, or one less if answers spend more than half of a resend pause in queues: heartbeats of this node wait in the same
+    /// queues, and with them its lease.
+    fn next_window(&self, resend: Ticks) -> usize {
+        let is_queueing = self.round_trip - self.shortest > Ticks(resend.0 / 2);
+        if is_queueing { (self.window - 1).max(1) } else { (self.window + 1).min(Self::LARGEST_WINDOW) }
     }
 
     fn is_done(&self) -> bool {
@@ -253,13 +264,13 @@ impl<R: Rules> LockNode<R> {
         part: u16,
         effects: &mut Effects<Self>,
     ) {
-        let (now, me) = (self.now, self.incarnation);
+        let (now, me, resend) = (self.now, self.incarnation, self.setup.timing.resend);
         let Some(membership) = &mut self.membership else { return };
         if membership.view.number != view || reporter != me {
             return;
         }
         let Some(outgoing) = membership.outgoing.get_mut(&from) else { return };
-        if !outgoing.acknowledge(part, now) {
+        if !outgoing.acknowledge(part, now, resend) {
             return self.sections.suspect(from, "an acknowledgement of a part of a report that was not sent");
         }
         if outgoing.is_done() {
@@ -307,6 +318,8 @@ mod tests {
         per_part: Ticks,
         latency: Ticks,
         free: Ticks,
+        /// The longest time that a heartbeat would have waited behind the parts.
+        longest_queue: Ticks,
         answers: VecDeque<(Ticks, u16)>,
         sent: Vec<u32>,
         /// One of this many parts is lost.
@@ -317,12 +330,14 @@ mod tests {
     impl Link {
         fn of(per_part: Ticks, latency: Ticks, parts: usize) -> Self {
             let (answers, sent) = (VecDeque::new(), vec![0; parts]);
-            Self { per_part, latency, free: Ticks(0), answers, sent, loses: None, lost: 0 }
+            let (free, longest_queue) = (Ticks(0), Ticks(0));
+            Self { per_part, latency, free, longest_queue, answers, sent, loses: None, lost: 0 }
         }
 
         fn send(&mut self, number: u16, now: Ticks) {
             self.sent[usize::from(number)] += 1;
             self.free = self.free.max(now) + self.per_part;
+            self.longest_queue = self.longest_queue.max(self.free - now);
             let total: u32 = self.sent.iter().sum();
             if self.loses.is_some_and(|every| (total as usize).is_multiple_of(every)) {
                 self.lost += 1;
@@ -342,7 +357,7 @@ mod tests {
                 }
                 while self.answers.front().is_some_and(|(at, _)| *at <= now) {
                     let answer = self.answers.pop_front();
-                    assert!(answer.is_some_and(|(_, number)| outgoing.acknowledge(number, now)));
+                    assert!(answer.is_some_and(|(_, number)| outgoing.acknowledge(number, now, RESEND)));
                 }
                 if !outgoing.is_done() {
                     let next = self.answers.front().map_or(Ticks(u64::MAX), |(at, _)| *at);
@@ -360,8 +375,10 @@ mod tests {
         let span = slow.carry(milliseconds(20));
         assert!(slow.sent.iter().all(|sent| *sent == 1), "{:?}", slow.sent);
         assert!(span < milliseconds(313 * 66 + 500), "the link is never idle for long: {span} µs");
+        assert!(slow.longest_queue < milliseconds(200), "heartbeats waited for {} µs", slow.longest_queue);
         let mut far = Link::of(Ticks(100), milliseconds(400), 313);
-        far.carry(milliseconds(400));
+        let span = far.carry(milliseconds(400));
+        assert!(span < milliseconds(10_000), "distance is no queue: {span} µs");
         assert!(far.sent.iter().all(|sent| *sent == 1), "{:?}", far.sent);
     }
 
@@ -385,8 +402,9 @@ mod tests {
     fn an_acknowledgement_of_a_part_that_was_not_sent_cannot_be() {
         let mut outgoing = Outgoing::new(3, Ticks(0));
         assert_eq!(outgoing.due(Ticks(0), RESEND), [0]);
-        assert!(outgoing.acknowledge(0, Ticks(5)) && outgoing.acknowledge(0, Ticks(6)), "it may come twice");
-        assert!(!outgoing.acknowledge(1, Ticks(7)));
+        let mut acknowledge = |number, at| outgoing.acknowledge(number, Ticks(at), RESEND);
+        assert!(acknowledge(0, 5) && acknowledge(0, 6), "it may come twice");
+        assert!(!acknowledge(1, 7));
         assert_eq!(outgoing.due(Ticks(8), RESEND), [1, 2]);
     }
 
