@@ -70,6 +70,24 @@ pub(crate) fn structures_by(
     options: &Options,
     parameter: &Parameter,
 ) -> Result<impl Fn(&Members) -> Result<Structure, Refusal> + use<>, Refusal> {
+    let build = unchecked_by(options, parameter)?;
+    Ok(move |members: &Members| build(members)?.checked())
+}
+
+/// The same without a check of the theorem's conditions, to show which of them a structure breaks.
+///
+/// # Errors
+/// If there is no such structure.
+pub fn unchecked_structures(
+    options: &Options,
+) -> Result<impl Fn(&Members) -> Result<Structure, Refusal> + use<>, Refusal> {
+    unchecked_by(options, &STRUCTURE)
+}
+
+fn unchecked_by(
+    options: &Options,
+    parameter: &Parameter,
+) -> Result<impl Fn(&Members) -> Result<Structure, Refusal> + use<>, Refusal> {
     let choice = options.choice(parameter);
     let kind = match (choice.word.as_str(), choice.file) {
         (_, Some(text)) => Kind::Given(text),
@@ -122,7 +140,7 @@ impl Kind {
             }
             Kind::Given(text) => read(text, members)?,
         };
-        Structure::new(asks, informs)
+        Ok(Structure { asks, informs })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A tree in a file is one edge a line, two node numbers with a blank between them; `#` begins a comment.
 
-use doorway_core::{Members, NodeId, Options, Parameter, Refusal};
+use doorway_core::{Members, NodeId, NodeSet, Options, Parameter, Refusal};
 
 /// The parameter that chooses a tree.
 pub const TREE: Parameter = Parameter {
@@ -90,6 +90,48 @@ impl Tree {
         let mut path = std::iter::successors(target, |&node| parent(node));
         let child_on_path = path.find(|&node| parent(node) == Some(me));
         child_on_path.or(parent(me)).unwrap_or(me)
+    }
+
+    /// The parent of a node; none if it is the root.
+    #[must_use]
+    pub fn parent(&self, node: NodeId) -> Option<NodeId> {
+        self.parents[node.index()]
+    }
+
+    /// The children of a node.
+    #[must_use]
+    pub fn children(&self, node: NodeId) -> NodeSet {
+        NodeId::first(self.parents.len()).filter(|&child| self.parent(child) == Some(node)).collect()
+    }
+
+    /// The number of edges from a node to the root.
+    #[must_use]
+    pub fn depth(&self, node: NodeId) -> usize {
+        self.path_to_root(node).count() - 1
+    }
+
+    /// The number of edges between two nodes.
+    #[must_use]
+    pub fn distance(&self, from: NodeId, to: NodeId) -> usize {
+        let above: Vec<NodeId> = self.path_to_root(to).collect();
+        let meet = |(up, node): (usize, NodeId)| Some(up + above.iter().position(|&other| other == node)?);
+        self.path_to_root(from).enumerate().find_map(meet).unwrap_or(0)
+    }
+
+    /// The distance from a node to the farthest one.
+    #[must_use]
+    pub fn eccentricity(&self, node: NodeId) -> usize {
+        NodeId::first(self.parents.len()).map(|other| self.distance(node, other)).max().unwrap_or(0)
+    }
+
+    /// The largest distance between two nodes.
+    #[must_use]
+    pub fn diameter(&self) -> usize {
+        NodeId::first(self.parents.len()).map(|node| self.eccentricity(node)).max().unwrap_or(0)
+    }
+
+    fn path_to_root(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        std::iter::successors(Some(node), |&node| self.parent(node))
     }
 
     fn from_edges(text: &str, members: &Members) -> Result<Self, Refusal> {
@@ -195,6 +237,16 @@ mod tests {
         let tree = tree.expect("two edges join three nodes");
         assert_eq!(tree.towards(node(2), None), node(3));
         assert_eq!(tree.towards(node(1), Some(node(2))), node(3));
+    }
+
+    #[test]
+    fn distances_are_counted_in_edges() {
+        let tree = TreeKind::Binary.build(&members(7)).expect("it exists for every N");
+        let far: Vec<usize> = NodeId::first(7).map(|other| tree.distance(node(4), other)).collect();
+        assert_eq!(far, [2, 1, 3, 0, 2, 4, 4]);
+        assert_eq!((tree.parent(node(5)), tree.depth(node(5))), (Some(node(2)), 2));
+        assert_eq!(tree.children(node(3)), [node(6), node(7)].into_iter().collect());
+        assert_eq!((tree.eccentricity(node(1)), tree.diameter()), (2, 4));
     }
 
     #[test]

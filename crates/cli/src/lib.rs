@@ -41,6 +41,7 @@ mod records;
 mod repetition;
 mod simulate;
 mod status;
+mod structure;
 mod studio;
 mod sweep;
 mod trace;
@@ -116,6 +117,7 @@ impl Answer {
   doorway claims                           the literature's claims against runs
   doorway check ricart-agrawala --nodes 3  every interleaving of a small system
   doorway quorum plane --nodes 13          build a quorum system and verify it
+  doorway structure four-node              which nodes a node asks, informs
   doorway bank --broken E1                 transfers under a broken lock
   doorway sweep --algorithms all --nodes 2..64:x2 --out costs
                                            a grid of runs, a row for each
@@ -143,6 +145,7 @@ enum Verb {
     Claims(claims::Arguments),
     Check(Box<check::Arguments>),
     Quorum(quorum::Arguments),
+    Structure(Box<structure::Arguments>),
     Bank(Box<bank::Arguments>),
     Sweep(Box<sweep::Arguments>),
     Chaos(Box<chaos::Arguments>),
@@ -182,6 +185,7 @@ fn answer(catalog: &Catalog, typed: &mut Typed) -> Result<Answer, Refusal> {
         Some(Verb::Claims(arguments)) => claims::answer(catalog, &arguments, typed),
         Some(Verb::Check(arguments)) => check::answer(catalog, &arguments, typed),
         Some(Verb::Quorum(arguments)) => quorum::answer(&arguments),
+        Some(Verb::Structure(arguments)) => structure::answer(catalog, &arguments),
         Some(Verb::Bank(arguments)) => bank::answer(catalog, &arguments, typed),
         Some(Verb::Sweep(arguments)) => sweep::answer(catalog, &arguments, typed),
         Some(Verb::Chaos(arguments)) => chaos::answer(catalog, &arguments, typed),

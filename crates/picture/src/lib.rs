@@ -1,7 +1,7 @@
 //! Pictures of runs, measurements and quorum systems, as SVG and PNG.
 //!
 //! [`space_time`] draws the events of a run: a lane for each node, an arrow for each message. [`chart`] draws measurements beside
-//! formulas, [`quorums`] draws quorum systems. All of them are lists of [`Element`]s, plain data that a [`Canvas`] writes as SVG and the studio's
+//! formulas, [`quorums`] draws quorum systems, [`relations`] draws structures and trees. All of them are lists of [`Element`]s, plain data that a [`Canvas`] writes as SVG and the studio's
 //! pages paint as they are; the palette works without colour too, and the font is embedded, so that the width of a text is known before
 //! it is shown.
 //!
@@ -23,6 +23,7 @@ mod geometry;
 mod palette;
 mod png;
 pub mod quorums;
+pub mod relations;
 mod room;
 mod space_time;
 mod svg;
@@ -36,7 +37,7 @@ pub use palette::{HUES, Head, Look, Theme, dash, head};
 pub use room::Room;
 pub use space_time::{
     ArrowPlan, Diagram, DiagramOptions, DiagramPlan, LanePlan, MOST_EVENTS, MOST_NODES, Mark, MessagePlan,
-    Spacing, StayPlan, diagram, plan, space_time,
+    Spacing, StayPlan, StepTimes, diagram, plan, space_time, step_times,
 };
 pub use svg::{Canvas, escaped};
 pub use text::{Anchor, Text, shortened, wrapped};

@@ -18,7 +18,7 @@ pub use layout::{Layout, layout};
 /// More nodes are not drawn.
 pub const MOST_NODES: usize = 256;
 
-const MARGIN: f64 = 32.0;
+pub(crate) const MARGIN: f64 = 32.0;
 /// How much wider bricks are than other nodes.
 const BRICK: f64 = 1.6;
 /// The least width of an exported picture: its heading needs it.
@@ -241,12 +241,12 @@ fn around(middle: Point, wide: f64, high: f64) -> Area {
     Area::new(middle.x - wide, middle.y - high, middle.x + wide, middle.y + high)
 }
 
-fn counted(nodes: usize) -> String {
+pub(crate) fn counted(nodes: usize) -> String {
     if nodes == 1 { "1 node".to_owned() } else { format!("{nodes} nodes") }
 }
 
 /// Writes title and sentence and tells where they end.
-fn write_heading(canvas: &mut Canvas, title: &str, sentence: &str, width: f64) -> f64 {
+pub(crate) fn write_heading(canvas: &mut Canvas, title: &str, sentence: &str, width: f64) -> f64 {
     canvas.write(&Text::new(title, Point::new(MARGIN, MARGIN + 18.0), 22.0).bold());
     let mut y = MARGIN + 46.0;
     for line in wrapped(sentence, 15.0, width) {
@@ -293,7 +293,7 @@ fn in_order(number: usize, n: usize, visit: &mut impl FnMut(usize)) {
 }
 
 /// The first node on top, the others clockwise.
-fn ring(n: usize, reach: f64) -> Vec<Point> {
+pub(crate) fn ring(n: usize, reach: f64) -> Vec<Point> {
     let radius = (n as f64 * (2.0 * reach + 14.0) / TAU).max(if n == 1 { 0.0 } else { 130.0 });
     let place = |index: usize| {
         let angle = TAU * (index as f64 / n as f64 - 0.25);

@@ -6,6 +6,7 @@
 //! neighbour from which it came first. So the tree depends on the message latencies.
 
 use doorway_core::{Choice, Effects, Machine, Members, Never, NodeId, NodeSet, Options, Refusal, Ticks};
+use doorway_trace::{Event, Log, What};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
@@ -35,23 +36,64 @@ pub fn elected(options: &Options, settings: &Settings) -> Result<Options, Refusa
 /// # Errors
 /// If there are too many nodes, or none.
 pub fn elect_tree(nodes: usize, seed: u64, latency: &Latency) -> Result<String, Refusal> {
-    let members = Members::new(nodes)?;
-    if nodes > MOST_NODES {
+    let settings = Settings { nodes, seed, latency: latency.clone(), ..Settings::default() };
+    elect(&settings).map(|election| election.tree)
+}
+
+/// A finished election.
+#[derive(Clone, Debug)]
+pub struct Election {
+    /// The edges of the winner's tree, one per line, the parent first.
+    pub tree: String,
+    /// The node whose wave won.
+    pub winner: NodeId,
+    /// The neighbours of each node in the graph on which the waves ran.
+    pub graph: Vec<NodeSet>,
+    /// How many messages were sent.
+    pub messages: u64,
+    /// When the last of them arrived.
+    pub time: Ticks,
+    /// What happened, if the settings say that it is recorded.
+    pub events: Vec<Event>,
+}
+
+/// Runs an election under the nodes, the seed and the latency of these settings.
+///
+/// # Errors
+/// If there are too many nodes, or none.
+pub fn elect(settings: &Settings) -> Result<Election, Refusal> {
+    let members = Members::new(settings.nodes)?;
+    if settings.nodes > MOST_NODES {
+        let nodes = settings.nodes;
         return Err(Refusal::new(format!(
             "an election is held among at most {MOST_NODES} nodes, not {nodes}"
         )));
     }
-    let settings = Settings { nodes, seed, latency: latency.clone(), ..Settings::default() };
+    let &Settings { nodes, seed, trace, .. } = settings;
+    let settings = Settings { nodes, seed, latency: settings.latency.clone(), ..Settings::default() };
     settings.check()?;
-    let machines =
-        graph(nodes, seed).into_iter().zip(members.iter()).map(|(n, me)| Elector::new(me, n)).collect();
+    let graph = graph(nodes, seed);
+    let machines = graph.iter().cloned().zip(members.iter()).map(|(n, me)| Elector::new(me, n)).collect();
     let mut engine = Engine::new(machines, &settings);
-    members.iter().for_each(|node| engine.start(node));
+    if trace {
+        engine.record();
+    }
+    for node in members.iter() {
+        let now = engine.now();
+        if let Some(log) = engine.log() {
+            log.push(now, node, What::Start, "", None);
+        }
+        engine.start(node);
+    }
     while engine.next_time().is_some() {
         engine.advance();
     }
     let edge = |elector: &Elector| elector.parent.map(|parent| format!("{parent} {}\n", elector.me));
-    Ok(engine.machines().iter().filter_map(edge).collect())
+    let tree = engine.machines().iter().filter_map(edge).collect();
+    let (winner, time) = (engine.machines()[0].leader, engine.now());
+    let (log, traffic) = engine.into_records();
+    let events = log.iter().flat_map(Log::iter).collect();
+    Ok(Election { tree, winner, graph, messages: traffic.messages, time, events })
 }
 
 /// A ring with chords: each node's neighbours.
@@ -84,9 +126,15 @@ struct Elector {
     missing: NodeSet,
 }
 
-/// A wave, or its echo, with its leader's number.
+/// The messages, each with the number of the node whose wave it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-struct Wave(NodeId);
+#[serde(rename_all = "UPPERCASE")]
+enum Msg {
+    /// The wave goes on to a neighbour.
+    Wave(NodeId),
+    /// All that the sender passed the wave on to have it.
+    Echo(NodeId),
+}
 
 impl Elector {
     fn new(me: NodeId, neighbours: NodeSet) -> Self {
@@ -96,32 +144,30 @@ impl Elector {
 
 impl Machine for Elector {
     type Header = ();
-    type Msg = Wave;
+    type Msg = Msg;
     type Command = Never;
     type Notice = Never;
     type Timer = Never;
     type Write = Never;
 
     fn on_start(&mut self, _: Ticks, effects: &mut Effects<Self>) {
-        effects.out.multicast(&self.neighbours, Wave(self.me));
+        effects.out.rule("begin");
+        effects.out.multicast(&self.neighbours, Msg::Wave(self.me));
     }
 
-    fn on_message(
-        &mut self,
-        _: Ticks,
-        from: NodeId,
-        (): (),
-        Wave(leader): Wave,
-        effects: &mut Effects<Self>,
-    ) {
+    fn on_message(&mut self, _: Ticks, from: NodeId, (): (), msg: Msg, effects: &mut Effects<Self>) {
+        // A wave that comes back says as much as an echo: its sender has it.
+        let (Msg::Wave(leader) | Msg::Echo(leader)) = msg;
         if leader > self.leader {
             (self.leader, self.parent) = (leader, Some(from));
             self.missing = self.neighbours.clone();
             let on = self.neighbours.clone().without(from);
-            effects.out.multicast(&on, Wave(leader));
+            effects.out.rule("adopt");
+            effects.out.multicast(&on, Msg::Wave(leader));
         }
         if leader == self.leader && self.missing.remove(from) && self.missing.is_empty() {
-            self.parent.into_iter().for_each(|parent| effects.out.send(parent, Wave(leader)));
+            effects.out.rule("echo");
+            self.parent.into_iter().for_each(|parent| effects.out.send(parent, Msg::Echo(leader)));
         }
     }
 
@@ -152,6 +198,20 @@ mod tests {
             let kind = doorway_algorithms::trees::TreeKind::chosen(&options).expect("a tree from a file");
             kind.build(&Members::new(n).expect("at least one")).expect("its edges are a tree");
         }
+    }
+
+    #[test]
+    fn the_log_of_an_election_has_its_messages() {
+        let settings = Settings { nodes: 5, trace: true, ..Settings::default() };
+        let election = elect(&settings).expect("few enough");
+        assert_eq!((election.winner, election.time), (NodeId::new(4), Ticks(40)));
+        assert_eq!(election.tree, elect_tree(5, 1, &settings.latency).expect("few enough"));
+        let sent = election.events.iter().filter(|event| matches!(event.what, What::Send { .. })).count();
+        let arrived =
+            election.events.iter().filter(|event| matches!(event.what, What::Deliver { .. })).count();
+        assert_eq!((election.messages, sent as u64, arrived), (election.messages, election.messages, sent));
+        let unrecorded = elect(&Settings { trace: false, ..settings }).expect("few enough");
+        assert_eq!((unrecorded.messages, unrecorded.events.len()), (election.messages, 0));
     }
 
     #[test]

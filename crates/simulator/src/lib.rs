@@ -43,7 +43,7 @@ mod stall;
 mod traffic;
 mod watch;
 
-pub use election::{elect_tree, elected};
+pub use election::{Election, elect, elect_tree, elected};
 pub use engine::{Engine, Happened, LocalClock};
 pub use faults::{Crash, Faults, Partition, Probability};
 pub use intervention::{Change, Intervention};

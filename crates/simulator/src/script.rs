@@ -36,11 +36,14 @@
 //! (they wait for each other in this order), `expect entries NODE…` (the entries so far, in order), `expect
 //! messages COUNT`, `expect in-flight COUNT`, `expect state NODE FIELD = VALUE` (a field of
 //! [`doorway_core::Explain::fields`]), `expect violation`, `expect out-of-order COUNT` (the number of entries
-//! ahead of a waiting request that had happened before theirs).
+//! ahead of a waiting request that had happened before theirs), `expect lamport NODE = COUNT…` (the Lamport times
+//! of the node's last events, as many as are given) and `expect vector NODE = COUNT…` (the vector time of its last
+//! event: see [`doorway_trace::clocks`]).
 
 mod choices;
 mod parse;
 mod run;
+mod times;
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -97,7 +100,11 @@ impl Action {
             }
             Action::Deliver(pick) | Action::Lose(pick) | Action::Duplicate(pick) => vec![pick.from, pick.to],
             Action::Tell(from, to) => vec![*from, *to],
-            Action::Expect(Expectation::State { node, .. }) => vec![*node],
+            Action::Expect(
+                Expectation::State { node, .. }
+                | Expectation::Lamport { node, .. }
+                | Expectation::Vector { node, .. },
+            ) => vec![*node],
             Action::DeliverAll | Action::Loop | Action::Expect(_) => Vec::new(),
         }
     }
@@ -170,6 +177,8 @@ enum Expectation {
     InFlight(u64),
     State { node: NodeId, field: String, value: String },
     OutOfOrder(u64),
+    Lamport { node: NodeId, counts: Vec<u64> },
+    Vector { node: NodeId, counts: Vec<u64> },
     Violation,
 }
 

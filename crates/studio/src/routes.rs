@@ -98,7 +98,7 @@ async fn exports(
     let word = |name: &str| asked.get(name).map(String::as_str);
     let form = word("format").ok_or_else(|| Rejection::bad("Say which format, as in ?format=svg."))?;
     let form = form.parse::<ExportForm>()?;
-    let looks = looks(word("spacing"), word("theme"))?;
+    let looks = looks(word("spacing"), word("theme"), word("clocks"))?;
     let asker = Asker::of(&desk, desk.leave(Work::Export(Box::new(spec), form, looks))?);
     over(&asker.job, limits::RUN + Duration::from_secs(2)).await;
     match asker.job.seen().end {

@@ -30,6 +30,7 @@
 //! # Ok::<(), doorway_trace::TraceError>(())
 //! ```
 
+pub mod clocks;
 mod event;
 pub mod export;
 mod lines;
@@ -37,6 +38,7 @@ mod log;
 mod recording;
 mod sentence;
 
+pub use clocks::{ClockKind, Clocks, LogicalTime};
 pub use event::{AccessKind, Event, Header, VERSION, What};
 pub use lines::{Events, TraceError, read, write};
 pub use log::{Log, Reader};

@@ -16,8 +16,8 @@
 //! REQUEST. Beyond the paper: i ∈ I_i is not demanded where the I meet anyway, so that a central server is a structure.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, NodeId, NodeSet, Out, PerNode, Plan,
-    Refusal, Scale, Stamp, Start,
+    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, NodeId, NodeSet, Out, Plan, Scale,
+    Stamp, Start,
 };
 use serde::Serialize;
 
@@ -37,52 +37,6 @@ pub struct Sanders {
     arbiter: Arbiter,
 }
 
-/// Which nodes each node asks and informs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Structure {
-    /// R: the nodes that each node asks.
-    pub asks: PerNode<NodeSet>,
-    /// I: the nodes that each node informs.
-    pub informs: PerNode<NodeSet>,
-}
-
-impl Structure {
-    /// A structure that keeps the conditions of the theorem.
-    ///
-    /// # Errors
-    /// Names the node, or the pair of nodes, that breaks them.
-    pub fn new(asks: PerNode<NodeSet>, informs: PerNode<NodeSet>) -> Result<Self, Refusal> {
-        let structure = Self { asks, informs };
-        let nodes = || NodeId::first(structure.asks.len());
-        for i in nodes() {
-            if structure.asks[i].is_empty() {
-                return Err(Refusal::new(format!("node {i} asks no node, so no node keeps it out")));
-            }
-            if !structure.informs[i].is_subset(&structure.asks[i]) {
-                return Err(Refusal::new(format!(
-                    "node {i} informs a node that it does not ask: I must lie in R"
-                )));
-            }
-            if let Some(j) = nodes().take(i.index()).find(|&j| !structure.excludes(i, j)) {
-                return Err(Refusal::new(format!(
-                    "nodes {j} and {i} can be inside together: their I do not meet, and not both keep their own \
-                     vote and ask each other"
-                )));
-            }
-        }
-        Ok(structure)
-    }
-
-    fn excludes(&self, i: NodeId, j: NodeId) -> bool {
-        let keeps_own_vote = |node: NodeId| self.informs[node].contains(node);
-        self.informs[i].intersects(&self.informs[j])
-            || (keeps_own_vote(i)
-                && keeps_own_vote(j)
-                && self.asks[i].contains(j)
-                && self.asks[j].contains(i))
-    }
-}
-
 impl Sanders {
     /// Node `me` in a structure.
     pub fn new(me: NodeId, structure: &Structure, start: Start) -> Self {
@@ -92,7 +46,7 @@ impl Sanders {
             me,
             clock: LamportClock::default(),
             informs: informs[me].clone(),
-            informed_by: informs.iter().filter(|(_, set)| set.contains(me)).map(|(node, _)| node).collect(),
+            informed_by: structure.informed_by(me),
             requester: Requester::new(asks[me].clone(), start.is_inside(me).then_some(me)),
             arbiter: Arbiter::new(locked_for),
         }
@@ -163,6 +117,9 @@ impl Algorithm for Sanders {
 }
 
 mod proof;
+mod structure;
+
+pub use structure::{Structure, StructureFlaw};
 
 /// Its description in the catalog.
 pub const ABOUT: About = About {

@@ -49,8 +49,8 @@ fn folder() -> PathBuf {
 
 /// Every script that ships, those of specimens included.
 pub fn scripts() -> Vec<PathBuf> {
-    let listed =
-        [folder(), folder().join("specimens")].map(|folder| fs::read_dir(folder).expect("it is there"));
+    let listed = [folder(), folder().join("clocks"), folder().join("specimens")]
+        .map(|folder| fs::read_dir(folder).expect("it is there"));
     let paths = listed.into_iter().flatten().map(|entry| entry.expect("it can be listed").path());
     let mut scripts: Vec<PathBuf> =
         paths.filter(|path| path.extension().is_some_and(|end| end == "script")).collect();

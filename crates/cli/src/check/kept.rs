@@ -20,7 +20,7 @@ pub(super) struct OutputFiles {
 impl OutputFiles {
     pub(super) fn new(arguments: &Arguments) -> Result<Self, Refusal> {
         let script = arguments.script.as_deref().map(Destination::new).transpose()?;
-        let looks = picture::DiagramOptions { spacing: Spacing::Even, theme: arguments.theme };
+        let looks = picture::DiagramOptions { spacing: Spacing::Even, theme: arguments.theme, clocks: None };
         let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
         Ok(Self { script, is_recorded: arguments.trace.is_some() || arguments.svg.is_some(), records })
     }

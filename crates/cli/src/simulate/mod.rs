@@ -14,6 +14,7 @@ use doorway_core::Refusal;
 use doorway_picture::{self as picture, Spacing, Theme};
 use doorway_simulator::Report;
 use doorway_terminal::whole;
+use doorway_trace::ClockKind;
 use serde::Serialize;
 use serde_json::json;
 
@@ -43,6 +44,7 @@ use runs::{Pool, Stopped, Unmet};
   doorway simulate naimi-trehel --entries 20 --trace run.jsonl
   doorway simulate ricart-agrawala --nodes 3 --entries 4 --svg run.svg
   doorway simulate --script scenario.script
+  doorway simulate --script example:clocks/jump --svg jump.svg --clocks lamport
   doorway simulate --script example:thirteen-nodes-deadlock")]
 pub(crate) struct Arguments {
     /// The algorithm, as `doorway algorithms` lists it; may be left out if the script names it
@@ -97,6 +99,9 @@ pub(crate) struct Arguments {
     /// The colours of the drawing; auto follows what the reader's screen prefers
     #[arg(long, value_name = "auto|light|dark", default_value = "auto", requires = "svg", help_heading = OUTPUT)]
     theme: Theme,
+    /// Write the logical time of its first and its last event beside each step of the drawing
+    #[arg(long, value_name = "lamport|vector|both", requires = "svg", help_heading = OUTPUT)]
+    clocks: Option<ClockKind>,
     /// Print JSON
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -106,7 +111,8 @@ const RUNS: &str = "Runs and checks";
 const OUTPUT: &str = "Output";
 
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
-    let looks = picture::DiagramOptions { spacing: arguments.spacing, theme: arguments.theme };
+    let Arguments { spacing, theme, clocks, .. } = *arguments;
+    let looks = picture::DiagramOptions { spacing, theme, clocks };
     let records = Records::new(arguments.trace.as_deref(), arguments.svg.as_deref(), looks)?;
     if let Some(answer) = memory::answer(catalog, arguments, typed, &records)? {
         return Ok(answer);

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_picture::Spacing;
+use doorway_picture::{DiagramOptions, Spacing};
 use doorway_studio::page::Page;
 use doorway_terminal::Destination;
+use doorway_trace::ClockKind;
 
 use super::source::Source;
 use crate::{Answer, Exit};
@@ -23,6 +24,7 @@ use crate::{Answer, Exit};
 #[command(after_help = "Examples:
   doorway trace html run.jsonl -o run.html
   doorway trace html run.jsonl -o run.html --spacing even
+  doorway trace html run.jsonl -o run.html --clocks lamport
   doorway simulate --script example:thirteen-nodes-deadlock --trace d.jsonl
   doorway trace html d.jsonl -o d.html         the deadlock, step by step")]
 pub(super) struct Arguments {
@@ -34,12 +36,17 @@ pub(super) struct Arguments {
     /// Horizontal scale: true time, so that lengths can be compared, or evenly spaced events
     #[arg(long, value_name = "time|even", default_value = "time")]
     spacing: Spacing,
+    /// The logical clock with which the page opens; its reader can choose another one
+    #[arg(long, value_name = "lamport|vector|both")]
+    clocks: Option<ClockKind>,
 }
 
 pub(super) fn answer(catalog: &Catalog, arguments: &Arguments) -> Result<Answer, Refusal> {
     let destination = Destination::new(&arguments.out)?;
     let recording = Source::open(&arguments.file)?.recording()?;
-    let page = Page::new(&recording, catalog, arguments.spacing)?;
+    let looks =
+        DiagramOptions { spacing: arguments.spacing, clocks: arguments.clocks, ..DiagramOptions::default() };
+    let page = Page::new(&recording, catalog, &looks)?;
     destination.write(|file| file.write_all(page.html.as_bytes()))?;
     let note = |trouble: String| match page.known {
         0 => format!("{trouble}: the page is without states"),

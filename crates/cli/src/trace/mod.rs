@@ -23,6 +23,7 @@ use crate::Answer;
     after_help = "Examples:
   doorway simulate ricart-agrawala --nodes 3 --entries 4 --trace run.jsonl
   doorway trace show run.jsonl               what happened, a line each
+  doorway trace show run.jsonl --clocks both and their logical times
   doorway trace html run.jsonl -o run.html   a page to step through
   doorway trace svg run.jsonl -o run.svg     the space-time diagram
   doorway trace convert run.jsonl --to perfetto -o run.json"

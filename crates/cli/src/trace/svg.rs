@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use doorway_core::Refusal;
 use doorway_picture::{DiagramOptions, Spacing, Theme, space_time};
 use doorway_terminal::Picture;
+use doorway_trace::ClockKind;
 
 use super::source::Source;
 use crate::Answer;
@@ -16,7 +17,8 @@ use crate::Answer;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway trace svg run.jsonl -o run.svg
-  doorway trace svg run.jsonl -o run.png --theme dark --spacing even")]
+  doorway trace svg run.jsonl -o run.png --theme dark --spacing even
+  doorway trace svg run.jsonl -o run.svg --clocks lamport")]
 pub(super) struct Arguments {
     /// The trace, or - for standard input
     file: PathBuf,
@@ -29,11 +31,15 @@ pub(super) struct Arguments {
     /// The colours; auto follows what the reader's screen prefers
     #[arg(long, value_name = "auto|light|dark", default_value = "auto")]
     theme: Theme,
+    /// Write the logical time of its first and its last event beside each step, which then has a column wide enough for it
+    #[arg(long, value_name = "lamport|vector|both")]
+    clocks: Option<ClockKind>,
 }
 
 pub(super) fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     let picture = Picture::new(&arguments.out)?;
-    let looks = DiagramOptions { spacing: arguments.spacing, theme: arguments.theme };
+    let looks =
+        DiagramOptions { spacing: arguments.spacing, theme: arguments.theme, clocks: arguments.clocks };
     let recording = Source::open(&arguments.file)?.recording()?;
     picture.write(&space_time(&recording.header, &recording.events, &looks)?)?;
     Ok(Answer::holds(String::new()))

@@ -263,7 +263,7 @@ fn every_example_of_the_help_runs() {
 }
 
 /// All verbs.
-const VERBS: [&str; 19] = [
+const VERBS: [&str; 20] = [
     "algorithms",
     "explain",
     "simulate",
@@ -271,6 +271,7 @@ const VERBS: [&str; 19] = [
     "claims",
     "check",
     "quorum",
+    "structure",
     "bank",
     "sweep",
     "chaos",

@@ -16,6 +16,7 @@ mod ports;
 mod refusals;
 mod settings;
 mod simulate;
+mod structures;
 mod sweep;
 #[path = "../terminal/mod.rs"]
 mod terminal;

@@ -30,6 +30,72 @@ fn a_run_is_listed_with_time_node_rule_and_cause() {
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "it fits a terminal");
 }
 
+/// The run of the clock that jumps.
+fn jump(folder: &Path) -> String {
+    let path = folder.join("jump.jsonl").display().to_string();
+    prints(&format!("simulate --script example:clocks/jump --trace {path}"));
+    path
+}
+
+#[test]
+fn the_list_has_the_logical_time_of_each_event() {
+    let run = jump(&folder("trace-clocks"));
+    let page = prints(&format!("trace show {run} --clocks both --node 2"));
+    let lines: Vec<&str> = page.lines().skip(2).take(5).collect();
+    assert_eq!(
+        lines,
+        [
+            "  event     time  node  lamport vector  what happens                             rule ← cause",
+            "      2        0     2        1 [0 1]   comes to life",
+            "      6        3     2       42 [0 2]   the clock of node 2 is set to 42",
+            "      7        4     2       44 [4 3]   receives REQUEST from node 1             ← 5",
+            "      8        4     2       45 [4 4]   sends REPLY to node 1                    reply ← 7",
+        ]
+    );
+    let told = json(&format!("trace show {run} --clocks both --json"));
+    let of = |name: &str| -> Vec<Value> {
+        told["events"].as_array().expect("a list").iter().map(|event| event[name].clone()).collect()
+    };
+    let lamport = [1, 1, 41, 42, 43, 42, 44, 45, 46, 47, 48].map(Value::from);
+    assert_eq!(of("lamport"), lamport);
+    assert_eq!(of("vector")[8], serde_json::json!([5, 4]));
+    let scalar = json(&format!("trace show {run} --clocks lamport --json"));
+    assert_eq!(
+        (&scalar["events"][6]["lamport"], &scalar["events"][6]["vector"]),
+        (&Value::from(44), &Value::Null)
+    );
+    assert!(json(&format!("trace show {run} --json"))["events"][6].get("lamport").is_none());
+    assert!(refused(&format!("trace show {run} --clocks wall")).contains("lamport, vector and both"));
+}
+
+#[test]
+fn a_diagram_has_the_logical_times_beside_its_steps() {
+    let folder = folder("trace-svg-clocks");
+    let run = jump(&folder);
+    let path = folder.join("jump.svg");
+    prints(&format!("trace svg {run} -o {} --clocks lamport", path.display()));
+    let svg = fs::read_to_string(&path).expect("it is drawn");
+    assert!(svg.contains(">44–45</text>") && svg.contains(">42</text>"), "{svg}");
+    prints(&format!("simulate --script example:clocks/jump --svg {} --clocks vector", path.display()));
+    assert!(fs::read_to_string(&path).expect("it is drawn").contains(">[4 3–4]</text>"));
+    assert!(refused("simulate central --clocks lamport").contains("--svg"));
+}
+
+#[test]
+fn a_page_has_the_times_and_opens_with_the_chosen_clock() {
+    let folder = folder("trace-html-clocks");
+    let run = jump(&folder);
+    let path = folder.join("jump.html");
+    let page = |flag: &str| {
+        prints(&format!("trace html {run} -o {} {flag}", path.display()));
+        fs::read_to_string(&path).expect("it is written")
+    };
+    let opened = page("--clocks lamport");
+    assert!(opened.contains("\"clock\":\"lamport\"") && opened.contains("\"text\":\"44–45\""));
+    assert!(opened.contains("<select id=\"clock\">"));
+    assert!(page("").contains("\"clock\":null"));
+}
+
 #[test]
 fn a_node_and_a_time_can_be_chosen_from_the_list() {
     let run = recorded(&folder("trace-chosen"));

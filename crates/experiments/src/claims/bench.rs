@@ -26,8 +26,7 @@ pub struct Seen {
     pub told: String,
 }
 
-/// The usual delay of a message.
-pub const T: u64 = 10;
+pub use crate::structures::T;
 /// The usual time inside.
 pub const E: u64 = 5;
 

@@ -1,10 +1,11 @@
-//! Claims about logical clocks. A recorded run is stamped with scalar and vector clocks, and both are held against what
-//! happened before what, which is read off the run itself.
+//! Claims about logical clocks. The events of a recorded run have their scalar and vector times from [`doorway_trace::clocks`], and both are held
+//! against what happened before what, which is read off the run itself.
 
 use doorway_catalog::Trial;
-use doorway_core::{Channels, LamportClock, Refusal, Stamp, Ticks, VectorClock};
+use doorway_core::{Channels, Refusal, Stamp, Ticks};
 use doorway_simulator::Load;
-use doorway_trace::{Event, What};
+use doorway_trace::clocks::{Vector, times};
+use doorway_trace::{ClockKind, Event, Header, LogicalTime, What};
 
 use super::bench::{Bench, Seen, longer, shaken};
 use super::{Check, Claim, Evidence, Verdict};
@@ -22,31 +23,30 @@ pub(super) const CLAIMS: &[Claim] = &[Claim {
 struct Stamped {
     time: Ticks,
     scalar: Stamp,
-    vector: VectorClock,
+    vector: Vector,
     /// The places of all events that happened before it.
     past: Vec<bool>,
 }
 
-/// Stamps every event: after the one before it at the same node and, if it is a delivery, after its sending.
-fn stamped(events: &[Event], nodes: usize) -> Vec<Stamped> {
+/// Every event with its logical times, and with its past: what its node did before and, if it is a delivery, its sending, each with its own past.
+fn stamped(events: &[Event], nodes: usize) -> Result<Vec<Stamped>, Refusal> {
+    let times = times(&Header::new("recorded", nodes, 1), events, ClockKind::Both)?;
     let mut latest: Vec<Option<usize>> = vec![None; nodes];
     let mut stamped: Vec<Stamped> = Vec::with_capacity(events.len());
-    for (place, event) in events.iter().enumerate() {
+    for (place, (event, time)) in events.iter().zip(times).enumerate() {
         let sending = event.cause.filter(|_| matches!(event.what, What::Deliver { .. }));
         let sending = sending.and_then(|id| events[..place].iter().position(|other| other.id == id));
-        let (mut clock, mut vector) = (LamportClock::default(), VectorClock::new(nodes));
         let mut past = vec![false; place];
         for before in [latest[event.node.index()], sending].into_iter().flatten() {
-            clock.merge(stamped[before].scalar.counter);
-            vector.merge(&stamped[before].vector);
             past[before] = true;
             stamped[before].past.iter().enumerate().for_each(|(place, is_past)| past[place] |= is_past);
         }
-        vector.tick(event.node);
         latest[event.node.index()] = Some(place);
-        stamped.push(Stamped { time: event.time, scalar: clock.stamp(event.node), vector, past });
+        let LogicalTime { lamport, vector } = time.unwrap_or_default();
+        let scalar = Stamp { counter: lamport, node: event.node };
+        stamped.push(Stamped { time: event.time, scalar, vector, past });
     }
-    stamped
+    Ok(stamped)
 }
 
 /// Every two events, the one that was recorded first first, and whether it happened before the other.
@@ -69,7 +69,10 @@ fn clocks(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     for statement in STATEMENTS {
         evidence = evidence.and(bench.all([recorded(Channels::Any)], |_, outcome| {
             let events = stamped(&outcome.events(), nodes);
-            Seen { holds: (statement.holds)(&events), told: statement.told.to_owned() }
+            Seen {
+                holds: events.is_ok_and(|events| (statement.holds)(&events)),
+                told: statement.told.to_owned(),
+            }
         })?);
     }
     Ok(evidence.and(detection(bench, nodes)?))
@@ -128,7 +131,7 @@ const STATEMENTS: [Statement; 7] = [
 fn detection(bench: &Bench<'_>, nodes: usize) -> Result<Check, Refusal> {
     let overtaken = |trial: &Trial| -> Result<(usize, usize), Refusal> {
         let events = bench.run(trial)?.events();
-        let stamps = stamped(&events, nodes);
+        let stamps = stamped(&events, nodes)?;
         Ok((detected(&events, &stamps), violated(&events, &stamps)))
     };
     let (trial, causal) = (recorded(Channels::Any), recorded(Channels::Causal));

@@ -3,14 +3,15 @@
 use doorway_catalog::Trial;
 use doorway_catalog::structures::{Structure, structures};
 use doorway_checker::Property;
-use doorway_core::{Channels, Members, NodeId, NodeSet, Options, Refusal, Start};
+use doorway_core::{Channels, Members, NodeId, Options, Refusal};
 use doorway_simulator::{Load, Measures, Outcome};
 
-use super::bench::{
-    Bench, Seen, T, all_loads, exact, holding, longer, only, per_entry, seeds, shaken, short,
-};
+use super::bench::{Bench, Seen, all_loads, exact, only, per_entry, seeds, shaken, short};
 use super::{Check, Claim, Evidence, Verdict};
 use crate::check::Instance;
+use crate::structures::{
+    Delays, MessageBounds, correct_delay, delays, differing, handover, measured_delays, printed_delay,
+};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
@@ -76,36 +77,13 @@ fn built(structure: &str, nodes: usize) -> Result<Structure, Refusal> {
     structures(&Options::none().with("structure", structure))?(&Members::new(nodes)?)
 }
 
-/// What an entry of a node costs at least, and at most as the lecture counts and without the FAILED to oneself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bounds {
-    least: u64,
-    of_lecture: u64,
-    tight: u64,
-}
-
-impl Bounds {
-    fn of(structure: &Structure, i: NodeId) -> Self {
-        let (asks, others) = (&structure.asks[i], structure.asks[i].clone().without(i));
-        let least = (structure.informs[i].clone().without(i).len() + 2 * others.len()) as u64;
-        let extra = |nodes: &NodeSet| nodes.iter().map(|j| conflict_cost(structure, i, j)).sum::<u64>();
-        Self { least, of_lecture: least + extra(asks), tight: least + extra(&others) }
-    }
-}
-
-/// r_j: what a conflict at node j can cost. If it reserves its permission for no other node, just a FAILED.
-fn conflict_cost(structure: &Structure, i: NodeId, j: NodeId) -> u64 {
-    let reserves_for = structure.informs.iter().filter(|(_, informed)| informed.contains(j)).map(|(k, _)| k);
-    if reserves_for.into_iter().all(|k| k == i || k == j) { 1 } else { 4 }
-}
-
 /// What the entries of a run cost at least and at most.
 fn sum_of_bounds(structure: &Structure, measures: &Measures) -> (u64, u64) {
     let entries =
         measures.entries_by_node.iter().map(|&count| if count == Measures::NEVER_ASKED { 0 } else { count });
     let each = NodeId::first(measures.entries_by_node.len()).zip(entries);
     each.fold((0, 0), |(least, most), (node, count)| {
-        let bounds = Bounds::of(structure, node);
+        let bounds = MessageBounds::of(structure, node);
         (least + u64::from(count) * bounds.least, most + u64::from(count) * bounds.tight)
     })
 }
@@ -249,10 +227,10 @@ fn bounds_of_four_nodes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let expected = [(2, 10, 6), (2, 10, 6), (6, 15, 14), (6, 15, 14)];
     let mut evidence = Evidence::default();
     for (node, (least, of_lecture, tight)) in NodeId::first(4).zip(expected) {
-        let bounds = Bounds::of(&structure, node);
+        let bounds = MessageBounds::of(&structure, node);
         let alone = bench.all([generic("four-node", 4, only(node))], |_, outcome| {
             let cost = per_entry(outcome);
-            let holds = bounds == Bounds { least, of_lecture, tight } && cost == least as f64;
+            let holds = bounds == MessageBounds { least, of_lecture, tight } && cost == least as f64;
             Seen {
                 holds,
                 told: format!("node {node}: {} alone; bounds {of_lecture} as the lecture counts and {tight} without the FAILED to oneself", short(cost)),
@@ -265,71 +243,18 @@ fn bounds_of_four_nodes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
 }
 
 /// The printed table of the example of four nodes: the delay from node i to node j in T.
-const PRINTED_DELAYS: Delays = [[0, 1, 2, 2], [1, 0, 2, 2], [2, 2, 0, 2], [2, 2, 2, 0]];
-
-/// The delay from each of four nodes to each other one, in T; 0 on the diagonal, where there is nothing to measure.
-type Delays = [[u64; 4]; 4];
-
-fn delays(entry: impl Fn(NodeId, NodeId) -> u64) -> Delays {
-    let entry = &entry;
-    std::array::from_fn(|i| std::array::from_fn(|j| entry(NodeId::new(i), NodeId::new(j))))
-}
-
-/// The printed rule: two nodes that inform a common one are 2 apart.
-fn printed_delay(structure: &Structure, i: NodeId, j: NodeId) -> u64 {
-    if i == j {
-        0
-    } else if structure.informs[i].intersects(&structure.informs[j]) {
-        2
-    } else {
-        1
-    }
-}
-
-/// The correct rule: a third node must learn of the release and pass it on.
-fn correct_delay(structure: &Structure, i: NodeId, j: NodeId) -> u64 {
-    let passes_it_on = |k: NodeId| k != i && k != j && structure.asks[j].contains(k);
-    if i == j {
-        0
-    } else if structure.informs[i].iter().any(passes_it_on) {
-        2
-    } else {
-        1
-    }
-}
-
-/// One node is inside and another one waits: a run that shows how long it takes from the release to the entry.
-fn handover(structure: &str, from: NodeId, to: NodeId) -> Trial {
-    let mut trial = longer(holding(generic(structure, 4, only(to)), 10 * T), 1);
-    trial.settings.start = Start::Inside(from);
-    trial
-}
-
-fn measured_delays(bench: &Bench<'_>, structure: &str) -> Result<Delays, Refusal> {
-    let mut measured = Delays::default();
-    for (i, j) in NodeId::first(4).flat_map(|i| NodeId::first(4).map(move |j| (i, j))) {
-        if i != j {
-            let outcome = bench.run(&handover(structure, i, j))?;
-            measured[i.index()][j.index()] = outcome.measures.sync_delay.max().unwrap_or(0) / T;
-        }
-    }
-    Ok(measured)
-}
-
-/// The entries in which two tables differ.
-fn differing(one: &Delays, other: &Delays) -> Vec<(NodeId, NodeId)> {
-    let pairs = NodeId::first(4).flat_map(|i| NodeId::first(4).map(move |j| (i, j)));
-    pairs.filter(|(i, j)| one[i.index()][j.index()] != other[i.index()][j.index()]).collect()
-}
+const PRINTED_DELAYS: [[u64; 4]; 4] = [[0, 1, 2, 2], [1, 0, 2, 2], [2, 2, 0, 2], [2, 2, 2, 0]];
 
 fn delays_of_four_nodes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     /// D13, D14, D23 and D24: the waiting node asks nobody but itself and nodes that the leaving one does not inform.
     const WRONG: [(usize, usize); 4] = [(0, 2), (0, 3), (1, 2), (1, 3)];
     let structure = built("four-node", 4)?;
-    let measured = measured_delays(bench, "four-node")?;
-    let rule_is_table = delays(|i, j| printed_delay(&structure, i, j)) == PRINTED_DELAYS;
-    let is_correct = delays(|i, j| correct_delay(&structure, i, j)) == measured;
-    let wrong = differing(&measured, &PRINTED_DELAYS);
+    let trial = generic("four-node", 4, Load::Saturated);
+    let measured = measured_delays(&trial, |trial| bench.run(trial))?;
+    let printed: Delays = PRINTED_DELAYS.map(Vec::from).into();
+    let rule_is_table = delays(4, |i, j| printed_delay(&structure, i, j)) == printed;
+    let is_correct = delays(4, |i, j| correct_delay(&structure, i, j)) == measured;
+    let wrong = differing(&measured, &printed);
     let refuted =
         rule_is_table && is_correct && wrong == WRONG.map(|(i, j)| (NodeId::new(i), NodeId::new(j)));
     let names: Vec<String> = wrong
@@ -343,17 +268,17 @@ fn delays_of_four_nodes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
         (if rule_is_table { "the same" } else { "NOT the same" }, if is_correct { "" } else { "NOT " });
     let told = format!(
         "printed {}, by the printed rule {rule}; measured {}, {fit}as the correct rule says; {}",
-        on_a_line(&PRINTED_DELAYS),
+        on_a_line(&printed),
         on_a_line(&measured),
         names.join(", ")
     );
     let (from, to) = wrong.first().copied().unwrap_or((NodeId::new(0), NodeId::new(2)));
-    let command = handover("four-node", from, to).command(bench.program());
+    let command = handover(&trial, from, to).command(bench.program());
     Ok(Evidence::of(Check { holds: !refuted, measured: told, command }))
 }
 
 fn on_a_line(delays: &Delays) -> String {
-    let rows = delays.iter().map(|row| row.map(|delay| delay.to_string()).join(" "));
+    let rows = delays.iter().map(|row| row.iter().map(u64::to_string).collect::<Vec<_>>().join(" "));
     rows.collect::<Vec<_>>().join(" / ")
 }
 
@@ -366,9 +291,10 @@ mod tests {
     /// The entries of a structure of four nodes in which the printed rule, and then the correct one, is not what runs show.
     fn wrong(name: &str) -> (usize, usize) {
         let catalog = Catalog::textbook();
-        let measured = measured_delays(&Bench::new(&catalog, &[4], "doorway"), name).expect("it runs");
+        let trial = generic(name, 4, Load::Saturated);
+        let measured = measured_delays(&trial, |trial| trial.run(&catalog)).expect("it runs");
         let structure = built(name, 4).expect("there is such a structure");
-        let by = |rule: fn(&Structure, NodeId, NodeId) -> u64| delays(|i, j| rule(&structure, i, j));
+        let by = |rule: fn(&Structure, NodeId, NodeId) -> u64| delays(4, |i, j| rule(&structure, i, j));
         (differing(&measured, &by(printed_delay)).len(), differing(&measured, &by(correct_delay)).len())
     }
 

@@ -18,7 +18,7 @@ fn everything_in_the_folder_of_scripts_is_at_hand() {
             files.map(|file| file.expect("it can be listed").file_name().to_string_lossy().into_owned());
         names.map(|name| format!("{inner}{name}")).collect::<Vec<_>>()
     };
-    let all = [names(""), names("memory/"), names("specimens/")].concat().into_iter();
+    let all = [names(""), names("clocks/"), names("memory/"), names("specimens/")].concat().into_iter();
     let there: BTreeSet<String> = all.filter(|name| name.contains('.') && !name.ends_with(".md")).collect();
     let scripts = SCRIPTS.iter().map(|example| format!("{}.script", example.name));
     let at_hand: BTreeSet<String> = scripts.chain(FILES.iter().map(|file| file.name.to_owned())).collect();

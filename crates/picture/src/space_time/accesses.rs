@@ -1,18 +1,13 @@
-//! Accesses to shared memory: a sign on the lane for each, and above or below it what was read or written.
+//! Accesses to shared memory: a sign on the lane for each, and what its label says was read or written.
 
 use doorway_trace::AccessKind;
 
 use crate::element::Element;
-use crate::font::{Weight, width};
 use crate::geometry::Point;
-use crate::room::Room;
 use crate::svg::Canvas;
-use crate::text::{Text, shortened};
+use crate::text::shortened;
 
-use super::columns::Side;
-use super::history::{Access, History};
-use super::layout::Layout;
-use super::repetition;
+use super::history::Access;
 
 /// Every way to get at a register, in the order of the key.
 pub(super) const KINDS: [AccessKind; 6] = [
@@ -24,12 +19,8 @@ pub(super) const KINDS: [AccessKind; 6] = [
     AccessKind::Barrier,
 ];
 
-/// How large a label is.
-const SIZE: f64 = 11.0;
 /// A longer name of a register is cut.
 const MOST_LETTERS: usize = 24;
-/// How far the middle of a label is from its lane: beyond the circle around a violation.
-const AWAY: f64 = 22.0;
 /// How far a sign reaches.
 const RADIUS: f64 = 4.4;
 /// How wide the paper around a sign is, so that it is seen on a band as well.
@@ -47,36 +38,8 @@ pub(super) fn name(kind: AccessKind) -> &'static str {
     }
 }
 
-/// Draws every access with its label, which is on the side that was chosen for it, and takes the room of the labels.
-pub(super) fn draw(
-    canvas: &mut Canvas,
-    history: &History<'_>,
-    layout: &Layout,
-    sides: &[Side],
-    room: &mut Room,
-) {
-    for (access, side) in history.accesses.iter().zip(sides) {
-        let at = Point::new(layout.scale.place(access.moment), layout.height_of(access.event.node));
-        let away = match side {
-            Side::Above => -AWAY,
-            Side::Below => AWAY,
-        };
-        let text = Text::around(&label(access), Point::new(at.x, at.y + away), SIZE).class("label ink");
-        room.take(text.area().grown(2.0));
-        canvas.group(described(access), |canvas| {
-            draw_sign(canvas, access.kind, at);
-            canvas.write_on(&text, repetition::ground(history, layout, &text.area()));
-        });
-    }
-}
-
-/// How wide the label of an access is.
-pub(super) fn label_width(access: &Access<'_>) -> f64 {
-    width(&label(access), SIZE, Weight::Regular)
-}
-
 /// What was read or written, in the signs of the textbook.
-fn label(access: &Access<'_>) -> String {
+pub(super) fn label(access: &Access<'_>) -> String {
     let (register, value) = (shortened(access.register, MOST_LETTERS), access.value);
     match access.kind {
         AccessKind::Read => format!("{register} = {value}"),
@@ -88,7 +51,7 @@ fn label(access: &Access<'_>) -> String {
     }
 }
 
-fn described(access: &Access<'_>) -> Element {
+pub(super) fn described(access: &Access<'_>) -> Element {
     let &Access { event, kind, register, value, line, .. } = access;
     let (node, time) = (event.node, event.time);
     let (class, mut title) = match kind {

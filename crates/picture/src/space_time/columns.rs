@@ -1,13 +1,11 @@
-//! Columns for the steps of a run over shared memory, as wide as their labels need.
+//! Columns for the steps of a run whose steps have labels, as wide as the labels need: accesses to shared memory, and logical times.
 //!
-//! From left to right each access gets its label above its lane, or below it where that is too early above. If both are, its
-//! column moves to the right until there is room. So every label is written, and none is in the way of another. Steps that a
-//! node makes in a row are moved apart together, so that they keep their rhythm.
+//! From left to right each label is placed above its lane, or below it where that is too early above (or the other way round, if it prefers to be
+//! below). If both are, its column moves to the right until there is room. So every label is written, and none is in the way of another. Steps
+//! that a node makes in a row are moved apart together, so that they keep their rhythm.
 
-use doorway_core::NodeId;
-
-use super::accesses::label_width;
-use super::history::{Access, History};
+use super::history::History;
+use super::labels::Label;
 
 /// How far steps are apart at least.
 const STEP: f64 = 34.0;
@@ -23,61 +21,62 @@ pub(super) enum Side {
     Below,
 }
 
+impl Side {
+    fn opposite(self) -> Self {
+        match self {
+            Side::Above => Side::Below,
+            Side::Below => Side::Above,
+        }
+    }
+}
+
+/// The place of a side among the two of a lane.
+fn index(side: Side) -> usize {
+    usize::from(side == Side::Below)
+}
+
 /// Where moments are, and their labels.
 #[derive(Debug)]
 pub(super) struct Columns {
     /// Where each moment is.
     pub(super) places: Vec<f64>,
-    /// The sides of the labels, one for each access.
+    /// The sides of the labels, in their order.
     pub(super) sides: Vec<Side>,
     pub(super) right: f64,
 }
 
 impl Columns {
     /// Columns from `left` on that fill at least this width.
-    pub(super) fn new(history: &History<'_>, least: f64, left: f64) -> Self {
+    pub(super) fn new(history: &History<'_>, labels: &[Label], least: f64, left: f64) -> Self {
         let step = (least / history.moments.len().max(1) as f64).max(STEP);
         let mut packer = Packer {
             step,
             last: left,
-            last_label: None,
+            last_labels: &[],
             least: left,
             edge: left,
             free: vec![[left; 2]; history.lanes.len()],
             columns: Self { places: Vec::new(), sides: Vec::new(), right: left + least },
         };
-        let mut accesses = history.accesses.iter().peekable();
+        let mut rest = labels;
         for moment in 0..history.moments.len() {
-            let access = accesses.next_if(|access| access.moment == moment);
-            let label = access.map(Label::new);
+            let (now, later) = rest.split_at(rest.partition_point(|label| label.moment == moment));
+            rest = later;
             if history.repetition.is_some_and(|repetition| repetition.moment == moment) {
-                packer.begin_band(label);
+                packer.begin_band(now);
             }
-            packer.add(label);
+            packer.add(now);
         }
         packer.finish()
     }
 }
 
-/// Whose label it is, and half its width.
-#[derive(Clone, Copy)]
-struct Label {
-    node: NodeId,
-    half: f64,
-}
-
-impl Label {
-    fn new(access: &Access<'_>) -> Self {
-        Self { node: access.event.node, half: label_width(access) / 2.0 }
-    }
-}
-
 /// Puts one moment after the other.
-struct Packer {
+struct Packer<'l> {
     step: f64,
-    /// Where the last moment is, and the label that it has.
+    /// Where the last moment is, and the labels that it has.
     last: f64,
-    last_label: Option<Label>,
+    last_labels: &'l [Label],
     /// The next moment is not before this.
     least: f64,
     /// Labels stay on the right of this.
@@ -87,40 +86,49 @@ struct Packer {
     columns: Columns,
 }
 
-impl Packer {
-    /// Adds a moment.
-    fn add(&mut self, label: Option<Label>) {
-        let mut place = (self.last + self.step_to(label)).max(self.least);
-        if let Some(Label { node, half }) = label {
-            place = place.max(self.edge + half);
-            let free = &mut self.free[node.index()];
-            let is_early = place - half < free[0];
-            let side = if is_early && free[1] < free[0] { Side::Below } else { Side::Above };
-            let free = &mut free[usize::from(side == Side::Below)];
-            place = place.max(*free + half);
-            *free = place + half + GAP;
-            self.columns.sides.push(side);
+impl<'l> Packer<'l> {
+    /// Adds a moment with its labels, each of which is on another lane.
+    fn add(&mut self, labels: &'l [Label]) {
+        let mut place = (self.last + self.step_to(labels)).max(self.least);
+        for label in labels {
+            place = place.max(self.edge + label.reach().0);
         }
+        let mut sides = Vec::with_capacity(labels.len());
+        for label in labels {
+            let (left, _) = label.reach();
+            let free = &self.free[label.node.index()];
+            let [wished, other] = [free[index(label.prefers)], free[index(label.prefers.opposite())]];
+            let is_early = place - left < wished;
+            let side = if is_early && other < wished { label.prefers.opposite() } else { label.prefers };
+            place = place.max(free[index(side)] + left);
+            sides.push(side);
+        }
+        for (label, &side) in labels.iter().zip(&sides) {
+            self.free[label.node.index()][index(side)] = place + label.reach().1 + GAP;
+        }
+        self.columns.sides.append(&mut sides);
         self.columns.places.push(place);
-        (self.last, self.last_label) = (place, label);
+        (self.last, self.last_labels) = (place, labels);
     }
 
     /// What repeats itself begins with the next moment. Its band begins half-way, after all labels that are there and before the
-    /// next one.
-    fn begin_band(&mut self, next: Option<Label>) {
+    /// next ones.
+    fn begin_band(&mut self, next: &[Label]) {
         let after_all = 2.0 * self.all_free() - self.last;
-        let before_next = self.last + next.map_or(0.0, |label| 2.0 * label.half) + GAP;
+        let widest = next.iter().map(|label| 2.0 * label.reach().0).fold(0.0, f64::max);
+        let before_next = self.last + widest + GAP;
         self.least = (self.last + self.step_to(next)).max(after_all).max(before_next);
         self.edge = f64::midpoint(self.last, self.least) + GAP / 2.0;
     }
 
     /// How far the next moment is away at least. With labels above and below in turn, a lane has room for each of them if they
     /// are half as far apart as they would be in one line.
-    fn step_to(&self, next: Option<Label>) -> f64 {
-        let in_a_row = match (self.last_label, next) {
-            (Some(last), Some(next)) if last.node == next.node => (last.half + next.half + GAP) / 2.0,
-            _ => 0.0,
-        };
+    fn step_to(&self, next: &[Label]) -> f64 {
+        let pairs = self.last_labels.iter().flat_map(|last| next.iter().map(move |next| (last, next)));
+        let in_a_row = pairs
+            .filter(|(last, next)| last.node == next.node)
+            .map(|(last, next)| (last.reach().1 + next.reach().0 + GAP) / 2.0)
+            .fold(0.0, f64::max);
         let step = if self.columns.places.is_empty() { STEP / 2.0 } else { self.step };
         step.max(in_a_row)
     }

@@ -1,7 +1,7 @@
 //! The key of a space-time diagram: what bands, arrows and signs mean, in as many lines as it takes.
 
 use doorway_core::Phase;
-use doorway_trace::AccessKind;
+use doorway_trace::{AccessKind, ClockKind};
 
 use crate::arrow::{Arrow, Path};
 use crate::element::Element;
@@ -48,9 +48,16 @@ impl Item {
 }
 
 /// Draws the key below `top` and tells where it ends.
-pub(super) fn draw(canvas: &mut Canvas, history: &History<'_>, left: f64, right: f64, top: f64) -> f64 {
+pub(super) fn draw(
+    canvas: &mut Canvas,
+    history: &History<'_>,
+    clocks: Option<ClockKind>,
+    [left, right]: [f64; 2],
+    top: f64,
+) -> f64 {
     let mut place = Point::new(left, top + LINE / 2.0);
-    for (item, name) in items(history) {
+    let times = clocks.map(|kind| (Item::Rest, times(kind).to_owned()));
+    for (item, name) in items(history).into_iter().chain(times) {
         let text = |at: Point| Text::beside(&name, Point::new(at.x + item.width() + 8.0, at.y), SIZE);
         if text(place).area().right > right && place.x > left {
             place = Point::new(left, place.y + LINE);
@@ -60,6 +67,17 @@ pub(super) fn draw(canvas: &mut Canvas, history: &History<'_>, left: f64, right:
         place.x = text(place).area().right + 26.0;
     }
     place.y + LINE / 2.0
+}
+
+/// What the numbers beside steps are.
+fn times(kind: ClockKind) -> &'static str {
+    match kind {
+        ClockKind::Lamport => "42–44: Lamport time of the first and the last event of a step",
+        ClockKind::Vector => "[3–5 0 1]: vector time of the first and the last event of a step",
+        ClockKind::Both => {
+            "42–44 [3–5 0 1]: Lamport and vector time of the first and the last event of a step"
+        }
+    }
 }
 
 fn items(history: &History<'_>) -> Vec<(Item, String)> {

@@ -13,6 +13,7 @@ mod accesses;
 mod columns;
 mod history;
 mod key;
+mod labels;
 mod lanes;
 mod layout;
 mod messages;
@@ -24,7 +25,7 @@ mod scale;
 use std::str::FromStr;
 
 use doorway_core::{Channels, Refusal};
-use doorway_trace::{Event, Header};
+use doorway_trace::{ClockKind, Event, Header};
 
 use super::Drawing;
 use super::font::{Weight, width};
@@ -35,9 +36,11 @@ use super::svg::Canvas;
 use super::text::{Anchor, Text, shortened, wrapped};
 use columns::{Columns, Side};
 use history::History;
+use labels::Label;
 use layout::Layout;
 use scale::Scale;
 
+pub use labels::{StepTimes, step_times};
 pub use plan::{ArrowPlan, DiagramPlan, LanePlan, Mark, MessagePlan, StayPlan, plan};
 
 /// A longer run is not drawn: the picture would be unreadable.
@@ -74,6 +77,8 @@ pub struct DiagramOptions {
     pub spacing: Spacing,
     /// Which colours it has.
     pub theme: Theme,
+    /// Which logical times are written beside the steps; every step then has a column that is wide enough for them, whatever the spacing.
+    pub clocks: Option<ClockKind>,
 }
 
 const MARGIN: f64 = 24.0;
@@ -115,14 +120,16 @@ pub fn diagram(header: &Header, events: &[Event], options: &DiagramOptions) -> R
 
     let numbers = width(&header.nodes.to_string(), lanes::NODE_SIZE, Weight::SemiBold);
     let left = MARGIN + numbers.max(width("node", 12.0, Weight::Regular)) + 12.0;
-    let (scale, sides) = scale(&history, left, options.spacing);
+    let labels = labels::all(header, events, &history, options.clocks)?;
+    let (scale, sides) = scale(&history, &labels, left, options.spacing);
     let (right, edge) = (scale.right, scale.right + MARGIN);
     let heading = write_heading(&mut canvas, header, &subtitle, right);
-    let top =
-        key::draw(&mut canvas, &history, MARGIN, right, heading + 8.0) + 14.0 + repetition::head(&history);
+    let top = key::draw(&mut canvas, &history, options.clocks, [MARGIN, right], heading + 8.0)
+        + 14.0
+        + repetition::head(&history);
     let caption = Point::new(scale.left - 12.0, top + 10.0);
     canvas.write(&Text::new("node", caption, 12.0).anchor(Anchor::End).class("soft"));
-    let layout = match history.accesses.is_empty() {
+    let layout = match labels.is_empty() {
         true => Layout::new(scale, top + 8.0, header.nodes),
         false => Layout::with_labels(scale, top + 8.0, header.nodes),
     };
@@ -130,7 +137,7 @@ pub fn diagram(header: &Header, events: &[Event], options: &DiagramOptions) -> R
     let mut room = Room::new();
     repetition::draw(&mut canvas, &history, &layout, &mut room);
     layout.scale.draw(&mut canvas, layout.top, layout.bottom);
-    let bottom = draw_run(&mut canvas, &history, &layout, &sides, &mut room);
+    let bottom = draw_run(&mut canvas, &history, &layout, (&labels, &sides), &mut room);
     let drawing = canvas.finish(edge, bottom + MARGIN - 6.0, options.theme);
     let place = |(event, moment): (&Event, &usize)| {
         Point::new(layout.scale.place(*moment), layout.height_of(event.node))
@@ -139,13 +146,13 @@ pub fn diagram(header: &Header, events: &[Event], options: &DiagramOptions) -> R
     Ok(Diagram { drawing, places, heading, lanes: (layout.top, layout.bottom) })
 }
 
-/// Where the moments are, and on which side of their lanes accesses have their labels.
-fn scale(history: &History<'_>, left: f64, spacing: Spacing) -> (Scale, Vec<Side>) {
+/// Where the moments are, and on which side of their lanes the labels are.
+fn scale(history: &History<'_>, labels: &[Label], left: f64, spacing: Spacing) -> (Scale, Vec<Side>) {
     let least = layout::least_width(history.lanes.len());
-    if history.accesses.is_empty() {
+    if labels.is_empty() {
         return (Scale::new(&history.moments, least, left, spacing), Vec::new());
     }
-    let columns = Columns::new(history, least, left);
+    let columns = Columns::new(history, labels, least, left);
     (Scale::with_columns(&history.moments, left, &columns), columns.sides)
 }
 
@@ -154,7 +161,7 @@ fn draw_run(
     canvas: &mut Canvas,
     history: &History<'_>,
     layout: &Layout,
-    sides: &[Side],
+    labels: (&[Label], &[Side]),
     room: &mut Room,
 ) -> f64 {
     lanes::draw(canvas, history, layout, room);
@@ -162,7 +169,7 @@ fn draw_run(
     let arrows = messages::arrows(history, layout);
     messages::draw(canvas, history, &arrows, room);
     lanes::draw_steps(canvas, history, layout);
-    accesses::draw(canvas, history, layout, sides, room);
+    labels::draw(canvas, history, layout, labels, room);
     lanes::draw_crashes(canvas, history, layout, room);
     lanes::write_fences(canvas, history, layout, room);
     messages::write_kinds(canvas, history, layout, &arrows, room);

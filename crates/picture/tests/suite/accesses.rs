@@ -41,7 +41,8 @@ impl Run {
     }
 
     fn drawn(&self, spacing: Spacing, theme: Theme) -> Drawing {
-        space_time(&self.header, &self.events, &DiagramOptions { spacing, theme }).expect("it can be drawn")
+        space_time(&self.header, &self.events, &DiagramOptions { spacing, theme, clocks: None })
+            .expect("it can be drawn")
     }
 }
 

@@ -64,7 +64,7 @@ fn everything() -> (Header, Vec<Event>) {
 
 fn drawn(spacing: Spacing, theme: Theme) -> Drawing {
     let (header, events) = everything();
-    space_time(&header, &events, &DiagramOptions { spacing, theme }).expect("it can be drawn")
+    space_time(&header, &events, &DiagramOptions { spacing, theme, clocks: None }).expect("it can be drawn")
 }
 
 fn parsed(drawing: &Drawing) -> Document<'_> {
@@ -124,7 +124,7 @@ fn a_node_that_stands_still_has_a_shadow_and_one_that_is_restarted_goes_on_after
         event(15, 24, 1, What::Crash, 0),
     ];
     for spacing in [Spacing::Time, Spacing::Even] {
-        let options = DiagramOptions { spacing, theme: Theme::Light };
+        let options = DiagramOptions { spacing, theme: Theme::Light, clocks: None };
         let drawing = space_time(&header, &events, &options).expect("it can be drawn");
         let document = parsed(&drawing);
         let named = |classes: &str| -> Vec<String> {
@@ -290,7 +290,7 @@ fn with_loop() -> (Header, Vec<Event>) {
 
 fn looped(spacing: Spacing, theme: Theme) -> Drawing {
     let (header, events) = with_loop();
-    space_time(&header, &events, &DiagramOptions { spacing, theme }).expect("it can be drawn")
+    space_time(&header, &events, &DiagramOptions { spacing, theme, clocks: None }).expect("it can be drawn")
 }
 
 /// The band that is shaded, as left, right, top and bottom.

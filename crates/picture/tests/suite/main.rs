@@ -3,5 +3,7 @@
 mod accesses;
 mod by_hand;
 mod charts;
+mod clocks;
 mod plans;
+mod relations;
 mod runs;

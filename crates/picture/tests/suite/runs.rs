@@ -16,7 +16,7 @@ fn run(algorithm: &str, settings: &Settings, spacing: Spacing) -> Drawing {
     let trial = Trial::new(algorithm).under(settings.clone());
     let outcome = trial.run(&Catalog::textbook()).expect("it can be run");
     let header = Header::new(algorithm, settings.nodes, settings.seed);
-    let options = DiagramOptions { spacing, theme: Theme::Auto };
+    let options = DiagramOptions { spacing, theme: Theme::Auto, clocks: None };
     space_time(&header, &outcome.events(), &options).expect("it can be drawn")
 }
 

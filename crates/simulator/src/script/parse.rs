@@ -117,6 +117,12 @@ fn expectation(words: &[&str]) -> Result<Expectation, String> {
         ["messages", count] => number(count).map(Expectation::Messages),
         ["in-flight", count] => number(count).map(Expectation::InFlight),
         ["out-of-order", count] => number(count).map(Expectation::OutOfOrder),
+        ["lamport", at, "=", ref times @ ..] => {
+            Ok(Expectation::Lamport { node: node(at)?, counts: counts(times)? })
+        }
+        ["vector", at, "=", ref times @ ..] => {
+            Ok(Expectation::Vector { node: node(at)?, counts: counts(times)? })
+        }
         ["violation"] => Ok(Expectation::Violation),
         ["state", at, ref rest @ ..] => {
             let rest = rest.join(" ");
@@ -129,10 +135,17 @@ fn expectation(words: &[&str]) -> Result<Expectation, String> {
         }
         _ => Err(format!(
             "`expect {}` is no expectation: inside, waiting, deadlock, cycle, entries, messages, in-flight, state, \
-             out-of-order or violation",
+             out-of-order, lamport, vector or violation",
             shown(words)
         )),
     }
+}
+
+fn counts(words: &[&str]) -> Result<Vec<u64>, String> {
+    if words.is_empty() {
+        return Err("the time is missing: one number or several".to_owned());
+    }
+    words.iter().map(|word| number(word)).collect()
 }
 
 fn pick(words: &[&str]) -> Result<Pick, String> {
@@ -216,6 +229,8 @@ mod tests {
         assert!(long.len() < 300 && !long.contains('\u{1b}'), "{long}");
         assert!(refusal("expect peace").contains("is no expectation"));
         assert!(refusal("expect inside").contains("the nodes are missing"));
+        assert!(refusal("expect lamport 1 =").contains("the time is missing"));
+        assert!(refusal("expect vector 1 = 2 x").contains("\"x\" is not a number"));
         assert!(refusal("channels quick").contains("is not an order of channels"));
         assert!(refusal("request 1\nnodes 3").contains("belongs into the heading"));
     }

@@ -41,7 +41,7 @@ impl Script {
         settings: &Settings,
     ) -> Result<ScriptRun<A>, ScriptError> {
         let &Settings { nodes, channels, start, seed, invariants, order, trace, .. } = settings;
-        let order = order || self.asks_for_order();
+        let (order, trace) = (order || self.asks_for_order(), trace || self.asks_for_times());
         let (load, entries) = (Load::Isolated, u64::MAX);
         let by_hand = Settings { load, entries, ..Settings::default() };
         let limits = settings.limits.clone();
@@ -87,7 +87,7 @@ struct Expected {
 }
 
 /// What is wrong with a line.
-enum Trouble {
+pub(super) enum Trouble {
     Impossible(String),
     Unmet(String),
 }
@@ -380,6 +380,8 @@ impl<A: Explain> ScriptRun<A> {
             Expectation::OutOfOrder(count) => {
                 compare("the number of entries out of order", count, &self.simulation.out_of_order())
             }
+            Expectation::Lamport { node, counts } => self.expect_lamport(*node, counts),
+            Expectation::Vector { node, counts } => self.expect_vector(*node, counts),
             Expectation::Violation if self.simulation.violations().is_empty() => {
                 Err(Trouble::Unmet("a violation is expected, but all went well so far".to_owned()))
             }
@@ -432,7 +434,11 @@ fn unknown_node(node: NodeId, n: usize) -> Trouble {
     Trouble::Impossible(format!("there is no node {node}: nodes are 1 to {n}"))
 }
 
-fn compare<T: PartialEq + std::fmt::Display>(what: &str, expected: &T, found: &T) -> Result<(), Trouble> {
+pub(super) fn compare<T: PartialEq + std::fmt::Display>(
+    what: &str,
+    expected: &T,
+    found: &T,
+) -> Result<(), Trouble> {
     if expected == found {
         return Ok(());
     }

@@ -9,6 +9,7 @@ import { drawArrows, MOST_SINGLE } from "./arrows.js";
 import { drawLanes, drawMarks } from "./bands.js";
 import { scale, ticks } from "./scale.js";
 import { drawCut, placeFlag } from "./cut.js";
+import { drawTimes } from "./times.js";
 import { sentence } from "./tips.js";
 
 /** Makes a diagram. `run`, `story` come with `show`; what is pointed at is told by `pointing.js`. */
@@ -26,6 +27,7 @@ export function diagram({ label = "Space-time diagram" } = {}) {
     spacing: "time",
     zoom: 1,
     hidden: new Set(),
+    clock: "",
     cut: 0,
     chosen: 1,
     drawn: null,
@@ -67,6 +69,10 @@ export function diagram({ label = "Space-time diagram" } = {}) {
       view.hidden = hidden;
       redraw(view);
     },
+    setClock: (clock) => {
+      view.clock = clock;
+      redraw(view);
+    },
     choose: (number) => {
       view.chosen = number;
       redraw(view);
@@ -89,6 +95,7 @@ function scaffold(label) {
     marks: layer("marks"),
     bands: layer("bands"),
     arrows: layer("arrows"),
+    times: layer("times"),
     cut: layer("cut"),
     spot: layer("spot"),
   };
@@ -189,6 +196,7 @@ function redraw(view, isMoving = false) {
   drawLanes(layers.bands, story, places, lane, window);
   fill(layers.arrows);
   view.areSingle = drawArrows(layers.arrows, view.shown, (message) => sentence(run, message), view.chosen, isMoving);
+  drawTimes(layers.times, view, window);
   view.isRough = isMoving && !view.areSingle && view.shown.length <= MOST_SINGLE;
   clearTimeout(view.resting);
   view.picture.dataset.messages = story.messages.length;

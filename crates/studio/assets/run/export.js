@@ -13,9 +13,9 @@ const FORMATS = [
   ["perfetto", "Perfetto", "json"],
 ];
 
-/** The buttons: `{element, show(spec, run)}`; `hash()` is the part of the link behind the page's address. */
-export function exporter(app, hash) {
-  const state = { spec: null, run: null };
+/** The buttons: `{element, show(spec, run)}`; `hash()` is the part of the link behind the page's address, `clock()` the clock that is shown. */
+export function exporter(app, hash, clock) {
+  const state = { spec: null, run: null, clock };
   const address = () => new URL(hash(), location.href).href;
   const link = button(
     "Copy link",
@@ -58,9 +58,10 @@ async function copied(app, text, sentence) {
   }
 }
 
-async function taken(app, { spec, run }, format, ending) {
+async function taken(app, { spec, run, clock }, format, ending) {
   try {
-    const blob = await file(`exports?format=${format}`, spec);
+    const clocks = clock() ? `&clocks=${clock()}` : "";
+    const blob = await file(`exports?format=${format}${clocks}`, spec);
     save(blob, `${fileName(run)}.${ending}`);
   } catch (error) {
     app.say(error.message, "error");

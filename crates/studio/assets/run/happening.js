@@ -3,15 +3,16 @@
 
 import { button, fill, h } from "../dom.js";
 import { kindName } from "../kinds.js";
+import { timeOf } from "./times.js";
 import { brief, ruleText } from "./tips.js";
 
-/** The event at the cut: `{element, show(run, story, cut)}`; `go(count)` follows a cause. */
+/** The event at the cut: `{element, show(run, story, cut, clock)}`; `go(count)` follows a cause, `clock` tells its logical time. */
 export function now(go) {
   const element = h("div", { class: "now-event", id: "event", role: "status" });
-  return { element, show: (run, story, cut) => fill(element, told(run, story, cut, go)) };
+  return { element, show: (run, story, cut, clock) => fill(element, told(run, story, cut, clock, go)) };
 }
 
-function told(run, story, cut, go) {
+function told(run, story, cut, clock, go) {
   const event = run.events[cut - 1];
   if (!event) {
     return [
@@ -20,6 +21,7 @@ function told(run, story, cut, go) {
     ];
   }
   const place = story.placeOf.get(event.cause);
+  const time = timeOf(run, cut - 1, clock);
   return [
     h(
       "p",
@@ -28,6 +30,7 @@ function told(run, story, cut, go) {
       event.kind ? kindName(event.kind) : null,
     ),
     h("p", { class: `says${event.event === "violation" ? " alarm" : ""}`, data: { says: "" } }, event.says),
+    time ? h("p", { class: "small", data: { time: "" } }, time) : null,
     ruleText(run, event),
     event.message === undefined ? null : h("p", { class: "mono soft small" }, brief(event.message)),
     place === undefined

@@ -17,6 +17,7 @@ import { pointing } from "./pointing.js";
 import { fromQuery, isSame, isScript, toHash } from "./spec.js";
 import { stateTable } from "./state.js";
 import { countAbout, tell } from "./story.js";
+import { CLOCKS } from "./times.js";
 import { tools } from "./tools.js";
 import { change, changing, followed, menuAt, travelled } from "./wishes.js";
 
@@ -64,7 +65,7 @@ function build(state) {
   const view = diagram();
   const parts = {
     view,
-    tools: tools(view, {}),
+    tools: tools(view, { clocked: () => clocked(state) }),
     player: player(go),
     state: stateTable(),
     graph: waitGraph(),
@@ -72,7 +73,7 @@ function build(state) {
     rules: rules(),
     events: eventList(go),
     metrics: metrics(),
-    exporter: exporter(state.app, () => toHash(state.spec, state.cut)),
+    exporter: exporter(state.app, () => toHash(state.spec, state.cut, clockOf(state)), () => state.parts.view.clock),
     menu: menu(),
     changes: changesPanel(changing(state)),
     form: null,
@@ -142,10 +143,21 @@ function controls(state, catalog) {
 function arrive(state, query) {
   const { spec: named, at } = fromQuery(query);
   const spec = query.has("file") ? recorded(state) ?? named : named;
-  state.extra = { tour: query.get("tour"), step: query.get("step") };
+  state.parts.view.clock = CLOCKS.some(([clock]) => clock === query.get("clocks")) ? query.get("clocks") : "";
+  state.extra = { tour: query.get("tour"), step: query.get("step"), ...clockOf(state) };
   state.parts.controls.hidden = query.has("tour");
   if (state.run && isSame(spec, state.spec)) return stay(state, at ?? state.run.events.length);
   ask(state, spec, { at, step: "replace", history: travelled(state, spec), about: query.get("about") });
+}
+
+/** Another clock was chosen: the address says so, too. */
+function clocked(state) {
+  Object.assign(state.extra, clockOf(state));
+  cutAt(state, state.cut);
+}
+
+function clockOf({ parts }) {
+  return { clocks: parts.view.clock };
 }
 
 /** The recorded file that was opened last; an address has no room for it, so after a reload it is gone, which is said. */
@@ -269,7 +281,7 @@ function cutAt(state, count) {
   parts.player.set(state.cut);
   parts.view.setCut(state.cut);
   parts.view.reveal();
-  parts.now.show(run, story, state.cut);
+  parts.now.show(run, story, state.cut, parts.view.clock);
   parts.graph.show(run, story, state.cut);
   parts.state.show(run, state.cut);
   parts.rules.show(run, state.cut);

@@ -2,6 +2,7 @@
 
 import { button, fill, h, select } from "../dom.js";
 import { sample } from "../kinds.js";
+import { CLOCKS, isKnown } from "./times.js";
 
 /** The row above the diagram: `{element, show(run, story), key(event)}`. */
 export function tools(view, does) {
@@ -14,6 +15,17 @@ export function tools(view, does) {
         view.setSpacing(event.target.value);
         view.reveal();
         does.spaced?.(event.target.value);
+      },
+    },
+  });
+  const clocks = select(CLOCKS, view.clock, {
+    id: "clocks",
+    "aria-label": "Logical clocks",
+    title: "Logical time beside each step: of its first and its last event",
+    on: {
+      change: (event) => {
+        view.setClock(event.target.value);
+        does.clocked?.(event.target.value);
       },
     },
   });
@@ -34,8 +46,13 @@ export function tools(view, does) {
     event.preventDefault();
     zoom(factor)();
   };
-  const element = h("div", { class: "tools" }, legend, h("div", { class: "row" }, axis, zooms));
-  return { element, key, show: (run, story) => drawLegend(view, legend, run, story) };
+  const element = h("div", { class: "tools" }, legend, h("div", { class: "row" }, axis, clocks, zooms));
+  const show = (run, story) => {
+    clocks.value = view.clock;
+    for (const option of clocks.options) option.disabled = !isKnown(run, option.value);
+    drawLegend(view, legend, run, story);
+  };
+  return { element, key, show };
 }
 
 function drawLegend(view, legend, run, story) {

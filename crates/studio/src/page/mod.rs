@@ -6,11 +6,11 @@
 use doorway_catalog::Catalog;
 use doorway_catalog::states::States;
 use doorway_core::{Channels, Refusal};
-use doorway_picture::{Diagram, DiagramOptions, Spacing, Theme, diagram, escaped};
-use doorway_trace::{Event, Header, Recording, What};
+use doorway_picture::{Diagram, DiagramOptions, Theme, diagram, escaped};
+use doorway_trace::{ClockKind, Event, Header, Recording, What};
 use serde_json::{Value, json};
 
-use crate::view::{DescribedEvent, NodesView};
+use crate::view::{ClocksView, DescribedEvent, NodesView};
 
 /// A finished page.
 #[derive(Clone, Debug)]
@@ -28,15 +28,19 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 impl Page {
-    /// Makes the page of a run.
+    /// Makes the page of a run. Its diagram has this spacing, and logical times beside the steps if the page is opened with a clock; the reader can
+    /// choose another one.
     ///
     /// # Errors
     /// If the run is longer, or has more nodes, than one could look at.
-    pub fn new(recording: &Recording, catalog: &Catalog, spacing: Spacing) -> Result<Self, Refusal> {
+    pub fn new(recording: &Recording, catalog: &Catalog, looks: &DiagramOptions) -> Result<Self, Refusal> {
         let Recording { header, events } = recording;
-        let diagram = diagram(header, events, &DiagramOptions { spacing, theme: Theme::Auto })?;
+        // The page writes the times itself, so that its reader can choose them.
+        let drawn = DiagramOptions { theme: Theme::Auto, clocks: None, ..*looks };
+        let diagram = diagram(header, events, &drawn)?;
         let states = catalog.states(recording);
-        let data = data(header, events, &states, &diagram);
+        let mut data = data(header, events, &states, &diagram);
+        data["clock"] = json!(looks.clocks.map(word));
         let title = format!("{}, a run", header.algorithm);
         let parts = [
             ("TITLE", escaped(&title)),
@@ -103,6 +107,11 @@ fn about(header: &Header, events: &[Event]) -> String {
     parts.join(" · ")
 }
 
+/// The word for a clock, as people type it.
+fn word(kind: ClockKind) -> &'static str {
+    ClockKind::LIST.iter().find(|(_, listed)| *listed == kind).map_or("", |(word, _)| word)
+}
+
 /// All that the script needs.
 fn data(header: &Header, events: &[Event], states: &States, diagram: &Diagram) -> Value {
     let mut data = json!(NodesView::new(header, states));
@@ -110,6 +119,7 @@ fn data(header: &Header, events: &[Event], states: &States, diagram: &Diagram) -
     data["version"] = json!(1);
     data["nodes"] = json!(header.nodes);
     data["events"] = told.collect();
+    data["clocks"] = json!(ClocksView::new(header, events));
     data["trouble"] = json!(states.trouble());
     data
 }

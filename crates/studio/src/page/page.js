@@ -106,12 +106,53 @@
     return line ? "line " + event.line + ": " + line : "";
   };
 
+  // The logical time of an event, or of a step, by the chosen clock.
+  const timeOf = (lamport, vector) => {
+    const clock = find("clock").value;
+    const parts = [clock === "lamport" || clock === "both" ? lamport : null, clock === "vector" || clock === "both" ? vector : null];
+    return parts.filter((part) => part !== null && part !== undefined).join(" ");
+  };
+
+  // Writes the times of steps into the diagram. Where two would overlap, the later one is left out.
+  const showTimes = () => {
+    const svg = box.querySelector("svg");
+    svg.querySelector("#times")?.remove();
+    const { lamport_steps: scalars, vector_steps: vectors } = run.clocks;
+    const group = document.createElementNS(svg.namespaceURI, "g");
+    group.id = "times";
+    const free = new Map();
+    (scalars.length > 0 ? scalars : vectors).forEach(({ first, text }, place) => {
+      const label = timeOf(text, vectors[place]?.text);
+      const { x, y, id } = run.events[first];
+      if (!label || x + 5 < (free.get(y) ?? 0)) return;
+      const written = document.createElementNS(svg.namespaceURI, "text");
+      written.setAttribute("x", x + 5);
+      written.setAttribute("y", y - 11);
+      written.dataset.event = id;
+      written.textContent = label;
+      group.append(written);
+      free.set(y, x + 5 + label.length * 6.2 + 6);
+    });
+    svg.insertBefore(group, find("cursor"));
+  };
+
+  const showClock = () => {
+    const event = step - 1;
+    const time = event < 0 ? "" : timeOf(
+      run.clocks.lamport[event] === null ? null : "Lamport time " + run.clocks.lamport[event],
+      run.clocks.vector[event] ? "vector time " + run.clocks.vector[event] : null,
+    );
+    find("time").textContent = time.replace(" vector", " · vector");
+    find("time").hidden = time === "";
+  };
+
   const showEvent = () => {
     const event = step > 0 ? run.events[step - 1] : null;
     find("count").textContent = "step " + step + " of " + total + (event ? " · time " + event.time : "");
     find("says").textContent = event ? event.says : "Before anything happens.";
     find("says").className = event && event.event === "violation" ? "alarm" : "";
     find("rule").textContent = event ? ruleOf(event) : "";
+    showClock();
     find("message").textContent = event && event.message !== undefined ? JSON.stringify(event.message) : "";
     const cause = find("cause");
     cause.replaceChildren();
@@ -196,7 +237,7 @@
   const keys = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last", n: "entry", " ": "play" };
   document.addEventListener("keydown", (event) => {
     const move = keys[event.key];
-    const isNative = event.target === find("scrubber") && event.key !== "n" && event.key !== " ";
+    const isNative = event.target instanceof HTMLSelectElement || (event.target === find("scrubber") && event.key !== "n" && event.key !== " ");
     const isPressed = event.target instanceof HTMLButtonElement && event.key === " ";
     if (!move || isNative || isPressed || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -208,6 +249,18 @@
     const place = shown ? placeOf.get(Number(shown.dataset.event)) : undefined;
     if (place) go(place);
   });
+
+  const clock = find("clock");
+  for (const option of clock.options) {
+    option.disabled = (option.value === "vector" || option.value === "both") && run.clocks.vector.length === 0;
+  }
+  find("clock-choice").hidden = run.clocks.lamport.length === 0;
+  clock.value = run.clock ?? "";
+  clock.addEventListener("change", () => {
+    showTimes();
+    showClock();
+  });
+  showTimes();
 
   if (run.trouble) {
     const known = run.known > 0 ? " States are shown up to step " + run.known + "." : " The run is shown without states.";

@@ -80,9 +80,7 @@ impl ExportForm {
             ExportForm::JsonLines => exported(ExportFormat::JsonLines),
             ExportForm::Shiviz => exported(ExportFormat::ShiViz),
             ExportForm::Perfetto => exported(ExportFormat::Perfetto),
-            ExportForm::Html => {
-                Page::new(recording, catalog, looks.spacing).map(|page| page.html.into_bytes())
-            }
+            ExportForm::Html => Page::new(recording, catalog, looks).map(|page| page.html.into_bytes()),
         }
     }
 }
@@ -99,12 +97,17 @@ impl FromStr for ExportForm {
     }
 }
 
-/// How a diagram looks, from two words.
+/// How a diagram looks, from three words.
 ///
 /// # Errors
 /// If one of them is not known.
-pub fn looks(spacing: Option<&str>, theme: Option<&str>) -> Result<picture::DiagramOptions, Refusal> {
+pub fn looks(
+    spacing: Option<&str>,
+    theme: Option<&str>,
+    clocks: Option<&str>,
+) -> Result<picture::DiagramOptions, Refusal> {
     let spacing = spacing.map_or(Ok(Spacing::default()), str::parse)?;
     let theme = theme.map_or(Ok(Theme::default()), str::parse)?;
-    Ok(picture::DiagramOptions { spacing, theme })
+    let clocks = clocks.map(str::parse).transpose()?;
+    Ok(picture::DiagramOptions { spacing, theme, clocks })
 }

@@ -3,6 +3,7 @@
 //! [`crate::spec::RunRequest::view`] makes the run that a page asks for and answers with a [`RunView`], which is written as JSON. The page that can be mailed ([`crate::page`]) is made from the same pieces.
 
 mod catalog;
+mod clocks;
 mod end;
 mod export;
 mod nodes;
@@ -19,6 +20,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use catalog::{catalog, pages};
+pub use clocks::ClocksView;
 pub use end::{End, EndState, sentence};
 pub use export::{ExportForm, looks};
 pub use nodes::NodesView;
@@ -123,6 +125,7 @@ struct Form<'a> {
     events: Vec<DescribedEvent<'a>>,
     kinds: Vec<&'a str>,
     diagram: DiagramPlan,
+    clocks: ClocksView,
     #[serde(flatten)]
     states: NodesView<'a>,
     warning: Option<&'a str>,
@@ -159,6 +162,7 @@ impl<'a> Form<'a> {
             events: events.iter().map(DescribedEvent::new).collect(),
             kinds: kinds(events),
             diagram,
+            clocks: ClocksView::new(header, events),
             states: NodesView::new(header, &view.states),
             warning: view.warning.as_deref(),
             trouble: view.trouble.clone().or(unplanned),

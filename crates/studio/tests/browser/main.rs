@@ -3,6 +3,7 @@
 
 mod charts;
 mod check;
+mod clocks;
 mod keys;
 mod machine;
 mod page;

@@ -3,13 +3,14 @@
 use doorway_catalog::{Catalog, examples};
 use doorway_core::{NodeId, Options, Ticks};
 use doorway_experiments::record_script;
-use doorway_picture::Spacing;
+use doorway_picture as picture;
 use doorway_studio::page::Page;
 use doorway_trace::{Event, Header, Recording, What};
 use serde_json::{Value, json};
 
 fn page(recording: &Recording) -> Page {
-    Page::new(recording, &Catalog::textbook(), Spacing::Time).expect("it is short enough")
+    Page::new(recording, &Catalog::textbook(), &picture::DiagramOptions::default())
+        .expect("it is short enough")
 }
 
 fn example(name: &str) -> Recording {

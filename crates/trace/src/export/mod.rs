@@ -15,7 +15,6 @@
 //! # Ok::<(), doorway_trace::TraceError>(())
 //! ```
 
-mod clocks;
 mod perfetto;
 mod shiviz;
 

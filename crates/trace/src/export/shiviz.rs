@@ -6,10 +6,11 @@
 
 use std::io::Write;
 
+use doorway_core::Refusal;
+
 use super::Exporter;
-use super::clocks::Clocks;
 use crate::sentence::one_line;
-use crate::{Event, Header, TraceError, What};
+use crate::{ClockKind, Clocks, Event, Header, TraceError};
 
 /// The regular expression that reads the log.
 pub const PARSER: &str = r"(?<host>\S*) (?<clock>{.*})\n(?<time>\d*) (?<event>.*)";
@@ -22,7 +23,7 @@ pub(super) struct ShiViz {
 
 impl ShiViz {
     pub(super) fn new(header: &Header) -> Self {
-        Self { clocks: Clocks::new(header), line: 1 }
+        Self { clocks: Clocks::new(header, ClockKind::Vector), line: 1 }
     }
 }
 
@@ -33,14 +34,12 @@ impl Exporter for ShiViz {
 
     fn event(&mut self, event: &Event, to: &mut dyn Write) -> Result<(), TraceError> {
         self.line += 1;
-        // That a run repeats itself is no step of any node.
-        if let What::Loop = event.what {
-            return Ok(());
-        }
         let (node, number) = (event.node, self.line);
-        let clock = self.clocks.tell(event).map_err(|what| TraceError::Line { number, what })?;
+        let wrong = |refusal: Refusal| TraceError::Line { number, what: refusal.to_string() };
+        // That a run repeats itself is no step of any node, so it has no time.
+        let Some(time) = self.clocks.tell(event).map_err(wrong)? else { return Ok(()) };
         let mut written = write!(to, "node{node} {{");
-        for (place, (node, count)) in clock.iter().enumerate() {
+        for (place, (node, count)) in time.vector.iter().enumerate() {
             let between = if place == 0 { "" } else { "," };
             written = written.and_then(|()| write!(to, "{between}\"node{node}\":{count}"));
         }

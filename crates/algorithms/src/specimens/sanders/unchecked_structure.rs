@@ -33,7 +33,11 @@ const STRUCTURE: Parameter = Parameter {
            file:PATH",
 };
 
-fn structure(choice: &Choice, members: &Members) -> Result<Structure, Refusal> {
+/// A structure that may break the theorem's conditions.
+///
+/// # Errors
+/// If there is no such structure.
+pub fn structure(choice: &Choice, members: &Members) -> Result<Structure, Refusal> {
     let n = members.n();
     let alone = PerNode::from_fn(n, |node| [node].into_iter().collect());
     let and_those_after = PerNode::from_fn(n, |node| members.iter().filter(|&other| other >= node).collect());

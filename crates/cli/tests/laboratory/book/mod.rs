@@ -55,6 +55,7 @@ pages! {
     commands_on_running_print_what_it_says: "docs/running.md",
     commands_on_scripts_print_what_it_says: "docs/scripts.md",
     commands_on_shared_memory_print_what_it_says: "docs/shared-memory.md",
+    commands_on_structures_print_what_it_says: "docs/structures.md",
     commands_on_the_api_print_what_it_says: "docs/studio-api.md",
     commands_on_the_studio_print_what_it_says: "docs/studio.md",
     commands_on_sweeps_print_what_it_says: "docs/sweeps.md",
