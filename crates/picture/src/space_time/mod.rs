@@ -18,6 +18,7 @@ mod layout;
 mod messages;
 mod plan;
 mod repetition;
+mod ribbons;
 mod routes;
 mod scale;
 
@@ -39,6 +40,7 @@ use layout::Layout;
 use scale::Scale;
 
 pub use plan::{ArrowPlan, LanePlan, Mark, MessagePlan, Plan, StayPlan, plan};
+pub use ribbons::{Holder, RibbonPlan};
 
 /// A longer run is not drawn: the picture would be unreadable.
 pub const MOST_EVENTS: usize = 20_000;
