@@ -4,6 +4,7 @@
 mod charts;
 mod check;
 mod keys;
+mod layouts;
 mod machine;
 mod page;
 mod pages;
