@@ -28,6 +28,7 @@ fn of_alone(alone: &Alone) -> Chart {
         x: Axis::binary("processes n that the lock is for").whole(),
         y: Axis::decimal("nanoseconds, logarithmic"),
         series,
+        line_at: None,
     }
 }
 
@@ -45,6 +46,7 @@ fn of_pairs(pairs: &[PairResult]) -> Chart {
         x: Axis::linear("nanoseconds inside").whole(),
         y: Axis::decimal("entries a second, those of mcslock being 1, logarithmic"),
         series: names.map(|name| named(name, "", points(name))).collect(),
+        line_at: None,
     }
 }
 
@@ -59,6 +61,7 @@ fn of_crowd(crowd: &Crowd) -> Chart {
         x: Axis::decimal("thousand entries a second, logarithmic"),
         y: Axis::decimal("longest wait in milliseconds, logarithmic"),
         series: series.collect(),
+        line_at: None,
     }
 }
 

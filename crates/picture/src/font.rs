@@ -31,6 +31,15 @@ pub enum Weight {
     SemiBold,
 }
 
+/// The file of the embedded font, in TrueType, for pages that show laid-out elements.
+#[must_use]
+pub fn file(weight: Weight) -> &'static [u8] {
+    match weight {
+        Weight::Regular => REGULAR,
+        Weight::SemiBold => SEMIBOLD,
+    }
+}
+
 /// How wide a text is at this size. A letter that the font does not have counts as a square.
 #[must_use]
 pub fn width(text: &str, size: f64, weight: Weight) -> f64 {

@@ -1,7 +1,7 @@
 //! Pictures of runs, measurements and quorum systems, as SVG and PNG.
 //!
 //! [`space_time`] draws the events of a run: a lane for each node, an arrow for each message. [`chart`] draws measurements beside
-//! formulas, [`quorums`] draws quorum systems, [`relations`] draws structures and trees. All of them are lists of [`Element`]s, plain data that a [`Canvas`] writes as SVG and the studio's
+//! formulas, [`quorums`] draws quorum systems, [`relations`] draws structures and trees, [`wait_graph`] draws which node waits for which. All of them are lists of [`Element`]s, plain data that a [`Canvas`] writes as SVG and the studio's
 //! pages paint as they are; the palette works without colour too, and the font is embedded, so that the width of a text is known before
 //! it is shown.
 //!
@@ -28,19 +28,21 @@ mod room;
 mod space_time;
 mod svg;
 mod text;
+mod waits;
 
 pub use arrow::{Arrow, Path};
 pub use element::Element;
-pub use font::{Weight, width};
+pub use font::{Weight, file as font_file, width};
 pub use geometry::{Area, Point};
 pub use palette::{HUES, Head, Look, Theme, dash, head};
 pub use room::Room;
 pub use space_time::{
     ArrowPlan, Diagram, DiagramOptions, DiagramPlan, LanePlan, MOST_EVENTS, MOST_NODES, Mark, MessagePlan,
-    Spacing, StayPlan, StepTimes, diagram, plan, space_time, step_times,
+    RibbonHolder, RibbonPlan, Spacing, StayPlan, StepTimes, diagram, plan, space_time, step_times,
 };
 pub use svg::{Canvas, escaped};
 pub use text::{Anchor, Text, shortened, wrapped};
+pub use waits::{WaitEdge, WaitLayout, WaitNode, WaitPhase, Waits, wait_graph};
 
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq)]

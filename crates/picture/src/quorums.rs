@@ -4,6 +4,7 @@
 //! are a ring. Members of the quorum are filled, have bold numbers and are joined, so that they are seen without colour; the
 //! node whose quorum it is has a second ring around it.
 
+mod failures;
 mod layout;
 
 use std::f64::consts::TAU;
@@ -13,6 +14,7 @@ use doorway_quorums::{QuorumSystem, Shape as Figure};
 
 use crate::{Area, Canvas, Drawing, Element, Point, Text, Theme, wrapped};
 
+pub use failures::{FailureCurve, failures};
 pub use layout::{Layout, layout};
 
 /// More nodes are not drawn.

@@ -31,6 +31,34 @@ export async function work(path, body, { signal, progress, wait = 800 } = {}) {
   return followed(answer.job, signal, progress ?? (() => {}));
 }
 
+/**
+ * Has pictures laid out: `layouts("failures", show, refuse)` is a function that takes what is to be drawn. While the server lays one out,
+ * only the latest request waits, so that a slider cannot flood it. `show(answer, asked)` gets the answer to the latest request.
+ */
+export function layouts(path, show, refuse) {
+  let isAsking = false;
+  let next = null;
+  const ask = async (body) => {
+    if (isAsking) {
+      next = body;
+      return;
+    }
+    isAsking = true;
+    try {
+      const answer = await answered(await reached(`${ROOT}/layouts/${path}`, posted(body)));
+      if (next === null) show(answer, body);
+    } catch (error) {
+      refuse(error);
+    } finally {
+      isAsking = false;
+      const waiting = next;
+      next = null;
+      if (waiting !== null) ask(waiting);
+    }
+  };
+  return ask;
+}
+
 /** Has a file made: `file("exports?format=svg", spec)` is a promise of a Blob. */
 export async function file(path, body, signal) {
   const response = await reached(`${ROOT}/${path}`, posted(body, signal));

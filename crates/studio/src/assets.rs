@@ -2,6 +2,7 @@
 
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use doorway_picture::{Weight, font_file};
 use rust_embed::RustEmbed;
 
 use crate::answer::Rejection;
@@ -14,6 +15,8 @@ struct Assets;
 pub(crate) async fn answer(uri: Uri) -> Response {
     let path = match uri.path().trim_start_matches('/') {
         "" => "index.html",
+        "fonts/regular.ttf" => return font(Weight::Regular),
+        "fonts/semibold.ttf" => return font(Weight::SemiBold),
         path => path,
     };
     match Assets::get(path) {
@@ -25,4 +28,10 @@ pub(crate) async fn answer(uri: Uri) -> Response {
         }
         None => Rejection::missing("There is no such page.").into_response(),
     }
+}
+
+/// The font of pictures: with it, the texts of a laid-out picture have the widths that the layout counts with.
+fn font(weight: Weight) -> Response {
+    let headers = [(header::CONTENT_TYPE, "font/ttf"), (header::CACHE_CONTROL, "no-cache")];
+    (StatusCode::OK, headers, font_file(weight)).into_response()
 }

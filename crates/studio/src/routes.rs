@@ -17,7 +17,7 @@ use crate::answer::{Rejection, json_text};
 use crate::desk::JobQueue;
 use crate::guard::{KnownHosts, guarded};
 use crate::job::{End, Job, Product};
-use crate::spec::RunRequest;
+use crate::spec::{ComparisonChartSpec, FailureChartSpec, RunRequest};
 use crate::view::{self, ExportForm, looks};
 use crate::work::{Work, too_long};
 use crate::{assets, gzip, limits, progress};
@@ -36,6 +36,9 @@ pub(crate) fn all(desk: Arc<JobQueue>, guard: KnownHosts) -> Router {
         .route("/checks/all", post(check_all))
         .route("/comparisons", post(comparisons))
         .route("/quorums", post(quorums))
+        .route("/layouts/comparison", post(comparison_layout))
+        .route("/layouts/failures", post(failures_layout))
+        .route("/layouts/waits", post(waits_layout))
         .route("/jobs/{id}", get(job).delete(cancel))
         .route("/jobs/{id}/progress", get(progress::answer))
         .fallback(async || {
@@ -143,6 +146,21 @@ async fn quorums(
 ) -> Result<Response, Rejection> {
     small(&body)?;
     begin(&desk, &asked, Work::Quorums(Box::new(read(&body)?))).await
+}
+
+async fn comparison_layout(body: Bytes) -> Result<Response, Rejection> {
+    small(&body)?;
+    Ok(json_text(StatusCode::OK, read::<ComparisonChartSpec>(&body)?.json()?.to_string()))
+}
+
+async fn failures_layout(body: Bytes) -> Result<Response, Rejection> {
+    small(&body)?;
+    Ok(json_text(StatusCode::OK, read::<FailureChartSpec>(&body)?.json()?.to_string()))
+}
+
+async fn waits_layout(body: Bytes) -> Result<Response, Rejection> {
+    small(&body)?;
+    Ok(json_text(StatusCode::OK, view::waits(&read(&body)?).to_string()))
 }
 
 /// What run was asked for. Only one that brings its trace along may be large.

@@ -12,7 +12,7 @@ use doorway_simulator::parallel::{JobEvent, in_order};
 use doorway_simulator::{Load, Outcome, Settings};
 use serde::Serialize;
 
-pub use chart::panels;
+pub use chart::{ChartStyle, Formulas, Measurement, charts, panels};
 
 /// What is compared.
 #[derive(Clone, Debug)]
@@ -48,6 +48,10 @@ pub struct ComparisonCell {
     pub formula_least: Option<f64>,
     /// The most of the formula at this size, where it has one and is bounded.
     pub formula_most: Option<f64>,
+    /// The size of the smallest quorum, K in the formula, for an algorithm with quorums.
+    pub quorum_least: Option<usize>,
+    /// The size of the largest quorum.
+    pub quorum_most: Option<usize>,
     /// Bytes divided by entries.
     pub bytes_per_entry: Option<f64>,
     /// The mean time from request to release.
@@ -243,6 +247,8 @@ impl ComparisonCell {
     fn new(about: &About, trial: &Trial, outcome: &Outcome, program: &str) -> Self {
         let report = trial.report(outcome);
         let [least, most] = formula(about, trial).map_or([None; 2], |bounds| bounds.map(Some));
+        let [quorum_least, quorum_most] =
+            quorum_sizes(about, trial).map_or([None; 2], |sizes| sizes.map(Some));
         Self {
             algorithm: trial.algorithm.clone(),
             nodes: trial.settings.nodes,
@@ -252,6 +258,8 @@ impl ComparisonCell {
             formula: about.messages,
             formula_least: least,
             formula_most: most.filter(|most| most.is_finite()),
+            quorum_least,
+            quorum_most,
             bytes_per_entry: (report.entries > 0).then(|| report.bytes as f64 / report.entries as f64),
             response_time: report.response_time.mean,
             sync_delay: report.sync_delay.summary.mean,
@@ -285,17 +293,20 @@ pub fn formula(about: &About, trial: &Trial) -> Option<[f64; 2]> {
     if ["structure", "tree"].into_iter().any(is_unusual) {
         return None;
     }
-    let n = trial.settings.nodes;
+    let n = trial.settings.nodes as f64;
     let k = match about.parameter("quorum") {
-        None => [n as f64; 2],
-        Some(parameter) => {
-            let choice = trial.options.choice(parameter);
-            let construction = Construction::parse(&choice.word, choice.file.as_deref()).ok()?;
-            let sizes = QuorumSystem::build(&construction, n).ok()?.sizes();
-            [sizes.least as f64, sizes.most as f64]
-        }
+        None => [n; 2],
+        Some(_) => quorum_sizes(about, trial)?.map(|size| size as f64),
     };
-    Some((about.cost)(Scale { n: n as f64, k }))
+    Some((about.cost)(Scale { n, k }))
+}
+
+/// The sizes of the smallest and of the largest quorum in a trial; `None` for an algorithm without quorums.
+fn quorum_sizes(about: &About, trial: &Trial) -> Option<[usize; 2]> {
+    let choice = trial.options.choice(about.parameter("quorum")?);
+    let construction = Construction::parse(&choice.word, choice.file.as_deref()).ok()?;
+    let sizes = QuorumSystem::build(&construction, trial.settings.nodes).ok()?.sizes();
+    Some([sizes.least, sizes.most])
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Axes: from numbers to places, and the round numbers that are written beside them.
 
+use std::ops::RangeInclusive;
+
 /// One axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
@@ -9,6 +11,10 @@ pub struct Axis {
     pub growth: Growth,
     /// Whether there is nothing between two whole numbers.
     pub is_whole: bool,
+    /// The numbers to write beside it, as far as there is room; round ones if there are none here.
+    pub ticks: Vec<f64>,
+    /// Numbers beyond these limits do not stretch the axis: they are drawn at its edge.
+    pub limits: RangeInclusive<f64>,
 }
 
 /// How equal distances on an axis grow.
@@ -26,19 +32,20 @@ impl Axis {
     /// An axis on which equal distances are equal differences; it begins at zero.
     #[must_use]
     pub fn linear(title: &str) -> Self {
-        Self { title: title.to_owned(), growth: Growth::Linear, is_whole: false }
+        let limits = f64::NEG_INFINITY..=f64::INFINITY;
+        Self { title: title.to_owned(), growth: Growth::Linear, is_whole: false, ticks: Vec::new(), limits }
     }
 
     /// A logarithmic axis with powers of two.
     #[must_use]
     pub fn binary(title: &str) -> Self {
-        Self { title: title.to_owned(), growth: Growth::Binary, is_whole: false }
+        Self { growth: Growth::Binary, ..Self::linear(title) }
     }
 
     /// A logarithmic axis with powers of ten.
     #[must_use]
     pub fn decimal(title: &str) -> Self {
-        Self { title: title.to_owned(), growth: Growth::Decimal, is_whole: false }
+        Self { growth: Growth::Decimal, ..Self::linear(title) }
     }
 }
 
@@ -47,6 +54,18 @@ impl Axis {
     #[must_use]
     pub fn whole(self) -> Self {
         Self { is_whole: true, ..self }
+    }
+
+    /// The same with these numbers beside it instead of round ones.
+    #[must_use]
+    pub fn ticks(self, numbers: impl IntoIterator<Item = f64>) -> Self {
+        Self { ticks: numbers.into_iter().collect(), ..self }
+    }
+
+    /// The same for which numbers beyond these limits do not count.
+    #[must_use]
+    pub fn limits(self, limits: RangeInclusive<f64>) -> Self {
+        Self { limits, ..self }
     }
 }
 
@@ -67,8 +86,9 @@ pub(super) struct Ruler {
 impl Ruler {
     /// An axis between two places that has room for all of these numbers.
     pub(super) fn new(axis: &Axis, numbers: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
-        let Axis { growth, is_whole, .. } = *axis;
+        let Axis { growth, is_whole, ref limits, .. } = *axis;
         let is_possible = |number: &f64| match growth {
+            _ if !limits.contains(number) => false,
             Growth::Linear => number.abs() <= LARGEST,
             Growth::Binary | Growth::Decimal => (1.0 / LARGEST..=LARGEST).contains(number),
         };
@@ -99,6 +119,18 @@ impl Ruler {
             }
         };
         self.from + (self.to - self.from) * share.clamp(0.0, 1.0)
+    }
+
+    /// Those of these numbers that are on the axis and have room beside each other, if about `wanted` fit on it.
+    pub(super) fn roomy(&self, numbers: &[f64], wanted: usize) -> Vec<f64> {
+        let apart = (self.to - self.from).abs() / wanted.max(2) as f64 * 0.65;
+        let mut kept: Vec<f64> = Vec::new();
+        for &number in numbers.iter().filter(|number| (self.least..=self.most).contains(number)) {
+            if kept.iter().all(|&other| (self.place(number) - self.place(other)).abs() >= apart) {
+                kept.push(number);
+            }
+        }
+        kept
     }
 
     /// The numbers to write, with a line each; not more than about `wanted`.
@@ -195,6 +227,21 @@ mod tests {
             [2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
         );
         assert_eq!(ruler(Growth::Decimal, &[1.0, 90_000.0]).major(6), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]);
+    }
+
+    #[test]
+    fn chosen_numbers_are_written_as_far_as_there_is_room() {
+        let ruler = ruler(Growth::Linear, &[100.0]);
+        assert_eq!(ruler.roomy(&[4.0, 9.0, 16.0, 25.0, 400.0], 20), [4.0, 9.0, 16.0, 25.0]);
+        assert_eq!(ruler.roomy(&[4.0, 9.0, 16.0, 25.0], 6), [4.0, 16.0]);
+    }
+
+    #[test]
+    fn numbers_beyond_the_limits_do_not_stretch_the_axis() {
+        let axis = Axis::decimal("failure").limits(1e-6..=1.0);
+        let ruler = Ruler::new(&axis, [1e-12, 1e-3, 1.0, 50.0].into_iter(), 0.0, 100.0);
+        assert_eq!(ruler.major(9), [1e-3, 1e-2, 0.1, 1.0]);
+        assert_eq!((ruler.place(1e-12), ruler.place(50.0)), (0.0, 100.0));
     }
 
     #[test]

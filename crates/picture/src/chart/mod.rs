@@ -19,6 +19,7 @@
 //!         points: vec![(2.0, 3.0), (16.0, 45.0), (64.0, 189.0)],
 //!         formula: Some(Formula::line(2.0..=64.0, |n| 3.0 * (n - 1.0))),
 //!     }],
+//!     ..Chart::default()
 //! };
 //! assert!(chart.draw(Theme::Auto).overlaps().is_empty());
 //! ```
@@ -26,6 +27,7 @@
 mod axis;
 mod marks;
 mod names;
+mod page;
 mod plot;
 
 use std::ops::RangeInclusive;
@@ -33,6 +35,8 @@ use std::ops::RangeInclusive;
 use crate::{Area, Canvas, Drawing, Point, Text, Theme, shortened};
 
 pub use axis::{Axis, Growth};
+pub use page::{ChartLayout, LegendEntry, layouts, legend};
+use plot::Format;
 
 /// Several series over the same axes.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +49,16 @@ pub struct Chart {
     pub y: Axis,
     /// What is compared; up to sixteen can be told apart.
     pub series: Vec<Series>,
+    /// A number across that is marked by an upright line.
+    pub line_at: Option<f64>,
+}
+
+impl Default for Chart {
+    /// A chart of nothing, over linear axes.
+    fn default() -> Self {
+        let axis = Axis::linear("");
+        Self { title: String::new(), x: axis.clone(), y: axis, series: Vec::new(), line_at: None }
+    }
 }
 
 /// One thing that is measured, expected, or both.
@@ -100,7 +114,7 @@ impl Chart {
     pub fn draw(&self, theme: Theme) -> Drawing {
         let looks = Looks::of(std::slice::from_ref(self));
         let mut canvas = Canvas::new(&self.title, &self.description());
-        plot::draw(&mut canvas, self, Area::new(0.0, 0.0, WIDTH, 720.0), &looks);
+        plot::draw(&mut canvas, self, Area::new(0.0, 0.0, WIDTH, 720.0), &looks, Format::PICTURE);
         canvas.finish(WIDTH, 720.0, theme)
     }
 
@@ -137,7 +151,8 @@ impl Panels {
         for (index, chart) in self.charts.iter().enumerate() {
             let left = (index % columns) as f64 * width;
             let above = top + (index / columns) as f64 * height;
-            plot::draw(&mut canvas, chart, Area::new(left, above, left + width, above + height), &looks);
+            let area = Area::new(left, above, left + width, above + height);
+            plot::draw(&mut canvas, chart, area, &looks, Format::PICTURE);
         }
         let rows = self.charts.len().div_ceil(columns).max(1);
         canvas.finish(WIDTH, top + rows as f64 * height, theme)

@@ -19,6 +19,7 @@ mod layout;
 mod messages;
 mod plan;
 mod repetition;
+mod ribbons;
 mod routes;
 mod scale;
 
@@ -42,6 +43,7 @@ use scale::Scale;
 
 pub use labels::{StepTimes, step_times};
 pub use plan::{ArrowPlan, DiagramPlan, LanePlan, Mark, MessagePlan, StayPlan, plan};
+pub use ribbons::{RibbonHolder, RibbonPlan};
 
 /// A longer run is not drawn: the picture would be unreadable.
 pub const MOST_EVENTS: usize = 20_000;

@@ -6,12 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use doorway_core::{Fence, NodeId, Refusal, Ticks};
+use doorway_core::{Fence, NodeId, Phase, Refusal, Ticks};
 use doorway_trace::{Event, Header, What};
 use serde::Serialize;
 
-use super::history::{End, History, Lane, Message};
+use super::history::{End, History, Lane, Message, Stay};
 use super::lanes::name;
+use super::ribbons::RibbonPlan;
 use super::routes::Routes;
 
 /// What a space-time diagram shows.
@@ -49,6 +50,8 @@ pub struct LanePlan {
     pub crashes: Vec<Mark>,
     /// Whether it is down at the end.
     pub down: bool,
+    /// Its vote or token, see [`Plan::set_ribbon`].
+    pub ribbon: Vec<RibbonPlan>,
 }
 
 /// A time in one phase.
@@ -94,6 +97,8 @@ pub struct ArrowPlan {
     pub lost: Option<String>,
     /// How many arrows go the same way before it, with moments spaced by time and evenly: so many steps it bends aside.
     pub bends: [u32; 2],
+    /// Whether it leaves from the band of a node that waits or is inside, and whether it arrives at one: there it keeps its distance.
+    pub bands: [bool; 2],
 }
 
 /// What the space-time diagram of a run shows.
@@ -158,6 +163,7 @@ impl Planner<'_, '_> {
             stays: stays.collect(),
             crashes: lane.crashes.iter().map(|&(moment, id)| self.mark(moment, id)).collect(),
             down: !lane.crashes.is_empty() && !lasts,
+            ribbon: Vec::new(),
         }
     }
 
@@ -185,7 +191,9 @@ impl Planner<'_, '_> {
                 by_time.earlier(message.from, message.to, times),
                 evenly.earlier(message.from, message.to, moments),
             ];
-            ArrowPlan { end, lost: lost.map(str::to_owned), bends }
+            let arrives_at_band = end.is_some_and(|end| self.has_band(message.to, end.moment));
+            let bands = [self.has_band(message.from, sent), arrives_at_band];
+            ArrowPlan { end, lost: lost.map(str::to_owned), bends, bands }
         };
         if message.ends.is_empty() {
             return vec![arrow(None, None)];
@@ -195,6 +203,15 @@ impl Planner<'_, '_> {
             End::Lost { moment, event, why } => arrow(Some(self.mark(moment, event.id)), Some(why)),
         });
         ends.collect()
+    }
+
+    /// Whether the lane of a node has a band at a moment: one that lasts, ends or begins then.
+    fn has_band(&self, node: NodeId, moment: usize) -> bool {
+        let stays = &self.history.lanes[node.index()].stays;
+        let after = stays.partition_point(|stay| stay.until < moment);
+        let near = stays[after..].iter().take_while(|stay| stay.from <= moment);
+        let is_seen = |stay: &Stay| stay.phase != Phase::Outside && stay.until > stay.from;
+        near.into_iter().any(is_seen)
     }
 
     fn time(&self, moment: usize) -> i64 {

@@ -1,7 +1,10 @@
 //! Charts: what they show, that it can be read, and what two of them look like.
 
-use doorway_picture::Theme;
-use doorway_picture::chart::{Axis, Chart, Formula, Panels, Series};
+use std::collections::BTreeSet;
+
+use doorway_picture::chart::{Axis, Chart, Formula, Panels, Series, layouts, legend};
+use doorway_picture::{Element, Theme, Weight, width};
+use serde_json::{Value, json};
 
 /// Twelve series as a comparison of the algorithms gives them, with made-up deviations.
 fn twelve() -> Chart {
@@ -41,6 +44,7 @@ fn twelve() -> Chart {
             series("naimi-trehel", "O(log N)", &|n| n.log2().max(1.0), 0.15),
             series("token-ring", "1", &|_| 1.0, 0.0),
         ],
+        line_at: None,
     }
 }
 
@@ -90,6 +94,7 @@ fn nothing_that_can_be_measured_breaks_a_chart() {
             x: axis.clone(),
             y: axis,
             series: vec![series, Series::default()],
+            line_at: None,
         };
         let drawing = chart.draw(Theme::Dark);
         roxmltree::Document::parse(&drawing.svg).expect("it is XML");
@@ -142,4 +147,81 @@ fn two_panels_look_as_reviewed() {
     let panels = Panels { title: "Two loads".to_owned(), charts: vec![twelve(), linear], columns: 2 };
     let drawing = panels.draw(Theme::Light);
     insta::assert_snapshot!(drawing.svg);
+}
+
+/// What a part of a chart is, and which series and number it belongs to.
+fn parts(elements: &[Element]) -> BTreeSet<[String; 3]> {
+    fn collect(elements: &Value, owner: &str, parts: &mut BTreeSet<[String; 3]>) {
+        for element in elements.as_array().into_iter().flatten() {
+            let word = |name: &str| element[name].as_str().unwrap_or_default();
+            let owner = element["data-name"].as_str().unwrap_or(owner);
+            if !owner.is_empty() {
+                let kind = word("class").split(' ').next().unwrap_or_default();
+                parts.insert([kind, owner, word("data-at")].map(str::to_owned));
+            }
+            collect(&element["children"], owner, parts);
+        }
+    }
+    let mut parts = BTreeSet::new();
+    collect(&serde_json::to_value(elements).expect("it can be written"), "", &mut parts);
+    parts
+}
+
+#[test]
+fn a_page_has_the_parts_of_the_picture_at_any_width() {
+    let mut chart = twelve();
+    chart.series.iter_mut().for_each(|series| series.note.clear());
+    let drawn = parts(&chart.draw(Theme::Auto).elements);
+    assert!(drawn.len() > 12 * 9, "{drawn:?}");
+    for (wide, high) in [(440.0, 300.0), (700.0, 400.0), (1600.0, 900.0)] {
+        let layout = layouts(std::slice::from_ref(&chart), wide, high).remove(0);
+        assert_eq!(parts(&layout.elements), drawn, "{wide} pixels");
+        assert_eq!((layout.width, layout.height, layout.named), (wide, high, true));
+    }
+    let narrow = layouts(std::slice::from_ref(&chart), 380.0, 300.0).remove(0);
+    let is_label = |part: &[String; 3]| ["label", "leader", "name", "soft"].contains(&part[0].as_str());
+    let of_label = |part: &&[String; 3]| is_label(part) || (part[0] == "mark" && part[2].is_empty());
+    let unnamed: BTreeSet<[String; 3]> = drawn.iter().filter(|part| !of_label(part)).cloned().collect();
+    assert_eq!((parts(&narrow.elements), narrow.named), (unnamed, false));
+}
+
+#[test]
+fn a_small_chart_has_exact_places() {
+    let series = |name: &str, points: &[(f64, f64)]| Series {
+        name: name.to_owned(),
+        points: points.to_vec(),
+        ..Series::default()
+    };
+    let chart = Chart {
+        x: Axis::linear("nodes").ticks([2.0, 4.0]),
+        y: Axis::linear("messages"),
+        series: vec![series("one", &[(2.0, 5.0), (4.0, 10.0)]), series("two", &[(4.0, 10.0)])],
+        ..Chart::default()
+    };
+    let layout = layouts(std::slice::from_ref(&chart), 400.0, 300.0).remove(0);
+    let elements = serde_json::to_value(&layout.elements).expect("it can be written");
+    let series = elements.as_array().into_iter().flatten().filter(|element| element["class"] == "series");
+    let series: Vec<&Value> = series.collect();
+    let marks = &series[0]["children"];
+    // The plot is between 36 and 252; its axes go to 10.4 and to 4.16.
+    let left = 4.0 + width("10", 12.0, Weight::Regular) + 9.6;
+    let place = |x: f64, y: f64| [left + (388.0 - left) * x / 4.16, 252.0 - 216.0 * y / 10.4];
+    let rounded = |place: [f64; 2]| json!(place.map(|length| (length * 100.0).round() / 100.0));
+    assert_eq!(json!([marks[1]["cx"], marks[1]["cy"]]), rounded(place(2.0, 5.0)));
+    assert_eq!(json!([marks[2]["cx"], marks[2]["cy"]]), rounded(place(4.0, 10.0)));
+    assert_eq!([&marks[1]["data-at"], &marks[2]["data-at"]], ["2", "4"]);
+    assert_eq!([&marks[1]["data-also"], &marks[2]["data-also"]], [&Value::Null, &json!("two")]);
+    assert_eq!(series[1]["children"][0]["data-also"], "one");
+    let texts = elements.as_array().into_iter().flatten().filter_map(|element| element["text"].as_str());
+    assert_eq!(texts.collect::<Vec<_>>(), ["0", "2", "4", "6", "8", "10", "2", "4", "nodes", "messages"]);
+}
+
+#[test]
+fn a_legend_has_each_series_once_in_the_order_of_its_look() {
+    let mut other = twelve();
+    other.series.reverse();
+    other.series.push(Series { name: "last".to_owned(), ..Series::default() });
+    let entries = legend(&[twelve(), other]);
+    let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!((names.len(), names[0], names[11], names[12]), (13, "central", "token-ring", "last"));
 }

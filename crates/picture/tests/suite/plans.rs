@@ -48,3 +48,28 @@ fn a_plan_tells_of_losses_copies_and_crashes() {
     let inside = plan.lanes.iter().flat_map(|lane| &lane.stays).filter(|stay| stay.phase == "inside");
     assert!(inside.into_iter().all(|stay| stay.fence.is_some()));
 }
+
+/// An arrow keeps its distance from the band of a node that waits or is inside.
+#[test]
+fn arrows_know_at_which_ends_there_is_a_band() {
+    let settings = Settings {
+        nodes: 3,
+        entries: 1,
+        load: "isolated".parse().expect("a load"),
+        trace: true,
+        ..Settings::default()
+    };
+    let plan = planned("ricart-agrawala", &settings);
+    let told: Vec<(&str, [bool; 2])> =
+        plan.messages.iter().map(|message| (message.kind.as_str(), message.arrows[0].bands)).collect();
+    assert_eq!(
+        told,
+        [
+            ("REQUEST", [true, false]),
+            ("REQUEST", [true, false]),
+            ("REPLY", [false, true]),
+            ("REPLY", [false, true]),
+        ],
+        "one node waits, the others are outside"
+    );
+}

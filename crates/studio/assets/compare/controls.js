@@ -1,7 +1,7 @@
 // The controls of a comparison: which algorithms, how many nodes, which loads, and how the numbers are drawn. Whenever something was
 // changed they hand over the whole specification.
 
-import { button, field, h, select, svg } from "../dom.js";
+import { button, field, h, select } from "../dom.js";
 import { COMPARED, control } from "../settings.js";
 import { METRICS } from "./metrics.js";
 import { list } from "./spec.js";
@@ -16,13 +16,13 @@ const LOADS = [
 const SIZES = [["squares", "4,9,16,25,36"], ["planes", "7,13,21,31"], ["powers", "4,8,16,32,64"]];
 
 /** The form for a specification; `change(spec)` is called with a new one. */
-export function controls(spec, catalog, looks, change) {
+export function controls(spec, catalog, change) {
   const put = (part) => change({ ...spec, ...part });
   const quorums = ["", ...catalog.quorums.map((quorum) => quorum.kind).filter((kind) => kind !== "file")];
   return h(
     "form",
     { class: "compare-controls stack", id: "compare-controls", on: { submit: (event) => event.preventDefault() } },
-    algorithmChoice(spec, catalog, looks, put),
+    algorithmChoice(spec, catalog, put),
     sizeChoice(spec, put),
     loadChoice(spec, put),
     h(
@@ -56,7 +56,7 @@ export function drawing(spec, change) {
   );
 }
 
-function algorithmChoice(spec, catalog, looks, put) {
+function algorithmChoice(spec, catalog, put) {
   const right = catalog.algorithms.filter((algorithm) => !algorithm.specimen);
   const families = [...new Set(right.map((algorithm) => algorithm.family))];
   const chosen = new Set(spec.algorithms.length > 0 ? spec.algorithms : right.map((algorithm) => algorithm.name));
@@ -65,7 +65,7 @@ function algorithmChoice(spec, catalog, looks, put) {
   const family = (title) => {
     const members = right.filter((algorithm) => algorithm.family === title);
     const only = button("only these", () => take(members.map((one) => one.name)), { class: "link" });
-    return h("div", { class: "family" }, h("h3", { class: "row spread" }, title, only), members.map((one) => algorithmTick(one, chosen, looks, toggle)));
+    return h("div", { class: "family" }, h("h3", { class: "row spread" }, title, only), members.map((one) => algorithmTick(one, chosen, toggle)));
   };
   return h(
     "fieldset",
@@ -76,26 +76,16 @@ function algorithmChoice(spec, catalog, looks, put) {
   );
 }
 
-function algorithmTick(algorithm, chosen, looks, toggle) {
+function algorithmTick(algorithm, chosen, toggle) {
   const { name, messages } = algorithm;
   const isLast = chosen.size === 1 && chosen.has(name);
-  const label = tick([marker(looks.get(name)), h("span", {}, name)], chosen.has(name), (isChosen) => toggle(name, isChosen), {
+  const label = tick([h("span", { class: "sample-place", data: { sample: name } }), h("span", {}, name)], chosen.has(name), (isChosen) => toggle(name, isChosen), {
     name: "algorithm",
     value: name,
     disabled: isLast,
   });
   label.title = isLast ? "One must stay" : `${algorithm.title}: ${messages}`;
   return label;
-}
-
-/** A small picture of a series, for legends. */
-export function marker(look) {
-  return svg(
-    "svg",
-    { class: `sample ${look.colour}`, width: 22, height: 14, viewBox: "-11 -7 22 14", "aria-hidden": "true" },
-    svg("path", { class: "series-line", d: "M-11 0H11" }),
-    svg("path", { class: "mark-shape", d: look.marker(4.2) }),
-  );
 }
 
 function sizeChoice(spec, put) {

@@ -37,3 +37,11 @@ export function isOutsideFormula(cell) {
 export function inOrder(cells, key) {
   return [...new Set(cells.map((cell) => cell[key]))];
 }
+
+/** A number for people: four digits that count, no trailing zeros. */
+export function number(value) {
+  if (value === null || value === undefined) return "–";
+  if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(2);
+  const places = Math.abs(value) >= 100 ? 1 : Math.abs(value) >= 1 ? 2 : 4;
+  return String(Number(value.toFixed(places)));
+}

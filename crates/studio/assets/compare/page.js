@@ -1,13 +1,11 @@
 // The page Compare: several algorithms on the same work, as charts over N and as a table. What is compared is in the address; a change
 // of it makes the runs anew, a change of number or axes only draws anew.
 
-import { work } from "../api.js";
+import { layouts, work } from "../api.js";
 import { button, fill, h, panel, progressBar } from "../dom.js";
-import { number } from "./axis.js";
-import { NARROW, drawChart, emphasise } from "./chart.js";
-import { controls, drawing, marker } from "./controls.js";
-import { looks as looksOf } from "./looks.js";
-import { inOrder, isOutsideFormula, metricNamed } from "./metrics.js";
+import { emphasise, middle, paintChart, sample } from "./chart.js";
+import { controls, drawing } from "./controls.js";
+import { isOutsideFormula, metricNamed, number } from "./metrics.js";
 import { address, body, command, hasSameRuns, read, runAddress } from "./spec.js";
 import { allAsText, asText, numbersTable } from "./table.js";
 
@@ -25,7 +23,9 @@ class Comparing {
     this.spec = spec;
     this.cells = [];
     this.measured = null;
+    this.legend = new Map();
     this.places = places();
+    this.askForCharts = layouts("comparison", (answer) => this.drawCharts(answer), (error) => this.refuse(error));
     fill(page, h("h1", { class: "unseen" }, "Compare"), this.places.whole);
     this.observer = new ResizeObserver(() => this.onResize());
     this.observer.observe(this.places.charts);
@@ -96,56 +96,85 @@ class Comparing {
   show() {
     const focused = document.activeElement?.id;
     const change = (spec) => this.change(spec);
-    const right = this.catalog.algorithms.filter((algorithm) => !algorithm.specimen).map((algorithm) => algorithm.name);
-    const names = [...new Set([...right, ...this.spec.algorithms])];
-    this.looks = looksOf(names, new Set(this.spec.algorithms.length > 0 ? this.spec.algorithms : right));
-    fill(this.places.controls, controls(this.spec, this.catalog, this.looks, change));
+    fill(this.places.controls, controls(this.spec, this.catalog, change));
+    this.showSamples();
     fill(this.places.drawing, drawing(this.spec, change));
     fill(this.places.command, h("code", { id: "compare-command" }, command(this.spec)));
     if (focused) document.getElementById(focused)?.focus();
     this.draw();
   }
 
+  /** What each series looks like, beside the name of its algorithm. */
+  showSamples() {
+    for (const place of this.places.controls.querySelectorAll("[data-sample]")) {
+      fill(place, this.legend.has(place.dataset.sample) ? sample(this.legend.get(place.dataset.sample)) : null);
+    }
+  }
+
   draw() {
     if (this.cells.length === 0) return;
     const metric = metricNamed(this.spec.metric);
-    this.drawCharts(metric);
+    this.layOut();
     fill(this.places.point, h("p", { class: "soft" }, help(metric, this.spec)));
     fill(this.places.numbers, this.tablePanel(metric));
   }
 
-  drawCharts(metric) {
-    const loads = inOrder(this.cells, "load");
-    const boxes = loads.map((load) => ({ load, box: h("div", { class: "chart-box" }) }));
-    const title = metric.title[0].toUpperCase() + metric.title.slice(1);
-    fill(this.places.charts, boxes.map(({ load, box }) => panel(`${title}, ${load}`, { class: "chart-panel" }, box)));
-    for (const { load, box } of boxes) this.drawChart(metric, load, box);
+  /** Has the charts laid out for the room that there is. */
+  layOut() {
+    const { metric, x, y, formula } = this.spec;
+    const { key } = metricNamed(metric);
+    const cells = this.cells.map((cell) => ({
+      algorithm: cell.algorithm,
+      nodes: cell.nodes,
+      load: cell.load,
+      value: cell[key],
+      formula: cell.formula,
+      formula_least: cell.formula_least,
+      formula_most: cell.formula_most,
+    }));
     this.width = this.places.charts.clientWidth;
+    const width = this.chartWidth(new Set(cells.map((cell) => cell.load)).size);
+    const kind = (word) => (word === "linear" ? "linear" : "log");
+    this.askForCharts({ metric: metricNamed(metric).name, x: kind(x), y: kind(y), formulas: formula ? "bounds" : "off", width, height: width < 440 ? 300 : 400, cells });
   }
 
-  drawChart(metric, load, box) {
-    const tip = h("div", { class: "chart-tip", role: "status", hidden: true });
-    const view = {
-      cells: this.cells,
-      metric,
-      load,
-      looks: this.looks,
-      width: Math.floor(box.clientWidth),
-      isXLogarithmic: this.spec.x === "log",
-      isYLogarithmic: this.spec.y === "log",
-      hasFormula: this.spec.formula,
-    };
-    const isEmpty = !this.cells.some((cell) => cell.load === load && typeof cell[metric.key] === "number");
-    if (isEmpty) {
-      fill(box, h("p", { class: "soft" }, `No run with the load ${load} has a ${metric.name}; another load may have one.`));
-      return;
+  /** How wide one of so many charts is: measured with empty panels, since the style sheet decides how many stand side by side. */
+  chartWidth(count) {
+    const boxes = Array.from({ length: count }, () => h("div", { class: "chart-box" }));
+    const probe = h("div", { class: "columns charts probe" }, boxes.map((box) => panel("", { class: "chart-panel" }, box)));
+    this.places.charts.after(probe);
+    const width = Math.floor(boxes[0].clientWidth);
+    probe.remove();
+    return Math.max(160, width);
+  }
+
+  drawCharts({ charts, legend }) {
+    const metric = metricNamed(this.spec.metric);
+    this.legend = new Map(legend.map((entry) => [entry.name, entry]));
+    this.showSamples();
+    fill(this.places.charts, charts.map((chart) => this.chartPanel(chart, metric)));
+  }
+
+  chartPanel({ load, layout }, metric) {
+    if (!layout) {
+      const sentence = `No run with the load ${load} has a ${metric.name}; another load may have one.`;
+      return panel(`${metric.title}, ${load}`, { class: "chart-panel" }, h("p", { class: "soft" }, sentence));
     }
-    const picture = drawChart(view, {
-      at: (mark) => showTip(tip, box, mark, metric),
+    const tip = h("div", { class: "chart-tip", role: "status", hidden: true });
+    const box = h("div", { class: "chart-box", data: { load } });
+    const cellOf = (name, nodes) => this.cells.find((cell) => cell.algorithm === name && cell.nodes === nodes && cell.load === load);
+    const picture = paintChart(layout, {
+      describe: (name, nodes) => `${name}, N = ${nodes}: ${cellOf(name, nodes)?.[metric.key]} ${metric.title}`,
+      at: (names, mark, nodes) => showTip(tip, box, middle(mark), names.map((name) => cellOf(name, nodes)).filter(Boolean), metric),
       away: () => (tip.hidden = true),
-      choose: (mark) => this.choose(mark.cell, metric),
+      choose: (name, nodes) => this.choose(cellOf(name, nodes), metric),
     });
-    fill(box, picture, tip, view.width < NARROW ? legend(view, picture) : null);
+    for (const mark of picture.querySelectorAll(".series .mark")) {
+      const name = mark.closest("[data-name]").dataset.name;
+      mark.classList.toggle("failed", cellOf(name, Number(mark.dataset.at))?.failed === true);
+    }
+    fill(box, picture, tip, layout.named ? null : namesBelow(this.legend, picture));
+    return panel(layout.title, { class: "chart-panel" }, box);
   }
 
   /** Tells all about one mark below the charts. */
@@ -190,7 +219,7 @@ class Comparing {
 
   onResize() {
     const isOther = Math.abs((this.width ?? 0) - this.places.charts.clientWidth) > 1;
-    if (isOther && this.cells.length > 0) this.drawCharts(metricNamed(this.spec.metric));
+    if (isOther && this.cells.length > 0) this.layOut();
   }
 }
 
@@ -207,22 +236,29 @@ function places() {
   return { whole: h("div", { class: "compare" }, choice, results), controls, drawing: drawingBox, state, charts, point, numbers, copied, command: commandLine };
 }
 
-function showTip(tip, box, mark, metric) {
-  const { cell, value } = mark;
-  fill(tip, h("strong", {}, cell.algorithm), `N = ${cell.nodes}: ${number(value)} ${metric.title}`);
-  if (metric.name === "messages") tip.append(h("span", { class: "soft" }, formulaSentence(cell)));
-  if (cell.failed) tip.append(h("span", { class: "alarm" }, "The run stalled or violated something."));
+/** One tooltip for all series that have a mark at this place. */
+function showTip(tip, box, [x, y], cells, metric) {
+  const [{ nodes }] = cells;
+  const names = cells.map(({ algorithm }) => h("strong", {}, algorithm));
+  const values = [...new Set(cells.map((cell) => number(cell[metric.key])))].join(" and ");
+  fill(tip, names, `N = ${nodes}: ${values} ${metric.title}`);
+  if (metric.name === "messages") tip.append(...cells.map((cell) => h("span", { class: "soft" }, formulaSentence(cell, cells.length > 1))));
+  if (cells.some((cell) => cell.failed)) tip.append(h("span", { class: "alarm" }, "The run stalled or violated something."));
   tip.hidden = false;
   const room = box.clientWidth - tip.offsetWidth;
-  tip.style.left = `${Math.max(0, Math.min(mark.x + 14, room))}px`;
-  tip.style.top = mark.y > tip.offsetHeight + 20 ? `${mark.y - tip.offsetHeight - 12}px` : `${mark.y + 16}px`;
+  tip.style.left = `${Math.max(0, Math.min(x + 14, room))}px`;
+  tip.style.top = y > tip.offsetHeight + 20 ? `${y - tip.offsetHeight - 12}px` : `${y + 16}px`;
 }
 
-function formulaSentence(cell) {
-  if (cell.formula_least === null) return `The formula ${cell.formula} has no number here.`;
+/** The formula with its numbers and K; with the algorithm's name where several are told together. */
+function formulaSentence(cell, isNamed = false) {
+  const whose = isNamed ? ` of ${cell.algorithm}` : "";
+  const { quorum_least: least, quorum_most: largest } = cell;
+  const k = least === null ? "" : ` with K = ${least === largest ? least : `${least} to ${largest}`}`;
+  if (cell.formula_least === null) return `The formula${whose} ${cell.formula}${k} has no number here.`;
   const most = cell.formula_most === null ? "unbounded" : number(cell.formula_most);
   const bounds = cell.formula_least === cell.formula_most ? number(cell.formula_least) : `${number(cell.formula_least)} … ${most}`;
-  return `Formula ${cell.formula} = ${bounds} messages per entry: ${isOutsideFormula(cell) ? "measured outside it!" : "measured within it."}`;
+  return `Formula${whose} ${cell.formula} = ${bounds} messages per entry${k}: ${isOutsideFormula(cell) ? "measured outside it!" : "measured within it."}`;
 }
 
 /** How to read the charts. */
@@ -233,16 +269,15 @@ function help(metric, spec) {
 }
 
 /** The names below the chart, where there is no room beside it. */
-function legend(view, picture) {
-  const names = inOrder(view.cells, "algorithm");
-  const entry = (name) => {
+function namesBelow(legend, picture) {
+  const entry = ([name, look]) => {
     const toggle = (event) => {
       const isPressed = event.currentTarget.getAttribute("aria-pressed") === "true";
       for (const other of event.currentTarget.parentElement.children) other.setAttribute("aria-pressed", "false");
       event.currentTarget.setAttribute("aria-pressed", String(!isPressed));
       emphasise(picture, isPressed ? null : name);
     };
-    return button([marker(view.looks.get(name)), name], toggle, { class: "small chart-legend", "aria-pressed": "false" });
+    return button([sample(look), name], toggle, { class: "small chart-legend", "aria-pressed": "false" });
   };
-  return h("div", { class: "buttons" }, names.map(entry));
+  return h("div", { class: "buttons" }, [...legend].map(entry));
 }

@@ -2,8 +2,7 @@
 // programs. The best of each column is marked with *, what lies outside the formula with !.
 
 import { h } from "../dom.js";
-import { number } from "./axis.js";
-import { best, inOrder, isOutsideFormula } from "./metrics.js";
+import { best, inOrder, isOutsideFormula, number } from "./metrics.js";
 
 /** The table of one number: a row for each algorithm, a column for each load and size. */
 export function numbersTable(cells, metric) {

@@ -1,9 +1,10 @@
 // The page Quorums: one or two quorum systems side by side. Nodes can be crashed in the picture, and both systems show what is left of
 // them; below, their ratings. Everything is in the address.
 
-import { Refused, work } from "../api.js";
+import { Refused, layouts, work } from "../api.js";
+import { sample } from "../compare/chart.js";
 import { button, field, fill, h, panel, select } from "../dom.js";
-import { failureChart, ratingsTable, sample } from "./ratings.js";
+import { failureChart, failureRequest, ratingsTable } from "./ratings.js";
 import { side } from "./side.js";
 import { MOST_NODES, STEP, address, firstWord, parts, read, withKind, withNodes } from "./spec.js";
 
@@ -24,6 +25,8 @@ class Quorums {
     this.mode = "crash";
     this.systems = {};
     this.cache = new Map();
+    const refuse = (error) => this.app.say(error.message, "error");
+    this.askForCurves = layouts("failures", (answer, asked) => this.drawCurves(answer, asked), refuse);
     const acts = { press: (node) => (this.mode === "crash" ? this.toggle(node) : this.ask(node)), ask: (node) => this.ask(node) };
     this.sides = SIDES.map((name) => side(name, acts));
     this.controls = h("div", { class: "panel", id: "quorum-controls" });
@@ -108,20 +111,42 @@ class Quorums {
     this.drawRatings();
   }
 
+  /** The systems that the server has built, with their names. */
+  shown() {
+    return SIDES.filter((name) => this.systems[name]).map((name) => ({ name: this.spec[name], system: this.systems[name] }));
+  }
+
   drawRatings() {
-    const shown = SIDES.filter((name) => this.systems[name]).map((name) => ({ name: this.spec[name], system: this.systems[name] }));
+    const shown = this.shown();
     if (shown.length === 0) {
       fill(this.ratings);
       return;
     }
-    const chart = h("div", { class: "chart-place" });
+    // The chart stays until the server has laid out the next one.
+    this.curves ??= h("div", { class: "chart-place" });
     fill(
       this.ratings,
       panel("Ratings", {}, h("div", { class: "wide" }, ratingsTable(shown, this.spec.p))),
-      panel("How likely no quorum is alive", {}, this.curveControls(), chart, h("p", { class: "row small" }, shown.map(({ name }, index) => h("span", {}, sample(index), ` ${name}`)))),
+      panel("How likely no quorum is alive", {}, this.curveControls(), this.curves),
     );
+    this.showSamples();
     this.width = this.ratings.clientWidth;
-    fill(chart, failureChart(shown, { p: this.spec.p, y: this.spec.y, width: Math.floor(chart.clientWidth) }));
+    this.askForCurves(failureRequest(shown, { p: this.spec.p, y: this.spec.y, width: Math.floor(this.curves.clientWidth) }));
+  }
+
+  drawCurves({ layout, legend }, { p }) {
+    this.legend = legend;
+    this.showSamples();
+    const names = h("p", { class: "row small" }, legend.map((entry) => h("span", {}, sample(entry), ` ${entry.name}`)));
+    if (this.curves) fill(this.curves, failureChart(layout, this.shown(), p), layout.named ? null : names);
+  }
+
+  /** What each curve looks like, above its column of the table. */
+  showSamples() {
+    const looks = new Map((this.legend ?? []).map((entry) => [entry.name, entry]));
+    for (const place of this.ratings.querySelectorAll("[data-sample]")) {
+      fill(place, looks.has(place.dataset.sample) ? sample(looks.get(place.dataset.sample)) : null);
+    }
   }
 
   curveControls() {

@@ -48,7 +48,7 @@ function ribbon(story, places, lane, node, { left, right }) {
   const { down, height } = lane.ribbon;
   const y = lane.y(node) + down;
   const shapes = [];
-  for (const piece of story.ribbons[node - 1] ?? []) {
+  for (const piece of story.lanes[node - 1].ribbon) {
     const [from, until] = [places.x(piece.from), Math.max(places.x(piece.from) + 2, places.x(piece.until))];
     if (until < left || from > right) continue;
     const isToken = piece.holder === "token";

@@ -1,4 +1,4 @@
-// Who waits for whom at the cut, as a graph, with its cycles marked in red and in words.
+// Who waits for whom at the cut, as a graph that the server lays out, with its cycles marked in red and in words.
 //
 // Where a node waits for votes, it really waits for those whom these votes are given to: then the arrow goes there and says at
 // which arbiter.
@@ -6,7 +6,9 @@
 // While a message between those concerned is under way, the waiting may be over with its arrival: the other one may not have been
 // asked yet, or may have answered already. Such an edge is open. It is dotted, and no cycle goes through it.
 
+import { layouts } from "../api.js";
 import { fill, h, svg } from "../dom.js";
+import { paint } from "../paint.js";
 import { latest } from "./state.js";
 import { underWay } from "./story.js";
 
@@ -87,33 +89,21 @@ export function cycleText(cycle) {
 export function waitGraph() {
   const picture = h("div", { class: "graph" });
   const words = h("p", { class: "graph-words", data: { cycle: "" } });
-  return { element: h("div", {}, picture, words), show: (...at) => draw(picture, words, ...at) };
+  const refuse = (error) => fill(picture, h("p", { class: "note error" }, error.message));
+  const ask = layouts("waits", ({ layout }, { cycle }) => drawPicture(picture, layout, cycle), refuse);
+  return { element: h("div", {}, picture, words), show: (...at) => draw(picture, words, ask, ...at) };
 }
 
-function draw(picture, words, run, story, cut) {
+function draw(picture, words, ask, run, story, cut) {
   if (cut > run.known) {
-    fill(picture);
+    ask(asked(run, cut, { waiting: [], edges: [], cycle: [] }));
     fill(words, "Not known here.");
     return;
   }
-  const { waiting, edges, cycle } = waitsAt(run, story, cut);
-  const nodes = [...new Set([...waiting, ...edges.map((edge) => edge.to)])].sort((one, other) => one - other);
+  const waits = waitsAt(run, story, cut);
+  const { waiting, edges, cycle } = waits;
   words.dataset.cycle = cycle.join(" ");
-  const isMuch = edges.length > MOST_EDGES;
-  fill(
-    picture,
-    isMuch
-      ? h(
-        "p",
-        { class: "soft small" },
-        `${edges.length} arrows are too many to draw; what is drawn is ${
-          cycle.length > 0 ? "the cycle" : "who waits"
-        }.`,
-      )
-      : null,
-    nodes.length > 0 ? pictureOf(run, cut, ordered(nodes, cycle), waiting, edges, cycle) : null,
-    !isMuch && edges.some((edge) => edge.isOpen) ? legend() : null,
-  );
+  ask(asked(run, cut, waits));
   fill(
     words,
     cycle.length > 0 ? h("span", { class: "alarm strong" }, `⚠ ${cycleText(cycle)}`) : null,
@@ -122,6 +112,38 @@ function draw(picture, words, run, story, cut) {
       : waiting.length > 0
       ? h("span", { class: "soft" }, inWords(edges, waiting, needsAll(run)))
       : h("span", { class: "soft" }, "Nobody waits."),
+  );
+}
+
+/** The graph as the server takes it. */
+function asked(run, cut, { waiting, edges, cycle }) {
+  const nodes = [...new Set([...waiting, ...edges.map((edge) => edge.to)])];
+  const phaseOf = (node) => latest(run.states[node - 1] ?? [], cut)?.phase ?? "outside";
+  return {
+    nodes: nodes.map((node) => ({ node, phase: phaseOf(node) })),
+    edges: edges.map(({ from, to, at, isOpen }) => ({ from, to, at, open: isOpen })),
+    cycle,
+  };
+}
+
+function drawPicture(picture, { width, height, arrows, complete, elements }, cycle) {
+  const isOpen = elements.some((element) => element.class.split(" ").includes("open"));
+  const drawn = cycle.length > 0 ? "the cycle" : "who waits";
+  fill(
+    picture,
+    complete ? null : h("p", { class: "soft small" }, `${arrows} arrows are too many to draw; what is drawn is ${drawn}.`),
+    elements.length > 0
+      ? svg(
+        "svg",
+        {
+          viewBox: `0 0 ${width} ${height}`,
+          role: "img",
+          "aria-label": cycle.length > 0 ? cycleText(cycle) : "wait-for graph without a cycle",
+        },
+        elements.map((element) => paint(element)),
+      )
+      : null,
+    complete && isOpen ? legend() : null,
   );
 }
 
@@ -156,79 +178,4 @@ function verdict(edges, isAll, hasChoice) {
   if (!isAll) return hasChoice ? "Any one of them will do: whoever has the token." : "";
   const isRound = cycleOf(edges.map((edge) => ({ ...edge, isOpen: false }))).length > 0;
   return isRound ? "No cycle, apart from waits that may be over soon." : "No cycle.";
-}
-
-/** With more arrows than this a picture is a blot: then only the cycle is drawn. */
-const MOST_EDGES = 120;
-
-/** Nodes of the cycle stand next to each other. */
-function ordered(nodes, cycle) {
-  return [...cycle, ...nodes.filter((node) => !cycle.includes(node))];
-}
-
-function pictureOf(run, cut, nodes, waiting, edges, cycle) {
-  const radius = nodes.length > 24 ? 7 : nodes.length > 12 ? 11 : 15;
-  const [wide, high] = [300, nodes.length > 5 ? 236 : 180];
-  const place = (node) => {
-    const turn = (nodes.indexOf(node) / nodes.length) * 2 * Math.PI - Math.PI / 2;
-    return nodes.length === 1
-      ? [wide / 2, high / 2]
-      : [wide / 2 + (wide / 2 - radius - 26) * Math.cos(turn), high / 2 + (high / 2 - radius - 8) * Math.sin(turn)];
-  };
-  const isOfCycle = ({ from, to }) => cycle.includes(from) && cycle[(cycle.indexOf(from) + 1) % cycle.length] === to;
-  const all = mergedEdges(edges);
-  const merged = all.length > MOST_EDGES ? all.filter(isOfCycle) : all;
-  return svg(
-    "svg",
-    {
-      viewBox: `0 0 ${wide} ${high}`,
-      role: "img",
-      "aria-label": cycle.length > 0 ? cycleText(cycle) : "wait-for graph without a cycle",
-    },
-    merged.map((edge) =>
-      drawEdge(edge, place(edge.from), place(edge.to), radius, isOfCycle(edge), merged.length <= 16)
-    ),
-    nodes.map((node) =>
-      drawNode(node, place(node), radius, latest(run.states[node - 1], cut)?.phase ?? "outside", cycle.includes(node))
-    ),
-  );
-}
-
-function mergedEdges(edges) {
-  const byWay = new Map();
-  for (const edge of edges) {
-    const key = `${edge.from} ${edge.to}`;
-    const known = byWay.get(key) ?? { ...edge, at: [], isOpen: true };
-    if (edge.at !== null) known.at.push(edge.at);
-    if (!edge.isOpen) known.isOpen = false;
-    byWay.set(key, known);
-  }
-  return [...byWay.values()];
-}
-
-function drawEdge(edge, [x1, y1], [x2, y2], radius, isRed, hasText) {
-  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-  const [along, across] = [(x2 - x1) / length, (y2 - y1) / length];
-  const [aside, down] = [-across * 3, along * 3];
-  const from = [x1 + along * radius + aside, y1 + across * radius + down];
-  const to = [x2 - along * (radius + 1) + aside, y2 - across * (radius + 1) + down];
-  const turn = (Math.atan2(across, along) * 180) / Math.PI;
-  const text = edge.at.length > 0 && hasText ? `at ${edge.at.join(", ")}` : null;
-  const middle = [x1 + (x2 - x1) * 0.42 + aside * 4, y1 + (y2 - y1) * 0.42 + down * 4];
-  return svg(
-    "g",
-    { class: `edge${isRed ? " in-cycle" : ""}${edge.isOpen ? " open" : ""}`, data: { from: edge.from, to: edge.to } },
-    svg("path", { d: `M${from}L${to}` }),
-    svg("path", { d: "M0 0L-8-4V4Z", class: "edge-tip", transform: `translate(${to}) rotate(${turn})` }),
-    text ? svg("text", { x: middle[0], y: middle[1] + 4 }, text) : null,
-  );
-}
-
-function drawNode(node, [x, y], radius, phase, isRed) {
-  return svg(
-    "g",
-    { class: `vertex ${phase}${isRed ? " in-cycle" : ""}`, data: { node } },
-    svg("circle", { cx: x, cy: y, r: radius }),
-    svg("text", { x, y: y + 4.5 }, node),
-  );
 }

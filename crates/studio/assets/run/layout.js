@@ -32,20 +32,21 @@ export function ways(story, places, lane) {
   const all = [];
   for (const message of story.messages) {
     const ends = message.ends.length > 0 ? message.ends : [null];
-    for (const end of ends) all.push(curved(straight(story, places, lane, message, end), places));
+    for (const end of ends) all.push(curved(straight(places, lane, message, end), places));
   }
   return all;
 }
 
-function straight(story, places, lane, message, end) {
+function straight(places, lane, message, end) {
   const near = Math.min(60, Math.max(18, lane.pitch * 0.6));
   const x1 = places.x(message.sent);
   const arrives = end !== null && !end.isLost;
   const stop = end ? places.x(end.moment) : x1 + near;
   const x2 = arrives ? stop : Math.max(stop, x1 + near);
   const down = Math.sign(message.to - message.from) || 1;
-  const y1 = lane.y(message.from) + down * reach(story, lane, message.from, message.sent);
-  const y2 = lane.y(message.to) - down * (end ? reach(story, lane, message.to, end.moment) : 1);
+  const [leaves, meets] = (end ?? message).bands.map((isBand) => (isBand ? lane.bar / 2 + 1 : 1.5));
+  const y1 = lane.y(message.from) + down * leaves;
+  const y2 = lane.y(message.to) - down * (end ? meets : 1);
   if (arrives) return { message, end, x1, y1, x2, y2 };
   const share = Math.max(0.4, 1 - lane.pitch / 2 / Math.max(1, Math.abs(y2 - y1)));
   return { message, end, x1, y1, x2: x1 + (x2 - x1) * share, y2: y1 + (y2 - y1) * share };
@@ -85,15 +86,6 @@ export function direction(way) {
   const [x, y] = pointAt(way, way.controls ? 0.92 : 0);
   const length = Math.hypot(way.x2 - x, way.y2 - y) || 1;
   return [(way.x2 - x) / length, (way.y2 - y) / length];
-}
-
-/** How far a node's band reaches at a moment. */
-function reach(story, lane, node, moment) {
-  const { stays } = story.lanes[node - 1];
-  let place = stays.length - 1;
-  while (place > 0 && stays[place].from > moment) place -= 1;
-  const isWide = (stay) => stay !== undefined && stay.phase !== "outside" && stay.until >= moment;
-  return isWide(stays[place]) || (stays[place]?.from === moment && isWide(stays[place - 1])) ? lane.bar / 2 + 1 : 1.5;
 }
 
 /** How far a point is from a way. */

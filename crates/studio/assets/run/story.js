@@ -1,5 +1,5 @@
 // What a picture shows of a run. The server says who was in which phase from when to when and which message went where (`run.diagram`, by
-// moments and lanes); here it is given the names that the page uses, with an index for what the page looks up and the ribbons of votes and tokens.
+// moments and lanes); here it is given the names that the page uses, with an index for what the page looks up.
 //
 // A moment is a step of a node and all its effects; steps of different nodes at the same tick share a moment unless one causes
 // another. What lasts to the end lasts until the moment after the last one. Events are counted by their place in the list, from 0.
@@ -8,7 +8,7 @@
 const STEPS = new Set(["start", "request", "release", "deliver", "crash", "access", "clock", "timer", "written", "pause", "resume"]);
 
 /** The lane of a node in a recorded run that cannot be drawn. */
-const NO_LANE = { stays: [], crashes: [], down: false };
+const NO_LANE = { stays: [], crashes: [], down: false, ribbon: [] };
 
 /** Reads a RunView. */
 export function tell(run) {
@@ -26,8 +26,7 @@ export function tell(run) {
     entries: run.events.flatMap((event, index) => (event.event === "enter" ? [index] : [])),
     loop: repetition ? markFrom(repetition) : null,
   };
-  story.ribbons = ribbons(run, story, moments.length);
-  story.hasRibbons = story.ribbons.some((ribbon) => ribbon.length > 0);
+  story.hasRibbons = story.lanes.some(({ ribbon }) => ribbon.length > 0);
   return story;
 }
 
@@ -35,20 +34,22 @@ function markFrom({ moment, event }) {
   return { moment, index: event };
 }
 
-/** A message: `ends` are its deliveries and losses; `bends` tell how far its arrow bends while it is in flight. */
+/** A message: `ends` are its deliveries and losses; `bends` and `bands` are those of its arrow while it is in flight. */
 function messageFrom({ event, kind, from, to, sent, arrows }, place) {
   const over = arrows.filter(({ end }) => end);
-  const ends = over.map(({ end, lost, bends }) => ({ ...markFrom(end), isLost: lost !== undefined, why: lost, bends }));
-  return { number: place + 1, kind, from, to, index: event, sent, ends, bends: arrows[0].bends };
+  const ends = over.map(({ end, lost, bends, bands }) => ({ ...markFrom(end), isLost: lost !== undefined, why: lost, bends, bands }));
+  const [{ bends, bands }] = arrows;
+  return { number: place + 1, kind, from, to, index: event, sent, ends, bends, bands };
 }
 
 /** A lane: `crash` is the one after which its node did not come back, `restarted` are the others. */
-function laneFrom({ stays, crashes, down }) {
+function laneFrom({ stays, crashes, down, ribbon }) {
   const all = crashes.map(markFrom);
   return {
     stays: stays.map(({ event, ...stay }) => ({ ...stay, index: event })),
     crash: down ? all.at(-1) : null,
     restarted: down ? all.slice(0, -1) : all,
+    ribbon,
   };
 }
 
@@ -92,29 +93,4 @@ function stepEnd({ events }, count) {
   let until = count;
   while (events[until]?.node === node && !STEPS.has(events[until].event)) until += 1;
   return until;
-}
-
-/** Whom votes are given to, and where the token is, from moment to moment. */
-function ribbons(run, story, last) {
-  return run.states.map((changes, index) => {
-    const pieces = [];
-    changes.forEach(([count, state], place) => {
-      const from = count > 0 ? story.momentOf[count - 1] : 0;
-      const next = changes[place + 1]?.[0];
-      const until = next === undefined ? last : story.momentOf[Math.max(0, next - 1)];
-      const holder = holderOf(state.permission);
-      const before = pieces.at(-1);
-      if (holder === null) return;
-      if (before && before.holder === holder && before.until === from) before.until = until;
-      else pieces.push({ holder, from, until });
-    });
-    const end = story.lanes[index].crash?.moment ?? last;
-    const cropped = pieces.map((piece) => ({ ...piece, until: Math.min(piece.until, end) }));
-    return cropped.filter((piece) => piece.until > piece.from);
-  });
-}
-
-function holderOf(permission) {
-  if (permission?.token) return "token";
-  return typeof permission?.vote === "number" ? permission.vote : null;
 }

@@ -1,5 +1,6 @@
 //! What a page asks for, in the words of the command line: a run, a check, a comparison, a quorum system.
 
+mod chart;
 mod check;
 mod compare;
 mod files;
@@ -9,6 +10,7 @@ mod run;
 use doorway_core::{Refusal, Stop};
 use doorway_simulator::RunLimits;
 
+pub use chart::{ComparisonChartSpec, FailureChartSpec};
 pub use check::{CheckBounds, CheckRequest};
 pub use compare::ComparisonSpec;
 pub use doorway_catalog::settings::RawValue;

@@ -11,13 +11,13 @@ mod schema;
 
 use std::io;
 
-use doorway_catalog::states::States;
-use doorway_core::{Channels, NodeId, Stop};
-use doorway_picture::{DiagramPlan, plan};
+use doorway_catalog::states::{NodeState, States};
+use doorway_core::{Channels, NodeId, Permission, Stop};
+use doorway_picture::{DiagramPlan, RibbonHolder, Waits, plan, wait_graph};
 use doorway_simulator::{NextAction, Report};
 use doorway_trace::{Event, Recording, What};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use catalog::{catalog, pages};
 pub use clocks::ClocksView;
@@ -144,7 +144,7 @@ impl<'a> Form<'a> {
         let Recording { header, events } = &view.recording;
         // A recorded run whose events contradict its header has states as far as they are known, but no diagram.
         let (diagram, unplanned) = match plan(header, events) {
-            Ok(diagram) => (diagram, None),
+            Ok(diagram) => (with_ribbons(diagram, &view.states), None),
             Err(refusal) => (DiagramPlan::default(), Some(sentence(&refusal.to_string()))),
         };
         Self {
@@ -175,6 +175,26 @@ impl<'a> Form<'a> {
             script: view.script.as_deref(),
         }
     }
+}
+
+/// The diagram with the ribbons of votes and tokens, as far as the states of the nodes are known.
+fn with_ribbons(mut diagram: DiagramPlan, states: &States) -> DiagramPlan {
+    let holder = |state: &NodeState| match state.permission {
+        Permission::GivenTo(node) => Some(RibbonHolder::Vote(node)),
+        Permission::Token => Some(RibbonHolder::Token),
+        Permission::None | Permission::Free => None,
+    };
+    for node in NodeId::first(diagram.lanes.len()) {
+        let changes = states.changes(node).iter().map(|(count, state)| (*count, holder(state)));
+        diagram.set_ribbon(node, &changes.collect::<Vec<_>>());
+    }
+    diagram
+}
+
+/// The wait-for graph of one moment, laid out.
+#[must_use]
+pub fn waits(waits: &Waits) -> Value {
+    json!({"version": 1, "layout": wait_graph(waits)})
 }
 
 /// An event with its sentence.

@@ -3,5 +3,6 @@
 mod client;
 mod guard;
 mod jobs;
+mod layouts;
 mod refusals;
 mod results;

@@ -15,18 +15,40 @@ fn the_charts_have_a_mark_for_each_run_and_the_table_its_number() {
             .await;
         let numbers = "[...document.querySelectorAll('#compare-table tr[data-algorithm=lamport] td.number')].map((cell) => cell.textContent)";
         assert_eq!(page.value(numbers).await, json!(["9", "24"]), "3(N−1)");
-        let marks = "[...document.querySelectorAll('.series')].map((series) => [series.dataset.algorithm, series.querySelectorAll('.mark').length])";
+        page.until("there is a chart", "document.querySelector('.chart')").await;
+        let marks = "[...document.querySelectorAll('.series')].map((series) => [series.dataset.name, series.querySelectorAll('.mark').length])";
         assert_eq!(page.value(marks).await, json!([["lamport", 2], ["maekawa", 2]]));
-        page.click(".series[data-algorithm=maekawa] .mark[data-nodes='9']").await;
+        page.click(".series[data-name=maekawa] .mark[data-at='9']").await;
         let told = page.text("#compare-point").await;
         assert!(
             told.contains("maekawa, N = 9, saturated: ") && told.contains("3(K−1) … 7(K−1) = 12 … 28"),
             "{told}"
         );
+        assert!(told.contains("with K = 5"), "{told}");
         assert!(
             told.contains("doorway simulate maekawa --nodes 9 --entries 50 --quorum grid --seed 1"),
             "{told}"
         );
+        assert_eq!(page.errors().await, Vec::<String>::new());
+    });
+}
+
+#[test]
+fn series_that_coincide_share_one_tooltip() {
+    browse(async |page| {
+        page.open("#/compare?algorithms=lamport,ricart-agrawala,carvalho-roucairol&nodes=4,9&loads=saturated&entries=50")
+            .await;
+        let mark = ".series[data-name=ricart-agrawala] .mark[data-at='9']";
+        page.until("there is a chart", &format!("document.querySelector(\"{mark}\")")).await;
+        let element = page.browser.find(By::Css(mark)).await.expect("a mark");
+        page.browser.action_chain().move_to_element_center(&element).perform().await.expect("a pointer");
+        page.until("there is a tooltip", "!document.querySelector('.chart-tip').hidden").await;
+        let names =
+            "[...document.querySelectorAll('.chart-tip strong')].map((name) => name.textContent).sort()";
+        assert_eq!(page.value(names).await, json!(["carvalho-roucairol", "ricart-agrawala"]));
+        let told = page.text(".chart-tip").await;
+        assert!(told.contains("N = 9: 16 messages per entry"), "{told}");
+        page.press(Key::Tab).await;
         assert_eq!(page.errors().await, Vec::<String>::new());
     });
 }
@@ -37,7 +59,7 @@ fn another_number_is_drawn_without_new_runs_and_the_address_holds_it() {
         page.open("#/compare?algorithms=lamport,raymond&nodes=4,9&loads=saturated&entries=50").await;
         page.until("there is a table", "document.querySelectorAll('#compare-table tbody tr').length === 2")
             .await;
-        choose(page, "#compare-metric", "delay").await;
+        page.choose("#compare-metric", "delay").await;
         page.until("the address says so", "location.hash.includes('metric=delay')").await;
         let cell =
             "document.querySelector('#compare-table tr[data-algorithm=lamport] td.number').textContent";
@@ -171,10 +193,4 @@ fn a_link_to_two_systems_shows_them_with_their_ratings() {
 async fn survivors(page: &Page) -> Value {
     page.value("[...document.querySelectorAll('[data-survivors]')].map((note) => note.dataset.survivors)")
         .await
-}
-
-/// Chooses a value in a select box.
-async fn choose(page: &Page, selector: &str, value: &str) {
-    let option = format!("{selector} option[value='{value}']");
-    page.browser.find(By::Css(option)).await.expect("a choice").click().await.expect("it can be chosen");
 }

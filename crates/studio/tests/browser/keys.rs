@@ -86,7 +86,7 @@ fn every_tab_stop_shows_that_it_has_the_focus() {
             let mut seen = Vec::new();
             for _ in 0..12 {
                 page.press(Key::Tab).await;
-                let shown = "(() => { const style = getComputedStyle(document.activeElement); const mark = document.activeElement.querySelector?.('.mark-reach, .node-shape');
+                let shown = "(() => { const style = getComputedStyle(document.activeElement); const mark = document.activeElement.querySelector?.('.node-shape');
                     return [document.activeElement.tagName, style.outlineStyle !== 'none' || style.boxShadow !== 'none' || Boolean(mark && getComputedStyle(mark).stroke !== 'none')]; })()";
                 seen.push(page.value(shown).await);
             }

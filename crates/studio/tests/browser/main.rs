@@ -5,6 +5,7 @@ mod charts;
 mod check;
 mod clocks;
 mod keys;
+mod layouts;
 mod machine;
 mod page;
 mod pages;

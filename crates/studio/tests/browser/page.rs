@@ -79,6 +79,12 @@ impl Page {
         element.click().await.unwrap_or_else(|error| panic!("{selector} cannot be clicked: {error}"));
     }
 
+    /// Chooses a value in a select box.
+    pub async fn choose(&self, selector: &str, value: &str) {
+        let option = By::Css(format!("{selector} option[value='{value}']"));
+        self.browser.find(option).await.expect("a choice").click().await.expect("it can be chosen");
+    }
+
     /// Presses keys where the focus is.
     pub async fn press(&self, keys: impl Into<TypingData>) {
         self.browser.action_chain().send_keys(keys).perform().await.expect("keys can be pressed");

@@ -8,9 +8,9 @@ use crate::page::Page;
 /// Every page, how one sees that it is there, and its heading.
 pub const PAGES: [(&str, &str); 6] = [
     ("#/run", "document.querySelectorAll('[data-diagram] .message').length > 0"),
-    ("#/compare", "document.querySelectorAll('#compare-table tbody tr').length > 0"),
+    ("#/compare", "document.querySelectorAll('#compare-charts .chart .mark').length > 0"),
     ("#/check", "document.querySelectorAll('#check-tab [data-check]').length > 0"),
-    ("#/quorums", "document.querySelectorAll('.quorum-picture').length === 2"),
+    ("#/quorums", "document.querySelectorAll('.quorum-picture, .failure-chart').length === 3"),
     ("#/memory", "document.querySelectorAll('[data-line]').length > 0"),
     ("#/tours", "document.querySelectorAll('[data-tour]').length > 0"),
 ];
