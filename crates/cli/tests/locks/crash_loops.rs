@@ -14,7 +14,7 @@ use crate::fleet::{Cluster, LONG, until};
 /// The time from one kill to the next.
 const PERIOD: Duration = Duration::from_millis(1_250);
 
-/// A lock that nobody holds is had within this time, even on a machine that has much else to do.
+/// A free lock is acquired within this time, even on a busy machine.
 const PROMPT: Duration = Duration::from_millis(300);
 
 /// One free lock that was asked for.
@@ -65,7 +65,7 @@ fn restart(cluster: &mut Cluster, node: &str) {
 }
 
 #[test]
-fn a_daemon_killed_every_1250_ms_blocks_free_locks_for_5_percent_at_most() {
+fn a_daemon_in_a_crash_loop_blocks_free_locks_at_most_5_percent() {
     const FIRST: usize = 3;
     const ROUNDS: u32 = 8;
     let mut cluster = Cluster::new("crash-loop", &["a", "b", "c"]);
