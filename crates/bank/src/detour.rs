@@ -6,7 +6,7 @@
 //! node before they reach their receiver, as often as chance has it. What a node tells itself goes at least to its neighbour
 //! and back. An algorithm that needs channels in order of sending would be wronged by this; the others must bear it.
 
-use doorway_core::*;
+use doorway_core::{Algorithm, Factory, LamportClock, NodeId, Out, Plan, Sent, To};
 use doorway_simulator::Random;
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +116,8 @@ impl<A: Algorithm> Algorithm for Detour<A> {
 
 #[cfg(test)]
 mod tests {
+    use doorway_core::{Members, NodeSet, Start};
+
     use super::*;
 
     /// Asks itself, and enters when it hears itself.

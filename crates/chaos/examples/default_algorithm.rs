@@ -1,9 +1,9 @@
-//! Which algorithm should a cluster run if nobody chooses one? Whole clusters in virtual time, without faults, under six loads.
+//! Which algorithm should a cluster run by default? Whole clusters in virtual time, without faults, under six loads.
 //!
 //! `cargo run --release -p doorway-chaos --example default_algorithm` takes 3, 5, 7 and 15 nodes; other numbers can be typed after
 //! `--`. A message takes 0.25 to 2 ms (T = 1.125 ms on average), a client stays inside for 1 ms. Counted is what the algorithm
 //! sends, then the acknowledgements that travel alone because no message took them along within 20 ms; heartbeats and consensus
-//! cost the same with every algorithm and are left out, and so are the words to a holder that somebody waits. Sections are not
+//! cost the same with every algorithm and are left out, and so are the notices that tell a holder of a waiter. Sections are not
 //! forgotten between two uses, but for the load that is about just that.
 
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ fn cell(n: usize, recipe: &Recipe, load: Load) -> String {
     }
 }
 
-/// Who asks, and when.
+/// Which clients request, and when.
 #[derive(Clone, Copy, PartialEq)]
 enum Load {
     /// The last node, again and again, 10 ms after it has left.
@@ -133,7 +133,7 @@ struct Visit {
     fence: Fence,
 }
 
-/// The token of the alarm at which somebody asks; the others are the numbers of requests that leave.
+/// The token of the alarm at which a client requests; the others are the numbers of requests to release.
 const ASK: u64 = 0;
 const INSIDE: Ticks = milliseconds(1);
 const SEED: u64 = 1;

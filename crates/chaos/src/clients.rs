@@ -50,7 +50,7 @@ struct Client {
 const SIGN: u64 = 1 << 39;
 const GENERATION: u64 = SIGN - 1;
 
-/// The names of so many sections.
+/// The names of the first `count` sections.
 pub(super) fn section_names(count: usize) -> Vec<SectionName> {
     (1..=count).filter_map(|number| SectionName::new(&format!("section-{number}")).ok()).collect()
 }
@@ -113,7 +113,7 @@ impl Clients {
         }
     }
 
-    /// How long the one who has waited longest since the faults ended has waited by now.
+    /// The longest time that a client has waited since the faults ended.
     pub(super) fn longest_wait(&self, now: Ticks) -> Ticks {
         let healed = self.is_recovering.unwrap_or(now);
         let waits = self.clients.iter().filter_map(|client| match &client.state {
@@ -306,7 +306,7 @@ impl Clients {
         self.rest(place, cluster);
     }
 
-    /// A node has told one of its clients something.
+    /// A node has sent a notice to one of its clients.
     pub(super) fn hear(&mut self, node: NodeId, notice: Notice, cluster: &mut Cluster) {
         match notice {
             Notice::Granted { request, fences, until } => self.enter(node, request, fences, until, cluster),

@@ -40,7 +40,7 @@ pub struct Cluster {
     tampered: BTreeSet<NodeId>,
     /// The writes of each node that were said to be finished and are not.
     unwritten: Vec<Vec<disk::Write>>,
-    /// What each paused node will be told.
+    /// The commands that each paused node gets when it resumes.
     queued: Vec<VecDeque<Command>>,
     seen: VecDeque<(NodeId, Notice)>,
     judge: Judge,
@@ -156,7 +156,7 @@ impl Cluster {
         }
     }
 
-    /// A node's clock goes on at another rate.
+    /// A node's clock runs at another rate from now on.
     pub fn drift_anew(&mut self, node: NodeId) {
         let drift = self.draw_drift();
         self.engine.set_drift(node, drift);
@@ -190,13 +190,13 @@ impl Cluster {
         &mut self.engine
     }
 
-    /// The one who watches.
+    /// The judge.
     #[must_use]
     pub fn judge(&self) -> &Judge {
         &self.judge
     }
 
-    /// The one who watches, to be told what clients do.
+    /// The judge, to report to it what clients do.
     pub fn judge_mut(&mut self) -> &mut Judge {
         &mut self.judge
     }
@@ -206,7 +206,7 @@ impl Cluster {
         (&mut self.judge, &mut self.engine)
     }
 
-    /// Goes on until there is something to see or the time is over.
+    /// Runs until there is something to see or the time is over.
     pub fn next(&mut self, limit: Ticks) -> ClusterEvent {
         self.record_violations();
         loop {
@@ -273,7 +273,7 @@ impl Cluster {
         }
     }
 
-    /// Tells a node something, now or when it goes on.
+    /// Gives a node a command, now or when it resumes.
     pub fn command(&mut self, node: NodeId, command: Command) {
         if self.engine.is_paused(node) {
             self.queued[node.index()].push_back(command);
@@ -296,7 +296,7 @@ impl Cluster {
         }
     }
 
-    /// A node stops in the middle of whatever it is writing.
+    /// A node crashes, even in the middle of a write.
     pub fn crash(&mut self, node: NodeId) {
         if self.engine.is_crashed(node) {
             return;
@@ -323,7 +323,7 @@ impl Cluster {
         }
     }
 
-    /// The same from its disk, whatever is on it.
+    /// The same from its disk, in any state.
     ///
     /// # Errors
     /// If the node cannot start from it. Then it is as crashed as before.
@@ -364,7 +364,7 @@ impl Cluster {
         }
     }
 
-    /// An operator recovers the cluster at a node that has crashed: when it starts again, it goes on alone with what its disk knows, in a
+    /// An operator recovers the cluster at a node that has crashed: when it starts again, it continues alone with what its disk knows, in a
     /// new epoch.
     ///
     /// # Errors
@@ -391,7 +391,7 @@ impl Cluster {
         }
     }
 
-    /// A node goes on.
+    /// A paused node resumes.
     pub fn resume(&mut self, node: NodeId) {
         if self.engine.is_paused(node) {
             self.engine.resume(node);

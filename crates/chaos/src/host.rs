@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_survive_the_wire_is_told_and_not_heard() {
+    fn a_message_that_the_wire_garbles_is_reported() {
         let me = NodeId::new(0);
         let recipe = Catalog::textbook().recipes().recipe("central", &Options::none()).expect("a recipe");
         let timing = Timing::default();
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_voter_may_stand_behind_members_of_its_newest_view_and_behind_those_who_know_of_it() {
+    fn a_voter_acknowledges_members_that_know_its_newest_view() {
         let life = |boot| Incarnation { disk: DiskId(1), boot, tenure: 0, nonce: Nonce(boot.into()) };
         let mut newest = View::genesis([(DiskId(1), NodeId::new(0))].into());
         (newest.number, newest.voters_since) = (5, 4);

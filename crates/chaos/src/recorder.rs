@@ -32,7 +32,7 @@ impl Recorder {
         Self { section, requests: vec![BTreeMap::new(); nodes], violations: 0 }
     }
 
-    /// A node is about to be told something, which is a step of it: whatever it sends comes of this.
+    /// A node is about to get a command, which is a step: this event causes all that the node sends in it.
     pub(super) fn hear(&mut self, now: Ticks, node: NodeId, command: &Command, log: &mut Log) {
         let mut step = |what, rule| log.push(now, node, what, rule, None);
         match command {
@@ -67,7 +67,7 @@ impl Recorder {
         }
     }
 
-    /// A node has told something in the step that was written down last.
+    /// A node has sent a notice in the step that was recorded last.
     pub(super) fn tell(&mut self, now: Ticks, node: NodeId, notice: &Notice, log: &mut Log) {
         match notice {
             Notice::Granted { request, fences, .. } => {
@@ -110,8 +110,8 @@ impl Recorder {
         log.enter(fence, "");
     }
 
-    /// A request is over, whether it was let in or not; the lane goes on with what its node still has. Tells whether that
-    /// was worth writing down.
+    /// A request is over, granted or not; the lane continues with the other requests of its node. Returns whether that
+    /// was recorded.
     fn leave(
         &mut self,
         now: Ticks,
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_violation_is_told_once_and_without_its_time() {
+    fn a_violation_is_recorded_once_and_without_its_time() {
         let mut recorder = Recorder::new(SectionName::new("door").expect("a name"), 1);
         let (node, mut log) = (NodeId::new(0), Log::of::<u64>());
         let all = ["at 0.000003 s: two are inside", "at 0.000004 s: and a third"];

@@ -1,9 +1,9 @@
 //! From all events of a cluster to the trace of one section.
 //!
 //! Most of what whole nodes send are heartbeats, acknowledgements and the consensus, hundreds a second. A trace keeps what the
-//! section that it is about is made of (its clients, the messages of its algorithm, reports of views, crashes and pauses) and,
-//! whatever that is, the chain of events that led to each of these: an acknowledgement is there if it led to a grant. What
-//! an algorithm says is told in its own words, as if it were alone in the world; nodes in it are numbered by their place among
+//! section that it is about is made of (its clients, the messages of its algorithm, reports of views, crashes and pauses) and
+//! the chain of events that led to each of these: an acknowledgement is there if it led to a grant. Messages of an algorithm
+//! appear in its own format, as in a trace of the simulator; nodes in them are numbered by their place among
 //! the members of the view.
 
 use std::borrow::Cow;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 
-/// What of a run is told.
+/// What a trace keeps of a run.
 #[derive(Clone, Debug)]
 pub struct TraceFilter {
     /// The section that it is about.
@@ -26,7 +26,7 @@ pub struct TraceFilter {
     pub from: Ticks,
     /// What happened later is left out.
     pub until: Ticks,
-    /// Whether heartbeats, acknowledgements, the consensus and other sections are told, too.
+    /// Whether the trace also has heartbeats, acknowledgements, the consensus and other sections.
     pub is_whole: bool,
 }
 
@@ -37,7 +37,7 @@ impl TraceFilter {
         Self { section, from: Ticks(0), until: Ticks(u64::MAX), is_whole: false }
     }
 
-    /// What is told of a run of an algorithm of this catalog, whose log this is.
+    /// The trace of a run of an algorithm of this catalog, from its log.
     ///
     /// # Errors
     /// If there is no such algorithm.
@@ -87,7 +87,7 @@ impl TraceFilter {
         events
     }
 
-    /// Whether each event is told: for itself, or because of something that came of it.
+    /// Whether the trace has each event: for itself, or because it caused one that the trace has.
     fn kept(&self, log: &Log) -> Vec<bool> {
         let (mut kept, mut causes) = (Vec::new(), Vec::new());
         for event in log {
@@ -136,11 +136,11 @@ fn read(message: &Value) -> Option<Msg> {
     serde_json::from_value(message.clone()).ok()
 }
 
-/// Tells events anew: numbered from 1 without gaps, with what algorithms say in their own words.
+/// Rewrites events: numbered from 1 without gaps, with the messages of algorithms in their own format.
 struct TraceRewriter<'a> {
     telling: &'a TraceFilter,
     subject: &'a dyn Subject,
-    /// The new number of each event that was told.
+    /// The new number of each event that the trace has.
     numbers: BTreeMap<u64, u64>,
     /// What each message that was sent is called, if it is not called as its envelope.
     kinds: BTreeMap<u64, String>,
@@ -223,7 +223,7 @@ impl Lanes {
         }
     }
 
-    /// What is still so when the telling begins, as if it happened then.
+    /// The state at the start of the trace, as events that happen then.
     fn opening(&mut self, from: Ticks) -> impl Iterator<Item = Event> {
         let lanes = std::mem::take(&mut self.0).into_iter();
         let events = lanes.flat_map(|lane| lane.life.into_iter().chain(lane.phase).chain(lane.pause));

@@ -56,7 +56,7 @@ const ORDEALS: [&str; 8] = [
 ];
 
 #[test]
-fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
+fn every_algorithm_survives_a_hundred_seeds_of_faults() {
     let catalog = Catalog::textbook();
     let correct = catalog.list().into_iter().filter(|about| about.specimen.is_none());
     let names: Vec<&str> = correct.map(|about| about.name).collect();
@@ -88,7 +88,7 @@ fn every_algorithm_keeps_every_promise_through_a_hundred_seeds_of_faults() {
     has_seen_all(&total);
 }
 
-/// Every story of disks was told, every rule was needed, every kind of moment was aimed at, and nearly all pairs of faults met.
+/// Every scenario of disk faults ran, every rule was needed, every kind of moment was hit, and nearly all pairs of faults occurred.
 fn has_seen_all(total: &ChaosSummary) {
     let ordeals = ORDEALS.map(|name| total.faults.get(name).copied().unwrap_or_default());
     println!("{ordeals:?} of {ORDEALS:?}");
@@ -154,19 +154,19 @@ flaws_are_found! {
     /// A token that one member begins the view with at another place than the others is there twice.
     a_report_rebuilt_when_resent_is_found: ReportRebuilt of "naimi-trehel" with 5 by TwoInside,
     an_installation_with_one_report_missing_is_found: ReportMissing of "naimi-trehel" with 5 by TwoInside,
-    /// Whoever comes back into the same view begins its counters anew.
+    /// A node that comes back into the same view restarts its counters.
     left_out_by_name_instead_of_incarnation_is_found: LeftOutByName of "naimi-trehel" with 5 by TwoInside | Fence,
     /// Invariant 7. Two inside were not seen in 1,000 seeds of Naimi–Tréhel and 400 of Carvalho–Roucairol: a node that knows that
     /// it was left out gives everything up, and one that does not would have to be taken in again because of an old hello and within its lease.
     a_left_out_incarnation_readmitted_is_found: Readmitted of "naimi-trehel" with 5 by Readmitted,
     a_restart_into_the_current_view_is_found: RestartIntoView of "naimi-trehel" with 5 by TwoInside,
     leaving_before_stopping_is_found: LeaveBeforeStop of "naimi-trehel" with 5 by TwoInside,
-    /// Invariants 5 and 12: whoever was left out keeps a lease, and others enter meanwhile. Two inside were not seen in 1,000 seeds:
+    /// Invariants 5 and 12: a left-out node keeps its lease, and others enter meanwhile. Two inside were not seen in 1,000 seeds:
     /// both need a majority of the same voters, as no view ever names others, and so one voter that has not heard of the view
     /// although both sides reach it.
     voters_changed_beside_the_views_are_found: VotersBesideViews of "naimi-trehel" with 5 by LateLease | Outsider,
     one_sided_forgetting_is_found: OneSidedForgetting of "naimi-trehel" with 5 by TwoInside,
-    /// The counter goes on from view to view; it is only that of whoever knows it.
+    /// The counter continues from view to view, but only as far as each node knows it.
     a_fence_without_the_view_is_found: FenceWithoutView of "naimi-trehel" with 5 by Fence,
     /// Peers know that the disk had synced more, so its node takes no part any more: two inside were not seen in 1,000 seeds.
     a_log_that_is_not_synced_is_found: LogNotSynced of "naimi-trehel" with 5 by TwoInside | Fence | SetBack,
@@ -181,24 +181,24 @@ flaws_are_found! {
         BootsWithoutNonce of "naimi-trehel" with 5 by TwoInside | Fence | Views,
     a_loss_of_synced_writes_that_nobody_asks_about_is_found:
         SyncedIgnored of "naimi-trehel" with 5 by TwoInside | Fence | Views,
-    /// A holder was told to stop and stays until its deadline; meanwhile the view changes, and the next one comes in.
+    /// A holder that must stop stays until its deadline; meanwhile the view changes, and the next client enters.
     a_slack_that_is_not_reported_is_found: SlackNotReported of "naimi-trehel" with 5 by TwoInside,
-    /// A client that fell silent stays until the deadline that it was told, and its node frees by the time-to-live.
+    /// A client that fell silent stays until its last deadline, and its node frees the section by the time-to-live.
     a_deadline_beyond_the_time_to_live_is_found: DeadlineBeyondTtl of "naimi-trehel" with 5 by TwoInside,
     /// The two recoveries of one cluster take each other's nodes in. That a node merely fails to notice the other cluster does not count.
     epochs_that_are_ignored_are_found: EpochIgnored of "naimi-trehel" with 5 by TwoInside | Fence | Views | Epochs,
-    /// A member with somebody inside starts again soon after the voters changed, and the new voters never stood behind its lease.
+    /// A member with a client inside restarts soon after the voters changed, and the new voters never acknowledged its lease.
     an_age_rule_that_ignores_a_change_of_voters_is_found:
         AgeAfterVoterChange of "suzuki-kasami" with 5 by TwoInside | Fence,
-    /// The old voters are cut off with one who acts, while the new ones decide views without it.
+    /// The old voters are cut off together with an active node, while the new ones decide views without it.
     a_lease_of_one_voter_set_is_found: LeaseOfOneVoterSet of "naimi-trehel" with 7 by TwoInside | Fence,
-    /// The same, and the one who acts does not know yet that voters change.
+    /// The same, and the active node does not know yet that voters change.
     a_voter_that_ignores_when_voters_changed_is_found:
         VotersSinceIgnored of "naimi-trehel" with 7 by TwoInside | Fence,
 }
 
 #[test]
-fn where_clocks_drift_beyond_the_bound_two_are_inside_and_the_fence_stops_the_older_one() {
+fn a_fence_stops_the_older_holder_if_clocks_drift_too_far() {
     let recipe = recipe_of("carvalho-roucairol");
     let job = |seed| run(&recipe, 5, seed, Some(Flaw::DriftBeyondBound));
     let found = first_seed(1_000, job, |_, outcome| {
@@ -257,7 +257,7 @@ fn view_of(fence: Fence) -> u64 {
 }
 
 #[test]
-fn a_fence_that_runs_out_of_numbers_goes_on_in_a_new_view_of_the_same_members() {
+fn an_exhausted_fence_counter_gets_a_new_view() {
     let mut cluster = Cluster::new(Design::new(3, recipe_of("carvalho-roucairol"), 1)).expect("a cluster");
     let limit = Ticks(60_000_000);
     let first = enter_and_leave(&mut cluster, 1, limit).expect("it comes to life");
@@ -283,6 +283,6 @@ fn a_fence_that_runs_out_of_numbers_goes_on_in_a_new_view_of_the_same_members() 
 }
 
 #[test]
-fn a_member_that_is_late_with_a_view_blames_nobody_who_came_in_later() {
+fn a_late_member_does_not_blame_later_holders() {
     assert_eq!(run(&recipe_of("naimi-trehel"), 7, 873, None).violations, []);
 }

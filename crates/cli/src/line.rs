@@ -82,7 +82,7 @@ impl Where {
     }
 }
 
-/// What is said to somebody who may not administer. It asks at the users' socket, where the daemon refuses it and writes down who asked for
+/// The answer to a user who may not administer. It asks at the users' socket, where the daemon refuses it and writes down who asked for
 /// what, if it can open that one at least.
 fn refused<T>(users: &Path, admin: &Path, question: impl FnOnce(&Client) -> PendingQuery<T>) -> Refusal {
     if can_open(users) {

@@ -61,7 +61,7 @@ fn with_number<'a>(catalog: &'a Catalog, number: &str) -> Vec<&'a str> {
     algorithms.chain(programs).filter(|(_, specimen)| has_it(*specimen)).map(|(name, _)| name).collect()
 }
 
-/// At most three names that somebody may have meant, the likeliest first. Whoever typed no `/` meant no specimen, if
+/// At most three similar names, the likeliest first. A word without `/` means no specimen, if
 /// anything else is near.
 fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     const SHOWN: usize = 3;
@@ -76,9 +76,9 @@ fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     near.into_iter().take(SHOWN).map(|(_, name)| name).collect()
 }
 
-/// How far a name is from what was wanted; none if nobody can have meant it. Whoever typed at least three letters may have
-/// meant what has them, and of every three letters one may be wrong, in the name or in one of its parts. A specimen is
-/// meant by a name with a slash, or by all that stands after its slash.
+/// How far a name is from what was wanted; none if it is too different. A word of at least three letters
+/// matches a name that contains it. One letter in three may be wrong, in the name or in one of its parts. A specimen
+/// matches by its name with the slash, or by all that stands after the slash.
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     const PART: usize = 3;
     let letters = wanted.chars().count();

@@ -40,7 +40,7 @@ impl Records {
         }
     }
 
-    /// The same for a run that nobody has put together yet: the trace is written as its events are.
+    /// The same for a run that is not complete yet: the trace is written as its events are.
     ///
     /// # Errors
     /// If the run cannot be drawn, or a file cannot be written.

@@ -16,7 +16,7 @@ pub(crate) struct Wakeups {
 }
 
 impl Wakeups {
-    /// From now on these signals do nothing by themselves; they are kept until somebody asks for them. Threads that begin later
+    /// From now on these signals do nothing by themselves; they are kept until read. Threads that begin later
     /// leave them alone as well.
     ///
     /// # Errors

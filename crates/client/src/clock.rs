@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_told_time_must_lie_between_question_and_now() {
+    fn the_daemons_time_must_lie_between_question_and_now() {
         let check = |told| check_same(Ticks(told), Ticks(50_000_000), Ticks(60_000_000));
         let same = [40_000_000, 50_000_000, 55_000_000, 60_000_000, 60_001_000];
         assert!(same.iter().all(|told| check(*told).is_ok()));

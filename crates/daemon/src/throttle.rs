@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_a_second_are_admitted_and_the_others_counted() {
+    fn a_fixed_number_per_second_is_admitted_the_rest_is_counted() {
         let mut throttle = Throttle::new(2);
         let at = |throttle: &mut Throttle, milli| throttle.admit(Ticks(5_000_000) + milliseconds(milli));
         assert_eq!([0, 10, 20, 999].map(|milli| at(&mut throttle, milli)), [Some(0), Some(0), None, None]);

@@ -4,7 +4,7 @@
 --
 --     SELECT doorway_pass('accounts', 4503599627370497);
 --
--- with a name for what is protected and the fence of the guard. Whoever comes with a lower fence than one that was
+-- with a name for what is protected and the fence of the guard. A caller with a lower fence than one that was
 -- seen gets the error DW001 and its transaction ends. Two transactions of the same name wait for each other until the
 -- first has ended, so that a late one can not commit after a newer one.
 --

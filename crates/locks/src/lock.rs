@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_forgotten_on_the_slow_path_of_the_fast_lock_counts_until_its_slot_locks_again() {
+    fn a_guard_forgotten_on_the_slow_path_counts_until_the_next_lock() {
         let lock = LamportFast::<u64, 2, Spin>::with_wait(7, Spin);
         let [x, y, want, _] = lock.registers().collect::<std::vec::Vec<_>>()[..] else { panic!() };
         let memory = Overtaken { x, is_overtaken: Cell::new(false) };
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_leaves_while_another_wants_in_gives_way_before_it_asks_again() {
+    fn a_process_that_left_gives_way_before_it_asks_again() {
         let expected = [0, 0, 1, 2, 2];
         assert_eq!(courtesies::<protocol::Peterson, 2>(1, 1), expected, "flag[1]");
         assert_eq!(courtesies::<protocol::Tournament<4>, 4>(1, 1), expected, "the other side of the root");
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn where_processes_are_served_in_order_nobody_gives_way() {
+    fn processes_that_are_served_in_order_do_not_give_way() {
         assert_eq!(courtesies::<protocol::Bakery<3>, 3>(1, 9), [0; 5]);
         assert_eq!(courtesies::<protocol::BlackWhiteBakery<3>, 3>(2, 4), [0; 5]);
     }

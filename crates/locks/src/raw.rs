@@ -156,16 +156,17 @@ mod tests {
     use crate::Bakery;
 
     #[test]
-    fn whoever_finds_no_ticket_left_aborts() {
-        let said = children::said_until_aborted("raw::tests::whoever_finds_no_ticket_left_aborts", || {
-            let mutex = RawShared::<Bakery<(), 2>>::INIT;
-            // The first to lock sets all words to 0, and has number 0.
-            mutex.lock();
-            // SAFETY: this thread is inside.
-            unsafe { mutex.unlock() };
-            mutex.lock.registers().for_each(|word| word.put(usize::MAX));
-            let _ = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| mutex.lock()));
-        });
+    fn a_process_that_finds_no_ticket_left_aborts() {
+        let said =
+            children::said_until_aborted("raw::tests::a_process_that_finds_no_ticket_left_aborts", || {
+                let mutex = RawShared::<Bakery<(), 2>>::INIT;
+                // The first to lock sets all words to 0, and has number 0.
+                mutex.lock();
+                // SAFETY: this thread is inside.
+                unsafe { mutex.unlock() };
+                mutex.lock.registers().for_each(|word| word.put(usize::MAX));
+                let _ = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| mutex.lock()));
+            });
         assert!(said.contains("the bakery has no ticket left"), "{said}");
         assert!(said.contains("a thread could not lock, and its caller relies on it"), "{said}");
     }

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_keeps_the_pool_of_a_lock_that_is_gone_though_two_threads_have_used_it() {
+    fn a_dropped_lock_frees_its_pool() {
         let shared = Arc::new(Shared::new(Bakery::<u64, 2>::new(0)));
         let (send, receive) = std::sync::mpsc::channel::<Arc<Shared<_>>>();
         let (done, all_done) = std::sync::mpsc::channel();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_forgets_the_locks_that_are_gone_and_keeps_those_that_are_not() {
+    fn a_thread_forgets_dropped_locks_alone() {
         let kept: [Shared<Bakery<u64, 2>>; 20] = std::array::from_fn(|_| Shared::default());
         kept.iter().for_each(|shared| *shared.lock() += 1);
         for _ in 0..1000 {

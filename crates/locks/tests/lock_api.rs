@@ -44,7 +44,7 @@ fn a_mutex_that_is_held_is_locked_and_cannot_be_taken() {
 }
 
 #[test]
-fn whether_a_mutex_is_locked_can_be_told_without_a_slot() {
+fn is_locked_needs_no_slot() {
     let mutex = Mutex::<RawShared<Tournament<(), 1>>, u8>::new(7);
     let told_elsewhere = || thread::scope(|scope| scope.spawn(|| mutex.is_locked()).join().unwrap());
     assert!(!mutex.is_locked());
@@ -68,8 +68,8 @@ fn a_thread_that_would_wait_for_itself_aborts_in_a_sentence() {
 }
 
 #[test]
-fn nobody_gets_a_second_guard_out_of_a_relock_that_fails() {
-    let said = said_until_aborted("nobody_gets_a_second_guard_out_of_a_relock_that_fails", || {
+fn a_failed_relock_gives_no_second_guard() {
+    let said = said_until_aborted("a_failed_relock_gives_no_second_guard", || {
         let mutex = Mutex::<RawShared<Bakery<(), 2>>, u8>::new(7);
         let kept = RefCell::new(None);
         let mut guard = mutex.lock();

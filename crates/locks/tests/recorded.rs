@@ -80,7 +80,7 @@ fn the_cost_of_a_round_alone_is_as_documented() {
 }
 
 #[test]
-fn whoever_finds_the_other_there_yields_and_waits_for_it() {
+fn a_process_that_finds_the_other_yields_and_waits() {
     let script = [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1];
     let events: Vec<_> =
         record::<Peterson, 2>(1, script).into_iter().map(|(_, event)| short(event)).collect();

@@ -62,7 +62,7 @@ fn a_thread_that_ends_gives_its_slot_back() {
 }
 
 #[test]
-fn a_thread_that_locks_twice_is_told_that_it_would_wait_for_itself() {
+fn a_thread_that_locks_twice_gets_an_error() {
     let shared = Shared::new(Peterson::new(7));
     let guard = shared.lock();
     assert_eq!(shared.checked_lock().err(), Some(NoSlot::InsideAlready));
@@ -113,7 +113,7 @@ fn one_thread_can_use_many_locks_at_once_and_after_one_another() {
 }
 
 #[test]
-fn a_slot_is_not_given_to_others_while_a_dying_thread_is_still_inside() {
+fn a_dying_thread_that_is_inside_keeps_its_slot() {
     static SHARED: Shared<Bakery<u64, 1>> = Shared::new(Bakery::new(7));
     /// A guard that lives until its thread ends.
     struct Late(SharedGuard<'static, Bakery<u64, 1>>);
@@ -140,7 +140,7 @@ fn a_slot_is_not_given_to_others_while_a_dying_thread_is_still_inside() {
 }
 
 #[test]
-fn a_dying_thread_that_is_still_inside_is_told_so_too() {
+fn a_dying_thread_that_is_still_inside_gets_an_error() {
     static SHARED: Shared<Bakery<u64, 2>> = Shared::new(Bakery::new(7));
     static TOLD: Mutex<Vec<NoSlot>> = Mutex::new(Vec::new());
     /// A guard that lives until its thread ends, and then locks again.

@@ -3,7 +3,7 @@
 //! Each time that a member fails, the others have to wait for its lease: no lock that it might hold can be given away for W. So a node
 //! that fails over and over would block its whole cluster most of the time. The leader takes such a node in again only after it has run
 //! for a while without a restart, longer after each failure. How often a node failed is part of the view: a new leader knows it, and so
-//! does the node itself after a restart. What is kept out is a member that lets clients in; the node goes on voting and acknowledging leases.
+//! does the node itself after a restart. A node that is kept out is no member and grants nothing, but it still votes and acknowledges leases.
 
 use std::collections::BTreeMap;
 

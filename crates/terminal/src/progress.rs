@@ -1,4 +1,4 @@
-//! A bar on the terminal, for whoever waits longer than a second.
+//! A progress bar on the terminal, for work that takes longer than a second.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Nobody wants to see a bar for less.
+    /// Shorter work gets no bar.
     const SHORT: Duration = Duration::from_secs(1);
 
     /// Progress of work of unknown length; `noun` is what is counted.
@@ -23,7 +23,7 @@ impl ProgressLine {
         Self::new(0, noun)
     }
 
-    /// Progress of so many jobs, which are called `noun`.
+    /// Progress of `jobs` jobs, which are called `noun`.
     #[must_use]
     pub fn new(jobs: u64, noun: &'static str) -> Self {
         Self { began: Instant::now(), jobs, noun, bar: None }

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_where_the_last_one_stopped() {
+    fn it_continues_where_the_last_one_stopped() {
         let place = Place::new("soak-resumed");
         let resumed = Asked { is_resumed: true, ..Asked::default() };
         let nothing = begin(&resumed, &place.0).expect_err("there is nothing").to_string();

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_no_driver_may_name_them() {
+    fn other_crates_may_name_algorithms() {
         for path in ["crates/cli/src/lib.rs", "crates/simulator/tests/runs.rs"] {
             assert!(found(path, "use ricart_agrawala;").is_empty());
         }

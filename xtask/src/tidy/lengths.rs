@@ -11,7 +11,7 @@ use super::source::{Function, Source, functions, item_end, line_of, tests_in, wo
 const ALGORITHM: usize = 120;
 /// The lines of an algorithm whose paper needs more pages.
 const LONG_ALGORITHM: usize = 220;
-/// The lines of any other file.
+/// The lines of any file, tests included.
 const FILE: usize = 500;
 /// The lines of a function.
 const FUNCTION: usize = 60;
@@ -29,7 +29,8 @@ pub fn check(source: &Source) -> Vec<Finding> {
 
     let mut found = Vec::new();
     if !granted.iter().any(is_for_file) {
-        found.extend(too_long_file(source, &code));
+        found.extend(too_long_algorithm(source, &code));
+        found.extend(too_long(source, code.lines().count(), FILE, "file"));
     }
     for (function, span) in functions.iter().zip(&spans) {
         if !granted.iter().any(|line| span.contains(line)) {
@@ -39,11 +40,12 @@ pub fn check(source: &Source) -> Vec<Finding> {
     found
 }
 
-fn too_long_file(source: &Source, code: &str) -> Option<Finding> {
-    let (lines, limit, what) = match places::algorithm(source) {
-        Some(page) => (lines_of_algorithm(code), limit_of(page), "algorithm"),
-        None => (lines_without_tests(code), FILE, "file"),
-    };
+fn too_long_algorithm(source: &Source, code: &str) -> Option<Finding> {
+    let page = places::algorithm(source)?;
+    too_long(source, lines_of_algorithm(code), limit_of(page), "algorithm")
+}
+
+fn too_long(source: &Source, lines: usize, limit: usize, what: &str) -> Option<Finding> {
     let sentence = || {
         format!(
             "This {what} has {lines} lines, more than {limit}: shorten it, or say `// tidy: allow length, because …`."
@@ -202,10 +204,19 @@ mod tests {
     }
 
     #[test]
-    fn tests_at_the_end_are_not_counted() {
+    fn tests_count_for_a_file_and_not_for_an_algorithm() {
         let tests = "#[cfg(test)]\nmod tests {\n    fn t() {}\n}\n";
-        assert!(found("a.rs", &format!("{}{tests}", lines(500))).is_empty());
-        assert_eq!(found("a.rs", &format!("{}{tests}fn after() {{}}\n", lines(500))).len(), 1);
+        assert!(found("a.rs", &format!("{}{tests}", lines(496))).is_empty());
+        assert_eq!(found("a.rs", &format!("{}{tests}", lines(497))).len(), 1);
+        assert!(found(RAYMOND, &format!("{}{tests}", lines(120))).is_empty());
+        assert_eq!(found(RAYMOND, &format!("{}{tests}fn after() {{}}\n", lines(120))).len(), 1);
+    }
+
+    #[test]
+    fn an_algorithm_with_its_appendix_has_the_limit_of_any_file() {
+        let text = format!("{}mod proof;\n{}", lines(120), lines(379));
+        assert!(found(RAYMOND, &text).is_empty());
+        assert_eq!(found(RAYMOND, &format!("{text}{}", lines(1))).len(), 1);
     }
 
     #[test]

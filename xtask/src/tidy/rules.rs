@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_built_rule_that_nobody_cites_is_reported() {
+    fn a_built_rule_that_no_code_cites_is_reported() {
         for code in [
             "//! It.\n// R1: clock\n",
             "//! R2: beats.\n// R1: clock\n",

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_told_from_documentation() {
+    fn comments_are_distinguished_from_documentation() {
         for doc in ["//! a", "/// a", "/** a */", "/*! a */"] {
             assert_eq!(of_kind(TokenKind::Doc, doc), doc);
         }

@@ -118,35 +118,56 @@ impl RunSpec {
         &self,
         matrix: impl FnOnce(&str) -> Result<Latency, Refusal>,
     ) -> Result<Settings, Refusal> {
+        // Every setting is named, so that the compiler refuses one that has no effect.
+        let Self {
+            nodes,
+            entries,
+            load,
+            hold,
+            latency,
+            local_latency,
+            channels,
+            warmup,
+            loss,
+            duplicate,
+            retransmit,
+            crash,
+            partition,
+            message,
+            start_inside,
+            seed,
+            invariants,
+            order,
+        } = self;
         let usual = Settings::default();
-        let latency = match self.latency.one()? {
+        let latency = match latency.one()? {
             None => usual.latency,
             Some(Delay::Plain(latency)) => latency,
             Some(Delay::Matrix(file)) => matrix(&file)?,
         };
-        let nodes = self.nodes.one_or(usual.nodes)?;
+        let nodes = nodes.one_or(usual.nodes)?;
         Ok(Settings {
             // The caller refuses too many nodes: the studio's limit is lower.
             nodes: if nodes > Settings::MOST_NODES { nodes } else { Members::new(nodes)?.n() },
-            entries: self.entries.one_or(usual.entries)?,
-            load: self.load.one_or(usual.load)?,
-            hold: self.hold.one_or(usual.hold)?,
+            entries: entries.one_or(usual.entries)?,
+            load: load.one_or(usual.load)?,
+            hold: hold.one_or(usual.hold)?,
             latency,
-            local_latency: Ticks(self.local_latency.one_or(usual.local_latency.0)?),
-            channels: self.channels.one_or(usual.channels)?,
+            local_latency: Ticks(local_latency.one_or(usual.local_latency.0)?),
+            channels: channels.one_or(usual.channels)?,
             faults: Faults {
-                loss: self.loss.one_or(usual.faults.loss)?,
-                duplicate: self.duplicate.one_or(usual.faults.duplicate)?,
-                retransmit: self.retransmit.one_or(usual.faults.retransmit)?,
-                crashes: self.crash.all()?,
-                partitions: self.partition.all()?,
+                loss: loss.one_or(usual.faults.loss)?,
+                duplicate: duplicate.one_or(usual.faults.duplicate)?,
+                retransmit: retransmit.one_or(usual.faults.retransmit)?,
+                crashes: crash.all()?,
+                partitions: partition.all()?,
             },
-            messages: self.message.all()?,
-            start: self.start_inside.one()?.map_or(usual.start, Start::Inside),
-            warmup: self.warmup.one_or(usual.warmup)?,
-            seed: self.seed.one_or(usual.seed)?,
-            invariants: self.invariants.one_or(usual.invariants)?,
-            order: self.order.one_or(usual.order)?,
+            messages: message.all()?,
+            start: start_inside.one()?.map_or(usual.start, Start::Inside),
+            warmup: warmup.one_or(usual.warmup)?,
+            seed: seed.one_or(usual.seed)?,
+            invariants: invariants.one_or(usual.invariants)?,
+            order: order.one_or(usual.order)?,
             ..Settings::default()
         })
     }
@@ -156,24 +177,44 @@ impl RunSpec {
     pub fn of(settings: &Settings) -> Self {
         let Settings { faults, .. } = settings;
         let mut spec = Self::default();
-        spec.nodes.put([settings.nodes]);
-        spec.entries.put([settings.entries]);
-        spec.load.put([settings.load.clone()]);
-        spec.hold.put([settings.hold]);
-        spec.latency.put([Delay::Plain(settings.latency.clone())]);
-        spec.local_latency.put([settings.local_latency.0]);
-        spec.channels.put([settings.channels]);
-        spec.loss.put([faults.loss]);
-        spec.duplicate.put([faults.duplicate]);
-        spec.retransmit.put([faults.retransmit]);
-        spec.crash.put(faults.crashes.iter().copied());
-        spec.partition.put(faults.partitions.iter().cloned());
-        spec.message.put(settings.messages.iter().copied());
-        spec.start_inside.put(settings.start.holder());
-        spec.warmup.put([settings.warmup]);
-        spec.seed.put([settings.seed]);
-        spec.invariants.put([settings.invariants]);
-        spec.order.put([settings.order]);
+        let Self {
+            nodes,
+            entries,
+            load,
+            hold,
+            latency,
+            local_latency,
+            channels,
+            warmup,
+            loss,
+            duplicate,
+            retransmit,
+            crash,
+            partition,
+            message,
+            start_inside,
+            seed,
+            invariants,
+            order,
+        } = &mut spec;
+        nodes.put([settings.nodes]);
+        entries.put([settings.entries]);
+        load.put([settings.load.clone()]);
+        hold.put([settings.hold]);
+        latency.put([Delay::Plain(settings.latency.clone())]);
+        local_latency.put([settings.local_latency.0]);
+        channels.put([settings.channels]);
+        loss.put([faults.loss]);
+        duplicate.put([faults.duplicate]);
+        retransmit.put([faults.retransmit]);
+        crash.put(faults.crashes.iter().copied());
+        partition.put(faults.partitions.iter().cloned());
+        message.put(settings.messages.iter().copied());
+        start_inside.put(settings.start.holder());
+        warmup.put([settings.warmup]);
+        seed.put([settings.seed]);
+        invariants.put([settings.invariants]);
+        order.put([settings.order]);
         spec
     }
 }

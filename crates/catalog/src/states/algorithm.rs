@@ -91,7 +91,7 @@ impl<A: Explain> System<A> {
         let phase = self.phases[node.index()];
         let node = &self.nodes[node.index()];
         let algorithm = node.algorithm();
-        // Whoever is about to enter misses nothing any more.
+        // A node that is about to enter waits for nothing any more.
         let missing = if node.phase() == Phase::Waiting { algorithm.waits_for() } else { NodeSet::new() };
         NodeState {
             phase,

@@ -44,8 +44,8 @@ impl Clients {
         }
     }
 
-    /// Whether a client that is inside does not vanish but is cut off from its node: it hears nothing any more and goes on until the
-    /// last deadline that it was told.
+    /// Whether a client that is inside does not vanish but is cut off from its node: it hears nothing any more and continues until the
+    /// last deadline that it knows.
     pub(super) fn is_forsaken(&mut self, place: usize, cluster: &mut Cluster) -> bool {
         let client = &self.clients[place];
         let is_inside = matches!(client.state, State::Inside { .. });

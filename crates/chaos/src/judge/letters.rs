@@ -13,7 +13,7 @@ use crate::moment::Moment;
 use crate::rule::ObservedRule;
 use crate::violation::ViolationKind;
 
-/// The heartbeats of one life, and who stands behind them.
+/// The heartbeats of one life, and the voters that acknowledged them.
 #[derive(Debug, Default)]
 pub(super) struct Beats {
     /// When they left, on the sender's clock, by number.

@@ -1,4 +1,4 @@
-//! The judge on its own: each test shows one thing that it must find, and beside it one that it must not.
+//! The judge on its own: each test has a violation that the judge must find, and a similar run that it must accept.
 
 use doorway_catalog::Catalog;
 use doorway_core::{Fence, NodeId, Options, SectionName, Ticks};
@@ -196,7 +196,7 @@ fn a_lease_never_goes_back() {
     assert_eq!(judge_lease(&mut judge, sent + LEASE - Ticks(1), &old), [ViolationKind::Lease]);
 }
 
-/// The same lease ends later if its clock stood still meanwhile: later than those wait who left the node out.
+/// The same lease ends later if its clock stood still meanwhile: later than the nodes wait that left it out.
 #[test]
 fn a_lease_whose_clock_stood_still_is_judged_by_its_new_end() {
     let (mut cluster, mut judge) = (cluster(), judge());
@@ -264,7 +264,7 @@ fn a_section_that_two_report_for_one_view_is_found() {
 }
 
 #[test]
-fn a_client_let_in_by_the_step_that_learns_a_view_counts_as_before_it() {
+fn an_entry_in_the_step_that_learns_a_view_counts_before_it() {
     let mut cluster = cluster();
     cluster.crash(NodeId::new(2));
     while cluster.engine().machines()[0].look().standing != Standing::Limbo {

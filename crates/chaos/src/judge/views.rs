@@ -177,7 +177,7 @@ impl Judge {
         if known.is_some_and(|known| until < known) {
             self.violate(ViolationKind::Lease, format!("the lease of {life} went back"));
         }
-        // Who sleeps through a change of voters adopts the view with a lease that others stood behind.
+        // A node that sleeps through a change of voters adopts the view with a lease that other voters acknowledged.
         let has_grown = known.is_none_or(|known| until > known);
         if has_grown && view.is_some_and(|view| view.next_voters.is_some()) {
             self.fire(ObservedRule::JointLease);

@@ -25,7 +25,7 @@ impl ViewModel {
         }
         self.raise_quiet(&mut after, me, &before, view);
         let node = &mut after.nodes[me];
-        // Rule 31: who was told to stop counts as inside.
+        // Rule 31: a client that was told to stop counts as inside.
         let is_inside = node.is_inside && !(node.is_stopping && self.has(ViewFlaw::SlackNotReported));
         node.reports[usize::from(view) - 2] = Some(ClientReport { life: node.life, is_inside });
         node.standing = Standing::Limbo;
@@ -67,7 +67,7 @@ impl ViewModel {
         })
     }
 
-    /// Rule 13: who has a view and is left out stops its client and goes on as a new incarnation.
+    /// Rule 13: a left-out node with a view stops its client and continues as a new incarnation.
     fn lose_view(&self, state: &mut State, me: usize) {
         let node = &mut state.nodes[me];
         if node.has_view() {
@@ -99,7 +99,7 @@ impl ViewModel {
         (after != *state).then_some(after)
     }
 
-    /// A node stops. Its client goes on until its deadline.
+    /// A node stops. Its client continues until its deadline.
     pub(super) fn crash(&self, state: &State, me: usize) -> Option<State> {
         let node = &state.nodes[me];
         if !self.bounds.crash || state.has_crashed || !node.is_running() || node.standing == Standing::Left {

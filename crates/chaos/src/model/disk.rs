@@ -8,7 +8,7 @@ use super::state::{Evidence, NODES, SetBack, Standing, State};
 /// Which of the two other voters remember, when a disk loses the end of its log, that it had synced more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Witnesses {
-    /// Both, and neither restarts before the node has marked its disk: no second client is let in.
+    /// Both, and neither restarts before the node has marked its disk: no second client enters.
     Both,
     /// Both, but either may restart first, and then remembers nothing: not enough.
     BothUntilRestart,

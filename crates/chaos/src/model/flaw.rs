@@ -19,9 +19,9 @@ pub enum ViewFlaw {
     LeftOutByName,
     /// A view may bring back an incarnation that an earlier one left out.
     LeftOutReadmitted,
-    /// A restarted node goes on as a member of the view that it finds on its disk.
+    /// A restarted node stays a member of the view that it finds on its disk.
     RestartIntoView,
-    /// A node that has reported goes on in the old view until the new one is installed.
+    /// A node that has reported keeps serving the old view until the new one is installed.
     ReportWithoutFreeze,
     /// A report says what is the case when it is sent again.
     ReportRebuilt,

@@ -38,7 +38,7 @@ pub(super) fn broken(state: &State, views: u8) -> Vec<(Property, String)> {
     broken
 }
 
-/// Invariant 8: all who learned a view have the same, and so had a disk that was set back since.
+/// Invariant 8: all nodes that learned a view have the same one, and so had a disk that was set back since.
 fn is_decided_once(state: &State, view: u8) -> bool {
     let decided = state.decided(view);
     let config = state.config_before(view);

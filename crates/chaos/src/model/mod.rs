@@ -1,22 +1,22 @@
 //! The view change as a small model, for every interleaving of it to be explored.
 //!
-//! Doorway survives crashes by views: a decided list of incarnations, in which the lock's algorithm runs. Whoever is
-//! left out must have stopped before anybody else is let in, and nobody can ask it. What makes that sure is an interplay of leases,
-//! frozen reports and a quiet time, and such things are got right by looking at every order of events, not by thinking of some.
+//! Doorway survives crashes by views: a decided list of incarnations, in which the lock's algorithm runs. A node that
+//! is left out must have stopped before another client enters, although no one can ask it. Leases, frozen reports and a quiet time
+//! guarantee that together. Only a search over every order of events shows that they do.
 //! The rules that comments here refer to by number are those of the lock's node:
 //!
 //! - a voter acknowledges a heartbeat unless the newest view in its log, decided or not, is newer and lacks the sender, or the
 //!   voters changed in a view that the sender does not know (3); a majority of each voter set of the sender's view makes a lease,
 //!   counted from the sending (4);
 //! - a view takes in only incarnations higher than all of their disk before (6), and is learned by each node when a majority has
-//!   it (8); who learns it freezes the old view, reports whether its client is inside, and never changes that report (9, 10);
+//!   it (8); a node that learns it freezes the old view, reports whether its client is inside, and never changes that report (9, 10);
 //! - with the reports of all members a node installs the view: the section begins with the one reported inside, or empty (11);
-//!   messages of older views are dropped (12); who is left out stops its client and starts over as a new incarnation (13);
-//! - a node waits a quiet time from the learning of a view that leaves somebody out, and when it is taken in (15); it lets in only in
+//!   messages of older views are dropped (12); a node that is left out stops its client and restarts as a new incarnation (13);
+//! - a node waits a quiet time after it learns a view that leaves a node out, and when it is taken in (15); it lets clients in only in
 //!   an installed view, with a lease, and after the quiet time or if the section was reported (17);
-//! - the quiet time ends early if a majority of the voters has acknowledged nobody outside the view for that long, unless the
+//! - the quiet time ends early if a majority of the voters has acknowledged no node outside the view for that long, unless the
 //!   voters themselves changed within that time (16);
-//! - whoever leaves by itself stops first, and nobody has to wait for it (21);
+//! - a node that leaves by itself stops first, so that no other node waits for it (21);
 //! - voters change in three steps: a view with both voter sets, then the consensus, then a view with the new set (22);
 //! - every start of a disk is a life of its own by a nonce (27); two voters count each other's acknowledgements and log entries
 //!   only if neither knows of a life or a synced record that the other's disk lacks, and a node that hears of one marks its
@@ -29,14 +29,14 @@
 //! restart, one node that leaves, one disk that is set back. The client of a crashed node stays inside until its deadline: it counts. Of
 //! **consensus** the logs are left: any node that has learned all of its log proposes any next view, any node takes over an entry of
 //! another's log or loses an undecided one, and what a majority has may be learned and is then never lost. That allows more than
-//! Raft does: leaders and terms only forbid. Of the **algorithm** within a view one permission is left, which begins with whoever
-//! was reported inside or else with the first member, and is sent from node to node.
+//! Raft does: leaders and terms only forbid. Of the **algorithm** within a view one permission is left, which begins with the node that
+//! was reported inside, or else with the first member, and is sent from node to node.
 //!
 //! **Time** is an order, not a number. All that the rules need to know of it is that a quiet time is longer than a lease. So if a
 //! heartbeat was sent before a quiet time began, the lease that counts from it ends before the quiet time does; of all else every
 //! order is possible. For each heartbeat the state has those nodes whose quiet time began after it was sent, and a quiet time ends only
-//! when no client is inside by such a lease, be it a member's or not. That the lease of somebody left out cannot be renewed
-//! after the decision is not assumed: it is what is checked.
+//! when no client is inside by such a lease, be it a member's or not. The model does not assume that the lease of a
+//! left-out node cannot be renewed after the decision: the search checks it.
 //!
 //! # Voters that change
 //!
@@ -54,9 +54,9 @@
 //!
 //! # The age rule
 //!
-//! Every voter that is a member reports how long it has acknowledged nobody outside the view, and never longer than since its start.
+//! Every voter that is a member reports how long it has acknowledged no node outside the view, and never longer than since its start.
 //! For each lease the model has the voters that stood behind it: the old, both sets or the new. If some majority of them
-//! could have done without the reporting voters, nobody knows of the lease, and the quiet time may end while its client is inside.
+//! could have done without the reporting voters, no reporting voter knows of the lease, and the quiet time may end while its client is inside.
 //! Otherwise one of the reporting voters has acknowledged it, and the lease has ended before that voter is old enough. The guard
 //! against changed voters waits from the decision of the view with the new set; a real node waits from when it learned of it, which
 //! is later. As in the real node, a view with both sets does not use the rule. Which voters stand behind a lease
@@ -67,7 +67,7 @@
 //! A node stops, its disk is replaced by an earlier copy of itself, and the node starts again. There are two kinds of copies:
 //!
 //! - one from before the first start. Its list of lives lacks one that every log names, because view 1 does. So every voter
-//!   notices it, whatever the voter remembers;
+//!   notices it, even a voter that remembers nothing;
 //! - one with the same list of lives and a shorter log. Only the number of synced records shows that, and a voter has that
 //!   number in memory, not in its log. Heartbeats, acknowledgements and entries carry it, so every running voter may know it.
 //!   Which voters do is chosen when the disk is set back ([`Witnesses`]).
@@ -79,7 +79,7 @@
 //! memory since its own start. Less is not enough, and the rules cannot do more: if one of the two others knows nothing newer
 //! ([`Witnesses::One`]), or forgets it by a restart ([`Witnesses::BothUntilRestart`]), the search finds two clients inside.
 //!
-//! An acknowledgement that arrives after its sender was set back is the same as a set-back that comes later, as long as nobody
+//! An acknowledgement that arrives after its sender was set back is the same as a set-back that comes later, as long as no voter
 //! counts the node in between. What a majority decided stays decided in the logs that have it, even if only the set-back node
 //! had learned it: a leader without it would need the vote of a voter that has it.
 //!
@@ -91,8 +91,8 @@
 //! that has left by itself.
 //!
 //! Voters change at most once, and not in a run with a set-back disk. There are no clocks that drift, so that a lease counted from
-//! the wrong moment or a clock that stops cannot be told wrong; no counter of a fence within a view (19), no
-//! forgetting (20), no failure detection (23): anybody may be left out at any time. Each node has one heartbeat on its way at
+//! the wrong moment or a clock that stops cannot be found wrong; no counter of a fence within a view (19), no
+//! forgetting (20), no failure detection (23): any node may be left out at any time. Each node has one heartbeat on its way at
 //! a time, and an acknowledgement arrives when it is given: if it came later the same lease would only be known later. A margin is
 //! the time between two steps, *told to stop* and *left*; nothing else depends on its length. Founding (29) is over when the
 //! model begins, and there is one cluster, so there are no epochs (30) and no time-to-live of a client (32, 33).
@@ -133,7 +133,7 @@ pub use voters::VoterChange;
 pub struct ViewModel {
     bounds: ViewBounds,
     flaw: Option<ViewFlaw>,
-    /// The view in which an entry is reported as if it were wrong.
+    /// The view in which every entry is reported as a violation.
     sought: Option<u8>,
     reduces: bool,
     /// Whether a greeting that both other voters would give is a step of its own.
@@ -217,7 +217,7 @@ impl ViewModel {
         Self { greets: true, ..self }
     }
 
-    /// The same, but the first entry in a view is reported as if it broke an invariant: to see that it can be reached, and how.
+    /// The same, but the first entry in a view is reported as a violation: this shows that the view is reachable, and how.
     #[must_use]
     pub fn seeking_entry_in(self, view: u8) -> Self {
         Self { sought: Some(view), ..self }

@@ -43,7 +43,7 @@ impl Roster {
         }
     }
 
-    /// The nodes that it has, in whatever incarnation.
+    /// The nodes that it has, in any incarnation.
     pub(super) fn members(self) -> impl Iterator<Item = usize> {
         (0..NODES).filter(move |node| self.life(*node).is_some())
     }

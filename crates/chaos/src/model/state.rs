@@ -14,13 +14,13 @@ pub(super) const MOST_VIEWS: u8 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) nodes: [Node; NODES],
-    /// For each view to whom its permission is on its way, if it is.
+    /// For each view the receiver of its permission, while that is in flight.
     pub(super) flights: [Option<u8>; MOST_VIEWS as usize],
     /// The client of a node that crashed or was set back, if it was inside and its deadline has not come.
     pub(super) orphan: Option<Orphan>,
     /// Whether a node has crashed.
     pub(super) has_crashed: bool,
-    /// The newest view in which a client was let in, or that all nodes have learned: no client can be let in in an older one.
+    /// The newest view in which a client entered, or that all nodes have learned: no client can enter in an older one.
     pub(super) fence: u8,
     /// The node whose disk was set back, as long as it has not marked itself.
     pub(super) set_back: Option<SetBack>,
@@ -53,7 +53,7 @@ pub(super) struct Node {
     pub(super) lease: Option<Sent>,
     /// A heartbeat that some voters have acknowledged, and when it was sent.
     pub(super) heartbeat: Option<(Voters, Sent)>,
-    /// Whether its quiet time goes on.
+    /// Whether its quiet time lasts.
     pub(super) is_quiet: bool,
 }
 
@@ -75,7 +75,7 @@ pub(super) enum Standing {
     Limbo,
     /// Its view is installed.
     Active,
-    /// It has said that it leaves; it goes on as a voter.
+    /// It has said that it leaves; it still votes.
     Left,
     /// It has marked its disk as set back: it never votes or takes part again.
     Marked,
@@ -107,7 +107,7 @@ pub(super) struct Orphan {
     pub(super) lease: Sent,
 }
 
-/// When a heartbeat was sent, as far as it matters, and who stands behind the lease that counts from it.
+/// When a heartbeat was sent, relative to quiet times, and which voters acknowledged it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
     /// The nodes whose quiet time began later, one bit each.
@@ -197,7 +197,7 @@ impl State {
         (0..NODES).filter(move |node| self.reported(view, roster, *node) == Some(true))
     }
 
-    /// Stops a node. Its client goes on until its deadline.
+    /// Stops a node. Its client continues until its deadline.
     pub(super) fn stop(&mut self, me: usize) {
         let node = &mut self.nodes[me];
         let orphan = |lease| Orphan { node: me as u8, life: node.life, lease };

@@ -80,7 +80,7 @@ impl Nemesis {
             0..9 => self.restart_a_holder(cluster, clients),
             _ => {
                 let span = self.draw_span();
-                self.crash(InjectedFault::Crash, leader, span, cluster, clients);
+                self.halt(InjectedFault::Crash, leader, span, cluster, clients);
             }
         }
     }
@@ -93,39 +93,39 @@ impl Nemesis {
             4..7 => {
                 let node = cluster.leader().filter(|_| self.archer.happens(0.5)).unwrap_or(member);
                 let span = self.draw_span();
-                self.crash(InjectedFault::Crash, node, span, cluster, clients);
+                self.halt(InjectedFault::Crash, node, span, cluster, clients);
             }
-            7..9 => self.pause(InjectedFault::Pause, member, long, cluster, clients),
+            7..9 => self.halt(InjectedFault::Pause, member, long, cluster, clients),
             _ => {
                 self.cut(InjectedFault::Isolation, links_between(&[member].into(), self.nodes), long, cluster)
             }
         }
     }
 
-    /// The new voters have acknowledged few yet. A member sleeps or is cut off for longer than a lease; or a node with somebody
-    /// inside starts again, or the leader crashes.
+    /// The new voters have acknowledged few yet. A member sleeps or is cut off for longer than a lease; or a node with a client
+    /// inside restarts, or the leader crashes.
     fn strike_new_voters(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         let (member, long) = (self.draw_member(cluster), self.draw_long());
         match self.archer.below(10) {
-            0..3 => self.pause(InjectedFault::Pause, member, long, cluster, clients),
+            0..3 => self.halt(InjectedFault::Pause, member, long, cluster, clients),
             3..6 => {
                 self.cut(InjectedFault::Isolation, links_between(&[member].into(), self.nodes), long, cluster)
             }
             6..9 => self.restart_a_holder(cluster, clients),
             _ => {
                 let (node, span) = (cluster.leader().unwrap_or(member), self.draw_span());
-                self.crash(InjectedFault::Crash, node, span, cluster, clients);
+                self.halt(InjectedFault::Crash, node, span, cluster, clients);
             }
         }
     }
 
-    /// A node with a client inside ends and starts again at once; its client goes on until its deadline.
+    /// A node with a client inside restarts at once; its client continues until its deadline.
     fn restart_a_holder(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         let inside = clients.nodes_with_holders();
         let place = self.archer.below(inside.len().max(1) as u64) as usize;
         let soon = Ticks(5_000 + self.archer.below(200_000));
         if let Some(node) = inside.get(place).copied() {
-            self.crash(InjectedFault::Crash, node, soon, cluster, clients);
+            self.halt(InjectedFault::Crash, node, soon, cluster, clients);
         }
     }
 
@@ -133,13 +133,13 @@ impl Nemesis {
     fn strike_barrier(&mut self, node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
         let span = self.draw_span();
         match self.archer.below(10) {
-            0..4 => self.crash(InjectedFault::Crash, node, span, cluster, clients),
-            4..6 => self.crash(InjectedFault::MachineCrash, node, span, cluster, clients),
+            0..4 => self.halt(InjectedFault::Crash, node, span, cluster, clients),
+            4..6 => self.halt(InjectedFault::MachineCrash, node, span, cluster, clients),
             6..8 => {
                 let leader = cluster.leader().unwrap_or(node);
-                self.crash(InjectedFault::Crash, leader, span, cluster, clients);
+                self.halt(InjectedFault::Crash, leader, span, cluster, clients);
             }
-            _ => self.pause(InjectedFault::Pause, node, span, cluster, clients),
+            _ => self.halt(InjectedFault::Pause, node, span, cluster, clients),
         }
     }
 
@@ -147,9 +147,9 @@ impl Nemesis {
     fn strike_snapshot(&mut self, node: NodeId, cluster: &mut Cluster, clients: &mut Clients) {
         let span = self.draw_span();
         match self.archer.below(10) {
-            0..6 => self.crash(InjectedFault::MachineCrash, node, span, cluster, clients),
-            6..8 => self.crash(InjectedFault::Crash, node, span, cluster, clients),
-            _ => self.pause(InjectedFault::Suspension, node, span, cluster, clients),
+            0..6 => self.halt(InjectedFault::MachineCrash, node, span, cluster, clients),
+            6..8 => self.halt(InjectedFault::Crash, node, span, cluster, clients),
+            _ => self.halt(InjectedFault::Suspension, node, span, cluster, clients),
         }
     }
 

@@ -27,8 +27,8 @@ impl Nemesis {
         self.note(InjectedFault::DiskLoss, span, cluster);
     }
 
-    /// Only one disk at a time is lost, and only where the others still have the log. A cluster that loses more is lost,
-    /// whatever the software.
+    /// Only one disk at a time is lost, and only where the others still have the log. No software
+    /// could save a cluster that loses more.
     pub(super) fn may_lose_a_disk(&self, cluster: &Cluster) -> bool {
         let nodes = cluster.nodes();
         let newest = nodes.iter().filter_map(|node| node.look().newest).max_by_key(|view| view.number);
@@ -75,8 +75,8 @@ impl Nemesis {
         }
     }
 
-    /// Something mild comes on top of what happens to disks. Cuts, losses and crashes do not: whoever hears nothing, or has
-    /// forgotten what it heard, cannot tell a node that its disk was set back.
+    /// Adds a mild fault to a scenario of disk faults. Cuts, losses and crashes are excluded: a node that hears nothing, or has
+    /// forgotten what it heard, cannot tell another that its disk was set back.
     pub(super) fn disturb(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         let place = self.disturbances.below(2 * InjectedFault::MILD.len() as u64) as usize;
         let Some(fault) = InjectedFault::MILD.get(place).copied() else { return };

@@ -54,9 +54,9 @@ pub(super) struct Nemesis {
     cuts: Cuts,
     /// How many faults trouble the whole network.
     storms: usize,
-    /// Whether something of which there may be one at a time is under way.
+    /// Whether a fault that excludes others of its kind is under way.
     a_disk_is_lost: bool,
-    /// Who was removed and has not been set up anew.
+    /// The nodes that were removed and not set up again.
     removed: Option<NodeId>,
     /// A copy of a node's disk.
     copy: (NodeId, Vec<u8>),
@@ -64,7 +64,7 @@ pub(super) struct Nemesis {
     ordeal: Option<FaultScenario>,
 }
 
-/// How something is mended, or goes on.
+/// How a fault ends.
 enum Mend {
     Restart(NodeId, bool),
     Resume(NodeId),
@@ -79,7 +79,7 @@ enum Mend {
     SetUpAnew(NodeId),
     /// A disk is copied.
     Copied(NodeId),
-    /// What happens to disks goes on.
+    /// The scenario of disk faults continues.
     Ordeal,
     /// The old voters are cut off, and with them a member that has missed that they changed, if there is one.
     CutOldVoters(Option<NodeId>),
@@ -274,13 +274,11 @@ impl Nemesis {
     fn spoil(&mut self, cluster: &mut Cluster, clients: &mut Clients) {
         let (fault, node, span) = (self.draw_fault(), self.draw_node(), self.draw_span());
         match fault {
-            InjectedFault::Crash | InjectedFault::MachineCrash => {
-                self.crash(fault, node, span, cluster, clients)
-            }
+            InjectedFault::Crash
+            | InjectedFault::MachineCrash
+            | InjectedFault::Pause
+            | InjectedFault::Suspension => self.halt(fault, node, span, cluster, clients),
             InjectedFault::DiskLoss => self.lose_disk(node, span, cluster, clients),
-            InjectedFault::Pause | InjectedFault::Suspension => {
-                self.pause(fault, node, span, cluster, clients)
-            }
             InjectedFault::ClientPause => {
                 let only_one = self.random.happens(0.5);
                 self.pause_clients(node, only_one, span, cluster, clients);
@@ -299,8 +297,8 @@ impl Nemesis {
         self.operate(cluster, clients);
     }
 
-    /// A node's process ends, and with a machine crash its clients, until it starts again.
-    fn crash(
+    /// A node's process ends or stands still for a time; with a fault of its machine, its clients do as well.
+    fn halt(
         &mut self,
         fault: InjectedFault,
         node: NodeId,
@@ -308,12 +306,24 @@ impl Nemesis {
         cluster: &mut Cluster,
         clients: &mut Clients,
     ) {
-        if !cluster.engine().is_crashed(node) {
-            cluster.crash(node);
-            clients.lose_node(node, fault == InjectedFault::MachineCrash, cluster);
-            self.plan(cluster, span, Some(Mend::Restart(node, false)));
-            self.note(fault, span, cluster);
-        }
+        let (is_crashed, is_paused) = (cluster.engine().is_crashed(node), cluster.engine().is_paused(node));
+        let mend = match fault {
+            InjectedFault::Crash | InjectedFault::MachineCrash if !is_crashed => {
+                cluster.crash(node);
+                clients.lose_node(node, fault == InjectedFault::MachineCrash, cluster);
+                Mend::Restart(node, false)
+            }
+            InjectedFault::Pause | InjectedFault::Suspension if !is_crashed && !is_paused => {
+                cluster.pause(node);
+                if fault == InjectedFault::Suspension {
+                    clients.fall_asleep(node, false);
+                }
+                Mend::Resume(node)
+            }
+            _ => return,
+        };
+        self.plan(cluster, span, Some(mend));
+        self.note(fault, span, cluster);
     }
 
     /// The clients of a node stand still, or one of them does.
@@ -328,25 +338,5 @@ impl Nemesis {
         clients.fall_asleep(node, only_one);
         self.plan(cluster, span, Some(Mend::Wake(node)));
         self.note(InjectedFault::ClientPause, span, cluster);
-    }
-
-    /// A node stands still, and with a suspension its clients do.
-    fn pause(
-        &mut self,
-        fault: InjectedFault,
-        node: NodeId,
-        span: Ticks,
-        cluster: &mut Cluster,
-        clients: &mut Clients,
-    ) {
-        if cluster.engine().is_crashed(node) || cluster.engine().is_paused(node) {
-            return;
-        }
-        cluster.pause(node);
-        if fault == InjectedFault::Suspension {
-            clients.fall_asleep(node, false);
-        }
-        self.plan(cluster, span, Some(Mend::Resume(node)));
-        self.note(fault, span, cluster);
     }
 }

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn old_voters_are_cut_off_from_new_ones_where_both_have_a_majority_apart() {
+    fn a_cut_separates_majorities_of_old_and_new_voters() {
         let mut random = Random::new(1, 1);
         for (old, new) in [(set(&[0, 1, 2]), set(&[2, 3, 4])), (set(&[0, 1, 2, 3, 4]), set(&[2, 3, 4]))] {
             let side = draw_side(&old, &new, None, 5, &mut random).expect("there is such a side");

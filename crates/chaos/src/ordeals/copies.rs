@@ -58,7 +58,7 @@ impl Copies {
         }
     }
 
-    /// What a disk is set back to. A disk that was replaced by a new one since then is nobody's any more, and not noticed.
+    /// What a disk is set back to. A disk that was replaced since then belongs to no node any more, so no node notices it.
     fn image<'a>(&self, node: NodeId, cluster: &'a Cluster) -> &'a [u8] {
         let disk = cluster.nodes()[node.index()].look().incarnation.disk;
         let first = cluster.first_disk(node);

@@ -18,11 +18,11 @@ pub(super) struct Damage {
 #[derive(Clone, Copy)]
 enum Stage {
     Healthy,
-    /// How many records its disk had synced a while ago, which others were told.
+    /// How many records its disk had synced a while ago, as the other nodes know.
     Watched {
         told: u64,
     },
-    /// The node has started all the same. What others were told may be missing; or nothing is.
+    /// The node has started all the same. Records that other nodes know of may be missing, or none.
     Damaged {
         is_told_missing: bool,
         is_whole: bool,

@@ -7,10 +7,10 @@ use doorway_node::{Command, Damping, Notice};
 
 use crate::scene::{DEFAULT, Scene, recipe_of};
 
-/// A lock that nobody holds is had within this time by a node of a healthy cluster.
+/// A node of a healthy cluster gets a free lock within this time.
 const PROMPT: Ticks = milliseconds(10);
 
-/// How often somebody asks for a free lock.
+/// How often a client requests a free lock.
 const PROBE: Ticks = milliseconds(100);
 
 /// A client that asks for one free lock after the other, and how long it was kept waiting.
@@ -82,7 +82,7 @@ impl Loop {
     }
 }
 
-/// What comes of a node that fails over and over.
+/// The effect of a node that fails over and over.
 struct Outcome {
     /// The share of the time in which a free lock is shut elsewhere, in percent, rounded up by the time between two questions.
     blocked: f64,
@@ -109,7 +109,7 @@ fn design(nodes: usize, seed: u64) -> Design {
 }
 
 #[test]
-fn a_node_that_is_killed_every_1250_ms_blocks_free_locks_for_5_percent_at_most() {
+fn a_node_killed_every_1250_ms_blocks_free_locks_at_most_5_percent() {
     for (nodes, seed) in [(3, 1), (5, 3), (2, 4)] {
         let outcome = fail_over_and_over(design(nodes, seed), milliseconds(60_000), |_| {});
         let Outcome { blocked, views } = outcome;
@@ -131,7 +131,7 @@ fn without_a_pause_it_would_block_them_most_of_the_time() {
 }
 
 #[test]
-fn a_node_that_fails_as_soon_as_it_is_a_member_blocks_free_locks_for_5_percent_at_most() {
+fn a_node_failing_on_entry_blocks_free_locks_at_most_5_percent() {
     let outcome = fail_over_and_over(design(3, 7), milliseconds(180_000), |failing| {
         failing.spares_joiner = true;
     });
@@ -156,7 +156,7 @@ fn crash_and_come_back(scene: &mut Scene, node: NodeId) -> Ticks {
 }
 
 #[test]
-fn a_node_is_back_soon_after_a_crash_later_after_more_and_soon_again_when_it_has_run_well() {
+fn rejoining_slows_with_crashes_and_recovers_after_a_good_run() {
     for seed in 1..=3 {
         let mut scene = Scene::new(3, seed);
         let node = scene.follower(0);
@@ -174,7 +174,7 @@ fn a_node_is_back_soon_after_a_crash_later_after_more_and_soon_again_when_it_has
 }
 
 #[test]
-fn a_new_leader_keeps_out_who_kept_failing_before_and_its_status_says_so() {
+fn a_new_leader_keeps_failing_nodes_out_and_reports_them() {
     for seed in 1..=3 {
         let mut scene = Scene::new(5, seed);
         let (node, leader) = (scene.follower(0), scene.leader());

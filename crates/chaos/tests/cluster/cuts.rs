@@ -11,7 +11,7 @@ use crate::scene::Scene;
 const SHORT: Ticks = milliseconds(585);
 
 #[test]
-fn a_cut_shorter_than_the_lease_less_two_heartbeats_loses_no_lock_whoever_is_cut_off_and_whenever() {
+fn a_cut_below_lease_minus_two_heartbeats_loses_no_lock() {
     for (nodes, seed) in [(3, 1), (3, 2), (5, 3)] {
         let mut scene = Scene::new(nodes, seed);
         let inside = scene.hold_one_each();
@@ -37,7 +37,7 @@ fn a_cut_shorter_than_the_lease_less_two_heartbeats_loses_no_lock_whoever_is_cut
 }
 
 #[test]
-fn the_leader_cut_off_again_and_again_for_a_short_time_loses_no_lock() {
+fn short_repeated_cuts_of_the_leader_lose_no_lock() {
     let mut scene = Scene::new(5, 4);
     let inside = scene.hold_one_each();
     for phase in 0..40 {
@@ -52,7 +52,7 @@ fn the_leader_cut_off_again_and_again_for_a_short_time_loses_no_lock() {
 }
 
 #[test]
-fn a_cut_longer_than_the_lease_tells_the_holder_before_the_next_grant_elsewhere() {
+fn after_a_long_cut_the_holder_learns_before_the_next_grant() {
     let (mut slowest, mut earliest) = (Ticks(0), Ticks(u64::MAX));
     for length in [1_050, 1_150, 1_300, 2_000, 4_000].map(milliseconds) {
         for seed in 1..=8 {
@@ -88,7 +88,7 @@ fn a_cut_longer_than_the_lease_tells_the_holder_before_the_next_grant_elsewhere(
 const RESOLVED: Ticks = milliseconds(1_200 + 200 + 50 + 50 + 15);
 
 #[test]
-fn a_partial_cut_is_resolved_within_the_detection_time_and_the_other_is_back_when_it_is_mended() {
+fn a_partial_cut_is_resolved_within_the_detection_time() {
     let (mut decided, mut served, mut back) = (Ticks(0), Ticks(0), Ticks(0));
     for seed in 1..=10 {
         for (one, other) in [(0, 1), (1, 2), (0, 2)].map(|(a, b)| (NodeId::new(a), NodeId::new(b))) {
@@ -126,7 +126,7 @@ fn a_partial_cut_is_resolved_within_the_detection_time_and_the_other_is_back_whe
 }
 
 #[test]
-fn after_a_partial_cut_a_section_whose_holder_is_known_waits_for_no_lease() {
+fn after_a_partial_cut_a_known_holder_costs_no_lease() {
     for seed in 1..=10 {
         let mut scene = Scene::new(4, seed);
         let leader = scene.leader();

@@ -10,7 +10,7 @@ use doorway_simulator::Random;
 use crate::scene::Scene;
 
 #[test]
-fn a_node_with_a_damaged_disk_does_not_start_or_is_set_back_or_has_lost_nothing() {
+fn a_damaged_disk_stops_a_node_or_has_lost_nothing() {
     let (mut refused, mut set_back, mut whole) = (0, 0, 0);
     for seed in 1..=300 {
         let mut random = Random::new(seed, 41);

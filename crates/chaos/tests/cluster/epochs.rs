@@ -46,7 +46,7 @@ fn strangers(scene: &Scene) -> Vec<(NodeId, Notice)> {
 }
 
 #[test]
-fn two_recoveries_of_one_cluster_refuse_each_other_and_a_new_node_joins_neither() {
+fn two_recoveries_of_one_cluster_refuse_each_other() {
     let [one, other] = SURVIVORS;
     for seed in 1..=12 {
         let mut scene = two_recoveries(seed);

@@ -1,4 +1,4 @@
-//! Nodes with blank disks found one cluster when all founders have met, whatever is stopped in between.
+//! Nodes with blank disks found one cluster when all founders have met, even if some crash in between.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +46,7 @@ fn nodes_that_start_blank_found_one_cluster_and_others_join_it() {
 }
 
 #[test]
-fn without_one_founder_the_others_found_nothing_and_say_whom_they_wait_for() {
+fn founders_wait_for_a_missing_founder_and_name_it() {
     let mut scene = blank(3, 3, 1);
     let late = NodeId::new(2);
     scene.crash(late);
@@ -117,7 +117,7 @@ fn a_founder_that_comes_with_another_disk_than_agreed_is_refused() {
 }
 
 #[test]
-fn founders_that_have_met_have_nothing_more_to_say_about_it_even_if_messages_come_twice() {
+fn founders_that_have_met_stay_silent_despite_duplicates() {
     for seed in 1..=10 {
         let mut scene = blank(3, 3, seed);
         let network = scene.cluster.engine().network_mut();
@@ -137,7 +137,7 @@ fn founders_that_have_met_have_nothing_more_to_say_about_it_even_if_messages_com
 }
 
 #[test]
-fn a_founder_that_has_lost_its_disk_joins_the_cluster_that_it_had_founded() {
+fn a_founder_with_a_lost_disk_joins_its_own_cluster() {
     for seed in 1..=20 {
         let lost = NodeId::new(seed as usize % 3);
         let mut scene = blank(3, 3, seed);
@@ -153,7 +153,7 @@ fn a_founder_that_has_lost_its_disk_joins_the_cluster_that_it_had_founded() {
 }
 
 #[test]
-fn founders_that_are_all_new_join_a_cluster_that_was_recovered_elsewhere() {
+fn new_founders_join_a_cluster_recovered_elsewhere() {
     for seed in 1..=20 {
         let survivor = NodeId::new(3);
         let mut scene = blank(3, 4, seed);
@@ -169,7 +169,7 @@ fn founders_that_are_all_new_join_a_cluster_that_was_recovered_elsewhere() {
 }
 
 #[test]
-fn a_founder_that_writes_its_first_snapshot_for_long_forgets_nothing_that_it_said_meanwhile() {
+fn a_slow_first_snapshot_loses_no_promise_of_a_founder() {
     for seed in 1..=20 {
         let mut scene = blank(3, 3, seed);
         let slow = NodeId::new(seed as usize % 3);
@@ -190,7 +190,7 @@ fn a_founder_that_writes_its_first_snapshot_for_long_forgets_nothing_that_it_sai
 }
 
 #[test]
-fn a_founder_that_has_lost_its_disk_founds_nothing_while_others_are_silent() {
+fn a_founder_with_a_lost_disk_founds_nothing_alone() {
     for seed in 1..=10 {
         let [founder, one, other] = [0, 1, 2].map(NodeId::new);
         let mut scene = blank(1, 3, seed);

@@ -1,4 +1,4 @@
-//! A change of the consensus leader: nobody loses a lock but those of its own node.
+//! A change of the consensus leader loses only the locks of its own node.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ fn the_crash_of_the_leader_loses_no_lock_but_its_own() {
 }
 
 #[test]
-fn a_leader_that_stands_still_is_replaced_and_no_lock_is_lost_but_its_own() {
+fn replacing_a_paused_leader_loses_only_its_own_locks() {
     for (seed, pause) in (1..=20).zip([700, 850, 1_100, 1_500, 4_000].into_iter().cycle()) {
         let mut scene = Scene::new(if seed % 2 == 0 { 3 } else { 5 }, seed);
         let inside = scene.hold_one_each();

@@ -10,7 +10,7 @@ const FIRST: NodeId = NodeId::new(0);
 const SECOND: NodeId = NodeId::new(1);
 
 #[test]
-fn one_node_alone_serves_its_clients_in_order_and_after_a_restart_too() {
+fn a_single_node_serves_in_order_also_after_a_restart() {
     let mut scene = Scene::new(1, 1);
     let first = scene.hold(FIRST, "x");
     let second = scene.lock(FIRST, "x");
@@ -30,7 +30,7 @@ fn one_node_alone_serves_its_clients_in_order_and_after_a_restart_too() {
 }
 
 #[test]
-fn of_two_nodes_one_alone_stops_and_goes_on_when_the_other_is_back() {
+fn one_of_two_nodes_stops_until_the_other_is_back() {
     let mut slowest = Ticks(0);
     for seed in 1..=20 {
         let mut scene = Scene::new(2, seed);
@@ -54,7 +54,7 @@ fn of_two_nodes_one_alone_stops_and_goes_on_when_the_other_is_back() {
 }
 
 #[test]
-fn when_the_majority_is_cut_all_are_lost_after_lease_less_margin_and_served_again_in_the_same_view() {
+fn without_a_majority_all_locks_end_after_lease_minus_margin() {
     let mut slowest = Ticks(0);
     for seed in 1..=20 {
         let nodes = if seed % 2 == 0 { 3 } else { 5 };

@@ -1,4 +1,4 @@
-//! Joining, leaving, other voters, and algorithms that need somebody who is gone.
+//! Joining, leaving, other voters, and algorithms that need a node that is gone.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn new_nodes_join_a_cluster_of_three_and_vote_when_there_are_five() {
 }
 
 #[test]
-fn two_nodes_join_while_everybody_is_inside_and_nobody_notices() {
+fn two_nodes_join_without_disturbing_the_holders() {
     for seed in 1..=10 {
         let design = Design { founders: 3, ..Design::new(5, recipe_of(DEFAULT), seed) };
         let mut scene = Scene::unsettled(design);
@@ -52,7 +52,7 @@ fn two_nodes_join_while_everybody_is_inside_and_nobody_notices() {
 }
 
 #[test]
-fn a_node_with_another_algorithm_is_told_so_and_never_becomes_a_member() {
+fn a_node_with_another_algorithm_never_becomes_a_member() {
     let stranger = NodeId::new(3);
     let design = Design {
         founders: 3,
@@ -74,7 +74,7 @@ fn a_node_with_another_algorithm_is_told_so_and_never_becomes_a_member() {
 const COMMIT_AND_BARRIER: Ticks = milliseconds(40);
 
 #[test]
-fn when_a_node_leaves_the_next_entry_follows_at_once_and_no_lease_is_waited_for() {
+fn after_a_clean_leave_the_next_entry_waits_for_no_lease() {
     let mut slowest = Ticks(0);
     for seed in 1..=20 {
         let mut scene = Scene::new(if seed % 2 == 0 { 3 } else { 5 }, seed);
@@ -103,7 +103,7 @@ fn when_a_node_leaves_the_next_entry_follows_at_once_and_no_lease_is_waited_for(
 }
 
 #[test]
-fn a_node_that_leaves_before_it_is_a_member_says_so_until_nobody_can_take_it_in() {
+fn a_joiner_that_leaves_repeats_it_until_it_is_forgotten() {
     let mut taken_in = 0;
     for seed in 1..=40 {
         let design = Design { founders: 3, ..Design::new(4, recipe_of(DEFAULT), seed) };
@@ -137,7 +137,7 @@ fn a_node_that_leaves_before_it_is_a_member_says_so_until_nobody_can_take_it_in(
 }
 
 #[test]
-fn who_leaves_waits_for_those_inside_as_long_as_it_was_told_to() {
+fn a_leaving_node_waits_for_its_holders_until_its_patience_ends() {
     let mut scene = Scene::new(3, 5);
     let (leaver, elsewhere) = (scene.follower(0), scene.follower(1));
     let holder = scene.hold(leaver, "x");
@@ -154,7 +154,7 @@ fn who_leaves_waits_for_those_inside_as_long_as_it_was_told_to() {
 }
 
 #[test]
-fn when_the_coordinator_of_central_is_killed_the_others_go_on_in_the_next_view() {
+fn central_continues_in_the_next_view_without_its_coordinator() {
     let mut slowest = Ticks(0);
     for seed in 1..=20 {
         let mut scene = Scene::of(Design::new(5, recipe_of("central"), seed));

@@ -19,7 +19,7 @@ fn enter_and_leave(scene: &mut Scene, node: NodeId) {
 }
 
 #[test]
-fn a_lone_user_of_a_section_costs_no_message_and_a_change_of_hands_between_two_costs_two() {
+fn a_lone_user_costs_no_message_and_a_hand_over_costs_two() {
     for (nodes, seed) in [(2, 1), (3, 2), (5, 3), (9, 4)] {
         let mut scene = Scene::new(nodes, seed);
         let (one, other) = (NodeId::new(0), NodeId::new(nodes - 1));

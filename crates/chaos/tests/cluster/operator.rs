@@ -1,4 +1,4 @@
-//! What an operator says about the members of a cluster: it is agreed, and nobody forgets it.
+//! Orders of an operator about the members of a cluster: all nodes agree on them and keep them.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn tell(scene: &mut Scene, node: NodeId, command: Command) {
 }
 
 #[test]
-fn who_was_appointed_votes_under_the_next_leader_and_after_a_restart_of_all() {
+fn an_appointed_voter_outlasts_its_leader_and_a_full_restart() {
     for seed in 1..=6 {
         let mut scene = Scene::new(5, seed);
         let leader = scene.leader();
@@ -75,7 +75,7 @@ fn a_node_that_does_not_lead_says_who_does_and_changes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_is_answered_with_a_sentence_and_changes_nothing() {
+fn an_impossible_order_gets_a_sentence_and_changes_nothing() {
     let mut scene = Scene::new(3, 4);
     let leader = scene.leader();
     let before = newest(&scene, leader);
@@ -99,7 +99,7 @@ fn what_cannot_be_is_answered_with_a_sentence_and_changes_nothing() {
 }
 
 #[test]
-fn a_dead_node_that_is_removed_votes_no_more_and_does_not_come_back_with_its_old_disk() {
+fn a_removed_dead_node_cannot_return_with_its_old_disk() {
     for seed in 1..=6 {
         let mut scene = Scene::of(Design::new(5, recipe_of(DEFAULT), seed));
         let (leader, dead) = (scene.leader(), scene.follower(1));
@@ -139,7 +139,7 @@ fn a_dead_node_that_is_removed_votes_no_more_and_does_not_come_back_with_its_old
 }
 
 #[test]
-fn a_live_node_that_is_removed_is_left_out_and_its_section_taken_over() {
+fn the_section_of_a_removed_live_node_is_taken_over() {
     let mut scene = Scene::new(3, 9);
     let (leader, gone, other) = (scene.leader(), scene.follower(0), scene.follower(1));
     let holder = scene.hold(gone, "x");
@@ -178,7 +178,7 @@ fn leadership_goes_around_and_no_lock_is_lost() {
 }
 
 #[test]
-fn a_leader_goes_on_if_its_successor_stands_still() {
+fn a_leader_stays_if_its_successor_is_paused() {
     let mut scene = Scene::new(3, 5);
     let (leader, next) = (scene.leader(), scene.follower(0));
     let term = scene.cluster.nodes()[leader.index()].look().term;
@@ -218,7 +218,7 @@ fn a_leader_is_removed_by_its_successor() {
 }
 
 #[test]
-fn a_removed_node_that_keeps_running_and_standing_for_election_changes_no_term() {
+fn a_removed_node_that_stands_for_election_changes_no_term() {
     for seed in 1..=6 {
         let mut scene = Scene::new(3, seed);
         let (leader, gone) = (scene.leader(), scene.follower(1));

@@ -31,7 +31,7 @@ fn roll(scene: &mut Scene, stop: impl Fn(&mut Scene, NodeId, RequestId)) {
 }
 
 #[test]
-fn a_rolling_restart_in_which_everybody_leaves_first_loses_no_lock_but_the_restarting_nodes_own() {
+fn a_rolling_restart_with_leave_loses_only_the_nodes_own_locks() {
     for (nodes, seed) in (1..=12).map(|seed| (if seed % 2 == 0 { 3 } else { 5 }, seed)) {
         let mut scene = Scene::new(nodes, seed);
         roll(&mut scene, |scene, node, own| {
@@ -48,7 +48,7 @@ fn a_rolling_restart_in_which_everybody_leaves_first_loses_no_lock_but_the_resta
 }
 
 #[test]
-fn a_rolling_restart_by_crashes_loses_no_lock_but_the_restarting_nodes_own() {
+fn a_rolling_restart_by_crash_loses_only_the_nodes_own_locks() {
     for (nodes, seed) in (1..=12).map(|seed| (if seed % 2 == 0 { 3 } else { 5 }, seed)) {
         let mut scene = Scene::new(nodes, seed);
         roll(&mut scene, |scene, node, _| scene.crash(node));
@@ -83,7 +83,7 @@ fn after_a_restart_of_all_nodes_fences_go_on_rising() {
 }
 
 #[test]
-fn after_a_restart_of_all_nodes_nobody_waits_for_longer_than_a_lease_since_the_start() {
+fn after_a_full_restart_no_client_waits_longer_than_a_lease() {
     let (mut slowest, mut quickest) = (Ticks(0), Ticks(u64::MAX));
     for seed in 1..=12 {
         let mut scene = Scene::new(3, seed);
@@ -104,7 +104,7 @@ fn after_a_restart_of_all_nodes_nobody_waits_for_longer_than_a_lease_since_the_s
 }
 
 #[test]
-fn a_node_that_lost_its_disk_is_a_new_voter_and_its_old_disk_votes_no_more() {
+fn a_lost_disk_makes_a_new_voter_and_the_old_one_stops_voting() {
     for seed in 1..=12 {
         let mut scene = Scene::new(3, seed);
         let node = NodeId::new(seed as usize % 3);

@@ -36,7 +36,7 @@ pub struct Story {
 }
 
 impl Scene {
-    /// A cluster of so many voters with the default algorithm, after everything has settled.
+    /// A settled cluster of `n` voters with the default algorithm.
     pub fn new(nodes: usize, seed: u64) -> Self {
         Self::of(Design::new(nodes, recipe_of(DEFAULT), seed))
     }
@@ -104,7 +104,7 @@ impl Scene {
         self.now() - begun
     }
 
-    /// Time passes until everybody alive acts in the newest view, nobody need wait for a lease, and nothing changes for a second.
+    /// Runs until all live nodes are active in the newest view, no quiet time is left, and nothing changes for a second.
     pub fn settle(&mut self) {
         let limit = self.now() + milliseconds(30_000);
         let mut steady_since = self.now();
@@ -143,7 +143,7 @@ impl Scene {
         looks.filter_map(|look| Some(look.newest?.number)).max().unwrap_or_default()
     }
 
-    /// Somebody asks for a section at a node, with all the patience in the world.
+    /// Requests a section at a node, without a timeout.
     pub fn lock(&mut self, node: NodeId, section: &str) -> RequestId {
         let request = RequestId(self.stories.len() as u64 + 1);
         let story = Story { node, granted: None, lost: None, refused: None, is_over: false };
@@ -162,7 +162,7 @@ impl Scene {
         request
     }
 
-    /// Somebody asks for a section and gets it.
+    /// Requests a section and gets it.
     pub fn hold(&mut self, node: NodeId, section: &str) -> RequestId {
         let request = self.lock(node, section);
         self.wait_for(request);
@@ -192,7 +192,7 @@ impl Scene {
         self.granted_at(request)
     }
 
-    /// Somebody leaves.
+    /// Releases a request.
     pub fn release(&mut self, request: RequestId) {
         let story = self.story(request).clone();
         let Some((_, fence)) = story.granted else { panic!("only who is inside can leave") };
@@ -214,7 +214,7 @@ impl Scene {
         self.story(request).granted.expect("it was let in").1
     }
 
-    /// Whether somebody is inside and was not told otherwise.
+    /// Whether a request is inside and was not lost.
     pub fn is_inside(&self, request: RequestId) -> bool {
         let story = self.story(request);
         story.granted.is_some() && !story.is_over
@@ -244,7 +244,7 @@ impl Scene {
                 story.lost = Some((now, why));
                 let fence = story.granted.map(|(_, fence)| fence).unwrap_or_default();
                 self.end(request);
-                // It stops at once, and says so: nobody has to wait for its slack.
+                // It stops at once and releases, so that no client waits for its slack.
                 self.cluster.command(node, Command::Release { request, fence });
             }
             Notice::Refused { request, why } => {
@@ -269,7 +269,7 @@ impl Scene {
         network.cut(other, one);
     }
 
-    /// A node crashes, and those who were inside there with it: they do nothing from then on, which nobody else can know.
+    /// A node crashes together with its clients: they do nothing from then on, but the other nodes cannot know that.
     pub fn crash(&mut self, node: NodeId) {
         self.cluster.crash(node);
         for story in self.stories.values_mut().filter(|story| story.node == node) {

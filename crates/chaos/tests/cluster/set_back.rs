@@ -24,7 +24,7 @@ fn with_a_disk_set_back(nodes: usize, seed: u64) -> Scene {
 }
 
 #[test]
-fn a_disk_that_was_set_back_is_noticed_and_refused_until_its_node_has_a_new_one() {
+fn a_set_back_disk_is_refused_until_its_node_gets_a_new_one() {
     let node = NodeId::new(1);
     for seed in 1..=10 {
         let mut scene = with_a_disk_set_back(3, seed);
@@ -151,7 +151,7 @@ fn a_node_stays_set_back_when_its_peers_have_forgotten_why() {
 }
 
 #[test]
-fn a_node_that_was_set_back_and_its_peers_do_not_answer_each_other_for_ever() {
+fn a_set_back_node_and_its_peers_stop_answering_each_other() {
     for seed in 1..=3 {
         let mut scene = with_a_disk_set_back(3, seed);
         scene.cluster.engine().restart_traffic();
@@ -168,7 +168,7 @@ fn greetings(scene: &mut Scene) -> u64 {
 }
 
 #[test]
-fn a_node_that_was_set_back_stops_at_once_when_it_is_told_to() {
+fn a_set_back_node_stops_at_once_on_request() {
     let node = NodeId::new(1);
     let mut scene = with_a_disk_set_back(3, 1);
     scene.announcements.clear();

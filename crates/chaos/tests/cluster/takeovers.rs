@@ -14,7 +14,7 @@ const WITH_AGE_RULE: Ticks = milliseconds(1_300);
 /// Where it does not: the waiting time comes on top of that.
 const BASE: Ticks = milliseconds(2_500);
 
-/// Somebody is inside at one node and somebody waits at another.
+/// A holder at one node and a waiter at another.
 struct Play {
     scene: Scene,
     holder: NodeId,
@@ -62,7 +62,7 @@ fn nodes(seed: u64) -> usize {
 }
 
 #[test]
-fn the_section_of_a_crashed_holder_is_taken_over_after_the_detection_time() {
+fn a_crashed_holder_is_replaced_after_the_detection_time() {
     let (_, most) = spans("crash", |seed| {
         Play::new(nodes(seed), seed, |scene| scene.follower(0)).take_over(Scene::crash)
     });
@@ -70,7 +70,7 @@ fn the_section_of_a_crashed_holder_is_taken_over_after_the_detection_time() {
 }
 
 #[test]
-fn the_section_of_a_crashed_leader_is_taken_over_after_the_detection_time_too() {
+fn a_crashed_leader_is_replaced_after_the_detection_time() {
     let (_, most) = spans("crash of the leader", |seed| {
         Play::new(nodes(seed), seed, Scene::leader).take_over(Scene::crash)
     });
@@ -78,7 +78,7 @@ fn the_section_of_a_crashed_leader_is_taken_over_after_the_detection_time_too() 
 }
 
 #[test]
-fn the_section_of_a_holder_that_is_cut_off_from_everybody_is_taken_over_after_the_detection_time() {
+fn an_isolated_holder_is_replaced_after_the_detection_time() {
     let (_, most) = spans("cut off", |seed| {
         Play::new(nodes(seed), seed, |scene| scene.follower(0)).take_over(Scene::cut_off)
     });
@@ -86,7 +86,7 @@ fn the_section_of_a_holder_that_is_cut_off_from_everybody_is_taken_over_after_th
 }
 
 #[test]
-fn the_section_of_a_holder_that_voters_stood_behind_to_the_last_waits_for_its_lease() {
+fn a_holder_acknowledged_to_the_last_keeps_its_lease() {
     let (least, most) = spans("cut off from the leader alone", |seed| {
         Play::new(nodes(seed), seed, |scene| scene.follower(0)).take_over(|scene, holder| {
             let leader = scene.leader();
@@ -97,7 +97,7 @@ fn the_section_of_a_holder_that_voters_stood_behind_to_the_last_waits_for_its_le
 }
 
 #[test]
-fn the_section_of_a_holder_that_crashes_while_the_voters_change_waits_for_its_lease() {
+fn a_holder_that_crashes_in_a_voter_change_keeps_its_lease() {
     let (least, most) = spans("crash while the voters change", |seed| {
         // A barrier so short that the holder is left out before W has passed since the change, on everybody's clock.
         let timing = Timing { barrier: milliseconds(800), ..Timing::default() };
@@ -119,7 +119,7 @@ fn the_section_of_a_holder_that_crashes_while_the_voters_change_waits_for_its_le
 }
 
 #[test]
-fn a_daemon_that_restarts_within_the_detection_time_delays_its_section_by_the_waiting_time_at_most() {
+fn a_quick_restart_delays_a_section_by_at_most_the_quiet_time() {
     for down in [50, 300, 600, 1_000].map(milliseconds) {
         let (_, most) = spans(&format!("restart after {down} µs"), |seed| {
             Play::new(nodes(seed), seed, |scene| scene.follower(0)).take_over(|scene, holder| {

@@ -21,8 +21,8 @@ fn log_end(scene: &Scene, node: NodeId) -> u64 {
     DiskContents::read(scene.cluster.disk(node)).expect("a whole disk").last().index
 }
 
-/// Another node is to be the only voter. The old one is crashed as soon as its log has grown by so many entries, and so are the
-/// others if they crash as well, so that the newest entry reaches nobody. Tells whether the log grew so far.
+/// Another node is to be the only voter. The old one crashes as soon as its log has grown by this many entries, and so do the
+/// others if they crash as well, so that the newest entry reaches no node. Returns whether the log grew that far.
 fn crash_while_voters_change(grown: u64, seed: u64, others_crash: bool) -> bool {
     let (mut scene, old) = with_one_voter(3, seed);
     let (new, other) = (scene.follower(0), scene.follower(1));
@@ -42,7 +42,7 @@ fn crash_while_voters_change(grown: u64, seed: u64, others_crash: bool) -> bool 
 }
 
 #[test]
-fn a_leader_that_crashes_while_it_makes_another_node_the_only_voter_stops_nobody() {
+fn a_leader_crash_in_a_change_to_one_voter_blocks_no_node() {
     for others_crash in [false, true] {
         // A view of both, the joint configuration, the final one, and a view of the new voter.
         for grown in 1..=4 {

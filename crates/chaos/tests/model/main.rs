@@ -56,7 +56,7 @@ fn no_crash_or_noticed_set_back_lets_two_clients_in() {
 }
 
 #[test]
-fn a_greeting_keeps_a_set_back_disk_from_counting_before_it_is_marked() {
+fn a_greeting_stops_a_set_back_disk_from_counting() {
     let bounds = set_back(bounds(2, 1, true, false), Witnesses::Both);
     let explored = explored(model(bounds).with_greetings(), &[]);
     assert_eq!((explored.is_complete, explored.violations.len()), (true, 0));
@@ -64,7 +64,7 @@ fn a_greeting_keeps_a_set_back_disk_from_counting_before_it_is_marked() {
 }
 
 #[test]
-fn every_view_lets_somebody_in() {
+fn every_view_lets_a_client_in() {
     for (view, steps) in [(1, 1), (2, 6), (3, 8)] {
         let sought = model(bounds(3, 1, true, false)).seeking_entry_in(view);
         let explored = explored(sought, &[Property::Invariants]);
@@ -209,7 +209,7 @@ fn a_voter_that_restarts_forgets_that_it_knew_of_a_set_back() {
 }
 
 #[test]
-fn a_flaw_is_told_by_a_run_in_words() {
+fn a_flaw_is_shown_by_a_run_in_words() {
     let mut model = model(ViewFlaw::NoWait.bounds()).with_flaw(ViewFlaw::NoWait);
     let search = Search { until: vec![Property::MutualExclusion], ..Search::default() };
     let explored = explore(&mut model, &search, &mut |_| ());
@@ -229,7 +229,7 @@ fn a_flaw_is_told_by_a_run_in_words() {
 }
 
 #[test]
-fn a_wait_from_the_accepting_ends_too_early_with_every_step_on_its_own() {
+fn a_wait_from_accepting_ends_too_early_step_by_step() {
     let flaw = ViewFlaw::WaitFromAccepting;
     let run = [
         "node 1 lets its client in, in view 1",
@@ -252,7 +252,7 @@ fn a_wait_from_the_accepting_ends_too_early_with_every_step_on_its_own() {
     assert_eq!(follow(&mut right, &without_renewals), Err(run[11]));
 }
 
-/// How many clients are inside after a run that is told by its steps, or the first step that is not possible.
+/// How many clients are inside after a run with these steps, or the first impossible step.
 fn follow<'a>(model: &mut ViewModel, run: &[&'a str]) -> Result<usize, &'a str> {
     let mut state = model.initial().remove(0);
     for words in run {
@@ -269,7 +269,7 @@ fn follow<'a>(model: &mut ViewModel, run: &[&'a str]) -> Result<usize, &'a str> 
 }
 
 #[test]
-fn while_a_view_is_left_somebody_can_be_let_in_again() {
+fn a_client_can_enter_again_while_a_view_is_left() {
     let graph = Graph::of(&mut model(bounds(3, 1, false, false)));
     assert_eq!(graph.states.len(), 606_216);
     let can_enter = graph.before(&graph.entries);
@@ -280,7 +280,7 @@ fn while_a_view_is_left_somebody_can_be_let_in_again() {
 }
 
 #[test]
-fn a_noticed_set_back_stops_nobody_else() {
+fn a_noticed_set_back_stops_no_other_node() {
     let graph = Graph::of(&mut model(set_back(bounds(2, 2, true, false), Witnesses::Both)));
     assert_eq!(graph.states.len(), 291_531);
     let can_enter = graph.before(&graph.entries);
@@ -303,7 +303,7 @@ struct Graph {
     states: HashMap<Vec<u32>, u32>,
     steps: Vec<(u32, u32)>,
     newest_views: Vec<u8>,
-    /// The states from which a step lets somebody in.
+    /// The states from which a step lets a client in.
     entries: Vec<u32>,
 }
 

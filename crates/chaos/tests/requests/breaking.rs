@@ -24,7 +24,7 @@ fn break_stay(scene: &mut Scene, place: usize, name: &str, fence: Option<Fence>)
     scene.tell(node(place), Command::Break(BreakTarget { section: names(&[name])[0].clone(), fence }));
 }
 
-/// Somebody inside at the first node, and somebody who waits at the second.
+/// A holder at the first node, and a waiter at the second.
 fn contended() -> (Scene, RequestId, Fence, RequestId) {
     contended_of(SEED)
 }
@@ -46,7 +46,7 @@ fn answer(scene: &mut Scene, place: usize, request: RequestId, fence: Fence) {
 }
 
 #[test]
-fn a_section_that_is_held_at_another_node_is_broken_and_free_when_its_client_says_so() {
+fn a_broken_remote_section_is_free_when_its_client_releases() {
     let (mut scene, inside, fence, waiting) = contended();
     break_section(&mut scene, 2, "east");
     scene.run_for(ms(10));
@@ -61,7 +61,7 @@ fn a_section_that_is_held_at_another_node_is_broken_and_free_when_its_client_say
 }
 
 #[test]
-fn a_client_that_does_not_answer_stays_inside_until_a_margin_after_its_deadline() {
+fn a_silent_client_stays_inside_until_deadline_plus_margin() {
     let (mut scene, inside, fence, waiting) = contended();
     let granted = scene.asked[&inside].granted.expect("it is in");
     // Left alone, it would be renewed for ever.
@@ -85,7 +85,7 @@ fn a_client_that_does_not_answer_stays_inside_until_a_margin_after_its_deadline(
 }
 
 #[test]
-fn whoever_came_in_after_the_one_that_is_meant_is_left_alone() {
+fn a_break_does_not_touch_a_later_holder() {
     let (mut scene, inside, fence, waiting) = contended();
     scene.leave(inside);
     scene.run_for(ms(10));
@@ -103,7 +103,7 @@ fn whoever_came_in_after_the_one_that_is_meant_is_left_alone() {
 }
 
 #[test]
-fn to_break_a_section_that_nobody_is_inside_of_changes_nothing() {
+fn breaking_a_free_section_changes_nothing() {
     let mut scene = scene();
     break_section(&mut scene, 1, "east");
     assert_eq!(scene.broken, [], "the others have to be asked");
@@ -116,7 +116,7 @@ fn to_break_a_section_that_nobody_is_inside_of_changes_nothing() {
 }
 
 #[test]
-fn who_has_one_of_two_sections_gives_it_back_when_it_is_broken_and_waits_for_both_again() {
+fn a_request_returns_a_broken_section_and_waits_for_both_again() {
     let (mut scene, inside, fence, _) = contended();
     let half = scene.ask(node(2), lock(3, 3, &["east", "alley"]));
     scene.run_for(ms(10));

@@ -1,4 +1,4 @@
-//! Names that nobody uses any more leave nothing behind, and a view that changes in the middle of forgetting does no harm.
+//! Unused names take no memory, and a view change in the middle of forgetting does no harm.
 
 use doorway_catalog::Catalog;
 use doorway_chaos::{Cluster, ClusterEvent, Design, Run};
@@ -33,7 +33,7 @@ impl Mill {
         Self { cluster, fences: vec![0; names], requests: 0 }
     }
 
-    /// Uses the names of these numbers, one after the other; answers how many were let in.
+    /// Uses the names of these numbers, one after the other; returns how many were granted.
     fn use_once(&mut self, numbers: impl Iterator<Item = usize>) -> usize {
         let mut asked: Vec<usize> = Vec::new();
         let (mut entered, first) = (0, self.requests);
@@ -69,7 +69,7 @@ impl Mill {
         NodeId::new(request.0 as usize % NODES)
     }
 
-    /// Whoever is let in leaves at once.
+    /// Every client releases as soon as it enters.
     fn run_until(&mut self, limit: Ticks, first: u64, asked: &[usize]) -> usize {
         let mut entered = 0;
         loop {
@@ -91,7 +91,7 @@ impl Mill {
         }
     }
 
-    /// Waits until whatever is idle is forgotten.
+    /// Waits until all idle sections are forgotten.
     fn rest(&mut self) {
         let idle = self.cluster.design().timing.idle;
         let until = self.cluster.now() + idle + idle + ms(500);
@@ -123,7 +123,7 @@ fn a_million_names_used_once_are_forgotten_as_fast_as_they_are_used() {
     for node in mill.cluster.nodes() {
         let counters = node.look().counters;
         assert!(counters.most_open <= MOST_OPEN, "{counters:?}");
-        // A permission has moved wherever somebody was inside: nobody can forget that alone.
+        // The permission has moved where a client was inside, so no node can forget that section alone.
         assert_eq!((counters.forgotten_alone, counters.forgotten_together), (0, NAMES as u64));
     }
     let peak = peak_megabytes();
@@ -137,7 +137,7 @@ fn a_million_names_used_once_are_forgotten_as_fast_as_they_are_used() {
 }
 
 #[test]
-fn sections_that_are_forgotten_while_they_are_used_confuse_no_algorithm() {
+fn forgetting_sections_in_use_confuses_no_algorithm() {
     const TURNS: u64 = 1_000;
     for algorithm in
         ["carvalho-roucairol", "naimi-trehel", "central", "maekawa", "ricart-agrawala", "lamport"]

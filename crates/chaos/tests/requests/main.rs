@@ -1,5 +1,5 @@
 //! What a lock node owes its clients: one answer to each request whenever it ends, all sections or none, its turn to every
-//! node, and no memory of what nobody uses any more.
+//! node, and no memory of unused names.
 
 mod breaking;
 mod forgetting;

@@ -1,4 +1,4 @@
-//! Whatever can end a request, at every moment at which something happens in a run: around each grant, and around a change of
+//! Every way to end a request, at every moment at which something happens in a run: around each grant, and around a change of
 //! the view.
 //!
 //! A script is played once as it stands, and the time of every step is noted. Then it is played again from the same seed for
@@ -73,11 +73,11 @@ impl Script {
         ]
     }
 
-    /// When somebody crashes or begins to leave.
+    /// When a node crashes or begins to leave.
     const UPSET_AT: Ticks = Ticks(Self::START.0 + 1_500);
 
-    /// How long whoever is let in stays: so that somebody waits while the view changes. And when everybody has been served
-    /// and everything has been forgotten.
+    /// How long a holder stays, so that others wait while the view changes; and when all requests are served
+    /// and all sections forgotten.
     fn times(&self) -> (Ticks, Ticks) {
         let (stay, length) = match self.upset {
             Upset::Nothing => (ms(2), ms(500)),
@@ -262,7 +262,7 @@ impl Scene {
     }
 }
 
-/// The algorithms, and how many of all possible runs are made: one in so many. With 1 everywhere they are some 35,000.
+/// The algorithms, each with the share of possible runs to make: one in this many. With 1 everywhere that is some 35,000 runs.
 const ALGORITHMS: [(&str, u64); 6] = [
     ("carvalho-roucairol", 1),
     ("naimi-trehel", 8),
@@ -282,16 +282,16 @@ fn everywhere(upset: Upset) {
 }
 
 #[test]
-fn whatever_ends_a_request_at_any_moment_around_a_grant_ends_it_once_and_keeps_nobody_waiting() {
+fn a_request_ends_once_at_any_moment_around_a_grant() {
     everywhere(Upset::Nothing);
 }
 
 #[test]
-fn whatever_ends_a_request_at_any_moment_around_a_crash_ends_it_once_and_keeps_nobody_waiting() {
+fn a_request_ends_once_at_any_moment_around_a_crash() {
     everywhere(Upset::Crash);
 }
 
 #[test]
-fn whatever_ends_a_request_at_any_moment_around_a_leave_ends_it_once_and_keeps_nobody_waiting() {
+fn a_request_ends_once_at_any_moment_around_a_leave() {
     everywhere(Upset::Leave);
 }

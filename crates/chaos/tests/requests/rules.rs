@@ -11,7 +11,7 @@ fn scene(nodes: usize) -> Scene {
     Scene::new("carvalho-roucairol", nodes, 7, |_| {})
 }
 
-/// A request by a client who wants to be told that somebody waits.
+/// A request of a client that wants to learn of waiters.
 fn curious(lock: LockCommand) -> LockCommand {
     LockCommand { tell_if_wanted: true, ..lock }
 }
@@ -29,7 +29,7 @@ fn enter(scene: &mut Scene, place: usize, lock: LockCommand) -> RequestId {
 }
 
 #[test]
-fn a_client_that_asks_again_for_what_it_holds_or_waits_for_is_refused_at_once() {
+fn a_client_cannot_request_a_section_twice() {
     let mut scene = scene(3);
     enter(&mut scene, 0, lock(1, 1, &["east"]));
     let waiting = scene.ask(node(0), lock(2, 2, &["east", "west"]));
@@ -68,7 +68,7 @@ fn a_request_names_1_to_64_sections_each_of_them_once() {
 }
 
 #[test]
-fn a_number_that_a_request_has_already_is_refused_and_the_request_stays_as_it_is() {
+fn a_request_number_in_use_is_refused() {
     let mut scene = scene(3);
     let first = enter(&mut scene, 0, lock(1, 1, &["east"]));
     scene.cluster.command(node(0), Command::Lock(lock(1, 2, &["west"])));
@@ -81,7 +81,7 @@ fn a_number_that_a_request_has_already_is_refused_and_the_request_stays_as_it_is
 }
 
 #[test]
-fn a_node_that_leaves_refuses_whoever_waits_and_asks_and_bears_those_inside_for_as_long_as_it_said() {
+fn a_leaving_node_refuses_waiters_and_waits_for_its_holders() {
     let mut scene = scene(3);
     let inside = enter(&mut scene, 0, lock(1, 1, &["east"]));
     let waiting = scene.ask(node(0), lock(2, 2, &["east"]));
@@ -107,7 +107,7 @@ fn a_node_that_leaves_refuses_whoever_waits_and_asks_and_bears_those_inside_for_
 }
 
 #[test]
-fn a_late_release_with_an_old_fence_frees_nobody() {
+fn a_late_release_with_an_old_fence_frees_no_holder() {
     let mut scene = scene(3);
     let first = enter(&mut scene, 0, LockCommand { max_hold: Some(ms(50)), ..lock(1, 1, &["east"]) });
     let Fate::Inside(old) = scene.fate(first) else { panic!("it is in") };
@@ -130,7 +130,7 @@ fn a_late_release_with_an_old_fence_frees_nobody() {
 }
 
 #[test]
-fn a_holder_that_wants_to_know_is_told_at_once_that_somebody_waits_at_its_own_node() {
+fn a_holder_learns_at_once_of_a_waiter_at_its_own_node() {
     let mut scene = scene(3);
     let first = enter(&mut scene, 0, curious(lock(1, 1, &["east"])));
     let silent = enter(&mut scene, 0, lock(2, 2, &["west"]));
@@ -145,7 +145,7 @@ fn a_holder_that_wants_to_know_is_told_at_once_that_somebody_waits_at_its_own_no
 }
 
 #[test]
-fn a_holder_that_comes_in_before_others_of_its_node_is_told_of_them_as_it_comes_in() {
+fn a_holder_learns_on_entry_of_waiters_at_its_node() {
     let mut scene = scene(3);
     enter(&mut scene, 0, lock(1, 1, &["east"]));
     let second = scene.ask(node(0), curious(lock(2, 2, &["east"])));
@@ -157,7 +157,7 @@ fn a_holder_that_comes_in_before_others_of_its_node_is_told_of_them_as_it_comes_
 }
 
 #[test]
-fn a_holder_that_wants_to_know_is_told_that_somebody_waits_at_another_node_and_told_again() {
+fn a_holder_learns_repeatedly_of_a_waiter_at_another_node() {
     let mut scene = scene(3);
     let first = enter(&mut scene, 0, curious(lock(1, 1, &["east"])));
     scene.ask(node(2), lock(2, 2, &["east"]));
@@ -171,7 +171,7 @@ fn a_holder_that_wants_to_know_is_told_that_somebody_waits_at_another_node_and_t
 }
 
 #[test]
-fn one_who_only_tries_is_answered_at_once_and_brings_the_section_near() {
+fn a_try_is_answered_at_once_and_brings_the_section_near() {
     let mut scene = scene(3);
     let far = scene.ask(node(1), patient(lock(1, 1, &["east"]), Ticks(0)));
     assert_eq!(scene.fate(far), Fate::Refused(Reason::TimedOut), "it takes messages to know");
@@ -196,7 +196,7 @@ fn a_patience_and_a_stay_beyond_the_end_of_time_are_for_ever() {
 }
 
 #[test]
-fn who_gives_up_waiting_for_its_second_section_gives_its_first_back_at_once() {
+fn giving_up_the_second_section_returns_the_first_at_once() {
     let mut scene = scene(3);
     enter(&mut scene, 0, lock(1, 1, &["west"]));
     let half = scene.ask(node(1), lock(2, 2, &["west", "east"]));
@@ -218,7 +218,7 @@ fn who_gives_up_while_the_view_changes_leaves_nothing_open() {
     let alone = [0, 1].map(|place| scene.ask(node(place), lock(place as u64, 1, &[["east", "west"][place]])));
     let is_changing =
         |scene: &Scene, place: usize| scene.cluster.nodes()[place].look().standing == Standing::Limbo;
-    // Whoever learns of the view later may know all there is to know by then, and install it in one step.
+    // A node that learns of the view later may have all reports by then, and install it in one step.
     while !(is_changing(&scene, 0) || is_changing(&scene, 1)) {
         scene.step();
         assert!(scene.cluster.now() < ms(6_000), "the view does not change");
@@ -232,7 +232,7 @@ fn who_gives_up_while_the_view_changes_leaves_nothing_open() {
 }
 
 #[test]
-fn a_section_that_is_held_back_for_one_who_gives_up_goes_to_another_node_at_once() {
+fn a_section_kept_for_a_quitter_goes_to_another_node_at_once() {
     let mut scene = scene(3);
     let joiner = node(2);
     scene.tell(joiner, Command::Leave { patience: ms(1) });
@@ -257,7 +257,7 @@ fn a_section_that_is_held_back_for_one_who_gives_up_goes_to_another_node_at_once
 }
 
 #[test]
-fn a_node_gives_a_section_to_another_after_at_most_16_clients_of_its_own() {
+fn a_node_passes_a_section_on_after_16_clients_of_its_own() {
     for algorithm in ["carvalho-roucairol", "naimi-trehel", "central", "ricart-agrawala", "token-ring"] {
         let mut scene = Scene::new(algorithm, 2, 11, |_| {});
         scene.stay = Some(ms(5));

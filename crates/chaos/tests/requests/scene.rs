@@ -59,7 +59,7 @@ pub struct Asked {
     pub lock: LockCommand,
     pub node: NodeId,
     pub fate: Fate,
-    /// When it was let in.
+    /// When it was granted.
     pub granted: Option<Ticks>,
     /// When it was told that it will not be served, or must stop.
     pub ended: Option<Ticks>,
@@ -69,7 +69,7 @@ pub struct Asked {
     pub freed: Option<Ticks>,
     /// What it got.
     pub fences: Vec<(SectionName, Fence)>,
-    /// For which sections it was told that somebody waits, and when.
+    /// The notices that a client waits: for which section, and when.
     pub wanted: Vec<(Ticks, SectionName)>,
 }
 
@@ -77,9 +77,9 @@ pub struct Asked {
 pub struct Scene {
     pub cluster: Cluster,
     pub asked: BTreeMap<RequestId, Asked>,
-    /// In the order in which they were let in.
+    /// In the order of their grants.
     pub entered: Vec<RequestId>,
-    /// How long whoever is let in stays; nobody leaves by itself if there is no such time.
+    /// How long a holder stays; with `None` no holder leaves by itself.
     pub stay: Option<Ticks>,
     /// The sections that were broken, and whether anybody was inside.
     pub broken: Vec<(SectionName, bool)>,
@@ -87,7 +87,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A cluster of so many nodes in which somebody can be let in at once.
+    /// A cluster of `n` nodes that can grant a request at once.
     pub fn new(algorithm: &str, nodes: usize, seed: u64, change: impl FnOnce(&mut Timing)) -> Self {
         let recipe = Catalog::textbook().recipes().recipe(algorithm, &Options::none()).expect("it exists");
         let mut design = Design::new(nodes, recipe, seed);

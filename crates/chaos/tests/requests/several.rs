@@ -1,4 +1,4 @@
-//! Several sections at once, from everywhere: all or none, and nobody waits in a circle.
+//! Several sections at once, from everywhere: all or none, without deadlock.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const SECTIONS: [&str; 5] = ["amber", "birch", "coral", "dusk", "ember"];
 const NODES: usize = 3;
 const CLIENTS: u64 = 12;
 const ENTRIES: usize = 2_000;
-/// With twelve clients that stay for a millisecond at most, whoever waits longer than this waits for ever.
+/// With twelve clients that stay for a millisecond at most, a client that waits longer than this waits for ever.
 const LONGEST_WAIT: Ticks = ms(2_000);
 
 /// Clients that always want something.
@@ -46,7 +46,7 @@ impl Crowd {
         (self.scene.ask(node(place), lock(self.made, client, &drawn)), self.scene.cluster.now())
     }
 
-    /// Whoever has left asks again; nobody waits for too long.
+    /// A client that has left requests again; none waits too long.
     fn go_on(&mut self) {
         self.scene.step();
         let now = self.scene.cluster.now();
@@ -63,7 +63,7 @@ impl Crowd {
 }
 
 #[test]
-fn requests_for_several_sections_are_all_served_whatever_the_order_of_their_names() {
+fn requests_for_several_sections_are_served_in_any_name_order() {
     for algorithm in ["carvalho-roucairol", "naimi-trehel", "central", "maekawa", "ricart-agrawala"] {
         for seed in 1..=3 {
             println!("{algorithm}, seed {seed}");

@@ -39,7 +39,7 @@ fn step_while(scene: &mut Scene, goes_on: impl Fn(&mut Scene) -> bool) {
     }
 }
 
-/// Goes on until a request is freed, which is a margin after its deadline and not before, and the one who waits is let in by that.
+/// Runs until a request is freed, exactly a margin after its deadline, which lets the waiter in.
 fn is_freed_in_time(scene: &mut Scene, request: RequestId, next: RequestId) {
     step_while(scene, |scene| scene.asked[&request].freed.is_none());
     let Asked { freed, until, .. } = scene.asked[&request].clone();
@@ -53,7 +53,7 @@ fn is_freed_in_time(scene: &mut Scene, request: RequestId, next: RequestId) {
 }
 
 #[test]
-fn a_lock_lost_with_the_lease_is_free_a_margin_after_the_deadline_although_the_lease_is_back() {
+fn a_lock_lost_with_the_lease_is_free_at_deadline_plus_margin() {
     let mut scene = scene();
     let (inside, _, [next, _]) = contended(&mut scene, lock(1, 1, &["east"]));
     for peer in [1, 2].map(node) {
@@ -73,7 +73,7 @@ fn a_lock_lost_with_the_lease_is_free_a_margin_after_the_deadline_although_the_l
 }
 
 #[test]
-fn whoever_says_that_it_has_stopped_or_is_gone_is_freed_at_once() {
+fn a_stopped_or_vanished_client_is_freed_at_once() {
     for is_gone in [false, true] {
         let mut scene = scene();
         let max_hold = Some(ms(50));
@@ -112,7 +112,7 @@ fn a_section_in_slack_is_reported_when_the_members_change() {
 }
 
 #[test]
-fn a_client_that_cannot_be_talked_to_keeps_its_section_for_as_long_as_it_was_told_and_a_margin() {
+fn an_unreachable_client_keeps_its_section_to_deadline_and_margin() {
     let mut scene = scene();
     let (inside, _, [next, _]) = contended(&mut scene, lock(1, 1, &["east"]));
     scene.run_for(ms(2_000));
@@ -124,7 +124,7 @@ fn a_client_that_cannot_be_talked_to_keeps_its_section_for_as_long_as_it_was_tol
 }
 
 #[test]
-fn a_node_that_is_left_out_forgets_its_holders_and_the_others_wait_for_their_slack() {
+fn the_other_nodes_wait_for_the_slack_of_a_left_out_node() {
     let mut scene = scene();
     let (inside, _, [_, elsewhere]) = contended(&mut scene, lock(1, 1, &["east"]));
     let leader = scene.cluster.leader().expect("somebody leads");
@@ -141,7 +141,7 @@ fn a_node_that_is_left_out_forgets_its_holders_and_the_others_wait_for_their_sla
 }
 
 #[test]
-fn a_silent_client_is_lost_at_its_time_to_live_and_freed_a_margin_later() {
+fn a_silent_client_is_freed_a_margin_after_its_time_to_live() {
     let mut scene = scene();
     let ttl = Some(ms(400));
     let (inside, _, [next, _]) = contended(&mut scene, LockCommand { ttl, ..lock(1, 1, &["east"]) });
@@ -169,7 +169,7 @@ fn a_client_that_gives_signs_of_life_stays_until_it_falls_silent() {
         sign = scene.local(node(0), now);
         assert_eq!(scene.asked[&inside].until, sign + ms(400), "the earlier one of two deadlines");
     }
-    // Nobody else's sign counts, nor does a renewal of the lease.
+    // Signs of life of other clients do not count, nor does a renewal of the lease.
     scene.tell(node(0), Command::Alive(ClientId(2)));
     lost_at(&mut scene, inside, Loss::Silent);
     assert_eq!(scene.asked[&inside].until, sign + ms(400));

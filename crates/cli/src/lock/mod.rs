@@ -251,7 +251,7 @@ fn listens() -> [Signal; 12] {
     ]
 }
 
-/// What has to be said before the end, on stderr: the command's own output goes on meanwhile.
+/// Messages on stderr while the command runs.
 struct Voice<'a>(&'a str);
 
 impl Voice<'_> {

@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_grandchild_that_nobody_waits_for_has_ended() {
+    fn a_grandchild_without_a_waiting_parent_has_ended() {
         let mut command = process::Command::new("sh");
         // The shell becomes `sleep`, which does not know of its child, before that ends: so it stays a zombie.
         let script = "exec 3<&0; cat <&3 >&2 & echo $!; exec sleep 1000";

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_watchdog_is_fed_twice_as_often_as_it_bites_and_only_where_there_is_one() {
+    fn the_watchdog_is_fed_twice_per_period_if_there_is_one() {
         let watchdog = |socket: Option<&str>, limit| Notify::new(socket.map(Into::into), limit).watchdog();
         assert_eq!(watchdog(Some("@x"), Some(2_000_000)), Some(Duration::from_secs(1)));
         assert_eq!(

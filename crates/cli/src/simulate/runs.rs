@@ -27,7 +27,7 @@ pub(super) struct FailedSimulation {
     pub(super) entries: u64,
     pub(super) stall: Option<Stall>,
     pub(super) violations: Vec<String>,
-    /// Requests that nobody was left to make.
+    /// Requests that no node was left to make.
     pub(super) unissued: u64,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn all(catalog: &Catalog, plan: &SimulationPlan<'_>) -> Result<Pool, 
     pool.ok_or_else(|| Stopped::BadInput(Refusal::new("there was nothing to run")))
 }
 
-/// Makes what the files of a plan describe, so that whoever wrote them is told which one is wrong.
+/// Makes what the files of a plan describe, so that an error names the file.
 fn try_files(catalog: &Catalog, plan: &SimulationPlan<'_>) -> Result<(), Refusal> {
     if plan.files.is_empty() {
         return Ok(());

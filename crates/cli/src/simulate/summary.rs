@@ -30,7 +30,7 @@ pub(super) fn page(plan: &SimulationPlan<'_>, arguments: &Arguments, pool: &Pool
     parts.join("\n\n") + "\n"
 }
 
-/// What was run, so that nobody has to scroll back to the command.
+/// What was run, so that the reader need not scroll back to the command.
 fn heading(plan: &SimulationPlan<'_>, arguments: &Arguments) -> String {
     let settings = &plan.trial.settings;
     let mut facts = vec![plan.about.name.to_owned(), counted(settings.nodes as u64, "node")];
@@ -114,7 +114,7 @@ fn traffic(plan: &SimulationPlan<'_>, report: &Report) -> Vec<String> {
     lines
 }
 
-/// That there were not so many messages as somebody thought who decided about them.
+/// The interventions for messages that were never sent.
 fn never_sent(messages: &[u64]) -> Option<String> {
     let numbers: Vec<String> = messages.iter().map(u64::to_string).collect();
     let told = match numbers.as_slice() {
@@ -221,7 +221,7 @@ fn stopped(plan: &SimulationPlan<'_>, failure: &FailedSimulation) -> Option<Stri
     is_early.then(|| format!("stopped after {violations} violations, {entries} of {wanted} entries{after}"))
 }
 
-/// That requests are missing because nobody was left to make them.
+/// The requests that are missing because no node was left to make them.
 fn unissued(plan: &SimulationPlan<'_>, failure: &FailedSimulation) -> Option<String> {
     let (missing, wanted) = (failure.unissued, plan.trial.settings.entries);
     let told = || {

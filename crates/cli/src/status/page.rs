@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_in_the_unit_that_says_most() {
+    fn times_are_shown_in_the_most_useful_unit() {
         let seconds = |count: u64| spoken(Ticks(count * 1_000_000));
         assert_eq!(spoken(Ticks(250_999)), "250 ms");
         assert_eq!(

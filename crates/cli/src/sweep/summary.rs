@@ -87,7 +87,7 @@ pub(super) fn swept(swept: &Swept, folder: &Path, shard: Shard, as_json: bool) -
     let mut text = if shard == Shard::WHOLE { told } else { format!("shard {shard}: {told}") };
     text.push('\n');
     if !swept.is_complete() {
-        let _ = writeln!(text, "{} missing: the same command goes on", counted(runs - rows, "row"));
+        let _ = writeln!(text, "{} missing: the same command continues", counted(runs - rows, "row"));
     }
     page(&mut text, swept, folder);
     Answer { text, notes: Vec::new(), exit }

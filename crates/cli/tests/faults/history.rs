@@ -1,7 +1,7 @@
 //! What clients saw, as lines of JSON on the one clock of this machine; and the first judge of it.
 //!
 //! A client writes a line when it asks, when it is in, when it has written to the resource, when it leaves and when it learns that it
-//! has lost. Whoever kills a client writes that down for it.
+//! has lost. The test that kills a client writes that line for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
@@ -30,7 +30,7 @@ pub struct Line {
 pub enum Event {
     /// It asked.
     Asked,
-    /// It was not let in.
+    /// Its request failed.
     Refused,
     /// It is in.
     Entered { fence: u64 },

@@ -32,7 +32,7 @@ fn a_client_as_a_process_of_its_own() {
 }
 
 #[test]
-fn all_three_judges_accept_an_honest_history_and_reject_every_forged_one() {
+fn three_judges_accept_honest_and_reject_forged_histories() {
     let folder = std::env::temp_dir().join(format!("doorway-judges-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let book = folder.join("history.jsonl");
@@ -86,7 +86,7 @@ fn the_leader_of_the_consensus_is_killed() {
 }
 
 #[test]
-fn a_client_stands_still_for_longer_than_a_lease_and_goes_on() {
+fn a_client_is_paused_for_longer_than_a_lease() {
     let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
     scene.wait_served(scene.everybody());
     let client = scene.holder();
@@ -97,7 +97,7 @@ fn a_client_stands_still_for_longer_than_a_lease_and_goes_on() {
 }
 
 #[test]
-fn a_daemon_stands_still_for_longer_than_a_lease_and_goes_on() {
+fn a_daemon_is_paused_for_longer_than_a_lease() {
     let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
     scene.wait_served(scene.everybody());
     let node = scene.node_of(scene.holder());
@@ -108,7 +108,7 @@ fn a_daemon_stands_still_for_longer_than_a_lease_and_goes_on() {
 }
 
 #[test]
-fn a_client_and_its_daemon_stand_still_for_longer_than_a_lease_and_go_on() {
+fn a_client_and_its_daemon_are_paused_for_longer_than_a_lease() {
     let Some(scene) = Scene::new(3, 2, &["s"]) else { return };
     scene.wait_served(scene.everybody());
     let client = scene.holder();
@@ -138,7 +138,7 @@ fn lost(guards: &[Guard]) -> Vec<(usize, Lost)> {
 }
 
 #[test]
-fn a_cut_that_is_shorter_than_the_lease_makes_nobody_lose() {
+fn a_cut_shorter_than_the_lease_loses_no_lock() {
     let Some(scene) = Scene::patient(3, 2, &["s", "t", "u"]) else { return };
     scene.wait_served(scene.everybody());
     let guards: Vec<Guard> = (0..3).map(|node| scene.hold(node)).collect();
@@ -178,7 +178,7 @@ fn a_host_that_hears_but_is_not_heard_is_left_out() {
 }
 
 #[test]
-fn two_hosts_that_only_the_others_reach_are_told_apart_within_the_detection_time() {
+fn a_cut_between_two_hosts_is_resolved_within_detection_time() {
     let Some(scene) = Scene::new(5, 1, &["s"]) else { return };
     scene.wait_served(scene.everybody());
     scene.net.cut(0, 1);
@@ -196,7 +196,7 @@ fn two_hosts_that_only_the_others_reach_are_told_apart_within_the_detection_time
 }
 
 #[test]
-fn a_minority_waits_and_the_majority_goes_on_until_they_meet_again() {
+fn a_minority_waits_while_the_majority_continues() {
     let Some(scene) = Scene::new(5, 1, &["s"]) else { return };
     scene.wait_served(scene.everybody());
     let split = clock::now().0;
@@ -270,7 +270,7 @@ fn with_default_times_a_report_at_1_mbit_costs_no_lease() {
 }
 
 #[test]
-fn a_full_disk_takes_nobody_his_lock_and_holds_up_only_what_must_be_written() {
+fn a_full_disk_loses_no_lock_and_delays_only_writes() {
     let Some(mut scene) = Scene::prepared(3, 2, &["s"], |scene| scene.make_disk_small(0)) else { return };
     scene.wait_served(scene.everybody());
     scene.fill_disk();
@@ -310,7 +310,7 @@ fn a_full_disk_takes_nobody_his_lock_and_holds_up_only_what_must_be_written() {
 }
 
 #[test]
-fn a_week_in_the_life_loses_only_the_locks_of_the_nodes_that_restart() {
+fn a_week_of_restarts_loses_only_the_restarting_nodes_locks() {
     let Some(mut scene) = Scene::patient(3, 2, &["s", "t"]) else { return };
     scene.wait_served(scene.everybody());
     let mut guards: Vec<Guard> = (0..3).map(|node| scene.hold(node)).collect();

@@ -15,7 +15,7 @@ pub struct Net {
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 impl Net {
-    /// Makes so many hosts, or says why that cannot be done here.
+    /// Makes `n` hosts, or says why that cannot be done here.
     pub fn new(hosts: usize) -> Result<Self, String> {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let net = Self { prefix: format!("doorway-{}-{number}", std::process::id()), hosts };

@@ -29,7 +29,7 @@ pub const BARRIER: Duration = Duration::from_millis(1_500);
 /// The lease in microseconds.
 pub const LEASE: u64 = 2_000_000;
 
-/// The longest that a cluster with these times needs to leave somebody out and go on.
+/// The longest time in which a cluster with these times leaves a node out and continues.
 pub const DETECTION: Duration = Duration::from_millis(2_500 + 2_500);
 
 /// The scene.
@@ -44,7 +44,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// So many daemons, all of them ready, with so many clients each; none where such a scene cannot be made.
+    /// Starts `nodes` daemons with `clients` clients each and waits until all are ready; `None` where the machine cannot do that.
     pub fn new(nodes: usize, clients: usize, sections: &[&str]) -> Option<Self> {
         Self::prepared(nodes, clients, sections, |_| ())
     }
@@ -225,7 +225,7 @@ impl Scene {
         names.chunks(64).map(|names| enter(names).expect("no other client wants them")).collect()
     }
 
-    /// Enters and leaves a section that nobody uses, through a node; tells how long it took to get in.
+    /// Acquires and releases a free section through a node; returns how long the acquisition took.
     pub fn pass(&self, node: usize, section: &str) -> Duration {
         let client = Client::connect(self.socket(node)).expect("it listens");
         let began = Instant::now();
@@ -312,7 +312,7 @@ impl Scene {
         history::read(&books.filter(|book| book.exists()).collect::<Vec<_>>())
     }
 
-    /// Waits until each of these clients has been let in anew; tells how long that took.
+    /// Waits until each of these clients has entered again; returns how long that took.
     pub fn wait_served(&self, workers: impl IntoIterator<Item = usize>) -> Duration {
         let (began, since) = (Instant::now(), clock::now().0);
         for worker in workers {

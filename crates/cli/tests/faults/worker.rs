@@ -55,7 +55,7 @@ impl Task {
             .expect("this program can be started again")
     }
 
-    /// Does it, until somebody says stop.
+    /// Works until it is stopped.
     pub fn run(&self) {
         let mut book = Book::open(&self.book());
         let open = |section| FencedFile::open(self.folder.join(format!("{section}.resource")));

@@ -77,7 +77,7 @@ fn the_keys_of_the_json_are_those_that_are_documented() {
 }
 
 #[test]
-fn a_broken_lock_is_told_with_its_damage_and_the_command_that_replays_it() {
+fn a_broken_lock_is_reported_with_a_command_that_replays_it() {
     for broken in ["E1", "E14", "no-lock"] {
         let page = fails(&format!("bank --simulated --broken {broken} --threads 2 --seed 1"));
         for part in

@@ -192,7 +192,7 @@ fn a_trace_is_the_run_with_its_violation_and_all_tools_read_it() {
 }
 
 #[test]
-fn a_trace_changes_nothing_of_the_run_and_is_shorter_without_heartbeats() {
+fn a_trace_does_not_change_the_run() {
     let folder = folder("chaos-whole");
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let plain = prints(&format!("{SHORT} --seed 5 --seeds 1 --json"));

@@ -61,7 +61,7 @@ fn the_answer_is_json_too() {
 }
 
 #[test]
-fn a_run_that_never_ends_tells_where_it_begins_to_repeat_and_is_drawn_and_traced() {
+fn an_endless_run_shows_where_it_repeats() {
     let folder = folder("lasso");
     let (svg, trace) = (folder.join("lasso.svg"), folder.join("lasso.jsonl"));
     let line = "check maekawa/node-first --quorum cyclic --requests unbounded --channels fifo --json";
@@ -108,7 +108,7 @@ fn walks_and_fingerprints_and_threads_can_be_asked_for() {
 }
 
 #[test]
-fn faults_are_counted_and_told() {
+fn faults_are_counted_and_reported() {
     let page = doorway("check central --lose 1 --crash 1 --property mutual-exclusion,deadlock-freedom");
     assert_eq!(page.status.code(), Some(1));
     let page = text(&page.stdout);

@@ -75,7 +75,7 @@ fn the_command_that_explain_says_to_try_works() {
 }
 
 #[test]
-fn the_command_that_explain_says_to_try_shows_what_is_wrong_with_a_specimen_unless_it_only_starves() {
+fn the_command_suggested_by_explain_shows_the_flaw() {
     for name in names().1 {
         let answer = json(&format!("explain {name} --json"));
         let command =
@@ -251,8 +251,8 @@ fn every_example_of_the_help_runs() {
                 .current_dir(&folder)
                 .output()
                 .expect("the command starts");
-            // A coordinator that crashes stalls everybody, a lost message somebody, a broken lock loses money, and that is
-            // what the examples show.
+            // These examples show a failure: a crashed coordinator stalls all nodes, a lost message stalls one, a broken lock
+            // loses money.
             let fails =
                 words.iter().any(|word| ["--crash", "--message", "--broken"].contains(&word.as_str()));
             let expected = if fails { 1 } else { 0 };

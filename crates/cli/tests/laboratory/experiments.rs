@@ -42,7 +42,7 @@ fn some_claims_can_be_chosen_and_each_tells_what_to_type() {
 }
 
 #[test]
-fn a_claim_of_two_parts_is_chosen_by_its_number_and_a_lemma_by_its_own() {
+fn claims_and_lemmas_are_chosen_by_their_numbers() {
     let page = prints("claims --only C20,l4.1.1");
     for line in [
         "C20a An ideal system (",
@@ -70,7 +70,7 @@ fn an_unknown_claim_is_refused_with_the_near_ones() {
 }
 
 #[test]
-fn the_numbers_of_a_comparison_are_those_of_simulate_for_the_same_seed() {
+fn compare_and_simulate_agree_for_the_same_seed() {
     let comparison = json("compare --nodes 5,7 --loads isolated,saturated --entries 200 --seed 9 --json");
     let cells = comparison["cells"].as_array().expect("a list");
     assert_eq!(cells.len(), 12 * 2 * 2);
@@ -117,7 +117,7 @@ fn narrow(line: &str) -> String {
 }
 
 #[test]
-fn a_comparison_fits_eighty_columns_and_its_numbers_stand_below_each_other() {
+fn a_comparison_fits_eighty_columns_and_aligns_its_numbers() {
     for line in
         ["compare --entries 200", "compare --entries 100 --nodes 2,3,4,5,6,7,8,9,10,11,12 --loads saturated"]
     {

@@ -9,7 +9,7 @@ fn words(page: &str) -> String {
 }
 
 #[test]
-fn a_program_is_explored_and_the_limit_of_its_tickets_is_told() {
+fn a_program_is_explored_and_its_ticket_limit_is_printed() {
     let page = words(&prints("check bakery --nodes 3 --registers safe --tickets 3"));
     assert!(
         page.starts_with("bakery, 3 processes, requests unbounded, safe registers, sequential memory"),
@@ -24,7 +24,7 @@ fn a_program_is_explored_and_the_limit_of_its_tickets_is_told() {
 }
 
 #[test]
-fn without_its_barrier_two_are_inside_and_the_run_is_replayed_drawn_and_traced() {
+fn a_missing_barrier_gives_a_run_to_replay_draw_and_trace() {
     let folder = folder("without-barrier");
     let files = ["run.script", "run.svg", "run.jsonl"].map(|name| folder.join(name).display().to_string());
     let [script, svg, trace] = &files;

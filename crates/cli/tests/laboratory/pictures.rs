@@ -20,7 +20,7 @@ fn a_run_is_drawn_as_svg_and_as_png() {
 }
 
 #[test]
-fn spacing_and_theme_change_the_picture_and_the_same_command_gives_the_same_bytes() {
+fn a_picture_depends_only_on_its_command() {
     let folder = folder("looks");
     let drawn = |options: &str| {
         let path = folder.join("run.svg");

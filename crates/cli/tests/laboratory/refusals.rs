@@ -57,7 +57,7 @@ fn bad_input_is_refused_in_one_sentence() {
 }
 
 #[test]
-fn what_cannot_become_of_a_message_is_refused_in_one_sentence() {
+fn an_impossible_fate_of_a_message_is_refused() {
     for (words, part) in [
         ("--message 0@5", "--message: \"0@5\" decides nothing about a message"),
         ("--message 5:gone", "counted from 1, as in 12@40"),
@@ -94,7 +94,7 @@ fn quorum_systems_that_do_not_exist_are_refused_in_one_sentence() {
 }
 
 #[test]
-fn what_is_wrong_in_a_file_is_told_with_its_name() {
+fn a_mistake_in_a_file_is_reported_with_the_file_name() {
     let folder = folder("blamed");
     let wrong = file(&folder, "wrong.txt", "1: 1\n2: 2\n");
     let small = file(&folder, "small.txt", "1 1\n2 2\n");

@@ -78,7 +78,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn many_runs_are_pooled_and_told_one_by_one() {
+fn many_runs_are_pooled_and_listed_one_by_one() {
     let pooled =
         json("simulate raymond --entries 50 --tree elected --latency uniform:1:30 --runs 3 --seed 4 --json");
     assert_report(&pooled);
@@ -123,7 +123,7 @@ fn a_summary_says_all_that_differs_from_the_default() {
 }
 
 #[test]
-fn a_summary_says_what_was_decided_about_messages_and_which_were_never_sent() {
+fn a_summary_lists_interventions_and_messages_never_sent() {
     let decided = "simulate ricart-agrawala --nodes 3 --entries 3 --message 5:lost --message 2@45";
     let output = doorway(decided);
     let page = text(&output.stdout);
@@ -166,7 +166,7 @@ fn a_run_that_ends_early_says_so() {
 }
 
 #[test]
-fn a_summary_tells_how_often_a_request_was_bypassed_and_numbers_without_needless_zeros() {
+fn a_summary_prints_bypasses_and_short_numbers() {
     for (line, part) in [
         ("simulate ricart-agrawala", "no request was bypassed\n"),
         ("simulate token-ring --load light:300", "a request was bypassed up to "),
@@ -267,7 +267,7 @@ fn files_named_in_a_script_are_beside_it() {
 }
 
 #[test]
-fn requests_that_nobody_is_left_to_make_are_told_and_fail_the_run() {
+fn requests_that_no_node_can_make_fail_the_run() {
     let ended = doorway("simulate ricart-agrawala --nodes 3 --entries 100 --load active:1 --crash 1@100");
     assert_eq!(ended.status.code(), Some(1));
     let told = text(&ended.stdout).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -50,13 +50,13 @@ fn a_sweep_tells_what_it_made_and_where_it_is() {
 }
 
 #[test]
-fn a_sweep_that_stops_goes_on_with_the_same_command() {
+fn the_same_command_continues_a_stopped_sweep() {
     let place = folder("sweep-resumed");
     let (whole, parts) = (place.join("whole"), place.join("parts"));
     small(&whole, "");
     let (exit, first) = told(&small(&parts, "--at-most 5"));
     assert_eq!(exit, Some(3));
-    assert!(first.starts_with("5 runs made\n7 rows missing: the same command goes on\n"), "{first}");
+    assert!(first.starts_with("5 runs made\n7 rows missing: the same command continues\n"), "{first}");
     let (exit, rest) = told(&small(&parts, "--threads 1"));
     assert_eq!(exit, Some(0));
     assert!(rest.starts_with("7 runs made, 5 rows there already\n"), "{rest}");
@@ -146,7 +146,7 @@ fn parquet_that_was_not_built_in_is_refused_with_how_to_build_it() {
 }
 
 #[test]
-fn a_folder_of_another_sweep_and_shards_of_others_are_refused_and_left_alone() {
+fn folders_and_shards_of_another_sweep_are_refused() {
     let place = folder("sweep-others");
     let [one, two, out] = ["one", "two", "out"].map(|name| place.join(name));
     small(&one, "--shard 1/2");

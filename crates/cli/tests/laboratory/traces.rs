@@ -167,7 +167,7 @@ fn a_page_is_made_from_a_file_and_from_standard_input() {
 }
 
 #[test]
-fn a_trace_of_an_unknown_algorithm_becomes_a_page_without_states_and_a_sentence() {
+fn a_trace_of_an_unknown_algorithm_gives_a_page_without_states() {
     let folder = folder("trace-unknown");
     let run = fs::read_to_string(recorded(&folder)).expect("the trace");
     let foreign = file(&folder, "foreign.jsonl", &run.replacen("ricart-agrawala", "martin", 1));
@@ -184,7 +184,7 @@ fn a_trace_of_an_unknown_algorithm_becomes_a_page_without_states_and_a_sentence(
 }
 
 #[test]
-fn a_cut_or_changed_file_is_refused_with_its_line_and_nothing_is_written() {
+fn a_damaged_trace_is_refused_with_its_line() {
     let folder = folder("trace-broken");
     let run = fs::read_to_string(recorded(&folder)).expect("the trace");
     let half = file(&folder, "half.jsonl", &run[..run.len() / 2]);

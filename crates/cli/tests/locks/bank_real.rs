@@ -86,7 +86,7 @@ fn money_appears_or_vanishes_when_requests_are_stamped_too_early() {
 }
 
 #[test]
-fn a_client_that_is_killed_inside_leaves_no_lock_behind_and_its_late_order_is_rejected() {
+fn a_client_killed_inside_leaves_no_lock_and_no_late_order() {
     for locks in ["one", "per-account"] {
         let (code, report) = bank(&format!("--locks {locks} --kill 2 --transfers 30 --audits 10"));
         assert_eq!((code, kinds(&report), sum(&report)), (0, vec![], 300), "{report}");
@@ -101,7 +101,7 @@ fn a_client_that_is_killed_inside_leaves_no_lock_behind_and_its_late_order_is_re
 }
 
 #[test]
-fn without_fencing_the_late_order_of_a_killed_client_takes_money_away() {
+fn without_fencing_a_late_order_of_a_killed_client_counts() {
     let (code, report) = bank("--fencing off --kill 1 --transfers 30 --audits 10");
     let killed = &report["killed"][0];
     assert_eq!((code, &killed["answer"]), (1, &json!("DONE")), "{report}");
@@ -137,7 +137,7 @@ fn a_bank_over_an_existing_cluster_leaves_nothing_behind_there() {
 }
 
 #[test]
-fn people_are_told_what_ran_and_what_became_of_those_who_were_killed() {
+fn the_page_says_what_ran_and_how_killed_clients_ended() {
     let output = doorway("bank --kill 1 --transfers 30 --audits 5 --accounts 4 --balance 50");
     let page = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{page}{}", text(&output.stderr));
@@ -156,7 +156,7 @@ fn people_are_told_what_ran_and_what_became_of_those_who_were_killed() {
 }
 
 #[test]
-fn what_cannot_be_done_with_real_processes_is_refused_in_one_sentence() {
+fn options_that_need_a_simulation_are_refused() {
     for (words, part) in [
         ("bank --latency 5", "--latency is for --simulated"),
         ("bank --runs 3", "--runs is for --simulated: real time cannot be repeated"),

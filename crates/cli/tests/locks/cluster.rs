@@ -28,7 +28,7 @@ fn a_cluster_is_founded_and_never_overwritten() {
 }
 
 #[test]
-fn what_cannot_be_a_cluster_is_refused_in_one_sentence() {
+fn an_impossible_cluster_is_refused_in_one_sentence() {
     let folder = Folder::new("refused");
     let lab = folder.0.join("lab").to_string_lossy().into_owned();
     for (words, part) in [
@@ -141,7 +141,7 @@ fn three_nodes_go_on_without_one_and_take_in_and_put_out_others() {
 }
 
 #[test]
-fn a_section_counts_as_empty_only_when_a_silent_member_has_been_left_out() {
+fn a_section_is_empty_only_once_a_silent_member_is_left_out() {
     let cluster = Cluster::new("silent", &["a", "b", "c"]);
     cluster.process("c").signal(Signal::STOP);
     let (code, _, err) = cluster.run(&["break", "x", "--yes", "--node", "a"]);
@@ -163,7 +163,7 @@ fn certificates_and_their_authority_are_changed_while_the_nodes_run() {
         ["a", "b", "c"].iter().for_each(|node| cluster.process(node).signal(Signal::HUP));
     }
     let mut cluster = cluster;
-    // Whoever is started now can only come in with what all others have read.
+    // A node that starts now can join only with the list that all others have read.
     cluster.kill("b");
     cluster.start("b");
     cluster.await_ready("b");
@@ -271,7 +271,7 @@ fn damage_is_refused_by_check_and_start_with_its_place() {
 }
 
 #[test]
-fn whoever_recovers_at_a_terminal_types_the_name_and_nothing_that_was_kept_is_overwritten() {
+fn recovery_at_a_terminal_asks_for_the_name_of_the_cluster() {
     let mut cluster = Cluster::new("typed", &["a", "b", "c"]);
     ["a", "b", "c"].iter().for_each(|node| cluster.kill(node));
     let Some(mut shell) = shell::Shell::new(&cluster.folder.0) else {

@@ -21,7 +21,7 @@ use crate::fleet::{Cluster, LONG, until};
 /// The time from one kill to the next.
 const PERIOD: Duration = Duration::from_millis(1_250);
 
-/// A lock that nobody holds is had within this time, even on a machine that has much else to do.
+/// A free lock is acquired within this time, even on a busy machine.
 const PROMPT: Duration = Duration::from_millis(300);
 
 /// One free lock that was asked for.

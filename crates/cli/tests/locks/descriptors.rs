@@ -1,4 +1,4 @@
-//! A process that may open few files: a daemon that can accept nobody for a while, one that has few descriptors from the start, and the
+//! A process that may open few files: a daemon that can accept no connection for a while, one that has few descriptors from the start, and the
 //! verbs that ask it.
 
 use std::fs;
@@ -50,7 +50,7 @@ fn await_heard(cluster: &Cluster, by: &str, node: &str) {
 }
 
 #[test]
-fn a_daemon_without_descriptors_backs_off_and_serves_when_it_has_some() {
+fn a_daemon_without_descriptors_backs_off_until_it_has_some() {
     let mut cluster = Cluster::new("no-files", &["a", "b", "c"]);
     let hold = ["lock", "door", "--node", "a", "--", "sh", "-c", "echo in; read line"];
     let mut holder = start(command(&cluster.folder.0, &hold));
@@ -128,7 +128,7 @@ fn a_daemon_with_few_descriptors_keeps_some_for_its_peers() {
 }
 
 #[test]
-fn verbs_that_may_open_too_few_files_say_so_and_not_that_there_is_no_daemon() {
+fn verbs_report_a_low_limit_of_open_files() {
     let dev = Dev::new("few-for-verbs");
     let clean = "for path in /proc/$$/fd/*; do fd=${path##*/}; \
         if [ $fd -gt 2 ] && [ $fd -ne 255 ]; then eval \"exec $fd>&-\"; fi; done";

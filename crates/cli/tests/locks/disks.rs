@@ -33,7 +33,7 @@ fn founders_wait_for_all_and_log_and_status_say_for_whom() {
 }
 
 #[test]
-fn a_set_back_disk_is_told_by_log_status_check_and_recover() {
+fn log_status_check_and_recover_report_a_set_back_disk() {
     const OWN: &str = "the disk of this node was set back to an earlier copy";
     const ADVICE: &str = "stop it, empty its data folder and start it: it joins as a new node";
     let mut cluster = Cluster::new("set-back", &["a", "b", "c"]);

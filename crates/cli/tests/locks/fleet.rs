@@ -144,7 +144,7 @@ impl Dev {
         (status.code().unwrap_or(-1), text(&stdout), text(&stderr))
     }
 
-    /// Somebody inside until a line is typed, ready.
+    /// A holder that stays inside until a line is typed.
     pub fn holder(&self, words: &[&str]) -> Process {
         let command = ["--", "sh", "-c", "echo in; read line"];
         let mut process = self.start(&[&["lock"], words, &command].concat());

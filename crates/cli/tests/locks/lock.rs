@@ -52,7 +52,7 @@ fn the_readme_shows_the_minute_that_was_tried() {
 }
 
 #[test]
-fn processes_on_three_nodes_exclude_each_other_and_their_fences_rise() {
+fn three_nodes_exclude_each_other_and_fences_increase() {
     let (dev, folder) = (Dev::new("exclude"), Folder::new("exclude-files"));
     let script = "mkdir inside || touch broken; echo $DOORWAY_FENCE >> fences; rmdir inside";
     let workers: Vec<_> = ["a", "b", "c"]
@@ -76,7 +76,7 @@ fn processes_on_three_nodes_exclude_each_other_and_their_fences_rise() {
 }
 
 #[test]
-fn a_try_fails_while_somebody_is_inside_and_succeeds_at_once_afterwards() {
+fn a_try_fails_while_the_lock_is_held_and_then_succeeds() {
     let dev = Dev::new("try");
     let mut holder = dev.holder(&["x,y", "--node", "a"]);
     for name in ["x", "y"] {
@@ -95,7 +95,7 @@ fn a_try_fails_while_somebody_is_inside_and_succeeds_at_once_afterwards() {
 }
 
 #[test]
-fn a_node_without_a_majority_says_so_to_whoever_it_does_not_let_in() {
+fn a_node_without_a_majority_says_so_to_its_clients() {
     let mut cluster = Cluster::new("minority", &["a", "b"]);
     cluster.kill("b");
     until("a has no lease", || !cluster.is_ready("a"));
@@ -131,7 +131,7 @@ fn status_tells_who_is_inside_and_who_waits() {
 }
 
 #[test]
-fn whoever_stays_too_long_is_put_out() {
+fn a_holder_that_exceeds_max_hold_is_stopped() {
     let dev = Dev::new("max-hold");
     let holder = dev.start(&["lock", "x", "--max-hold", "600ms", "--", "sleep", "1000"]);
     let (code, _, said) = holder.end();

@@ -1,4 +1,4 @@
-//! `doorway lock` and a daemon that says what the test wants: statuses, deadlines, signals, what becomes of processes.
+//! `doorway lock` and a daemon that says what the test wants: exit statuses, deadlines, signals, and the end of processes.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -70,7 +70,7 @@ fn what_was_typed_reaches_the_daemon() {
 }
 
 #[test]
-fn whoever_started_it_may_ignore_the_ends_of_its_children() {
+fn lock_works_when_its_parent_ignores_sigchld() {
     let daemon = Daemon::new("ignored-children");
     let child = daemon.lock_ignoring("CHLD", &["x", "--", "sh", "-c", "exit 7"]);
     let (mut client, _) = daemon.granted(60_000);
@@ -108,7 +108,7 @@ fn with_lease(lease_left: u64, standing: &str) -> Status {
 }
 
 #[test]
-fn whoever_is_not_let_in_because_its_node_has_no_lease_is_told_so() {
+fn a_client_learns_that_its_node_has_no_lease() {
     let daemon = Daemon::new("no-lease");
     let majority = "node a has no lease, as it does not reach a majority of the voters";
     for (words, status, sentence) in [
@@ -177,14 +177,14 @@ fn a_hung_daemon_does_not_keep_a_command_inside_beyond_the_deadline() {
     let sentence =
         "doorway: the lock on x is lost, as the daemon does not renew it: the command is told to stop\n";
     assert!(said.contains(sentence), "{said}");
-    // It may leave by word, if nobody is left at that moment; in any case nothing holds the connection any more.
+    // It may send a release if no process is left at that moment; in any case nothing holds the connection any more.
     while let Some(ask) = client.hear() {
         assert!(matches!(ask, ClientMsg::Release { .. } | ClientMsg::Status { .. }), "{ask:?}");
     }
 }
 
 #[test]
-fn whoever_does_not_obey_is_stopped_at_the_deadline_though_the_command_itself_has_ended() {
+fn a_disobedient_child_is_killed_at_the_deadline() {
     // One is of the command's own group, one is not; the command itself obeys at once.
     let stubborn = "trap \"\" TERM; echo $$; while :; do sleep 0.01; done";
     let script = format!("sh -c '{stubborn}' & setsid sh -c '{stubborn}' & wait");
@@ -213,7 +213,7 @@ fn a_dead_daemon_leaves_the_command_its_time_and_no_more() {
 }
 
 #[test]
-fn a_daemon_that_hangs_up_while_the_command_runs_does_not_keep_it_inside_beyond_the_deadline() {
+fn a_lost_connection_does_not_move_the_deadline() {
     let daemon = Daemon::new("hangs-up");
     let mut child = daemon.lock(&[&["x", "--on-lost", "kill", "--margin", "300ms", "--"], STUBBORN].concat());
     // The deadline, or a moment before it.
@@ -230,7 +230,7 @@ fn a_daemon_that_hangs_up_while_the_command_runs_does_not_keep_it_inside_beyond_
 }
 
 #[test]
-fn whoever_was_stopped_past_its_deadline_kills_its_command_at_once() {
+fn a_lock_resumed_past_its_deadline_kills_its_command_at_once() {
     let daemon = Daemon::new("stopped");
     let mut child = daemon.lock(&[&["x", "--margin", "100ms", "--"], STUBBORN].concat());
     let (_client, _) = daemon.granted(2_000);
@@ -284,7 +284,7 @@ fn renewals_move_the_deadline() {
 }
 
 #[test]
-fn a_grant_at_the_end_of_a_lease_is_renewed_before_the_command_begins() {
+fn a_grant_at_the_end_of_a_lease_is_renewed_before_the_start() {
     let daemon = Daemon::new("late");
     let child = daemon.lock(&["x", "--margin", "5s", "--", "true"]);
     let (mut client, request) = daemon.granted(4_000);
@@ -301,7 +301,7 @@ fn a_grant_at_the_end_of_a_lease_is_renewed_before_the_command_begins() {
 }
 
 #[test]
-fn whoever_is_told_that_the_lock_is_lost_stops_at_once() {
+fn a_lost_lock_stops_the_command_at_once() {
     let daemon = Daemon::new("lost");
     let mut child = daemon.lock(&[&["x", "--"], STUBBORN].concat());
     let (mut client, request) = daemon.granted(60_000);
@@ -312,7 +312,7 @@ fn whoever_is_told_that_the_lock_is_lost_stops_at_once() {
 }
 
 #[test]
-fn whoever_is_put_out_is_asked_at_once_and_has_time_until_the_deadline() {
+fn a_broken_lock_leaves_the_command_time_until_the_deadline() {
     let daemon = Daemon::new("broken");
     let script = "trap 'echo asked; read line; exit 3' TERM; echo in; while :; do sleep 0.01; done";
     let mut child = daemon.lock(&["x", "--", "sh", "-c", script]);
@@ -419,7 +419,7 @@ fn a_wish_survives_the_restart_of_its_daemon() {
 }
 
 #[test]
-fn the_daemon_is_told_the_name_of_the_command_and_not_its_arguments() {
+fn the_daemon_learns_the_command_without_its_arguments() {
     let daemon = Daemon::new("label");
     for (words, label) in [(&["x"][..], "env"), (&["x", "--label", "the nightly job"], "the nightly job")] {
         let child = daemon.lock(&[words, &["--", "/usr/bin/env", "PASSWORD=x", "true"]].concat());

@@ -13,21 +13,21 @@ use rustix::process::{Pid, Signal, getuid, kill_process, test_kill_process};
 use crate::fleet::{Folder, until};
 use crate::scripted::{BINARY, Client, Daemon, Request, after, end, line, own, process};
 
-/// A user who may nothing.
+/// A user without rights.
 const NOBODY: u32 = 65_534;
 
-/// What the command does as root: it says who it is, and goes on whatever it is told; not for ever, as nothing ends it if a test fails.
+/// The command as root: it prints its process id and ignores SIGTERM. It ends by itself after a while, because nothing else ends it if a test fails.
 pub const STUBBORN: &str =
     "trap '' TERM; echo $$; n=0; while [ $n -lt 10000 ]; do sleep 0.01; n=$((n + 1)); done";
 
-/// A place in which an ordinary user runs `doorway lock`, with a program that makes whoever runs it root.
+/// A place in which an ordinary user runs `doorway lock`, with a setuid program that makes its caller root.
 pub struct Place {
     pub daemon: Daemon,
     pub folder: Folder,
 }
 
 impl Place {
-    /// None where there is no such program, or nobody to be.
+    /// `None` where there is no such program, or no second user.
     pub fn new(test: &str) -> Option<Self> {
         if !getuid().is_root() {
             eprintln!("skipped: only root can make a program that changes its uid");
@@ -41,7 +41,7 @@ impl Place {
             eprintln!("skipped: there is no setpriv here");
             return None;
         };
-        // Not by this process: what another test starts meanwhile would have the file open for writing, and nobody could run it.
+        // Not by this process: what another test starts meanwhile would have the file open for writing, and the kernel would refuse to run it.
         let copied = Command::new("cp").args([&setpriv, &place.root()]).status().expect("cp starts");
         assert!(copied.success());
         fs::set_permissions(place.root(), fs::Permissions::from_mode(0o4755)).expect("it is ours");
@@ -140,7 +140,7 @@ fn runs_on_until_it_ends(child: Child, client: &mut Client, command: Pid) {
 }
 
 #[test]
-fn a_command_that_changed_its_uid_is_told_of_at_once_and_when_it_runs_on() {
+fn a_command_that_changed_its_uid_is_reported() {
     let Some(place) = Place::new("uid") else { return };
     let mut child = place.lock(&[], &place.as_root(&["sh", "-c", STUBBORN]));
     let mut said = Said::of(&mut child);
@@ -172,17 +172,17 @@ fn is_told_of(test: &str, starter: &[&str]) {
 }
 
 #[test]
-fn what_the_command_started_as_another_user_is_told_of_when_it_runs_on() {
+fn a_surviving_child_of_another_user_is_reported() {
     is_told_of("uid-child", &["sh", "-c", "\"$@\" & wait", "sh"]);
 }
 
 #[test]
-fn another_user_in_a_session_of_its_own_is_told_of_when_its_parent_has_ended() {
+fn an_orphan_of_another_user_in_its_own_session_is_reported() {
     is_told_of("uid-session", &["sh", "-c", "(setsid \"$@\" &); exec sleep 1000", "sh"]);
 }
 
 #[test]
-fn another_user_that_a_thread_has_started_is_told_of() {
+fn a_child_of_another_user_started_by_a_thread_is_reported() {
     if !Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: there is no python3 here");
         return;
@@ -195,7 +195,7 @@ fn another_user_that_a_thread_has_started_is_told_of() {
 }
 
 #[test]
-fn a_signal_that_cannot_be_passed_on_is_told_of() {
+fn a_signal_that_cannot_be_passed_on_is_reported() {
     let Some(place) = Place::new("uid-signal") else { return };
     // It starts nothing that could outlive it.
     let mut child = place.lock(&[], &place.as_root(&["sh", "-c", "echo $$; exec sleep 20"]));
@@ -268,7 +268,7 @@ fn cgroups() -> Option<String> {
 }
 
 #[test]
-fn a_command_in_a_cgroup_is_stopped_whatever_its_uid_and_session() {
+fn a_cgroup_stops_a_command_of_any_uid_and_session() {
     let Some(place) = Place::new("cgroup") else { return };
     let Some(given) = Delegated::new("cgroup") else { return };
     // One as root, and one as root in another session whose parent has ended.
@@ -343,7 +343,7 @@ impl Sudoer {
 }
 
 #[test]
-fn a_command_under_sudo_is_told_of_at_once_and_when_it_runs_on() {
+fn a_command_under_sudo_is_reported() {
     let Some(sudoer) = Sudoer::new("sudo") else { return };
     let mut child = sudoer.lock("true");
     let mut said = Said::of(&mut child);
@@ -377,7 +377,7 @@ fn a_command_under_sudo_is_stopped_with_its_cgroup() {
 }
 
 #[test]
-fn another_user_that_left_the_cgroup_is_told_of_at_once() {
+fn a_process_of_another_user_that_left_the_cgroup_is_reported() {
     let Some(place) = Place::new("cgroup-out") else { return };
     let (Some(given), Some(outside)) = (Delegated::new("cgroup-out"), own_cgroup()) else { return };
     let script = format!("echo 0 > {}/cgroup.procs && {STUBBORN}", outside.display());
@@ -430,7 +430,7 @@ fn what_a_killed_watcher_leaves_is_removed_by_the_next() {
 }
 
 #[test]
-fn a_cgroup_is_made_where_they_are_mounted_and_missed_where_they_are_not() {
+fn a_cgroup_is_made_where_cgroups_are_mounted() {
     let Some(mount) = cgroups().filter(|_| getuid().is_root()) else {
         eprintln!("skipped: only root can mount cgroups elsewhere, and there must be some");
         return;

@@ -95,7 +95,7 @@ fn a_signal_that_is_not_ignored_is_heard_beside_one_that_is() {
 }
 
 #[test]
-fn a_limit_of_descriptors_that_is_too_low_is_told_with_what_to_do() {
+fn a_low_limit_of_descriptors_is_reported_with_a_remedy() {
     let daemon = Daemon::new("too-few");
     let few = CLEAN.replace("exec \"$@\"", "ulimit -n 4; exec \"$@\"");
     let child =

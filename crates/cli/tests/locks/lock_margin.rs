@@ -10,7 +10,7 @@ use doorway_protocol::DaemonMsg;
 use crate::fleet::Cluster;
 use crate::scripted::{Daemon, PATIENT, after, end, line};
 
-/// A deadline of a short lease is near although all is well: whoever asked 200 ms before it would stop a healthy command.
+/// A deadline of a short lease is near although all is well: a signal 200 ms before it would stop a healthy command.
 #[test]
 fn a_command_is_asked_later_where_leases_are_short() {
     let is_asked = |name: &str, words: &[&str], spare: u64, margin: u64| {
@@ -34,7 +34,7 @@ fn a_command_is_asked_later_where_leases_are_short() {
 
 /// Such a margin would stop a healthy command, and say that the daemon does not renew its lock.
 #[test]
-fn a_margin_that_a_late_heartbeat_does_not_leave_is_refused_before_anything_is_asked() {
+fn a_margin_longer_than_the_spare_time_is_refused() {
     let daemon = Daemon::new("long-margin");
     let child = daemon.lock(&["x", "--margin", "100ms", "--", "true"]);
     let (mut client, _) = daemon.granted_with_spare(100, 60_000);

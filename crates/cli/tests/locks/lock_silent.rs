@@ -13,7 +13,7 @@ fn sentence(daemon: &Daemon) -> String {
 }
 
 #[test]
-fn a_daemon_that_lets_nobody_in_is_not_waited_for_beyond_patience() {
+fn a_daemon_that_accepts_no_connection_times_out() {
     let daemon = Daemon::new("full");
     let _waiting = daemon.fill();
     for (patience, status) in [(&["--try"][..], 124), (&["--wait", "100ms"], 124), (&[], 125)] {
@@ -23,7 +23,7 @@ fn a_daemon_that_lets_nobody_in_is_not_waited_for_beyond_patience() {
 }
 
 #[test]
-fn a_question_to_a_daemon_that_lets_nobody_in_is_not_one_to_nobody() {
+fn a_query_to_a_busy_daemon_does_not_say_that_it_is_gone() {
     let daemon = Daemon::new("full-question");
     let _waiting = daemon.fill();
     let socket = daemon.socket.to_string_lossy();
@@ -33,7 +33,7 @@ fn a_question_to_a_daemon_that_lets_nobody_in_is_not_one_to_nobody() {
 }
 
 #[test]
-fn a_daemon_that_lets_somebody_in_late_is_asked_then() {
+fn a_daemon_that_accepts_late_gets_the_request() {
     let daemon = Daemon::new("full-late");
     let waiting = daemon.fill();
     let child = daemon.lock(&["x", "--wait", "20s", "--", "true"]);
@@ -63,7 +63,7 @@ fn a_daemon_that_says_nothing_of_the_wish_does_not_stretch_patience() {
 }
 
 #[test]
-fn a_daemon_that_returns_and_says_no_welcome_does_not_stretch_patience() {
+fn a_restarted_daemon_without_a_welcome_still_times_out() {
     let daemon = Daemon::new("no-return");
     let child = daemon.lock(&["x", "--wait", "1s", "--", "true"]);
     drop(daemon.request());
@@ -116,6 +116,6 @@ fn a_client_that_is_turned_away_says_so_when_it_waits_no_longer() {
     }
     let child = daemon.lock(&["x", "--wait", "3s", "--", "true"]);
     turn_away(&daemon);
-    // Whoever comes from now on hears nothing.
+    // Clients that connect from now on hear nothing.
     assert_eq!(end(child), (124, String::new(), turned_away(&daemon)));
 }

@@ -9,7 +9,7 @@ const CTRL_C: &str = "\x03";
 const CTRL_Z: &str = "\x1a";
 
 #[test]
-fn a_command_at_a_terminal_is_stopped_continued_and_ended_as_any_other() {
+fn job_control_works_at_a_terminal() {
     let dev = Dev::new("terminal");
     let Some(mut shell) = Shell::new(&dev.runtime.0) else {
         eprintln!("skipped: setsid cannot be had here");
@@ -44,7 +44,7 @@ fn a_command_at_a_terminal_is_stopped_continued_and_ended_as_any_other() {
     shell.shows("doorway lock x");
     shell.types("bye\n");
     shell.tells_status("3");
-    // Whoever runs it in a script hears of a Ctrl-C that only the command heard.
+    // A script that runs it learns of a Ctrl-C that only the command received.
     shell.types("sh -c 'doorway lock x -- sh -c \"echo b''egin; exec cat\"; echo a\"\"fter'\n");
     shell.shows("begin\r\n");
     shell.types("echoed\n");
@@ -60,7 +60,7 @@ fn the_tests_with_terminals_and_signals_pass_in_the_background() {
     let own = std::env::current_exe().expect("this program");
     let script = "trap '' INT QUIT HUP; exec setsid --wait \"$@\"";
     let tests = [
-        "lock_terminal::a_command_at_a_terminal_is_stopped_continued_and_ended_as_any_other",
+        "lock_terminal::job_control_works_at_a_terminal",
         "lock_alone::a_signal_while_waiting_withdraws_the_wish",
         "lock_alone::signals_are_passed_on_to_the_whole_group",
     ];

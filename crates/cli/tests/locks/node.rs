@@ -67,14 +67,14 @@ fn a_configuration_is_checked_with_the_line_of_the_mistake() {
         let (code, out, err) = check();
         assert_eq!((code, out.as_str()), (1, ""), "{to}");
         assert!(err.contains(&sentence) && err.lines().count() == 1, "{sentence}: {err}");
-        // Whoever starts it hears the same.
+        // A start gives the same sentence.
         let (code, started) = end_of(&cluster.folder, &["node", "--config", &config]);
         assert_eq!((code, started.lines().last()), (2, err.lines().last()), "{to}");
     }
 }
 
 #[test]
-fn a_key_that_is_no_secret_and_a_certificate_of_another_are_no_right_configuration() {
+fn a_readable_key_and_a_foreign_certificate_are_refused() {
     let cluster = Cluster::found("secret", &["a", "b"]);
     let check = || cluster.run(&["node", "--config", &cluster.config("a"), "--check"]);
     let own = |name: &str| format!("{}/a/{name}", cluster.lab());
@@ -88,7 +88,7 @@ fn a_key_that_is_no_secret_and_a_certificate_of_another_are_no_right_configurati
 }
 
 #[test]
-fn a_folder_of_somebody_else_is_neither_listened_in_nor_looked_into() {
+fn a_socket_folder_of_another_user_is_not_used() {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can make a folder that is somebody else's");
         return;
@@ -155,7 +155,7 @@ fn a_node_that_cannot_start_says_why() {
 }
 
 #[test]
-fn three_nodes_to_try_things_with_say_what_to_type_and_stop_when_told() {
+fn a_trial_cluster_prints_commands_and_stops_on_request() {
     let mut dev = Dev::new("greeting");
     assert!(
         dev.greeting[0].starts_with("Nodes a, b and c are ready (Ctrl-C stops them)."),
@@ -184,7 +184,7 @@ fn a_kept_folder_is_gone_on_from() {
 }
 
 #[test]
-fn a_node_stops_in_peace_when_told_and_at_once_when_told_twice() {
+fn one_signal_stops_a_node_cleanly_and_two_stop_it_at_once() {
     let mut cluster = Cluster::new("stop", &["a"]);
     let hold = ["lock", "x", "--node", "a", "--", "sh", "-c", "echo in; read line"];
     let mut holder = start(fleet::command(&cluster.folder.0, &hold));
@@ -208,7 +208,7 @@ fn a_node_stops_in_peace_when_told_and_at_once_when_told_twice() {
 }
 
 #[test]
-fn systemd_is_told_when_a_node_listens_lets_clients_in_is_alive_and_stops() {
+fn systemd_gets_ready_status_watchdog_and_stopping() {
     let cluster = Cluster::found("systemd", &["a"]);
     let (notified, mut node) = notifying(&cluster, "a");
     assert_eq!(word(&notified), "READY=1");

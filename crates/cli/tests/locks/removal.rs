@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use crate::fleet::{Cluster, until};
 use crate::ports::free_address;
 
-/// Three nodes that run, whose voters bear a long silence of their leader: on a busy machine nobody stands for election because of that.
+/// Three nodes that run, whose voters bear a long silence of their leader: so a busy machine causes no election.
 fn three(test: &str) -> Cluster {
     three_with(test, "election = \"3s\"\n")
 }
@@ -45,7 +45,7 @@ fn voters(cluster: &Cluster, node: &str) -> usize {
 }
 
 #[test]
-fn a_removed_follower_that_goes_on_changes_neither_leader_nor_term() {
+fn a_removed_follower_changes_neither_leader_nor_term() {
     let mut cluster = three("gone");
     let (leader, others) = followers(&cluster);
     let [gone, other] = [&others[0], &others[1]];
@@ -83,7 +83,7 @@ fn a_removed_follower_that_goes_on_changes_neither_leader_nor_term() {
 }
 
 #[test]
-fn a_revoked_node_is_refused_by_all_and_comes_back_with_a_new_certificate() {
+fn a_revoked_node_needs_a_new_certificate() {
     let mut cluster = three("revoke");
     let (leader, others) = followers(&cluster);
     let [gone, other] = [&others[0], &others[1]];
@@ -92,7 +92,7 @@ fn a_revoked_node_is_refused_by_all_and_comes_back_with_a_new_certificate() {
     let told =
         format!("node {gone:?} was removed from the cluster, and the certificates that it had are revoked\n");
     assert!(out.starts_with(&told) && out.contains("rotate-certificates"), "{out}");
-    // It may have been told before it was put out; whoever has its folder can start it again.
+    // It may have been notified before it was removed; anyone with its folder can start it again.
     cluster.kill(gone);
     cluster.start(gone);
     let refusal = format!("the certificate of node {gone:?} was revoked, and it was issued ");
@@ -166,7 +166,7 @@ fn a_restored_cluster_keeps_certificates_revoked() {
 }
 
 #[test]
-fn leadership_goes_where_it_is_told_or_stays_with_a_sentence() {
+fn leadership_moves_on_request_or_stays_with_a_sentence() {
     let mut cluster = three("lead");
     let lead = |cluster: &Cluster, name: &str, via: &str| {
         let (code, out, err) = cluster.run(&["cluster", "lead", name, "--node", via]);
@@ -205,7 +205,7 @@ fn leadership_goes_where_it_is_told_or_stays_with_a_sentence() {
 }
 
 #[test]
-fn a_leader_goes_on_if_the_next_one_stands_still_and_its_late_word_does_nothing() {
+fn a_leader_stays_if_its_successor_hangs() {
     // So late is a silent member left out that it takes part for the whole test.
     let cluster = three_with("still", "election = \"3s\"\ndetection = \"60s\"\n");
     let (leader, others) = followers(&cluster);

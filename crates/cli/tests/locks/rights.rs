@@ -99,7 +99,7 @@ fn a_user_of_locks_takes_them_and_cannot_administer() {
         let (code, _, err) = cluster.run(&["break", "door", "--yes", "--socket", &socket]);
         assert!(code == 1 && err.contains("door has no holder"), "{code} {err}");
     }
-    // Nobody's command inherits a connection of an administrator.
+    // No command inherits a connection of an administrator.
     let admin = sockets.join("a.admin.sock").to_string_lossy().into_owned();
     let (code, out, err) = cluster.run(&["lock", "door", "--socket", &admin, "--", "echo", "started"]);
     assert_eq!((code, out.as_str(), err.lines().count()), (125, "", 1), "{err}");
@@ -107,18 +107,18 @@ fn a_user_of_locks_takes_them_and_cannot_administer() {
 }
 
 #[test]
-fn who_may_not_open_a_socket_is_told_who_decides_and_not_to_start_a_daemon() {
+fn a_user_without_access_learns_who_grants_it() {
     if !can_be_another_user() {
         return;
     }
-    // Sockets need no daemon here: the system refuses whoever may not open them.
+    // Sockets need no daemon here: the system refuses users that may not open them.
     let folder = Folder::new("closed");
     let sockets = folder.0.join("doorway");
     fs::create_dir(&sockets).expect("room");
     let set =
         |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
     [&folder.0, &sockets].iter().for_each(|path| set(path, 0o755));
-    // One that a killed daemon left behind, and is found first if nobody looks closer.
+    // A killed daemon left this one behind, and a careless search would find it first.
     drop(UnixListener::bind(sockets.join("0.sock")).expect("a socket"));
     set(&sockets.join("0.sock"), 0o777);
     let _daemon = ["a.sock", "a.admin.sock"].map(|name| {
@@ -180,7 +180,7 @@ fn an_act_of_an_administrator_is_logged_with_its_uid_and_process() {
 }
 
 #[test]
-fn an_administrator_stops_a_daemon_and_is_logged_with_uid_and_process() {
+fn the_log_has_uid_and_process_of_a_stopping_administrator() {
     let mut cluster = Cluster::new("node-stop", &["a", "b"]);
     let (code, out, err) = cluster.run(&["node", "stop", "--node", "b"]);
     assert_eq!((code, out.as_str(), err.as_str()), (0, "node \"b\" has left its cluster\n", ""));
@@ -265,7 +265,7 @@ pub fn first_word(mut stream: &UnixStream) -> DaemonMsg {
 }
 
 #[test]
-fn idle_clients_keep_no_peer_out_however_few_files_a_daemon_may_open() {
+fn idle_clients_never_use_up_the_descriptors_of_peers() {
     const CLIENTS: usize = 1_001;
     let mut cluster = Cluster::found("files", &["a", "b", "c"]);
     configure(&cluster, "a", "#   clients_per_uid = 5000", "clients_per_uid = 10000");
@@ -282,7 +282,7 @@ fn idle_clients_keep_no_peer_out_however_few_files_a_daemon_may_open() {
     let clients: Vec<UnixStream> =
         (0..CLIENTS).map(|_| UnixStream::connect(&socket).expect("it listens")).collect();
     clients.iter().for_each(|client| client.set_read_timeout(Some(LONG)).expect("a socket"));
-    // Each is let in, or told why it is not.
+    // Each enters, or gets the reason why it does not.
     let (mut welcome, mut refused) = (0, 0);
     for client in &clients {
         match first_word(client) {

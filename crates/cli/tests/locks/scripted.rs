@@ -25,7 +25,7 @@ pub const BINARY: &str = env!("CARGO_BIN_EXE_doorway");
 pub const PATIENT: &[&str] =
     &["sh", "-c", "trap 'echo asked' TERM; echo in; while ! read line; do :; done; exit 3"];
 
-/// Somebody who listens where a daemon would.
+/// A listener in place of a daemon.
 pub struct Daemon {
     pub socket: PathBuf,
     listener: UnixListener,
@@ -63,7 +63,7 @@ impl Daemon {
             .expect("the command starts")
     }
 
-    /// Lets nobody in any more: as many wait as may, which is one.
+    /// Accepts no connection any more: the backlog of one is full.
     pub fn fill(&self) -> UnixStream {
         rustix::net::listen(&self.listener, 0).expect("it listens to fewer");
         let first = doorway_client::connect(&self.socket).expect("there is room for one");
@@ -79,7 +79,7 @@ impl Daemon {
         client
     }
 
-    /// The next client, welcomed by a daemon whose deadlines may be so near, and let in until so many milliseconds from now.
+    /// The next client, with a grant for this many milliseconds from a daemon that announces this spare time.
     pub fn granted_with_spare(&self, spare: u64, milliseconds: u64) -> (Client, Request) {
         let mut client = self.stranger();
         client.welcome_with(clock::now(), Ticks(spare * 1_000));
@@ -102,7 +102,7 @@ impl Daemon {
         (client, request)
     }
 
-    /// The next client, let in with fences from 41 on until so many milliseconds from now.
+    /// The next client, with a grant for this many milliseconds and fences from 41 on.
     pub fn granted(&self, milliseconds: u64) -> (Client, Request) {
         let (mut client, request) = self.request();
         client.grant(&request, milliseconds);

@@ -1,4 +1,4 @@
-//! A terminal with a shell, and somebody who types.
+//! A terminal with a shell, and a test that types.
 
 use std::fs::File;
 use std::io::{Read, Write};

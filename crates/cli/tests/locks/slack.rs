@@ -31,7 +31,7 @@ fn next(runtime: &Folder, node: &str, section: &'static str) -> JoinHandle<Ticks
     })
 }
 
-/// Nobody came in before the holder's deadline and the margin had passed, although the holder never said that it stopped.
+/// No client entered before the holder's deadline and the margin had passed, although the holder never said that it stopped.
 fn assert_slack(guard: &Guard, next: JoinHandle<Ticks>) {
     let entered = next.join().expect("the next one");
     let until = guard.valid_until();
@@ -39,7 +39,7 @@ fn assert_slack(guard: &Guard, next: JoinHandle<Ticks>) {
 }
 
 #[test]
-fn a_lock_lost_with_the_lease_is_not_granted_before_the_margin_after_its_deadline() {
+fn a_lock_lost_with_the_lease_waits_for_its_margin() {
     let cluster = Cluster::new("slack-lease", &["a", "b"]);
     let holder = client(&cluster.folder, "a");
     let guard = holder.section("x").wait(LONG).enter_blocking().expect("it is free");
@@ -53,7 +53,7 @@ fn a_lock_lost_with_the_lease_is_not_granted_before_the_margin_after_its_deadlin
 }
 
 #[test]
-fn a_lock_held_too_long_is_not_granted_before_the_margin_after_its_deadline() {
+fn a_lock_held_too_long_waits_for_its_margin() {
     let dev = Dev::new("slack-hold");
     let holder = client(&dev.runtime, "a");
     let request = holder.section("x").wait(LONG).max_hold(Duration::from_millis(500));
@@ -71,7 +71,7 @@ fn a_lock_held_too_long_is_not_granted_before_the_margin_after_its_deadline() {
 }
 
 #[test]
-fn a_stopped_holder_loses_its_lock_with_a_time_to_live_and_keeps_it_without() {
+fn a_stopped_holder_loses_its_lock_only_with_a_time_to_live() {
     let dev = Dev::new("slack-ttl");
     let script = "echo $$; read line; exit 7";
     let mut alive = dev.start(&["lock", "--node", "b", "alive", "--ttl", "3s", "--", "sh", "-c", script]);

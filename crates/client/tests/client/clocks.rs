@@ -34,18 +34,18 @@ fn the_clock_matches_the_systems_uptime() {
     assert!(before <= now && now <= after + Ticks(SECOND / 100), "{before} {now} {after}");
 }
 
-/// For [`a_clock_that_has_slept`]: whoever runs this test alone reads what the clock says.
+/// For [`a_clock_that_has_slept`]: run alone, this test prints the clock.
 #[test]
 fn a_process_that_tells_the_time() {
     println!("it is {}", clock::now().0);
 }
 
-/// This program with one test, where the clock that goes on in suspend is ahead of the one that does not.
+/// This program with one test, where the clock that counts during suspend is ahead of the one that does not.
 fn a_clock_that_has_slept(test: &str) -> Option<Output> {
     let unshare = |words: &[&str]| {
         let mut command = Command::new("unshare");
         command.args(["--time", "--boottime", &SLEPT.to_string(), "--fork"]);
-        // An alarm on another clock would ring when nobody waits for it any more.
+        // An alarm on another clock would ring too late.
         command.args(["timeout", "60"]).args(words).output().ok()
     };
     if !unshare(&["true"]).is_some_and(|tried| tried.status.success()) {

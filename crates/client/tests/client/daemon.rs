@@ -71,7 +71,7 @@ impl Daemon {
         }
     }
 
-    /// Lets the next request in, with fences from 10 on, until so many milliseconds from now; its number and the deadline.
+    /// Grants the next request, with fences from 10 on, for this many milliseconds; returns its number and deadline.
     pub fn grant(&self, milliseconds: u64) -> (u32, Ticks) {
         let (number, names) = self.next_lock();
         let until = from_now(milliseconds);

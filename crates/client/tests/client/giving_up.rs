@@ -20,7 +20,7 @@ fn poll(future: &mut Entering) -> Poll<Result<Guard, Error>> {
     future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Whatever the daemon said before this has reached the client when this is over.
+/// When this returns, the client has received all that the daemon sent before.
 fn catch_up(client: &Client, daemon: &Daemon) {
     let mut other = entering(client, "other");
     assert!(poll(&mut other).is_pending());

@@ -14,7 +14,7 @@ use crate::daemon::{Daemon, from_now, granted, name, pair, strangers};
 
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// Notices panics in threads of clients, which nobody joins.
+/// Notices panics in threads of clients, which no test joins.
 fn watch_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -24,7 +24,7 @@ fn watch_panics() {
     }));
 }
 
-/// What becomes of a request while the daemon does this.
+/// The end of a request while the daemon does this.
 fn request_while(client: Client, act: impl FnOnce(&Daemon), daemon: Daemon) -> Error {
     let waiting = thread::spawn(move || client.section("a").enter_blocking().map(drop));
     act(&daemon);

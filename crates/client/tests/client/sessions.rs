@@ -14,7 +14,7 @@ use crate::daemon::{Daemon, granted, name};
 
 const SECOND: Ticks = Ticks(1_000_000);
 
-/// A session, the time that it is told, and where its next connections come from.
+/// A session, its clock, and the source of its next connections.
 struct Scene {
     session: Session,
     now: Ticks,
@@ -68,7 +68,7 @@ impl Scene {
         self.drive();
     }
 
-    /// A request that a daemon has let in until so many seconds from now.
+    /// A request that a daemon has granted for this many seconds.
     fn held(policy: Policy, seconds: u64, ttl: Option<u64>) -> (Self, Daemon, Acquisition, u32) {
         let mut scene = Self::new(policy);
         let (daemon, lock) = (scene.daemon(), scene.request(None, ttl));

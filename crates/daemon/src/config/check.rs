@@ -7,12 +7,10 @@ use doorway_node::MOST_REQUESTS;
 use doorway_node::wire::{MOST_INSIDE, MOST_NODES};
 use toml::Spanned;
 
+use super::fault::{ConfigFault, NodeFault};
 use super::{Config, Peer, Tls, times};
 use crate::address;
 use crate::identity::check_name;
-
-/// A mistake: its key, and a sentence about it.
-pub(crate) type Fault = (String, String);
 
 impl Config {
     /// Checks it as far as possible without looking at this machine. [`crate::Daemon::check`] checks that, too.
@@ -21,7 +19,7 @@ impl Config {
     /// What is wrong, with the file and the line if it was read from one.
     pub fn check(&self) -> Result<(), Refusal> {
         let found = self.fault();
-        found.map_err(|(key, sentence)| self.refuse(&key, &sentence))
+        found.map_err(|fault| self.refuse(&fault.key(), &fault))
     }
 
     /// A refusal with the file and line of the key that it is about, if it was read from a file.
@@ -30,52 +28,54 @@ impl Config {
         told(self.source.as_deref(), self.lines.line(key), sentence)
     }
 
-    fn fault(&self) -> Result<(), Fault> {
-        let at = |key: &'static str| move |refusal: Refusal| (key.to_owned(), refusal.to_string());
+    fn fault(&self) -> Result<(), ConfigFault> {
+        let at = |key: &'static str| move |refusal: Refusal| ConfigFault::Value { key, refusal };
         check_name("cluster", &self.cluster).map_err(at("cluster"))?;
         let peers: Vec<&Peer> = self.nodes.iter().map(Spanned::get_ref).collect();
         check_peers(&peers)?;
         let node = self.node.get_ref();
         if self.peer(node).is_none() {
-            return Err(("node".to_owned(), format!("there is no node {node:?} among the nodes")));
+            return Err(ConfigFault::UnknownNode(node.clone()));
         }
         self.listen.as_deref().map_or(Ok(()), address::check_listen).map_err(at("listen"))?;
         if self.health.is_some_and(|place| place.port() == 0) {
-            return Err(("health".to_owned(), "its port must be a number from 1 to 65535".to_owned()));
+            return Err(ConfigFault::NoHealthPort);
         }
         let address = self.listen.as_ref().unwrap_or(&self.me().address);
         if self.health.is_some_and(|place| address::is_in_the_way(address, place)) {
-            let sentence = format!("the node listens for other nodes at {address}: take another port");
-            return Err(("health".to_owned(), sentence));
+            return Err(ConfigFault::HealthPortTaken { address: address.clone() });
         }
         self.check_paths()?;
         check_mode(self.socket_mode).map_err(at("socket_mode"))?;
         if self.socket_group.is_some() && self.socket_mode & 0o060 != 0o060 {
-            let sentence = "the group of the socket may not use it: write socket_mode = 0o660 as well";
-            return Err(("socket_group".to_owned(), sentence.to_owned()));
+            return Err(ConfigFault::GroupShutOut);
         }
         self.check_limits()?;
         let timing = self.timing.timing();
         times::fault(&timing).or_else(|| timing.fault()).map_or(Ok(()), |(names, sentence)| {
             let mut keys = names.iter().map(|name| format!("timing.{name}"));
             let key = keys.find(|key| self.lines.has(key));
-            Err((key.unwrap_or_else(|| "timing".to_owned()), sentence))
+            Err(ConfigFault::Timing { key: key.unwrap_or_else(|| "timing".to_owned()), sentence })
         })
     }
 
-    fn check_limits(&self) -> Result<(), Fault> {
+    fn check_limits(&self) -> Result<(), ConfigFault> {
         let limits = &self.limits;
-        let nobody = "nobody could connect: write at least 1";
-        let nothing = "nobody could lock anything: write at least 1";
-        let all = [
-            ("limits.clients", limits.clients, nobody),
-            ("limits.connections", limits.connections, nobody),
-            ("limits.clients_per_uid", limits.clients_per_uid.unwrap_or(1), nobody),
-            ("limits.names_per_uid", limits.names_per_uid, nothing),
-            ("limits.requests_per_uid", limits.requests_per_uid, nothing),
+        let connections = [
+            ("limits.clients", limits.clients),
+            ("limits.connections", limits.connections),
+            ("limits.clients_per_uid", limits.clients_per_uid.unwrap_or(1)),
         ];
-        if let Some((key, _, sentence)) = all.into_iter().find(|(_, limit, _)| *limit == 0) {
-            return Err((key.to_owned(), sentence.to_owned()));
+        let locks = [
+            ("limits.names_per_uid", limits.names_per_uid),
+            ("limits.requests_per_uid", limits.requests_per_uid),
+        ];
+        let is_zero = |(_, limit): &(&str, usize)| *limit == 0;
+        if let Some((key, _)) = connections.into_iter().find(is_zero) {
+            return Err(ConfigFault::NoConnections { key });
+        }
+        if let Some((key, _)) = locks.into_iter().find(is_zero) {
+            return Err(ConfigFault::NoLocks { key });
         }
         let parts = [
             ("limits.clients_per_uid", limits.clients_per_uid.unwrap_or(1), limits.clients, "clients"),
@@ -83,10 +83,7 @@ impl Config {
             ("limits.requests_per_uid", limits.requests_per_uid, MOST_REQUESTS, "requests"),
         ];
         match parts.into_iter().find(|(_, part, whole, _)| part > whole) {
-            Some((key, _, whole, what)) => Err((
-                key.to_owned(),
-                format!("this node has room for {whole} {what} of all users together: write at most {whole}"),
-            )),
+            Some((key, _, whole, what)) => Err(ConfigFault::ShareTooLarge { key, whole, what }),
             None => Ok(()),
         }
     }
@@ -114,7 +111,7 @@ impl Config {
     }
 
     /// An empty path would be the folder of the configuration itself.
-    fn check_paths(&self) -> Result<(), Fault> {
+    fn check_paths(&self) -> Result<(), ConfigFault> {
         let Tls { authority, certificate, key } = &self.tls;
         let mut paths = [
             ("data", Some(&self.data)),
@@ -125,9 +122,7 @@ impl Config {
         ]
         .into_iter();
         match paths.find(|(_, path)| path.is_some_and(|path| path.as_os_str().is_empty())) {
-            Some((key, _)) => {
-                Err((key.to_owned(), format!("`{key}` is an empty path: write a path, or leave `{key}` out")))
-            }
+            Some((key, _)) => Err(ConfigFault::EmptyPath { key }),
             None => Ok(()),
         }
     }
@@ -137,33 +132,32 @@ impl Config {
 ///
 /// # Errors
 /// The first mistake.
-pub(crate) fn check_peers(peers: &[&Peer]) -> Result<(), Fault> {
+pub(crate) fn check_peers(peers: &[&Peer]) -> Result<(), ConfigFault> {
     if peers.len() > MOST_NODES {
-        return Err((format!("nodes.{MOST_NODES}"), format!("a cluster has at most {MOST_NODES} nodes")));
+        return Err(ConfigFault::TooManyNodes);
     }
     for (place, peer) in peers.iter().enumerate() {
-        check_peer(peer, &peers[..place]).map_err(|(key, why)| (format!("nodes.{place}.{key}"), why))?;
+        check_peer(peer, &peers[..place]).map_err(|fault| ConfigFault::Node { place, fault })?;
     }
     Ok(())
 }
 
-fn check_peer(peer: &Peer, earlier: &[&Peer]) -> Result<(), (&'static str, String)> {
+fn check_peer(peer: &Peer, earlier: &[&Peer]) -> Result<(), NodeFault> {
     let Peer { name, number, address } = peer;
-    check_name("node", name).map_err(|refusal| ("name", refusal.to_string()))?;
+    check_name("node", name).map_err(NodeFault::Name)?;
     if *number == 0 || *number > MOST_NODES {
-        return Err(("number", format!("nodes are numbered from 1 to {MOST_NODES}")));
+        return Err(NodeFault::Number);
     }
-    address::check(address).map_err(|refusal| ("address", refusal.to_string()))?;
+    address::check(address).map_err(NodeFault::Address)?;
     for other in earlier {
         if other.name == *name {
-            return Err(("name", format!("two nodes are named {name:?}")));
+            return Err(NodeFault::SameName(name.clone()));
         }
         if other.number == *number {
-            return Err(("number", format!("two nodes have number {number}")));
+            return Err(NodeFault::SameNumber(*number));
         }
         if address::is_same(&other.address, address) {
-            let (one, two) = (&other.name, name);
-            return Err(("address", format!("the nodes {one:?} and {two:?} have the same address")));
+            return Err(NodeFault::SameAddress([other.name.clone(), name.clone()]));
         }
     }
     Ok(())
@@ -210,7 +204,7 @@ pub(super) fn plain(message: &str) -> String {
         ("expected struct Config", "expected a table"),
         ("expected struct Peer", "expected a table"),
         ("expected struct Times", "expected a table"),
-        ("expected struct Limits", "expected a table"),
+        ("expected struct NodeLimits", "expected a table"),
         ("expected struct Tls", "expected a table"),
         (
             "unexpected leading zero, expected nothing",

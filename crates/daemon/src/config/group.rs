@@ -55,7 +55,7 @@ impl<'de> Deserialize<'de> for UserGroup {
     }
 }
 
-/// Reads a group that somebody wrote.
+/// Reads a group from a configuration.
 struct Written;
 
 impl Visitor<'_> for Written {

@@ -4,6 +4,7 @@
 
 mod changes;
 mod check;
+mod fault;
 mod group;
 mod lines;
 pub(crate) mod times;

@@ -61,7 +61,7 @@ fn check(cluster: &str, peers: &[Peer]) -> Result<(), Refusal> {
         return Err(Refusal::new("a cluster has at least one node"));
     }
     let peers: Vec<&Peer> = peers.iter().collect();
-    check_peers(&peers).map_err(|(_, sentence)| Refusal::new(sentence))
+    check_peers(&peers).map_err(|fault| Refusal::new(fault.to_string()))
 }
 
 fn numbered(nodes: &[(String, String)]) -> Vec<Peer> {

@@ -10,7 +10,7 @@ use doorway_daemon::{Config, Daemon};
 
 use crate::cluster::{Cluster, start};
 
-/// The sentence with which a configuration is refused, whether somebody asks or starts.
+/// The sentence with which a configuration is refused, both by a check and by a start.
 fn refused(config: &Config) -> String {
     let asked = Daemon::check(config).expect_err("it is wrong").to_string();
     let started = start(config.clone()).expect_err("it is wrong").to_string();
@@ -60,7 +60,7 @@ fn check_start_and_reload_refuse_the_same_certificates() {
         assert!(sentence.contains(part), "{sentence}");
     }
     right.write(&folder).expect("room");
-    // A key that is root's may be read by the daemon's group, whoever asks.
+    // The daemon's group may read a key of root's, for any caller.
     let is_from_root = config.tls.key.metadata().expect("it is there").uid() == 0;
     set_mode(&config.tls.key, 0o640);
     assert_eq!(Daemon::check(&config).is_ok(), is_from_root);

@@ -32,7 +32,7 @@ impl Client {
         client
     }
 
-    /// Asks, whatever it is.
+    /// Sends any message.
     pub fn ask(&mut self, ask: &ClientMsg) {
         self.try_ask(ask).expect("the daemon reads");
     }

@@ -22,7 +22,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The folders of a cluster of so many nodes, none of which runs.
+    /// The folders of a cluster of `n` nodes that do not run.
     pub fn founded(n: usize) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -55,7 +55,7 @@ impl Cluster {
         self.daemons.insert(name.to_owned(), daemon);
     }
 
-    /// Ends a daemon at once, as if its process had.
+    /// Ends a daemon at once, like a killed process.
     pub fn kill(&mut self, name: &str) {
         if let Some(daemon) = self.daemons.remove(name) {
             daemon.end();

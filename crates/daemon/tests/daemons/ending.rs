@@ -22,7 +22,7 @@ fn dropping_a_daemon_in_a_task_does_not_block_it() {
     config.socket = Some(folder.join("node.sock"));
     let daemon = start(config.clone()).expect("it starts");
     wait_for("it lets clients in", || daemon.is_ready());
-    // It cannot end before it has said so in the log, which nobody takes from it yet.
+    // It cannot end before it has logged that, and the reader of the log still holds it up.
     let held = record.hold("stopped node=\"slowpoke\"");
     let (sender, dropped) = mpsc::channel();
     let task = thread::spawn(move || {
@@ -31,7 +31,7 @@ fn dropping_a_daemon_in_a_task_does_not_block_it() {
         sender.send(()).expect("somebody waits for it");
     });
     let is_dropped = dropped.recv_timeout(PATIENCE).is_ok();
-    // Whoever starts it again waits until it has ended.
+    // A second start waits until it has ended.
     let again = thread::spawn(move || start(config).map_err(|refusal| refusal.to_string()));
     drop(held);
     task.join().expect("the task");

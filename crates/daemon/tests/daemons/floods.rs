@@ -25,7 +25,7 @@ fn patient_cluster(n: usize) -> Cluster {
     cluster
 }
 
-/// Starts a node of it with room for so many strangers.
+/// Starts a node of it with room for this many strangers.
 fn start(cluster: &mut Cluster, name: &str, strangers: usize) {
     let mut config = cluster.config(name);
     config.timing.lease = "3s".parse().ok();
@@ -35,7 +35,7 @@ fn start(cluster: &mut Cluster, name: &str, strangers: usize) {
     cluster.daemons.insert(name.to_owned(), daemon);
 }
 
-/// Goes into so many sections, by requests of as many as one may name.
+/// Enters this many sections, with as many names per request as allowed.
 fn hold_many(client: &mut Client, count: usize) {
     let names: Vec<SectionName> = (0..count).map(|number| section(&format!("many-{number:05}"))).collect();
     for part in names.chunks(64) {
@@ -125,7 +125,7 @@ fn one_user_has_half_of_the_names_and_others_get_in() {
         let wanted = client.want("one-more", Some(Ticks(0)));
         assert_eq!(client.hear_news(), DaemonMsg::Refused { number: wanted, why: Reason::Quota });
     }
-    // Whoever is counted for nobody, as administrators and the daemon's own process, and names that its user names already.
+    // The quota does not count administrators, the daemon's own process, or a name that its user already has.
     cluster.client("a").pass("one-more");
     let wanted = twin.want("many-00007", Some(Ticks(0)));
     assert_eq!(twin.hear_news(), DaemonMsg::Refused { number: wanted, why: Reason::TimedOut });
@@ -137,7 +137,7 @@ fn one_user_has_half_of_the_names_and_others_get_in() {
     // And of requests: each of these waits for the same name.
     let mut holder = cluster.client("a");
     let (number, _) = holder.lock("busy");
-    // One request is the one that has just been let in.
+    // One request is the one that was just granted.
     let mut crowd: Vec<Client> = (0..49).map(|_| user(&cluster, "a")).collect();
     crowd.iter_mut().for_each(|client| {
         client.want("busy", None);
@@ -205,7 +205,7 @@ fn one_user_has_half_of_the_places_and_others_get_in() {
     drop((clients, others));
 }
 
-/// Whether a node answers somebody with a certificate, from the address of its peers, at the first attempt.
+/// Whether a node answers a peer with a certificate, from the address of its peers, at the first attempt.
 fn is_answered(cluster: &Cluster, pair: &CertifiedKey) -> io::Result<()> {
     let mut peer = connect(cluster, "a", Some(pair));
     peer.write_all(&greeting(("lab", "d", 4)))?;

@@ -194,7 +194,7 @@ fn a_client_that_never_reads_is_disconnected() {
     let (number, before) = greedy.lock("door");
     let mut next = cluster.client("a");
     let wanted = next.want("door", None);
-    // The number is in use: each request is refused at once, and nobody reads the refusals.
+    // The number is in use: each request is refused at once, and the client reads no refusal.
     let requests = 1_000_000;
     let names = vec![section("door")];
     let request =
@@ -222,7 +222,7 @@ fn there_is_a_limit_to_the_number_of_clients() {
     assert_eq!(refused.hear().map_err(|error| error.kind()), Err(io::ErrorKind::UnexpectedEof));
     let refused = doorway_client::Client::connect(cluster.config("a").socket()).expect_err("it is full");
     assert_eq!(refused.to_string(), format!("the Doorway daemon turned this client away: {sentence}"));
-    // Whoever administers gets in nevertheless.
+    // An administrator connects nevertheless.
     Client::new(UnixStream::connect(cluster.config("a").admin_socket()).expect("it listens")).pass("door");
     drop(clients);
     wait_for("there is room again", || {
@@ -250,7 +250,7 @@ fn health_and_ready_are_answered() {
     let ask = |path: &str| whole("GET", path).split(' ').nth(1).map(str::to_owned).unwrap_or_default();
     assert_eq!([ask("/health"), ask("/ready"), ask("/else")], ["200", "503", "404"]);
     cluster.start("b");
-    // Members and voters still change when both have just found each other, and then nobody is let in for a moment.
+    // Members and voters still change when both have just found each other, and then no client enters for a moment.
     wait_for("it says that it is ready", || whole("GET", "/ready").ends_with("ready\n"));
     let (asked, looked) = (whole("GET", "/health"), whole("HEAD", "/health"));
     assert_eq!(asked, format!("{looked}ok\n"), "the same head and nothing else");

@@ -84,7 +84,7 @@ fn both_nodes_log_a_forwarded_command() {
         assert!(lines.iter().all(is_whole), "{lines:#?}");
         lines.len()
     };
-    // Whoever leads, two of them have passed it on.
+    // Two of them have forwarded it, whichever node leads.
     let (asked, passed_on) = (r#"[\"c\", \"b\", \"a\", \"c\"]"#, r#"[\"a\", \"b\", \"c\"]"#);
     assert!(lines("operator command forwarded by another node", passed_on) >= 2);
     assert!(lines("operator command done", passed_on) >= 2);
@@ -228,7 +228,7 @@ fn a_disk_that_was_set_back_takes_no_part_and_both_sides_say_so() {
     cluster.client("b").pass("door");
 }
 
-/// The example of docs/guarantees.md: nobody that c meets knows better of b.
+/// The example of docs/guarantees.md: no node that c meets knows better about b.
 #[test]
 fn a_set_back_disk_serves_until_a_peer_knows_better() {
     let mut cluster = Cluster::running(3);
@@ -263,7 +263,7 @@ fn a_set_back_disk_serves_until_a_peer_knows_better() {
 
 /// What the folder of a node was after `cluster init`: without data.
 #[test]
-fn a_voter_with_an_empty_data_folder_elects_nobody() {
+fn a_voter_with_an_empty_data_folder_does_not_vote() {
     let mut cluster = Cluster::running(3);
     cluster.kill("c");
     // The others go on to a view of which c never hears.

@@ -23,7 +23,7 @@ impl Record {
         KEPT.get_or_init(begin).clone()
     }
 
-    /// Whoever logs a line that contains this text waits until what is returned is dropped.
+    /// A thread that logs a line with this text waits until the returned value is dropped.
     pub fn hold(&self, text: &'static str) -> Held {
         lock(held()).push(text);
         Held(text)
@@ -45,7 +45,7 @@ impl Record {
     }
 }
 
-/// Holds up whoever logs a text.
+/// Holds up threads that log a text.
 pub struct Held(&'static str);
 
 impl Drop for Held {

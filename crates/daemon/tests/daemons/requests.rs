@@ -84,7 +84,7 @@ fn a_request_is_cancelled_refused_or_lost_under_its_own_number() {
     other.ask(&ClientMsg::Cancel { number: 99 });
     lock(&mut other, 73, &["a"], None);
     assert!(matches!(other.hear_news(), DaemonMsg::Granted { number: 73, .. }));
-    // To cancel what was let in meanwhile is to leave.
+    // Cancelling a request that was granted meanwhile releases it.
     other.ask(&ClientMsg::Cancel { number: 73 });
     lock(&mut one, 74, &["a"], None);
     while !matches!(one.hear_news(), DaemonMsg::Granted { number: 74, .. }) {}

@@ -1,4 +1,4 @@
-//! Whoever is not who it says it is: refused, while the daemon goes on serving.
+//! Peers with a false identity are refused, while the daemon keeps serving.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
@@ -17,7 +17,7 @@ use crate::client::PATIENCE;
 use crate::cluster::{Cluster, wait_for};
 use crate::ports::free_address;
 
-/// What somebody claims to be: cluster, name and number.
+/// A claimed identity: cluster, name and number.
 pub type Claim<'a> = (&'a str, &'a str, u32);
 
 /// Connects to a node with a certificate, or without one.
@@ -70,7 +70,7 @@ pub fn frame(body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes(), body].concat()
 }
 
-/// Whether a node believes somebody with this certificate who claims this.
+/// Whether a node accepts a peer with this certificate and this claim.
 fn is_believed(cluster: &Cluster, pair: Option<&CertifiedKey>, claim: Claim<'_>) -> bool {
     let mut stream = connect(cluster, "a", pair);
     let spoken = stream.write_all(&greeting(claim)).and_then(|()| stream.flush());

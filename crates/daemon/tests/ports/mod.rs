@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const FIRST: u32 = 12_000;
 const COUNT: u32 = 20_000;
 
-/// An address of this machine at which nobody listens. No two calls of a process get the same one.
+/// A free address of this machine. No two calls of a process get the same one.
 pub fn free_address() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Programs that run at the same time begin at different places.

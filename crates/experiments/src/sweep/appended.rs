@@ -27,7 +27,7 @@ pub(super) struct Shape<'a> {
 
 impl Shape<'_> {
     /// # Errors
-    /// If a row is not the one that follows so many others.
+    /// If a row is not the one that follows the `before` rows.
     pub(super) fn check(&self, before: u64, row: &[Value]) -> Result<(), String> {
         if before >= self.runs {
             return Err("there are more rows than the sweep has".to_owned());
@@ -54,7 +54,7 @@ pub(super) struct Appended {
 impl Appended {
     /// Bytes that are written together at most.
     const BATCH: usize = 1 << 16;
-    /// Nobody wants to lose more than that when the power fails.
+    /// The most work that a power failure may cost.
     const LATEST: Duration = Duration::from_millis(250);
 
     /// Opens the file and drops what is not a whole row at its end.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_cut_at_any_byte_keeps_its_whole_rows_and_takes_the_others() {
+    fn a_file_cut_at_any_byte_keeps_its_whole_rows() {
         let place = Place::new("cut");
         let path = place.0.join("rows");
         // A few columns are enough, and make short lines.

@@ -37,7 +37,7 @@ pub struct Axes(BTreeMap<String, Words>);
 #[derive(Clone, Debug)]
 pub struct Words {
     words: Vec<String>,
-    /// Where it was typed, for whoever looks for a mistake.
+    /// Where it was typed, for error messages.
     place: String,
     /// Where the names of files begin.
     folder: PathBuf,
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_file_is_told_with_its_line() {
+    fn a_mistake_in_a_file_is_reported_with_its_line() {
         let refused = |text: &str| read(text).expect_err(text);
         assert!(
             refused("nodes = 4\nnods = 5\n")

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::grid::Fingerprint;
 
-/// When the folder was worked on. It is locked by whoever does.
+/// When the folder was worked on. The sweep at work locks it.
 const LOG: &str = "log.jsonl";
 
 /// What cannot be done with a file, as a sentence.
@@ -31,7 +31,7 @@ pub(super) fn replace(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(&aside, path)
 }
 
-/// A number for the bytes of a file, to see whether somebody has changed it.
+/// A number for the bytes of a file, to detect a change.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -78,7 +78,7 @@ pub(super) fn is_free(folder: &Path) -> Result<bool, Refusal> {
     Ok(true)
 }
 
-/// The log of a folder, which nobody else may work in as long as it is open.
+/// The log of a folder. While it is open, no other sweep may work there.
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,

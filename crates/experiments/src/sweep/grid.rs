@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_with_its_place() {
+    fn an_unreadable_value_is_reported_with_its_place() {
         let refused = |axis: &str, word: &str| {
             let typed = [("algorithms", "central"), (axis, word)];
             grid(&typed[usize::from(axis == "algorithms")..]).expect_err(word)

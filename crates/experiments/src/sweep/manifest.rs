@@ -221,7 +221,7 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    /// For values that nobody can compare by reading.
+    /// For values that are too long to compare by reading.
     fn without_values(self) -> Self {
         Self { here: "some".to_owned(), there: "others".to_owned(), ..self }
     }

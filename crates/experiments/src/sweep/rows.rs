@@ -79,12 +79,37 @@ fn csv_field(value: &Value) -> Cow<'_, str> {
 }
 
 fn read_csv(columns: &[Column], line: &str) -> Option<Vec<Value>> {
+    if !is_well_quoted(line) {
+        return None;
+    }
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
     let mut fields = StringRecord::new();
     reader.read_record(&mut fields).ok().filter(|&is_there| is_there)?;
     let same = fields.len() == columns.len();
     let values = columns.iter().zip(&fields).map(|(column, field)| read_field(column.kind, field));
     values.collect::<Option<Vec<Value>>>().filter(|_| same)
+}
+
+/// Whether quotes stand only around whole fields, and every quoted field is closed. The reader of the `csv` crate takes the end of
+/// the text for a missing quote, so that a damaged row would pass for a whole one.
+fn is_well_quoted(line: &str) -> bool {
+    #[derive(Clone, Copy, PartialEq)]
+    enum At {
+        Start,
+        Plain,
+        Quoted,
+        /// After a quote inside a quoted field: its end, or the first of two that mean one.
+        Quote,
+    }
+    let next = |at: At, c: char| match (at, c) {
+        (At::Start, '"') | (At::Quote, '"') => Some(At::Quoted),
+        (At::Quoted, '"') => Some(At::Quote),
+        (At::Quoted, _) => Some(At::Quoted),
+        (At::Start | At::Plain | At::Quote, ',') => Some(At::Start),
+        (At::Plain, '"') | (At::Quote, _) => None,
+        (At::Start | At::Plain, _) => Some(At::Plain),
+    };
+    line.chars().try_fold(At::Start, next).is_some_and(|end| end != At::Quoted)
 }
 
 fn read_field(kind: ColumnKind, field: &str) -> Option<Value> {
@@ -162,6 +187,18 @@ mod tests {
                     "row {number}: {line}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_field_with_a_broken_quote_is_refused() {
+        let columns = &all(&Catalog::textbook())[..2];
+        let read = |line: &str| Lines::Csv.read(columns, line);
+        let row = |name: &str| Ok(vec![Value::Integer(1), Value::text(name)]);
+        assert_eq!(read("1,\"a, b\""), row("a, b"));
+        assert_eq!(read("1,\"say \"\"no\"\"\""), row("say \"no\""));
+        for line in ["1,\"a", "1,\"a\"\"", "1,a\"b", "1,a\"b\"", "1,\"a\"b", "1\",\"a"] {
+            read(line).expect_err(line);
         }
     }
 

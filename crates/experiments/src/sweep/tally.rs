@@ -9,7 +9,7 @@ use super::columns::{Column, Value, place};
 pub struct RowTally {
     /// All of them.
     pub rows: u64,
-    /// Runs in which somebody waits for ever.
+    /// Runs in which a node waits for ever.
     pub stalled: u64,
     /// Runs in which something happened that must never happen.
     pub violated: u64,

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_finds_no_ticket_has_stepped_back() {
+    fn a_process_that_finds_no_ticket_has_stepped_back() {
         let bakery = <Bakery<2>>::AT_REST;
         bakery.word(1).put(usize::MAX);
         let outcome = std::panic::catch_unwind(|| bakery.take_ticket(0, &Atomics(Spin)));

@@ -26,7 +26,7 @@ impl Position {
         Self { index: self.index.saturating_add(1), term }
     }
 
-    /// The place at which a log ends that goes on after this one with these entries, if there can be such a log: terms only
+    /// The last place of a log that continues after this one with these entries, if such a log is possible: terms only
     /// rise, voters and views are sound, and the numbers of views follow each other.
     #[must_use]
     pub fn after_all(self, entries: &[BallotEntry]) -> Option<Self> {
@@ -106,14 +106,14 @@ pub(super) fn outlines<'a>(
     LogEntries::from_iter(after.into(), entries.into_iter().map(BallotEntry::outline))
 }
 
-/// Who votes, and who listens.
+/// The voters of the consensus, and the nodes that only get its log.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Electorate {
-    /// Who votes.
+    /// The voters.
     pub voters: Voters,
-    /// While that changes: who will vote.
+    /// While the voters change: the new ones.
     pub new_voters: Voters,
-    /// Who only listens.
+    /// The nodes that get the log and do not vote.
     pub listeners: Voters,
 }
 
@@ -181,7 +181,7 @@ impl From<&Electorate> for ClusterConfig {
 pub struct LogSnapshot {
     /// The place.
     pub position: Position,
-    /// Who votes there.
+    /// The voters at that place.
     pub config: Electorate,
     /// The newest view there.
     pub view: Option<View>,

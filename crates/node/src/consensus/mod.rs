@@ -78,7 +78,7 @@ pub(crate) struct Consensus {
     have_views_changed: bool,
     /// How many times in a row leaders have contradicted what was decided.
     contradictions: u32,
-    /// Who has said what cannot be.
+    /// The nodes that have violated the protocol.
     doubts: Vec<(DiskId, &'static str)>,
     /// The numbers of views that a leader has replaced in the log.
     replaced: Vec<u64>,
@@ -246,7 +246,7 @@ impl Consensus {
         (self.queue.len(), self.directory.len())
     }
 
-    /// Who has said what cannot be, since this was asked last.
+    /// The nodes that have violated the protocol since the last call.
     pub(crate) fn take_doubts(&mut self) -> Vec<(DiskId, &'static str)> {
         std::mem::take(&mut self.doubts)
     }

@@ -89,7 +89,7 @@ impl Recovery {
                 Record::Snapshot(Box::new(snapshot)),
             ],
         );
-        // What cannot be is found here and not when the node is started: a cluster can be recovered some eighty times, not for ever.
+        // Numbers can run out: a cluster can be recovered some eighty times. That is found here, not at the start of the node.
         DiskContents::read(&bytes).map(|_| bytes)
     }
 }

@@ -88,7 +88,7 @@ pub struct Backlog {
     pub questions: usize,
     /// Messages of algorithms that wait for the answer to such a question.
     pub frozen: usize,
-    /// Nodes that have said what cannot be, in this view.
+    /// Nodes that have violated the protocol in this view.
     pub suspects: usize,
 }
 

@@ -65,7 +65,7 @@ impl<R: Rules> LockNode<R> {
         }
     }
 
-    /// Members that do not answer, whose reports are missing, or who said what cannot be.
+    /// Members that do not answer, whose reports are missing, or that violated the protocol.
     fn unreachable(&mut self) -> Vec<NodeId> {
         let (now, timing, me) = (self.now, self.setup.timing, self.setup.me);
         let Some(membership) = &self.membership else { return Vec::new() };

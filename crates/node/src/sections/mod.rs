@@ -72,7 +72,7 @@ pub(crate) struct Sections<R> {
     pub(crate) gate: Gate,
     /// How many requests were made so far.
     made: u64,
-    /// Who has said what cannot be.
+    /// The nodes that have violated the protocol.
     pub(crate) suspects: BTreeMap<NodeId, &'static str>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) counters: Counters,
@@ -453,7 +453,7 @@ impl<R: Rules> Sections<R> {
         }
     }
 
-    /// A member has said what cannot be: that is counted, and the leader is told.
+    /// A member has violated the protocol: this node counts it and tells the leader.
     pub(crate) fn suspect(&mut self, from: NodeId, what: &'static str) {
         self.counters.impossible += 1;
         self.suspects.entry(from).or_insert(what);

@@ -25,7 +25,7 @@ fn search<E: Engine>(bounds: &Bounds) -> (Exploration, Vec<String>) {
     (found, told)
 }
 
-/// The linked version keeps all four properties in every state, and there are so many.
+/// The linked version keeps all four properties in every state; the number of states is fixed.
 fn assert_sound(states: u64, bounds: &Bounds) {
     let (found, told) = search::<Linked>(bounds);
     println!("{} states, {} steps deep, {} MiB: {bounds:?}", found.states, found.depth, found.bytes >> 20);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::engine::{Entry, Id, Image, Log, Position, Role};
 
-/// What a run has come to so far, whatever was forgotten since.
+/// What a run has decided so far, including what nodes have forgotten since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct History {
     /// What was decided, from the first entry on, and in which term.

@@ -419,7 +419,7 @@ fn difference<E: Engine>(seed: u64, nodes: Id, changes: Changes, compared: &mut 
     None
 }
 
-/// Compares until so many messages have arrived in ours.
+/// Compares until this many messages have arrived in ours.
 fn compare<E: Engine>(messages: u64, changes: Changes) -> Option<String> {
     let mut compared = Compared::default();
     for seed in 1.. {

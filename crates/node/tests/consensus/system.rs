@@ -37,7 +37,7 @@ enum Missing {
     Noted { history: u32, local: u32 },
 }
 
-/// An event at a node, and how much of what it writes is synced: all of it (0), or so many parts until it is killed.
+/// An event at a node, and how much of what it writes is synced: all of it (0), or this many parts until it is killed.
 #[derive(Clone, Copy, Debug)]
 struct Happened {
     node: usize,
@@ -170,7 +170,7 @@ impl<E: Engine> Cluster<E> {
         })
     }
 
-    /// Whether nobody has stood for election yet, and nodes differ by their numbers alone, so that one may stand for all.
+    /// Whether no node has stood for election yet: then nodes differ by their numbers alone, and one represents all.
     fn is_first(&self, word: Word<'_>) -> bool {
         let mut locals = word.locals().iter().map(|local| &self.locals.thing(*local).image);
         self.joint.is_none() && locals.all(|image| image.term == 0)
@@ -205,7 +205,7 @@ impl<E: Engine> Cluster<E> {
         }
     }
 
-    /// What comes of an event at a node in some state: the whole step first, then what is left of it after a crash.
+    /// The successors of an event at a node: the whole step first, then what a crash leaves of it.
     fn let_happen(&mut self, local: u32, event: u32) -> Box<[Came]> {
         let known = &self.locals.thing(local).local;
         let (me, disk) = (known.me, known.disk.clone());

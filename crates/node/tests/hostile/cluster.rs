@@ -50,7 +50,7 @@ pub fn recipe(name: &str) -> Recipe {
     recipes().recipe(name, &Options::none()).expect("it is in the textbook and needs no options")
 }
 
-/// What makes the node with this index of so many.
+/// Makes the node with this index in a cluster of `n`.
 pub fn setup(index: usize, n: usize, recipe: &Recipe) -> Setup {
     Setup {
         longest_log: Setup::LONGEST_LOG,
@@ -72,7 +72,7 @@ impl Cluster {
         Self::on_disks(n, algorithm, found(&voters)).expect("the disks are good")
     }
 
-    /// The first of so many nodes, one for each of these disks.
+    /// The nodes of a cluster, one for each of these disks.
     ///
     /// # Errors
     /// If a disk is not that of a node.
@@ -196,7 +196,7 @@ impl Cluster {
             self.schedule(WRITE, Event::Written { at, write });
         }
         for Sent { to, msg, .. } in effects.out.drain() {
-            // Nobody is at the nodes that hostile messages invent.
+            // The nodes that hostile messages invent do not exist.
             let To::One(to) = to else { panic!("a lock node sends to one node at a time") };
             if to.index() < self.nodes.len() {
                 self.schedule(LATENCY, Event::Deliver { to: to.index(), from: node(at), msg });

@@ -1,7 +1,7 @@
 //! One honest example of every kind of message, kept as a file in `corpus/`, from which hostile ones are made.
 //!
-//! The files are also the memory of the format: whoever changes what a message looks like as bytes sees it here, and has to
-//! count `wire::VERSION` up. `DOORWAY_WRITE_CORPUS=1 cargo test -p doorway-node --test hostile corpus` writes them anew.
+//! The files are also the memory of the format: a change of the bytes of a message fails here, and requires a higher
+//! `wire::VERSION`. `DOORWAY_WRITE_CORPUS=1 cargo test -p doorway-node --test hostile corpus` writes them anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub const fn nonce(index: usize) -> Nonce {
     Nonce(0x0123_4567_89ab_cdef_0000_0000_0000_0001 + index as u128)
 }
 
-/// How far the disk of the node with this index has come when it has synced so many writes in its first life.
+/// How far the disk of the node with this index has come when it has synced this many writes in its first life.
 pub const fn state(index: usize, synced: u64) -> DiskState {
     DiskState { boot: 1, nonce: nonce(index), synced }
 }

@@ -55,7 +55,7 @@ fn start(disk: Vec<u8>) -> Result<(), String> {
     let mut cluster =
         Cluster::on_disks(3, "carvalho-roucairol", vec![disk]).map_err(|why| why.to_string())?;
     cluster.run_until(milliseconds(1_500));
-    // Whoever starts at the end of all numbers goes beyond it, and is refused the next time.
+    // A node that starts at the end of all numbers exceeds it, and is refused the next time.
     let written = cluster.disks[0].bytes();
     let refusal = DiskContents::read(written).err().map(|why| why.to_string());
     assert!(

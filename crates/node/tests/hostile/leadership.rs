@@ -1,4 +1,4 @@
-//! Leadership is handed over: at once, to a voter whose log is complete, and on nobody's word but the leader's.
+//! Leadership is handed over: at once, to a voter whose log is complete, and only on the leader's word.
 
 use std::collections::BTreeSet;
 

@@ -36,7 +36,7 @@ impl Scene {
         Self { cluster, leader, other: (leader + 1) % 3, appends }
     }
 
-    /// Somebody says something to a node; answers with how many lies it has counted because of it.
+    /// Delivers a message to a node; returns how many protocol violations the node has counted because of it.
     fn say(&mut self, to: usize, from: usize, msg: Msg) -> u64 {
         let msg = with_synced(msg, disk(from), self.cluster.nodes[from].look().synced);
         let msg = wire::decode(&wire::encode(&msg)).expect("it is spelled well");

@@ -1,4 +1,4 @@
-//! Honest nodes at their limits, and nodes that do not fit their cluster: everybody is told, nobody is suspected.
+//! Honest nodes at their limits, and nodes that do not fit their cluster: each gets an answer, and none is suspected.
 
 use doorway_core::Ticks;
 use doorway_node::node::Standing;

@@ -68,7 +68,7 @@ struct Enemy {
 
 impl Enemy {
     const REMEMBERED: usize = 64;
-    /// After so many messages an enemy rests: an algorithm whose messages never end would keep it busy for ever.
+    /// An enemy rests after this many messages: an algorithm whose messages never end would keep it busy for ever.
     const MOST: u64 = 20_000;
 
     fn new(seed: u64, spares: fn(NodeId, &Msg) -> bool) -> Self {
@@ -102,8 +102,8 @@ impl Enemy {
         Some(msg)
     }
 
-    /// Lets a cluster run, and sends so many hostile byte strings after each message that arrives, in the name of one of so
-    /// many nodes.
+    /// Lets a cluster run, and sends `each` hostile byte strings after each message that arrives, in the name of one of `names`
+    /// nodes.
     fn harass(&mut self, cluster: &mut Cluster, until: Ticks, each: usize, names: usize) {
         let most = self.sent + Self::MOST;
         while let Some(event) = cluster.step(until).filter(|_| self.sent < most) {
@@ -140,7 +140,7 @@ fn the_honest_cluster_serves_all_clients() {
     assert_eq!(cluster.served("acct-1", milliseconds(100)), [0, 1, 2]);
     for node in &cluster.nodes {
         let look = node.look();
-        // The voters' first view has nobody, the second the leader, and the third takes in the others.
+        // The voters' first view has no member, the second the leader, and the third takes in the others.
         assert_eq!((look.counters.impossible, look.newest.map(|view| view.number)), (0, Some(3)));
     }
 }

@@ -12,7 +12,7 @@ use doorway_node::{
 use crate::cluster::{Cluster, Event, recipe, setup};
 use crate::corpus::{ballot, disk, node};
 
-/// A cluster of so many nodes in which everybody is active, its leader, and a follower that will be removed.
+/// A cluster of `n` active nodes, its leader, and a follower that will be removed.
 fn settled(n: usize) -> (Cluster, usize, usize) {
     let mut cluster = Cluster::new(n, "carvalho-roucairol");
     cluster.run_until(milliseconds(4_000));
@@ -47,7 +47,7 @@ fn run_without(cluster: &mut Cluster, gone: usize, until: Ticks) {
 }
 
 #[test]
-fn a_removed_node_that_stands_for_election_deposes_nobody() {
+fn a_removed_candidate_deposes_no_leader() {
     let (mut cluster, leader, gone) = settled(3);
     cluster.command(leader, Command::Remove(node(gone)));
     cluster.run_until(cluster.now + milliseconds(500));
@@ -77,7 +77,7 @@ fn a_removed_node_is_not_answered_before_an_election() {
     let other = 3 - leader - gone;
     cluster.command(leader, Command::Remove(node(gone)));
     cluster.run_until(cluster.now + milliseconds(500));
-    // Nobody hears the leader any more: a voter would be supported.
+    // No node hears the leader any more: a voter would be supported.
     let silence = cluster.now + milliseconds(600);
     while let Some(event) = cluster.step(silence) {
         if !matches!(&event, Event::Deliver { .. }) {
@@ -121,7 +121,7 @@ fn two_nodes_become_one_by_the_vote_of_the_removed_one() {
     let (mut cluster, leader, gone) = settled(2);
     cluster.notices.clear();
     cluster.command(leader, Command::Remove(node(gone)));
-    // Whoever is told that it was removed does nothing any more, as a daemon then ends.
+    // A node that learns of its removal does nothing any more, as a daemon then ends.
     let until = cluster.now + milliseconds(5_000);
     while let Some(event) = cluster.step(until) {
         let is_over = cluster.notices.contains(&(gone, Notice::Expelled));
@@ -173,7 +173,7 @@ fn every_member_keeps_a_revocation() {
     for at in &others {
         assert_eq!(cluster.nodes[*at].void_certificates(), [("c".to_owned(), 1_000)].into());
     }
-    // It is agreed whoever leads, and an earlier time takes nothing back.
+    // It is agreed under any leader, and an earlier time takes nothing back.
     let next = *others.iter().find(|at| **at != leader).expect("there are two");
     cluster.command(leader, Command::Lead(node(next)));
     cluster.run_until(cluster.now + milliseconds(50));

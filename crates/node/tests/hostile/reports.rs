@@ -1,4 +1,4 @@
-//! Long reports on slow links: each part travels once, who makes progress is waited for, and nobody is waited for for ever.
+//! Long reports on slow links: each part travels once, nodes wait for a peer that makes progress, and never for ever.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,7 +27,7 @@ struct Scene {
 type Road = fn(&mut Scene, ReportPart);
 
 impl Scene {
-    /// The holder is inside of so many sections, whose names have 200 bytes.
+    /// The holder is inside this many sections, whose names have 200 bytes.
     fn new(sections: usize) -> Self {
         let mut cluster = Cluster::new(3, "carvalho-roucairol");
         cluster.run_until(milliseconds(4_000));
@@ -168,7 +168,7 @@ fn a_node_without_a_report_is_left_out_after_the_barrier() {
 fn a_node_whose_report_trickles_is_left_out_in_the_end() {
     let mut scene = Scene::new(1_000);
     scene.lose_silent(trickle);
-    // It makes progress all the while, but nobody waits for ever.
+    // It makes progress all the while, but no node waits for ever.
     let span = scene.lose_holder(trickle);
     assert!((milliseconds(10_000)..milliseconds(10_400)).contains(&span), "{span} µs");
 }

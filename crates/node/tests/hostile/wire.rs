@@ -1,4 +1,4 @@
-//! Hostile bytes at the door: whatever they are, they are a message or refused.
+//! Hostile bytes: any bytes decode to a message or are refused.
 
 use std::collections::BTreeMap;
 

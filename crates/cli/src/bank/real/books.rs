@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn money_that_is_gone_or_that_nobody_moved_is_found_at_the_end() {
+    fn lost_and_invented_money_is_found_at_the_end() {
         assert_eq!(found(books(), [100, 90, 100]), [(Wrong::FinalSum, 1), (Wrong::FinalLog, 1)]);
         assert_eq!(found(books(), [110, 90, 100]), [(Wrong::FinalLog, 2)]);
         let mut moved = books();
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_after_one_that_was_killed_is_found_and_not_taken_for_a_second_inside() {
+    fn a_successor_of_a_killed_client_is_no_second_holder() {
         let mut books = books();
         books.enter(3, Ticks(10), Ticks(0), vec![pass(1)]);
         let killed = Killed {

@@ -120,7 +120,7 @@ fn wait_until_ready(daemons: &[Daemon]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Goes in and out once: nodes that have just begun let nobody in before the leases of those before them would have ended.
+/// Goes in and out once: new nodes grant nothing before the leases of their predecessors would have ended.
 fn wait_until_open(socket: &Path) -> Result<(), Refusal> {
     let enter = || Client::connect(socket)?.section("bank").wait(PATIENCE).enter_blocking();
     enter().map(drop).map_err(|error| Refusal::new(error.to_string()))

@@ -66,9 +66,9 @@ pub(super) fn socket_of(folder: &Path, account: usize) -> PathBuf {
 pub(super) enum ProcessMsg {
     /// An account that can be reached.
     Ready,
-    /// It is inside, since this moment and after waiting so long.
+    /// It is inside since this moment, after this wait.
     Entered { at: Ticks, waited: Ticks, passes: Vec<Pass> },
-    /// An order that takes the slow way: whoever gave it is inside and goes no further.
+    /// An order that takes the slow way: its client is inside and does nothing more.
     Posted { account: usize, pass: Pass, order: Order },
     /// It was inside up to this moment.
     Left { at: Ticks, ended: Ended, changes: Vec<(usize, i64)>, lost: Option<String> },
@@ -107,7 +107,7 @@ pub(super) struct Extract {
 /// Writes a line.
 ///
 /// # Errors
-/// If nobody can read it.
+/// If no process can read it.
 pub(super) fn say(out: &mut impl Write, word: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(word).map_err(io::Error::other)?;
     line.push(b'\n');
