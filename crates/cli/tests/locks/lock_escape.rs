@@ -255,9 +255,13 @@ impl Drop for Delegated {
 
 /// The folder of this process's cgroup of version 2.
 pub fn own_cgroup() -> Option<PathBuf> {
-    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let name = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    Some(Path::new(&cgroups()?).join(name))
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let name = own.lines().find_map(|line| line.strip_prefix("0::/"));
+    let folder = name.zip(cgroups()).map(|(name, mount)| Path::new(&mount).join(name));
+    if folder.is_none() {
+        eprintln!("skipped: no cgroups of version 2 are mounted here");
+    }
+    folder
 }
 
 /// Where cgroups of version 2 are mounted.
