@@ -128,7 +128,7 @@ function asked(run, cut, { waiting, edges, cycle }) {
 
 function drawPicture(picture, { width, height, arrows, complete, elements }, cycle) {
   const isOpen = elements.some((element) => element.class.split(" ").includes("open"));
-  const drawn = cycle.length > 0 ? "the cycle" : "who waits";
+  const drawn = cycle.length > 0 ? "the cycle" : "the nodes";
   fill(
     picture,
     complete ? null : h("p", { class: "soft small" }, `${arrows} arrows are too many to draw; what is drawn is ${drawn}.`),
