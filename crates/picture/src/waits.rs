@@ -182,10 +182,15 @@ impl<'a> Graph<'a> {
         ];
         if has_label && !arrow.at.is_empty() {
             let at: Vec<String> = arrow.at.iter().map(ToString::to_string).collect();
-            let middle = moved(start.towards(end, 0.42), 0.0, 4.0 * ASIDE);
-            let baseline = Point::new(middle.x, middle.y + 4.0);
-            let label = Text::new(&format!("at {}", at.join(", ")), baseline, 12.0);
-            children.push(label.anchor(Anchor::Middle).class("soft").element());
+            let beside = moved(start.towards(end, 0.42), 0.0, 4.0 * ASIDE);
+            // The text goes on to the side on which it stands, so that its own arrow does not cross it.
+            let anchor = match -across {
+                right if right > 0.3 => Anchor::Start,
+                right if right < -0.3 => Anchor::End,
+                _ => Anchor::Middle,
+            };
+            let label = Text::beside(&format!("at {}", at.join(", ")), beside, 12.0);
+            children.push(label.anchor(anchor).class("soft").element());
         }
         let class = classes("edge", &[("in-cycle", self.is_in_cycle(arrow)), ("open", arrow.is_open)]);
         let group = Element::group().class(&class).data("from", arrow.from).data("to", arrow.to);
@@ -257,7 +262,12 @@ mod tests {
             (&first["class"], &first["data-from"], &first["data-to"]),
             (&json!("edge in-cycle"), &json!("7"), &json!("8"))
         );
-        assert_eq!(first["children"][2]["text"], "at 10");
+        let label = &first["children"][2];
+        assert_eq!(
+            (&label["text"], &label["text-anchor"]),
+            (&json!("at 10"), &json!("end")),
+            "left of its arrow"
+        );
         // A level arrow stands three pixels aside of the line between the two middles.
         let level = &elements[1]["children"][0];
         assert_eq!(

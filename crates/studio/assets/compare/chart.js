@@ -41,10 +41,13 @@ export function sample(entry) {
   );
 }
 
-/** Brings one series forward and lets the others step back; none, if there is no name. */
-export function emphasise(picture, name) {
+/** Brings one series forward, with those that it covers, and lets the others step back; none, if there is no name. */
+export function emphasise(picture, name, covered = []) {
   picture.classList.toggle("has-one", name !== null);
-  for (const part of picture.querySelectorAll("[data-name]")) part.classList.toggle("is-one", part.dataset.name === name);
+  for (const part of picture.querySelectorAll("[data-name]")) {
+    part.classList.toggle("is-one", part.dataset.name === name);
+    part.classList.toggle("is-covered", covered.includes(part.dataset.name));
+  }
 }
 
 function nameOf(mark) {
@@ -74,8 +77,9 @@ function listen(picture, look) {
     if (mark === shown) return;
     shown = mark;
     for (const other of marks) other.setAttribute("tabindex", other === mark ? "0" : "-1");
-    emphasise(picture, nameOf(mark));
-    look.at(namesAt(mark), mark, Number(mark.dataset.at));
+    const [name, ...covered] = namesAt(mark);
+    emphasise(picture, name, covered);
+    look.at([name, ...covered], mark, Number(mark.dataset.at));
   };
   const leave = () => {
     shown = null;

@@ -238,11 +238,7 @@ function places() {
 
 /** One tooltip for all series that have a mark at this place. */
 function showTip(tip, box, [x, y], cells, metric) {
-  const [{ nodes }] = cells;
-  const names = cells.map(({ algorithm }) => h("strong", {}, algorithm));
-  const values = [...new Set(cells.map((cell) => number(cell[metric.key])))].join(" and ");
-  fill(tip, names, `N = ${nodes}: ${values} ${metric.title}`);
-  if (metric.name === "messages") tip.append(...cells.map((cell) => h("span", { class: "soft" }, formulaSentence(cell, cells.length > 1))));
+  fill(tip, cells.length === 1 ? aboutOne(cells[0], metric) : aboutSeveral(cells, metric));
   if (cells.some((cell) => cell.failed)) tip.append(h("span", { class: "alarm" }, "The run stalled or violated something."));
   tip.hidden = false;
   const room = box.clientWidth - tip.offsetWidth;
@@ -250,15 +246,31 @@ function showTip(tip, box, [x, y], cells, metric) {
   tip.style.top = y > tip.offsetHeight + 20 ? `${y - tip.offsetHeight - 12}px` : `${y + 16}px`;
 }
 
-/** The formula with its numbers and K; with the algorithm's name where several are told together. */
-function formulaSentence(cell, isNamed = false) {
-  const whose = isNamed ? ` of ${cell.algorithm}` : "";
-  const { quorum_least: least, quorum_most: largest } = cell;
-  const k = least === null ? "" : ` with K = ${least === largest ? least : `${least} to ${largest}`}`;
-  if (cell.formula_least === null) return `The formula${whose} ${cell.formula}${k} has no number here.`;
-  const most = cell.formula_most === null ? "unbounded" : number(cell.formula_most);
-  const bounds = cell.formula_least === cell.formula_most ? number(cell.formula_least) : `${number(cell.formula_least)} … ${most}`;
-  return `Formula${whose} ${cell.formula} = ${bounds} messages per entry${k}: ${isOutsideFormula(cell) ? "measured outside it!" : "measured within it."}`;
+function aboutOne(cell, metric) {
+  const formula = metric.name === "messages" ? h("span", { class: "soft" }, formulaSentence(cell)) : null;
+  return [h("strong", {}, cell.algorithm), `N = ${cell.nodes}: ${number(cell[metric.key])} ${metric.title}`, formula];
+}
+
+function aboutSeveral(cells, metric) {
+  const row = (cell) => {
+    const formula = metric.name === "messages" ? ` · ${cell.formula}${formulaNumbers(cell)}` : "";
+    return h("span", {}, h("strong", {}, cell.algorithm), ` ${number(cell[metric.key])}`, h("span", { class: "soft" }, formula));
+  };
+  return [`N = ${cells[0].nodes}, ${metric.title}:`, cells.map(row)];
+}
+
+/** What the formula comes to here, with K: ` = 12 … 28, K = 5`. */
+function formulaNumbers(cell) {
+  const { formula_least: least, formula_most: most, quorum_least: smallest, quorum_most: largest } = cell;
+  const k = smallest === null ? "" : `, K = ${smallest === largest ? smallest : `${smallest} to ${largest}`}`;
+  if (least === null) return k;
+  return ` = ${least === most ? number(least) : `${number(least)} … ${most === null ? "unbounded" : number(most)}`}${k}`;
+}
+
+function formulaSentence(cell) {
+  if (cell.formula_least === null) return `The formula ${cell.formula}${formulaNumbers(cell)} has no number here.`;
+  const fate = isOutsideFormula(cell) ? "measured outside it!" : "measured within it.";
+  return `Formula: ${cell.formula}${formulaNumbers(cell)}; ${fate}`;
 }
 
 /** How to read the charts. */

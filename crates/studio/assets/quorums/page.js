@@ -131,7 +131,7 @@ class Quorums {
     );
     this.showSamples();
     this.width = this.ratings.clientWidth;
-    this.askForCurves(failureRequest(shown, { p: this.spec.p, y: this.spec.y, width: Math.floor(this.curves.clientWidth) }));
+    this.askForCurves(failureRequest(shown, { p: this.spec.p, y: this.spec.y, width: Math.max(160, Math.floor(this.curves.clientWidth)) }));
   }
 
   drawCurves({ layout, legend }, { p }) {

@@ -1,4 +1,4 @@
-// Who waits for whom at the cut, as a graph that the server lays out, with its cycles marked in red and in words.
+// Which node waits for which at the cut, as a graph that the server lays out, with its cycles marked in red and in words.
 //
 // Where a node waits for votes, it really waits for those whom these votes are given to: then the arrow goes there and says at
 // which arbiter.
@@ -12,7 +12,7 @@ import { paint } from "../paint.js";
 import { latest } from "./state.js";
 import { underWay } from "./story.js";
 
-/** Who waits for whom after so many events: `{waiting, edges: [{from, to, at, isOpen}], cycle: [nodes]}`. */
+/** Which node waits for which after this many events: `{waiting, edges: [{from, to, at, isOpen}], cycle: [nodes]}`. */
 export function waitsAt(run, story, cut) {
   const states = run.states.map((changes) => latest(changes, cut));
   const talk = talkAt(story, cut);
@@ -111,7 +111,7 @@ function draw(picture, words, ask, run, story, cut) {
       ? `: each waits for the next one. ${outlook(run, story, cut)}`
       : waiting.length > 0
       ? h("span", { class: "soft" }, inWords(edges, waiting, needsAll(run)))
-      : h("span", { class: "soft" }, "Nobody waits."),
+      : h("span", { class: "soft" }, "No node waits."),
   );
 }
 
@@ -128,7 +128,7 @@ function asked(run, cut, { waiting, edges, cycle }) {
 
 function drawPicture(picture, { width, height, arrows, complete, elements }, cycle) {
   const isOpen = elements.some((element) => element.class.split(" ").includes("open"));
-  const drawn = cycle.length > 0 ? "the cycle" : "who waits";
+  const drawn = cycle.length > 0 ? "the cycle" : "the nodes";
   fill(
     picture,
     complete ? null : h("p", { class: "soft small" }, `${arrows} arrows are too many to draw; what is drawn is ${drawn}.`),
@@ -161,7 +161,7 @@ function outlook(run, story, cut) {
   const { length: count } = underWay(story, cut);
   if (count > 0) return `${count === 1 ? "A message is" : `${count} messages are`} under way that may resolve it.`;
   const isEmpty = run.states.every((changes) => latest(changes, cut)?.phase !== "inside");
-  return isEmpty ? "Nothing is under way: this is a deadlock." : "Somebody is inside who may resolve it by leaving.";
+  return isEmpty ? "Nothing is under way: this is a deadlock." : "A node is inside and may resolve it by leaving.";
 }
 
 function inWords(edges, waiting, isAll) {
@@ -175,7 +175,7 @@ function inWords(edges, waiting, isAll) {
 }
 
 function verdict(edges, isAll, hasChoice) {
-  if (!isAll) return hasChoice ? "Any one of them will do: whoever has the token." : "";
+  if (!isAll) return hasChoice ? "The one of them that has the token will do." : "";
   const isRound = cycleOf(edges.map((edge) => ({ ...edge, isOpen: false }))).length > 0;
   return isRound ? "No cycle, apart from waits that may be over soon." : "No cycle.";
 }

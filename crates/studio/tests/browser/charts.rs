@@ -24,7 +24,7 @@ fn the_charts_have_a_mark_for_each_run_and_the_table_its_number() {
             told.contains("maekawa, N = 9, saturated: ") && told.contains("3(K−1) … 7(K−1) = 12 … 28"),
             "{told}"
         );
-        assert!(told.contains("with K = 5"), "{told}");
+        assert!(told.contains("12 … 28, K = 5; measured within it."), "{told}");
         assert!(
             told.contains("doorway simulate maekawa --nodes 9 --entries 50 --quorum grid --seed 1"),
             "{told}"
@@ -47,8 +47,12 @@ fn series_that_coincide_share_one_tooltip() {
             "[...document.querySelectorAll('.chart-tip strong')].map((name) => name.textContent).sort()";
         assert_eq!(page.value(names).await, json!(["carvalho-roucairol", "ricart-agrawala"]));
         let told = page.text(".chart-tip").await;
-        assert!(told.contains("N = 9: 16 messages per entry"), "{told}");
-        page.press(Key::Tab).await;
+        assert!(told.contains("N = 9, messages per entry:"), "{told}");
+        assert!(
+            told.contains("ricart-agrawala 16 · 2(N−1) = 16")
+                && told.contains("carvalho-roucairol 16 · 0 … 2(N−1) = 0 … 16"),
+            "{told}"
+        );
         assert_eq!(page.errors().await, Vec::<String>::new());
     });
 }
