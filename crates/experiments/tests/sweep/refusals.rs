@@ -191,6 +191,7 @@ fn shards_that_do_not_fit_are_refused_with_the_difference() {
     assert_eq!(fs::read_dir(&out).expect("a folder").count(), 1);
 }
 
+#[test]
 fn two_sweeps_do_not_work_in_one_folder_at_the_same_time() {
     let (place, catalog, points) = (place("locked"), counting(), points(grid()));
     run(&Sweep { at_most: Some(3), ..sweep(&catalog, &points, Format::Csv) }, &place);
