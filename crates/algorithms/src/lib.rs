@@ -25,7 +25,7 @@
 //! let mut abouts = Abouts::default();
 //! doorway_algorithms::register(&mut abouts);
 //! let about = abouts.0.iter().find(|about| about.name == "ricart-agrawala").expect("it is listed");
-//! assert_eq!(about.messages, "2(N−1)");
+//! assert_eq!(about.messages.formula, "2(N−1)");
 //! assert!(about.page().starts_with("Ricart and Agrawala's algorithm."));
 //! ```
 

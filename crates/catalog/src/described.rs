@@ -10,7 +10,7 @@ pub fn described(about: &About) -> Value {
         "name": about.name,
         "title": about.title,
         "family": about.family,
-        "messages": about.messages,
+        "messages": about.messages.formula,
         "delay": about.delay,
         "needs": about.needs,
         "parameters": parameters(about.parameters),

@@ -80,7 +80,7 @@ fn algorithms(list: &[&About]) -> String {
     let row = |about: &&About| {
         let parameters: Vec<&str> = about.parameters.iter().map(|parameter| parameter.name).collect();
         let (family, needs) = (about.family.name(), about.needs.name());
-        let cells = [about.name, family, about.messages, about.delay, needs, &parameters.join(", ")];
+        let cells = [about.name, family, about.messages.formula, about.delay, needs, &parameters.join(", ")];
         cells.map(str::to_owned).to_vec()
     };
     table::of_words(&headings, &list.iter().map(row).collect::<Vec<_>>())

@@ -116,7 +116,7 @@ fn heading_of_rules(about: &About) -> String {
 fn claims(about: &About) -> String {
     let lines = [
         ("excludes by", about.family.name()),
-        ("messages per entry", about.messages),
+        ("messages per entry", about.messages.formula),
         ("delay", about.delay),
         ("needs", &text::channels(about.needs)),
     ];

@@ -22,10 +22,8 @@ pub struct About {
     pub family: Family,
     /// The weakest channel order under which it is correct.
     pub needs: Channels,
-    /// Messages per entry, as a formula.
-    pub messages: &'static str,
-    /// The same as numbers: the fewest and the most messages per entry in a system of this size.
-    pub cost: fn(Scale) -> [f64; 2],
+    /// Messages per entry.
+    pub messages: Cost,
     /// Synchronisation delay, as a formula; T is the delay of one message.
     pub delay: &'static str,
     /// Its parameters.
@@ -54,6 +52,15 @@ impl About {
 pub(crate) fn page(source: &str) -> String {
     let header = source.lines().map_while(|line| line.strip_prefix("//!"));
     header.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// What an entry costs: the formula that people read, and the numbers that it stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// The formula, as the literature writes it.
+    pub formula: &'static str,
+    /// The fewest and the most messages per entry in a system of this size.
+    pub bounds: fn(Scale) -> [f64; 2],
 }
 
 /// The size of a system, for formulas.

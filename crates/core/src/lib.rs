@@ -63,7 +63,9 @@ mod table;
 
 pub use algorithm::{Algorithm, Data, Input, Message};
 pub use clocks::{LamportClock, Stamp, VectorClock};
-pub use entry::{About, Channels, Choice, Entry, Family, Options, Parameter, Registrar, Scale, Specimen};
+pub use entry::{
+    About, Channels, Choice, Cost, Entry, Family, Options, Parameter, Registrar, Scale, Specimen,
+};
 pub use explain::{Cut, Explain, Field, InFlightMessage, Invariant, ONE_TOKEN, Permission, Rule};
 pub use factory::{Factory, Members, Plan, Refusal, Start};
 pub use fence::{Fence, Fenced};

@@ -15,8 +15,8 @@
 //! one machine. The token starts at the first node.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Explain, Factory, Family, Field, Hints, Invariant, Members, NodeId,
-    NodeSet, ONE_TOKEN, Out, Permission, Rule, Start,
+    About, Algorithm, Channels, Cost, Entry, Explain, Factory, Family, Field, Hints, Invariant, Members,
+    NodeId, NodeSet, ONE_TOKEN, Out, Permission, Rule, Start,
 };
 use serde::{Deserialize, Serialize};
 
@@ -187,8 +187,7 @@ pub fn entry() -> Entry<Martin> {
             title: "Martin 1985",
             family: Family::Token,
             needs: Channels::Any,
-            messages: "0 … 2(N−1)",
-            cost: |scale| [0.0, 2.0 * (scale.n - 1.0)],
+            messages: Cost { formula: "0 … 2(N−1)", bounds: |scale| [0.0, 2.0 * (scale.n - 1.0)] },
             delay: "T … (N−1)T",
             parameters: &[],
             source: include_str!("martin.rs"),

@@ -15,8 +15,8 @@
 // tidy: allow length, because this formulation has no page in the literature and is told here in full.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Family, LamportClock, NodeId, NodeSet, Out, PerNode, RequestQueue,
-    Scale, Stamp, Start,
+    About, Algorithm, Channels, Cost, Entry, Family, LamportClock, NodeId, NodeSet, Out, PerNode,
+    RequestQueue, Scale, Stamp, Start,
 };
 use serde::{Deserialize, Serialize};
 
@@ -385,8 +385,10 @@ pub fn entry() -> Entry<CaoSinghal> {
             title: "Cao–Singhal 2001",
             family: Family::Permission,
             needs: Channels::Any,
-            messages: "3(K−1) … 6(K−1)",
-            cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 6.0 * (k[1] - 1.0)],
+            messages: Cost {
+                formula: "3(K−1) … 6(K−1)",
+                bounds: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 6.0 * (k[1] - 1.0)],
+            },
             delay: "T … 2T",
             parameters: &[crate::structures::QUORUM],
             source: include_str!("cao_singhal.rs"),

@@ -13,7 +13,7 @@
 //! At the start no node has a permission. A node that gives up a permission while it waits asks for it back at once.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, Members, NodeId, NodeSet, Out,
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, LamportClock, Members, NodeId, NodeSet, Out,
     RequestQueue, Scale, Stamp, Start,
 };
 use serde::{Deserialize, Serialize};
@@ -128,8 +128,7 @@ pub const ABOUT: About = About {
     title: "Carvalho–Roucairol 1983",
     family: Family::Permission,
     needs: Channels::Any,
-    messages: "0 … 2(N−1)",
-    cost: |Scale { n, .. }| [0.0, 2.0 * (n - 1.0)],
+    messages: Cost { formula: "0 … 2(N−1)", bounds: |Scale { n, .. }| [0.0, 2.0 * (n - 1.0)] },
     delay: "T",
     parameters: &[],
     source: include_str!("carvalho_roucairol.rs"),

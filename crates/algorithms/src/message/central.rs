@@ -11,7 +11,7 @@
 
 use std::collections::VecDeque;
 
-use doorway_core::{About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, Out, Start};
+use doorway_core::{About, Algorithm, Channels, Cost, Entry, Factory, Family, Members, NodeId, Out, Start};
 use serde::{Deserialize, Serialize};
 
 /// One node; the coordinator's part of the state is empty at all others.
@@ -123,8 +123,7 @@ pub fn entry() -> Entry<Central> {
             title: "Central coordinator",
             family: Family::Central,
             needs: Channels::Any,
-            messages: "3, 0 for the server",
-            cost: |_| [0.0, 3.0],
+            messages: Cost { formula: "3, 0 for the server", bounds: |_| [0.0, 3.0] },
             delay: "2T",
             parameters: &[],
             source: include_str!("central.rs"),

@@ -13,8 +13,8 @@
 //! All copies of a REQUEST carry one stamp, taken in the step that also queues the request and sends it.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, Members, NodeId, NodeSet, Out, PerNode,
-    Scale, Stamp, Start,
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, LamportClock, Members, NodeId, NodeSet, Out,
+    PerNode, Scale, Stamp, Start,
 };
 use serde::{Deserialize, Serialize};
 
@@ -129,8 +129,7 @@ pub const ABOUT: About = About {
     title: "Lamport 1978",
     family: Family::Permission,
     needs: Channels::Fifo,
-    messages: "3(N−1)",
-    cost: |Scale { n, .. }| [3.0 * (n - 1.0); 2],
+    messages: Cost { formula: "3(N−1)", bounds: |Scale { n, .. }| [3.0 * (n - 1.0); 2] },
     delay: "T",
     parameters: &[],
     source: include_str!("lamport.rs"),

@@ -20,8 +20,8 @@
 // tidy: allow length, because Sanders' algorithm shares both halves of a node.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Family, LamportClock, NodeId, NodeSet, Out, PerNode, RequestQueue,
-    Scale, Stamp, Start,
+    About, Algorithm, Channels, Cost, Entry, Family, LamportClock, NodeId, NodeSet, Out, PerNode,
+    RequestQueue, Scale, Stamp, Start,
 };
 use serde::{Deserialize, Serialize};
 
@@ -281,8 +281,10 @@ pub fn entry() -> Entry<Maekawa> {
             title: "Maekawa 1985, corrected",
             family: Family::Permission,
             needs: Channels::Any,
-            messages: "3(K−1) … 7(K−1)",
-            cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 7.0 * (k[1] - 1.0)],
+            messages: Cost {
+                formula: "3(K−1) … 7(K−1)",
+                bounds: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 7.0 * (k[1] - 1.0)],
+            },
             delay: "T … 2T",
             parameters: &[crate::structures::QUORUM],
             source: include_str!("maekawa.rs"),

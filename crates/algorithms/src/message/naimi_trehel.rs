@@ -11,7 +11,9 @@
 //! Messages: O(log N) per entry on average, at most N; 0 if the token is here. Delay: T. Needs: channels of any order.
 //! First come, first served, in the order in which requests reach the last requester.
 
-use doorway_core::{About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, Out, Scale, Start};
+use doorway_core::{
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, Members, NodeId, Out, Scale, Start,
+};
 use serde::{Deserialize, Serialize};
 
 /// One node.
@@ -121,8 +123,10 @@ pub fn entry() -> Entry<NaimiTrehel> {
             title: "Naimi–Tréhel 1987",
             family: Family::Token,
             needs: Channels::Any,
-            messages: "0 … N, O(log N) mean",
-            cost: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
+            messages: Cost {
+                formula: "0 … N, O(log N) mean",
+                bounds: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
+            },
             delay: "T",
             parameters: &[],
             source: include_str!("naimi_trehel.rs"),

@@ -13,7 +13,7 @@
 //! order. Starvation-free, since every queue is first come, first served.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Factory, Family, NodeId, NodeQueue, Options, Out, Plan, Refusal,
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, NodeId, NodeQueue, Options, Out, Plan, Refusal,
     Scale, Start,
 };
 use serde::{Deserialize, Serialize};
@@ -112,8 +112,10 @@ pub const ABOUT: About = About {
     title: "Raymond 1989",
     family: Family::Token,
     needs: Channels::Any,
-    messages: "0 … 2d, ≈ 4 saturated",
-    cost: |Scale { n, .. }| [0.0, 4.0 * n.log2().floor()],
+    messages: Cost {
+        formula: "0 … 2d, ≈ 4 saturated",
+        bounds: |Scale { n, .. }| [0.0, 4.0 * n.log2().floor()],
+    },
     delay: "T … dT",
     parameters: &[crate::trees::TREE],
     source: include_str!("raymond.rs"),

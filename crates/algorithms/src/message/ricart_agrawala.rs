@@ -11,7 +11,7 @@
 //! Beyond the paper a REPLY carries its sender's clock: else a request heard of by a REPLY alone could be passed over.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, Members, NodeId, NodeSet, Out,
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, LamportClock, Members, NodeId, NodeSet, Out,
     RequestQueue, Scale, Stamp, Start,
 };
 use serde::{Deserialize, Serialize};
@@ -129,8 +129,7 @@ pub const ABOUT: About = About {
     title: "Ricart–Agrawala 1981",
     family: Family::Permission,
     needs: Channels::Any,
-    messages: "2(N−1)",
-    cost: |Scale { n, .. }| [2.0 * (n - 1.0); 2],
+    messages: Cost { formula: "2(N−1)", bounds: |Scale { n, .. }| [2.0 * (n - 1.0); 2] },
     delay: "T",
     parameters: &[],
     source: include_str!("ricart_agrawala.rs"),

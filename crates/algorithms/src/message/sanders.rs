@@ -16,8 +16,8 @@
 //! REQUEST. Beyond the paper: i ∈ I_i is not demanded where the I meet anyway, so that a central server is a structure.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Factory, Family, LamportClock, NodeId, NodeSet, Out, Plan, Scale,
-    Stamp, Start,
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, LamportClock, NodeId, NodeSet, Out, Plan,
+    Scale, Stamp, Start,
 };
 use serde::Serialize;
 
@@ -127,8 +127,10 @@ pub const ABOUT: About = About {
     title: "Sanders 1987, generic",
     family: Family::Permission,
     needs: Channels::Any,
-    messages: "|I−{i}| + 2|R−{i}| …",
-    cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 3.0 * (k[1] - 1.0) + 4.0 * k[1]],
+    messages: Cost {
+        formula: "|I−{i}| + 2|R−{i}| …",
+        bounds: |Scale { k, .. }| [3.0 * (k[0] - 1.0), 3.0 * (k[1] - 1.0) + 4.0 * k[1]],
+    },
     delay: "T … 2T",
     parameters: &[crate::structures::STRUCTURE, crate::structures::QUORUM],
     source: include_str!("sanders.rs"),

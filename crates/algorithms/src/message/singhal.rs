@@ -17,8 +17,8 @@
 //! that enters with the idle token is then executing, so that a request cannot take the token away from it.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, NodeSet, Options, Out, Parameter,
-    PerNode, Plan, Refusal, Scale, Start,
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, Members, NodeId, NodeSet, Options, Out,
+    Parameter, PerNode, Plan, Refusal, Scale, Start,
 };
 use serde::{Deserialize, Serialize};
 
@@ -231,8 +231,10 @@ pub const ABOUT: About = About {
     title: "Singhal 1989, repaired",
     family: Family::Token,
     needs: Channels::Any,
-    messages: "≈ N/2 … N, + 2",
-    cost: |Scale { n, .. }| if n > 1.0 { [0.0, n + 2.0] } else { [0.0; 2] },
+    messages: Cost {
+        formula: "≈ N/2 … N, + 2",
+        bounds: |Scale { n, .. }| if n > 1.0 { [0.0, n + 2.0] } else { [0.0; 2] },
+    },
     delay: "T",
     parameters: &[ARBITRATION],
     source: include_str!("singhal.rs"),

@@ -10,8 +10,8 @@
 //! Starvation-free: a node that leaves queues all open requests, beginning after itself, behind those already queued.
 
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, NodeQueue, NodeSet, Out, PerNode,
-    Phase, Scale, Start,
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, Members, NodeId, NodeQueue, NodeSet, Out,
+    PerNode, Phase, Scale, Start,
 };
 use serde::{Deserialize, Serialize};
 
@@ -128,8 +128,7 @@ pub const ABOUT: About = About {
     title: "Suzuki–Kasami 1985",
     family: Family::Token,
     needs: Channels::Any,
-    messages: "0 or N",
-    cost: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
+    messages: Cost { formula: "0 or N", bounds: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] } },
     delay: "T",
     parameters: &[],
     source: include_str!("suzuki_kasami.rs"),

@@ -11,7 +11,9 @@
 //!
 //! The token starts at the last node, on its way to the first. A node that is alone keeps it.
 
-use doorway_core::{About, Algorithm, Channels, Entry, Factory, Family, Members, NodeId, Out, Scale, Start};
+use doorway_core::{
+    About, Algorithm, Channels, Cost, Entry, Factory, Family, Members, NodeId, Out, Scale, Start,
+};
 use serde::{Deserialize, Serialize};
 
 /// One node of the ring.
@@ -101,8 +103,10 @@ pub fn entry() -> Entry<TokenRing> {
             title: "Token ring",
             family: Family::Token,
             needs: Channels::Any,
-            messages: "1 … ∞",
-            cost: |Scale { n, .. }| [(n - 1.0).min(1.0), f64::INFINITY],
+            messages: Cost {
+                formula: "1 … ∞",
+                bounds: |Scale { n, .. }| [(n - 1.0).min(1.0), f64::INFINITY],
+            },
             delay: "T … (N−1)T",
             parameters: &[],
             source: include_str!("token_ring.rs"),

@@ -18,8 +18,8 @@ pub mod one_inquire_answered;
 pub mod unnamed_requests;
 
 use doorway_core::{
-    About, Algorithm, Channels, Explain, Factory, Family, Field, Group, Hints, LamportClock, NodeId, NodeSet,
-    Options, Out, Permission, Refusal, Rule, Scale, Stamp, Start,
+    About, Algorithm, Channels, Cost, Explain, Factory, Family, Field, Group, Hints, LamportClock, NodeId,
+    NodeSet, Options, Out, Permission, Refusal, Rule, Scale, Stamp, Start,
 };
 use serde::Serialize;
 
@@ -345,8 +345,7 @@ const ABOUT: About = About {
     title: "Maekawa with a fault",
     family: Family::Permission,
     needs: Channels::Any,
-    messages: "3(K−1) …",
-    cost: |Scale { k, .. }| [3.0 * (k[0] - 1.0), f64::INFINITY],
+    messages: Cost { formula: "3(K−1) …", bounds: |Scale { k, .. }| [3.0 * (k[0] - 1.0), f64::INFINITY] },
     delay: "–",
     parameters: &[crate::structures::QUORUM],
     source: include_str!("maekawa.rs"),

@@ -10,8 +10,8 @@
 
 // tidy: allow length, because two faults share one copy of the algorithm.
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Explain, Factory, Family, Field, Hints, LamportClock, Members, NodeId,
-    NodeSet, Out, Plan, Rule, Scale, Specimen, Stamp, Start,
+    About, Algorithm, Channels, Cost, Entry, Explain, Factory, Family, Field, Hints, LamportClock, Members,
+    NodeId, NodeSet, Out, Plan, Rule, Scale, Specimen, Stamp, Start,
 };
 use serde::{Deserialize, Serialize};
 
@@ -188,8 +188,9 @@ fn about(name: &'static str, title: &'static str, specimen: Specimen) -> About {
         title,
         family: Family::Permission,
         needs: Channels::Any,
-        messages: "2(N−1) …",
-        cost: |Scale { n, .. }| [2.0 * (n - 1.0), f64::INFINITY],
+        messages: Cost {
+            formula: "2(N−1) …", bounds: |Scale { n, .. }| [2.0 * (n - 1.0), f64::INFINITY]
+        },
         delay: "–",
         parameters: &[],
         source: include_str!("ricart_agrawala.rs"),

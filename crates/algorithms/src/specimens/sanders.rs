@@ -10,7 +10,7 @@ pub mod no_remedy;
 pub mod own_request_travels;
 pub mod unchecked_structure;
 
-use doorway_core::{About, Factory, Options, Parameter, Plan, Refusal};
+use doorway_core::{About, Cost, Factory, Options, Parameter, Plan, Refusal};
 
 use super::maekawa::{Fault, Faulty};
 use crate::message::sanders;
@@ -23,7 +23,7 @@ const RICART_AGRAWALA: Parameter = Parameter { default: "ricart-agrawala", ..STR
 const ABOUT: About = About {
     delay: "–",
     parameters: &[RICART_AGRAWALA, QUORUM],
-    cost: |_| [0.0, f64::INFINITY],
+    messages: Cost { bounds: |_| [0.0, f64::INFINITY], ..sanders::ABOUT.messages },
     ..sanders::ABOUT
 };
 

@@ -11,7 +11,7 @@
 //! token to 2, which enters, leaves and keeps it. Only now the first REQUEST of 3 reaches 2, which knows it from the
 //! token. 3 waits for ever.
 
-use doorway_core::{About, Channels, Entry, Invariant, NodeSet, Out, Scale, Specimen};
+use doorway_core::{About, Channels, Cost, Entry, Invariant, NodeSet, ONE_TOKEN, Out, Scale, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};
@@ -39,7 +39,7 @@ impl Fault for NoChase {
 
     fn invariants() -> &'static [Invariant<Spoiled<Self>>] {
         &[Invariant {
-            name: "there is exactly one token",
+            name: ONE_TOKEN,
             holds: |cut| {
                 cut.tokens(|_, node| node.of.token.is_some(), |msg| matches!(msg, Msg::Token(_))) == 1
             },
@@ -54,8 +54,10 @@ pub fn entry() -> Entry<Spoiled<NoChase>> {
             name: "singhal/no-chase",
             title: "Singhal as printed",
             needs: Channels::Causal,
-            messages: "≈ N/2 … N",
-            cost: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
+            messages: Cost {
+                formula: "≈ N/2 … N",
+                bounds: |Scale { n, .. }| if n > 1.0 { [0.0, n] } else { [0.0; 2] },
+            },
             source: include_str!("singhal_no_chase.rs"),
             specimen: Some(Specimen {
                 id: "E11",

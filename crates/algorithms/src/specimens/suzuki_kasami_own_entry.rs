@@ -8,7 +8,7 @@
 //! Two nodes and six steps suffice: 1 has the token and enters and leaves, then enters again; 2 asks for the first time,
 //! its REQUEST arrives, and 1 leaves. `LN[1] + 1` is 3 and `RN[2]` is 1, so 2 waits for ever.
 
-use doorway_core::{About, Entry, Factory, Invariant, Out, Phase, Specimen};
+use doorway_core::{About, Entry, Factory, Invariant, ONE_TOKEN, Out, Phase, Specimen};
 use serde::Serialize;
 
 use super::spoiled::{Fault, Spoiled};
@@ -35,7 +35,7 @@ impl Fault for OwnEntry {
 
     fn invariants() -> &'static [Invariant<Spoiled<Self>>] {
         &[Invariant {
-            name: "there is exactly one token",
+            name: ONE_TOKEN,
             holds: |cut| {
                 cut.tokens(|_, node| node.of.token.is_some(), |msg| matches!(msg, Msg::Token(_))) == 1
             },

@@ -13,11 +13,12 @@ struct Compare {
 impl Visit for Compare {
     fn visit<A: Explain + Hints>(&mut self, entry: &Entry<A>, _: &[Options]) {
         let about = &entry.about;
+        let formula = about.messages.formula;
         for n in [2.0, 3.0, 7.0, 16.0] {
             let scale = Scale { n, k: [2.0, n] };
-            for (read, computed) in bounds(about.messages, scale).into_iter().zip((about.cost)(scale)) {
+            for (read, computed) in bounds(formula, scale).into_iter().zip((about.messages.bounds)(scale)) {
                 match read {
-                    Some(read) => assert_eq!(read, computed, "{}: {}, N = {n}", about.name, about.messages),
+                    Some(read) => assert_eq!(read, computed, "{}: {formula}, N = {n}", about.name),
                     None if !self.unread.contains(&about.name) => self.unread.push(about.name),
                     None => {}
                 }

@@ -128,8 +128,9 @@ fn locking(runs: &BankRuns, lock: Option<&About>) -> Vec<String> {
         counted(tally.time, "tick")
     );
     let per_entry = tally.messages_per_entry().map_or_else(|| "–".to_owned(), decimal);
-    let claim = lock
-        .map(|about| format!(" (textbook: {} with N = {})", about.messages, runs.bank.participant_count()));
+    let claim = lock.map(|about| {
+        format!(" (textbook: {} with N = {})", about.messages.formula, runs.bank.participant_count())
+    });
     let messages =
         format!("{} about sections, {per_entry} per entry{}", tally.messages(), claim.unwrap_or_default());
     let kinds: Vec<String> = tally.kinds().map(|(kind, count)| format!("{count} {kind}")).collect();

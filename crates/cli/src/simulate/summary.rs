@@ -87,7 +87,7 @@ fn line(name: &str, told: &str) -> String {
 
 fn traffic(plan: &SimulationPlan<'_>, report: &Report) -> Vec<String> {
     let per_entry = report.messages_per_entry.map_or_else(|| "–".to_owned(), decimal);
-    let claim = plan.about.messages;
+    let claim = plan.about.messages.formula;
     let kinds: Vec<String> =
         report.messages_by_kind.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     let mut lines = vec![

@@ -255,7 +255,7 @@ impl ComparisonCell {
             load: trial.settings.load.to_string(),
             entries: report.entries,
             messages_per_entry: report.messages_per_entry,
-            formula: about.messages,
+            formula: about.messages.formula,
             formula_least: least,
             formula_most: most.filter(|most| most.is_finite()),
             quorum_least,
@@ -298,7 +298,7 @@ pub fn formula(about: &About, trial: &Trial) -> Option<[f64; 2]> {
         None => [n; 2],
         Some(_) => quorum_sizes(about, trial)?.map(|size| size as f64),
     };
-    Some((about.cost)(Scale { n, k }))
+    Some((about.messages.bounds)(Scale { n, k }))
 }
 
 /// The sizes of the smallest and of the largest quorum in a trial; `None` for an algorithm without quorums.

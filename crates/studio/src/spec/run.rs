@@ -195,7 +195,7 @@ impl RunView {
         self.formula = catalog.about(&trial.algorithm).map(|about| {
             let bounds = formula(about, trial);
             PromisedCost {
-                messages: about.messages,
+                messages: about.messages.formula,
                 least: bounds.map(|[least, _]| least),
                 most: bounds.map(|[_, most]| most).filter(|most| most.is_finite()),
                 delay: about.delay,

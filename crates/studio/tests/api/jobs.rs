@@ -5,7 +5,8 @@ use std::net::TcpStream;
 
 use doorway_catalog::Catalog;
 use doorway_core::{
-    About, Algorithm, Channels, Entry, Explain, Factory, Family, Field, Hints, NodeId, NodeSet, Out, Rule,
+    About, Algorithm, Channels, Cost, Entry, Explain, Factory, Family, Field, Hints, NodeId, NodeSet, Out,
+    Rule,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -168,8 +169,7 @@ fn broken() -> Entry<Broken> {
             title: "Broken",
             family: Family::Central,
             needs: Channels::Any,
-            messages: "0",
-            cost: |_| [0.0, 0.0],
+            messages: Cost { formula: "0", bounds: |_| [0.0, 0.0] },
             delay: "0",
             parameters: &[],
             source: "",

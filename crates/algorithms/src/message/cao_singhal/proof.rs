@@ -6,6 +6,15 @@ use doorway_core::{
 
 use super::{CaoSinghal, Msg, Release, Status, Transfer};
 
+/// Why two nodes cannot enter with one vote: the epoch tells votes apart.
+pub const ONE_VOTE_PER_EPOCH: &str =
+    "at most one node has, or is being sent, the vote of an arbiter's current epoch";
+/// Why an arbiter can count on RELEASEs to find out where its vote went.
+pub const HANDOVERS_ARE_REPORTED: &str =
+    "no vote has changed hands more often than its arbiter knows or will hear from RELEASEs";
+/// Why a vote that is passed on reaches a node that still wants it.
+pub const SUCCESSOR_IS_QUEUED: &str = "a request that a vote was passed on to waits in the arbiter's queue";
+
 impl Explain for CaoSinghal {
     fn fields(&self) -> Vec<Field> {
         let with =
@@ -49,7 +58,7 @@ impl Explain for CaoSinghal {
     fn invariants() -> &'static [Invariant<Self>] {
         &[
             Invariant {
-                name: "at most one node has, or is being sent, the vote of an arbiter's current epoch",
+                name: ONE_VOTE_PER_EPOCH,
                 holds: |cut| {
                     let is_alone =
                         |(arbiter, epoch)| grants(cut, arbiter).filter(|of| *of == epoch).count() <= 1;
@@ -57,7 +66,7 @@ impl Explain for CaoSinghal {
                 },
             },
             Invariant {
-                name: "no vote has changed hands more often than its arbiter knows or will hear from RELEASEs",
+                name: HANDOVERS_ARE_REPORTED,
                 holds: |cut| {
                     cut.states().all(|(me, node)| {
                         let passed_on =
@@ -67,7 +76,7 @@ impl Explain for CaoSinghal {
                 },
             },
             Invariant {
-                name: "a request that a vote was passed on to waits in the arbiter's queue",
+                name: SUCCESSOR_IS_QUEUED,
                 holds: |cut| {
                     cut.states().all(|(me, CaoSinghal { arbiter, .. })| {
                         let mut next = releases(cut, me).filter(|release| release.epoch == arbiter.epoch);

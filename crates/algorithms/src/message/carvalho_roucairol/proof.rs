@@ -4,6 +4,10 @@ use doorway_core::{Ahead, Explain, Field, Group, Hints, Invariant, LamportClock,
 
 use super::{CarvalhoRoucairol, Msg, State};
 
+/// Why two nodes are not inside at once: each pair shares one permission.
+pub const ONE_PERMISSION_PER_PAIR: &str =
+    "of two nodes at most one has, or is being sent, the other's permission";
+
 impl Explain for CarvalhoRoucairol {
     fn fields(&self) -> Vec<Field> {
         vec![
@@ -27,7 +31,7 @@ impl Explain for CarvalhoRoucairol {
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {
-            name: "of two nodes at most one has, or is being sent, the other's permission",
+            name: ONE_PERMISSION_PER_PAIR,
             holds: |cut| {
                 let sent = |from, to| {
                     cut.flying(|letter| {

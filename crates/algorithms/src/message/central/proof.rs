@@ -6,6 +6,10 @@ use doorway_core::{
 
 use super::{Central, Msg};
 
+/// Why the server never grants twice, and never waits for nothing.
+pub const BUSY_IS_ACCOUNTED_FOR: &str =
+    "the server is busy exactly while a GRANT, a client inside or a RELEASE accounts for it";
+
 impl Explain for Central {
     fn fields(&self) -> Vec<Field> {
         if self.me != self.server {
@@ -36,7 +40,7 @@ impl Explain for Central {
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {
-            name: "the server is busy exactly while a GRANT, a client inside or a RELEASE accounts for it",
+            name: BUSY_IS_ACCOUNTED_FOR,
             holds: |cut| {
                 let flying = cut.flying(|letter| !matches!(letter.msg, Msg::Request(_)));
                 let inside = cut.nodes.iter().filter(|node| node.phase() == Phase::Inside).count();

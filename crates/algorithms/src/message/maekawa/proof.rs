@@ -7,6 +7,17 @@ use doorway_core::{
 
 use super::{Arbiter, Maekawa, Msg, Requester};
 
+/// Why two nodes are not inside at once: their quorums share an arbiter with one vote.
+pub const INSIDE_HAS_WHOLE_QUORUM: &str = "a node inside has the vote of its whole quorum";
+/// Why no vote is lost and none is doubled.
+pub const GIVEN_VOTE_IS_IN_ONE_PLACE: &str =
+    "a vote that was given is at, or on its way to or from, exactly one request, and a free one is nowhere";
+/// Why a node that cannot win knows that it must yield.
+pub const WAITING_REQUEST_IS_TOLD: &str = "a request that waits behind another one was told so or will be";
+/// Why a yield answers one question and not two.
+pub const ONE_INQUIRE_PER_VOTE: &str =
+    "an arbiter inquires at most once for each time that it gives its vote";
+
 /// The invariant that the rule "inquire" keeps.
 pub const OLDER_HEAD_INQUIRES: &str = "an older request at the head of a queue has made its arbiter inquire";
 
@@ -28,7 +39,7 @@ impl Explain for Maekawa {
     fn invariants() -> &'static [Invariant<Self>] {
         &[
             Invariant {
-                name: "a node inside has the vote of its whole quorum",
+                name: INSIDE_HAS_WHOLE_QUORUM,
                 holds: |cut| {
                     cut.states().filter(|(_, node)| node.requester.inside).all(|(_, node)| {
                         let is_locked = |member| cut.state(member).arbiter.lock == node.requester.request;
@@ -37,11 +48,11 @@ impl Explain for Maekawa {
                 },
             },
             Invariant {
-                name: "a vote that was given is at, or on its way to or from, exactly one request, and a free one is nowhere",
+                name: GIVEN_VOTE_IS_IN_ONE_PLACE,
                 holds: |cut| cut.states().all(|(me, node)| vote_is_accounted_for(cut, me, &node.arbiter)),
             },
             Invariant {
-                name: "a request that waits behind another one was told so or will be",
+                name: WAITING_REQUEST_IS_TOLD,
                 holds: |cut| cut.states().all(|(me, node)| queue_knows_it_waits(cut, me, &node.arbiter)),
             },
             Invariant {
@@ -54,7 +65,7 @@ impl Explain for Maekawa {
                 },
             },
             Invariant {
-                name: "an arbiter inquires at most once for each time that it gives its vote",
+                name: ONE_INQUIRE_PER_VOTE,
                 holds: |cut| cut.states().all(|(me, node)| inquires_once(cut, me, &node.arbiter)),
             },
         ]

@@ -6,6 +6,12 @@ use doorway_core::{
 
 use super::{Msg, NaimiTrehel};
 
+/// Why the token serves every waiting node, and each only once per request.
+pub const SUCCESSORS_WAIT_ONCE: &str =
+    "the successors from the token on are nodes that wait, each of them once";
+/// Why a REQUEST that is passed on arrives: the fathers have no cycle.
+pub const FATHERS_END: &str = "following the fathers from anywhere ends";
+
 impl Explain for NaimiTrehel {
     fn fields(&self) -> Vec<Field> {
         vec![
@@ -44,7 +50,7 @@ impl Explain for NaimiTrehel {
                 holds: |cut| cut.tokens(|_, node| node.token, |msg| *msg == Msg::Token) == 1,
             },
             Invariant {
-                name: "the successors from the token on are nodes that wait, each of them once",
+                name: SUCCESSORS_WAIT_ONCE,
                 holds: |cut| {
                     let here = cut.states().find(|(_, node)| node.token).map(|(me, _)| me);
                     let token = cut.in_flight.iter().find(|letter| *letter.msg == Msg::Token);
@@ -56,7 +62,7 @@ impl Explain for NaimiTrehel {
                 },
             },
             Invariant {
-                name: "following the fathers from anywhere ends",
+                name: FATHERS_END,
                 holds: |cut| {
                     let step = |node: NodeId| cut.state(node).father;
                     cut.states().all(|(me, _)| {

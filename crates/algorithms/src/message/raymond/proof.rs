@@ -6,6 +6,18 @@ use doorway_core::{
 
 use super::{Msg, Raymond};
 
+/// Why a neighbour is served once for all requests behind it.
+pub const NO_NEIGHBOUR_TWICE: &str = "no queue has the same neighbour twice";
+/// Why the memory of a node does not grow with N.
+pub const QUEUES_ARE_SHORT: &str =
+    "a queue has only neighbours and the node itself, so it is no longer than the node's degree + 1";
+/// Why a REQUEST that is passed on finds the token.
+pub const HOLDERS_LEAD_TO_TOKEN: &str =
+    "following the holders from anywhere leads to the token, or to where it arrives next";
+/// Why a node that has asked need not ask again.
+pub const ASKING_NODE_IS_QUEUED: &str =
+    "a node that has asked is in its holder's queue, or its REQUEST or the TOKEN is in flight";
+
 impl Explain for Raymond {
     fn fields(&self) -> Vec<Field> {
         let holder = if self.holder == self.me { "me".to_owned() } else { self.holder.to_string() };
@@ -43,14 +55,14 @@ impl Explain for Raymond {
                 holds: |cut| cut.tokens(|me, node| node.holder == me, |msg| *msg == Msg::Token) == 1,
             },
             Invariant {
-                name: "no queue has the same neighbour twice",
+                name: NO_NEIGHBOUR_TWICE,
                 holds: |cut| {
                     cut.states()
                         .all(|(_, node)| node.queue.iter().collect::<NodeSet>().len() == node.queue.len())
                 },
             },
             Invariant {
-                name: "a queue has only neighbours and the node itself, so it is no longer than the node's degree + 1",
+                name: QUEUES_ARE_SHORT,
                 holds: |cut| {
                     cut.states().all(|(me, node)| {
                         let is_neighbour = |other| node.holder == other || cut.state(other).holder == me;
@@ -62,7 +74,7 @@ impl Explain for Raymond {
                 },
             },
             Invariant {
-                name: "following the holders from anywhere leads to the token, or to where it arrives next",
+                name: HOLDERS_LEAD_TO_TOKEN,
                 holds: |cut| {
                     let gets_it = |from, to| {
                         cut.flying(|letter| {
@@ -78,7 +90,7 @@ impl Explain for Raymond {
                 },
             },
             Invariant {
-                name: "a node that has asked is in its holder's queue, or its REQUEST or the TOKEN is in flight",
+                name: ASKING_NODE_IS_QUEUED,
                 holds: |cut| {
                     cut.states().filter(|(_, node)| node.asked).all(|(me, node)| {
                         let queued = cut.state(node.holder).queue.contains(me);

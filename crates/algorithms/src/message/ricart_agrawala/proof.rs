@@ -6,6 +6,10 @@ use doorway_core::{
 
 use super::{Msg, RicartAgrawala, State};
 
+/// Why a node inside owes a REPLY to every other node that wants in.
+pub const HELD_DEFERS_WANTED: &str =
+    "a node that is HELD has deferred every other WANTED request or will see it arrive";
+
 /// The invariant that leaving keeps.
 pub const RELEASED_DEFERS_NOTHING: &str = "nothing is deferred by a node that is RELEASED";
 
@@ -41,7 +45,7 @@ impl Explain for RicartAgrawala {
                 },
             },
             Invariant {
-                name: "a node that is HELD has deferred every other WANTED request or will see it arrive",
+                name: HELD_DEFERS_WANTED,
                 holds: |cut| {
                     let wanted = || {
                         cut.states().filter_map(|(me, node)| match node.state {

@@ -5,6 +5,9 @@ use doorway_core::{Ahead, Explain, Field, Group, Hints, Invariant, NodeId, NodeS
 use super::Sanders;
 use crate::message::maekawa::{Msg, proof as maekawa};
 
+/// Why the nodes that will be informed keep others out meanwhile.
+pub const INSIDE_HAS_ALL_VOTES: &str = "a node inside has the vote of every node that it will inform";
+
 impl Explain for Sanders {
     fn fields(&self) -> Vec<Field> {
         maekawa::fields(&self.clock, &self.requester, &self.arbiter)
@@ -22,7 +25,7 @@ impl Explain for Sanders {
 
     fn invariants() -> &'static [Invariant<Self>] {
         &[Invariant {
-            name: "a node inside has the vote of every node that it will inform",
+            name: INSIDE_HAS_ALL_VOTES,
             holds: |cut| {
                 cut.states().filter(|(_, node)| node.requester.inside).all(|(_, node)| {
                     let is_locked = |member| cut.state(member).arbiter.lock == node.requester.request;

@@ -7,6 +7,14 @@ use doorway_core::{
 
 use super::{Arbitration, Known, Msg, Singhal, State};
 
+/// What the token says of a node is never older than its request.
+pub const TOKEN_KNOWS_REQUESTS: &str = "a node that the token takes for requesting waits or is inside";
+/// Why the token is not sent to a node that did not ask.
+pub const NO_UNMADE_REQUEST: &str = "no node, nor the token, has heard of a request that was not made";
+/// Why no news about a finished request is lost when the token leaves.
+pub const TOKEN_KNOWS_WHAT_IS_OVER: &str =
+    "a node inside does not know a request to be over unless the token does";
+
 impl Explain for Singhal {
     const WAITS_FOR_ALL: bool = false;
 
@@ -53,7 +61,7 @@ impl Explain for Singhal {
                 },
             },
             Invariant {
-                name: "a node that the token takes for requesting waits or is inside",
+                name: TOKEN_KNOWS_REQUESTS,
                 holds: |cut| {
                     let is_true = |(node, known): (NodeId, &Known)| {
                         known.state != State::R
@@ -63,7 +71,7 @@ impl Explain for Singhal {
                 },
             },
             Invariant {
-                name: "no node, nor the token, has heard of a request that was not made",
+                name: NO_UNMADE_REQUEST,
                 holds: |cut| {
                     let was_made =
                         |(node, known): (NodeId, &Known)| known.number <= cut.state(node).known[node].number;
@@ -72,7 +80,7 @@ impl Explain for Singhal {
                 },
             },
             Invariant {
-                name: "a node inside does not know a request to be over unless the token does",
+                name: TOKEN_KNOWS_WHAT_IS_OVER,
                 holds: |cut| cut.states().all(|(_, node)| node.exchanges_case_by_case()),
             },
         ]

@@ -6,6 +6,11 @@ use doorway_core::{
 
 use super::{Msg, SuzukiKasami, Token};
 
+/// Why the token is not sent to a node that did not ask.
+pub const NO_UNMADE_REQUEST: &str = "no node has heard of a request that was not made: RN_i[j] ≤ RN_j[j]";
+/// Why every waiting node gets the token.
+pub const WAITING_NODE_IS_KNOWN: &str = "a waiting node gets the token next, or is in its queue, or its holder knows of the request or will hear of it";
+
 /// The invariant by which the token's holder knows which requests are open.
 pub const TOKEN_ONE_BEHIND: &str = "the token is at most one request behind: LN[j] ≤ RN_j[j] ≤ LN[j] + 1";
 
@@ -47,7 +52,7 @@ impl Explain for SuzukiKasami {
                 },
             },
             Invariant {
-                name: "no node has heard of a request that was not made: RN_i[j] ≤ RN_j[j]",
+                name: NO_UNMADE_REQUEST,
                 holds: |cut| {
                     cut.states().all(|(_, node)| {
                         node.requested.iter().all(|(j, &number)| number <= cut.state(j).requested[j])
@@ -66,7 +71,7 @@ impl Explain for SuzukiKasami {
                 },
             },
             Invariant {
-                name: "a waiting node gets the token next, or is in its queue, or its holder knows of the request or will hear of it",
+                name: WAITING_NODE_IS_KNOWN,
                 holds: |cut| {
                     let is_open = |holder: NodeId, token: &Token, j: NodeId| {
                         let request = Msg::Request(cut.state(j).requested[j]);

@@ -21,7 +21,7 @@ fn row(about: &About) -> String {
     let file = format!("crates/algorithms/src/message/{}.rs", name.replace('-', "_"));
     let (family, needs) = (about.family.name(), about.needs.name());
     // A bar would end the cell.
-    let messages = messages.replace('|', "\\|");
+    let messages = messages.formula.replace('|', "\\|");
     format!("| [{name}]({file}) | {family} | {messages} | {delay} | {needs} |\n")
 }
 
