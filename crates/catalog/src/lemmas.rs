@@ -1,7 +1,7 @@
 //! Statements about one certain algorithm that are not among its invariants, because they are false or about steps. The algorithm
 //! is held to a statement, and the checker decides it.
 
-use doorway_algorithms::lemmas::{Lemma, LemmaAt, NeverFalls, Statement, Vectors, held};
+use doorway_algorithms::lemmas::{CountedTogether, LemmaAt, NeverFalls, Statement, Vectors, held};
 use doorway_algorithms::message::singhal::Singhal;
 use doorway_algorithms::message::suzuki_kasami::SuzukiKasami;
 use doorway_algorithms::specimens::singhal_idle_while_inside::IdleWhileInside;
@@ -20,7 +20,7 @@ pub use doorway_algorithms::lemmas::Form;
 /// If the subject is another algorithm, or there is no such system.
 pub fn never_falls(subject: &dyn Subject, setting: Setting) -> Result<Messages, Refusal> {
     match subject.factory().downcast_ref::<Factory<SuzukiKasami>>() {
-        Some(factory) => system::<NeverFalls>(factory, setting),
+        Some(factory) => system(factory, NeverFalls, setting),
         None => Err(Refusal::new(format!("{} has no RN", subject.about().name))),
     }
 }
@@ -48,18 +48,28 @@ fn numbered<A: Explain + Vectors>(
     form: Form,
     setting: Setting,
 ) -> Result<Messages, Refusal> {
-    let place = Lemma::<A>::ALL.iter().position(|lemma| lemma.number == number && lemma.form == form);
-    match place {
-        Some(0) => system::<LemmaAt<A, 0>>(factory, setting),
-        Some(1) => system::<LemmaAt<A, 1>>(factory, setting),
-        Some(2) => system::<LemmaAt<A, 2>>(factory, setting),
-        Some(3) => system::<LemmaAt<A, 3>>(factory, setting),
-        Some(4) => system::<LemmaAt<A, 4>>(factory, setting),
-        Some(5) => system::<LemmaAt<A, 5>>(factory, setting),
-        _ => Err(Refusal::new(format!("there is no such lemma {number}"))),
+    match LemmaAt::<A>::find(number, form) {
+        Some(lemma) => system(factory, lemma, setting),
+        None => Err(Refusal::new(format!("there is no such lemma {number}"))),
     }
 }
 
-fn system<S: Statement>(factory: &Factory<S::Of>, setting: Setting) -> Result<Messages, Refusal> {
-    Messages::new(&held::<S>(factory.clone()), setting)
+/// The system of Singhal's algorithm in which the numbers of all nodes are counted together: what matters is only by how much
+/// they differ. It is finite where all nodes ask equally often, and fit for every arbitration.
+///
+/// # Errors
+/// If the subject is another algorithm, or there is no such system.
+pub fn counted_together(subject: &dyn Subject, setting: Setting) -> Result<Messages, Refusal> {
+    match subject.factory().downcast_ref::<Factory<Singhal>>() {
+        Some(factory) => system(factory, CountedTogether, setting),
+        None => Err(Refusal::new(format!("{} has no such numbers", subject.about().name))),
+    }
+}
+
+fn system<S: Statement>(
+    factory: &Factory<S::Of>,
+    statement: S,
+    setting: Setting,
+) -> Result<Messages, Refusal> {
+    Messages::new(&held(factory.clone(), statement), setting)
 }

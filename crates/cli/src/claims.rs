@@ -2,7 +2,7 @@
 
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_experiments::claims::{Bench, Claim, Row, list, test_all};
+use doorway_experiments::claims::{Bench, Claim, Document, Listed, Row, Source, by_source, list, test_all};
 use doorway_simulator::parallel::{JobEvent, processors};
 use doorway_terminal::text::{counted, item, prose_width, wrap};
 use doorway_terminal::{ProgressLine, whole};
@@ -17,17 +17,25 @@ use crate::{Answer, Exit};
 /// measurement, the verdict, and the command that shows it. A claim that holds under a condition is tested with and without the
 /// condition; a refuted claim comes with a run that contradicts it.
 ///
+/// Each claim names its sources: lecture notes by a tag ([H] is Hofmann, Erlangen 2001), with slide, theorem or lemma where the
+/// number is known and else with the topic, and papers. --source lists the claims by these sources instead of testing them.
+///
 /// Exits 0 if every verdict is the one that is known to be right, 1 if one is not.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   doorway claims                           all of them
   doorway claims --only C2,C8,C27          some of them
   doorway claims --only C2 --nodes 50,100  claims about every N, for these N
+  doorway claims --source                  list them by source instead
+  doorway claims --source H                those of one document, in full
   doorway claims --json                    for programs")]
 pub(crate) struct Arguments {
     /// The claims to test, by their numbers
     #[arg(long, value_name = "C2,C8,…", value_delimiter = ',')]
     only: Vec<String>,
+    /// List the claims by source instead of testing them: all, or those of a document by its tag, in full
+    #[arg(long, value_name = "TAG", num_args = 0..=1, default_missing_value = "")]
+    source: Option<String>,
     /// Values of N for claims about every N, 2 to 13 unless given
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = whole::<usize>, allow_negative_numbers = true)]
     nodes: Vec<usize>,
@@ -41,6 +49,10 @@ const MOST_NODES: usize = 200;
 
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     let claims = chosen(&arguments.only, typed)?;
+    if let Some(tag) = &arguments.source {
+        let text = sources(&claims, tag, arguments.json)?;
+        return Ok(Answer { text, notes: Vec::new(), exit: Exit::Holds });
+    }
     let sizes = sizes(&arguments.nodes)?;
     let mut progress = ProgressLine::new(claims.len() as u64, "claims");
     let mut rows = Vec::new();
@@ -53,7 +65,7 @@ pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
     })?;
     drop(progress);
     let exit = if rows.iter().all(Row::is_as_expected) { Exit::Holds } else { Exit::Fails };
-    let text = if arguments.json { as_json(&rows)? } else { page(&rows) };
+    let text = if arguments.json { written(&rows)? } else { page(&rows) };
     Ok(Answer { text, notes: Vec::new(), exit })
 }
 
@@ -111,9 +123,57 @@ fn sizes(nodes: &[usize]) -> Result<Vec<usize>, Refusal> {
     }
 }
 
-fn as_json(rows: &[Row]) -> Result<String, Refusal> {
+fn written(rows: &impl serde::Serialize) -> Result<String, Refusal> {
     let text = serde_json::to_string_pretty(rows);
     text.map(|text| text + "\n").map_err(|error| Refusal::new(format!("the rows cannot be written: {error}")))
+}
+
+/// The claims by their sources: all of them in short, or those of one document in full.
+fn sources(claims: &[Claim], tag: &str, json: bool) -> Result<String, Refusal> {
+    let mut listed = by_source(claims);
+    if !tag.is_empty() {
+        let document = Document::tagged(tag).ok_or_else(|| unknown_document(tag))?;
+        listed.retain(|listed| listed.source.document == document);
+    }
+    if json {
+        return sources_as_json(&listed);
+    }
+    let paragraph = if tag.is_empty() { in_short } else { in_full };
+    let documents = Document::ALL.into_iter().filter_map(|document| {
+        let here = listed.iter().filter(|listed| listed.source.document == document);
+        let lines: Vec<String> = here.map(paragraph).collect();
+        let heading = format!("[{}] {}", document.tag(), document.title());
+        (!lines.is_empty()).then(|| format!("{heading}\n{}\n", lines.join("\n")))
+    });
+    Ok(documents.collect::<Vec<_>>().join("\n"))
+}
+
+fn unknown_document(tag: &str) -> Refusal {
+    let known: Vec<String> =
+        Document::ALL.iter().map(|document| format!("{} ({})", document.tag(), document.title())).collect();
+    Refusal::new(format!("there is no document {tag:?}: {}", known.join(", ")))
+}
+
+/// A place and the numbers of its claims.
+fn in_short(listed: &Listed) -> String {
+    let ids: Vec<&str> = listed.claims.iter().map(|claim| claim.id).collect();
+    wrap(&format!("- {}: {}", listed.source.place, ids.join(", ")), prose_width(), 4).replacen("- ", "  ", 1)
+}
+
+/// A place and its claims.
+fn in_full(listed: &Listed) -> String {
+    let claims = listed.claims.iter().map(|claim| item(claim.id, claim.claim, COLUMN, prose_width()));
+    let place = wrap(listed.source.place, prose_width(), 0);
+    [place].into_iter().chain(claims).collect::<Vec<_>>().join("\n")
+}
+
+fn sources_as_json(listed: &[Listed]) -> Result<String, Refusal> {
+    let place = |listed: &Listed| {
+        let Source { document, place } = listed.source;
+        let ids: Vec<&str> = listed.claims.iter().map(|claim| claim.id).collect();
+        serde_json::json!({"document": document.tag(), "title": document.title(), "place": place, "claims": ids})
+    };
+    written(&listed.iter().map(place).collect::<Vec<_>>())
 }
 
 /// Where what is told about a claim begins.
@@ -133,6 +193,10 @@ fn page(rows: &[Row]) -> String {
     text
 }
 
+fn source(row: &Row) -> String {
+    row.source.iter().map(Source::to_string).collect::<Vec<_>>().join("; ")
+}
+
 fn paragraph(row: &Row) -> String {
     let width = prose_width();
     let verdict = match row.is_as_expected() {
@@ -144,6 +208,7 @@ fn paragraph(row: &Row) -> String {
     let number = format!("{:<margin$}", row.id);
     let mut lines = vec![
         wrap(&format!("{number}{}", row.claim), width, margin).replacen(&format!("{} ", row.id), &number, 1),
+        item("source", &source(row), COLUMN, width),
         item("formula", row.formula, COLUMN, width),
         item("measured", &row.measured, COLUMN, width),
         item("verdict", &verdict, COLUMN, width),

@@ -30,6 +30,16 @@ impl MessageBounds {
         let extra = |nodes: &NodeSet| nodes.iter().map(|j| conflict_cost(structure, i, j)).sum::<u64>();
         Self { least, of_lecture: least + extra(asks), tight: least + extra(&others) }
     }
+
+    /// The bounds of two entries.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            least: self.least + other.least,
+            of_lecture: self.of_lecture + other.of_lecture,
+            tight: self.tight + other.tight,
+        }
+    }
 }
 
 /// r_j: what a conflict at node j can cost node i. If j reserves its permission for no other node, just a FAILED.

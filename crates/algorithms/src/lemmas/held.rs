@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 
 use doorway_core::{
-    Algorithm, Data, Explain, Factory, Field, Hints, Invariant, LamportClock, NodeId, NodeSet, Out,
-    Permission, Plan, Rule,
+    Algorithm, Cut, Data, Explain, Factory, Field, Group, Hints, Invariant, LamportClock, NodeId, NodeSet,
+    Out, Permission, Plan, Rule,
 };
 use serde::Serialize;
 
-use super::{Lemma, Vectors};
-use crate::message::singhal::Singhal;
+use super::{Form, Lemma, Vectors};
+use crate::message::singhal::{Known, Msg, Singhal};
 use crate::message::suzuki_kasami::SuzukiKasami;
 
 /// The messages of what a statement is about.
@@ -29,6 +29,14 @@ pub trait Statement: Data {
     fn objects(_before: &Self::Of, _after: &Self::Of) -> Option<&'static str> {
         None
     }
+
+    /// The counters of a node of which only differences matter: see [`Hints::counters`].
+    fn counters(_of: &mut Self::Of, _show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        false
+    }
+
+    /// The same counters in a message.
+    fn counters_in(_msg: &mut MsgOf<Self>, _show: &mut dyn FnMut(Group, &mut u64)) {}
 }
 
 /// One node of an algorithm that is held to a statement. It does just what it would do without.
@@ -37,14 +45,14 @@ pub trait Statement: Data {
 pub struct Held<S: Statement> {
     of: S::Of,
     #[serde(skip)]
-    statement: PhantomData<S>,
+    statement: S,
 }
 
 /// Holds the nodes of a factory to a statement.
-pub fn held<S: Statement>(of: Factory<S::Of>) -> Factory<Held<S>> {
+pub fn held<S: Statement>(of: Factory<S::Of>, statement: S) -> Factory<Held<S>> {
     Factory::new(move |members| {
-        let plan = of.plan(members)?;
-        Ok(Plan::new(move |me, start| Held { of: plan.make(me, start), statement: PhantomData }))
+        let (plan, statement) = (of.plan(members)?, statement.clone());
+        Ok(Plan::new(move |me, start| Held { of: plan.make(me, start), statement: statement.clone() }))
     })
 }
 
@@ -106,8 +114,16 @@ impl<S: Statement> Explain for Held<S> {
     }
 }
 
-/// It promises nothing: a statement may be about any state.
-impl<S: Statement> Hints for Held<S> {}
+/// It promises only what the statement does: a statement may be about any state.
+impl<S: Statement> Hints for Held<S> {
+    fn counters(&mut self, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        S::counters(&mut self.of, show)
+    }
+
+    fn counters_in(_: NodeId, _: NodeId, msg: &mut Self::Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        S::counters_in(msg, show);
+    }
+}
 
 impl<S: Statement<Of: Vectors>> Vectors for Held<S>
 where
@@ -118,19 +134,86 @@ where
     }
 }
 
-/// The lemma at this place of [`Lemma::ALL`].
+/// The lemma at a place of [`Lemma::ALL`]. The place is a value, so that a checker is compiled once for all lemmas.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct LemmaAt<A, const PLACE: usize>(PhantomData<A>);
+pub struct LemmaAt<A> {
+    place: usize,
+    of: PhantomData<A>,
+}
 
-impl<A: Explain + Vectors, const PLACE: usize> Statement for LemmaAt<A, PLACE>
+impl<A: Vectors> LemmaAt<A> {
+    /// The lemma of this number in this form, if there is one.
+    #[must_use]
+    pub fn find(number: &str, form: Form) -> Option<Self> {
+        let place = Lemma::<A>::ALL.iter().position(|lemma| lemma.number == number && lemma.form == form)?;
+        Some(Self { place, of: PhantomData })
+    }
+}
+
+impl<A: Explain + Vectors> LemmaAt<A>
+where
+    Self: Data,
+{
+    /// The lemma at this place, for nodes that are held to it; true for all others.
+    const fn at<const PLACE: usize>() -> Invariant<Held<Self>> {
+        Invariant { name: Lemma::<Held<Self>>::ALL[PLACE].says.name, holds: Self::holds_at::<PLACE> }
+    }
+
+    fn holds_at<const PLACE: usize>(cut: &Cut<'_, Held<Self>>) -> bool {
+        let is_meant = cut.states().all(|(_, node)| node.statement.place == PLACE);
+        !is_meant || (Lemma::<Held<Self>>::ALL[PLACE].says.holds)(cut)
+    }
+}
+
+impl<A: Explain + Vectors> Statement for LemmaAt<A>
 where
     Self: Data,
 {
     type Of = A;
 
     fn invariants() -> &'static [Invariant<Held<Self>>] {
-        std::slice::from_ref(&Lemma::<Held<Self>>::ALL[PLACE].says)
+        const {
+            &[
+                Self::at::<0>(),
+                Self::at::<1>(),
+                Self::at::<2>(),
+                Self::at::<3>(),
+                Self::at::<4>(),
+                Self::at::<5>(),
+                Self::at::<6>(),
+                Self::at::<7>(),
+                Self::at::<8>(),
+                Self::at::<9>(),
+            ]
+        }
     }
+}
+
+/// Of Singhal's algorithm: that the numbers of all nodes matter only by their differences. The arbitration by the smallest
+/// number compares numbers of different nodes, and where all nodes ask equally often, its states are finite only if all
+/// numbers are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct CountedTogether;
+
+impl Statement for CountedTogether {
+    type Of = Singhal;
+
+    fn counters(of: &mut Singhal, show: &mut dyn FnMut(Group, &mut u64)) -> bool {
+        let vectors = std::iter::once(&mut of.known).chain(&mut of.token);
+        vectors.for_each(|vector| vector.iter_mut().for_each(|(_, known)| together(known, show)));
+        true
+    }
+
+    fn counters_in(msg: &mut Msg, show: &mut dyn FnMut(Group, &mut u64)) {
+        match msg {
+            Msg::Request { number, .. } => show(Group::Time, number),
+            Msg::Token(token) => token.iter_mut().for_each(|(_, known)| together(known, show)),
+        }
+    }
+}
+
+fn together(known: &mut Known, show: &mut dyn FnMut(Group, &mut u64)) {
+    show(Group::Time, &mut known.number);
 }
 
 /// Of Suzuki and Kasami's algorithm: no number in RN ever falls.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use doorway_algorithms::lemmas::{CountedTogether, held};
 use doorway_algorithms::message::singhal;
 use doorway_core::{Channels, Entry, Explain, Group, Hints, Options, Phase, Start, kind};
 
@@ -306,6 +307,20 @@ fn numbers_of_different_nodes_are_compared_by_the_smallest_number_alone() {
     let options = Options::none().with("arbitration", "smallest-number");
     try_one(&mut tried, &singhal::entry(), &options, 5, None);
     assert_eq!(tried.incomplete.into_iter().collect::<Vec<_>>(), ["singhal"]);
+}
+
+#[test]
+fn every_arbitration_compares_numbers_only_by_their_differences() {
+    let together = Entry {
+        about: singhal::ABOUT,
+        bind: |options| Ok(held((singhal::entry().bind)(options)?, CountedTogether)),
+    };
+    for arbitration in ["round-robin", "smallest-number", "nearest"] {
+        let mut tried = Shifted::default();
+        let options = Options::none().with("arbitration", arbitration);
+        try_one(&mut tried, &together, &options, 50, Some(Channels::Any));
+        assert!(tried.incomplete.is_empty(), "{arbitration}");
+    }
 }
 
 /// Name, requests of each node, and states of the full search and of one that uses every promise.

@@ -13,12 +13,17 @@ fn words(command: &str) -> Vec<String> {
 fn claims_come_as_json_and_every_command_in_them_runs() {
     let rows = json("claims --json --nodes 3,4");
     let rows = rows.as_array().expect("a list");
-    assert_eq!(rows.len(), 65);
+    assert_eq!(rows.len(), 74);
     for row in rows {
         for key in ["id", "claim", "expected", "measured", "verdict", "command"] {
             assert!(row[key].as_str().is_some_and(|text| !text.is_empty()), "{key} of {row}");
         }
         assert_eq!(row["verdict"], row["expected"], "{row}");
+        let sources = row["source"].as_array().expect("a list");
+        assert!(!sources.is_empty(), "{row}");
+        for source in sources {
+            assert_eq!(keys(source), ["document", "title", "place"], "{row}");
+        }
         for command in [&row["command"], &row["outside"]].into_iter().filter_map(Value::as_str) {
             let words = words(command);
             assert_eq!(words[0], "doorway");
@@ -53,6 +58,25 @@ fn claims_and_lemmas_are_chosen_by_their_numbers() {
     }
     assert!(page.ends_with("3 claims, every verdict as expected\n"), "{page}");
     assert!(prints("claims --only C20b").ends_with("1 claim, every verdict as expected\n"));
+}
+
+#[test]
+fn claims_are_listed_by_source_without_being_tested() {
+    let all = prints("claims --source");
+    assert!(all.starts_with("[H] Hofmann, Erlangen 2001\n"), "{all}");
+    assert!(all.contains("\n  4.2-57: C37\n"), "{all}");
+    assert!(all.contains("\n[S] Sabel, Munich 2020\n  tournament: C48, C49\n"), "{all}");
+    let one = prints("claims --source s --only C48");
+    assert!(
+        one.starts_with("[S] Sabel, Munich 2020\ntournament\n  C48       The tournament is safe"),
+        "{one}"
+    );
+    assert!(!one.contains("[H]"), "{one}");
+    let listed = json("claims --source H --only C37 --json");
+    assert_eq!(keys(&listed[0]), ["document", "title", "place", "claims"]);
+    assert_eq!((&listed[0]["place"], &listed[0]["claims"][0]), (&"4.2-57".into(), &"C37".into()));
+    let refusal = refused("claims --source Z");
+    assert!(refusal.starts_with("there is no document \"Z\": H (Hofmann, Erlangen 2001), M ("), "{refusal}");
 }
 
 #[test]

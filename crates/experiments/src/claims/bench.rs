@@ -1,11 +1,14 @@
 //! The bench on which claims are tested: it knows an algorithm by its name, and a run by its command.
 
 use doorway_catalog::{Catalog, Trial, examples};
+use doorway_checker::SharedMemory;
+use doorway_checker::counts::Messages as Counts;
 use doorway_core::shared::Accesses;
 use doorway_core::{About, NodeId, NodeSet, Refusal};
 use doorway_simulator::{Latency, Load, Outcome, ScriptError, Settings, Span};
 
 use super::Check;
+use super::charged::{self, Charged};
 use super::exhaustive::{self, Asked, Searched};
 use super::memory;
 use crate::check::{Checked, Instance};
@@ -88,6 +91,14 @@ impl<'a> Bench<'a> {
         exhaustive::ask(self.catalog, instance, asked)
     }
 
+    /// The smallest and the largest number of messages of a run of an instance that ends; `None` if none does.
+    ///
+    /// # Errors
+    /// If it cannot be explored.
+    pub fn extremes(&self, instance: &Instance, charged: Charged) -> Result<Option<Counts>, Refusal> {
+        charged::extremes(self.catalog, instance, charged)
+    }
+
     /// The names of an algorithm's invariants.
     ///
     /// # Errors
@@ -102,6 +113,19 @@ impl<'a> Bench<'a> {
     /// If it cannot be explored.
     pub fn check_program(&self, instance: &ProgramInstance) -> Result<Checked, Refusal> {
         instance.check(self.catalog, &mut |_| ())
+    }
+
+    /// All programs over shared memory, right or wrong.
+    pub fn programs(&self) -> impl Iterator<Item = &'static str> {
+        self.catalog.programs().into_iter().map(|about| about.name)
+    }
+
+    /// The system of a program over shared memory.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn program_system(&self, instance: &ProgramInstance) -> Result<SharedMemory, Refusal> {
+        instance.system(self.catalog)
     }
 
     /// What an entry costs a node that is alone among `n`; `None` if it does not enter.

@@ -1,4 +1,4 @@
-//! Claims about the central server, the ring, throughput and fairness.
+//! Claims about the central server, the ring and throughput.
 
 use doorway_catalog::Trial;
 use doorway_checker::Property;
@@ -6,12 +6,13 @@ use doorway_core::{Channels, Refusal};
 use doorway_simulator::{Load, Outcome};
 
 use super::bench::{Bench, Seen, T, exact, holding, longer, per_entry, short};
-use super::{Claim, Evidence, Verdict};
+use super::{Claim, Evidence, Verdict, source};
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C12",
+        source: source::CENTRAL,
         claim: "With a central server an entry costs 3 messages, and the synchronisation delay is 2T.",
         formula: "3 and 2T",
         expected: Verdict::HoldsIf("the client is not the server"),
@@ -19,6 +20,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C13",
+        source: source::CENTRAL,
         claim: "A central server does not keep happened-before order.",
         formula: "an entry out of order exists",
         expected: Verdict::Holds,
@@ -26,6 +28,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C14",
+        source: source::RING,
         claim: "A ring does not keep the order of requests.",
         formula: "a bypass exists",
         expected: Verdict::Holds,
@@ -33,6 +36,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C15",
+        source: source::RING,
         claim: "A ring costs about 1 message per entry when all want in, a wait of N/2·T on average when nobody does, and \
                 messages without bound.",
         formula: "1; N/2·T; ∞",
@@ -41,17 +45,11 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C16",
+        source: source::THROUGHPUT,
         claim: "The throughput is 1/(synchronisation delay + E).",
         formula: "1/(delay+E)",
         expected: Verdict::HoldsIf("somebody always waits"),
         test: throughput,
-    },
-    Claim {
-        id: "C17",
-        claim: "Fairness implies freedom from starvation.",
-        formula: "nobody is bypassed ⇒ everybody enters",
-        expected: Verdict::HoldsIf("there is no deadlock"),
-        test: fairness,
     },
 ];
 
@@ -153,25 +151,4 @@ fn throughput(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let busy = bench.all(trials, judge)?;
     let idle = bench.all([exact("ricart-agrawala", 5, Load::Light(500))], judge)?;
     Ok(Evidence::of(busy).but(idle))
-}
-
-fn fairness(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let inside = bench.all([exact("ricart-agrawala", 5, Load::Saturated)], |trial, outcome| {
-        let bypasses = outcome.measures.bypasses.max().unwrap_or(0);
-        let entries = outcome.measures.entries;
-        let told = format!(
-            "bypassed at most {bypasses} times, {entries} of {} requests served",
-            trial.settings.entries
-        );
-        Seen { holds: bypasses == 0 && entries == trial.settings.entries, told }
-    })?;
-    let mut stuck = longer(exact("maekawa/basic", 3, Load::Saturated), 3);
-    stuck.settings.invariants = false;
-    let outside = bench.any([stuck], |_, outcome| {
-        let bypasses = outcome.measures.bypasses.max().unwrap_or(0);
-        let waiting = outcome.stall.as_ref().map_or(0, |stall| stall.waiting.len());
-        (bypasses == 0 && waiting == 3)
-            .then(|| "in a deadlock nobody is bypassed, and all 3 starve".to_owned())
-    })?;
-    Ok(Evidence::of(inside).but(outside.reversed()))
 }

@@ -3,10 +3,11 @@
 //! An [`Instance`] is checked as `doorway check` does it, and that is the command that is reported. Statements that are not
 //! among an algorithm's invariants, because they are false or about steps, are decided on an algorithm that is held to them.
 
+use doorway_catalog::Catalog;
 use doorway_catalog::lemmas::{self, Form};
-use doorway_catalog::{Catalog, Subject};
 use doorway_checker::{
-    Exploration, Messages, Property, Runs, SchedulerFairness, Search, Setting, Violation, Watches, explore,
+    Exploration, Messages, Property, Runs, SchedulerFairness, Search, SearchLimits, Setting, Violation,
+    Watches, explore,
 };
 use doorway_core::{NodeId, Options, Refusal, Start};
 use doorway_simulator::shell;
@@ -25,6 +26,8 @@ pub enum Asked {
     NeverFalls,
     /// That no node starves where all nodes want in again and again.
     NobodyStarves,
+    /// The same of Singhal's algorithm with an arbitration that compares the numbers of different nodes.
+    NobodyStarvesByNumber,
 }
 
 /// The result of exploring every interleaving of an instance.
@@ -106,13 +109,16 @@ impl Bench<'_> {
                 ),
                 None => format!("{name}: fails after {} steps", violation.steps.len()),
             },
+            None if !searched.is_complete => {
+                format!("{name}: not decided in the first {} states", searched.states)
+            }
             None => format!("{name}: holds in all {} states", searched.states),
         };
         let holds = searched.violation.is_none() && searched.is_complete;
         Ok(self.told(instance, holds, &told))
     }
 
-    fn told(&self, instance: &Instance, holds: bool, told: &str) -> Check {
+    pub(super) fn told(&self, instance: &Instance, holds: bool, told: &str) -> Check {
         let measured = format!("{told} ({})", about(instance));
         Check { holds, measured, command: command(self.program(), instance) }
     }
@@ -183,7 +189,10 @@ pub(super) fn ask(catalog: &Catalog, instance: &Instance, asked: Asked) -> Resul
     let watches = Watches { invariants: true, ..Watches::default() };
     let held = Setting { watches, ..Setting::new(instance.requests.clone(), instance.channels) };
     match asked {
-        Asked::NobodyStarves => saturated(subject, instance),
+        Asked::NobodyStarves => saturated(instance, |setting| subject.system(setting)),
+        Asked::NobodyStarvesByNumber => {
+            saturated(instance, |setting| lemmas::counted_together(subject, setting))
+        }
         Asked::NeverFalls => every_state(lemmas::never_falls(subject, held)?),
         Asked::Lemma(number, form) => every_state(lemmas::lemma(subject, number, form, held)?),
     }
@@ -202,12 +211,18 @@ fn every_state(mut system: Messages) -> Result<Searched, Refusal> {
 }
 
 /// Every run in which all want in again and again, beginning with the first node inside.
-fn saturated(subject: &dyn Subject, instance: &Instance) -> Result<Searched, Refusal> {
+fn saturated(
+    instance: &Instance,
+    system: impl Fn(Setting) -> Result<Messages, Refusal>,
+) -> Result<Searched, Refusal> {
+    /// Far more than a fair arbitration has; with an unfair one numbers that are counted together drift apart for ever.
+    const MOST_STATES: u64 = 20_000;
     let start = Start::Inside(NodeId::new(0));
     let requests = vec![Setting::UNBOUNDED; instance.requests.len()];
     let setting = Setting { start, ..Setting::new(requests, instance.channels) };
-    let mut system = Saturated::new(subject.system(setting)?);
+    let mut system = Saturated::new(system(setting)?);
     let runs = Runs { progress: Some(Some(SchedulerFairness::Strong)), ..Runs::default() };
-    let explored = explore(&mut system, &Search { runs, ..Search::default() }, &mut |_| ());
+    let limits = SearchLimits { states: MOST_STATES, ..SearchLimits::default() };
+    let explored = explore(&mut system, &Search { runs, limits, ..Search::default() }, &mut |_| ());
     Ok(Searched::of(explored, Property::StarvationFreedom))
 }

@@ -5,12 +5,13 @@ use doorway_core::{About, Channels, NodeId, Refusal, Ticks};
 use doorway_simulator::{Crash, Load, Probability};
 
 use super::bench::{Bench, exact, longer, seeds};
-use super::{Check, Claim, Evidence, Verdict};
+use super::{Check, Claim, Evidence, Verdict, source};
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C58",
+        source: source::FAULTS,
         claim: "None of the textbook algorithms survives a lost message or the crash of a node that is needed.",
         formula: "one of each stalls it",
         expected: Verdict::Holds,
@@ -18,6 +19,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C62",
+        source: source::FENCES,
         claim: "A clock that is merged on every receipt and ticks on entry strictly increases from entry to entry, with every \
                 algorithm; the stamps of requests do not.",
         formula: "fence(next) > fence",

@@ -9,12 +9,13 @@ use doorway_simulator::{Load, Outcome};
 use doorway_trace::What;
 
 use super::bench::{Bench, Seen, T, exact, holding, longer, per_entry, short};
-use super::{Check, Claim, Evidence, Verdict};
+use super::{Check, Claim, Evidence, Verdict, source};
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C25",
+        source: source::MAEKAWA,
         claim: "Maekawa's algorithm costs 3(K−1) messages per entry without conflict.",
         formula: "3(K−1)",
         expected: Verdict::Holds,
@@ -22,13 +23,15 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C26",
+        source: source::MAEKAWA,
         claim: "Maekawa's algorithm typically costs 4(K−1) messages per entry in conflict.",
-        formula: "≈ 4(K−1)",
-        expected: Verdict::Holds,
+        formula: "≈ 4(K−1); two active nodes, N = 13: 3.33(K−1)",
+        expected: Verdict::HoldsIf("all nodes want in, not just two"),
         test: cost_in_conflict,
     },
     Claim {
         id: "C28",
+        source: source::MAEKAWA,
         claim: "Maekawa's algorithm has a synchronisation delay of at most 2T, of T where the quorums of leaver and enterer \
                 have no third node in common, and costs O(√N) messages.",
         formula: "≤ 2T; 3(K−1) ≤ 3√N",
@@ -37,6 +40,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C29",
+        source: source::MAEKAWA,
         claim: "Maekawa's basic algorithm is safe and can deadlock.",
         formula: "never two inside; 1 → 2 → 3 → 1, and 7 → 8 → 11 → 7",
         expected: Verdict::Holds,
@@ -44,6 +48,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C30",
+        source: source::MAEKAWA,
         claim: "Maekawa's algorithm as printed resolves every deadlock.",
         formula: "no deadlock",
         expected: Verdict::Refuted,
@@ -51,6 +56,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C31",
+        source: source::MAEKAWA,
         claim: "The older request has precedence unless the other already has all permissions; so entries are not in the \
                 order of the stamps.",
         formula: "an older request makes its arbiter inquire; 8 enters before 7",
@@ -59,6 +65,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C61",
+        source: source::CAO_SINGHAL,
         claim: "Cao and Singhal's algorithm has a delay of T instead of Maekawa's 2T, and costs 3(K−1) messages at light load.",
         formula: "T where the successor was announced; 3(K−1)",
         expected: Verdict::Holds,
@@ -97,7 +104,21 @@ fn cost_in_conflict(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
             Seen { holds: (factor - 4.0).abs() < 0.1, told: format!("{}·(K−1)", short(factor)) }
         })?);
     }
-    Ok(evidence)
+    Ok(evidence.but(two_in_conflict(bench)?))
+}
+
+/// Two active nodes of 13: the one node that both ask refuses the younger request with a FAILED, and nothing else is added.
+fn two_in_conflict(bench: &Bench<'_>) -> Result<Check, Refusal> {
+    let k = 4;
+    let trial = longer(on_plane("maekawa", 13, Load::Active(2)), 500);
+    let check = bench.all([trial], |_, outcome| {
+        // The first entry meets nobody.
+        let expected = outcome.measures.entries * (3 * (k - 1) + 1) - 1;
+        let factor = short(per_entry(outcome) / (k - 1) as f64);
+        let told = format!("two active nodes: {factor}·(K−1), one FAILED more than without conflict");
+        Seen { holds: outcome.measures.traffic.messages == expected, told }
+    })?;
+    Ok(check.reversed())
 }
 
 fn delay_and_growth(bench: &Bench<'_>) -> Result<Evidence, Refusal> {

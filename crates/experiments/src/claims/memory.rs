@@ -10,20 +10,23 @@ use doorway_core::{Options, Refusal};
 use doorway_simulator::{ScriptError, shell};
 
 use super::exhaustive::{decision, listed, told_of};
-use super::{Bench, Check, Claim, Evidence, Verdict};
+use super::{Bench, Check, Claim, Evidence, Verdict, source};
 use crate::check::Decision;
 use crate::memory::{ProgramInstance, Replay};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C48",
-        claim: "The tournament is safe, free of deadlock and of starvation, and takes ⌈log2 n⌉ levels even when one is alone.",
-        formula: "3⌈log2 n⌉ writes when alone",
+        source: source::TOURNAMENT,
+        claim: "The tournament is safe, free of deadlock and free of starvation if the two-process algorithm at its nodes is, and takes \
+                ⌈log2 n⌉ levels even when one is alone.",
+        formula: "for each property and two-process algorithm: the tournament has it ⇔ the algorithm has it; 3⌈log2 n⌉ writes when alone",
         expected: Verdict::HoldsIf("it is released from the root to the leaf"),
         test: tournament,
     },
     Claim {
         id: "C49",
+        source: source::TOURNAMENT,
         claim: "The tournament has bounded waiting.",
         formula: "r-bounded for some r",
         expected: Verdict::Refuted,
@@ -31,6 +34,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C50",
+        source: source::FAST,
         claim: "Lamport's fast algorithm takes 7 accesses when one is alone, is safe and free of deadlock, but one can starve, and waiting \
                 is not bounded.",
         formula: "7, whatever n",
@@ -39,6 +43,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C51",
+        source: source::BAKERY,
         claim: "The simple bakery with an atomic maximum is safe, free of starvation, and serves first come, first served.",
         formula: "r = 0",
         expected: Verdict::Holds,
@@ -46,6 +51,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C52",
+        source: source::BAKERY,
         claim: "The bakery is safe, free of starvation, and serves first come, first served, with regular and with safe registers too.",
         formula: "r = 0",
         expected: Verdict::Holds,
@@ -53,6 +59,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C53",
+        source: source::BAKERY,
         claim: "The tickets of the bakery have no bound.",
         formula: "for every k a run with a ticket above k",
         expected: Verdict::Holds,
@@ -60,6 +67,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C54",
+        source: source::BAKERY,
         claim: "The bakery takes O(n) steps when one is alone.",
         formula: "3n + 1 accesses",
         expected: Verdict::Holds,
@@ -67,6 +75,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C55",
+        source: source::BLACK_WHITE,
         claim: "The tickets of the black-white bakery are at most n.",
         formula: "number ≤ n",
         expected: Verdict::HoldsIf("colour and number are one register"),
@@ -74,6 +83,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C56",
+        source: source::DEFINITIONS,
         claim: "Bounded waiting does not imply freedom from deadlock.",
         formula: "Peterson's algorithm without its turn: r = 0, and a deadlock",
         expected: Verdict::Holds,
@@ -86,8 +96,8 @@ const PROGRESS: [Property; 3] =
 
 fn tournament(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let mut evidence = Evidence::default();
-    for n in [4, 3, 2] {
-        evidence = evidence.and(bench.holds_for(&ProgramInstance::new("tournament", n).deciding(&PROGRESS))?);
+    for lock in &LOCKS {
+        evidence = evidence.and(inherited(bench, lock)?);
     }
     evidence = evidence.and(bench.costs("tournament", 9, |n, used| {
         let levels = n.next_power_of_two().trailing_zeros() as usize;
@@ -95,6 +105,38 @@ fn tournament(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     })?);
     let leaf_first = ProgramInstance::new("tournament/leaf-first", 4).deciding(&[Property::MutualExclusion]);
     Ok(evidence.but(bench.holds_for(&leaf_first)?))
+}
+
+/// A two-process algorithm over which a tournament can be played.
+struct Lock {
+    /// Its name as a choice for the tournament.
+    choice: &'static str,
+    /// Its name as a program.
+    program: &'static str,
+    /// The size of the tournament: two levels, and more processes where the states are few.
+    n: usize,
+}
+
+const LOCKS: [Lock; 3] = [
+    Lock { choice: "peterson", program: "peterson", n: 4 },
+    Lock { choice: "unless-alone", program: "peterson/unless-alone", n: 4 },
+    Lock { choice: "lamport-fast", program: "lamport-fast", n: 3 },
+];
+
+/// One check: a tournament has each property exactly if its two-process algorithm has it.
+fn inherited(bench: &Bench<'_>, lock: &Lock) -> Result<Check, Refusal> {
+    let two = bench.check_program(&ProgramInstance::new(lock.program, 2).deciding(&PROGRESS))?;
+    let tournament = ProgramInstance::new("tournament", lock.n).with("lock", lock.choice).deciding(&PROGRESS);
+    let tree = bench.check_program(&tournament)?;
+    let decisions = PROGRESS.map(|property| (decision(&two, property), decision(&tree, property)));
+    let holds = decisions.iter().all(|(two, tree)| two == tree && *two != Decision::NotExhausted);
+    let told = PROGRESS
+        .iter()
+        .zip(decisions)
+        .map(|(property, (two, tree))| format!("{property} {two} for two and {tree} for {}", lock.n));
+    let told = told.collect::<Vec<_>>().join(", ");
+    let check = bench.told_of(&tournament, holds, &told);
+    Ok(Check { measured: format!("{}: {told}", lock.choice), ..check })
 }
 
 fn tournament_waiting(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
@@ -169,7 +211,7 @@ fn waiting_without_progress(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
 
 impl Bench<'_> {
     /// One check: all that is to be decided about a program holds, in every run.
-    fn holds_for(&self, instance: &ProgramInstance) -> Result<Check, Refusal> {
+    pub(super) fn holds_for(&self, instance: &ProgramInstance) -> Result<Check, Refusal> {
         let checked = self.check_program(instance)?;
         let wrong =
             instance.properties.iter().find(|property| decision(&checked, **property) != Decision::Holds);
@@ -186,7 +228,11 @@ impl Bench<'_> {
     }
 
     /// One check: a property of a program does *not* hold, and here is a run.
-    fn breaks_for(&self, instance: &ProgramInstance, property: Property) -> Result<Check, Refusal> {
+    pub(super) fn breaks_for(
+        &self,
+        instance: &ProgramInstance,
+        property: Property,
+    ) -> Result<Check, Refusal> {
         let instance = instance.clone().deciding(&[property]);
         let checked = self.check_program(&instance)?;
         let holds = decision(&checked, property) == Decision::Violated;
@@ -234,7 +280,7 @@ impl Bench<'_> {
         }
     }
 
-    fn told_of(&self, instance: &ProgramInstance, holds: bool, told: &str) -> Check {
+    pub(super) fn told_of(&self, instance: &ProgramInstance, holds: bool, told: &str) -> Check {
         let ProgramInstance { program, n, setting, .. } = instance;
         let measured = format!("{told} ({program}, n = {n}, {} registers)", setting.registers);
         Check { holds, measured, command: command(self.program(), instance) }
@@ -242,7 +288,7 @@ impl Bench<'_> {
 }
 
 /// The command that explores it.
-fn command(program: &str, instance: &ProgramInstance) -> String {
+pub(super) fn command(program: &str, instance: &ProgramInstance) -> String {
     let properties: Vec<&str> = instance.properties.iter().map(|property| property.name()).collect();
     let setting = &instance.setting;
     let mut words: Vec<String> = [program, "check", &instance.program].map(str::to_owned).to_vec();

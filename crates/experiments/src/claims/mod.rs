@@ -4,12 +4,16 @@
 //! of them, and gathers [`Evidence`]. The verdict follows from the evidence alone, so a wrong expectation shows as such. There
 //! is one file for each group of claims.
 
+mod bakery;
 mod bench;
 mod central;
+mod charged;
 mod clocks;
 mod evidence;
 mod exhaustive;
+mod fairness;
 mod faults;
+mod gates;
 mod maekawa;
 mod memory;
 mod overtaking;
@@ -18,6 +22,7 @@ mod quorums;
 mod sanders;
 mod saturated;
 mod singhal;
+mod source;
 mod tokens;
 
 use std::fmt;
@@ -28,14 +33,19 @@ use doorway_simulator::parallel::{JobEvent, in_order};
 use serde::Serialize;
 
 pub use bench::Bench;
+pub use charged::Charged;
 pub use evidence::{Check, Evidence};
 pub use exhaustive::{Asked, Searched};
+use source::Sources;
+pub use source::{Document, Listed, Source, by_source};
 
 /// A statement of the literature or the lecture about an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim {
     /// Its number: `C27`.
     pub id: &'static str,
+    /// Where it is made.
+    pub source: Sources,
     /// What is claimed, as a sentence.
     pub claim: &'static str,
     /// The same as a formula, or what to look at.
@@ -71,6 +81,8 @@ impl fmt::Display for Verdict {
 pub struct Row {
     /// The claim's number.
     pub id: &'static str,
+    /// Where the claim is made.
+    pub source: Sources,
     /// What is claimed.
     pub claim: &'static str,
     /// The formula.
@@ -107,6 +119,7 @@ impl Claim {
         let verdict = evidence.verdict(self.expected);
         Ok(Row {
             id: self.id,
+            source: self.source,
             claim: self.claim,
             formula: self.formula,
             expected: self.expected.to_string(),
@@ -122,9 +135,10 @@ impl Claim {
 /// and lemmas of the lecture, S4.1 and on.
 #[must_use]
 pub fn list() -> Vec<Claim> {
-    let groups: [&[Claim]; 11] = [
+    let groups: &[&[Claim]] = &[
         permission::CLAIMS,
         central::CLAIMS,
+        fairness::CLAIMS,
         quorums::CLAIMS,
         maekawa::CLAIMS,
         overtaking::CLAIMS,
@@ -132,6 +146,7 @@ pub fn list() -> Vec<Claim> {
         tokens::CLAIMS,
         singhal::CLAIMS,
         memory::CLAIMS,
+        bakery::CLAIMS,
         clocks::CLAIMS,
         faults::CLAIMS,
     ];

@@ -9,10 +9,11 @@ use doorway_core::{NodeId, PerNode, Refusal};
 use doorway_simulator::{Latency, Load};
 
 use super::bench::{Bench, exact, longer, short};
-use super::{Check, Claim, Evidence, Verdict};
+use super::{Check, Claim, Evidence, Verdict, source};
 
 pub(super) const CLAIMS: &[Claim] = &[Claim {
     id: "C27",
+    source: source::MAEKAWA,
     claim: "Maekawa's algorithm costs at most 5(K−1) messages per entry.",
     formula: "≤ 5(K−1)",
     expected: Verdict::Refuted,

@@ -6,12 +6,13 @@ use doorway_core::{Channels, NodeId, Refusal, Ticks};
 use doorway_simulator::{Crash, Load};
 
 use super::bench::{Bench, E, Seen, T, all_loads, exact, holding, longer, per_entry, short};
-use super::{Check, Claim, Evidence, Verdict};
+use super::{Check, Claim, Evidence, Verdict, source};
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C1",
+        source: source::LAMPORT,
         claim: "Lamport's algorithm needs fifo channels.",
         formula: "exclusion with fifo, none without",
         expected: Verdict::Holds,
@@ -19,6 +20,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C2",
+        source: source::LAMPORT,
         claim: "Lamport's algorithm costs 3(N−1) messages per entry, at every load.",
         formula: "3(N−1)",
         expected: Verdict::Holds,
@@ -26,6 +28,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C3",
+        source: source::ANSWERING,
         claim: "Lamport, Ricart–Agrawala, Maekawa, Suzuki–Kasami: the response time is 2T+E.",
         formula: "2T+E",
         expected: Verdict::HoldsIf("nobody else wants in"),
@@ -33,6 +36,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C4",
+        source: source::ANSWERING,
         claim: "Lamport, Ricart–Agrawala, Suzuki–Kasami: the synchronisation delay is T.",
         formula: "T",
         expected: Verdict::HoldsIf("the next node already waits"),
@@ -40,6 +44,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C5",
+        source: source::LAMPORT,
         claim: "In Lamport's algorithm the crash of any node blocks all.",
         formula: "after any crash everybody waits",
         expected: Verdict::Holds,
@@ -47,6 +52,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C6",
+        source: source::LAMPORT,
         claim: "In Lamport's algorithm a node may enter when its own request is the oldest that it knows of and it has a younger \
                 message from everybody.",
         formula: "inside ⇒ the oldest of all live requests",
@@ -55,6 +61,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C7",
+        source: source::RICART_AGRAWALA,
         claim: "Ricart and Agrawala's algorithm does not need fifo channels.",
         formula: "exclusion, and nobody starves, on channels of any order",
         expected: Verdict::Holds,
@@ -62,6 +69,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C8",
+        source: source::RICART_AGRAWALA,
         claim: "Ricart and Agrawala's algorithm costs 2(N−1) messages per entry, at every load.",
         formula: "2(N−1)",
         expected: Verdict::Holds,
@@ -69,6 +77,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C9",
+        source: source::RICART_AGRAWALA,
         claim: "Ricart and Agrawala's algorithm keeps exclusion, liveness and happened-before order.",
         formula: "in no run two inside, somebody starving, or an entry out of order",
         expected: Verdict::HoldsIf("stamp, state change and sending are one step"),
@@ -76,6 +85,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C10",
+        source: source::CARVALHO_ROUCAIROL,
         claim: "Carvalho and Roucairol's algorithm costs 0 to 2(N−1) messages per entry, 0 for a lone repeated user.",
         formula: "0 … 2(N−1)",
         expected: Verdict::Holds,
@@ -83,6 +93,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C11",
+        source: source::CARVALHO_ROUCAIROL,
         claim: "Carvalho and Roucairol's is the cheapest permission algorithm when few nodes re-enter, and gives up \
                 happened-before order for it.",
         formula: "fewest messages per entry with two of N active",

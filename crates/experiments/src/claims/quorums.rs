@@ -8,11 +8,12 @@ use doorway_quorums::{
 use doorway_simulator::shell;
 
 use super::bench::Bench;
-use super::{Check, Claim, Evidence, Verdict};
+use super::{Check, Claim, Evidence, Verdict, source};
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C19",
+        source: source::CONDITIONS,
         claim: "Where N = q(q+1)+1 for a power q of a prime, there is a projective plane: quorums of q+1 nodes, each node in \
                 q+1 of them, any two with exactly one node in common.",
         formula: "N = q²+q+1, K = q+1",
@@ -21,6 +22,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C20a",
+        source: source::IDEAL,
         claim: "An ideal system (all quorums of equal size, any two overlapping in exactly one element) exists only for \
                 N = p^m(p^m+1)+1, p prime.",
         formula: "N = p^m(p^m+1)+1; if also i ∈ S_i for every i and every node is in equally many quorums, this asks for which \
@@ -30,6 +32,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C20b",
+        source: source::IDEAL,
         claim: "For other N the conditions of equal size and equal responsibility must be relaxed.",
         formula: "N ≠ p^m(p^m+1)+1 ⇒ quorums of different size, or nodes in different numbers of them",
         expected: Verdict::Refuted,
@@ -37,6 +40,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C21",
+        source: source::THIRTEEN,
         claim: "The thirteen quorums of the lecture are a projective plane.",
         formula: "any two meet in 1, each node in 4",
         expected: Verdict::Holds,
@@ -44,6 +48,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C22",
+        source: source::MAJORITIES,
         claim: "Any two majorities meet, and so do any two weighted majorities.",
         formula: "2·w(S) > w(all)",
         expected: Verdict::Holds,
@@ -51,6 +56,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C23",
+        source: source::WALLS,
         claim: "The quorums of a crumbling wall meet; they are a non-dominated coterie exactly if the top row has one node and \
                 every other at least two.",
         formula: "n₁ = 1 and nᵢ ≥ 2",
@@ -59,6 +65,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C24",
+        source: source::GRID,
         claim: "A grid has quorums of 2⌈√N⌉−1 nodes, of which two usually have two nodes in common.",
         formula: "2⌈√N⌉−1",
         expected: Verdict::HoldsIf("N is a square"),
@@ -292,7 +299,7 @@ fn is_nondominated(quorums: &[NodeSet], n: usize) -> bool {
 
 fn grids(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let bound = |n: usize| 2 * (n as f64).sqrt().ceil() as usize - 1;
-    let mut evidence = Evidence::default();
+    let mut evidence = Evidence::of(square_grid(bench, 4)?);
     for n in [5, 7, 12, 13] {
         let sizes = build("grid", n)?.sizes();
         let measured = format!("N = {n}: {} to {}, at most {}", sizes.least, sizes.most, bound(n));
@@ -300,15 +307,20 @@ fn grids(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
         let is_equal = sizes.least == bound(n);
         evidence = evidence.but(Check { holds: is_equal, ..bounded.clone() }).and(bounded);
     }
-    for n in [4, 9, 16, 25, 36, 49, 64] {
-        let system = build("grid", n)?;
-        let sizes = system.sizes();
-        let (pairs, in_two) = overlaps(&system);
-        let holds = sizes.least == bound(n) && sizes.most == bound(n) && 2 * in_two >= pairs;
-        let measured = format!("N = {n}: K = {}, {in_two} of {pairs} pairs meet in two", sizes.most);
-        evidence = evidence.and(Check { holds, measured, command: command(bench, "grid", n) });
+    for n in [9, 16, 25, 36, 49, 64] {
+        evidence = evidence.and(square_grid(bench, n)?);
     }
     Ok(evidence)
+}
+
+/// One check: a grid of a square number of nodes has quorums of equal size, and most of them meet in two.
+fn square_grid(bench: &Bench<'_>, n: usize) -> Result<Check, Refusal> {
+    let system = build("grid", n)?;
+    let (sizes, expected) = (system.sizes(), 2 * n.isqrt() - 1);
+    let (pairs, in_two) = overlaps(&system);
+    let holds = sizes.least == expected && sizes.most == expected && 2 * in_two >= pairs;
+    let measured = format!("N = {n}: K = {}, {in_two} of {pairs} pairs meet in two", sizes.most);
+    Ok(Check { holds, measured, command: command(bench, "grid", n) })
 }
 
 /// How many pairs of different quorums there are, and how many have exactly two nodes in common.

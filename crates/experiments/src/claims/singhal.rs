@@ -1,4 +1,5 @@
-//! Claims about Singhal's algorithm, and the lemmas from which its correctness is argued: as printed, and as they are true.
+//! Claims about Singhal's algorithm, and the lemmas from which its correctness is argued: as printed, as we read those whose
+//! wording was not available, and as they are true.
 
 use doorway_catalog::Trial;
 use doorway_catalog::lemmas::Form;
@@ -7,12 +8,14 @@ use doorway_core::{Channels, Refusal};
 use doorway_simulator::Load;
 
 use super::bench::{Bench, Seen, T, exact, holding, longer, per_entry, short};
-use super::{Asked, Check, Claim, Evidence, Verdict};
+use super::source::{SINGHAL_PAPER, hofmann};
+use super::{Asked, Check, Claim, Evidence, Verdict, source};
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C42",
+        source: source::SINGHAL,
         claim: "Singhal's algorithm as printed is free of deadlock on fifo channels, and its vectors order the nodes totally when all \
                 is quiet.",
         formula: "no deadlock; when all is quiet, i takes j for requesting or j takes i, without a ring",
@@ -21,6 +24,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C43",
+        source: source::SINGHAL,
         claim: "Singhal's algorithm has a delay of T and needs fewer messages than Suzuki and Kasami's.",
         formula: "delay T; fewer messages",
         expected: Verdict::HoldsIf("the load is light and N is not small"),
@@ -28,6 +32,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C44",
+        source: source::SINGHAL,
         claim: "Singhal's algorithm with nearest-first arbitration is fair.",
         formula: "nobody starves",
         expected: Verdict::Refuted,
@@ -35,6 +40,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C45",
+        source: source::SINGHAL,
         claim: "In Singhal's algorithm node and token exchange their news case by case with the same result as by the larger number, \
                 and the cases that cannot be never are.",
         formula: "case by case = the larger number wins",
@@ -42,14 +48,60 @@ pub(super) const CLAIMS: &[Claim] = &[
         test: cases,
     },
     Claim {
+        id: "C67",
+        source: source::SINGHAL,
+        claim: "Singhal's algorithm with smallest-number arbitration is fair.",
+        formula: "nobody starves",
+        expected: Verdict::Holds,
+        test: smallest_number_is_fair,
+    },
+    Claim {
         id: "L4.1.1",
+        source: &[hofmann("lemma 4.1.1"), SINGHAL_PAPER],
         claim: "Lemma 4.1.1 on Singhal's algorithm: a node that the token takes for requesting waits.",
         formula: "T[i] = R ⇒ i waits; correct is: waits or is inside",
         expected: Verdict::Refuted,
         test: first_lemma,
     },
     Claim {
+        id: "L4.1.2",
+        source: &[hofmann("lemma 4.1.2"), SINGHAL_PAPER],
+        claim: "Lemma 4.1.2 on Singhal's algorithm (our reading; the printed wording was not available): one node holds the token or is \
+                inside with it, or the token is on its way to a node that waits.",
+        formula: "nodes in E or H + tokens in flight = 1; E ⇔ inside; the token flies to i ⇒ P_i[i] = R",
+        expected: Verdict::Holds,
+        test: second_lemma,
+    },
+    Claim {
+        id: "L4.1.3",
+        source: &[hofmann("lemma 4.1.3"), SINGHAL_PAPER],
+        claim: "Lemma 4.1.3 on Singhal's algorithm (our reading; the printed wording was not available): when no REQUEST is in flight, \
+                every request is known where the token is, or to the token.",
+        formula: "no REQUEST in flight and P_i[i] = (R, n) ⇒ P_h[i] = (R, n) or T[i] = (R, n), h: where the token is or goes",
+        expected: Verdict::HoldsIf("delivery is causal"),
+        test: third_lemma,
+    },
+    Claim {
+        id: "L4.1.4",
+        source: &[hofmann("lemma 4.1.4"), SINGHAL_PAPER],
+        claim: "Lemma 4.1.4 on Singhal's algorithm (our reading; the printed wording was not available): when all is quiet, every node \
+                takes the one with the token for requesting.",
+        formula: "P_h[h] = H ⇒ P_i[h] = R for all i ≠ h",
+        expected: Verdict::HoldsIf("delivery is causal"),
+        test: fourth_lemma,
+    },
+    Claim {
+        id: "L4.1.5",
+        source: &[hofmann("lemma 4.1.5"), SINGHAL_PAPER],
+        claim: "Lemma 4.1.5 on Singhal's algorithm (our reading; the printed wording was not available): when all is quiet, there is no \
+                ring of nodes that each take the next for requesting.",
+        formula: "no i, j, …, k with P_i[j] = R, …, P_k[i] = R",
+        expected: Verdict::Holds,
+        test: fifth_lemma,
+    },
+    Claim {
         id: "S4.2",
+        source: &[hofmann("theorem 4.2"), SINGHAL_PAPER],
         claim: "Theorem 4.2 on Singhal's algorithm: when all is quiet, of any two nodes one takes the other for requesting.",
         formula: "P_i[j] = R or P_j[i] = R; correct with the chase is: the track of the token leads to it from everywhere",
         expected: Verdict::HoldsIf("delivery is causal"),
@@ -57,6 +109,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "S4.3",
+        source: &[hofmann("theorem 4.3"), SINGHAL_PAPER],
         claim: "Theorem 4.3 on Singhal's algorithm: when all is quiet, the nodes that each node takes for requesting order the \
                 nodes totally.",
         formula: "exactly one of P_i[j] = R and P_j[i] = R, without a ring",
@@ -84,6 +137,7 @@ fn lemma(
 ) -> Result<Check, Refusal> {
     let name = match form {
         Form::Printed => format!("{number} as printed"),
+        Form::Read => format!("{number} as we read it"),
         Form::Corrected => format!("{number} corrected"),
     };
     let check = bench.asks(instance, Asked::Lemma(number, form), &name)?;
@@ -145,6 +199,43 @@ fn first_lemma(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     Ok(Evidence::of(refutation(&checks)))
 }
 
+fn second_lemma(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    always(bench, ("L4.1.2", Form::Read))
+}
+
+/// It needs a node that asks twice: of its second request the node with the token need not hear.
+fn third_lemma(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let stated = ("L4.1.3", Form::Read);
+    let inside = lemma(bench, stated, &three(PRINTED, 2, Channels::Causal), None)?;
+    let once = lemma(bench, stated, &three(PRINTED, 1, Channels::Fifo), None)?;
+    let run = Some("specimens/singhal-no-chase");
+    let printed = lemma(bench, stated, &three(PRINTED, 2, Channels::Fifo), run)?;
+    Ok(Evidence::of(inside).and(once).but(printed))
+}
+
+fn fourth_lemma(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    unless_causal(bench, ("L4.1.4", Form::Read))
+}
+
+fn fifth_lemma(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    always(bench, ("L4.1.5", Form::Read))
+}
+
+/// A lemma that holds whatever the channels do, chase or not, also with four nodes.
+fn always(bench: &Bench<'_>, stated: (&'static str, Form)) -> Result<Evidence, Refusal> {
+    let four = Instance::new(PRINTED, &[1; 4], Channels::Fifo);
+    let mut evidence = Evidence::of(lemma(bench, stated, &four, None)?);
+    for (algorithm, channels) in [
+        (PRINTED, Channels::Fifo),
+        (PRINTED, Channels::Causal),
+        (PRINTED, Channels::Any),
+        (REPAIRED, Channels::Fifo),
+    ] {
+        evidence = evidence.and(lemma(bench, stated, &three(algorithm, 2, channels), None)?);
+    }
+    Ok(evidence)
+}
+
 fn first_theorem_on_vectors(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let (printed, corrected) = (("S4.2", Form::Printed), ("S4.2", Form::Corrected));
     Ok(unless_causal(bench, printed)?.and(lemma(bench, corrected, &three(REPAIRED, 2, Channels::Any), None)?))
@@ -171,6 +262,21 @@ fn nearest_starves(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let run = bench.example("singhal-nearest", "in the run that ships 3 waits while 1 and 2 take turns");
     let starves = Check { command: run.command.clone(), ..all_want_in("nearest")?.reversed() };
     Ok(Evidence::of(refutation(&[starves, run, all_want_in("round-robin")?])))
+}
+
+fn smallest_number_is_fair(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let mut evidence = Evidence::default();
+    for nodes in [3, 4] {
+        for channels in [Channels::Any, Channels::Fifo] {
+            let instance = Instance::new(REPAIRED, &vec![1; nodes], channels);
+            let instance = instance.with("arbitration", "smallest-number");
+            let told = format!("nobody of {nodes} starves where all want in");
+            let check = bench.asks(&instance, Asked::NobodyStarvesByNumber, &told)?;
+            let command = format!("{} claims --only C67", bench.program());
+            evidence = evidence.and(Check { command, ..check });
+        }
+    }
+    Ok(evidence)
 }
 
 /// The messages per entry of Singhal's algorithm and of Suzuki and Kasami's.

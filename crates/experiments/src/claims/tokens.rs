@@ -1,17 +1,20 @@
 //! Claims about algorithms with a token: Suzuki and Kasami's, Raymond's, Naimi and Tréhel's.
 
+use doorway_catalog::Trial;
 use doorway_catalog::invariants::TOKEN_ONE_BEHIND;
 use doorway_checker::Property;
-use doorway_core::{Channels, NodeId, Refusal, Ticks};
+use doorway_core::{Channels, NodeId, Refusal, Start, Ticks};
 use doorway_simulator::{Crash, Load, Outcome};
+use doorway_trace::What;
 
-use super::bench::{Bench, Seen, all_loads, equals, exact, longer, per_entry, seeds, shaken, short};
-use super::{Asked, Check, Claim, Evidence, Verdict};
+use super::bench::{Bench, Seen, all_loads, equals, exact, longer, only, per_entry, seeds, shaken, short};
+use super::{Asked, Check, Claim, Evidence, Verdict, source};
 use crate::check::Instance;
 
 pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C38",
+        source: source::TOKENS,
         claim: "In algorithms with a token there is always exactly one.",
         formula: "tokens held + tokens in flight = 1",
         expected: Verdict::Holds,
@@ -19,6 +22,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C39",
+        source: source::SUZUKI_KASAMI,
         claim: "Suzuki and Kasami's algorithm costs N messages per entry.",
         formula: "N",
         expected: Verdict::HoldsIf("the requester does not hold the idle token"),
@@ -26,6 +30,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C40",
+        source: source::SUZUKI_KASAMI,
         claim: "In Suzuki and Kasami's algorithm only requesters and the holder of the token must not crash.",
         formula: "a bystander's crash stops nobody",
         expected: Verdict::Holds,
@@ -33,6 +38,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C41",
+        source: source::SUZUKI_KASAMI,
         claim: "In Suzuki and Kasami's algorithm the token is at most one request behind, and the numbers that are heard never fall.",
         formula: "LN[j] ≤ RN_j[j] ≤ LN[j]+1; RN never falls",
         expected: Verdict::Holds,
@@ -40,13 +46,16 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C46",
-        claim: "Raymond's algorithm costs O(log N) messages on a balanced tree, and 4(N−1)/N when all want in.",
-        formula: "≤ 2·diameter; 4(N−1)/N",
+        source: source::RAYMOND,
+        claim: "Raymond's algorithm costs, on average, twice the mean distance of two nodes of the tree when one asks at a time, which is \
+                O(log N) on a balanced tree, and 4(N−1)/N when all want in.",
+        formula: "2 · mean distance ≤ 4·log2 N; 4(N−1)/N",
         expected: Verdict::Holds,
         test: raymond_costs,
     },
     Claim {
         id: "C47",
+        source: source::RAYMOND,
         claim: "Raymond's tree can come from an election.",
         formula: "any spanning tree will do",
         expected: Verdict::Holds,
@@ -54,6 +63,7 @@ pub(super) const CLAIMS: &[Claim] = &[
     },
     Claim {
         id: "C60",
+        source: source::NAIMI_TREHEL,
         claim: "Naimi and Tréhel's algorithm costs H(N−1) messages per isolated request on average (counted with the token, not without \
                 it as the claim has come down).",
         formula: "H(N−1) = 1 + 1/2 + … + 1/(N−1)",
@@ -64,14 +74,9 @@ pub(super) const CLAIMS: &[Claim] = &[
 
 fn one_token(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let mut evidence = Evidence::default();
-    for name in ["token-ring", "suzuki-kasami", "singhal", "raymond", "naimi-trehel"] {
-        let trials = all_loads(5).into_iter().flat_map(|load| {
-            let mut trial = shaken(name, 5, load);
-            trial.settings.channels = Channels::Any;
-            seeds(trial, 20)
-        });
-        evidence =
-            evidence.and(bench.all(trials, |_, _| Seen { holds: true, told: "one token".to_owned() })?);
+    for name in ["singhal", "suzuki-kasami", "raymond", "naimi-trehel", "token-ring"] {
+        let instance = Instance::new(name, &[2, 2, 2], Channels::Any).deciding(&[Property::OneToken]);
+        evidence = evidence.and(bench.holds(&instance)?);
     }
     Ok(evidence)
 }
@@ -93,8 +98,8 @@ fn suzuki_kasami_costs(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
 }
 
 fn suzuki_kasami_crashes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let crash = |node: u32, at: u64| {
-        let mut trial = exact("suzuki-kasami", 5, Load::Active(2));
+    let crash = |n: usize, node: u32, at: u64| {
+        let mut trial = exact("suzuki-kasami", n, Load::Active(2));
         trial.settings.invariants = false;
         trial
             .settings
@@ -103,19 +108,29 @@ fn suzuki_kasami_crashes(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
             .extend(NodeId::from_number(node).map(|node| Crash { node, at: Ticks(at) }));
         trial
     };
-    let bystanders = [3, 4, 5].map(|node| crash(node, 100));
+    let bystanders = bench.sizes_from(3).into_iter().flat_map(|n| {
+        (3..=n as u32).flat_map(move |node| [0, 100, 105, 110, 200].map(|at| crash(n, node, at)))
+    });
     let harmless = bench.all(bystanders, |trial, outcome| {
         equals("entries after the crash of a bystander", outcome.measures.entries, trial.settings.entries)
     })?;
-    let needed = [("the requester or holder 1", 1), ("the requester or holder 2", 2)];
     let mut evidence = Evidence::of(harmless);
-    for (who, node) in needed {
-        let moments = (0..40).map(|moment| crash(node, 100 + moment));
-        evidence = evidence.and(bench.any(moments, |_, outcome| {
-            outcome.stall.is_some().then(|| format!("the crash of {who} stops the other"))
-        })?);
+    for node in [1, 2] {
+        let moments: Vec<Trial> = (0..40).map(|moment| crash(5, node, 100 + moment)).collect();
+        evidence = evidence.and(every_one_stalls(bench, &moments, &format!("requester or holder {node}"))?);
     }
     Ok(evidence)
+}
+
+/// One check: each of these crashes stops the others.
+fn every_one_stalls(bench: &Bench<'_>, crashes: &[Trial], who: &str) -> Result<Check, Refusal> {
+    let mut stalls = 0;
+    for trial in crashes {
+        stalls += usize::from(bench.run(trial)?.stall.is_some());
+    }
+    let measured = format!("the crash of {who} stops the other at {stalls} of {} moments", crashes.len());
+    let command = crashes.first().map(|trial| trial.command(bench.program())).unwrap_or_default();
+    Ok(Check { holds: stalls == crashes.len(), measured, command })
 }
 
 fn suzuki_kasami_numbers(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
@@ -152,19 +167,81 @@ fn saturated(bench: &Bench<'_>, trees: &[&str], sizes: &[usize]) -> Result<Check
 
 fn raymond_costs(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let busy = saturated(bench, &["star", "chain", "binary", "random"], bench.sizes())?;
-    let large = [7, 15, 31, 63, 127, 255, 511, 1023];
-    let trials = large.map(|n| {
+    let mut evidence = Evidence::default();
+    for (tree, n) in [("binary", 31), ("binary", 15), ("binary", 7), ("star", 7), ("chain", 7)] {
+        evidence = evidence.and(twice_the_distance(bench, tree, n)?);
+    }
+    let large = [127, 255, 511, 1023].map(|n| {
         let mut trial = longer(exact("raymond", n, Load::Isolated).with("tree", "binary"), 500);
         trial.settings.invariants = false;
+        trial.settings.trace = true;
         trial
     });
-    let light = bench.all(trials, |trial, outcome| {
-        let levels = ((trial.settings.nodes + 1) as f64).log2();
-        let most = 4.0 * (levels - 1.0);
-        let told = format!("one at a time: {} ≤ 2·diameter = {most} ", short(per_entry(outcome)));
-        Seen { holds: per_entry(outcome) <= most, told: told.trim_end().to_owned() }
+    let light = bench.all(large, |trial, outcome| {
+        let expected = 2 * way_of_the_token("binary", outcome);
+        let messages = outcome.measures.traffic.messages;
+        let most = 4.0 * (trial.settings.nodes as f64).log2();
+        let told =
+            format!("one at a time: {messages} = 2 · all distances, {} per entry", short(per_entry(outcome)));
+        Seen { holds: messages == expected && per_entry(outcome) <= most, told }
     })?;
-    Ok(Evidence::of(light).and(busy))
+    Ok(evidence.and(light).and(busy))
+}
+
+/// The parent of a node of a tree, both as places from 0.
+fn parent(tree: &str, node: usize) -> usize {
+    match tree {
+        "star" => 0,
+        "chain" => node - 1,
+        _ => (node - 1) / 2,
+    }
+}
+
+/// How many edges lie between two nodes. Parents have smaller places, so that the larger one climbs until they meet.
+fn distance(tree: &str, mut one: usize, mut other: usize) -> u64 {
+    let mut edges = 0;
+    while one != other {
+        (one, other) = (parent(tree, one.max(other)), one.min(other));
+        edges += 1;
+    }
+    edges
+}
+
+/// How many edges the token crosses from entry to entry, beginning at the first node.
+fn way_of_the_token(tree: &str, outcome: &Outcome) -> u64 {
+    let entries = outcome.log.iter().filter(|event| matches!(event.what, What::Enter { .. }));
+    let mut at = 0;
+    let mut edges = 0;
+    for event in entries {
+        edges += distance(tree, at, event.node.index());
+        at = event.node.index();
+    }
+    edges
+}
+
+/// One check: from every node that has the token to every other one that asks, in a run of its own.
+fn twice_the_distance(bench: &Bench<'_>, tree: &str, n: usize) -> Result<Check, Refusal> {
+    let pairs =
+        || NodeId::first(n).flat_map(|i| NodeId::first(n).map(move |j| (i, j))).filter(|(i, j)| i != j);
+    let (mut messages, mut distances, mut exact_pairs) = (0, 0, 0);
+    let mut command = String::new();
+    for (from, to) in pairs() {
+        let mut trial = longer(exact("raymond", n, only(to)).with("tree", tree), 1);
+        trial.settings.start = Start::Inside(from);
+        let sent = bench.run(&trial)?.measures.traffic.messages;
+        let edges = distance(tree, from.index(), to.index());
+        exact_pairs += usize::from(sent == 2 * edges);
+        (messages, distances) = (messages + sent, distances + edges);
+        command = trial.command(bench.program());
+    }
+    let all = n * (n - 1);
+    let mean = |sum: u64| short(sum as f64 / all as f64);
+    let measured = format!(
+        "{tree}, N = {n}: {} per entry, 2 · mean distance {}, exact for {exact_pairs} of {all} pairs",
+        mean(messages),
+        mean(2 * distances)
+    );
+    Ok(Check { holds: exact_pairs == all, measured, command })
 }
 
 fn elected_trees(bench: &Bench<'_>) -> Result<Evidence, Refusal> {

@@ -48,6 +48,7 @@ pages! {
     commands_on_contributing_print_what_it_says: "docs/contributing.md",
     commands_on_embedding_print_what_it_says: "docs/embedding.md",
     commands_on_guarantees_print_what_it_says: "docs/guarantees.md",
+    commands_on_lectures_print_what_it_says: "docs/lectures.md",
     commands_on_the_lock_print_what_it_says: "docs/lock.md",
     commands_on_nodes_print_what_it_says: "docs/node.md",
     commands_on_quorums_print_what_it_says: "docs/quorums.md",
