@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn the_last_times_of_a_node_are_expected() {
-        for line in ["expect lamport 2 = 42 44 45", "expect lamport 2 = 45", "expect lamport 1 = 1 41 42 43"] {
+        for line in ["expect lamport 2 = 42 44 45", "expect lamport 2 = 45", "expect lamport 1 = 1 41 42 43"]
+        {
             assert_eq!(ending(line), Ok(()), "{line}");
         }
         assert_eq!(ending("expect vector 2 = 4 4"), Ok(()));
@@ -100,7 +101,13 @@ mod tests {
             ending("expect vector 2 = 4").expect_err("there are two nodes"),
             "line 5 of the script: a vector time has a count for each of the 2 nodes, not 1"
         );
-        assert!(ending("expect lamport 3 = 1").expect_err("there are two nodes").contains("there is no node 3"));
-        assert!(ending("expect lamport 2 = 1 2 3 4 5").expect_err("it had fewer events").contains("is 1 42 44 45"));
+        assert!(
+            ending("expect lamport 3 = 1").expect_err("there are two nodes").contains("there is no node 3")
+        );
+        assert!(
+            ending("expect lamport 2 = 1 2 3 4 5")
+                .expect_err("it had fewer events")
+                .contains("is 1 42 44 45")
+        );
     }
 }
