@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use doorway_core::NodeId;
+use doorway_trace::ClockKind;
 
 use super::{Action, Expectation, Heading, Pick, Script, ScriptError};
 
@@ -108,6 +109,11 @@ fn action(words: &[&str]) -> Result<Action, String> {
 }
 
 fn expectation(words: &[&str]) -> Result<Expectation, String> {
+    if let [clock, at, "=", times @ ..] = words
+        && let Ok(clock) = clock.parse::<ClockKind>()
+    {
+        return logical_time(clock, node(at)?, counts(times)?);
+    }
     match *words {
         ["inside", ref who @ ..] => nodes(who).map(Expectation::Inside),
         ["waiting", ref who @ ..] => nodes(who).map(Expectation::Waiting),
@@ -117,12 +123,6 @@ fn expectation(words: &[&str]) -> Result<Expectation, String> {
         ["messages", count] => number(count).map(Expectation::Messages),
         ["in-flight", count] => number(count).map(Expectation::InFlight),
         ["out-of-order", count] => number(count).map(Expectation::OutOfOrder),
-        ["lamport", at, "=", ref times @ ..] => {
-            Ok(Expectation::Lamport { node: node(at)?, counts: counts(times)? })
-        }
-        ["vector", at, "=", ref times @ ..] => {
-            Ok(Expectation::Vector { node: node(at)?, counts: counts(times)? })
-        }
         ["violation"] => Ok(Expectation::Violation),
         ["state", at, ref rest @ ..] => {
             let rest = rest.join(" ");
@@ -138,6 +138,14 @@ fn expectation(words: &[&str]) -> Result<Expectation, String> {
              out-of-order, lamport, vector or violation",
             shown(words)
         )),
+    }
+}
+
+fn logical_time(clock: ClockKind, node: NodeId, counts: Vec<u64>) -> Result<Expectation, String> {
+    match clock {
+        ClockKind::Lamport => Ok(Expectation::Lamport { node, counts }),
+        ClockKind::Vector => Ok(Expectation::Vector { node, counts }),
+        ClockKind::Both => Err("Lamport and vector time are expected on two lines".to_owned()),
     }
 }
 

@@ -158,7 +158,7 @@ fn whatever_is_offered_next_can_be_done() {
             offered += 1;
         }
     }
-    assert_eq!(offered, 135);
+    assert_eq!(offered, 150);
 }
 
 #[test]
