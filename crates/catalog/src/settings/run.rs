@@ -77,6 +77,16 @@ crate::settings! {
             value: "NODE@TIME", kind: Kind::Repeated, part: NETWORK, caption: "Crashes", unit: "node@ticks",
             sweep: Sweep::Axis { name: "crashes", column: "crashes" },
         }
+        /// Ticks from a crash until a node is told of it, if its algorithm watches crashes: TICKS, uniform:FROM:TO or
+        /// exponential:MEAN
+        detection: Span {
+            value: "TICKS", usual: "30", part: NETWORK, caption: "Detection", unit: "ticks",
+            offers: &["30", "uniform:1:100"],
+        }
+        /// Tell all other nodes at a time that a node has crashed although it has not, if the algorithm watches crashes
+        suspect: Crash {
+            value: "NODE@TIME", kind: Kind::Repeated, part: NETWORK, caption: "Wrong suspicions", unit: "node@ticks",
+        }
         /// Separate groups of nodes for a time
         partition: Partition {
             value: "1,2|3,4,5@FROM..UNTIL", kind: Kind::Repeated, part: NETWORK, caption: "Partitions",
@@ -139,6 +149,8 @@ impl RunSpec {
                 duplicate: self.duplicate.one_or(usual.faults.duplicate)?,
                 retransmit: self.retransmit.one_or(usual.faults.retransmit)?,
                 crashes: self.crash.all()?,
+                detection: self.detection.one_or(usual.faults.detection)?,
+                suspicions: self.suspect.all()?,
                 partitions: self.partition.all()?,
             },
             messages: self.message.all()?,
@@ -167,6 +179,8 @@ impl RunSpec {
         spec.duplicate.put([faults.duplicate]);
         spec.retransmit.put([faults.retransmit]);
         spec.crash.put(faults.crashes.iter().copied());
+        spec.detection.put([faults.detection]);
+        spec.suspect.put(faults.suspicions.iter().copied());
         spec.partition.put(faults.partitions.iter().cloned());
         spec.message.put(settings.messages.iter().copied());
         spec.start_inside.put(settings.start.holder());
