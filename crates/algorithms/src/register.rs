@@ -3,8 +3,8 @@
 use doorway_core::Registrar;
 
 use crate::message::{
-    cao_singhal, carvalho_roucairol, central, lamport, maekawa, naimi_trehel, raymond, ricart_agrawala,
-    sanders, singhal, suzuki_kasami, token_ring,
+    cao_singhal, carvalho_roucairol, central, lamport, maekawa, naimi_trehel, raymond, replicated,
+    ricart_agrawala, sanders, singhal, suzuki_kasami, token_ring,
 };
 use crate::shared::{
     bakery, bakery_one_word, black_white_bakery, black_white_one_word, lamport_fast, peterson,
@@ -16,6 +16,7 @@ use crate::specimens;
 /// first those over messages, then those over shared memory.
 pub fn register(to: &mut impl Registrar) {
     to.algorithm(central::entry());
+    to.algorithm(replicated::entry());
     to.algorithm(token_ring::entry());
     to.algorithm(lamport::entry());
     to.algorithm(ricart_agrawala::entry());
@@ -27,6 +28,7 @@ pub fn register(to: &mut impl Registrar) {
     to.algorithm(raymond::entry());
     to.algorithm(naimi_trehel::entry());
     to.algorithm(cao_singhal::entry());
+    to.algorithm(specimens::replicated_grant_before_ack::entry());
     to.algorithm(specimens::lamport::entry());
     to.algorithm(specimens::lamport_stamp_per_copy::entry());
     to.algorithm(specimens::lamport_stamped_early::entry());

@@ -7,11 +7,13 @@ use doorway_core::{
     Channels, Charter, Explain, Factory, Fence, NodeId, Refusal, Register, SectionName, Sections, Ticks,
 };
 use doorway_simulator::{Engine, SafetyMonitor, WrongEntry};
+use doorway_trace::What;
 
 use super::account::Account;
 use super::no_lock::NoLock;
 use super::process::{BankNotice, BankProcess};
 use super::settings::Bank;
+use super::story::{Narrator, Scene, Story, Window};
 use super::tally::{BankTally, BankViolation, Wrong};
 use super::teller::Teller;
 
@@ -48,6 +50,28 @@ impl Bank {
         Hall::run(self, needs, lock)
     }
 
+    /// The same run, told event by event as far as the window goes.
+    ///
+    /// # Errors
+    /// As [`Bank::run`].
+    pub fn trace<A: Explain>(
+        &self,
+        needs: Channels,
+        lock: &Factory<A>,
+        window: Window,
+    ) -> Result<Story, Refusal> {
+        self.check()?;
+        Hall::trace(self, needs, lock, window)
+    }
+
+    /// The run without a lock, told event by event.
+    ///
+    /// # Errors
+    /// As [`Bank::run_without_lock`].
+    pub fn trace_without_lock(&self, window: Window) -> Result<Story, Refusal> {
+        self.trace(Channels::Any, &NoLock::factory(), window)
+    }
+
     /// Runs the bank without a lock.
     ///
     /// # Errors
@@ -69,6 +93,8 @@ struct Hall<'a, A: Explain> {
     tally: BankTally,
     violations: Vec<BankViolation>,
     steps_without_entry: u64,
+    /// Tells what happens, if the run is traced.
+    narrator: Option<Narrator>,
 }
 
 impl<'a, A: Explain> Hall<'a, A> {
@@ -78,6 +104,26 @@ impl<'a, A: Explain> Hall<'a, A> {
         hall.go_on();
         hall.close();
         Ok(hall.outcome())
+    }
+
+    fn trace(
+        bank: &'a Bank,
+        needs: Channels,
+        factory: &Factory<A>,
+        window: Window,
+    ) -> Result<Story, Refusal> {
+        let mut hall = Self::open(bank, needs, factory)?;
+        hall.narrator = Some(Narrator::new(window));
+        hall.engine.record();
+        hall.begin();
+        hall.go_on();
+        let is_cut = hall.is_told();
+        if !is_cut {
+            hall.close();
+        }
+        let episodes = hall.narrator.take().map(Narrator::into_episodes).unwrap_or_default();
+        let violations = hall.violations;
+        Ok(Story { bank: bank.clone(), window, episodes, is_cut, violations })
     }
 
     fn open(bank: &'a Bank, needs: Channels, factory: &Factory<A>) -> Result<Self, Refusal> {
@@ -107,12 +153,16 @@ impl<'a, A: Explain> Hall<'a, A> {
             tally: BankTally::default(),
             violations: Vec::new(),
             steps_without_entry: 0,
+            narrator: None,
             bank,
         })
     }
 
     fn begin(&mut self) {
         for process in NodeId::first(self.bank.processes()) {
+            if let Some(log) = self.engine.log() {
+                log.push(Ticks(0), process, What::Start, "", None);
+            }
             self.engine.start(process);
             self.after_step(process);
         }
@@ -120,7 +170,7 @@ impl<'a, A: Explain> Hall<'a, A> {
 
     fn go_on(&mut self) {
         while self.engine.next_time().is_some() && self.steps_without_entry < self.patience() {
-            if A::PERPETUAL && self.is_all_done() {
+            if A::PERPETUAL && self.is_all_done() || self.is_told() {
                 return;
             }
             if let Some(process) = self.engine.advance() {
@@ -148,6 +198,29 @@ impl<'a, A: Explain> Hall<'a, A> {
         for notice in self.engine.effects().notices.clone() {
             self.note(process, notice);
         }
+        if let Some(mut narrator) = self.narrator.take() {
+            self.tell(process, &mut narrator);
+            self.narrator = Some(narrator);
+        }
+    }
+
+    /// Whether all was told that is wanted, and there is more.
+    fn is_told(&self) -> bool {
+        self.narrator.as_ref().is_some_and(|narrator| narrator.is_full(self.engine.now()))
+    }
+
+    fn tell(&mut self, process: NodeId, narrator: &mut Narrator) {
+        let now = self.engine.now();
+        let Some(log) = self.engine.log() else { return };
+        let step = log.step().unwrap_or_default();
+        // The log is read from its beginning, so only for steps that are told.
+        let events = match narrator.wants(now) {
+            true => log.iter().filter(|event| event.id >= step).collect(),
+            false => Vec::new(),
+        };
+        let notices = &self.engine.effects().notices;
+        let scene = Scene { bank: self.bank, tellers: self.engine.machines(), asked_at: &self.asked_at };
+        narrator.tell(&scene, now, process, &events, notices);
     }
 
     fn note(&mut self, process: NodeId, notice: BankNotice) {

@@ -22,6 +22,7 @@ mod process;
 mod report;
 mod runs;
 mod settings;
+mod story;
 mod tally;
 mod teller;
 
@@ -32,5 +33,6 @@ pub use message::{Answer, Order, Pass};
 pub use report::{BankReport, FoundViolations};
 pub use runs::{BankRuns, FailedRun};
 pub use settings::{Bank, Broken, Fencing, Locks, Update};
+pub use story::{Episode, SectionState, Story, Window};
 pub use tally::{BankTally, BankViolation, Wrong};
 pub use teller::{Ended, Errand, Transfer, Work};

@@ -56,6 +56,12 @@ impl BankRuns {
         }
     }
 
+    /// One run, of which nothing was counted.
+    #[must_use]
+    pub fn one(bank: &Bank) -> Self {
+        Self { runs: 1, ..Self::new(bank.clone()) }
+    }
+
     /// Adds the outcome of the run with the next seed.
     pub fn add(&mut self, outcome: BankOutcome) {
         let seed = self.bank.seed + self.runs;

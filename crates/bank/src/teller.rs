@@ -106,6 +106,19 @@ impl<A: Algorithm> Teller<A> {
         self.passes.iter().map(|pass| &pass.section)
     }
 
+    /// What it is at.
+    pub fn work(&self) -> Option<Work> {
+        match self.stage {
+            Stage::Idle => None,
+            Stage::Taking(work) => Some(work),
+            Stage::Auditing(..) => Some(Work::Audit),
+            Stage::Reading(transfer)
+            | Stage::ReadingTarget(transfer, _)
+            | Stage::Charging(transfer, _)
+            | Stage::Paying(transfer) => Some(Work::Transfer(transfer)),
+        }
+    }
+
     /// The section that it waits for.
     pub fn waits_for(&self) -> Option<&SectionName> {
         self.wanted.last().filter(|_| matches!(self.stage, Stage::Taking(_)))

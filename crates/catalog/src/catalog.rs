@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use doorway_bank::{Bank, BankOutcome};
+use doorway_bank::{Bank, BankOutcome, Story, Window};
 use doorway_core::shared::{AboutProgram, Program, ProgramEntry};
 use doorway_core::{About, Entry, Explain, Hints, Members, Options, Refusal, Registrar};
 use doorway_node::Recipes;
@@ -187,6 +187,18 @@ impl Catalog {
         match bank.lock(&self.list())? {
             Some(about) => self.subject(about.name, &bank.resolved()?)?.run_bank(bank),
             None => bank.run_without_lock(),
+        }
+    }
+
+    /// The same run, told event by event as far as the window goes.
+    ///
+    /// # Errors
+    /// As [`Catalog::run_bank`].
+    pub fn trace_bank(&self, bank: &Bank, window: Window) -> Result<Story, Refusal> {
+        bank.check()?;
+        match bank.lock(&self.list())? {
+            Some(about) => self.subject(about.name, &bank.resolved()?)?.trace_bank(bank, window),
+            None => bank.trace_without_lock(window),
         }
     }
 

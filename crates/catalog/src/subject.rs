@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use doorway_bank::{Bank, Detour};
+use doorway_bank::{Bank, Detour, Story, Window};
 use doorway_checker::{Messages, Setting};
 use doorway_core::{
     About, Entry, Explain, Factory, Hints, Members, Options, Permission, Refusal, Rule, Start, kind, kinds,
@@ -65,6 +65,12 @@ pub trait Subject: Send + Sync {
     /// # Errors
     /// If the bank's settings do not fit together, or the algorithm cannot run with that many participants.
     fn run_bank(&self, bank: &Bank) -> Result<doorway_bank::BankOutcome, Refusal>;
+
+    /// The same run, told event by event.
+    ///
+    /// # Errors
+    /// As [`Subject::run_bank`].
+    fn trace_bank(&self, bank: &Bank, window: Window) -> Result<Story, Refusal>;
 
     /// The algorithm as a lock node runs it.
     fn recipe(&self) -> Recipe;
@@ -176,6 +182,10 @@ impl<A: Explain + Hints> Subject for Chosen<A> {
 
     fn run_bank(&self, bank: &Bank) -> Result<doorway_bank::BankOutcome, Refusal> {
         bank.run(self.about.needs, &self.factory)
+    }
+
+    fn trace_bank(&self, bank: &Bank, window: Window) -> Result<Story, Refusal> {
+        bank.trace(self.about.needs, &self.factory, window)
     }
 
     fn recipe(&self) -> Recipe {

@@ -110,7 +110,7 @@ impl TraceFilter {
             What::Lost { .. } => of_sending,
             What::Timer | What::Written => false,
             What::Start | What::Request | What::Enter { .. } | What::Release | What::Violation { .. } => true,
-            What::Crash | What::Pause | What::Resume => true,
+            What::Crash | What::Report { .. } | What::Pause | What::Resume => true,
             What::Access { .. } | What::Clock { .. } | What::Loop => true,
         }
     }

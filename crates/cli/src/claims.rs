@@ -2,7 +2,9 @@
 
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_experiments::claims::{Bench, Claim, Document, Listed, Row, Source, by_source, list, test_all};
+use doorway_experiments::claims::{
+    Bench, Claim, ClaimListing, Document, Row, Source, by_source, list, test_all,
+};
 use doorway_simulator::parallel::{JobEvent, processors};
 use doorway_terminal::text::{counted, item, prose_width, wrap};
 use doorway_terminal::{ProgressLine, whole};
@@ -155,20 +157,20 @@ fn unknown_document(tag: &str) -> Refusal {
 }
 
 /// A place and the numbers of its claims.
-fn in_short(listed: &Listed) -> String {
+fn in_short(listed: &ClaimListing) -> String {
     let ids: Vec<&str> = listed.claims.iter().map(|claim| claim.id).collect();
     wrap(&format!("- {}: {}", listed.source.place, ids.join(", ")), prose_width(), 4).replacen("- ", "  ", 1)
 }
 
 /// A place and its claims.
-fn in_full(listed: &Listed) -> String {
+fn in_full(listed: &ClaimListing) -> String {
     let claims = listed.claims.iter().map(|claim| item(claim.id, claim.claim, COLUMN, prose_width()));
     let place = wrap(listed.source.place, prose_width(), 0);
     [place].into_iter().chain(claims).collect::<Vec<_>>().join("\n")
 }
 
-fn sources_as_json(listed: &[Listed]) -> Result<String, Refusal> {
-    let place = |listed: &Listed| {
+fn sources_as_json(listed: &[ClaimListing]) -> Result<String, Refusal> {
+    let place = |listed: &ClaimListing| {
         let Source { document, place } = listed.source;
         let ids: Vec<&str> = listed.claims.iter().map(|claim| claim.id).collect();
         serde_json::json!({"document": document.tag(), "title": document.title(), "place": place, "claims": ids})

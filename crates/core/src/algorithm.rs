@@ -34,6 +34,11 @@ pub trait Algorithm: Data {
     /// treats a system as quiet when no node waits, instead of when nothing is in flight.
     const PERPETUAL: bool = false;
 
+    /// Whether its nodes must be told of crashes. If so, an oracle of the driver (a perfect failure detector:
+    /// it reports every crash, and nothing else) calls [`Algorithm::on_crash`] at every live node. The
+    /// message of a crashed node can arrive before its report or after it.
+    const WATCHES_CRASHES: bool = false;
+
     /// Called once, before anything else. Most algorithms do nothing here.
     fn on_start(&mut self, _out: &mut Out<Self::Msg>) {}
 
@@ -45,6 +50,10 @@ pub trait Algorithm: Data {
 
     /// The application has left.
     fn on_release(&mut self, out: &mut Out<Self::Msg>);
+
+    /// The oracle reports that another node has crashed: it will take no step any more, and has left the
+    /// section if it was inside. Called only if [`Algorithm::WATCHES_CRASHES`], once for each crashed node.
+    fn on_crash(&mut self, _node: NodeId, _out: &mut Out<Self::Msg>) {}
 
     /// Its logical clock, if it has one. A process has one clock for all its sections and for its
     /// application's own messages, so a driver that runs several sections in a process merges into this clock
@@ -70,4 +79,9 @@ pub enum Input<M> {
     },
     /// Its application has left.
     Release,
+    /// The oracle reports a crash.
+    Crashed {
+        /// The crashed node.
+        node: NodeId,
+    },
 }

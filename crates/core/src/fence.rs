@@ -4,6 +4,9 @@
 //! would rest on luck. So a counter that is merged on every receipt and incremented on every entry strictly
 //! increases. It costs one number per message, and a store behind the lock can refuse a writer whose fence is
 //! older than one it has seen.
+//!
+//! After a crash that need not be: the last holder may have told no node of its fence. An algorithm that goes
+//! on then names the fence itself ([`crate::Out::enter_with_fence`]).
 
 use std::fmt;
 
@@ -96,20 +99,20 @@ impl<A: Algorithm> Fenced<A> {
         self.node.clock()
     }
 
-    /// Increments the fence if the step entered. The message's fence must be merged before, so that the new
-    /// one is larger.
+    /// Increments the fence if the step entered, at least to the one that the algorithm demands. The
+    /// message's fence must be merged before, so that the new one is larger.
     #[inline]
-    fn tick_if_entered(&mut self, before: Phase) -> bool {
+    fn tick_if_entered(&mut self, before: Phase, least: u64) -> bool {
         let entered = before != Phase::Inside && self.node.phase() == Phase::Inside;
         if entered {
-            self.highest.0 += 1;
+            self.highest = Fence(least.max(self.highest.0 + 1));
         }
         entered
     }
 
     #[inline]
     fn tell(&mut self, before: Phase, effects: &mut Effects<Self>) {
-        if self.tick_if_entered(before) {
+        if self.tick_if_entered(before, effects.out.least_fence()) {
             effects.notices.push(Entered(self.highest));
         }
         effects.header = self.highest;
@@ -144,6 +147,12 @@ impl<A: Algorithm> Machine for Fenced<A> {
         self.highest = self.highest.max(heard);
         let before = self.node.phase();
         self.node.message(from, msg, &mut effects.out);
+        self.tell(before, effects);
+    }
+
+    fn on_crash(&mut self, _: Ticks, node: NodeId, effects: &mut Effects<Self>) {
+        let before = self.node.phase();
+        self.node.crashed(node, &mut effects.out);
         self.tell(before, effects);
     }
 

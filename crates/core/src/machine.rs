@@ -68,6 +68,10 @@ pub trait Machine: Sized + Send + 'static {
         effects: &mut Effects<Self>,
     );
 
+    /// The driver's oracle reports that the machine of another node has crashed. Most machines find out by
+    /// themselves and are never told.
+    fn on_crash(&mut self, _now: Ticks, _node: NodeId, _effects: &mut Effects<Self>) {}
+
     /// A timer has expired.
     fn on_timer(&mut self, now: Ticks, timer: Self::Timer, effects: &mut Effects<Self>);
 

@@ -76,10 +76,11 @@ impl<A: Algorithm> Node<A> {
             Input::Request => self.request(out),
             Input::Message { from, msg } => self.message(from, msg, out),
             Input::Release => self.release(out),
+            Input::Crashed { node } => self.crashed(node, out),
         }
     }
 
-    /// [`Node::step`] with [`Input::Start`]. This and the three methods below expect `out` to be cleared.
+    /// [`Node::step`] with [`Input::Start`]. This and the four methods below expect `out` to be cleared.
     pub fn start(&mut self, out: &mut Out<A::Msg>) {
         self.algorithm.on_start(out);
         self.keep_contract(out);
@@ -111,6 +112,12 @@ impl<A: Algorithm> Node<A> {
         assert!(self.phase == Phase::Inside, "a node may release only while it is inside");
         self.phase = Phase::Outside;
         self.algorithm.on_release(out);
+        self.keep_contract(out);
+    }
+
+    /// [`Node::step`] with [`Input::Crashed`].
+    pub fn crashed(&mut self, node: NodeId, out: &mut Out<A::Msg>) {
+        self.algorithm.on_crash(node, out);
         self.keep_contract(out);
     }
 

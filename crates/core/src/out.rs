@@ -8,6 +8,7 @@ use crate::{NodeId, NodeSet};
 pub struct Out<M> {
     sends: Vec<Sent<M>>,
     entries: u32,
+    least_fence: u64,
     rule: &'static str,
     broken: Option<&'static str>,
 }
@@ -55,7 +56,7 @@ impl To {
 
 impl<M> Default for Out<M> {
     fn default() -> Self {
-        Self { sends: Vec::new(), entries: 0, rule: "", broken: None }
+        Self { sends: Vec::new(), entries: 0, least_fence: 0, rule: "", broken: None }
     }
 }
 
@@ -82,6 +83,14 @@ impl<M> Out<M> {
     /// Lets the node enter. Allowed only while it waits, and once per step.
     pub fn enter(&mut self) {
         self.entries += 1;
+    }
+
+    /// Lets the node enter with this fence, or a larger one if it has heard of this one already. For an
+    /// algorithm that goes on after crashes: the last holder may have crashed before it told any node of its
+    /// fence, so that no node could count on from there.
+    pub fn enter_with_fence(&mut self, fence: u64) {
+        self.least_fence = fence;
+        self.enter();
     }
 
     /// Names the rule that runs: messages sent after this call carry the name into the trace.
@@ -148,6 +157,12 @@ impl<M> Out<M> {
         self.entries
     }
 
+    /// The least fence of the entry, as the algorithm demands it; 0 if it demands none.
+    #[must_use]
+    pub fn least_fence(&self) -> u64 {
+        self.least_fence
+    }
+
     /// The rule named last.
     #[must_use]
     pub fn last_rule(&self) -> &'static str {
@@ -165,6 +180,7 @@ impl<M> Out<M> {
     pub fn clear(&mut self) {
         self.sends.clear();
         self.entries = 0;
+        self.least_fence = 0;
         self.rule = "";
         self.broken = None;
     }

@@ -227,6 +227,14 @@ impl<M: Machine> Engine<M> {
         self.end_step(node);
     }
 
+    /// The oracle reports to a live node that another has crashed.
+    pub fn report_crash(&mut self, node: NodeId, crashed: NodeId) {
+        self.note(node, What::Report { crashed });
+        let (machine, now, effects) = self.begin_step(node);
+        machine.on_crash(now, crashed, effects);
+        self.end_step(node);
+    }
+
     /// Delivers a message now that no machine has sent: an attacker forges it in the name of another machine.
     ///
     /// # Panics

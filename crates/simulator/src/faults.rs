@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use doorway_core::{NodeId, NodeSet, Refusal, Ticks};
 
+use crate::settings::Span;
+
 /// The faults of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Faults {
     /// The share of messages that are lost.
     pub loss: Probability,
@@ -16,8 +18,27 @@ pub struct Faults {
     pub retransmit: bool,
     /// Nodes that stop for good.
     pub crashes: Vec<Crash>,
+    /// The time from a crash until the oracle reports it to a node, drawn for each node. It reports to nodes of
+    /// an algorithm that [watches crashes](doorway_core::Algorithm::WATCHES_CRASHES) only.
+    pub detection: Span,
+    /// Reports of crashes that did not happen, to all other nodes: the oracle errs.
+    pub suspicions: Vec<Crash>,
     /// Times during which groups of nodes cannot reach each other.
     pub partitions: Vec<Partition>,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self {
+            loss: Probability::default(),
+            duplicate: Probability::default(),
+            retransmit: false,
+            crashes: Vec::new(),
+            detection: Span::Constant(30),
+            suspicions: Vec::new(),
+            partitions: Vec::new(),
+        }
+    }
 }
 
 /// A number from 0 to 1.
@@ -55,7 +76,7 @@ impl fmt::Display for Probability {
     }
 }
 
-/// A node that stops for good.
+/// A node that stops for good, or is said to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crash {
     /// The node.

@@ -30,6 +30,7 @@ mod limits;
 mod measures;
 mod network;
 mod nodes;
+mod oracle;
 mod outcome;
 pub mod parallel;
 mod random;

@@ -20,7 +20,7 @@
 //! NAME VALUE` for any other parameter. A path in `file:PATH` is relative to the script.
 //!
 //! Actions: `request NODE`, `release NODE`, `deliver MESSAGE`, `deliver all`, `lose MESSAGE`, `duplicate
-//! MESSAGE`, `crash NODE`, `clock NODE = COUNT`, `tell FROM->TO` (an application tells another, outside the
+//! MESSAGE`, `crash NODE`, `report CRASHED to NODE` (the oracle tells a node of a crash), `clock NODE = COUNT`, `tell FROM->TO` (an application tells another, outside the
 //! algorithm, all that its node knows). Each action takes one tick.
 //!
 //! A message is `FROM->TO [KIND] [#WHICH]`, of those in flight on this channel. `deliver 1->2 REPLY #2` is
@@ -85,6 +85,7 @@ enum Action {
     Lose(Pick),
     Duplicate(Pick),
     Crash(NodeId),
+    Report { crashed: NodeId, to: NodeId },
     Clock(NodeId, u64),
     Tell(NodeId, NodeId),
     Loop,
@@ -99,7 +100,7 @@ impl Action {
                 vec![*node]
             }
             Action::Deliver(pick) | Action::Lose(pick) | Action::Duplicate(pick) => vec![pick.from, pick.to],
-            Action::Tell(from, to) => vec![*from, *to],
+            Action::Tell(from, to) | Action::Report { crashed: from, to } => vec![*from, *to],
             Action::Expect(
                 Expectation::State { node, .. }
                 | Expectation::Lamport { node, .. }

@@ -121,7 +121,7 @@ impl Settings {
     }
 
     fn check_times(&self) -> Result<(), Refusal> {
-        let crashes = self.faults.crashes.iter().map(|crash| crash.at);
+        let crashes = self.faults.crashes.iter().chain(&self.faults.suspicions).map(|crash| crash.at);
         let cuts = self.faults.partitions.iter().flat_map(|cut| [Some(cut.from), cut.until]).flatten();
         let arrivals = self.messages.iter().filter_map(|intervention| intervention.time());
         let times = crashes.chain(cuts).chain(arrivals).chain([self.local_latency, self.disk_latency]);
@@ -131,11 +131,12 @@ impl Settings {
                 Span::LONGEST
             )));
         }
+        self.faults.detection.check()?;
         self.hold.check()
     }
 
     fn named_nodes(&self) -> Vec<NodeId> {
-        let crashes = self.faults.crashes.iter().map(|crash| crash.node);
+        let crashes = self.faults.crashes.iter().chain(&self.faults.suspicions).map(|crash| crash.node);
         let groups = self.faults.partitions.iter().flat_map(|partition| &partition.groups);
         crashes.chain(groups.flat_map(NodeSet::iter)).chain(self.start.holder()).collect()
     }

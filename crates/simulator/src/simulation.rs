@@ -8,6 +8,7 @@ use crate::engine::{Engine, LostMessage};
 use crate::limits::RunLimits;
 use crate::measures::Measures;
 use crate::nodes::make_nodes;
+use crate::oracle::Oracle;
 use crate::outcome::Outcome;
 use crate::settings::Settings;
 use crate::stall::Stall;
@@ -27,6 +28,7 @@ pub fn simulate<A: Explain>(factory: &Factory<A>, settings: &Settings) -> Result
 pub(crate) struct Simulation<A: Explain> {
     pub(crate) engine: Engine<Fenced<A>>,
     applications: Applications,
+    pub(crate) oracle: Oracle,
     watch: SafetyMonitor,
     line: Line,
     /// The place in line of each node's request: its low 32 bits.
@@ -72,6 +74,7 @@ impl<A: Explain> Simulation<A> {
         let mut simulation = Self {
             engine: Engine::new(nodes, settings),
             applications: Applications::new(settings),
+            oracle: Oracle::new(settings),
             watch: SafetyMonitor::default(),
             line: Line::default(),
             place_in_line: vec![0; n],
@@ -96,6 +99,7 @@ impl<A: Explain> Simulation<A> {
         if settings.trace {
             simulation.engine.record();
         }
+        simulation.foresee_suspicions(settings);
         if let Some(holder) = settings.start.holder() {
             simulation.watch.begin_inside(holder, Fence::default());
             simulation.applications.begin_inside(holder);
@@ -124,6 +128,7 @@ impl<A: Explain> Simulation<A> {
         while !self.is_over() {
             while let Some(node) = self.engine.take_crashed() {
                 self.crash_application(node);
+                self.foresee_reports(node);
             }
             if A::PERPETUAL && self.applications.is_idle() && !self.go_on_when_quiet() {
                 break;
@@ -165,7 +170,7 @@ impl<A: Explain> Simulation<A> {
     #[inline]
     fn deliver_what_is_due(&mut self) {
         loop {
-            let Some(node) = self.engine.advance() else { return };
+            let Some(node) = self.engine.advance() else { return self.make_report() };
             let calm = self.after_step(node);
             if A::PERPETUAL || !calm || self.limits.is_some() || !self.engine.is_something_due_now() {
                 return;
@@ -205,8 +210,9 @@ impl<A: Explain> Simulation<A> {
         }
     }
 
-    /// An application stops with its node.
+    /// An application stops with its node: it is not inside any more.
     pub(crate) fn crash_application(&mut self, node: NodeId) {
+        self.watch.leave(node);
         match self.applications.stage(node) {
             Stage::Asking | Stage::Waiting | Stage::Leaving { asks_again: true } => {
                 self.waiting -= 1;
@@ -446,7 +452,7 @@ impl<A: Explain> Simulation<A> {
         }
         let mut stall = Stall::diagnose(&self.cut(), self.engine.crashed());
         stall.livelock = self.livelock;
-        stall.lost = self.engine.losses().iter().map(describe_loss).collect();
+        stall.lost = self.engine.losses().iter().map(LostMessage::to_string).collect();
         Some(stall)
     }
 
@@ -490,9 +496,4 @@ impl<A: Explain> Simulation<A> {
             None => (0, 0),
         };
     }
-}
-
-fn describe_loss(loss: &LostMessage) -> String {
-    let LostMessage { from, to, kind, why } = loss;
-    format!("{kind} {from}->{to} ({why})")
 }

@@ -147,6 +147,11 @@ pub enum What {
     Written,
     /// It stops. A [`What::Start`] after it is a restart; without one it has stopped for good.
     Crash,
+    /// An oracle reports to it that another node has crashed.
+    Report {
+        /// The node that is reported to have crashed.
+        crashed: NodeId,
+    },
     /// It stands still and makes no step until it goes on; what comes for it waits.
     Pause,
     /// It goes on after a pause.

@@ -26,6 +26,7 @@ impl Event {
             What::Timer => format!("node {node} is reminded"),
             What::Written => format!("node {node} has written to its disk"),
             What::Crash => format!("node {node} crashes"),
+            What::Report { crashed } => format!("node {node} is told that node {crashed} has crashed"),
             What::Pause => format!("node {node} stands still"),
             What::Resume => format!("node {node} goes on"),
             What::Violation { what } => format!("violation: {what}"),
@@ -40,6 +41,7 @@ impl Event {
         let other = match self.what {
             What::Send { to, .. } | What::Lost { to, .. } => to,
             What::Deliver { from, .. } => from,
+            What::Report { crashed } => crashed,
             What::Start | What::Request | What::Enter { .. } | What::Release => self.node,
             What::Access { .. } | What::Clock { .. } | What::Timer | What::Written => self.node,
             What::Crash | What::Pause | What::Resume => self.node,

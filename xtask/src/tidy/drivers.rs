@@ -2,14 +2,14 @@
 
 use super::Finding;
 use super::places::{self, AlgorithmPage};
-use super::source::{Source, TokenKind, line_of, tests_in, words};
+use super::source::{SourceFile, TokenKind, line_of, tests_in, words};
 
 /// Names of algorithms that are ordinary words or name a clock as well: they count only as a whole string.
 const ORDINARY: [&str; 5] = ["central", "lamport", "fast", "ring", "tournament"];
 
 /// Looks for the names of all algorithms in what drivers run and in what they tell their authors. Documentation may
 /// name an algorithm as an example, tests must.
-pub fn check(sources: &[Source]) -> Vec<Finding> {
+pub fn check(sources: &[SourceFile]) -> Vec<Finding> {
     let pages: Vec<AlgorithmPage<'_>> =
         sources.iter().filter_map(places::algorithm).filter(is_telling).collect();
     let drivers = sources.iter().filter(|source| places::is_driver(&source.path));
@@ -21,7 +21,7 @@ fn is_telling(page: &AlgorithmPage<'_>) -> bool {
     page.shelf != "specimens" || page.stem.contains('_')
 }
 
-fn mentions(source: &Source, pages: &[AlgorithmPage<'_>]) -> Vec<Finding> {
+fn mentions(source: &SourceFile, pages: &[AlgorithmPage<'_>]) -> Vec<Finding> {
     let text = without_tests(source);
     let names = words_and_dashes(&text).filter(|&(at, name)| {
         let is_string = text[..at].ends_with('"') && text[at + name.len()..].starts_with('"');
@@ -30,13 +30,13 @@ fn mentions(source: &Source, pages: &[AlgorithmPage<'_>]) -> Vec<Finding> {
     names.map(|(at, name)| finding(source, line_of(&text, at), name)).collect()
 }
 
-fn finding(source: &Source, line: usize, name: &str) -> Finding {
+fn finding(source: &SourceFile, line: usize, name: &str) -> Finding {
     let sentence = format!("`{name}` is an algorithm, and a driver knows none by name.");
     Finding::new(&source.path, line, sentence)
 }
 
 /// Code, strings and comments, but neither documentation nor tests.
-fn without_tests(source: &Source) -> String {
+fn without_tests(source: &SourceFile) -> String {
     let mut text = source.only(&[TokenKind::Code, TokenKind::Literal, TokenKind::Comment]);
     for range in tests_in(&source.code()) {
         let blank: String = text[range.clone()].chars().map(blanked).collect();
@@ -76,8 +76,9 @@ mod tests {
     fn found(path: &str, text: &str) -> Vec<usize> {
         let algorithms = ["message/ricart_agrawala.rs", "message/central.rs", "specimens/deadlock.rs"];
         let paths = algorithms.map(|path| format!("crates/algorithms/src/{path}"));
-        let mut sources: Vec<Source> = paths.iter().map(|path| Source::new(path, "//! It.\n")).collect();
-        sources.push(Source::new(path, text));
+        let mut sources: Vec<SourceFile> =
+            paths.iter().map(|path| SourceFile::new(path, "//! It.\n")).collect();
+        sources.push(SourceFile::new(path, text));
         check(&sources).into_iter().map(|finding| finding.line).collect()
     }
 

@@ -1,7 +1,7 @@
 //! The lines of a file that ask for an exception: `// tidy: allow length, because …`.
 
 use super::Finding;
-use super::source::{Source, TokenKind};
+use super::source::{SourceFile, TokenKind};
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,13 +24,13 @@ impl Exception {
 }
 
 /// The lines, from 1, that ask for this exception and give a reason.
-pub fn of(source: &Source, wanted: Exception) -> Vec<usize> {
+pub fn of(source: &SourceFile, wanted: Exception) -> Vec<usize> {
     let asked = requests(source).into_iter();
     asked.filter(|&(_, found)| found == Some(wanted)).map(|(line, _)| line).collect()
 }
 
 /// A line that asks for nothing we know, or gives no reason, is to mend: it would be a silent mistake.
-pub fn check(source: &Source) -> Vec<Finding> {
+pub fn check(source: &SourceFile) -> Vec<Finding> {
     let sentence =
         "A `// tidy:` line says `allow length, because …` or `not an algorithm, because …`, with a reason.";
     let wrong = requests(source).into_iter().filter(|(_, found)| found.is_none());
@@ -38,7 +38,7 @@ pub fn check(source: &Source) -> Vec<Finding> {
 }
 
 /// Every `// tidy:` line with what it asks for, if that can be understood.
-fn requests(source: &Source) -> Vec<(usize, Option<Exception>)> {
+fn requests(source: &SourceFile) -> Vec<(usize, Option<Exception>)> {
     let comments = source.only(&[TokenKind::Comment]);
     let lines = comments.lines().enumerate();
     let asked = lines.filter_map(|(index, line)| {
@@ -58,8 +58,8 @@ fn understood(request: &str) -> Option<Exception> {
 mod tests {
     use super::*;
 
-    fn source(line: &str) -> Source {
-        Source::new("a.rs", &format!("//! A.\n{line}\n"))
+    fn source(line: &str) -> SourceFile {
+        SourceFile::new("a.rs", &format!("//! A.\n{line}\n"))
     }
 
     #[test]

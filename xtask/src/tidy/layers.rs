@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::Finding;
 use super::files::File;
 use super::manifests::{Dependency, dependencies, member_of};
-use super::source::{Source, line_of, tests_in, words};
+use super::source::{SourceFile, line_of, tests_in, words};
 use crate::manifest::{KeyValue, pairs};
 
 /// The crate with all algorithms.
@@ -36,7 +36,7 @@ const TYPES: [&str; 11] = [
 ];
 
 /// Checks manifests and sources.
-pub fn check(files: &[File], sources: &[Source]) -> Vec<Finding> {
+pub fn check(files: &[File], sources: &[SourceFile]) -> Vec<Finding> {
     let read = |file: &File| (pairs(&file.text), file.path.clone());
     let manifests: Vec<(Vec<KeyValue>, String)> =
         files.iter().filter(|file| member_of(&file.path).is_some()).map(read).collect();
@@ -99,7 +99,7 @@ fn textbook(member: &Member<'_>, is_above: bool) -> Option<Finding> {
 }
 
 /// The catalog's library has no unit tests: they would compile it a second time, so its manifest turns them off.
-fn unit_tests(source: &Source) -> Option<Finding> {
+fn unit_tests(source: &SourceFile) -> Option<Finding> {
     let code = source.code();
     let range = tests_in(&code).into_iter().next()?;
     let sentence = "It would never run: the catalog's tests are in crates/catalog/tests/suite.";
@@ -107,7 +107,7 @@ fn unit_tests(source: &Source) -> Option<Finding> {
 }
 
 /// Every place outside of tests that takes one of the types from the core.
-fn types(source: &Source) -> Vec<Finding> {
+fn types(source: &SourceFile) -> Vec<Finding> {
     let code = source.code();
     let tests = tests_in(&code);
     let mut found = Vec::new();
@@ -173,7 +173,7 @@ mod tests {
 
     fn source(manifest: &str, path: &str, text: &str) -> Vec<usize> {
         let files = [file("crates/experiments/Cargo.toml", manifest)];
-        check(&files, &[Source::new(path, text)]).into_iter().map(|finding| finding.line).collect()
+        check(&files, &[SourceFile::new(path, text)]).into_iter().map(|finding| finding.line).collect()
     }
 
     const ABOVE: &str = "[dependencies]\ndoorway-catalog.workspace = true\n";
@@ -207,7 +207,7 @@ mod tests {
             file("crates/papers/Cargo.toml", "[dependencies]\ndoorway-experiments.workspace = true\n"),
             file("crates/tools/Cargo.toml", "[dev-dependencies]\ndoorway-experiments.workspace = true\n"),
         ];
-        let found = |path: &str| check(&files, &[Source::new(path, "use doorway_core::Hints;")]).len();
+        let found = |path: &str| check(&files, &[SourceFile::new(path, "use doorway_core::Hints;")]).len();
         assert_eq!(found("crates/papers/src/lib.rs"), 1);
         assert_eq!(found("crates/tools/src/lib.rs"), 0);
     }
@@ -216,7 +216,7 @@ mod tests {
     fn a_unit_test_in_the_catalog_would_never_run() {
         let files = [file("crates/catalog/Cargo.toml", "[package]\n")];
         let text = "//! It.\nfn f() {}\n#[cfg(test)]\nmod tests {}\n";
-        let found = |path: &str| check(&files, &[Source::new(path, text)]).len();
+        let found = |path: &str| check(&files, &[SourceFile::new(path, text)]).len();
         assert_eq!((found("crates/catalog/src/list.rs"), found("crates/catalog/tests/list.rs")), (1, 0));
     }
 

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use super::Finding;
 use super::exceptions::{self, Exception};
 use super::places::{self, AlgorithmPage};
-use super::source::{Function, Source, functions, item_end, line_of, tests_in, words};
+use super::source::{Function, SourceFile, functions, item_end, line_of, tests_in, words};
 
 /// The lines of an algorithm.
 const ALGORITHM: usize = 120;
@@ -19,7 +19,7 @@ const FUNCTION: usize = 60;
 const LONG_ALGORITHMS: [&str; 4] = ["maekawa", "sanders", "singhal", "cao_singhal"];
 
 /// Finds files and functions that are too long without an exception.
-pub fn check(source: &Source) -> Vec<Finding> {
+pub fn check(source: &SourceFile) -> Vec<Finding> {
     let code = source.code();
     let functions = functions(&code);
     let granted = exceptions::of(source, Exception::AllowLength);
@@ -40,12 +40,12 @@ pub fn check(source: &Source) -> Vec<Finding> {
     found
 }
 
-fn too_long_algorithm(source: &Source, code: &str) -> Option<Finding> {
+fn too_long_algorithm(source: &SourceFile, code: &str) -> Option<Finding> {
     let page = places::algorithm(source)?;
     too_long(source, lines_of_algorithm(code), limit_of(page), "algorithm")
 }
 
-fn too_long(source: &Source, lines: usize, limit: usize, what: &str) -> Option<Finding> {
+fn too_long(source: &SourceFile, lines: usize, limit: usize, what: &str) -> Option<Finding> {
     let sentence = || {
         format!(
             "This {what} has {lines} lines, more than {limit}: shorten it, or say `// tidy: allow length, because …`."
@@ -54,7 +54,7 @@ fn too_long(source: &Source, lines: usize, limit: usize, what: &str) -> Option<F
     (lines > limit).then(|| Finding::new(&source.path, limit + 1, sentence()))
 }
 
-fn too_long_function(source: &Source, function: &Function) -> Option<Finding> {
+fn too_long_function(source: &SourceFile, function: &Function) -> Option<Finding> {
     let lines = function.last - function.first + 1;
     let sentence = || {
         let name = &function.name;
@@ -118,7 +118,7 @@ fn lines_without_tests(code: &str) -> usize {
 }
 
 /// A function's lines and the comments and attributes directly above it.
-fn with_lines_above(source: &Source, function: &Function) -> RangeInclusive<usize> {
+fn with_lines_above(source: &SourceFile, function: &Function) -> RangeInclusive<usize> {
     let lines: Vec<&str> = source.text.lines().take(function.first - 1).collect();
     let is_above = |line: &&&str| line.trim_start().starts_with("//") || line.trim_start().starts_with('#');
     let above = lines.iter().rev().take_while(is_above).count();
@@ -133,7 +133,7 @@ mod tests {
     const MAEKAWA: &str = "crates/algorithms/src/message/maekawa.rs";
 
     fn found(path: &str, text: &str) -> Vec<String> {
-        let found = check(&Source::new(path, text));
+        let found = check(&SourceFile::new(path, text));
         found.into_iter().map(|finding| finding.sentence).collect()
     }
 

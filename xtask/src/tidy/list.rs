@@ -2,11 +2,11 @@
 
 use super::Finding;
 use super::places::{self, AlgorithmPage, LIST};
-use super::source::{Source, words};
+use super::source::{SourceFile, words};
 
 /// Looks for `raymond::entry` in the list, for each algorithm's file.
-pub fn check(sources: &[Source]) -> Vec<Finding> {
-    let list = sources.iter().find(|source| source.path == LIST).map(Source::code);
+pub fn check(sources: &[SourceFile]) -> Vec<Finding> {
+    let list = sources.iter().find(|source| source.path == LIST).map(SourceFile::code);
     let list = list.unwrap_or_default();
     let missing =
         sources.iter().filter(|source| places::algorithm(source).is_some_and(|page| !is_listed(&list, page)));
@@ -46,7 +46,7 @@ mod tests {
 
     fn found(list: &str, path: &str) -> usize {
         let path = format!("crates/algorithms/src/{path}");
-        check(&[Source::new(LIST, list), Source::new(&path, "//! It.\n")]).len()
+        check(&[SourceFile::new(LIST, list), SourceFile::new(&path, "//! It.\n")]).len()
     }
 
     #[test]
@@ -80,6 +80,6 @@ mod tests {
         assert_eq!(found("", "message/mod.rs"), 0);
         assert_eq!(found("", "message/raymond/proof.rs"), 0);
         let support = "//! It.\n// tidy: not an algorithm, because two of them share it.\n";
-        assert!(check(&[Source::new("crates/algorithms/src/message/tree.rs", support)]).is_empty());
+        assert!(check(&[SourceFile::new("crates/algorithms/src/message/tree.rs", support)]).is_empty());
     }
 }

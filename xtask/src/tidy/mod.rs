@@ -24,7 +24,7 @@ use std::fmt;
 use crate::cargo::root;
 use crate::stop::ChoreError;
 use files::File;
-use source::Source;
+use source::SourceFile;
 
 /// What `--help` prints.
 pub const HELP: &str = "\
@@ -81,7 +81,7 @@ pub fn run(words: &[String]) -> Result<(), ChoreError> {
 /// All that is to mend, in the order of files and lines.
 fn findings(files: &[File]) -> Vec<Finding> {
     let rust = files.iter().filter(|file| file.path.ends_with(".rs"));
-    let sources: Vec<Source> = rust.map(|file| Source::new(&file.path, &file.text)).collect();
+    let sources: Vec<SourceFile> = rust.map(|file| SourceFile::new(&file.path, &file.text)).collect();
     let mut found: Vec<Finding> = Vec::new();
     for source in &sources {
         found.extend(names::header(source));

@@ -2,13 +2,13 @@
 
 use super::Finding;
 use super::files::File;
-use super::source::Source;
+use super::source::SourceFile;
 
 /// Names that promise nothing about what is inside.
 const EMPTY_NAMES: [&str; 5] = ["util", "utils", "common", "helpers", "misc"];
 
 /// A Rust file says first what it is for.
-pub fn header(source: &Source) -> Option<Finding> {
+pub fn header(source: &SourceFile) -> Option<Finding> {
     let sentence = "The first line of a Rust file is its header, `//! …`, which says what the file is for.";
     (!source.text.starts_with("//!")).then(|| Finding::new(&source.path, 1, sentence))
 }
@@ -51,9 +51,9 @@ mod tests {
 
     #[test]
     fn a_rust_file_opens_with_a_header() {
-        assert_eq!(header(&Source::new("a.rs", "//! What it is for.\n")), None);
+        assert_eq!(header(&SourceFile::new("a.rs", "//! What it is for.\n")), None);
         for text in ["", "use a;\n//! Late.\n", "// Not a header.\n", "\n//! Late.\n"] {
-            assert!(header(&Source::new("a.rs", text)).is_some(), "{text:?}");
+            assert!(header(&SourceFile::new("a.rs", text)).is_some(), "{text:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where things live in this repository: which file is an algorithm's, and which is a driver's.
 
 use super::exceptions::{self, Exception};
-use super::source::Source;
+use super::source::SourceFile;
 
 /// The list of algorithms.
 pub const LIST: &str = "crates/algorithms/src/register.rs";
@@ -28,7 +28,7 @@ pub fn page(path: &str) -> Option<AlgorithmPage<'_>> {
 }
 
 /// The same for a file that does not say so.
-pub fn algorithm(source: &Source) -> Option<AlgorithmPage<'_>> {
+pub fn algorithm(source: &SourceFile) -> Option<AlgorithmPage<'_>> {
     page(&source.path).filter(|_| exceptions::of(source, Exception::NotAnAlgorithm).is_empty())
 }
 
@@ -60,9 +60,9 @@ mod tests {
     #[test]
     fn a_file_can_say_that_it_is_no_algorithm() {
         let path = "crates/algorithms/src/message/tree.rs";
-        assert!(algorithm(&Source::new(path, "//! Trees.\n")).is_some());
+        assert!(algorithm(&SourceFile::new(path, "//! Trees.\n")).is_some());
         let support = "//! Trees.\n// tidy: not an algorithm, because Raymond's stands on it.\n";
-        assert!(algorithm(&Source::new(path, support)).is_none());
+        assert!(algorithm(&SourceFile::new(path, support)).is_none());
     }
 
     #[test]

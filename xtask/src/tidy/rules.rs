@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::Finding;
 use super::files::File;
-use super::source::{Source, TokenKind, line_of, words};
+use super::source::{SourceFile, TokenKind, line_of, words};
 
 /// Where the rules are stated.
 const RULES: &str = "docs/views.md";
@@ -23,7 +23,7 @@ struct Rule {
 }
 
 /// Holds the numbers that comments of the node name against those of the document, and the other way round.
-pub fn check(files: &[File], sources: &[Source]) -> Vec<Finding> {
+pub fn check(files: &[File], sources: &[SourceFile]) -> Vec<Finding> {
     let text = files.iter().find(|file| file.path == RULES).map_or("", |file| &file.text);
     let (rules, mut found) = stated(text);
     let mut cited = Vec::new();
@@ -58,7 +58,7 @@ fn stated(text: &str) -> (BTreeMap<u32, Rule>, Vec<Finding>) {
 }
 
 /// Numbers in comments, documentation included, that are no rule's or a planned one's.
-fn unknown(source: &Source, rules: &BTreeMap<u32, Rule>) -> Vec<Finding> {
+fn unknown(source: &SourceFile, rules: &BTreeMap<u32, Rule>) -> Vec<Finding> {
     let comments = source.only(&[TokenKind::Comment, TokenKind::Doc]);
     let named = words(&comments).filter_map(|(at, word)| Some((at, number(word)?)));
     let wrong = named.filter_map(|(at, number)| {
@@ -73,7 +73,7 @@ fn unknown(source: &Source, rules: &BTreeMap<u32, Rule>) -> Vec<Finding> {
 }
 
 /// The rules that comments begin with. Documentation may mention a rule, but cites none.
-fn citations(source: &Source) -> impl Iterator<Item = u32> {
+fn citations(source: &SourceFile) -> impl Iterator<Item = u32> {
     let comments = source.only(&[TokenKind::Comment]);
     let begins = |line: &str| {
         let rest = line.trim_start().strip_prefix("// ")?;
@@ -99,7 +99,7 @@ mod tests {
     /// The findings as `path:line` with the first words, for this document and this file of the node.
     fn found(views: &str, code: &str) -> Vec<String> {
         let files = [File { path: RULES.to_owned(), text: views.to_owned() }];
-        let sources = [Source::new("crates/node/src/lease.rs", code)];
+        let sources = [SourceFile::new("crates/node/src/lease.rs", code)];
         let told = |finding: Finding| {
             let words: Vec<&str> = finding.sentence.split(' ').take(3).collect();
             format!("{}:{}: {}", finding.path, finding.line, words.join(" "))
@@ -152,13 +152,14 @@ mod tests {
     #[test]
     fn only_the_nodes_own_code_cites() {
         let files = [File { path: RULES.to_owned(), text: VIEWS.to_owned() }];
-        let elsewhere = Source::new("crates/checker/src/lib.rs", "// R1: clock\n// R2: beats\n// R3: what\n");
+        let elsewhere =
+            SourceFile::new("crates/checker/src/lib.rs", "// R1: clock\n// R2: beats\n// R3: what\n");
         assert_eq!(check(&files, &[elsewhere]).len(), 2, "both rules are cited nowhere");
     }
 
     #[test]
     fn without_the_document_every_citation_is_reported() {
-        let sources = [Source::new("crates/node/src/lease.rs", BOTH)];
+        let sources = [SourceFile::new("crates/node/src/lease.rs", BOTH)];
         assert_eq!(check(&[], &sources).len(), 2);
     }
 

@@ -17,7 +17,7 @@ pub enum TokenKind {
 }
 
 /// A Rust file, each byte of it with its kind.
-pub struct Source {
+pub struct SourceFile {
     /// Its path from the root.
     pub path: String,
     /// What it says.
@@ -25,7 +25,7 @@ pub struct Source {
     kinds: Vec<TokenKind>,
 }
 
-impl Source {
+impl SourceFile {
     /// Tells a file apart.
     pub fn new(path: &str, text: &str) -> Self {
         let mut kinds = Vec::with_capacity(text.len());
@@ -210,11 +210,11 @@ mod tests {
     use super::*;
 
     fn code(text: &str) -> String {
-        Source::new("a.rs", text).code()
+        SourceFile::new("a.rs", text).code()
     }
 
     fn of_kind(kind: TokenKind, text: &str) -> String {
-        Source::new("a.rs", text).only(&[kind]).trim().to_owned()
+        SourceFile::new("a.rs", text).only(&[kind]).trim().to_owned()
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
         for text in
             ["\"abc", "/* abc", "r#\"abc", "'", "'\\", "//", "fn", "fn f(", "fn f() {", "\"\\", "/", "é"]
         {
-            let source = Source::new("a.rs", text);
+            let source = SourceFile::new("a.rs", text);
             assert_eq!(source.code().len(), text.len());
             functions(&source.code());
         }

@@ -4,7 +4,7 @@
 //! `doorway-client`, and takes from `doorway-protocol` only what both sides agree on, such as reasons and the form of a status.
 
 use super::Finding;
-use super::source::{Source, line_of, tests_in, words};
+use super::source::{SourceFile, line_of, tests_in, words};
 
 /// The crate with the messages, by its name in code.
 const PROTOCOL: &str = "doorway_protocol";
@@ -17,7 +17,7 @@ const WORDS: [&str; 9] =
     ["Ask", "Told", "frame", "length", "read", "LONGEST_ASK", "LONGEST_TOLD", "self", "as"];
 
 /// Looks for messages and frames in the sources of all other crates, outside of their tests.
-pub fn check(sources: &[Source]) -> Vec<Finding> {
+pub fn check(sources: &[SourceFile]) -> Vec<Finding> {
     sources.iter().filter(|source| must_not_speak(&source.path)).flat_map(spoken).collect()
 }
 
@@ -28,7 +28,7 @@ fn must_not_speak(path: &str) -> bool {
     inside.starts_with("src/") && !inside.ends_with("/tests.rs") && !SPEAKERS.contains(&member)
 }
 
-fn spoken(source: &Source) -> Vec<Finding> {
+fn spoken(source: &SourceFile) -> Vec<Finding> {
     let code = source.code();
     let tests = tests_in(&code);
     let is_tested = |at: usize| tests.iter().any(|range| range.contains(&at));
@@ -52,7 +52,7 @@ fn items(code: &str, at: usize) -> &str {
     &rest[..end.unwrap_or(rest.len())]
 }
 
-fn finding(source: &Source, line: usize, word: &str) -> Finding {
+fn finding(source: &SourceFile, line: usize, word: &str) -> Finding {
     let sentence = format!("`{word}` speaks the protocol between client and daemon: use `doorway-client`.");
     Finding::new(&source.path, line, sentence)
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&[Source::new(path, text)]).into_iter().map(|finding| finding.line).collect()
+        check(&[SourceFile::new(path, text)]).into_iter().map(|finding| finding.line).collect()
     }
 
     const VERB: &str = "crates/cli/src/lock/waiting.rs";

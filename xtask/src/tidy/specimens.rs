@@ -2,10 +2,10 @@
 
 use super::Finding;
 use super::places;
-use super::source::{Source, line_of, words};
+use super::source::{SourceFile, line_of, words};
 
 /// Looks for specimens by word, by number and by fault, in code and comments alike.
-pub fn check(source: &Source) -> Vec<Finding> {
+pub fn check(source: &SourceFile) -> Vec<Finding> {
     if !places::is_correct(&source.path) {
         return Vec::new();
     }
@@ -38,7 +38,7 @@ fn variants(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-fn finding(source: &Source, at: usize, word: &str) -> Finding {
+fn finding(source: &SourceFile, at: usize, word: &str) -> Finding {
     let sentence =
         format!("`{word}` belongs to a specimen; a correct algorithm's file does not mention any.");
     Finding::new(&source.path, line_of(&source.text, at), sentence)
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        let source = Source::new(&format!("crates/algorithms/src/{path}"), text);
+        let source = SourceFile::new(&format!("crates/algorithms/src/{path}"), text);
         check(&source).into_iter().map(|finding| finding.line).collect()
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::Finding;
-use super::source::{Source, line_of, tests_in};
+use super::source::{SourceFile, line_of, tests_in};
 use crate::cargo::cargo;
 use crate::stop::ChoreError;
 
@@ -32,11 +32,11 @@ const PORTABLE: [&str; 9] = [
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Looks for the first use of Unix in every source outside of the members that may, tests excepted.
-pub fn check(sources: &[Source]) -> Vec<Finding> {
+pub fn check(sources: &[SourceFile]) -> Vec<Finding> {
     sources.iter().filter_map(unix).collect()
 }
 
-fn unix(source: &Source) -> Option<Finding> {
+fn unix(source: &SourceFile) -> Option<Finding> {
     let (member, rest) = source.path.strip_prefix("crates/")?.split_once('/')?;
     if MAY_USE_UNIX.contains(&member) || !rest.starts_with("src/") {
         return None;
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&[Source::new(path, text)]).into_iter().map(|finding| finding.line).collect()
+        check(&[SourceFile::new(path, text)]).into_iter().map(|finding| finding.line).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Finding;
-use super::source::{Source, line_of, words};
+use super::source::{SourceFile, line_of, words};
 
 /// Names that several crates share, each with its reason.
 const SHARED: [(&str, &str); 6] = [
@@ -23,7 +23,7 @@ struct Declaration<'a> {
 }
 
 /// Finds public types whose name another crate declares as well.
-pub fn check(sources: &[Source]) -> Vec<Finding> {
+pub fn check(sources: &[SourceFile]) -> Vec<Finding> {
     let mut declared: BTreeMap<String, Vec<Declaration<'_>>> = BTreeMap::new();
     for source in sources {
         for (name, declaration) in declarations(source) {
@@ -46,7 +46,7 @@ fn repeated(name: &str, places: &[Declaration<'_>]) -> Vec<Finding> {
 }
 
 /// The types that a file of a crate declares as `pub`. A type that is `pub(crate)` never meets another crate's.
-fn declarations(source: &Source) -> Vec<(String, Declaration<'_>)> {
+fn declarations(source: &SourceFile) -> Vec<(String, Declaration<'_>)> {
     let Some(package) = package(&source.path) else { return Vec::new() };
     let code = source.code();
     let all: Vec<(usize, &str)> = words(&code).collect();
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<(String, usize)> {
-        let sources: Vec<Source> = files.iter().map(|(path, text)| Source::new(path, text)).collect();
+        let sources: Vec<SourceFile> = files.iter().map(|(path, text)| SourceFile::new(path, text)).collect();
         check(&sources).into_iter().map(|finding| (finding.path, finding.line)).collect()
     }
 

@@ -7,6 +7,7 @@ pub mod lamport;
 pub mod maekawa;
 pub mod naimi_trehel;
 pub mod raymond;
+pub mod replicated;
 pub mod ricart_agrawala;
 pub mod sanders;
 pub mod singhal;

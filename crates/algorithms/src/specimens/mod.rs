@@ -12,6 +12,7 @@ pub mod lamport_stamp_per_copy;
 pub mod lamport_stamped_early;
 pub mod maekawa;
 pub mod raymond_token_away_while_inside;
+pub mod replicated_grant_before_ack;
 pub mod ricart_agrawala;
 pub mod ricart_agrawala_equal_stamps;
 pub mod sanders;

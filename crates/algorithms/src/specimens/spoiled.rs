@@ -34,6 +34,11 @@ pub trait Fault: Data {
         of.on_release(out);
     }
 
+    /// The oracle reports a crash.
+    fn on_crash(of: &mut Self::Of, node: NodeId, out: &mut Out<MsgOf<Self>>) {
+        of.on_crash(node, out);
+    }
+
     /// The nodes from which something is missing, while this one waits.
     fn waits_for(of: &Self::Of) -> NodeSet {
         of.waits_for()
@@ -65,6 +70,7 @@ impl<F: Fault> Spoiled<F> {
 impl<F: Fault> Algorithm for Spoiled<F> {
     type Msg = MsgOf<F>;
     const PERPETUAL: bool = F::Of::PERPETUAL;
+    const WATCHES_CRASHES: bool = F::Of::WATCHES_CRASHES;
 
     fn on_start(&mut self, out: &mut Out<Self::Msg>) {
         self.of.on_start(out);
@@ -80,6 +86,10 @@ impl<F: Fault> Algorithm for Spoiled<F> {
 
     fn on_release(&mut self, out: &mut Out<Self::Msg>) {
         F::on_release(&mut self.of, out);
+    }
+
+    fn on_crash(&mut self, node: NodeId, out: &mut Out<Self::Msg>) {
+        F::on_crash(&mut self.of, node, out);
     }
 
     fn clock(&mut self) -> Option<&mut LamportClock> {

@@ -38,8 +38,11 @@ fn bounds(formula: &str, Scale { n, k }: Scale) -> [Option<f64>; 2] {
     }
 }
 
-/// A number, `N`, `∞`, or a multiple such as `3(K−1)`.
+/// A number, `N`, `∞`, a multiple such as `3(K−1)`, or a sum of them.
 fn value(term: &str, n: f64, k: f64) -> Option<f64> {
+    if let Some((first, rest)) = term.split_once(" + ") {
+        return Some(value(first, n, k)? + value(rest, n, k)?);
+    }
     if let Some(factor) = term.strip_suffix("(N−1)") {
         return Some(factor.parse::<f64>().ok()? * (n - 1.0));
     }

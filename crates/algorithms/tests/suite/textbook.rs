@@ -5,8 +5,8 @@
 //! also be compiled for the specimens, which they never run. A test keeps the two lists equal.
 
 use doorway_algorithms::message::{
-    cao_singhal, carvalho_roucairol, central, lamport, maekawa, naimi_trehel, raymond, ricart_agrawala,
-    sanders, singhal, suzuki_kasami, token_ring,
+    cao_singhal, carvalho_roucairol, central, lamport, maekawa, naimi_trehel, raymond, replicated,
+    ricart_agrawala, sanders, singhal, suzuki_kasami, token_ring,
 };
 use doorway_core::shared::{Program, ProgramEntry};
 use doorway_core::{Entry, Explain, Hints, Options, Registrar};
@@ -21,6 +21,7 @@ pub trait Visit {
 pub fn visit_all(visitor: &mut impl Visit) {
     let default = [Options::none()];
     visitor.visit(&central::entry(), &default);
+    visitor.visit(&replicated::entry(), &default);
     visitor.visit(&token_ring::entry(), &default);
     visitor.visit(&lamport::entry(), &default);
     visitor.visit(&ricart_agrawala::entry(), &default);

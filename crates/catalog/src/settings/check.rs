@@ -35,6 +35,8 @@ crate::settings! {
         duplicate: u8 { value: "N", usual: "0", kind: SettingKind::Count, part: MESSAGES, caption: "Duplicates" }
         /// Most nodes that may stop for good
         crash: u8 { value: "N", usual: "0", kind: SettingKind::Count, part: MESSAGES, caption: "Crashes" }
+        /// Most reports of a crash that did not happen, to nodes of an algorithm that watches crashes
+        suspect: u8 { value: "N", usual: "0", kind: SettingKind::Count, part: MESSAGES, caption: "Wrong suspicions" }
         /// Leave out interleavings that, as the algorithm promises, make no difference
         reduction: bool { value: "on|off", usual: "on", part: MESSAGES, offers: &["on", "off"] }
         /// Value of a read that overlaps a write: the one before or after it with regular registers, any value with safe ones
@@ -85,6 +87,7 @@ impl CheckSpec {
             losses: self.lose.one_or(0)?,
             duplicates: self.duplicate.one_or(0)?,
             crashes: self.crash.one_or(0)?,
+            suspicions: self.suspect.one_or(0)?,
         })
     }
 

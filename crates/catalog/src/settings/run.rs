@@ -77,6 +77,16 @@ crate::settings! {
             value: "NODE@TIME", kind: SettingKind::Repeated, part: NETWORK, caption: "Crashes", unit: "node@ticks",
             sweep: SweepRole::Axis { name: "crashes", column: "crashes" },
         }
+        /// Ticks from a crash until a node is told of it, if its algorithm watches crashes: TICKS, uniform:FROM:TO or
+        /// exponential:MEAN
+        detection: Span {
+            value: "TICKS", usual: "30", part: NETWORK, caption: "Detection", unit: "ticks",
+            offers: &["30", "uniform:1:100"],
+        }
+        /// Tell all other nodes at a time that a node has crashed although it has not, if the algorithm watches crashes
+        suspect: Crash {
+            value: "NODE@TIME", kind: SettingKind::Repeated, part: NETWORK, caption: "Wrong suspicions", unit: "node@ticks",
+        }
         /// Separate groups of nodes for a time
         partition: Partition {
             value: "1,2|3,4,5@FROM..UNTIL", kind: SettingKind::Repeated, part: NETWORK, caption: "Partitions",
@@ -118,7 +128,7 @@ impl RunSpec {
         &self,
         matrix: impl FnOnce(&str) -> Result<Latency, Refusal>,
     ) -> Result<Settings, Refusal> {
-        // Every setting is named, so that the compiler refuses one that has no effect.
+        // tidy: allow length, because every setting is named, so that the compiler refuses one that has no effect.
         let Self {
             nodes,
             entries,
@@ -132,6 +142,8 @@ impl RunSpec {
             duplicate,
             retransmit,
             crash,
+            detection,
+            suspect,
             partition,
             message,
             start_inside,
@@ -160,6 +172,8 @@ impl RunSpec {
                 duplicate: duplicate.one_or(usual.faults.duplicate)?,
                 retransmit: retransmit.one_or(usual.faults.retransmit)?,
                 crashes: crash.all()?,
+                detection: detection.one_or(usual.faults.detection)?,
+                suspicions: suspect.all()?,
                 partitions: partition.all()?,
             },
             messages: message.all()?,
@@ -190,6 +204,8 @@ impl RunSpec {
             duplicate,
             retransmit,
             crash,
+            detection,
+            suspect,
             partition,
             message,
             start_inside,
@@ -208,6 +224,8 @@ impl RunSpec {
         duplicate.put([faults.duplicate]);
         retransmit.put([faults.retransmit]);
         crash.put(faults.crashes.iter().copied());
+        detection.put([faults.detection]);
+        suspect.put(faults.suspicions.iter().copied());
         partition.put(faults.partitions.iter().cloned());
         message.put(settings.messages.iter().copied());
         start_inside.put(settings.start.holder());

@@ -105,7 +105,8 @@ impl<A: Explain> System<A> {
     /// Lets an event happen; tells whether it changed its node.
     fn take(&mut self, event: &Event) -> Result<bool, Refusal> {
         match &event.what {
-            What::Start | What::Request | What::Release | What::Deliver { .. } => self.step(event)?,
+            What::Start | What::Request | What::Release => self.step(event)?,
+            What::Deliver { .. } | What::Report { .. } => self.step(event)?,
             What::Clock { count } => self.set_clock(event, *count)?,
             What::Crash => self.lives[event.node.index()] = Life::Crashed,
             What::Send { to, message, .. } => {
@@ -160,6 +161,7 @@ impl<A: Explain> System<A> {
                 let msg = self.arrived(event, *from, message)?;
                 self.nodes[index].message(*from, msg, &mut self.out);
             }
+            What::Report { crashed } => self.nodes[index].crashed(*crashed, &mut self.out),
             _ => return Err(unfit(event, "one asks only outside, and leaves only when inside")),
         }
         for Sent { to, msg, .. } in self.out.drain() {

@@ -90,11 +90,12 @@ fn with_a_node_inside_no_violation_no_stall_and_rising_fences_for_every_channel_
 }
 
 /// What this work cannot show, and why.
-const NOT_BY_THIS_WORK: [(&str, &str); 2] = [
+const NOT_BY_THIS_WORK: [(&str, &str); 3] = [
     (
         "maekawa/node-first",
         "it is safe and free of deadlock and only starves; `specimens.rs` counts how often",
     ),
+    ("replicated/grant-before-ack", "it fails only when nodes crash; `replicated.rs` crashes them"),
     (
         "singhal/no-chase",
         "it is rare: one run in a hundred at best; `specimens.rs` has three thousand for it",

@@ -23,8 +23,11 @@ fn told(name: &str) -> Told {
         let latency = Latency::Span(typed("uniform:1:40"));
         let load = [Load::Saturated, Load::Light(200), Load::Isolated][seed as usize % 3].clone();
         let trace = true;
-        let settings =
+        let mut settings =
             Settings { nodes, entries: 30, load, seed, start, latency, trace, ..Settings::default() };
+        if seed > 30 {
+            settings.faults.crashes = vec![typed(&format!("1@{}", 7 * seed))];
+        }
         events.extend(subject.simulate(&settings).expect("it runs").events());
     }
     let rules = subject.rules().iter().map(|rule| rule.name).collect();

@@ -14,6 +14,7 @@ mod laboratory;
 mod list;
 mod records;
 mod reduction;
+mod replicated;
 mod scripts;
 mod settings;
 mod specimens;

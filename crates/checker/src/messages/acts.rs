@@ -6,7 +6,7 @@ use doorway_core::NodeId;
 
 use super::Messages;
 use super::maps::{Map, StateOrMessage};
-use super::outcomes::{CRASH, RELEASE, REQUEST};
+use super::outcomes::{CRASH, RELEASE, REQUEST, reported};
 use super::steps::{ARRIVES, ARRIVES_AGAIN, IS_LOST};
 use crate::Step;
 
@@ -19,6 +19,9 @@ pub enum Act {
     Release(NodeId),
     /// This node crashes.
     Crash(NodeId),
+    /// The oracle reports a crash to a node.
+    #[allow(missing_docs)]
+    Report { crashed: NodeId, to: NodeId },
     /// A message arrives.
     Deliver(Delivery),
     /// A message is lost.
@@ -50,6 +53,7 @@ impl fmt::Display for Act {
             Act::Request(node) => write!(f, "node {node} asks"),
             Act::Release(node) => write!(f, "node {node} leaves"),
             Act::Crash(node) => write!(f, "node {node} stops for good"),
+            Act::Report { crashed, to } => write!(f, "node {to} is told that node {crashed} has crashed"),
             Act::Deliver(Delivery { from, to, kind, .. }) => write!(f, "{kind} from {from} arrives at {to}"),
             Act::Lose(Delivery { from, to, kind, .. }) => write!(f, "{kind} from {from} to {to} is lost"),
             Act::Duplicate(Delivery { from, to, kind, .. }) => {
@@ -69,6 +73,9 @@ impl Messages {
             REQUEST => Act::Request(node),
             RELEASE => Act::Release(node),
             CRASH => Act::Crash(node),
+            action if let Some(crashed) = reported(action) => {
+                Act::Report { crashed: NodeId::new(crashed as usize), to: node }
+            }
             action => {
                 let route = self.tables.route(action / 4);
                 let (from, to) = (NodeId::new(route.from as usize), NodeId::new(route.to as usize));
@@ -112,6 +119,7 @@ impl Messages {
         let input = match (&act, step.action) {
             (Act::Lose(_), _) => return act,
             (_, REQUEST | RELEASE | CRASH) => step.action,
+            (Act::Report { .. }, _) => step.action,
             (_, action) => action / 4,
         };
         let process = step.process as usize;

@@ -36,7 +36,8 @@ use tables::Tables;
 ///
 /// local, letter   numbers of an interned node state and an interned message
 /// fence           the last fence, if fences are watched
-/// budget          faults that may still happen: losses (bits 0–7), duplicates (8–15), crashes (16–23)
+/// budget          faults that may still happen: losses (bits 0–7), duplicates (8–15), crashes (16–23),
+///                 wrong reports of a crash (24–31)
 /// heard, before   masks over the letters, two numbers each, the lower half first
 /// ```
 pub struct Messages {
@@ -44,6 +45,8 @@ pub struct Messages {
     nodes: Box<dyn Nodes>,
     tables: Tables,
     flight: Flight,
+    /// Whether nodes are told of crashes.
+    has_oracle: bool,
     /// Whether counters are shifted down to 0, because only their differences matter.
     translates: bool,
     /// Whether more messages were in flight than the masks of causal channels hold.
@@ -106,8 +109,11 @@ pub struct FaultBudget {
     pub losses: u8,
     /// The most duplicated messages.
     pub duplicates: u8,
-    /// The most crashed nodes.
+    /// The most crashed nodes. If the algorithm [watches crashes](doorway_core::Algorithm::WATCHES_CRASHES), each
+    /// live node is told of each crash, sooner or later.
     pub crashes: u8,
+    /// The most reports of a crash that did not happen: the oracle errs.
+    pub suspicions: u8,
 }
 
 impl FaultBudget {
@@ -118,7 +124,9 @@ impl FaultBudget {
     }
 
     fn budget(self) -> u32 {
-        u32::from(self.losses) | u32::from(self.duplicates) << 8 | u32::from(self.crashes) << 16
+        let [losses, duplicates, crashes, suspicions] =
+            [self.losses, self.duplicates, self.crashes, self.suspicions].map(u32::from);
+        losses | duplicates << 8 | crashes << 16 | suspicions << 24
     }
 }
 
@@ -151,7 +159,8 @@ impl Messages {
         let flight = Flight { channels: setting.channels, head, n };
         let nodes = Box::new(Population::new(nodes, &setting, translates));
         let (tables, overflows) = (Tables::default(), AtomicBool::new(false));
-        Ok(Self { setting, nodes, tables, flight, translates, overflows })
+        let has_oracle = A::WATCHES_CRASHES && setting.faults.crashes.max(setting.faults.suspicions) > 0;
+        Ok(Self { setting, nodes, tables, flight, has_oracle, translates, overflows })
     }
 
     fn n(&self) -> usize {

@@ -6,7 +6,7 @@ use doorway_core::{
 };
 
 use super::maps::{Map, NO_COUNTER, StateOrMessage, place};
-use super::outcomes::{CRASH, Ending, RELEASE, REQUEST};
+use super::outcomes::{CRASH, Ending, RELEASE, REQUEST, reported};
 use super::tables::{NodeFacts, Route, Tables};
 use super::{Setting, Watches};
 use crate::Property;
@@ -52,13 +52,15 @@ struct Local<A> {
     before: u32,
     /// Whether it has crashed.
     is_crashed: bool,
+    /// A mask of the nodes that were reported to it as crashed.
+    reported: u32,
     /// Whether no node will request again, so that what only matters to requests was erased.
     is_quiet: bool,
 }
 
 impl<A> Local<A> {
     fn new(node: Node<A>, left: u32) -> Self {
-        Self { node, left, fence: 0, known: 0, before: 0, is_crashed: false, is_quiet: false }
+        Self { node, left, fence: 0, known: 0, before: 0, is_crashed: false, reported: 0, is_quiet: false }
     }
 
     /// Counts one request.
@@ -128,8 +130,8 @@ impl<A: Explain + Hints> Population<A> {
             let local = self.locals.thing(number);
             let phase = if local.is_crashed { Phase::Outside } else { local.node.phase() };
             let (asks, is_crashed) = (local.left > 0 && !local.is_crashed, local.is_crashed);
-            let (known, before) = (local.known, local.before);
-            tables.facts.push(NodeFacts { phase, asks, is_crashed, known, before });
+            let (reported, known, before) = (local.reported, local.known, local.before);
+            tables.facts.push(NodeFacts { phase, asks, is_crashed, reported, known, before });
             if self.translates {
                 let mut node = local.node.clone();
                 tables.local_floors.push(self.floors(|show| {
@@ -210,6 +212,10 @@ impl<A: Explain + Hints> Population<A> {
             }
             RELEASE => after.node.release(out),
             CRASH => after.is_crashed = true,
+            input if let Some(crashed) = reported(input) => {
+                after.reported |= 1 << crashed;
+                after.node.crashed(NodeId::new(crashed as usize), out);
+            }
             number => {
                 let letter = self.letters.thing(number);
                 after.fence = after.fence.max(letter.fence);
@@ -269,9 +275,10 @@ impl<A: Explain + Hints> Nodes for Population<A> {
         let promises = self.apply(&mut after, me, input, &mut out);
         let enters = before != Phase::Inside && after.node.phase() == Phase::Inside;
         let overtakes = enters && after.before != 0;
-        after.fence += u32::from(enters && self.watches.fences);
         if enters {
             after.before = 0;
+            let next = out.least_fence().max(u64::from(after.fence) + 1);
+            after.fence = if self.watches.fences { next as u32 } else { 0 };
         }
         if after.is_quiet {
             after.node.algorithm_mut().forget();

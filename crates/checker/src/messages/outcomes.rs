@@ -1,9 +1,22 @@
 //! The outcomes of local steps, by the numbers of a node's state and an input.
 
-/// Inputs that are not the number of a message: the application requests or releases, or the node crashes.
+/// Inputs that are not the number of a message: the application requests or releases, or the node crashes; and
+/// [`report`].
 pub(super) const REQUEST: u32 = u32::MAX;
 pub(super) const RELEASE: u32 = u32::MAX - 1;
 pub(super) const CRASH: u32 = u32::MAX - 2;
+
+/// The input, and the action, by which the oracle reports the crash of a process.
+pub(super) fn report(crashed: u32) -> u32 {
+    CRASH - 1 - crashed
+}
+
+/// The process whose crash this input or action reports.
+pub(super) fn reported(input: u32) -> Option<u32> {
+    (CRASH - MOST_NODES..CRASH).contains(&input).then(|| CRASH - 1 - input)
+}
+
+const MOST_NODES: u32 = super::Setting::MOST_NODES as u32;
 
 /// The outcome of a local step. It is stored in the table itself, so that a lookup costs one memory access.
 #[derive(Clone, Copy, Default)]

@@ -6,7 +6,7 @@ use doorway_core::Phase;
 
 use super::Messages;
 use super::maps::{Map, NO_COUNTER, StateOrMessage};
-use super::outcomes::{CRASH, NodeOutcome, RELEASE, REQUEST};
+use super::outcomes::{CRASH, NodeOutcome, RELEASE, REQUEST, report, reported};
 use crate::{Property, Step};
 
 /// A missing table entry that a step needs.
@@ -29,6 +29,9 @@ pub(super) const IS_TOLD: u32 = 3;
 const LOSS: u32 = 1;
 const DUPLICATE: u32 = 1 << 8;
 const CRASHED: u32 = 1 << 16;
+const SUSPICION: u32 = 1 << 24;
+
+const MOST_PROCESSES: u32 = super::Setting::MOST_NODES as u32;
 
 /// A successor state under construction.
 struct Draft<'w> {
@@ -69,6 +72,9 @@ impl Messages {
         }
         if self.setting.faults.crashes > 0 {
             self.crash(state, &mut word, visit)?;
+        }
+        if self.has_oracle {
+            self.report(state, &mut word, visit)?;
         }
         if self.setting.watches.order {
             self.tell(state, &mut word, visit)?;
@@ -118,7 +124,7 @@ impl Messages {
         word: &mut Vec<u32>,
         visit: &mut impl FnMut(Step, &[u32]),
     ) -> Result<(), Missing> {
-        if state[self.budget()] >> 16 == 0 {
+        if state[self.budget()] >> 16 & 0xFF == 0 {
             return Ok(());
         }
         for (process, &local) in (0..).zip(&state[..self.n()]) {
@@ -137,6 +143,28 @@ impl Messages {
             let mut draft = Draft { word, sends: 0, broken: None, entered: None };
             self.finish(&mut draft, true)?;
             visit(self.fault(process, CRASH, self.application(process)), draft.word);
+        }
+        Ok(())
+    }
+
+    /// Reports each crash to each live node that does not know of it, and wrong ones if the fault budget allows. A true report
+    /// is owed.
+    fn report(
+        &self,
+        state: &[u32],
+        word: &mut Vec<u32>,
+        visit: &mut impl FnMut(Step, &[u32]),
+    ) -> Result<(), Missing> {
+        let may_err = state[self.budget()] >> 24 > 0;
+        for (crashed, &gone) in (0..).zip(&state[..self.n()]) {
+            let is_true = self.tables.facts(gone).is_crashed;
+            for (process, &local) in (0..).zip(&state[..self.n()]) {
+                let facts = self.tables.facts(local);
+                let is_new = process != crashed && !facts.is_crashed && facts.reported >> crashed & 1 == 0;
+                if is_new && (is_true || may_err) {
+                    self.take(state, word, None, (process, report(crashed)), visit)?;
+                }
+            }
         }
         Ok(())
     }
@@ -197,12 +225,21 @@ impl Messages {
             Some(_) => word[self.budget()] -= DUPLICATE,
             None => {}
         }
+        let crashed = reported(input).filter(|_| message.is_none());
+        let is_true = crashed.is_some_and(|crashed| self.tables.facts(state[crashed as usize]).is_crashed);
+        if crashed.is_some() && !is_true {
+            word[self.budget()] -= SUSPICION;
+        }
         let mut draft = Draft { word, sends: 0, broken: None, entered: None };
         self.apply(&mut draft, process, input)?;
         self.finish(&mut draft, input == REQUEST)?;
         let Draft { word, sends, broken, .. } = draft;
         let (action, owed, lane) = match message {
             None if input == REQUEST => (REQUEST, None, self.application(process)),
+            None if crashed.is_some() => {
+                // Numbers from the top, which no message has.
+                (input, is_true.then_some(input - process * MOST_PROCESSES), self.application(process))
+            }
             None => (RELEASE, Some(process), self.application(process)),
             Some((_, what)) => {
                 let route = self.tables.route(input);
@@ -332,7 +369,9 @@ impl Messages {
         let mut word = state.to_vec();
         let (input, arrives) = match step.action {
             REQUEST | RELEASE => (step.action, None),
-            action if action != CRASH && action % 4 == ARRIVES => (action / 4, Some(action / 4)),
+            action if action != CRASH && reported(action).is_none() && action % 4 == ARRIVES => {
+                (action / 4, Some(action / 4))
+            }
             _ => return steps,
         };
         if let Some(place) =

@@ -14,6 +14,8 @@ pub(super) struct NodeFacts {
     /// Whether it will request again.
     pub(super) asks: bool,
     pub(super) is_crashed: bool,
+    /// A mask of the nodes that were reported to it as crashed.
+    pub(super) reported: u32,
     /// A mask of the nodes whose open requests it knows.
     pub(super) known: u32,
     /// The same mask at the time of its request.

@@ -2,6 +2,7 @@
 
 mod page;
 pub(crate) mod real;
+mod story;
 
 use doorway_bank::{Bank, BankRuns, Broken, Fencing, Locks, Update};
 use doorway_catalog::Catalog;
@@ -47,7 +48,10 @@ use crate::{Answer, Exit, files, names, repetition};
   doorway bank --simulated --broken E1        deferred peers are never forgotten
   doorway bank --simulated --broken E14       requests are stamped too early
   doorway bank --simulated --broken no-lock --update rewrite --fencing off
-  doorway bank --simulated --broken E14 --seed 3 --runs 1 --json")]
+  doorway bank --simulated --broken E14 --seed 3 --runs 1 --json
+  doorway bank --trace                        one run, event by event
+  doorway bank --trace --locks per-account --from 100 --to 200
+  doorway bank --trace --broken E1 --seed 10 --from 1900 --to 2100")]
 pub(crate) struct Arguments {
     /// Run in virtual time, where a run is a seed, instead of with real processes
     #[arg(long)]
@@ -147,6 +151,45 @@ pub(crate) struct Arguments {
     /// Print JSON
     #[arg(long, help_heading = RUNS)]
     json: bool,
+    /// Tell one simulated run event by event, with the state and the queue of each section
+    ///
+    /// Each event is a step of one client, account or the auditor. Below it stand the sections that it is about, as they are
+    /// after it: who is inside and with which fence, who waits, and what the algorithm knows at the process that took the step.
+    /// Implies --simulated, with one run.
+    #[arg(long, help_heading = RUNS)]
+    trace: bool,
+    /// With --trace, leave out what happens before this time
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "0",
+        value_parser = whole::<u64>,
+        allow_negative_numbers = true,
+        requires = "trace",
+        help_heading = RUNS
+    )]
+    from: u64,
+    /// With --trace, stop after this time
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = whole::<u64>,
+        allow_negative_numbers = true,
+        requires = "trace",
+        help_heading = RUNS
+    )]
+    to: Option<u64>,
+    /// With --trace, stop after this many events
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "40",
+        value_parser = whole::<usize>,
+        allow_negative_numbers = true,
+        requires = "trace",
+        help_heading = RUNS
+    )]
+    events: usize,
 
     #[command(flatten, next_help_heading = "Real processes")]
     real: real::Real,
@@ -158,6 +201,9 @@ const RUNS: &str = "Network, runs and output";
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
     names::find(catalog, typed, &arguments.algorithm)?;
     let bank = bank(arguments)?;
+    if arguments.trace {
+        return story::answer(catalog, arguments, &bank, typed);
+    }
     if !arguments.simulated {
         return real::answer(catalog, arguments, bank, typed);
     }

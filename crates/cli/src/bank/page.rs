@@ -23,7 +23,7 @@ pub(super) fn page(runs: &BankRuns, lock: Option<&About>, typed: &Typed) -> Stri
 }
 
 /// What was run, so that the output can be read without the command.
-fn heading(runs: &BankRuns, lock: Option<&About>) -> String {
+pub(super) fn heading(runs: &BankRuns, lock: Option<&About>) -> String {
     let bank = &runs.bank;
     let needs = lock.map_or(Channels::Any, |about| about.needs);
     let mut facts = vec![lock.map_or("no lock", |about| about.name).to_owned()];

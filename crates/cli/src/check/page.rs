@@ -160,6 +160,7 @@ pub(super) fn system(instance: &Instance) -> String {
         (faults.losses, "message may be lost", "messages may be lost"),
         (faults.duplicates, "message may arrive twice", "messages may arrive twice"),
         (faults.crashes, "node may stop", "nodes may stop"),
+        (faults.suspicions, "crash may be reported wrongly", "crashes may be reported wrongly"),
     ];
     for (count, one, many) in faults {
         match count {

@@ -76,6 +76,7 @@ fn faults(settings: &Settings) -> Vec<String> {
     let mut told: Vec<String> = shares.into_iter().flatten().collect();
     told.extend(faults.retransmit.then(|| "retransmit".to_owned()));
     told.extend(faults.crashes.iter().map(|crash| format!("crash {crash}")));
+    told.extend(faults.suspicions.iter().map(|suspicion| format!("suspect {suspicion}")));
     told.extend(faults.partitions.iter().map(|partition| format!("partition {partition}")));
     told.extend(settings.messages.iter().map(|message| format!("message {message}")));
     told

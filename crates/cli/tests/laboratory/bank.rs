@@ -157,3 +157,58 @@ fn bad_input_is_refused_in_one_sentence() {
         assert!(sentence.contains(part), "{words}: {sentence}");
     }
 }
+
+#[test]
+fn a_trace_tells_each_step_with_holder_queue_and_fence_of_its_sections() {
+    let page = prints("bank --trace --locks per-account --events 400 --seed 2");
+    for part in [
+        "wants to move ",
+        "asks for acct-",
+        "sends REQUEST for acct-",
+        " enters acct-",
+        "| acct-1: free, last fence ",
+        "; waiting: ",
+        "gives the order to DEBIT ",
+        "has moved the money; leaves acct-",
+        "deferred",
+        "400 events shown; the run goes on: --events N shows more",
+    ] {
+        assert!(page.contains(part), "{part:?} is missing in\n{page}");
+    }
+}
+
+#[test]
+fn a_trace_as_json_has_one_holder_at_most_and_rising_fences() {
+    let story = json("bank --trace --transfers 5 --audits 5 --events 10000 --json");
+    assert_eq!(story["is_cut"], Value::Bool(false));
+    let events = story["events"].as_array().expect("a list");
+    let sections = || events.iter().flat_map(|event| event["sections"].as_array().expect("a list"));
+    assert!(sections().all(|section| section["inside"].as_array().is_some_and(|inside| inside.len() <= 1)));
+    let fences: Vec<u64> = sections().filter_map(|section| section["fence"].as_str()?.parse().ok()).collect();
+    assert!(fences.is_sorted() && fences.last() == Some(&20), "15 transfers and 5 audits: {fences:?}");
+}
+
+#[test]
+fn a_trace_of_a_broken_lock_shows_two_inside() {
+    let page = fails("bank --trace --broken E1 --seed 10 --from 1980 --to 2000");
+    assert!(
+        page.contains("client 3 and the auditor inside") || page.contains("the auditor and client 3 inside"),
+        "{page}"
+    );
+    assert!(
+        page.contains("violation: time 1991: client 3 and the auditor are inside bank together"),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_window_of_a_trace_is_checked() {
+    for (line, reason) in [
+        ("bank --trace --from 5 --to 4", "--from 5 is later than --to 4"),
+        ("bank --trace --events 0", "give 1 or more"),
+        ("bank --trace --runs 3", "--trace tells one run: leave out --runs"),
+        ("bank --trace --kill 1", "--kill is for real processes"),
+    ] {
+        assert!(refused(line).contains(reason), "{line}: {}", refused(line));
+    }
+}

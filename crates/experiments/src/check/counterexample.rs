@@ -68,6 +68,7 @@ fn lines_of(act: &Act) -> Vec<String> {
         Act::Request(node) => vec![format!("request {node}")],
         Act::Release(node) => vec![format!("release {node}")],
         Act::Crash(node) => vec![format!("crash {node}")],
+        Act::Report { crashed, to } => vec![format!("report {crashed} to {to}")],
         Act::Deliver(delivery) => vec![format!("deliver {}", named(delivery))],
         Act::Lose(delivery) => vec![format!("lose {}", named(delivery))],
         Act::Duplicate(delivery) => {

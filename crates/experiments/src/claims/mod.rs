@@ -37,7 +37,7 @@ pub use charged::Charged;
 pub use evidence::{Check, Evidence};
 pub use exhaustive::{Asked, Searched};
 use source::Sources;
-pub use source::{Document, Listed, Source, by_source};
+pub use source::{ClaimListing, Document, Source, by_source};
 
 /// A statement of the literature or the lecture about an algorithm.
 #[derive(Clone, Copy, Debug)]

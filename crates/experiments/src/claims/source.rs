@@ -145,7 +145,7 @@ const fn paper(citation: &'static str) -> Source {
 
 /// A place, and the claims that are made there.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct ClaimListing {
     /// The place.
     pub source: Source,
     /// The claims, in the order of their numbers.
@@ -154,13 +154,13 @@ pub struct Listed {
 
 /// Claims by their sources: document by document, and in each the places in the order of their first claims.
 #[must_use]
-pub fn by_source(claims: &[Claim]) -> Vec<Listed> {
-    let mut listed: Vec<Listed> = Vec::new();
+pub fn by_source(claims: &[Claim]) -> Vec<ClaimListing> {
+    let mut listed: Vec<ClaimListing> = Vec::new();
     for claim in claims {
         for &source in claim.source {
             match listed.iter_mut().find(|listed| listed.source == source) {
                 Some(known) => known.claims.push(*claim),
-                None => listed.push(Listed { source, claims: vec![*claim] }),
+                None => listed.push(ClaimListing { source, claims: vec![*claim] }),
             }
         }
     }
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn no_slide_theorem_or_lemma_has_a_number_that_is_not_on_record() {
-        for Listed { source, .. } in by_source(&list()) {
+        for ClaimListing { source, .. } in by_source(&list()) {
             let is_number = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit());
             let numbers = source.place.split([' ', ',']).filter(is_number).filter(|word| word.contains('.'));
             assert!(numbers.into_iter().all(|number| KNOWN_NUMBERS.contains(&number)), "{source}");

@@ -270,6 +270,40 @@ fn one_lost_message_or_one_crash_stops_every_textbook_algorithm() {
     }
 }
 
+/// What the coordinators come to if this may happen, for three nodes that ask once.
+fn with_faults(name: &str, requests: &[u32], faults: FaultBudget) -> Checked {
+    let properties = [
+        MutualExclusion,
+        DeadlockFreedom,
+        Property::StarvationFreedom,
+        Property::Invariants,
+        Property::Fence,
+    ];
+    checked(&Instance { faults, ..instance(name, "", requests, Fifo).deciding(&properties) })
+}
+
+#[test]
+fn the_replicated_coordinator_survives_crashes_at_any_moment() {
+    for (requests, crashes) in [([1, 1, 1], 1), ([0, 1, 1], 2)] {
+        let told = with_faults("replicated", &requests, FaultBudget { crashes, ..FaultBudget::default() });
+        assert_eq!(told.decision(), Decision::Holds, "{crashes}: {:?}", told.verdicts);
+    }
+}
+
+#[test]
+fn it_does_not_survive_a_grant_before_the_backups_know_or_an_oracle_that_errs() {
+    let crash = FaultBudget { crashes: 1, ..FaultBudget::default() };
+    let error = FaultBudget { suspicions: 1, ..FaultBudget::default() };
+    for (name, faults, steps) in [("replicated/grant-before-ack", crash, 7), ("replicated", error, 9)] {
+        let told = with_faults(name, &[1, 1, 1], faults);
+        let found = told.counterexample(MutualExclusion).expect("two are inside");
+        assert_eq!(found.steps.len(), steps, "{name}");
+        assert!(found.script.contains("report 1 to 2"), "{}", found.script);
+        let (options, catalog) = (doorway_core::Options::none(), Catalog::textbook());
+        record_script(&found.script, &options, &catalog).expect("it replays");
+    }
+}
+
 #[test]
 fn a_token_that_arrives_twice_is_two_tokens() {
     let faults = FaultBudget { duplicates: 1, ..FaultBudget::default() };

@@ -196,6 +196,7 @@ impl<'a> Reader<'a> {
         let other = match &event.what {
             What::Send { to, .. } | What::Lost { to, .. } => *to,
             What::Deliver { from, .. } => *from,
+            What::Report { crashed } => *crashed,
             What::Start | What::Request | What::Enter { .. } | What::Release | What::Clock { .. } => {
                 event.node
             }
@@ -231,7 +232,7 @@ impl<'a> Reader<'a> {
             What::Request | What::Deliver { .. } | What::Release | What::Timer | What::Written => {
                 self.stepped.insert(event.node);
             }
-            What::Crash | What::Pause | What::Resume => {
+            What::Crash | What::Report { .. } | What::Pause | What::Resume => {
                 self.stepped.insert(event.node);
             }
             What::Start if self.is_down(event.node) => {
@@ -257,7 +258,7 @@ impl<'a> Reader<'a> {
             What::Request | What::Deliver { .. } | What::Release | What::Timer | What::Written => {
                 self.accessed.is_none() && !is_caused_here && !has_stepped
             }
-            What::Crash | What::Pause | What::Resume => {
+            What::Crash | What::Report { .. } | What::Pause | What::Resume => {
                 self.accessed.is_none() && !is_caused_here && !has_stepped
             }
             What::Start if self.is_down(event.node) => !has_stepped,
@@ -280,6 +281,7 @@ impl<'a> Reader<'a> {
         match &event.what {
             What::Start if self.is_down(event.node) => self.go(event, moment, Phase::Outside, None),
             What::Start | What::Timer | What::Written | What::Clock { .. } | What::Loop => {}
+            What::Report { .. } => {}
             What::Request | What::Enter { .. } | What::Release if self.is_down(event.node) => {}
             What::Request => self.go(event, moment, Phase::Waiting, None),
             What::Enter { fence } => self.go(event, moment, Phase::Inside, Some(*fence)),
@@ -369,7 +371,7 @@ impl<'a> Reader<'a> {
 fn is_dot(what: &What) -> bool {
     match what {
         What::Request | What::Release | What::Deliver { .. } | What::Access { .. } => true,
-        What::Timer | What::Written => true,
+        What::Timer | What::Written | What::Report { .. } => true,
         What::Start | What::Enter { .. } | What::Send { .. } | What::Lost { .. } => false,
         What::Clock { .. } | What::Crash | What::Pause | What::Resume => false,
         What::Violation { .. } | What::Loop => false,

@@ -63,3 +63,10 @@ impl<M: Machine> Batch<M> {
         letters
     }
 }
+
+impl std::fmt::Display for LostMessage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let LostMessage { from, to, kind, why } = self;
+        write!(f, "{kind} {from}->{to} ({why})")
+    }
+}

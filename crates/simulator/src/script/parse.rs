@@ -93,6 +93,7 @@ fn action(words: &[&str]) -> Result<Action, String> {
         ["request", word] => Ok(Action::Request(node(word)?)),
         ["release", word] => Ok(Action::Release(node(word)?)),
         ["crash", word] => Ok(Action::Crash(node(word)?)),
+        ["report", crashed, "to", word] => Ok(Action::Report { crashed: node(crashed)?, to: node(word)? }),
         ["deliver", "all"] => Ok(Action::DeliverAll),
         ["deliver", ref which @ ..] => pick(which).map(Action::Deliver),
         ["lose", ref which @ ..] => pick(which).map(Action::Lose),
@@ -102,7 +103,7 @@ fn action(words: &[&str]) -> Result<Action, String> {
         ["loop"] => Ok(Action::Loop),
         ["expect", ref what @ ..] => expectation(what).map(Action::Expect),
         _ => Err(format!(
-            "`{}` is no action: request, release, deliver, lose, duplicate, crash, clock, tell, loop or expect",
+            "`{}` is no action: request, release, deliver, lose, duplicate, crash, report, clock, tell, loop or expect",
             shown(words)
         )),
     }

@@ -155,6 +155,7 @@ impl<A: Explain> ScriptRun<A> {
                 self.simulation.crash_application(*node);
                 self.end_starving(*node);
             }
+            Action::Report { crashed, to } => self.report(*crashed, *to)?,
             Action::Clock(node, count) => self.set_clock(*node, *count)?,
             Action::Tell(from, to) => self.tell(*from, *to)?,
             Action::Loop | Action::Expect(_) => {}
@@ -192,6 +193,19 @@ impl<A: Explain> ScriptRun<A> {
             let count = clock.count();
             engine.note_clock(to, count);
         }
+        Ok(())
+    }
+
+    /// The oracle reports a crash to a node. It may err: the script decides.
+    fn report(&mut self, crashed: NodeId, to: NodeId) -> Result<(), Trouble> {
+        self.exists(crashed)?;
+        self.exists(to)?;
+        if self.simulation.engine.is_crashed(to) || to == crashed {
+            return Err(Trouble::Impossible(format!("node {to} cannot be told of the crash of {crashed}")));
+        }
+        self.simulation.engine.report_crash(to, crashed);
+        self.simulation.after_step(to);
+        self.note_entry(to);
         Ok(())
     }
 

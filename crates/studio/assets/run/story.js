@@ -5,7 +5,7 @@
 // another. What lasts to the end lasts until the moment after the last one. Events are counted by their place in the list, from 0.
 
 /** The events with which a step of a node begins. */
-const STEPS = new Set(["start", "request", "release", "deliver", "crash", "access", "clock", "timer", "written", "pause", "resume"]);
+const STEPS = new Set(["start", "request", "release", "deliver", "crash", "report", "access", "clock", "timer", "written", "pause", "resume"]);
 
 /** The lane of a node in a recorded run that cannot be drawn. */
 const NO_LANE = { stays: [], crashes: [], down: false, ribbon: [] };

@@ -121,7 +121,7 @@ fn there_is_a_ribbon_wherever_there_are_votes_or_a_token() {
     for about in Catalog::textbook().list() {
         let correct = about.specimen.map_or(about.name, |specimen| specimen.of);
         let expected = match correct {
-            "central" | "maekawa" | "sanders" | "cao-singhal" => "votes",
+            "central" | "replicated" | "maekawa" | "sanders" | "cao-singhal" => "votes",
             "token-ring" | "suzuki-kasami" | "singhal" | "raymond" | "naimi-trehel" => "token",
             "lamport" | "ricart-agrawala" | "carvalho-roucairol" => "none",
             other => panic!("{other} is new: does it have votes or a token?"),

@@ -174,7 +174,7 @@ impl Exporter for Perfetto<'_> {
                 self.go(node, time, None, json!({}), to)?;
                 self.instant(event, "crash", to)
             }
-            What::Timer | What::Written => self.instant(event, "step", to),
+            What::Timer | What::Written | What::Report { .. } => self.instant(event, "step", to),
             What::Pause | What::Resume => self.instant(event, "pause", to),
             What::Violation { .. } => self.instant(event, "violation", to),
             What::Loop => self.instant(event, "loop", to),

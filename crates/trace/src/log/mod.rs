@@ -4,7 +4,7 @@
 //! entry belongs to the step that its node is making; a delivery happens at the receiver of the send, and brings what was
 //! sent; time seldom moves. So the log is a sequence of words of four bytes each that tell only what is new:
 //! most events are one word, and none that a run can have many of takes more than six. What does not fit is kept whole: moved
-//! clocks, violations, where a loop begins. A reader goes from the beginning to the end and puts the events together again.
+//! clocks, reported crashes, violations, where a loop begins. A reader goes from the beginning to the end and puts the events together again.
 
 mod reader;
 mod word;
@@ -21,7 +21,7 @@ use crate::{Event, What};
 
 /// The events of one run, written down in the order in which they happened.
 ///
-/// A start, a request, a release, a delivery, a reminder and a write that is done are steps of a node. Sends and entries
+/// A start, a request, a release, a delivery, a reported crash, a reminder and a write that is done are steps of a node. Sends and entries
 /// that follow belong to this step, until the next one.
 ///
 /// ```
@@ -327,6 +327,7 @@ fn is_step(what: &What) -> bool {
         What::Start | What::Request | What::Release | What::Deliver { .. } | What::Timer | What::Written => {
             true
         }
+        What::Report { .. } => true,
         What::Send { .. } | What::Enter { .. } | What::Lost { .. } | What::Access { .. } => false,
         What::Clock { .. } | What::Crash | What::Pause | What::Resume => false,
         What::Violation { .. } | What::Loop => false,
