@@ -15,7 +15,7 @@ fn the_catalog_lists_algorithms_programs_scripts_and_quorums() {
     in_studio(|client| {
         let catalog = client.get("/api/v1/catalog").json();
         let counts = ["algorithms", "programs", "scripts", "quorums"].map(|name| count(&catalog[name]));
-        assert_eq!((&catalog["version"], counts), (&json!(1), [39, 16, 45, 12]));
+        assert_eq!((&catalog["version"], counts), (&json!(1), [42, 18, 48, 12]));
         let maekawa =
             catalog["algorithms"].as_array().and_then(|all| all.iter().find(|one| one["name"] == "maekawa"));
         let maekawa = maekawa.expect("it is there");
