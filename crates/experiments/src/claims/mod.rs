@@ -18,6 +18,7 @@ mod quorums;
 mod sanders;
 mod saturated;
 mod singhal;
+mod survival;
 mod tokens;
 
 use std::fmt;
@@ -122,7 +123,7 @@ impl Claim {
 /// and lemmas of the lecture, S4.1 and on.
 #[must_use]
 pub fn list() -> Vec<Claim> {
-    let groups: [&[Claim]; 11] = [
+    let groups: [&[Claim]; 12] = [
         permission::CLAIMS,
         central::CLAIMS,
         quorums::CLAIMS,
@@ -134,6 +135,7 @@ pub fn list() -> Vec<Claim> {
         memory::CLAIMS,
         clocks::CLAIMS,
         faults::CLAIMS,
+        survival::CLAIMS,
     ];
     let mut claims = groups.concat();
     claims.sort_by_key(|claim| number(claim.id));

@@ -5,5 +5,6 @@ mod claims;
 #[path = "../../../catalog/tests/suite/compared.rs"]
 mod compared;
 mod examples;
+mod faults;
 mod memory;
 mod states;
