@@ -161,7 +161,7 @@ fn a_step_that_leaves_another_value_says_so() {
     let told: Vec<String> = system.enabled(&state).iter().map(|(step, _)| system.describe(step)).collect();
     let leaves = |left: u64| {
         format!(
-            "process 2 has written only := 2 over another write, which leaves {left} (line 3), and leaves"
+            "process 2 has written only := 2 over another write, which leaves {left} (line 3), and is back in its remainder"
         )
     };
     assert!(told.contains(&leaves(0)) && told.contains(&leaves(1)), "{told:#?}");
