@@ -33,9 +33,12 @@ pub fn register(to: &mut impl Registrar) {
     to.algorithm(specimens::lamport_stamp_per_copy::entry());
     to.algorithm(specimens::lamport_stamped_early::entry());
     to.algorithm(specimens::lamport_equal_stamps::entry());
+    to.algorithm(specimens::lamport_double_stamps::entry());
+    to.algorithm(specimens::lamport_stamp_before_tick::entry());
     to.algorithm(specimens::ricart_agrawala::deferred_not_cleared_entry());
     to.algorithm(specimens::ricart_agrawala::stamped_early_entry());
     to.algorithm(specimens::ricart_agrawala_equal_stamps::entry());
+    to.algorithm(specimens::ricart_agrawala_double_stamps::entry());
     to.algorithm(specimens::carvalho_roucairol_no_asking_back::entry());
     to.algorithm(specimens::carvalho_roucairol_permission_kept::entry());
     to.algorithm(specimens::maekawa::basic::entry());
@@ -69,7 +72,9 @@ pub fn register(to: &mut impl Registrar) {
     to.program(specimens::shared::tournament_leaf_first::entry());
     to.program(specimens::shared::tournament_missing_barrier::entry());
     to.program(specimens::shared::simple_bakery_two_steps::entry());
+    to.program(specimens::shared::simple_bakery_maximum_first::entry());
     to.program(specimens::shared::bakery_maximum_by_position::entry());
+    to.program(specimens::shared::bakery_maxpos_loop::entry());
     to.program(specimens::shared::black_white_two_registers::entry());
     to.program(specimens::shared::black_white_number_first::entry());
 }

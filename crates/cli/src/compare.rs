@@ -1,11 +1,13 @@
 //! `doorway compare`: all algorithms on the same work, side by side.
 
+mod faults;
+
 use std::path::PathBuf;
 
 use doorway_catalog::Catalog;
 use doorway_catalog::settings::{Definition, RunSpec};
 use doorway_core::{Options, Refusal};
-use doorway_experiments::compare::{Comparison, ComparisonCell, Metric, panels};
+use doorway_experiments::compare::{Comparison, ComparisonCell, Metric, Traits, panels};
 use doorway_picture::Theme;
 use doorway_simulator::parallel::processors;
 use doorway_simulator::{Load, Settings};
@@ -21,7 +23,11 @@ use crate::{Answer, Exit, files, names};
 ///
 /// Every algorithm is run at every size and every load, with the same seed, and what it costs is put beside the formula of the
 /// literature. The best value of each column is marked with *, what lies outside the formula with !. Each number is that of
-/// `doorway simulate` with the same seed.
+/// `doorway simulate` with the same seed. Quorums are the lines of a projective plane at sizes that have one, unless --quorum says
+/// otherwise.
+///
+/// The last table says in which order an algorithm serves requests, and whether it survives one lost message, one duplicate or one
+/// crash. The model checker decides both, on systems of two and three nodes. --faults prints what each fault does, and nothing else.
 ///
 /// Exits 0 if all runs went well, 1 if one stalled or violated something.
 #[derive(clap::Args)]
@@ -30,7 +36,8 @@ use crate::{Answer, Exit, files, names};
   doorway compare lamport ricart-agrawala --nodes 4,8,16
   doorway compare --nodes 7,13,21 --quorum plane --loads saturated
   doorway compare --nodes 4,8,16,32,64 --loads saturated --plot costs.svg
-  doorway compare --csv > comparison.csv")]
+  doorway compare --csv > comparison.csv
+  doorway compare --faults        one lost message, one duplicate, one crash")]
 pub(crate) struct Arguments {
     /// The algorithms, all that are right unless some are named
     algorithms: Vec<String>,
@@ -40,6 +47,9 @@ pub(crate) struct Arguments {
     run: Flags<RunSpec, Shared>,
     #[command(flatten)]
     choices: Choices,
+    /// Instead of runs, say what one lost message, one duplicate or one crash does to each algorithm
+    #[arg(long)]
+    faults: bool,
     /// Draw a chart of one number over N, one for each load, to a file that ends in .svg or .png
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     plot: Option<PathBuf>,
@@ -93,38 +103,37 @@ fn metric(word: &str) -> Result<Metric, Refusal> {
 const MOST_RUNS: usize = 2_000;
 
 pub(crate) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Answer, Refusal> {
+    if arguments.faults {
+        return faults::answer(catalog, arguments, typed);
+    }
     let comparison = comparison(catalog, arguments, typed)?;
     let picture = arguments.plot.as_deref().map(Picture::new).transpose()?;
     let mut progress = ProgressLine::new(comparison.runs() as u64, "runs");
-    let cells = comparison.run(catalog, &typed.program, processors(), |done| progress.show(done))?;
+    let mut cells = comparison.run(catalog, &typed.program, processors(), |done| progress.show(done))?;
     drop(progress);
+    let traits = Traits::of_all(&comparison.algorithms, catalog, &typed.program, processors())?;
+    Traits::note(&traits, &mut cells);
     if let Some(picture) = picture {
         picture.write(&panels(&cells, arguments.metric)?.draw(arguments.theme))?;
     }
     let exit = if cells.iter().any(|cell| cell.failed) { Exit::Fails } else { Exit::Holds };
     let text = if arguments.json {
-        as_json(&cells)
+        as_json(&cells, &traits)
     } else if arguments.csv {
         as_csv(&cells)?
     } else {
-        page(&comparison, &cells)
+        page(&comparison, &cells, &traits)
     };
     Ok(Answer { text, notes: Vec::new(), exit })
 }
 
 fn comparison(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Comparison, Refusal> {
-    for name in &arguments.algorithms {
-        names::find(catalog, typed, name)?;
-    }
     let flag = |name: &str, refusal: Refusal| Refusal::new(format!("--{name}: {refusal}"));
     let nodes: Result<Vec<usize>, Refusal> = arguments.lists.split("nodes").into_iter().map(whole).collect();
     let loads = arguments.lists.split("loads").into_iter().map(str::parse);
     let loads: Result<Vec<Load>, Refusal> = loads.collect();
     let comparison = Comparison {
-        algorithms: match arguments.algorithms[..] {
-            [] => Comparison::everybody(catalog),
-            [..] => arguments.algorithms.clone(),
-        },
+        algorithms: compared(catalog, arguments, typed)?,
         nodes: nodes.map_err(|refusal| flag("nodes", refusal))?,
         loads: loads.map_err(|refusal| flag("loads", refusal))?,
         options: options(catalog, arguments)?,
@@ -133,6 +142,17 @@ fn comparison(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result
     };
     check(&comparison)?;
     Ok(comparison)
+}
+
+/// The algorithms that were named, or all that are right.
+fn compared(catalog: &Catalog, arguments: &Arguments, typed: &Typed) -> Result<Vec<String>, Refusal> {
+    for name in &arguments.algorithms {
+        names::find(catalog, typed, name)?;
+    }
+    Ok(match arguments.algorithms[..] {
+        [] => Comparison::everybody(catalog),
+        [..] => arguments.algorithms.clone(),
+    })
 }
 
 fn check(comparison: &Comparison) -> Result<(), Refusal> {
@@ -172,8 +192,8 @@ fn options(catalog: &Catalog, arguments: &Arguments) -> Result<Options, Refusal>
     }
 }
 
-fn as_json(cells: &[ComparisonCell]) -> String {
-    format!("{}\n", json!({"version": 1, "cells": cells}))
+fn as_json(cells: &[ComparisonCell], traits: &[Traits]) -> String {
+    format!("{}\n", json!({"version": 1, "cells": cells, "traits": traits}))
 }
 
 /// The cells as rows of numbers; the columns are the keys of the JSON.
@@ -185,9 +205,9 @@ fn as_csv(cells: &[ComparisonCell]) -> Result<String, Refusal> {
     String::from_utf8(bytes).map_err(|error| failed(error.to_string()))
 }
 
-/// Two tables for each load: what an entry costs at every size, and all else at the largest.
-fn page(comparison: &Comparison, cells: &[ComparisonCell]) -> String {
-    let mut parts = vec![heading(comparison)];
+/// Two tables for each load: what an entry costs at every size, and all else at the largest. One more for order and faults.
+fn page(comparison: &Comparison, cells: &[ComparisonCell], traits: &[Traits]) -> String {
+    let mut parts = vec![heading(comparison, cells)];
     for load in &comparison.loads {
         let load = load.to_string();
         let of_load: Vec<&ComparisonCell> = cells.iter().filter(|cell| cell.load == load).collect();
@@ -197,12 +217,13 @@ fn page(comparison: &Comparison, cells: &[ComparisonCell]) -> String {
             of_load.into_iter().filter(|cell| cell.nodes == largest).collect();
         parts.push(format!("All else at N = {largest}, {load}\n{}", behaviour(&of_largest)));
     }
+    parts.push(format!("Order and faults, in small systems\n{}", faults::traits(traits)));
     parts.extend(failures(cells));
     parts.push("* best of its column, ! outside the formula; times in ticks, entries per tick\n".to_owned());
     parts.join("\n")
 }
 
-fn heading(comparison: &Comparison) -> String {
+fn heading(comparison: &Comparison, cells: &[Cell]) -> String {
     let settings = &comparison.settings;
     let told = format!(
         "{} algorithms, {} entries each, hold {}, latency {}, {} channels, seed {}",
@@ -213,7 +234,17 @@ fn heading(comparison: &Comparison) -> String {
         settings.channels.name(),
         settings.seed
     );
-    wrap(&told, prose_width(), 2) + "\n"
+    wrap(&told, prose_width(), 2) + "\n" + &quorums(cells)
+}
+
+/// The sizes at which the quorums are those of a plane because nothing else was chosen.
+fn quorums(cells: &[Cell]) -> String {
+    let mut sizes: Vec<usize> =
+        cells.iter().filter(|cell| cell.command.contains("--quorum plane")).map(|cell| cell.nodes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    if sizes.is_empty() { String::new() } else { format!("plane quorums at N = {}\n", sizes.join(", ")) }
 }
 
 fn costs(comparison: &Comparison, cells: &[&ComparisonCell]) -> String {

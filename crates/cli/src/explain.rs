@@ -133,10 +133,15 @@ fn parameters(typed: &str, parameters: &[Parameter]) -> Vec<(String, String)> {
 }
 
 /// A command that shows what is special: for a specimen, many runs in which something should go wrong. One that is right
-/// under causal delivery is tried with less.
+/// under causal delivery is tried with less. Starvation takes a run without end, which only a checker can show: two nodes ask
+/// again and again, and the third asks once.
 fn command_to_try(about: &About, program: &str) -> String {
     let name = about.name;
     match about.specimen {
+        Some(specimen) if specimen.verdict.contains("starve") => {
+            let requests = "--requests unbounded,unbounded,1";
+            format!("{program} check {name} {requests} --channels fifo --property starvation-freedom")
+        }
         Some(_) => {
             let channels = about.needs.min(Channels::Fifo).name();
             let work = "--nodes 7 --load light:100 --latency exponential:20 --runs 100";

@@ -131,7 +131,7 @@ pub(crate) fn system(instance: &ProgramInstance) -> String {
         }
     });
     facts.extend(options.iter().map(|(name, choice)| format!("{name} {}", choice.word)));
-    facts.push(format!("{} registers", setting.registers));
+    facts.push(setting.registers.phrase().to_owned());
     facts.push(match setting.memory {
         MemoryModel::Sequential => "sequential memory".to_owned(),
         MemoryModel::TotalStoreOrder => format!("total store order{}", barriers(&setting.barriers)),

@@ -77,7 +77,7 @@ impl Lamport {
         }
     }
 
-    fn hear(&mut self, from: NodeId, stamp: Stamp) {
+    pub(crate) fn hear(&mut self, from: NodeId, stamp: Stamp) {
         self.clock.merge(stamp.counter);
         self.last[from] = self.last[from].max(stamp);
     }

@@ -32,7 +32,7 @@ use super::tickets::{SMALLEST_INSIDE, goes_before, is_smallest_inside};
 pub struct Bakery {
     me: NodeId,
     n: usize,
-    line: usize,
+    pub(crate) line: usize,
     pub(crate) others: Others,
     /// While it chooses, the largest number that it has read; then its own.
     pub(crate) number: u64,

@@ -6,14 +6,18 @@
 
 pub mod carvalho_roucairol_no_asking_back;
 pub mod carvalho_roucairol_permission_kept;
+pub mod double_stamps;
 pub mod lamport;
+pub mod lamport_double_stamps;
 pub mod lamport_equal_stamps;
+pub mod lamport_stamp_before_tick;
 pub mod lamport_stamp_per_copy;
 pub mod lamport_stamped_early;
 pub mod maekawa;
 pub mod raymond_token_away_while_inside;
 pub mod replicated_grant_before_ack;
 pub mod ricart_agrawala;
+pub mod ricart_agrawala_double_stamps;
 pub mod ricart_agrawala_equal_stamps;
 pub mod sanders;
 pub mod shared;

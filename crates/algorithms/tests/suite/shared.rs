@@ -147,7 +147,7 @@ fn every_program_in_the_catalog_is_searched_or_a_specimen() {
     let specimens = abouts.filter_map(|about| about.specimen);
     assert_eq!(
         specimens.map(|specimen| specimen.id).collect::<Vec<_>>(),
-        ["C56", "E26", "T1", "E24", "E25", "E29", "E29"]
+        ["C56", "E26", "T1", "E24", "E24b", "E25", "E25b", "E29", "E29"]
     );
 }
 
@@ -216,6 +216,22 @@ fn a_maximum_by_position_fails_with_three_after_31_steps() {
     assert_eq!(lengths(&found), [(Flaw::Exclusion, 31)]);
     let found = explored("bakery/maximum-by-position", 3, search.with_order().until(Flaw::Order));
     assert_eq!(lengths(&found), [(Flaw::Order, 27)]);
+}
+
+#[test]
+fn an_atomic_maximum_before_the_ticket_lets_two_in_after_six() {
+    let found = explored("simple-bakery/maximum-first", 2, Search::up_to(4).until(Flaw::Exclusion));
+    assert_eq!(found.flaws[&Flaw::Exclusion], [1, 2, 2, 2, 1, 1]);
+}
+
+#[test]
+fn the_printed_maxpos_loop_is_safe_for_two_and_fails_with_three() {
+    let search = Search::up_to(5);
+    assert_eq!(lengths(&explored("bakery/maxpos-loop", 2, search)), []);
+    let found = explored("bakery/maxpos-loop", 3, search.until(Flaw::Exclusion));
+    assert_eq!(lengths(&found), [(Flaw::Exclusion, 43)]);
+    let found = explored("bakery/maxpos-loop", 3, search.with_order().until(Flaw::Order));
+    assert_eq!(lengths(&found), [(Flaw::Order, 39)]);
 }
 
 #[test]

@@ -39,10 +39,11 @@ crate::settings! {
         suspect: u8 { value: "N", usual: "0", kind: SettingKind::Count, part: MESSAGES, caption: "Wrong suspicions" }
         /// Leave out interleavings that, as the algorithm promises, make no difference
         reduction: bool { value: "on|off", usual: "on", part: MESSAGES, offers: &["on", "off"] }
-        /// Value of a read that overlaps a write: the one before or after it with regular registers, any value with safe ones
+        /// Value of a read that overlaps a write: the one before or after it with regular registers, any value with safe ones.
+        /// Of writes that overlap each other the last wins; with safe-any they leave any value
         registers: RegisterModel {
-            value: "atomic|regular|safe", usual: "atomic", part: MEMORY, caption: "Registers",
-            offers: &["atomic", "regular", "safe"],
+            value: "atomic|regular|safe|safe-any", usual: "atomic", part: MEMORY, caption: "Registers",
+            offers: &["atomic", "regular", "safe", "safe-any"],
         }
         /// When other processes see a write: at once, later in order (tso, as on x86), or later in any order (pso)
         memory: MemoryModel {

@@ -198,6 +198,8 @@ pub fn access_of(act: &SharedAct) -> Option<What> {
         }
         Access::BeginStore { name, value, .. } => (AccessKind::Begin, name, *value),
         Access::EndStore { name, value, .. } => (AccessKind::End, name, *value),
+        // The trace tells what the register holds now: that is what a reader of it will see.
+        Access::EndOverlapped { name, left, .. } => (AccessKind::End, name, *left),
         Access::ReachMemory { name, value, .. } => (AccessKind::Reach, name, *value),
         Access::Barrier => {
             let register = Cow::Borrowed("");

@@ -39,6 +39,8 @@ pub enum Access {
     BeginStore { register: Register, name: String, value: u64 },
     /// It ends that write.
     EndStore { register: Register, name: String, value: u64 },
+    /// It ends that write, which overlapped another one, and the register now holds another value.
+    EndOverlapped { register: Register, name: String, value: u64, left: u64 },
     /// A buffered store reaches memory.
     ReachMemory { register: Register, name: String, value: u64 },
     /// All stores of the process have reached memory.
@@ -117,7 +119,10 @@ impl SharedMemory {
                 let (register, name, value) = self.named(register, value);
                 match self.setting.registers {
                     RegisterModel::Atomic => Access::Store { register, name, value },
-                    RegisterModel::Regular | RegisterModel::Safe => {
+                    RegisterModel::SafeAny if u64::from(outcome.value) != value => {
+                        Access::EndOverlapped { register, name, value, left: outcome.value.into() }
+                    }
+                    RegisterModel::Regular | RegisterModel::Safe | RegisterModel::SafeAny => {
                         Access::EndStore { register, name, value }
                     }
                 }
@@ -144,7 +149,7 @@ impl SharedMemory {
         let (locals, rest) = state.split_at(self.n());
         let processes =
             (0..).zip(locals).map(|(process, &local)| self.view_process(state, process, local)).collect();
-        let registers = rest[..self.cells.len()].iter().map(|&value| value.into()).collect();
+        let registers = rest[..self.cells.len()].iter().map(|&word| self.setting.value(word)).collect();
         Some(SharedView { processes, registers })
     }
 
@@ -196,6 +201,7 @@ impl Access {
             }
             Access::BeginStore { name, value, .. } => format!("{name} := {value} …"),
             Access::EndStore { name, value, .. } => format!("… {name} := {value}"),
+            Access::EndOverlapped { name, value, left, .. } => format!("… {name} := {value}, left {left}"),
             Access::ReachMemory { name, value, .. } => format!("{name} → {value}"),
             Access::Barrier => "barrier".to_owned(),
             Access::BeyondLimit { name, value, .. } => format!("{name} := {value}?"),
@@ -225,6 +231,9 @@ impl fmt::Display for Access {
             }
             Access::BeginStore { name, value, .. } => write!(f, " begins to write {name} := {value}"),
             Access::EndStore { name, value, .. } => write!(f, " has written {name} := {value}"),
+            Access::EndOverlapped { name, value, left, .. } => {
+                write!(f, " has written {name} := {value} over another write, which leaves {left}")
+            }
             Access::ReachMemory { name, value, .. } => write!(f, "'s {name} = {value} reaches memory"),
             Access::Barrier => f.write_str(" passes a barrier"),
             Access::BeyondLimit { name, value, .. } => write!(f, " would write {name} := {value}"),

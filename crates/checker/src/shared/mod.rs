@@ -41,6 +41,7 @@ use tables::{GONE, Tables};
 /// ```text
 /// local 0 … local n−1 │ register 0 … register r−1 │ length 0 … length n−1 │ stores of 0 │ … │ stores of n−1
 /// local      the number of an interned process state, from 1; all numbers of the sink are 0
+/// register   its value; bit 15 marks overlapping stores if they leave any value
 /// length     the number of buffered stores of a process
 /// store      value × r + register
 /// ```
@@ -222,9 +223,9 @@ impl System for SharedMemory {
     fn learn(&mut self, state: &[u32]) {
         while let Err(missing) = self.try_steps(state, &mut |_, _| ()) {
             // A read of a safe register during a write may return any value, so all are computed at once.
-            let values = match self.setting.registers {
-                RegisterModel::Safe => self.tables.unknown(missing.local),
-                RegisterModel::Atomic | RegisterModel::Regular => vec![missing.value],
+            let values = match self.setting.registers.is_safe() {
+                true => self.tables.unknown(missing.local),
+                false => vec![missing.value],
             };
             for value in values {
                 self.processes.run(&mut self.tables, missing.local, value);

@@ -93,7 +93,9 @@ impl<P: Program> Population<P> {
             Some(Call::Store(register, value)) => {
                 let (register, value) = (register as u32, u32::try_from(value).unwrap_or(u32::MAX));
                 match self.setting.registers {
-                    RegisterModel::Regular | RegisterModel::Safe if !local.is_storing => {
+                    RegisterModel::Regular | RegisterModel::Safe | RegisterModel::SafeAny
+                        if !local.is_storing =>
+                    {
                         NextAccess::Begin { register, value }
                     }
                     _ => NextAccess::Store { register, value },
@@ -107,11 +109,14 @@ impl<P: Program> Population<P> {
         }
     }
 
-    /// The largest value that an access can load.
+    /// The largest value that an access can load, or leave where overlapping stores leave any value.
     fn largest(&self, access: NextAccess) -> u64 {
         let cells = match access {
             NextAccess::Load { register } => &self.cells[register as usize..][..1],
             NextAccess::Next { first, count, .. } => &self.cells[first as usize..][..count as usize],
+            NextAccess::Store { register, .. } if self.setting.registers == RegisterModel::SafeAny => {
+                self.cells.get(register as usize).map_or_else(Default::default, std::slice::from_ref)
+            }
             _ => &[],
         };
         cells.iter().map(|cell| self.setting.largest(cell)).max().unwrap_or(0)
@@ -228,7 +233,7 @@ impl<P: Program> Processes for Population<P> {
     }
 
     fn flaws(&self, locals: &[u32], registers: &[u32]) -> Option<(Property, String)> {
-        let registers: Vec<u64> = registers.iter().map(|&value| value.into()).collect();
+        let registers: Vec<u64> = registers.iter().map(|&word| self.setting.value(word)).collect();
         let processes = locals.iter().map(|&local| &self.thing(local).process).collect();
         let snapshot = Snapshot { processes, registers: &registers };
         let broken = P::invariants().iter().find(|invariant| !(invariant.holds)(&snapshot))?;

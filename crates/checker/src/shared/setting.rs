@@ -47,6 +47,9 @@ impl MemorySetting {
     pub const MOST_PROCESSES: usize = 32;
     /// The largest value of a register: it fits into 16 bits of an encoded state.
     pub const LARGEST_VALUE: u32 = u16::MAX as u32 - 1;
+    /// The mark of a register into which a store ended while another store was under way: what the last of
+    /// them leaves is any value. Under [`RegisterModel::SafeAny`] values stay below it.
+    pub(super) const OVERLAPPED: u32 = 1 << 15;
     /// The largest limit of tickets: the tables have an entry for each value of each state of a process.
     pub const MOST_TICKETS: u32 = 1_000;
     /// The largest capacity of a store buffer.
@@ -59,6 +62,14 @@ impl MemorySetting {
         match cell.values {
             Values::UpTo(largest) => largest,
             Values::Unbounded => self.tickets.into(),
+        }
+    }
+
+    /// The value of a register, given its number in a state's word.
+    pub(super) fn value(&self, word: u32) -> u64 {
+        match self.registers {
+            RegisterModel::SafeAny => (word & !Self::OVERLAPPED).into(),
+            RegisterModel::Atomic | RegisterModel::Regular | RegisterModel::Safe => word.into(),
         }
     }
 
@@ -96,7 +107,10 @@ impl MemorySetting {
             let (most, asked) = (Self::MOST_TICKETS, self.tickets);
             return Err(Refusal::new(format!("tickets can be explored up to {most}, not up to {asked}")));
         }
-        let largest = Self::LARGEST_VALUE;
+        let largest = match self.registers {
+            RegisterModel::SafeAny => Self::OVERLAPPED - 1,
+            RegisterModel::Atomic | RegisterModel::Regular | RegisterModel::Safe => Self::LARGEST_VALUE,
+        };
         match cells.iter().find(|cell| self.largest(cell) > largest.into()) {
             Some(cell) => {
                 let (name, asked) = (&cell.name, self.largest(cell));
@@ -111,21 +125,26 @@ impl MemorySetting {
 /// Computing 1, 1986).
 ///
 /// A store to a non-atomic register takes two steps, and other processes can load in between; a load takes
-/// one. If several stores to one register overlap, the one that ends last wins.
+/// one. Lamport's registers have one writer each. For a register with several writers a model must also say
+/// what stores leave that overlap each other: [`RegisterModel::Safe`] and [`RegisterModel::SafeAny`] differ in
+/// that alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RegisterModel {
     /// Loads and stores are one step each and never overlap.
     #[default]
     Atomic,
-    /// The value before the store, or the stored one.
+    /// The value before the store, or the stored one. Of overlapping stores the one that ends last wins.
     Regular,
-    /// Any value that the register can hold.
+    /// Any value that the register can hold. Of overlapping stores the one that ends last wins.
     Safe,
+    /// Any value that the register can hold. Overlapping stores leave any value as well.
+    SafeAny,
 }
 
 impl RegisterModel {
     /// All of them, strongest first.
-    pub const ALL: [RegisterModel; 3] = [RegisterModel::Atomic, RegisterModel::Regular, RegisterModel::Safe];
+    pub const ALL: [RegisterModel; 4] =
+        [RegisterModel::Atomic, RegisterModel::Regular, RegisterModel::Safe, RegisterModel::SafeAny];
 
     /// Its name on the command line.
     #[must_use]
@@ -134,7 +153,24 @@ impl RegisterModel {
             RegisterModel::Atomic => "atomic",
             RegisterModel::Regular => "regular",
             RegisterModel::Safe => "safe",
+            RegisterModel::SafeAny => "safe-any",
         }
+    }
+
+    /// The registers in words, with what overlapping stores leave where that can be more than one value.
+    #[must_use]
+    pub fn phrase(self) -> &'static str {
+        match self {
+            RegisterModel::Atomic => "atomic registers",
+            RegisterModel::Regular => "regular registers (of overlapping writes the last wins)",
+            RegisterModel::Safe => "safe registers (of overlapping writes the last wins)",
+            RegisterModel::SafeAny => "safe registers (overlapping writes leave any value)",
+        }
+    }
+
+    /// Whether a load that overlaps a store returns any value.
+    pub(super) fn is_safe(self) -> bool {
+        matches!(self, RegisterModel::Safe | RegisterModel::SafeAny)
     }
 }
 
@@ -149,8 +185,9 @@ impl FromStr for RegisterModel {
 
     fn from_str(word: &str) -> Result<Self, Refusal> {
         let found = RegisterModel::ALL.into_iter().find(|model| model.name() == word);
-        found
-            .ok_or_else(|| Refusal::new(format!("{word:?} is no kind of registers: atomic, regular or safe")))
+        found.ok_or_else(|| {
+            Refusal::new(format!("{word:?} is no kind of registers: atomic, regular, safe or safe-any"))
+        })
     }
 }
 

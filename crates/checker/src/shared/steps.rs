@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use doorway_core::shared::Place;
 
 use super::tables::{Ending, NextAccess};
-use super::{RegisterModel, SharedMemory};
+use super::{MemorySetting, RegisterModel, SharedMemory};
 use crate::{Property, Step};
 
 /// A missing outcome that a step needs: that of loading this value in this state of a process.
@@ -62,6 +62,11 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
             NextAccess::Store { register, value } if buffers.are_there() => {
                 self.store_later(process, local, register, value)
             }
+            NextAccess::Store { register, value }
+                if self.shared.setting.registers == RegisterModel::SafeAny =>
+            {
+                self.end_store(process, local, register, value)
+            }
             NextAccess::Store { register, value } => self.make(process, local, 0, Some((register, value))),
             NextAccess::Barrier | NextAccess::Next { .. } if buffers.len(&self.word, process) > 0 => Ok(()),
             NextAccess::Barrier => self.make(process, local, 0, None),
@@ -106,7 +111,7 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
         let (shared, n) = (self.shared, self.shared.n());
         let old = self.word[n + register as usize];
         let is_overlapped = (0..n).any(|other| shared.stored(&self.word, other, register).is_some());
-        if is_overlapped && shared.setting.registers == RegisterModel::Safe {
+        if is_overlapped && shared.setting.registers.is_safe() {
             let largest = shared.setting.largest(&shared.cells[register as usize]) as u32;
             return (0..=largest).try_for_each(|value| self.make(process, local, value, None));
         }
@@ -120,6 +125,22 @@ impl<V: FnMut(Step, &[u32])> Draft<'_, V> {
             }
         }
         Ok(())
+    }
+
+    /// Visits the end of a store to a register in which overlapping stores leave any value: one step per value
+    /// if this is the last of several that overlap.
+    fn end_store(&mut self, process: u32, local: u32, register: u32, value: u32) -> Result<(), Missing> {
+        let (shared, n) = (self.shared, self.shared.n());
+        let is_stored = |other: usize| shared.stored(&self.word, other, register).is_some();
+        let is_overlapped = (0..n).any(|other| other != process as usize && is_stored(other));
+        if is_overlapped {
+            return self.make(process, local, value, Some((register, value | MemorySetting::OVERLAPPED)));
+        }
+        if self.word[n + register as usize] & MemorySetting::OVERLAPPED == 0 {
+            return self.make(process, local, value, Some((register, value)));
+        }
+        let largest = shared.setting.largest(&shared.cells[register as usize]) as u32;
+        (0..=largest).try_for_each(|left| self.make(process, local, left, Some((register, left))))
     }
 
     /// Visits a buffered store, if the buffer has room.

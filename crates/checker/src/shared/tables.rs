@@ -48,7 +48,7 @@ pub(super) enum NextAccess {
 pub(super) struct ProcessOutcome {
     /// The state of the process before it.
     pub(super) before: u32,
-    /// The loaded value, or 0.
+    /// The loaded value, or the one that overlapping stores leave, or 0.
     pub(super) value: u32,
     /// The executed line.
     pub(super) line: u32,

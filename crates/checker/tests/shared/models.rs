@@ -119,6 +119,21 @@ const BAKERIES: &[(usize, u32, RegisterModel, (u64, u64))] = &[
     (3, 3, RegisterModel::Safe, (41_475, 140_762)),
 ];
 
+/// Peterson's turn has two writers. The shortest run against exclusion: both raise their flags (two steps each), both
+/// begin to write turn; 1 has written, reads the other's flag, reads anything in turn and enters; 2 has written over that,
+/// which leaves 0, reads the other's flag, reads 0 in turn and enters.
+#[test]
+fn peterson_needs_the_last_of_overlapping_writes_to_win() {
+    let steps = |levels: u32, registers: RegisterModel| {
+        let setting = MemorySetting { registers, ..MemorySetting::default() };
+        let found = explored(&mut system(&Peterson::team(levels), &setting));
+        against(&found, Property::MutualExclusion).map(|violation| violation.steps.len())
+    };
+    assert_eq!(steps(1, RegisterModel::Regular), None);
+    assert_eq!(steps(1, RegisterModel::Safe), None);
+    assert_eq!(steps(1, RegisterModel::SafeAny), Some(12));
+}
+
 #[test]
 fn the_bakery_is_fifo_even_with_safe_registers() {
     for &(n, tickets, registers, expected) in BAKERIES {

@@ -76,6 +76,7 @@ fn a_load_that_overlaps_stores_has_one_step_per_value() {
         (RegisterModel::Atomic, [vec![0], vec![1], vec![1], vec![1]]),
         (RegisterModel::Regular, [vec![0], vec![0, 1], vec![1], vec![1]]),
         (RegisterModel::Safe, [vec![0], vec![0, 1, 2], vec![0, 1, 2], vec![1]]),
+        (RegisterModel::SafeAny, [vec![0], vec![0, 1, 2], vec![0, 1, 2], vec![0]]),
     ];
     for (registers, expected) in known {
         let setting = MemorySetting { registers, ..MemorySetting::default() };
@@ -96,6 +97,75 @@ fn of_overlapping_stores_the_one_that_ends_last_wins() {
     assert_eq!(readings(&mut system, &[1, 2, 1, 2]), [0, 1, 2]);
     assert_eq!(readings(&mut system, &[1, 2, 1, 2, 1, 2]), [2]);
     assert_eq!(readings(&mut system, &[1, 2, 1, 2, 2, 1]), [1]);
+}
+
+/// The values that each end of a store can leave after these processes have taken one step each in this order.
+fn endings(system: &mut SharedMemory, script: &[usize]) -> Vec<(usize, u64)> {
+    let mut state = system.initial().remove(0);
+    for who in script {
+        let enabled = system.enabled(&state);
+        let step = enabled.into_iter().find(|(step, _)| step.process as usize + 1 == *who);
+        state = step.expect("a valid script").1;
+    }
+    let enabled = system.enabled(&state);
+    let left = |step| match system.act(step).access {
+        Access::EndStore { value, .. } => Some(value),
+        Access::EndOverlapped { left, .. } => Some(left),
+        _ => None,
+    };
+    enabled.iter().filter_map(|(step, _)| Some((step.process as usize + 1, left(step)?))).collect()
+}
+
+#[test]
+fn the_last_of_overlapping_stores_leaves_its_own_value_or_any() {
+    for (registers, last) in [
+        (RegisterModel::Regular, vec![(2, 2)]),
+        (RegisterModel::Safe, vec![(2, 2)]),
+        (RegisterModel::SafeAny, vec![(2, 0), (2, 1), (2, 2)]),
+    ] {
+        let setting = MemorySetting { registers, ..MemorySetting::default() };
+        let mut system = system(&writers(&[1, 2]), &setting);
+        assert_eq!(endings(&mut system, &[1, 2, 1]), [(1, 1)], "{registers}: alone it leaves what it writes");
+        assert_eq!(endings(&mut system, &[1, 2, 1, 2]), [(1, 1), (2, 2)], "{registers}: both are under way");
+        assert_eq!(endings(&mut system, &[1, 2, 1, 2, 1]), last, "{registers}: 1 has ended");
+        assert_eq!(endings(&mut system, &[1, 2, 1, 1, 2]), [(2, 2)], "{registers}: one after the other");
+    }
+}
+
+#[test]
+fn the_value_that_overlapping_stores_leave_stays() {
+    let setting = MemorySetting { registers: RegisterModel::SafeAny, ..MemorySetting::default() };
+    let mut system = system(&writers(&[1, 2, 0]), &setting);
+    let after = [1, 2, 1, 2, 1, 2];
+    assert_eq!(readings(&mut system, &after), [0], "the first choice is 0, and every later read returns it");
+    let mut state = system.initial().remove(0);
+    for who in after {
+        let step = system.enabled(&state).into_iter().rfind(|(step, _)| step.process as usize + 1 == who);
+        state = step.expect("a valid script").1;
+    }
+    let view = system.view(&state).expect("a normal state");
+    assert_eq!(view.registers, [2], "the last choice is 2");
+}
+
+#[test]
+fn a_step_that_leaves_another_value_says_so() {
+    let setting = MemorySetting { registers: RegisterModel::SafeAny, ..MemorySetting::default() };
+    let mut system = system(&writers(&[1, 2]), &setting);
+    let mut state = system.initial().remove(0);
+    for who in [0, 1, 0, 1, 0] {
+        let step = system.enabled(&state).into_iter().find(|(step, _)| step.process == who);
+        state = step.expect("a valid script").1;
+    }
+    let view = system.view(&state).expect("a normal state");
+    assert_eq!(view.registers, [1], "the mark of overlapping stores is no part of the value");
+    let told: Vec<String> = system.enabled(&state).iter().map(|(step, _)| system.describe(step)).collect();
+    let leaves = |left: u64| {
+        format!(
+            "process 2 has written only := 2 over another write, which leaves {left} (line 3), and is back in its remainder"
+        )
+    };
+    assert!(told.contains(&leaves(0)) && told.contains(&leaves(1)), "{told:#?}");
+    assert!(!told.contains(&leaves(2)), "{told:#?}");
 }
 
 #[test]

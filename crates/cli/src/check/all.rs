@@ -42,7 +42,8 @@ fn page_of_programs(rows: &[ProgramRow]) -> String {
         "starvation",
         "fifo",
         "overtaken",
-        "safe registers",
+        "safe, last",
+        "safe, any",
         "tso",
         "no barriers",
     ];
@@ -64,14 +65,16 @@ fn page_of_programs(rows: &[ProgramRow]) -> String {
             cell(checked, Property::Fifo),
             overtaken(checked),
             row.safe_registers.as_ref().map_or("–".to_owned(), other),
+            row.safe_any_registers.as_ref().map_or("–".to_owned(), other),
             other(&row.buffered),
             other(&row.without_barriers),
         ]
     };
     let table = table::of_words_and_numbers(&headings, &rows.iter().map(line).collect::<Vec<_>>(), 1);
-    let legend = "n processes run a program again and again; (≤ 4): runs were followed while tickets were at most so large. Safe registers, tso, no \
-                  barriers: whether they exclude each other with registers that give anything while they are written, under total store \
-                  order with the program's barriers, and without them.";
+    let legend = "n processes run a program again and again; (≤ 4): runs were followed up to tickets of this size. The last four columns say \
+                  whether the processes exclude each other. Safe, last: with safe registers, where a read during a write returns any value and \
+                  the last of overlapping writes wins. Safe, any: the same, but overlapping writes leave any value. Tso: under total store order \
+                  with the program's barriers. No barriers: without them.";
     format!("\n{table}\n{}\n", wrap(legend, prose_width(), 0))
 }
 

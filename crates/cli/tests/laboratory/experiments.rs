@@ -151,7 +151,11 @@ fn a_comparison_fits_eighty_columns_and_aligns_its_numbers() {
     }
     let page = narrow("compare --entries 100 --nodes 2,3,4,5,6,7,8,9,10,11,12 --loads saturated");
     let headings: Vec<&str> = page.lines().filter(|line| line.starts_with("algorithm  ")).collect();
-    assert_eq!(headings.len(), 4, "three tables of messages and one of all else: {page}");
+    assert_eq!(
+        headings.len(),
+        5,
+        "three tables of messages, one of all else, one of order and faults: {page}"
+    );
     let page = narrow("compare --loads saturated");
     let (_, all_else) = page.split_once("All else").expect("a second table");
     let ends = |line: &str| line.find(" bytes ").map(|at| at + " bytes".len());
@@ -160,6 +164,73 @@ fn a_comparison_fits_eighty_columns_and_aligns_its_numbers() {
         let letters: Vec<char> = row.chars().collect();
         assert!(letters[end - 1].is_ascii_digit() && [' ', '*'].contains(&letters[end]), "{end}: {all_else}");
     }
+}
+
+#[test]
+fn a_comparison_tells_order_and_survived_faults() {
+    let page = prints("compare central lamport maekawa --nodes 4 --loads isolated --entries 10");
+    let (_, table) = page.split_once("Order and faults, in small systems").expect("a table of its own");
+    let row = |name: &str| {
+        let line = table.lines().find(|line| line.starts_with(name)).expect("a row");
+        line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("central"), "arrival nothing");
+    assert_eq!(row("lamport"), "happened-before one duplicate");
+    assert_eq!(row("maekawa"), "none nothing");
+    let csv = prints("compare lamport --nodes 4 --loads isolated --entries 10 --csv");
+    assert!(csv.contains(",order,survives,") && csv.contains(",happened-before,one duplicate,"), "{csv}");
+}
+
+#[test]
+fn a_comparison_takes_planes_where_there_are_any_and_says_so() {
+    let page = prints("compare maekawa --nodes 7,9,13 --loads saturated");
+    assert!(page.contains("\nplane quorums at N = 7, 13\n"), "{page}");
+    let delay = page.lines().filter(|line| line.starts_with("maekawa")).nth(1).expect("all else at N = 13");
+    assert_eq!(delay.split_whitespace().nth(3), Some("17.678"), "{page}");
+    let page = prints("compare maekawa --nodes 7,13 --loads saturated --quorum cyclic");
+    assert!(!page.contains("plane quorums"), "{page}");
+}
+
+/// Every command of the table shows the effect that the table tells, after as many steps.
+#[test]
+fn the_commands_of_the_faults_show_their_effects() {
+    let answer = json("compare --faults --json");
+    let rows = answer["faults"].as_array().expect("a list");
+    assert_eq!(rows.len(), 12);
+    for suffered in rows.iter().flat_map(|row| row["suffered"].as_array().expect("one of each kind")) {
+        let command = suffered["command"].as_str().and_then(|command| command.strip_prefix("doorway "));
+        let output = doorway(&format!("{} --json", command.expect("a command")));
+        let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let is_unaffected = suffered["effect"] == "unaffected";
+        let verdict = if is_unaffected { "holds" } else { "violated" };
+        for property in told["properties"].as_array().expect("a list") {
+            assert_eq!(property["verdict"], verdict, "{suffered}");
+            assert_eq!(property["steps"], suffered["steps"], "{suffered}");
+        }
+    }
+    let lamport = rows.iter().find(|row| row["algorithm"] == "lamport").expect("it is there");
+    assert_eq!(
+        (&lamport["suffered"][0]["effect"], &lamport["suffered"][0]["steps"]),
+        (&"loses-exclusion".into(), &5.into())
+    );
+}
+
+#[test]
+fn a_table_of_faults_fits_eighty_columns_and_takes_no_runs() {
+    let page = narrow("compare --faults lamport carvalho-roucairol token-ring");
+    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    let row = |name: &str| {
+        let line = page.lines().find(|line| line.starts_with(name)).expect("a row");
+        line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("lamport"), "loses exclusion, 5 unaffected stalls, 2 2,2");
+    assert_eq!(row("token-ring"), "stalls, 2 loses exclusion, 5 stalls, 2 2,2 1,1,1");
+    for option in ["--nodes 4", "--loads saturated", "--csv", "--quorum grid", "--seed 2", "--plot x.svg"] {
+        let sentence = refused(&format!("compare --faults {option}"));
+        assert!(sentence.contains("says nothing with --faults"), "{option}: {sentence}");
+    }
+    let specimen = prints("compare --faults maekawa/basic");
+    assert!(specimen.contains("wrong anyway"), "{specimen}");
 }
 
 #[test]
@@ -226,5 +297,8 @@ fn bad_comparisons_are_refused_in_one_sentence() {
         let sentence = refused(line);
         assert!(sentence.contains(part), "{line}: {sentence}");
     }
-    assert_eq!(keys(&json("compare central --nodes 2 --loads isolated --json")), ["version", "cells"]);
+    assert_eq!(
+        keys(&json("compare central --nodes 2 --loads isolated --json")),
+        ["version", "cells", "traits"]
+    );
 }

@@ -12,7 +12,7 @@ fn words(page: &str) -> String {
 fn a_program_is_explored_and_its_ticket_limit_is_printed() {
     let page = words(&prints("check bakery --nodes 3 --registers safe --tickets 3"));
     assert!(
-        page.starts_with("bakery, 3 processes, requests unbounded, safe registers, sequential memory"),
+        page.starts_with("bakery, 3 processes, requests unbounded, safe registers (of overlapping writes the last wins), sequential memory"),
         "{page}"
     );
     for told in [
@@ -110,7 +110,7 @@ fn what_does_not_go_together_is_refused_in_one_sentence() {
         ("check peterson --nodes 3", "peterson is for two processes, not for 3"),
         ("check bakery --nodes 0", "1 to 32 processes"),
         ("check bakery --nodes 33", "1 to 32 processes"),
-        ("check bakery --registers weak", "atomic, regular or safe"),
+        ("check bakery --registers weak", "atomic, regular, safe or safe-any"),
         ("check bakery --memory arm", "sequential, tso or pso"),
         (
             "check bakery --memory tso --barrier 3",

@@ -139,6 +139,7 @@ fn program(row: &ProgramRow) -> Value {
         "variant": variant,
         "checked": among(&row.checked),
         "safe_registers": row.safe_registers.as_ref().map(among),
+        "safe_any_registers": row.safe_any_registers.as_ref().map(among),
         "tso": among(&row.buffered),
         "without_barriers": among(&row.without_barriers),
     })

@@ -5,6 +5,7 @@
 //! happened-before order need more than that, because what they compare becomes part of the states.
 
 pub mod all;
+mod command;
 mod counterexample;
 mod passes;
 pub mod table;

@@ -12,6 +12,7 @@ use super::charged::{self, Charged};
 use super::exhaustive::{self, Asked, Searched};
 use super::memory;
 use crate::check::{Checked, Instance};
+use crate::compare::FaultRow;
 use crate::memory::{ProgramInstance, Replay};
 
 /// Runs trials and prints the commands that repeat them.
@@ -81,6 +82,14 @@ impl<'a> Bench<'a> {
     /// If it cannot be explored.
     pub fn check(&self, instance: &Instance) -> Result<Checked, Refusal> {
         instance.check(self.catalog, &mut |_| ())
+    }
+
+    /// What one fault of each kind does to an algorithm.
+    ///
+    /// # Errors
+    /// If it cannot be explored.
+    pub fn faults(&self, about: &About) -> Result<FaultRow, Refusal> {
+        FaultRow::of(about, self.catalog, self.program)
     }
 
     /// Decides something else about an instance.

@@ -10,7 +10,6 @@ use doorway_checker::{
     Watches, explore,
 };
 use doorway_core::{NodeId, Options, Refusal, Start};
-use doorway_simulator::shell;
 
 use super::Check;
 use super::bench::Bench;
@@ -120,41 +119,18 @@ impl Bench<'_> {
 
     pub(super) fn told(&self, instance: &Instance, holds: bool, told: &str) -> Check {
         let measured = format!("{told} ({})", about(instance));
-        Check { holds, measured, command: command(self.program(), instance) }
+        Check { holds, measured, command: instance.command(self.program()) }
     }
 }
 
 /// An instance in few words.
 fn about(instance: &Instance) -> String {
-    let requests: Vec<String> = instance.requests.iter().map(word).collect();
     let options: Vec<String> = instance.options.iter().map(|(_, choice)| choice.word.clone()).collect();
     let mut words = vec![instance.algorithm.clone()];
     words.extend(options);
-    words.push(format!("requests {}", requests.join(",")));
+    words.push(format!("requests {}", instance.asked()));
     words.push(instance.channels.name().to_owned());
     words.join(", ")
-}
-
-fn word(requests: &u32) -> String {
-    if *requests == Setting::UNBOUNDED { "unbounded".to_owned() } else { requests.to_string() }
-}
-
-/// The command that explores it.
-fn command(program: &str, instance: &Instance) -> String {
-    let requests: Vec<String> = instance.requests.iter().map(word).collect();
-    let properties: Vec<&str> = instance.properties.iter().map(|property| property.name()).collect();
-    let mut words: Vec<String> = [program, "check", &instance.algorithm].map(str::to_owned).to_vec();
-    let mut flag = |name: &str, value: String| words.extend([format!("--{name}"), value]);
-    flag("requests", requests.join(","));
-    flag("channels", instance.channels.name().to_owned());
-    for (name, choice) in instance.options.iter() {
-        match name {
-            "quorum" => flag(name, choice.word.clone()),
-            _ => flag("set", format!("{name}={}", choice.word)),
-        }
-    }
-    flag("property", properties.join(","));
-    shell::joined(&words)
 }
 
 pub(super) fn decision(checked: &Checked, property: Property) -> Decision {

@@ -1,62 +1,21 @@
-//! Claims about all algorithms: what a lost message or a crash does to them, and that the fence increases.
+//! A claim about all algorithms: that the fence increases.
 
 use doorway_checker::Property;
-use doorway_core::{About, Channels, NodeId, Refusal, Ticks};
-use doorway_simulator::{Crash, Load, Probability};
+use doorway_core::{About, Channels, Refusal};
 
-use super::bench::{Bench, exact, longer, seeds};
+use super::bench::Bench;
 use super::{Check, Claim, Evidence, Verdict, source};
 use crate::check::Instance;
 
-pub(super) const CLAIMS: &[Claim] = &[
-    Claim {
-        id: "C58",
-        source: source::FAULTS,
-        claim: "None of the textbook algorithms survives a lost message or the crash of a node that is needed.",
-        formula: "one of each stalls it",
-        expected: Verdict::Holds,
-        test: nobody_survives,
-    },
-    Claim {
-        id: "C62",
-        source: source::FENCES,
-        claim: "A clock that is merged on every receipt and ticks on entry strictly increases from entry to entry, with every \
+pub(super) const CLAIMS: &[Claim] = &[Claim {
+    id: "C62",
+    source: source::FENCES,
+    claim: "A clock that is merged on every receipt and ticks on entry strictly increases from entry to entry, with every \
                 algorithm; the stamps of requests do not.",
-        formula: "fence(next) > fence",
-        expected: Verdict::Holds,
-        test: fences_increase,
-    },
-];
-
-fn nobody_survives(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
-    let loss: Probability = "0.002".parse()?;
-    let mut evidence = Evidence::default();
-    for name in bench.correct().map(|about| about.name) {
-        let mut lossy = longer(exact(name, 5, Load::Saturated), 200);
-        lossy.settings.invariants = false;
-        let mut crashing = lossy.clone();
-        lossy.settings.faults.loss = loss;
-        let lost = bench.any(seeds(lossy, 200), |_, outcome| {
-            let is_one = outcome.measures.traffic.lost == 1;
-            (is_one && outcome.stall.is_some()).then(|| format!("one lost message stalls {name}"))
-        })?;
-        let crashes =
-            NodeId::first(5).flat_map(|node| [95, 100, 105].map(|at| Crash { node, at: Ticks(at) }));
-        let crashed = bench.any(
-            crashes.map(|crash| {
-                crashing.settings.faults.crashes = vec![crash];
-                crashing.clone()
-            }),
-            |_, outcome| outcome.stall.is_some().then(|| format!("a crash stalls {name}")),
-        )?;
-        evidence = evidence.and(lost);
-        // The replicated coordinator is there to go on after a crash.
-        if name != "replicated" {
-            evidence = evidence.and(crashed);
-        }
-    }
-    Ok(evidence)
-}
+    formula: "fence(next) > fence",
+    expected: Verdict::Holds,
+    test: fences_increase,
+}];
 
 /// Where fences are compared from entry to entry: the instance of each algorithm, else three nodes that ask once.
 fn fence_instance(about: &About) -> Instance {

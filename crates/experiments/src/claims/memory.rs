@@ -282,7 +282,7 @@ impl Bench<'_> {
 
     pub(super) fn told_of(&self, instance: &ProgramInstance, holds: bool, told: &str) -> Check {
         let ProgramInstance { program, n, setting, .. } = instance;
-        let measured = format!("{told} ({program}, n = {n}, {} registers)", setting.registers);
+        let measured = format!("{told} ({program}, n = {n}, {})", setting.registers.phrase());
         Check { holds, measured, command: command(self.program(), instance) }
     }
 }

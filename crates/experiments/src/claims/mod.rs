@@ -23,6 +23,7 @@ mod sanders;
 mod saturated;
 mod singhal;
 mod source;
+mod survival;
 mod tokens;
 
 use std::fmt;
@@ -149,6 +150,7 @@ pub fn list() -> Vec<Claim> {
         bakery::CLAIMS,
         clocks::CLAIMS,
         faults::CLAIMS,
+        survival::CLAIMS,
     ];
     let mut claims = groups.concat();
     claims.sort_by_key(|claim| number(claim.id));

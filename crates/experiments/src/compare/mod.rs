@@ -3,6 +3,9 @@
 //! Each cell of a comparison is a [`Trial`], so its numbers are those that `doorway simulate` prints for the same seed.
 
 mod chart;
+mod faults;
+mod order;
+mod traits;
 
 use doorway_catalog::settings::{Definition, RunSpec, Spec};
 use doorway_catalog::{Catalog, Trial};
@@ -13,6 +16,9 @@ use doorway_simulator::{Load, Outcome, Settings};
 use serde::Serialize;
 
 pub use chart::{ChartStyle, Formulas, Measurement, charts, panels};
+pub use faults::{Effect, Fault, FaultRow, Suffered};
+pub use order::Order;
+pub use traits::Traits;
 
 /// What is compared.
 #[derive(Clone, Debug)]
@@ -64,6 +70,10 @@ pub struct ComparisonCell {
     pub jain: Option<f64>,
     /// The largest number of entries by others that had asked later, while one node waited.
     pub max_bypass: Option<u64>,
+    /// The order in which the algorithm serves requests, if that was decided: see [`Traits`].
+    pub order: Option<Order>,
+    /// The faults that the algorithm survives, if that was decided.
+    pub survives: Option<String>,
     /// Whether the run stalled or something was violated.
     pub failed: bool,
     /// The command that makes this run.
@@ -216,6 +226,10 @@ impl Comparison {
     }
 
     /// What is run in the cell at this place.
+    ///
+    /// Where a plane exists its lines are the quorums, unless something else was chosen. The usual cyclic quorums would mislead
+    /// there: a node's quorum holds its successor, which under saturation enters next, so that the common member need not be
+    /// asked and Maekawa's delay shows as T instead of up to 2T.
     fn trial(&self, about: &About, place: usize) -> Trial {
         let (algorithms, nodes) = (self.algorithms.len(), self.nodes.len());
         let settings = Settings {
@@ -227,13 +241,16 @@ impl Comparison {
         for (name, choice) in self.options.iter().filter(|(name, _)| about.parameter(name).is_some()) {
             options.set(name, choice.clone());
         }
+        let takes_plane = about.parameter("quorum").is_some() && options.iter().next().is_none();
+        if takes_plane && QuorumSystem::build(&Construction::Plane, settings.nodes).is_ok() {
+            options = options.with("quorum", Construction::Plane.name());
+        }
         Trial { algorithm: about.name.to_owned(), options, settings }
     }
 
     fn cell(&self, catalog: &Catalog, program: &str, place: usize) -> Result<ComparisonCell, Refusal> {
         let name = &self.algorithms[place % self.algorithms.len()];
-        let about =
-            catalog.about(name).ok_or_else(|| Refusal::new(format!("there is no algorithm {name:?}")))?;
+        let about = about(catalog, name)?;
         let trial = self.trial(about, place);
         let blame = |refusal: Refusal| {
             Refusal::new(format!("{name} among {} nodes: {refusal}", trial.settings.nodes))
@@ -266,6 +283,8 @@ impl ComparisonCell {
             throughput: report.throughput,
             jain: report.fairness.jain,
             max_bypass: report.fairness.max_bypass,
+            order: None,
+            survives: None,
             failed: !outcome.as_expected,
             command: trial.command(program),
         }
@@ -280,6 +299,10 @@ impl ComparisonCell {
         let is_more = self.formula_most.is_some_and(|most| measured > most + MARGIN);
         Some(measured < least - MARGIN || is_more)
     }
+}
+
+fn about<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a About, Refusal> {
+    catalog.about(name).ok_or_else(|| Refusal::new(format!("there is no algorithm {name:?}")))
 }
 
 /// The least and the most messages per entry at the size of a trial. Structures and trees other than the usual ones have other
@@ -341,6 +364,51 @@ mod tests {
         assert_eq!(last.command, "doorway simulate ricart-agrawala --nodes 9 --entries 100 --seed 1");
         assert_eq!((last.messages_per_entry, last.formula_least), (Some(16.0), Some(16.0)));
         assert!(cells.iter().all(|cell| cell.is_outside_formula() == Some(false)), "{cells:#?}");
+    }
+
+    #[test]
+    fn quorums_are_the_lines_of_a_plane_where_there_is_one() {
+        let catalog = Catalog::textbook();
+        // Whether the quorums are those of a plane, and the delay in hundredths of a tick.
+        let delays = |options: Options| -> Vec<(bool, Option<u64>)> {
+            let comparison = Comparison {
+                algorithms: vec!["maekawa".to_owned()],
+                nodes: vec![13, 9],
+                loads: vec![Load::Saturated],
+                options,
+                settings: Settings { entries: 1_000, ..Settings::default() },
+            };
+            let cells = comparison.run(&catalog, "doorway", 2, |_| ()).expect("all can be run");
+            let delay = |cell: &ComparisonCell| cell.sync_delay.map(|delay| (delay * 100.0).round() as u64);
+            cells.iter().map(|cell| (cell.command.contains("--quorum plane"), delay(cell))).collect()
+        };
+        assert_eq!(delays(Options::none()), [(true, Some(1768)), (false, Some(2000))]);
+        let cyclic = Options::none().with("quorum", "cyclic");
+        assert_eq!(delays(cyclic), [(false, Some(1001)), (false, Some(2000))], "resonance");
+        let grid = Options::none().with("quorum", "grid");
+        assert_eq!(delays(grid), [(false, Some(2000)), (false, Some(2000))]);
+    }
+
+    #[test]
+    fn order_and_faults_are_decided_by_the_checker() {
+        let catalog = Catalog::textbook();
+        let names = Comparison::everybody(&catalog);
+        let all = Traits::of_all(&names, &catalog, "doorway", 2).expect("all can be explored");
+        let with = |order: Order| -> Vec<&str> {
+            let kept = all.iter().filter(|traits| traits.order == order);
+            kept.map(|traits| traits.faults.algorithm).collect()
+        };
+        assert_eq!(with(Order::HappenedBefore), ["lamport", "ricart-agrawala"]);
+        assert_eq!(with(Order::Arrival), ["central"]);
+        assert_eq!(with(Order::None).len(), names.len() - 3);
+        let mut cells = comparison().run(&catalog, "doorway", 2, |_| ()).expect("all can be run");
+        Traits::note(&all, &mut cells);
+        let told = |name: &str| {
+            let cell = cells.iter().find(|cell| cell.algorithm == name).expect("it was run");
+            (cell.order, cell.survives.clone().unwrap_or_default())
+        };
+        assert_eq!(told("ricart-agrawala"), (Some(Order::HappenedBefore), "one duplicate".to_owned()));
+        assert_eq!(told("maekawa"), (Some(Order::None), "nothing".to_owned()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use doorway_core::{NodeId, Options, Phase};
 use doorway_simulator::{NextAction, ScriptError};
 use doorway_trace::{Event, Header, Recording};
 
-use super::script::{self, Action, Expectation, Script, impossible};
+use super::script::{self, Action, Chosen, Expectation, Script, impossible};
 use super::{ProgramInstance, events};
 
 /// A script that was followed to its end.
@@ -161,8 +161,8 @@ impl Player {
 
     fn play(&mut self, line: usize, action: &Action) -> Result<(), ScriptError> {
         match action {
-            Action::Step { node, times, reads } => {
-                (0..*times).try_for_each(|_| self.step(line, *node, *reads))
+            Action::Step { node, times, chosen } => {
+                (0..*times).try_for_each(|_| self.step(line, *node, *chosen))
             }
             Action::Run { node, inside } => self.run(line, *node, *inside),
             Action::Reach { node, register } => self.reach(line, *node, register.as_deref()),
@@ -228,7 +228,7 @@ impl Player {
         Ok(possible)
     }
 
-    fn step(&mut self, line: usize, node: NodeId, reads: Option<u64>) -> Result<(), ScriptError> {
+    fn step(&mut self, line: usize, node: NodeId, chosen: Option<Chosen>) -> Result<(), ScriptError> {
         let mut possible = self.possible(line, node, false)?;
         if possible.is_empty() {
             let what = format!(
@@ -236,23 +236,14 @@ impl Player {
             );
             return Err(impossible(line, what));
         }
-        let value = |act: &SharedAct| match act.access {
-            Access::Load { value, .. } => Some(value),
-            _ => None,
-        };
-        let values: Vec<Option<u64>> =
-            possible.iter().map(|(step, _)| value(&self.system.act(step))).collect();
-        if let Some(wanted) = reads {
-            possible.retain(|(step, _)| value(&self.system.act(step)) == Some(wanted));
+        let value = |(step, _): &(Step, Vec<u32>)| Chosen::of(&self.system.act(step));
+        let values: Vec<Chosen> = possible.iter().filter_map(value).collect();
+        if let Some(wanted) = chosen {
+            possible.retain(|step| value(step) == Some(wanted));
         }
-        let told = || values.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
         match &possible[..] {
             [(step, after)] => self.made(line, *step, after.clone()),
-            [] if values.iter().all(Option::is_none) => {
-                Err(impossible(line, format!("process {node} does not read in its next step")))
-            }
-            [] => Err(impossible(line, format!("process {node} cannot read that: it reads {}", told()))),
-            _ => Err(impossible(line, format!("process {node} may read {}: say which with `reads`", told()))),
+            _ => Err(impossible(line, unclear(node, chosen, &values))),
         }
     }
 
@@ -357,12 +348,40 @@ impl Player {
     }
 }
 
+/// Why it is not clear which step a process makes: it has none with the chosen value, or several.
+fn unclear(node: NodeId, chosen: Option<Chosen>, values: &[Chosen]) -> String {
+    let of_kind = |wanted: Chosen| values.iter().filter(move |value| value.word() == wanted.word());
+    let told = |wanted: Chosen| {
+        of_kind(wanted).map(|value| value.value().to_string()).collect::<Vec<_>>().join(" or ")
+    };
+    match chosen.or(values.first().copied()) {
+        Some(wanted @ Chosen::Reads(_)) if of_kind(wanted).next().is_none() => {
+            format!("process {node} does not read in its next step")
+        }
+        Some(wanted @ Chosen::Leaves(_)) if of_kind(wanted).next().is_none() => {
+            format!("process {node} does not end a write in its next step")
+        }
+        Some(wanted @ Chosen::Reads(_)) if chosen.is_some() => {
+            format!("process {node} cannot read that: it reads {}", told(wanted))
+        }
+        Some(wanted @ Chosen::Leaves(_)) if chosen.is_some() => {
+            format!("process {node} cannot leave that: its write leaves {}", told(wanted))
+        }
+        Some(wanted @ Chosen::Reads(_)) => {
+            format!("process {node} may read {}: say which with `reads`", told(wanted))
+        }
+        Some(wanted @ Chosen::Leaves(_)) => {
+            format!("the write of process {node} may leave {}: say which with `leaves`", told(wanted))
+        }
+        None => format!("process {node} has several steps"),
+    }
+}
+
 /// Whether a step is an access as the literature counts them: one for a store, however many steps it takes, none for a barrier.
 fn is_access(act: &SharedAct) -> bool {
     match act.access {
-        Access::Load { .. } | Access::Store { .. } | Access::StoreNext { .. } | Access::EndStore { .. } => {
-            true
-        }
+        Access::Load { .. } | Access::Store { .. } | Access::StoreNext { .. } => true,
+        Access::EndStore { .. } | Access::EndOverlapped { .. } => true,
         Access::BeginStore { .. } | Access::ReachMemory { .. } | Access::Barrier => false,
         Access::BeyondLimit { .. } | Access::None => false,
     }

@@ -1,8 +1,8 @@
 //! Scripts of steps over shared memory: reading and writing.
 //!
 //! The heading names the program, the number of nodes and the memory; then come the steps. `step 2` lets node 2 make its next access,
-//! `step 2 x3` three of them; `step 2 reads 5` says which value it reads where the registers leave a choice; `run 2 until inside` (or
-//! `outside`) lets it go on alone; `reach 2 number[2]` lets its oldest store into that register reach memory. `loop` is where the run
+//! `step 2 x3` three of them; `step 2 reads 5` says which value it reads where the registers leave a choice, and `step 2 leaves 5` which
+//! value the register holds after writes that overlapped; `run 2 until inside` (or `outside`) lets it go on alone; `reach 2 number[2]` lets its oldest store into that register reach memory. `loop` is where the run
 //! begins to repeat itself. Expectations: `inside`, `waiting`, `entries` with nodes or `nobody`, `register NAME = VALUE`, `line NODE =
 //! LINE`, `accesses NODE = COUNT`, `violation`.
 
@@ -25,11 +25,46 @@ pub(super) struct Script {
 /// One line of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    Step { node: NodeId, times: u32, reads: Option<u64> },
+    Step { node: NodeId, times: u32, chosen: Option<Chosen> },
     Run { node: NodeId, inside: bool },
     Reach { node: NodeId, register: Option<String> },
     Loop,
     Expect(Expectation),
+}
+
+/// The value of a step where the registers leave a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chosen {
+    /// What a load returns.
+    Reads(u64),
+    /// What a register holds after overlapping stores.
+    Leaves(u64),
+}
+
+impl Chosen {
+    /// The value of a step, if it could be another one over registers of some kind.
+    pub(super) fn of(act: &SharedAct) -> Option<Self> {
+        match act.access {
+            Access::Load { value, .. } => Some(Chosen::Reads(value)),
+            Access::EndStore { value, .. } => Some(Chosen::Leaves(value)),
+            Access::EndOverlapped { left, .. } => Some(Chosen::Leaves(left)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn value(self) -> u64 {
+        match self {
+            Chosen::Reads(value) | Chosen::Leaves(value) => value,
+        }
+    }
+
+    /// The word of a script for it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Chosen::Reads(_) => "reads",
+            Chosen::Leaves(_) => "leaves",
+        }
+    }
 }
 
 /// What a script expects to be so.
@@ -143,11 +178,14 @@ fn chosen<T: FromStr<Err = Refusal>>(word: &str) -> Result<T, String> {
 
 fn action(words: &[&str]) -> Result<Action, String> {
     match *words {
-        ["step", who] => Ok(Action::Step { node: node(who)?, times: 1, reads: None }),
+        ["step", who] => Ok(Action::Step { node: node(who)?, times: 1, chosen: None }),
         ["step", who, "reads", value] => {
-            Ok(Action::Step { node: node(who)?, times: 1, reads: Some(number(value)?) })
+            Ok(Action::Step { node: node(who)?, times: 1, chosen: Some(Chosen::Reads(number(value)?)) })
         }
-        ["step", who, times] => Ok(Action::Step { node: node(who)?, times: repeated(times)?, reads: None }),
+        ["step", who, "leaves", value] => {
+            Ok(Action::Step { node: node(who)?, times: 1, chosen: Some(Chosen::Leaves(number(value)?)) })
+        }
+        ["step", who, times] => Ok(Action::Step { node: node(who)?, times: repeated(times)?, chosen: None }),
         ["run", who, "until", "inside"] => Ok(Action::Run { node: node(who)?, inside: true }),
         ["run", who, "until", "outside"] => Ok(Action::Run { node: node(who)?, inside: false }),
         ["reach", who] => Ok(Action::Reach { node: node(who)?, register: None }),
@@ -282,10 +320,14 @@ fn line_of(instance: &ProgramInstance, act: &SharedAct) -> String {
 /// A step as a line of a script.
 pub(super) fn step_of(instance: &ProgramInstance, act: &SharedAct) -> String {
     let node = act.process + 1;
-    let is_open = instance.setting.registers != RegisterModel::Atomic;
-    match &act.access {
-        Access::ReachMemory { name, .. } => format!("reach {node} {name}"),
-        Access::Load { value, .. } if is_open => format!("step {node} reads {value}"),
+    let is_open = |chosen: &Chosen| match (chosen, instance.setting.registers) {
+        (_, RegisterModel::SafeAny) => true,
+        (Chosen::Reads(_), registers) => registers != RegisterModel::Atomic,
+        (Chosen::Leaves(_), _) => false,
+    };
+    match (&act.access, Chosen::of(act).filter(is_open)) {
+        (Access::ReachMemory { name, .. }, _) => format!("reach {node} {name}"),
+        (_, Some(chosen)) => format!("step {node} {} {}", chosen.word(), chosen.value()),
         _ => format!("step {node}"),
     }
 }

@@ -19,8 +19,11 @@ pub struct ProgramRow {
     pub variant: Option<(&'static str, &'static str)>,
     /// All properties, with atomic registers and sequential memory.
     pub checked: SizeResult,
-    /// Exclusion with registers that are only safe; none if the program cannot run with them.
+    /// Exclusion with registers that are only safe, if the last of overlapping writes wins; none if the program cannot run
+    /// with them.
     pub safe_registers: Option<SizeResult>,
+    /// The same if overlapping writes leave any value.
+    pub safe_any_registers: Option<SizeResult>,
     /// Exclusion under total store order.
     pub buffered: SizeResult,
     /// The same without barriers.
@@ -67,11 +70,13 @@ impl ProgramRow {
         let tso = |barriers: Barriers| {
             ask(&move |instance| exclusion(instance).over(MemoryModel::TotalStoreOrder, barriers.clone()))
         };
+        let safe = |registers| ask(&move |instance| exclusion(instance).registers(registers)).ok();
         Ok(Self {
             program: about.name,
             variant,
             checked: ask(&|instance| instance.deciding(&ProgramInstance::PROPERTIES))?,
-            safe_registers: ask(&|instance| exclusion(instance).registers(RegisterModel::Safe)).ok(),
+            safe_registers: safe(RegisterModel::Safe),
+            safe_any_registers: safe(RegisterModel::SafeAny),
             buffered: tso(Barriers::All)?,
             without_barriers: tso(Barriers::None)?,
         })

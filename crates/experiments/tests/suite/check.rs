@@ -32,6 +32,9 @@ const REFUTED: &[Refuted] = &[
     ("lamport/stamped-early", "", &[1, 1], Fifo, MutualExclusion, 9, 6),
     ("ricart-agrawala/stamped-early", "", &[1, 1], Any, MutualExclusion, 12, 8),
     ("lamport/equal-stamps", "", &[1, 1], Fifo, MutualExclusion, 6, 6),
+    ("lamport/double-stamps", "", &[2, 2], Fifo, MutualExclusion, 11, 11),
+    ("ricart-agrawala/double-stamps", "", &[2, 2], Fifo, MutualExclusion, 10, 10),
+    ("lamport/stamp-before-tick", "", &[1, 1], Fifo, Property::Invariants, 2, 2),
     ("ricart-agrawala/equal-stamps", "", &[1, 1], Fifo, MutualExclusion, 6, 6),
     ("lamport/any-order", "", &[1, 1], Any, MutualExclusion, 8, 4),
     ("lamport/any-order", "", &[1, 1, 1], Any, MutualExclusion, 8, 7),
@@ -72,6 +75,27 @@ fn every_specimen_is_refuted_in_at_most_the_steps_stated_and_its_run_replays() {
         assert!(steps <= at_most, "{name}");
         let replayed = record_script(&found.script, &instance.options, &Catalog::textbook());
         assert!(replayed.is_ok(), "{name}: {:?}\n{}", replayed.err(), found.script);
+    }
+}
+
+#[test]
+fn a_clock_that_stamps_before_it_ticks_leaves_the_algorithm_safe() {
+    let instance = instance("lamport/stamp-before-tick", "", &[2, 2], Fifo);
+    for property in [MutualExclusion, DeadlockFreedom, Property::StarvationFreedom] {
+        assert_eq!(decided(&instance, property), Decision::Holds, "{property}");
+    }
+    let correct = Instance { algorithm: "lamport".to_owned(), ..instance };
+    assert_eq!(
+        decided(&correct, Property::Invariants),
+        Decision::Holds,
+        "with the tick first no stamp repeats"
+    );
+}
+
+#[test]
+fn floating_point_stamps_are_safe_as_long_as_each_node_asks_once() {
+    for name in ["lamport/double-stamps", "ricart-agrawala/double-stamps"] {
+        assert_eq!(decided(&instance(name, "", &[1, 1], Fifo), MutualExclusion), Decision::Holds, "{name}");
     }
 }
 

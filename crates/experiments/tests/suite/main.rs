@@ -5,6 +5,7 @@ mod claims;
 #[path = "../../../catalog/tests/suite/compared.rs"]
 mod compared;
 mod examples;
+mod faults;
 mod lectures;
 mod memory;
 mod states;

@@ -116,8 +116,11 @@ fn where_stores_overtake_each_other_the_variants_that_ship_hold_and_the_textbook
 fn every_specimen_is_refuted_within_the_known_number_of_steps() {
     let specimens = [
         ("simple-bakery/two-steps", 2, Property::MutualExclusion, 8, 8),
+        ("simple-bakery/maximum-first", 2, Property::MutualExclusion, 8, 6),
         ("bakery/maximum-by-position", 3, Property::MutualExclusion, 38, 31),
         ("bakery/maximum-by-position", 3, Property::Fifo, 32, 27),
+        ("bakery/maxpos-loop", 3, Property::MutualExclusion, 43, 43),
+        ("bakery/maxpos-loop", 3, Property::Fifo, 39, 39),
         ("tournament/leaf-first", 4, Property::MutualExclusion, 21, 20),
         ("black-white/two-registers", 2, Property::Invariants, 58, 56),
         ("black-white/number-first", 2, Property::Invariants, 58, 26),
@@ -167,13 +170,47 @@ fn a_tournament_inherits_what_its_lock_for_two_promises() {
 
 #[test]
 fn the_bakery_needs_no_more_than_safe_registers_and_its_form_in_one_word_does() {
-    for registers in [RegisterModel::Regular, RegisterModel::Safe] {
+    for registers in [RegisterModel::Regular, RegisterModel::Safe, RegisterModel::SafeAny] {
         for name in ["bakery", "bakery/one-word"] {
             let instance = ProgramInstance::new(name, 2).registers(registers);
             let is_enough = name == "bakery" || registers == RegisterModel::Regular;
             let found = steps_against(&instance, Property::MutualExclusion);
             assert_eq!(found.is_none(), is_enough, "{name}, {registers}: {found:?}");
         }
+    }
+}
+
+/// Peterson's turn and those of the tournament have two writers: whether safe registers are enough depends on what writes leave
+/// that overlap each other.
+#[test]
+fn peterson_and_the_tournament_need_the_last_of_overlapping_writes_to_win() {
+    let programs = [("peterson", 2, 12), ("peterson/unless-alone", 2, 14), ("tournament", 2, 12)];
+    for (name, n, steps) in programs {
+        let against = |registers: RegisterModel| {
+            steps_against(&ProgramInstance::new(name, n).registers(registers), Property::MutualExclusion)
+        };
+        assert_eq!(against(RegisterModel::Safe), None, "{name}");
+        assert_eq!(against(RegisterModel::SafeAny), Some(steps), "{name}");
+    }
+    let three = ProgramInstance::new("tournament", 3).registers(RegisterModel::SafeAny);
+    assert_eq!(steps_against(&three, Property::MutualExclusion), Some(22));
+}
+
+#[test]
+fn a_value_that_overlapping_writes_leave_is_chosen_in_a_script() {
+    let begun = "algorithm peterson\nnodes 2\nregisters safe-any\n\nstep 1 x3\nstep 2 x3\nstep 1\n";
+    let left =
+        |value: u64| followed(&format!("{begun}step 2 leaves {value}\nexpect register turn = {value}\n"));
+    assert!(left(0).is_ok() && left(1).is_ok());
+    let refusals = [
+        ("step 2\n", "the write of process 2 may leave 0 or 1: say which with `leaves`"),
+        ("step 2 leaves 2\n", "process 2 cannot leave that: its write leaves 0 or 1"),
+        ("step 2 reads 1\n", "process 2 does not read in its next step"),
+        ("step 1 leaves 1\n", "process 1 does not end a write in its next step"),
+    ];
+    for (line, told) in refusals {
+        let refusal = followed(&format!("{begun}{line}")).expect_err("it is not clear");
+        assert!(refusal.contains(told), "{line}: {refusal}");
     }
 }
 
@@ -200,6 +237,7 @@ fn every_run_that_is_found_is_replayed_by_its_script() {
         ProgramInstance::new("tournament/leaf-first", 4),
         ProgramInstance::new("peterson", 2).over(tso, Barriers::None),
         ProgramInstance::new("peterson", 2).over(MemoryModel::PartialStoreOrder, Barriers::All),
+        ProgramInstance::new("peterson", 2).registers(RegisterModel::SafeAny),
         ProgramInstance::new("bakery/one-word", 2).registers(RegisterModel::Safe),
         ProgramInstance::new("lamport-fast", 3),
         ProgramInstance::new("tournament", 3).with("lock", "lamport-fast"),

@@ -5,11 +5,14 @@ const HINTS = {
   "lamport/any-order": "A node enters when it has heard from everybody after its request. Which message would it have to miss?",
   "lamport/stamp-per-copy": "One node is enough to ask. Compare the stamp of its own request with those of the replies.",
   "lamport/stamped-early": "The message from a node to itself is how the application tells its node. What may come before it?",
+  "lamport/double-stamps": "Let node 1 enter and leave once, and look at the hundredths in the clocks. Then let both ask.",
+  "lamport/stamp-before-tick": "Look at the last event of the node that answers: when did it receive, and when did it reply?",
   "lamport/equal-stamps": "Let both ask before either hears of the other, and look at the two stamps.",
   "ricart-agrawala/deferred-not-cleared":
     "Somebody is kept waiting once. Count the replies at each later release; it takes three entries and more.",
   "ricart-agrawala/stamped-early":
     "The message from a node to itself is how the application tells its node. What does the node answer before it comes?",
+  "ricart-agrawala/double-stamps": "Let node 2 hear of node 1 before it asks, and look at the hundredths in the clocks. Then let node 1 ask again.",
   "ricart-agrawala/equal-stamps": "Let both ask before either hears of the other, and look at the two stamps.",
   "carvalho-roucairol/no-asking-back": "Somebody asks again with a permission still in hand, and only then an older request arrives.",
   "carvalho-roucairol/permission-kept": "Somebody asks again with a permission still in hand, and only then an older request arrives.",
@@ -37,6 +40,8 @@ const HINTS = {
   "tournament/leaf-first": "Stop a process halfway through leaving, and bring its neighbour up the same side.",
   "tournament/missing-barrier": "Writes wait in a process's buffer until they reach memory. Who reads too early?",
   "simple-bakery/two-steps": "Stop a process between its reads and its write.",
+  "simple-bakery/maximum-first": "Stop a process between the maximum and its ticket.",
+  "bakery/maxpos-loop": "Let two choose together. A third one looks for the position of the largest number while its holder leaves.",
   "bakery/maximum-by-position": "Let two choose together. A third one looks for the largest number while its holder leaves.",
   "black-white/two-registers":
     "Stop a process between the two reads of a ticket, and change the ticket meanwhile. No ticket may exceed the number of processes.",
@@ -61,6 +66,11 @@ const GOALS = {
     find: "Find a run in which the others enter again and again, and one that asked long before them does not.",
     property: "starvation-freedom",
   },
+  stamps: {
+    should: "Every event has a larger stamp than the event before it at its node.",
+    find: "Find a run in which one has not.",
+    property: "invariants",
+  },
   bound: {
     should: "No ticket is ever larger than the number of processes.",
     find: "Find a run in which one is.",
@@ -72,6 +82,7 @@ const GOALS = {
 export function goalOf(specimen) {
   const { verdict } = specimen.specimen;
   if (/starve/.test(verdict)) return GOALS.starvation;
+  if (/have the stamp/.test(verdict)) return GOALS.stamps;
   if (/bound on tickets/.test(verdict)) return GOALS.bound;
   return /exclusion/.test(verdict) ? GOALS.exclusion : GOALS.deadlock;
 }

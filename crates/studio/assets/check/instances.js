@@ -8,6 +8,7 @@ const PROGRAMS = {
   "tournament/leaf-first": { nodes: 3 },
   "tournament/missing-barrier": { nodes: 2, memory: "tso" },
   "bakery/maximum-by-position": { nodes: 3 },
+  "bakery/maxpos-loop": { nodes: 3 },
 };
 
 /** The system, `{nodes, memory}`, in which the mistake of a program can be met; nothing for those that make none in the usual one. */
@@ -92,8 +93,14 @@ export function systemWords({ nodes, channels, options, requests, memory, regist
   if (channels) parts.push(channels === "any" ? "channels of any order" : `${channels} channels`);
   for (const [name, value] of Object.entries(options ?? {})) parts.push(`${name} ${value}`);
   if (requests?.length) parts.push(`requests ${asked(requests)}`);
-  if (registers && registers !== "atomic") parts.push(`${registers} registers`);
+  if (registers && registers !== "atomic") parts.push(registersInWords(registers));
   if (memory && memory !== "sequential") parts.push(`memory ${memory}`);
   if (barrier && barrier !== "on") parts.push(`barrier ${barrier}`);
   return parts.join(", ");
+}
+
+/** Registers that are not atomic, with what writes leave that overlap each other. */
+function registersInWords(registers) {
+  const isAny = registers === "safe-any";
+  return `${isAny ? "safe" : registers} registers (${isAny ? "overlapping writes leave any value" : "of overlapping writes the last wins"})`;
 }

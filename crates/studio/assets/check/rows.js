@@ -97,7 +97,8 @@ function algorithmKnown(row) {
 }
 
 const OTHER_MEMORY = [
-  ["safe_registers", "with safe registers", { registers: "safe" }],
+  ["safe_registers", "with safe registers (of overlapping writes the last wins)", { registers: "safe" }],
+  ["safe_any_registers", "with safe registers (overlapping writes leave any value)", { registers: "safe-any" }],
   ["tso", "under total store order", { memory: "tso" }],
   ["without_barriers", "under total store order without barriers", { memory: "tso", barrier: "off" }],
 ];

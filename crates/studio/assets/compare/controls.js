@@ -31,7 +31,7 @@ export function controls(spec, catalog, change) {
       COMPARED.map((setting) => settingOf(setting, spec, put)),
       field(
         "Quorums",
-        select(quorums.map((kind) => [kind, kind || "as usual"]), spec.options.quorum ?? "", {
+        select(quorums.map((kind) => [kind, kind || "plane where one exists"]), spec.options.quorum ?? "", {
           id: "compare-quorum",
           on: { change: (event) => put({ options: withOption(spec.options, "quorum", event.target.value) }) },
         }),

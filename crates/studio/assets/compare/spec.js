@@ -76,7 +76,8 @@ export function hasSameRuns(one, other) {
 export function runAddress(cell, spec) {
   const words = { algorithm: cell.algorithm, nodes: cell.nodes, load: cell.load, entries: Math.min(12, Number(spec.entries) || 12) };
   const shared = Object.fromEntries(SHARED.map((name) => [name, spec[name]]));
-  return `#/run?${new URLSearchParams({ ...shared, ...words, ...spec.options })}`;
+  const quorum = / --quorum plane( |$)/.test(cell.command) ? { quorum: "plane" } : {};
+  return `#/run?${new URLSearchParams({ ...shared, ...words, ...quorum, ...spec.options })}`;
 }
 
 /** Words between commas or spaces; `4..7` is 4,5,6,7. */

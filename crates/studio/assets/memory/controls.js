@@ -32,8 +32,11 @@ export function controlsView(element, heading, catalog, app) {
       ),
       field(
         "Registers",
-        select([["", "atomic"], "regular", "safe"], heading.registers ?? "", { name: "registers", on: { change: to("registers") } }),
-        "What a read gives that overlaps a write",
+        select([["", "atomic"], "regular", ["safe", "safe, last write wins"], ["safe-any", "safe, any value left"]], heading.registers ?? "", {
+          name: "registers",
+          on: { change: to("registers") },
+        }),
+        "What a read returns that overlaps a write, and what writes leave that overlap each other",
       ),
       field(
         "Memory",

@@ -102,7 +102,7 @@ export function storesView() {
   const element = h("section", { class: "panel", id: "stores" }, title, list);
   const show = (run, count, heading) => {
     const isBuffered = heading.memory === "tso" || heading.memory === "pso";
-    const isSplit = heading.registers === "regular" || heading.registers === "safe";
+    const isSplit = ["regular", "safe", "safe-any"].includes(heading.registers);
     element.hidden = !isBuffered && !isSplit;
     title.textContent = isBuffered ? "Store buffers, oldest first" : "Writes that have begun";
     fill(

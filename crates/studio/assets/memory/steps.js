@@ -27,6 +27,7 @@ export function stepsOf(run, heading) {
 function lineOf(event, heading) {
   if (event.event !== "access") return null;
   if (event.access === "reach") return `reach ${event.node} ${event.register}`;
+  if (event.access === "end" && heading.registers === "safe-any") return `step ${event.node} leaves ${event.value}`;
   const isOpen = event.access === "read" && heading.registers && heading.registers !== "atomic";
   return isOpen ? `step ${event.node} reads ${event.value}` : `step ${event.node}`;
 }

@@ -1,0 +1,67 @@
+//! The claim about faults: every run of small systems with one lost message, one duplicate or one crash.
+
+use doorway_core::Refusal;
+
+use super::bench::Bench;
+use super::{Check, Claim, Evidence, Verdict, source};
+use crate::compare::{Effect, Fault, FaultRow};
+
+pub(super) const CLAIMS: &[Claim] = &[Claim {
+    id: "C58",
+    source: source::FAULTS,
+    claim: "None of the textbook algorithms survives a lost message or the crash of a node that is needed, except that the replicated \
+            coordinator, which is told of crashes, survives them. Of one lost message all but \
+            Lamport's stall, and Lamport's lets two in; a duplicate leaves those of Lamport, Ricart and Agrawala, and Carvalho and \
+            Roucairol unaffected.",
+    formula: "one fault each, in every run",
+    expected: Verdict::Holds,
+    test: nobody_survives,
+}];
+
+/// The algorithms that one lost message brings to let two in.
+const LET_TWO_IN: [&str; 1] = ["lamport"];
+
+/// The algorithms that a crash does not affect, because they are told of it.
+const SURVIVE_CRASHES: [&str; 1] = ["replicated"];
+
+/// The algorithms that a duplicate does not affect.
+const IGNORE_DUPLICATES: [&str; 3] = ["lamport", "ricart-agrawala", "carvalho-roucairol"];
+
+fn nobody_survives(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
+    let rows: Vec<FaultRow> = bench.correct().map(|about| bench.faults(about)).collect::<Result<_, _>>()?;
+    let names = |fault: Fault, effect: Effect| -> Vec<&str> {
+        let is_so = |row: &&FaultRow| row.of_fault(fault).effect == effect;
+        rows.iter().filter(is_so).map(|row| row.algorithm).collect()
+    };
+    let is_fatal = |fault: Fault| {
+        rows.iter().all(|row| matches!(row.of_fault(fault).effect, Effect::Stalls | Effect::LosesExclusion))
+    };
+    let lost = is_fatal(Fault::Loss) && names(Fault::Loss, Effect::LosesExclusion) == LET_TWO_IN;
+    let duplicated = names(Fault::Duplicate, Effect::Unaffected) == IGNORE_DUPLICATES;
+    let (crash, others) = (Fault::Crash, |row: &&FaultRow| !SURVIVE_CRASHES.contains(&row.algorithm));
+    let crashed = names(crash, Effect::Unaffected) == SURVIVE_CRASHES
+        && rows.iter().filter(others).all(|row| row.of_fault(crash).effect == Effect::Stalls);
+    let check = |fault: Fault, holds: bool| Check {
+        holds,
+        measured: told(fault, &rows),
+        command: format!("{} compare --faults", bench.program()),
+    };
+    Ok(Evidence::of(check(Fault::Loss, lost))
+        .and(check(Fault::Duplicate, duplicated))
+        .and(check(Fault::Crash, crashed)))
+}
+
+/// What a fault does to all algorithms: `one lost message: lamport loses exclusion (5); central (2), … stall`.
+fn told(fault: Fault, rows: &[FaultRow]) -> String {
+    let of_effect = |effect: Effect| {
+        let suffered = rows.iter().map(|row| (row.algorithm, row.of_fault(fault)));
+        let named = suffered.filter(|(_, suffered)| suffered.effect == effect).map(|(name, suffered)| {
+            let steps = suffered.steps.map_or_else(String::new, |steps| format!(" {steps}"));
+            format!("{name}{steps}")
+        });
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| format!("{effect}: {}", named.join(", ")))
+    };
+    let effects: Vec<String> = Effect::ALL.into_iter().rev().filter_map(of_effect).collect();
+    format!("{fault}, with the steps of a shortest run: {}", effects.join("; "))
+}
