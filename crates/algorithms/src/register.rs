@@ -59,6 +59,11 @@ pub fn register(to: &mut impl Registrar) {
     to.algorithm(specimens::singhal_idle_while_inside::entry());
     to.algorithm(specimens::singhal_no_chase::entry());
     to.algorithm(specimens::raymond_token_away_while_inside::entry());
+    programs(to);
+}
+
+/// The programs over shared memory, and after them their specimens.
+fn programs(to: &mut impl Registrar) {
     to.program(peterson::entry());
     to.program(peterson_unless_alone::entry());
     to.program(tournament::entry());
