@@ -223,7 +223,7 @@ fn page(comparison: &Comparison, cells: &[ComparisonCell], traits: &[Traits]) ->
     parts.join("\n")
 }
 
-fn heading(comparison: &Comparison, cells: &[Cell]) -> String {
+fn heading(comparison: &Comparison, cells: &[ComparisonCell]) -> String {
     let settings = &comparison.settings;
     let told = format!(
         "{} algorithms, {} entries each, hold {}, latency {}, {} channels, seed {}",
@@ -238,7 +238,7 @@ fn heading(comparison: &Comparison, cells: &[Cell]) -> String {
 }
 
 /// The sizes at which the quorums are those of a plane because nothing else was chosen.
-fn quorums(cells: &[Cell]) -> String {
+fn quorums(cells: &[ComparisonCell]) -> String {
     let mut sizes: Vec<usize> =
         cells.iter().filter(|cell| cell.command.contains("--quorum plane")).map(|cell| cell.nodes).collect();
     sizes.sort_unstable();

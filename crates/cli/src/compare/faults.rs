@@ -2,7 +2,7 @@
 
 use doorway_catalog::Catalog;
 use doorway_core::Refusal;
-use doorway_experiments::compare::{Fault, FaultRow, Suffered, Traits};
+use doorway_experiments::compare::{FaultKind, FaultRow, Suffered, Traits};
 use doorway_simulator::parallel::processors;
 use doorway_terminal::table;
 use doorway_terminal::text::{prose_width, wrap};
@@ -32,7 +32,7 @@ pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
 
 fn page(rows: &[FaultRow], program: &str) -> String {
     let title = "One fault in every run of two nodes that ask twice each, and of three that ask once each";
-    let faults = Fault::ALL.map(|fault| fault.to_string());
+    let faults = FaultKind::ALL.map(|fault| fault.to_string());
     let headings: Vec<&str> =
         std::iter::once("algorithm").chain(faults.iter().map(String::as_str)).chain(["searched"]).collect();
     let line = |row: &FaultRow| {

@@ -21,7 +21,8 @@ impl Instance {
             }
         }
         let FaultBudget { losses, duplicates, crashes, suspicions } = self.faults;
-        let kinds = [("lose", losses), ("duplicate", duplicates), ("crash", crashes), ("suspect", suspicions)];
+        let kinds =
+            [("lose", losses), ("duplicate", duplicates), ("crash", crashes), ("suspect", suspicions)];
         for (name, most) in kinds {
             if most > 0 {
                 flag(name, most.to_string());

@@ -4,7 +4,7 @@ use doorway_core::Refusal;
 
 use super::bench::Bench;
 use super::{Check, Claim, Evidence, Verdict, source};
-use crate::compare::{Effect, Fault, FaultRow};
+use crate::compare::{Effect, FaultKind, FaultRow};
 
 pub(super) const CLAIMS: &[Claim] = &[Claim {
     id: "C58",
@@ -29,30 +29,30 @@ const IGNORE_DUPLICATES: [&str; 3] = ["lamport", "ricart-agrawala", "carvalho-ro
 
 fn nobody_survives(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
     let rows: Vec<FaultRow> = bench.correct().map(|about| bench.faults(about)).collect::<Result<_, _>>()?;
-    let names = |fault: Fault, effect: Effect| -> Vec<&str> {
+    let names = |fault: FaultKind, effect: Effect| -> Vec<&str> {
         let is_so = |row: &&FaultRow| row.of_fault(fault).effect == effect;
         rows.iter().filter(is_so).map(|row| row.algorithm).collect()
     };
-    let is_fatal = |fault: Fault| {
+    let is_fatal = |fault: FaultKind| {
         rows.iter().all(|row| matches!(row.of_fault(fault).effect, Effect::Stalls | Effect::LosesExclusion))
     };
-    let lost = is_fatal(Fault::Loss) && names(Fault::Loss, Effect::LosesExclusion) == LET_TWO_IN;
-    let duplicated = names(Fault::Duplicate, Effect::Unaffected) == IGNORE_DUPLICATES;
-    let (crash, others) = (Fault::Crash, |row: &&FaultRow| !SURVIVE_CRASHES.contains(&row.algorithm));
+    let lost = is_fatal(FaultKind::Loss) && names(FaultKind::Loss, Effect::LosesExclusion) == LET_TWO_IN;
+    let duplicated = names(FaultKind::Duplicate, Effect::Unaffected) == IGNORE_DUPLICATES;
+    let (crash, others) = (FaultKind::Crash, |row: &&FaultRow| !SURVIVE_CRASHES.contains(&row.algorithm));
     let crashed = names(crash, Effect::Unaffected) == SURVIVE_CRASHES
         && rows.iter().filter(others).all(|row| row.of_fault(crash).effect == Effect::Stalls);
-    let check = |fault: Fault, holds: bool| Check {
+    let check = |fault: FaultKind, holds: bool| Check {
         holds,
         measured: told(fault, &rows),
         command: format!("{} compare --faults", bench.program()),
     };
-    Ok(Evidence::of(check(Fault::Loss, lost))
-        .and(check(Fault::Duplicate, duplicated))
-        .and(check(Fault::Crash, crashed)))
+    Ok(Evidence::of(check(FaultKind::Loss, lost))
+        .and(check(FaultKind::Duplicate, duplicated))
+        .and(check(FaultKind::Crash, crashed)))
 }
 
 /// What a fault does to all algorithms: `one lost message: lamport loses exclusion (5); central (2), … stall`.
-fn told(fault: Fault, rows: &[FaultRow]) -> String {
+fn told(fault: FaultKind, rows: &[FaultRow]) -> String {
     let of_effect = |effect: Effect| {
         let suffered = rows.iter().map(|row| (row.algorithm, row.of_fault(fault)));
         let named = suffered.filter(|(_, suffered)| suffered.effect == effect).map(|(name, suffered)| {

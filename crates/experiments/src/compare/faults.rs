@@ -15,7 +15,7 @@ use crate::check::{Checked, Decision, Effort, Instance};
 /// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fault {
+pub enum FaultKind {
     /// One message is lost.
     Loss,
     /// One message arrives twice.
@@ -24,26 +24,26 @@ pub enum Fault {
     Crash,
 }
 
-impl Fault {
+impl FaultKind {
     /// All of them.
-    pub const ALL: [Fault; 3] = [Fault::Loss, Fault::Duplicate, Fault::Crash];
+    pub const ALL: [FaultKind; 3] = [FaultKind::Loss, FaultKind::Duplicate, FaultKind::Crash];
 
     fn at_most_one(self) -> FaultBudget {
         let none = FaultBudget::default();
         match self {
-            Fault::Loss => FaultBudget { losses: 1, ..none },
-            Fault::Duplicate => FaultBudget { duplicates: 1, ..none },
-            Fault::Crash => FaultBudget { crashes: 1, ..none },
+            FaultKind::Loss => FaultBudget { losses: 1, ..none },
+            FaultKind::Duplicate => FaultBudget { duplicates: 1, ..none },
+            FaultKind::Crash => FaultBudget { crashes: 1, ..none },
         }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Fault::Loss => "one lost message",
-            Fault::Duplicate => "one duplicate",
-            Fault::Crash => "one crash",
+            FaultKind::Loss => "one lost message",
+            FaultKind::Duplicate => "one duplicate",
+            FaultKind::Crash => "one crash",
         })
     }
 }
@@ -86,7 +86,7 @@ impl fmt::Display for Effect {
 #[derive(Clone, Debug, Serialize)]
 pub struct Suffered {
     /// The fault.
-    pub fault: Fault,
+    pub fault: FaultKind,
     /// Its worst effect.
     pub effect: Effect,
     /// The number of steps of a shortest run with this effect, the fault among them.
@@ -128,17 +128,17 @@ impl FaultRow {
     /// If it can run neither among two nodes nor among three.
     pub fn of(about: &About, catalog: &Catalog, program: &str) -> Result<Self, Refusal> {
         let wrong = wrong_without_faults(about, catalog)?;
-        let suffer = |fault: Fault| match wrong {
+        let suffer = |fault: FaultKind| match wrong {
             false => Suffered::of(about, fault, catalog, program),
             true => Ok(Suffered::anyway(about, fault, program)),
         };
-        let [loss, duplicate, crash] = Fault::ALL.map(suffer);
+        let [loss, duplicate, crash] = FaultKind::ALL.map(suffer);
         Ok(Self { algorithm: about.name, channels: about.needs, suffered: [loss?, duplicate?, crash?] })
     }
 
     /// What this kind of fault does.
     #[must_use]
-    pub fn of_fault(&self, fault: Fault) -> &Suffered {
+    pub fn of_fault(&self, fault: FaultKind) -> &Suffered {
         &self.suffered[fault as usize]
     }
 
@@ -179,7 +179,7 @@ fn wrong_without_faults(about: &About, catalog: &Catalog) -> Result<bool, Refusa
 }
 
 impl Suffered {
-    fn of(about: &About, fault: Fault, catalog: &Catalog, program: &str) -> Result<Self, Refusal> {
+    fn of(about: &About, fault: FaultKind, catalog: &Catalog, program: &str) -> Result<Self, Refusal> {
         let mut worst = Self::nothing(about, fault, program);
         for requests in SYSTEMS {
             let instance = instance(about, requests, fault.at_most_one());
@@ -194,14 +194,14 @@ impl Suffered {
     }
 
     /// Nothing is known yet.
-    fn nothing(about: &About, fault: Fault, program: &str) -> Self {
+    fn nothing(about: &About, fault: FaultKind, program: &str) -> Self {
         let command = instance(about, SYSTEMS[0], fault.at_most_one()).command(program);
         let (effect, steps, what) = (Effect::Undecided, None, None);
         Self { fault, effect, steps, what, systems: Vec::new(), states: 0, command }
     }
 
     /// The algorithm is wrong without any fault.
-    fn anyway(about: &About, fault: Fault, program: &str) -> Self {
+    fn anyway(about: &About, fault: FaultKind, program: &str) -> Self {
         let command = instance(about, SYSTEMS[0], FaultBudget::default()).command(program);
         Self { effect: Effect::WrongAnyway, command, ..Self::nothing(about, fault, program) }
     }

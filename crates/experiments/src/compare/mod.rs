@@ -16,8 +16,8 @@ use doorway_simulator::{Load, Outcome, Settings};
 use serde::Serialize;
 
 pub use chart::{ChartStyle, Formulas, Measurement, charts, panels};
-pub use faults::{Effect, Fault, FaultRow, Suffered};
-pub use order::Order;
+pub use faults::{Effect, FaultKind, FaultRow, Suffered};
+pub use order::KeptOrder;
 pub use traits::Traits;
 
 /// What is compared.

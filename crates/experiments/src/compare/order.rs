@@ -12,7 +12,7 @@ use crate::check::{Decision, Effort, Instance};
 /// The order in which requests are served, the stronger the larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum KeptOrder {
     /// None that is known: a request can be served before one that was made before it.
     None,
     /// In the order in which requests have arrived where they must.
@@ -21,12 +21,12 @@ pub enum Order {
     HappenedBefore,
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for KeptOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Order::None => "none",
-            Order::Arrival => "arrival",
-            Order::HappenedBefore => "happened-before",
+            KeptOrder::None => "none",
+            KeptOrder::Arrival => "arrival",
+            KeptOrder::HappenedBefore => "happened-before",
         })
     }
 }
@@ -37,17 +37,17 @@ const SYSTEMS: [&[u32]; 5] = [&[1, 1], &[2, 2], &[1, 1, 1], &[2, 1, 1], &[2, 2, 
 /// The most states of a search.
 const MOST_STATES: u64 = 120_000;
 
-impl Order {
+impl KeptOrder {
     /// The strongest order that an algorithm keeps in every system that can be explored.
     ///
     /// # Errors
     /// If it can run neither among two nodes nor among three.
     pub fn of(about: &About, catalog: &Catalog) -> Result<Self, Refusal> {
         if keeps(about, Property::HappenedBeforeOrder, catalog)? {
-            return Ok(Order::HappenedBefore);
+            return Ok(KeptOrder::HappenedBefore);
         }
         let is_fifo = keeps(about, Property::Fifo, catalog)?;
-        Ok(if is_fifo { Order::Arrival } else { Order::None })
+        Ok(if is_fifo { KeptOrder::Arrival } else { KeptOrder::None })
     }
 }
 

@@ -5,13 +5,13 @@ use doorway_core::Refusal;
 use doorway_simulator::parallel::{JobEvent, in_order};
 use serde::Serialize;
 
-use super::{ComparisonCell, FaultRow, Order, about};
+use super::{ComparisonCell, FaultRow, KeptOrder, about};
 
 /// The order that an algorithm keeps, and what one fault does to it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Traits {
     /// The order in which it serves requests.
-    pub order: Order,
+    pub order: KeptOrder,
     /// What one fault does to it.
     #[serde(flatten)]
     pub faults: FaultRow,
@@ -30,7 +30,7 @@ impl Traits {
     ) -> Result<Vec<Self>, Refusal> {
         let job = |place: u64| -> Result<Self, Refusal> {
             let about = about(catalog, &algorithms[place as usize])?;
-            let (order, faults) = (Order::of(about, catalog)?, FaultRow::of(about, catalog, program)?);
+            let (order, faults) = (KeptOrder::of(about, catalog)?, FaultRow::of(about, catalog, program)?);
             Ok(Self { order, faults })
         };
         gathered(algorithms.len(), threads, job)

@@ -1,7 +1,7 @@
 //! What one fault does to each algorithm, decided by the checker: the table of claim C58.
 
 use doorway_catalog::Catalog;
-use doorway_experiments::compare::{Comparison, Effect, Fault, FaultRow};
+use doorway_experiments::compare::{Comparison, Effect, FaultKind, FaultRow};
 
 use Effect::{LosesExclusion, Stalls, Unaffected, WrongAnyway};
 
@@ -33,7 +33,7 @@ fn one_fault_has_the_known_effect_on_every_algorithm() {
         .iter()
         .map(|row| {
             let of = |fault| (row.of_fault(fault).effect, row.of_fault(fault).steps.unwrap_or(0));
-            (row.algorithm, Fault::ALL.map(of))
+            (row.algorithm, FaultKind::ALL.map(of))
         })
         .collect();
     assert_eq!(found, KNOWN);
@@ -52,12 +52,12 @@ fn the_command_of_an_effect_asks_for_its_fault_and_its_property() {
     let rows = rows(&["lamport".to_owned()]);
     let command = |fault| rows[0].of_fault(fault).command.clone();
     let begin = "doorway check lamport --requests 2,2 --channels fifo";
-    assert_eq!(command(Fault::Loss), format!("{begin} --lose 1 --property mutual-exclusion"));
+    assert_eq!(command(FaultKind::Loss), format!("{begin} --lose 1 --property mutual-exclusion"));
     assert_eq!(
-        command(Fault::Duplicate),
+        command(FaultKind::Duplicate),
         format!("{begin} --duplicate 1 --property mutual-exclusion,starvation-freedom")
     );
-    assert_eq!(command(Fault::Crash), format!("{begin} --crash 1 --property starvation-freedom"));
+    assert_eq!(command(FaultKind::Crash), format!("{begin} --crash 1 --property starvation-freedom"));
 }
 
 #[test]
