@@ -137,10 +137,11 @@ fn parameters(typed: &str, parameters: &[Parameter]) -> Vec<(String, String)> {
 fn command_to_try(about: &About, program: &str) -> String {
     let name = about.name;
     match about.specimen {
-        Some(_) => {
+        Some(specimen) => {
             let channels = about.needs.min(Channels::Fifo).name();
             let work = "--nodes 7 --load light:100 --latency exponential:20 --runs 100";
-            format!("{program} simulate {name} --channels {channels} {work}")
+            let crash = if specimen.verdict.ends_with("after a crash") { " --crash 1@100" } else { "" };
+            format!("{program} simulate {name} --channels {channels} {work}{crash}")
         }
         None => {
             let choice = about.parameters.first();
