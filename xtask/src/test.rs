@@ -157,6 +157,7 @@ fn example(manifest: &Path) -> Result<(), ChoreError> {
     let ours = fs::read_to_string(root().join("Cargo.toml"));
     let ours = ours.map_err(|error| ChoreError::Failed(format!("Cargo.toml cannot be read: {error}.")))?;
     let lock = fs::read_to_string(manifest.with_file_name("Cargo.lock")).unwrap_or_default();
+    let text = fs::read_to_string(manifest).unwrap_or_default();
     let profile = profile_of_tests(&ours, &lock);
     let locked: &[&str] = if lock.is_empty() { &[] } else { &["--locked"] };
     let target = target_directory().to_string_lossy().into_owned();
@@ -165,7 +166,26 @@ fn example(manifest: &Path) -> Result<(), ChoreError> {
     let manifest: &[&str] = &["--manifest-path", &path];
     cargo(&[&["fmt", "--check"], manifest])?;
     cargo(&[&["clippy", "--all-targets", "--no-deps"], manifest, locked, &["--", "-D", "warnings"]])?;
-    cargo(&[&["test"], manifest, locked, &profile])
+    if !has_blanks(&text) {
+        return cargo(&[&["test"], manifest, locked, &profile]);
+    }
+    // Built apart, so that a failure below is a failure of the tests.
+    cargo(&[&["test", "--no-run"], manifest, locked, &profile])?;
+    match cargo(&[&["test", "--no-fail-fast"], manifest, locked, &profile]) {
+        Ok(()) => {
+            Err(ChoreError::Failed(format!("The tests of {path} pass although its blanks are not filled.")))
+        }
+        Err(_) => {
+            println!("\n{path}: the tests fail, as they must while there are blanks.");
+            Ok(())
+        }
+    }
+}
+
+/// Whether an example is homework whose tests fail until its blanks are filled.
+fn has_blanks(manifest: &str) -> bool {
+    let is_said = |pair: &KeyValue| pair.is_at("package.metadata.doorway.tests-fail");
+    pairs(manifest).iter().any(|pair| is_said(pair) && pair.value.as_bool() == Some(true))
 }
 
 /// The settings of the workspace's profile `test`, as cargo's `--config` takes them: for all packages alike, and for those that
@@ -248,6 +268,15 @@ parts: 1 passed, 1 failed
     #[test]
     fn the_help_names_every_part() {
         assert!(HELP.contains(&names()));
+    }
+
+    #[test]
+    fn only_homework_has_tests_that_must_fail() {
+        let blanks = |name: &str| {
+            let manifest = root().join("examples").join(name).join("Cargo.toml");
+            has_blanks(&fs::read_to_string(manifest).expect("it is there"))
+        };
+        assert_eq!(["homework", "homework-solution", "own-algorithm"].map(blanks), [true, false, false]);
     }
 
     #[test]

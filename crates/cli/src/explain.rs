@@ -142,10 +142,11 @@ fn command_to_try(about: &About, program: &str) -> String {
             let requests = "--requests unbounded,unbounded,1";
             format!("{program} check {name} {requests} --channels fifo --property starvation-freedom")
         }
-        Some(_) => {
+        Some(specimen) => {
             let channels = about.needs.min(Channels::Fifo).name();
             let work = "--nodes 7 --load light:100 --latency exponential:20 --runs 100";
-            format!("{program} simulate {name} --channels {channels} {work}")
+            let crash = if specimen.verdict.ends_with("after a crash") { " --crash 1@100" } else { "" };
+            format!("{program} simulate {name} --channels {channels} {work}{crash}")
         }
         None => {
             let choice = about.parameters.first();

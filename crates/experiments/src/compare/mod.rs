@@ -71,7 +71,7 @@ pub struct ComparisonCell {
     /// The largest number of entries by others that had asked later, while one node waited.
     pub max_bypass: Option<u64>,
     /// The order in which the algorithm serves requests, if that was decided: see [`Traits`].
-    pub order: Option<Order>,
+    pub order: Option<KeptOrder>,
     /// The faults that the algorithm survives, if that was decided.
     pub survives: Option<String>,
     /// Whether the run stalled or something was violated.
@@ -394,21 +394,21 @@ mod tests {
         let catalog = Catalog::textbook();
         let names = Comparison::everybody(&catalog);
         let all = Traits::of_all(&names, &catalog, "doorway", 2).expect("all can be explored");
-        let with = |order: Order| -> Vec<&str> {
+        let with = |order: KeptOrder| -> Vec<&str> {
             let kept = all.iter().filter(|traits| traits.order == order);
             kept.map(|traits| traits.faults.algorithm).collect()
         };
-        assert_eq!(with(Order::HappenedBefore), ["lamport", "ricart-agrawala"]);
-        assert_eq!(with(Order::Arrival), ["central"]);
-        assert_eq!(with(Order::None).len(), names.len() - 3);
+        assert_eq!(with(KeptOrder::HappenedBefore), ["lamport", "ricart-agrawala"]);
+        assert_eq!(with(KeptOrder::Arrival), ["central"]);
+        assert_eq!(with(KeptOrder::None).len(), names.len() - 3);
         let mut cells = comparison().run(&catalog, "doorway", 2, |_| ()).expect("all can be run");
         Traits::note(&all, &mut cells);
         let told = |name: &str| {
             let cell = cells.iter().find(|cell| cell.algorithm == name).expect("it was run");
             (cell.order, cell.survives.clone().unwrap_or_default())
         };
-        assert_eq!(told("ricart-agrawala"), (Some(Order::HappenedBefore), "one duplicate".to_owned()));
-        assert_eq!(told("maekawa"), (Some(Order::None), "nothing".to_owned()));
+        assert_eq!(told("ricart-agrawala"), (Some(KeptOrder::HappenedBefore), "one duplicate".to_owned()));
+        assert_eq!(told("maekawa"), (Some(KeptOrder::None), "nothing".to_owned()));
     }
 
     #[test]

@@ -222,8 +222,8 @@ mod tests {
     fn errors_name_their_line() {
         assert_eq!(
             refusal("request 1\n\nrequets 2"),
-            "line 3 of the script: `requets 2` is no action: request, release, deliver, lose, duplicate, crash, clock, \
-             tell, loop or expect"
+            "line 3 of the script: `requets 2` is no action: request, release, deliver, lose, duplicate, crash, report, \
+             clock, tell, loop or expect"
         );
         assert_eq!(
             refusal("request 0"),
