@@ -120,7 +120,7 @@ const BY_CHANCE: &[(&str, &str, usize, Channels, &str, &str)] = &[
     ("carvalho-roucairol/no-asking-back", "", 3, Channels::Fifo, "saturated", "uniform:1:40"),
     ("carvalho-roucairol/permission-kept", "", 3, Channels::Fifo, "saturated", "uniform:1:40"),
     ("lamport/any-order", "", 2, Channels::Any, "saturated", "uniform:1:40"),
-    ("lamport/double-stamps", "", 2, Channels::Fifo, "saturated", "uniform:1:40"),
+    ("lamport/double-stamps", "", 3, Channels::Fifo, "light:100", "uniform:1:40"),
     ("lamport/equal-stamps", "", 2, Channels::Fifo, "saturated", "uniform:1:40"),
     ("lamport/stamp-before-tick", "", 2, Channels::Fifo, "saturated", "uniform:1:40"),
     ("lamport/stamp-per-copy", "", 3, Channels::Fifo, "isolated", "uniform:1:40"),
