@@ -263,7 +263,7 @@ impl Algorithm for Replicated {
     }
 }
 
-mod proof;
+pub mod proof;
 
 /// What people are told about it.
 pub(crate) const ABOUT: About = About {

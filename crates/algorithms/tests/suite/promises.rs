@@ -326,8 +326,9 @@ fn every_arbitration_compares_numbers_only_by_their_differences() {
 /// Name, requests of each node, and states of the full search and of one that uses every promise.
 type Instance = (&'static str, &'static [u32], usize, usize);
 
-const INSTANCES: [Instance; 12] = [
+const INSTANCES: [Instance; 13] = [
     ("central", &[2, 2, 2], 869, 713),
+    ("replicated", &[1, 1, 1], 0, 0),
     ("token-ring", &[2, 2, 2], 525, 495),
     ("lamport", &[2, 2], 1_000, 429),
     ("ricart-agrawala", &[1, 1, 1], 4_516, 955),

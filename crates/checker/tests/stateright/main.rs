@@ -57,6 +57,8 @@ const CORRECT: &[Instance] = &[
     Instance("central", "", &[2, 2, 2], Channels::Fifo, Some(1)),
     Instance("token-ring", "", &[2, 2, 2], Channels::Any, None),
     Instance("token-ring", "", &[2, 2, 2, 1], Channels::Any, Some(2)),
+    Instance("replicated", "", &[2, 1, 1], Channels::Fifo, None),
+    Instance("replicated", "", &[1, 1, 1], Channels::Fifo, Some(1)),
     Instance("lamport", "", &[3, 3], Channels::Fifo, None),
     Instance("lamport", "", &[1, 1, 1], Channels::Fifo, Some(0)),
     Instance("ricart-agrawala", "", &[2, 2, 1], Channels::Any, None),

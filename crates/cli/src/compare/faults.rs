@@ -50,7 +50,7 @@ fn page(rows: &[FaultRow], program: &str) -> String {
          of each node in the systems of which every run was explored. `{program} check NAME --requests 2,2 --lose 1`, or --duplicate 1 or \
          --crash 1, shows a run; --json has the command of each cell."
     );
-    format!("{title}\n\n{table}\n{}\n", wrap(&legend, prose_width(), 0))
+    format!("{}\n\n{table}\n{}\n", wrap(title, prose_width(), 0), wrap(&legend, prose_width(), 0))
 }
 
 /// Order and faults beside the numbers of a comparison.
@@ -61,9 +61,9 @@ pub(super) fn traits(all: &[Traits]) -> String {
     table::of_words(&["algorithm", "order", "survives"], &all.iter().map(line).collect::<Vec<_>>())
 }
 
-/// `stalls, 2`: an effect with the length of a shortest run.
+/// `stalls 2`: an effect with the length of a shortest run.
 fn effect(suffered: &Suffered) -> String {
-    let steps = suffered.steps.map_or_else(String::new, |steps| format!(", {steps}"));
+    let steps = suffered.steps.map_or_else(String::new, |steps| format!(" {steps}"));
     format!("{}{steps}", suffered.effect)
 }
 

@@ -102,7 +102,7 @@ fn all_stands_for_every_algorithm_that_is_right() {
         assert_eq!(has_row, about.specimen.is_none(), "{}\n{page}", about.name);
     }
     assert!(page.contains("\nall "), "{page}");
-    assert!(page.starts_with("12 algorithms, 3 nodes, 20s of virtual time each, seed 1\n"), "{page}");
+    assert!(page.starts_with("13 algorithms, 3 nodes, 20s of virtual time each, seed 1\n"), "{page}");
 }
 
 #[test]

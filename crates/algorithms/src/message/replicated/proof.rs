@@ -4,6 +4,12 @@ use doorway_core::{Cut, Explain, Field, Group, Hints, Invariant, NodeId, NodeSet
 
 use super::{Book, Msg, Replicated, Ticket};
 
+/// Why the primary gives nobody else the section meanwhile.
+pub const INSIDE_HAS_A_TICKET: &str =
+    "a primary has the ticket of every client inside that follows it, or knows of its crash";
+/// Why each GRANT has a larger fence than the one before.
+pub const BOOK_IS_IN_ORDER: &str = "the fences in a book rise up to its last, and each client has one ticket";
+
 impl Replicated {
     /// The ticket of a client's current request, as far as this node knows.
     fn ticket_of(&self, client: NodeId, number: u64) -> Option<&Ticket> {
@@ -81,14 +87,14 @@ impl Explain for Replicated {
     fn invariants() -> &'static [Invariant<Self>] {
         &[
             Invariant {
-                name: "a primary has the ticket of every client inside that follows it, or knows of its crash",
+                name: INSIDE_HAS_A_TICKET,
                 holds: |cut| {
                     cut.states()
                         .all(|(node, client)| cut.phase(node) != Phase::Inside || has_ticket(cut, client))
                 },
             },
             Invariant {
-                name: "the fences in a book rise up to its last, and each client has one ticket",
+                name: BOOK_IS_IN_ORDER,
                 holds: |cut| cut.states().all(|(_, state)| is_in_order(&state.book)),
             },
         ]
