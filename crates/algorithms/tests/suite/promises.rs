@@ -328,7 +328,7 @@ type Instance = (&'static str, &'static [u32], usize, usize);
 
 const INSTANCES: [Instance; 13] = [
     ("central", &[2, 2, 2], 869, 713),
-    ("replicated", &[1, 1, 1], 0, 0),
+    ("replicated", &[1, 1, 1], 3_070, 3_070),
     ("token-ring", &[2, 2, 2], 525, 495),
     ("lamport", &[2, 2], 1_000, 429),
     ("ricart-agrawala", &[1, 1, 1], 4_516, 955),

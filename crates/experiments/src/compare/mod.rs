@@ -399,8 +399,8 @@ mod tests {
             kept.map(|traits| traits.faults.algorithm).collect()
         };
         assert_eq!(with(KeptOrder::HappenedBefore), ["lamport", "ricart-agrawala"]);
-        assert_eq!(with(KeptOrder::Arrival), ["central"]);
-        assert_eq!(with(KeptOrder::None).len(), names.len() - 3);
+        assert_eq!(with(KeptOrder::Arrival), ["central", "replicated"]);
+        assert_eq!(with(KeptOrder::None).len(), names.len() - 4);
         let mut cells = comparison().run(&catalog, "doorway", 2, |_| ()).expect("all can be run");
         Traits::note(&all, &mut cells);
         let told = |name: &str| {

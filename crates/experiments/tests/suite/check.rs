@@ -103,9 +103,11 @@ fn floating_point_stamps_are_safe_as_long_as_each_node_asks_once() {
 fn all_specimens_are_among_those_that_are_refuted() {
     let specimens = Catalog::textbook();
     let specimens = specimens.list().into_iter().filter(|about| about.specimen.is_some());
+    // One starves, the other one needs a crash: each has a test of its own.
+    let elsewhere = ["maekawa/node-first", "replicated/grant-before-ack"];
     for about in specimens {
         let is_refuted = REFUTED.iter().any(|(name, ..)| *name == about.name);
-        assert!(is_refuted || about.name == "maekawa/node-first", "{}", about.name);
+        assert!(is_refuted || elsewhere.contains(&about.name), "{}", about.name);
     }
 }
 

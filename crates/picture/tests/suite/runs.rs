@@ -28,7 +28,7 @@ fn assert_clear(drawing: &Drawing, what: &str) {
 #[test]
 fn every_label_box_is_clear_of_every_other_for_up_to_sixteen_nodes() {
     let names = names();
-    assert_eq!(names.len(), 12);
+    assert_eq!(names.len(), 13);
     for algorithm in names {
         for nodes in 1..=16 {
             for (spacing, latency) in

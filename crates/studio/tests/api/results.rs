@@ -15,7 +15,7 @@ fn the_catalog_lists_algorithms_programs_scripts_and_quorums() {
     in_studio(|client| {
         let catalog = client.get("/api/v1/catalog").json();
         let counts = ["algorithms", "programs", "scripts", "quorums"].map(|name| count(&catalog[name]));
-        assert_eq!((&catalog["version"], counts), (&json!(1), [39, 16, 50, 12]));
+        assert_eq!((&catalog["version"], counts), (&json!(1), [44, 18, 55, 12]));
         let maekawa =
             catalog["algorithms"].as_array().and_then(|all| all.iter().find(|one| one["name"] == "maekawa"));
         let maekawa = maekawa.expect("it is there");
@@ -24,11 +24,9 @@ fn the_catalog_lists_algorithms_programs_scripts_and_quorums() {
             json!(["REQUEST", "LOCKED", "FAILED", "INQUIRE", "RELINQUISH", "RELEASE"])
         );
         assert_eq!((&maekawa["has"], count(&maekawa["rules"])), (&json!("votes"), 7));
-        let script = &catalog["scripts"][47];
-        assert_eq!(
-            (&script["name"], &script["algorithm"]),
-            (&json!("thirteen-nodes-deadlock"), &json!("maekawa/basic"))
-        );
+        let scripts = catalog["scripts"].as_array();
+        let script = scripts.and_then(|all| all.iter().find(|one| one["name"] == "thirteen-nodes-deadlock"));
+        assert_eq!(script.expect("it ships")["algorithm"], "maekawa/basic");
         assert_eq!(catalog["programs"][0]["most_nodes"], 2);
     });
 }
