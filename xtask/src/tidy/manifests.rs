@@ -11,6 +11,17 @@ use crate::manifest::{KeyValue, pairs};
 /// The member that has unsafe code, as locks must. It states the lints itself: those of the workspace forbid it.
 const WITH_UNSAFE_CODE: &str = "crates/locks/Cargo.toml";
 
+/// The members that stand below others or apart from them, each with those of ours that it may need outside of tests.
+const LOWER: [(&str, &[&str]); 7] = [
+    ("crates/algorithms/Cargo.toml", &["doorway-core", "doorway-quorums"]),
+    ("crates/simulator/Cargo.toml", &["doorway-core", "doorway-trace"]),
+    ("crates/checker/Cargo.toml", &["doorway-core"]),
+    ("crates/node/Cargo.toml", &["doorway-core", "doorway-protocol"]),
+    ("crates/protocol/Cargo.toml", &["doorway-core"]),
+    ("crates/locks/Cargo.toml", &[]),
+    ("xtask/Cargo.toml", &[]),
+];
+
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Checks the manifests of the workspace and its members; what is elsewhere is a stranger's.
@@ -26,6 +37,7 @@ pub fn check(files: &[File]) -> Vec<Finding> {
         if file.path == "crates/core/Cargo.toml" {
             found.extend(core(&file.path, &pairs));
         }
+        found.extend(lower(&file.path, &pairs));
     }
     found
 }
@@ -95,6 +107,18 @@ fn core(path: &str, pairs: &[KeyValue]) -> Vec<Finding> {
     let wrong = dependencies(pairs).into_iter().filter(is_wrong);
     let sentence = |name| format!("The core depends on serde and nothing else, so not on `{name}`.");
     wrong.map(|dependency| Finding::new(path, dependency.line, sentence(dependency.name))).collect()
+}
+
+/// Dependencies of a lower member on one of ours that it must not know.
+fn lower(path: &str, pairs: &[KeyValue]) -> Vec<Finding> {
+    let Some((_, may_need)) = LOWER.iter().find(|(lower, _)| *lower == path) else { return Vec::new() };
+    let is_ours = |name: &str| name == "doorway" || name.starts_with("doorway-");
+    let is_wrong =
+        |one: &Dependency<'_>| is_ours(one.name) && one.is_normal(one.name) && !may_need.contains(&one.name);
+    let wrong = dependencies(pairs).into_iter().filter(is_wrong);
+    let sentence =
+        |name| format!("It must not depend on `{name}`: ARCHITECTURE.md says which crate knows which.");
+    wrong.map(|one| Finding::new(path, one.line, sentence(one.name))).collect()
 }
 
 /// One dependency, on any number of lines.
@@ -202,5 +226,23 @@ mod tests {
     #[test]
     fn a_crate_outside_the_workspace_is_its_own_master() {
         assert!(found("examples/own-algorithm/Cargo.toml", "[dependencies]\nserde = \"1\"\n").is_empty());
+    }
+
+    #[test]
+    fn drivers_and_algorithms_do_not_know_each_other() {
+        let needs = |path: &str, table: &str, name: &str| {
+            found(path, &format!("{LINTS}[{table}]\n{name}.workspace = true\n"))
+        };
+        for (path, name) in [
+            ("crates/algorithms/Cargo.toml", "doorway-simulator"),
+            ("crates/simulator/Cargo.toml", "doorway-checker"),
+            ("crates/protocol/Cargo.toml", "doorway-node"),
+            ("xtask/Cargo.toml", "doorway"),
+        ] {
+            assert_eq!(needs(path, "dependencies", name), [4], "{path}");
+            assert!(needs(path, "dev-dependencies", name).is_empty(), "{path}: tests may");
+            assert!(needs(path, "dependencies", "serde").is_empty(), "{path}");
+        }
+        assert!(needs("crates/simulator/Cargo.toml", "dependencies", "doorway-trace").is_empty());
     }
 }

@@ -12,6 +12,7 @@ mod manifests;
 mod names;
 mod places;
 mod rules;
+mod sound;
 mod source;
 mod speakers;
 mod specimens;
@@ -96,6 +97,7 @@ fn findings(files: &[File]) -> Vec<Finding> {
     found.extend(manifests::check(files));
     found.extend(layers::check(files, &sources));
     found.extend(systems::check(&sources));
+    found.extend(sound::check(&sources));
     found.extend(types::check(&sources));
     found.extend(rules::check(files, &sources));
     found.extend(files.iter().flat_map(addresses::check));
@@ -119,7 +121,8 @@ mod tests {
                 "//! It.\nuse raymond;\nuse std::os::fd;\npub enum Told {}\n",
             ),
             file("crates/node/src/lease.rs", "//! It.\n// R99: unheard of\n"),
-            file("crates/cli/src/lib.rs", "//! It.\nuse doorway_protocol::Told;\npub struct Told;\n"),
+            file("crates/daemon/src/lib.rs", "//! It.\nimpl Rules for Lax {}\n"),
+            file("crates/cli/src/lib.rs", "//! It.\nuse doorway_protocol::DaemonMsg;\npub struct Told;\n"),
             file("crates/experiments/Cargo.toml", "[dependencies]\ndoorway-algorithms.workspace = true\n"),
             file("crates/trace/src/lib.rs", &("//! It.\n".repeat(501) + "// ht" + "tp://a.example\n")),
         ];
@@ -139,6 +142,7 @@ mod tests {
             "address",
             "particular system",
             "no rule",
+            "keeps every rule",
             "name of its own",
         ] {
             assert!(says(words), "nothing was said about {words}: {found:#?}");

@@ -13,8 +13,17 @@ const PROTOCOL: &str = "doorway_protocol";
 const SPEAKERS: [&str; 3] = ["protocol", "client", "daemon"];
 
 /// What one needs for that: the messages, their frames, and the crate under another name, which would hide both.
-const WORDS: [&str; 9] =
-    ["Ask", "Told", "frame", "length", "read", "LONGEST_ASK", "LONGEST_TOLD", "self", "as"];
+const WORDS: [&str; 9] = [
+    "ClientMsg",
+    "DaemonMsg",
+    "frame",
+    "length",
+    "read",
+    "LONGEST_CLIENT_MSG",
+    "LONGEST_DAEMON_MSG",
+    "self",
+    "as",
+];
 
 /// Looks for messages and frames in the sources of all other crates, outside of their tests.
 pub fn check(sources: &[SourceFile]) -> Vec<Finding> {
@@ -70,12 +79,12 @@ mod tests {
     #[test]
     fn every_way_to_speak_is_found() {
         for text in [
-            "use doorway_protocol::Ask;",
-            "use doorway_protocol::{Reason,\n    Status, Told};",
+            "use doorway_protocol::ClientMsg;",
+            "use doorway_protocol::{Reason,\n    Status, DaemonMsg};",
             "pub use doorway_protocol::*;",
             "use doorway_protocol as words;",
             "use doorway_protocol::{self, Status};",
-            "let ask = doorway_protocol::Ask::Alive;",
+            "let ask = doorway_protocol::ClientMsg::Alive;",
             "doorway_protocol::frame(&word, 7)",
         ] {
             assert_eq!(found(VERB, &format!("//! It.\n{text}\n")), [2], "{text}");
@@ -85,13 +94,13 @@ mod tests {
     #[test]
     fn what_both_sides_agree_on_is_for_all() {
         let text = "\
-//! As `doorway_protocol::Ask` says.
+//! As `doorway_protocol::ClientMsg` says.
 use doorway_protocol::{ClientStatus, Reason, Status};
-enum Step { Ask }
-fn f(loss: doorway_protocol::Loss) -> Step { Step::Ask }
+enum Step { ClientMsg }
+fn f(loss: doorway_protocol::Loss) -> Step { Step::ClientMsg }
 #[cfg(test)]
 mod tests {
-    use doorway_protocol::{Ask, Told};
+    use doorway_protocol::{ClientMsg, DaemonMsg};
 }
 ";
         assert!(found(VERB, text).is_empty());
@@ -104,7 +113,7 @@ mod tests {
             "crates/daemon/src/clients/mod.rs",
             "crates/cli/tests/locks/scripted.rs",
         ] {
-            assert!(found(path, "use doorway_protocol::{Ask, Told, frame};").is_empty(), "{path}");
+            assert!(found(path, "use doorway_protocol::{ClientMsg, DaemonMsg, frame};").is_empty(), "{path}");
         }
     }
 }
