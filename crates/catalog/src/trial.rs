@@ -139,7 +139,7 @@ impl Trial {
     /// The choices as algorithms understand them: an elected tree is another one with each seed.
     ///
     /// # Errors
-    /// If the election cannot be held among so many.
+    /// If the election cannot be held among this number of nodes.
     pub fn resolved(&self) -> Result<Options, Refusal> {
         elected(&self.options, &self.settings)
     }

@@ -38,14 +38,14 @@ pub struct Cluster {
     before: Vec<Vec<u8>>,
     /// Nodes whose disk was replaced or damaged on purpose: they may say that it was set back.
     tampered: BTreeSet<NodeId>,
-    /// The writes of each node that were said to be finished and are not.
+    /// Writes that a disk reported as finished and has not made yet: a crash loses them.
     unwritten: Vec<Vec<disk::Write>>,
     /// The commands that each paused node gets when it resumes.
     queued: Vec<VecDeque<Command>>,
     seen: VecDeque<(NodeId, Notice)>,
     judge: Judge,
     traps: Traps,
-    /// What writes down what clients do, if anything is.
+    /// Records what clients do, if a trace is wanted.
     recorder: Option<Recorder>,
     /// The node that made the last step.
     last: NodeId,
@@ -226,7 +226,7 @@ impl Cluster {
         }
     }
 
-    /// Looks at what came of a node's step.
+    /// Hands the effects of a step to judge, recorder and driver.
     fn after_step(&mut self, node: NodeId) {
         if let Some((node, write)) = self.engine.take_written() {
             self.apply(node, write);

@@ -107,7 +107,7 @@ impl Host {
         }
     }
 
-    /// What is to be known of a message before the node hears it.
+    /// What the judge must know of a message before the node handles it.
     fn heard(&self, msg: &Msg) -> Heard {
         match msg {
             Msg::Heartbeat(beat) => {

@@ -2,7 +2,7 @@
 
 use doorway_node::{Flaw, LockNode, Rules};
 
-/// Rules of which one may be broken.
+/// All rules, or all but one that is broken on purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Breakable(pub Option<Flaw>);
 

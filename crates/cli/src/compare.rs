@@ -11,7 +11,7 @@ use doorway_experiments::compare::{Comparison, ComparisonCell, Metric, Traits, p
 use doorway_picture::Theme;
 use doorway_simulator::parallel::processors;
 use doorway_simulator::{Load, Settings};
-use doorway_terminal::text::{decimal, prose_width, rate, wrap};
+use doorway_terminal::text::{counted, decimal, prose_width, rate, wrap};
 use doorway_terminal::{Picture, ProgressLine, table, whole};
 use serde_json::json;
 
@@ -226,8 +226,8 @@ fn page(comparison: &Comparison, cells: &[ComparisonCell], traits: &[Traits]) ->
 fn heading(comparison: &Comparison, cells: &[ComparisonCell]) -> String {
     let settings = &comparison.settings;
     let told = format!(
-        "{} algorithms, {} entries each, hold {}, latency {}, {} channels, seed {}",
-        comparison.algorithms.len(),
+        "{}, {} entries each, hold {}, latency {}, {} channels, seed {}",
+        counted(comparison.algorithms.len() as u64, "algorithm"),
         settings.entries,
         settings.hold,
         settings.latency,

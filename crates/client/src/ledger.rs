@@ -330,13 +330,13 @@ impl Ledger {
         !self.questions.is_empty() || self.entries.values().any(is_waiting)
     }
 
-    /// Whether anything that was let in has not left although its daemon is gone.
+    /// Whether a request is still inside although its daemon is gone.
     pub(crate) fn has_orphans(&self) -> bool {
         self.entries.values().any(|entry| matches!(entry.stage, Stage::Orphaned(_)))
     }
 
     /// A new daemon has said welcome: introduces the client and sends all waiting requests, in the order of their numbers.
-    /// Nothing that was collected before is of use: what was left since was never asked for on this connection.
+    /// Messages queued before are dropped: they are about requests that this daemon has never seen.
     pub(crate) fn on_welcome(&mut self, introduction: Option<ClientMsg>, now: Ticks) {
         let questions = self.questions.iter().map(|(number, question)| (*number, question.ask.clone()));
         let locks =

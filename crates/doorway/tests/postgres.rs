@@ -71,7 +71,7 @@ impl Server {
         command
     }
 
-    /// What comes of these statements, each for itself.
+    /// The result of each of these statements.
     fn run(&self, sql: &str) -> Result<String, String> {
         let Output { status, stdout, stderr } =
             self.psql().args(["-v", "VERBOSITY=verbose", "-c", sql]).output().expect("psql starts");

@@ -145,7 +145,7 @@ pub enum Notice {
         /// Who leads, as far as the node knows.
         leader: Option<NodeId>,
     },
-    /// What an operator wished cannot be, for this reason; nothing has changed.
+    /// An operator's command was refused for this reason; nothing has changed.
     NotDone(String),
     /// It is agreed that these nodes are to vote. They do as soon as all of them take part.
     Appointed(Vec<NodeId>),

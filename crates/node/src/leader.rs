@@ -40,7 +40,7 @@ struct MemberRecord {
     heartbeat: Heartbeat,
     /// When this node answered its latest heartbeats, by their numbers.
     answered: VecDeque<(u64, Ticks)>,
-    /// When this node last answered something of which the member has said that it heard the answer.
+    /// When this node sent the latest answer that the member has confirmed: until then both directions worked.
     both_ways: Ticks,
 }
 

@@ -151,7 +151,7 @@ pub enum Load {
     Isolated,
     /// Each node thinks for an exponentially distributed time before it asks.
     Light(u64),
-    /// Only the first so many nodes ask, again as soon as they have left.
+    /// Only the first nodes, this many, ask; each asks again as soon as it has left.
     Active(usize),
     /// Only these nodes ask, again as soon as they have left.
     Only(NodeSet),

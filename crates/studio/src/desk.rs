@@ -22,10 +22,10 @@ use crate::work::{Work, too_long};
 pub(crate) struct JobQueue {
     /// What can be run, as JSON.
     pub(crate) catalog: String,
-    /// What is to be said about each of them, as JSON, by its name.
+    /// The description of each of them by name, as JSON.
     pub(crate) pages: BTreeMap<String, String>,
     papers: Mutex<QueueState>,
-    /// Something was left, or the desk was closed.
+    /// Rings when a job was left or the desk was closed.
     bell: Condvar,
 }
 

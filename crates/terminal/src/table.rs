@@ -33,7 +33,7 @@ pub fn of_numbers(headings: &[&str], rows: &[Vec<String>]) -> String {
     of_words_and_numbers(headings, rows, 1)
 }
 
-/// A table in which the first so many columns are of words, and all others are of numbers: several tables below each other if
+/// A table whose first `words` columns have words, and all others numbers: several tables below each other if
 /// there are more numbers than fit the terminal, each with the words.
 #[must_use]
 pub fn of_words_and_numbers(headings: &[&str], rows: &[Vec<String>], words: usize) -> String {

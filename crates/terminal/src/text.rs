@@ -88,7 +88,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// So many processes.
+/// A number of processes: `1 process`, `3 processes`.
 #[must_use]
 pub fn processes(count: usize) -> String {
     format!("{count} {}", if count == 1 { "process" } else { "processes" })

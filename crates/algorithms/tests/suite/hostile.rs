@@ -1,8 +1,8 @@
 //! Messages from outside: whatever bytes a node is handed, no algorithm panics, sends without end or keeps more than it
 //! was told.
 //!
-//! Nodes run as usual, and in between they are handed what others made up: random bytes, messages that were spoiled,
-//! messages from whom they are not, and all of that at any time. As in a real node, what cannot be decoded and what is
+//! Nodes run as usual, and in between they are handed what others made up: random bytes, altered messages
+//! and messages under a forged sender, at any time. As in a real node, what cannot be decoded and what is
 //! not sound is dropped before the algorithm sees it; everything else it must live through.
 
 use std::collections::BTreeMap;

@@ -31,7 +31,7 @@ pub(crate) fn follow<A: Explain>(
     states.begin(members.iter().map(|node| system.state(node)));
     for (count, event) in (1..).zip(events) {
         if cancelled.is_some_and(Stop::is_said) {
-            return Err(Refusal::new("nobody wanted to know what comes next"));
+            return Err(Refusal::new("the work was cancelled"));
         }
         if let Some(node) = event.nodes().into_iter().find(|node| !members.contains(*node)) {
             return Err(unfit(event, format_args!("there is no node {node}")));

@@ -15,10 +15,10 @@ use crate::{Catalog, examples};
 
 pub use program::access_of;
 
-/// The states of so many events are kept, of whole runs that one can look at.
+/// The most events of a run whose states are kept.
 pub const MOST_EVENTS: usize = 65_536;
 
-/// So many nodes can have states.
+/// The most nodes of a run whose states are kept.
 pub const MOST_NODES: usize = 512;
 
 /// A recorded run whose states are wanted.
@@ -28,7 +28,7 @@ pub struct Recorded<'a> {
     pub header: &'a Header,
     /// What happened.
     pub events: &'a [Event],
-    /// Stops the work when it is said.
+    /// Cancels the work.
     pub cancelled: Option<&'a Stop>,
 }
 
@@ -63,9 +63,9 @@ pub struct NodeState {
     pub phase: Phase,
     /// Its state in the textbook's words.
     pub fields: Vec<Field>,
-    /// From whom something is missing, while it waits.
+    /// The nodes that it waits for.
     pub waits_for: Vec<NodeId>,
-    /// To whom it has given its vote, or whether it has the token.
+    /// The node that has its vote, or whether it has the token.
     pub permission: Permission,
     /// Whether it has stopped for good.
     pub is_crashed: bool,
@@ -82,7 +82,7 @@ impl States {
         states
     }
 
-    /// A node after so many events; none where it is not known.
+    /// The state of a node after this many events, if it is known.
     #[must_use]
     pub fn node(&self, node: NodeId, events: usize) -> Option<&NodeState> {
         latest(self.nodes.get(node.index())?, events.min(self.known + 1)).filter(|_| events <= self.known)
@@ -106,7 +106,7 @@ impl States {
         &self.values
     }
 
-    /// What the registers hold after so many events; none where it is not known.
+    /// The values of the registers after this many events, if they are known.
     #[must_use]
     pub fn registers_at(&self, events: usize) -> Option<&[u64]> {
         latest(&self.values, events).filter(|_| events <= self.known).map(Vec::as_slice)

@@ -5,7 +5,7 @@ use doorway_checker::Property;
 use super::roster::{Roster, Seat};
 use super::state::{NODES, Node, Standing, State};
 
-/// What does not hold in a state of all that should.
+/// The properties that a state violates.
 pub(super) fn broken(state: &State, views: u8) -> Vec<(Property, String)> {
     let mut broken = Vec::new();
     let inside_twice = |node: &usize| state.nodes[*node].is_inside && state.has_orphan(*node);

@@ -19,7 +19,7 @@ pub(super) fn answer(catalog: &Catalog, arguments: &Arguments, typed: &Typed) ->
     if let Some(other) = typed.other_than(&OURS) {
         let other = other.replace('_', "-");
         return Err(Refusal::new(format!(
-            "--{other} says nothing with --faults, which explores small systems of its own"
+            "--{other} cannot be used with --faults, which chooses its own small systems"
         )));
     }
     let names = compared(catalog, arguments, typed)?;

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// Run the actions of a file, whose heading gives defaults for algorithm, nodes, channels, start and choices
     ///
     /// example:NAME runs a script that ships with Doorway. Its lines are request, release, deliver, lose, duplicate, crash, report,
-    /// clock, tell, loop and expect (see scripts/README.md); for a program over shared memory they are step, run, reach, loop and expect.
+    /// clock, tell, loop and expect (see docs/scripts.md); for a program over shared memory they are step, run, reach, loop and expect.
     /// The script decides who requests, which message arrives and what goes wrong, so load, times, faults, --warmup and --runs
     /// cannot be given with it.
     #[arg(long, value_name = "FILE")]

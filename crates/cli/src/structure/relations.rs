@@ -67,10 +67,10 @@ impl Examined {
 
     fn text(&self) -> String {
         let n = self.structure.asks.len();
-        let verdict = if self.flaws.is_empty() { "holds" } else { "does NOT hold" };
+        let verdict = if self.flaws.is_empty() { "hold" } else { "do NOT hold" };
         let nodes = text::counted(n as u64, "node");
         let mut parts = vec![
-            format!("{}, {nodes}: Sanders' theorem {verdict}\n", self.name),
+            format!("{}, {nodes}: the conditions of Sanders' theorem {verdict}\n", self.name),
             self.sets(),
             self.matrix(),
             self.reasons(),
@@ -237,12 +237,15 @@ struct Pair {
     /// The nodes that both inform.
     common: Vec<NodeId>,
     ask_each_other: bool,
+    /// Whether both ask every node that they inform: without that no vote keeps the other out.
+    informs_only_asked: bool,
 }
 
 impl Pair {
     fn new(structure: &Structure, i: NodeId, j: NodeId) -> Self {
         let common = structure.informs[i].iter().filter(|&k| structure.informs[j].contains(k)).collect();
-        Self { i, j, common, ask_each_other: structure.ask_each_other(i, j) }
+        let informs_only_asked = [i, j].iter().all(|&k| structure.informs[k].is_subset(&structure.asks[k]));
+        Self { i, j, common, ask_each_other: structure.ask_each_other(i, j), informs_only_asked }
     }
 
     fn reason(&self) -> String {
@@ -257,7 +260,7 @@ impl Pair {
             "nodes": [self.i, self.j],
             "both_inform": self.common,
             "ask_each_other": self.ask_each_other,
-            "exclude": !self.common.is_empty() || self.ask_each_other,
+            "exclude": self.informs_only_asked && (!self.common.is_empty() || self.ask_each_other),
         })
     }
 }

@@ -108,8 +108,8 @@ impl Examined {
         let more = if more > 0 { format!("… {more} more (--json has them all)\n") } else { String::new() };
         let most = 2 * self.tree.diameter();
         let note = format!(
-            "messages: twice the distance to the token, so 0 … 2d = {most} for the whole tree; at light load twice the mean \
-             distance, {}",
+            "messages: twice the distance to the token, so 0 … 2d = {most} for the whole tree; at light load, where the holder \
+             of the token asks as often as any other node, {} on average",
             text::decimal(2.0 * self.mean_distance())
         );
         format!("{}{more}{}\n", table::of_words(&headings, &rows), text::wrap(&note, text::prose_width(), 2))
@@ -196,8 +196,8 @@ fn edges(election: &Election) -> usize {
 fn election_text(election: &Election, nodes: &[NodeId]) -> String {
     let Election { winner, messages, time, .. } = election;
     let first = format!(
-        "election: echo with extinction on a ring with chords, {} edges; the wave of node {winner} wins with {messages} messages in {} ticks",
-        edges(election),
+        "election: echo with extinction on a ring with chords, {}; the wave of node {winner} wins with {messages} messages in {} ticks",
+        text::counted(edges(election) as u64, "edge"),
         time.0
     );
     let neighbours = nodes.iter().zip(&election.graph).take(MOST_ROWS);

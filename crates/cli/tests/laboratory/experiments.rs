@@ -227,7 +227,7 @@ fn a_table_of_faults_fits_eighty_columns_and_takes_no_runs() {
     assert_eq!(row("token-ring"), "stalls 2 loses exclusion 5 stalls 2 2,2 1,1,1");
     for option in ["--nodes 4", "--loads saturated", "--csv", "--quorum grid", "--seed 2", "--plot x.svg"] {
         let sentence = refused(&format!("compare --faults {option}"));
-        assert!(sentence.contains("says nothing with --faults"), "{option}: {sentence}");
+        assert!(sentence.contains("cannot be used with --faults"), "{option}: {sentence}");
     }
     let specimen = prints("compare --faults maekawa/basic");
     assert!(specimen.contains("wrong anyway"), "{specimen}");

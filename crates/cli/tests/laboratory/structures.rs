@@ -32,7 +32,7 @@ fn the_four_nodes_have_their_sets_bounds_and_delays() {
 fn the_page_of_the_four_nodes_says_it_in_words() {
     let page = prints("structure four-node");
     for line in [
-        "four-node, 4 nodes: Sanders' theorem holds",
+        "four-node, 4 nodes: the conditions of Sanders' theorem hold",
         "1     1 2     1          1 3 4           2 … 10              6",
         "3     1 2 3   1 2 3      3               6 … 15              14",
         " 3  RI RI RI ·",
@@ -52,7 +52,7 @@ fn a_structure_that_does_not_exclude_names_the_pair_and_the_condition() {
     let page = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1));
     for line in [
-        "one-sided, 2 nodes: Sanders' theorem does NOT hold",
+        "one-sided, 2 nodes: the conditions of Sanders' theorem do NOT hold",
         "nodes 1 and 2 can be inside together: their I do not meet, and not both keep their own vote and ask",
         "I_1 = {1} and I_2 = {2} have no node in common; node 2 does not ask node 1",
     ] {

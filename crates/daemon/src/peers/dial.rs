@@ -98,8 +98,8 @@ async fn dial(shared: &DaemonState, link: &Link, lane: Lane) -> Result<TlsStream
     greeted.await.unwrap_or_else(|_| refuse(format!("{address} does not answer")))
 }
 
-/// Connects, by the first of several attempts that begin one after the other. One alone would wait for a whole second if its first
-/// word is lost, and after a cut that is longer than what is left of a lease.
+/// Connects by the first of several staggered attempts that succeeds. If the first packet of a single attempt is lost, TCP resends it
+/// after a second, which after a cut is longer than the rest of a lease.
 async fn connect(address: &str) -> io::Result<TcpStream> {
     // The name is looked up once: a lookup cannot be given up, and many that hang would be in each other's way.
     let places: Arc<[SocketAddr]> = lookup_host(address).await?.collect();

@@ -1,4 +1,4 @@
-//! A flood of handshakes: at most so many are under way at once, of one address and in all, and addresses take turns.
+//! A flood of handshakes: the number that run at once is limited, for one address and in all, and addresses take turns.
 //!
 //! A stranger here says hello and then nothing: the daemon answers when the handshake has its slot, and closes the connection when the
 //! handshake has had its time. These tests count answers, and measure no time.

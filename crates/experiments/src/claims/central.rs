@@ -37,8 +37,8 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C15",
         source: source::RING,
-        claim: "A ring costs about 1 message per entry when all want in, a wait of N/2·T on average when nobody does, and \
-                messages without bound.",
+        claim: "A ring costs about 1 message per entry when all want in; when it is idle, a request waits N/2·T on average, and \
+                the number of messages has no bound.",
         formula: "1; N/2·T; ∞",
         expected: Verdict::Holds,
         test: ring_costs,

@@ -44,7 +44,8 @@ fn of_gates(bench: &Bench<'_>, id: &str, with: &[Property], implied: Property, a
     let (premised, exceptions) = (all.count(with, &[]), all.count(with, &[implied]));
     let names: Vec<&str> = with.iter().map(|property| property.name()).collect();
     let measured = format!(
-        "gates for two processes: {} in all, {premised} with {}, {exceptions} of these without {implied}",
+        "of all {} locks for two processes that decide by who waits, who has waited longer and who entered last, {premised} have {}, and \
+         {exceptions} of these lack {implied}",
         all.count(&[], &[]),
         names.join(" and ")
     );
@@ -139,7 +140,7 @@ fn of_programs(bench: &Bench<'_>) -> Result<Check, Refusal> {
         }
     }
     let measured = format!(
-        "of {programs} programs {} are free of deadlock and fifo ({}), in {} of them one starves",
+        "with two processes, {} of {programs} programs are free of deadlock and first come, first served ({}); in {} of them a process starves",
         premised.len(),
         premised.join(", "),
         exceptions.len()

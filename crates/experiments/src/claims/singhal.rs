@@ -42,7 +42,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         id: "C45",
         source: source::SINGHAL,
         claim: "In Singhal's algorithm node and token exchange their news case by case with the same result as by the larger number, \
-                and the cases that cannot be never are.",
+                and the cases that the paper calls impossible never occur.",
         formula: "case by case = the larger number wins",
         expected: Verdict::Holds,
         test: cases,

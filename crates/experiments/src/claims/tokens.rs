@@ -47,8 +47,8 @@ pub(super) const CLAIMS: &[Claim] = &[
     Claim {
         id: "C46",
         source: source::RAYMOND,
-        claim: "Raymond's algorithm costs, on average, twice the mean distance of two nodes of the tree when one asks at a time, which is \
-                O(log N) on a balanced tree, and 4(N−1)/N when all want in.",
+        claim: "Raymond's algorithm costs, on average, twice the mean distance between two different nodes of the tree when a node without the token \
+                asks alone, which is O(log N) on a balanced tree, and 4(N−1)/N when all want in.",
         formula: "2 · mean distance ≤ 4·log2 N; 4(N−1)/N",
         expected: Verdict::Holds,
         test: raymond_costs,
@@ -91,9 +91,11 @@ fn suzuki_kasami_costs(bench: &Bench<'_>) -> Result<Evidence, Refusal> {
         let holds = outcome.measures.traffic.messages == expected;
         Seen { holds, told: format!("{n} messages for each entry without the token") }
     })?;
-    let alone = bench.all(sizes().map(|&n| exact("suzuki-kasami", n, Load::Active(1))), |_, outcome| {
-        Seen { holds: outcome.measures.traffic.messages > 0, told: "0 messages for who has it".to_owned() }
-    })?;
+    let alone =
+        bench.all(sizes().map(|&n| exact("suzuki-kasami", n, Load::Active(1))), |_, outcome| Seen {
+            holds: outcome.measures.traffic.messages > 0,
+            told: "0 messages for the node that holds the token".to_owned(),
+        })?;
     Ok(Evidence::of(inside).but(alone))
 }
 

@@ -175,7 +175,7 @@ impl Player {
         }
     }
 
-    /// What repeats itself for ever ends as it began.
+    /// Checks that a loop ends in the state in which it began.
     fn close_loop(&self) -> Result<(), ScriptError> {
         match &self.looped {
             Some((line, state)) if *state != self.state => {

@@ -156,7 +156,7 @@ impl Manifest {
     /// The points of its grid, without what is in the files that the grid names.
     ///
     /// # Errors
-    /// If somebody has written nonsense there.
+    /// If the manifest was edited and cannot be read.
     pub(super) fn points(&self, catalog: &Catalog) -> Result<Points, Refusal> {
         let mut axes = Axes::default();
         for (axis, values) in &self.grid {
@@ -175,7 +175,7 @@ impl Manifest {
     /// Its shard.
     ///
     /// # Errors
-    /// If somebody has written nonsense there.
+    /// If the manifest was edited and cannot be read.
     pub(super) fn shard(&self) -> Result<Shard, Refusal> {
         self.shard.parse()
     }

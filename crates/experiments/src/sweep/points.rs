@@ -24,7 +24,7 @@ struct Combination {
 }
 
 impl Points {
-    /// One sweep makes at most so many runs.
+    /// The most runs of one sweep.
     pub const MOST: u64 = 10_000_000;
 
     /// The points of a grid.

@@ -31,7 +31,7 @@ pub struct Sweep<'a> {
     pub format: Format,
     /// How many threads share the runs. The files are the same.
     pub threads: usize,
-    /// At most so many runs are made now; the rest is for another time.
+    /// The most runs to make now; a later command makes the rest.
     pub at_most: Option<u64>,
     /// The name of the command, for the manifest.
     pub program: &'a str,

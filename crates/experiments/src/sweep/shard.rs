@@ -21,7 +21,7 @@ impl Shard {
     /// The shard of this number, counted from 1.
     ///
     /// # Errors
-    /// If it is not one of so many.
+    /// If the number is not from 1 to `of`.
     pub fn new(number: u64, of: u64) -> Result<Self, Refusal> {
         match (number, of) {
             (_, 0) => Err(Refusal::new("0 shards are no sweep: give 1 or more, as in 1/8")),

@@ -39,7 +39,7 @@ pub(super) struct KnownPeers {
 #[derive(Clone, Copy, Debug)]
 struct KnownPeer {
     life: Incarnation,
-    /// What it has found in the list of its disk; nothing if nothing was known.
+    /// What this node knew of the peer's disk and the peer has confirmed, if anything.
     found: Option<DiskState>,
     /// Whether that is all that this node knows of its disk.
     is_checked: bool,

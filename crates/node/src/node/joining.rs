@@ -8,7 +8,7 @@ use super::{LockNode, State};
 use crate::message::{Hello, Msg, Welcome};
 use crate::{Flaw, Incarnation, Loss, Notice, Reason, Rules, View};
 
-/// What a node knows that is no member and would like to be.
+/// The state of a node that wants to become a member.
 #[derive(Debug, Default)]
 pub(super) struct Joining {
     seq: u64,

@@ -173,13 +173,13 @@ impl<R: Rules> Sections<R> {
     fn freeze_section(&mut self, name: &SectionName) -> IdleSection {
         let touched = self.open.get(name).map(|section| section.touched);
         let section = self.section(name);
-        // To be asked is no use of the section.
+        // A question about a section does not count as a use of it.
         section.touched = touched.unwrap_or(section.touched);
         section.frozen = Some(Vec::new());
         IdleSection { clock: section.clock, sent: section.last_sent.clone() }
     }
 
-    /// As the home: counts the answers, and when all are in says what is to become of the sections.
+    /// As the home: counts the answers, and when all have arrived tells the members to forget the sections or to keep them.
     pub(super) fn count_idleness(&mut self, from: NodeId, idleness: Idleness) {
         let Idleness { answers, arrived } = idleness;
         let arrived: Arc<BTreeMap<NodeId, u64>> = Arc::new(arrived.into_iter().collect());

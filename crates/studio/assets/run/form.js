@@ -51,7 +51,7 @@ function show(state, spec, run) {
   draw(state);
 }
 
-/** Is somebody writing into a box whose word has not been taken yet? Then the form stays as it is. */
+/** Is the user typing into a box whose value was not submitted yet? Then the form is not drawn anew. */
 function isTyping({ body }) {
   const box = document.activeElement;
   return box?.tagName === "INPUT" && body.contains(box) && /^(text|number)$/.test(box.type) &&

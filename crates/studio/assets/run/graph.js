@@ -1,10 +1,9 @@
 // Which node waits for which at the cut, as a graph that the server lays out, with its cycles marked in red and in words.
 //
-// Where a node waits for votes, it really waits for those whom these votes are given to: then the arrow goes there and says at
-// which arbiter.
+// A node that waits for a vote really waits for the node that has it: the arrow goes to that node and names the arbiter.
 //
-// While a message between those concerned is under way, the waiting may be over with its arrival: the other one may not have been
-// asked yet, or may have answered already. Such an edge is open. It is dotted, and no cycle goes through it.
+// While a message between the two nodes is in flight, its arrival may end the wait: the request may not have arrived yet, or the
+// answer may be on its way. Such an edge is open. It is dotted, and no cycle goes through it.
 
 import { layouts } from "../api.js";
 import { fill, h, svg } from "../dom.js";

@@ -53,7 +53,7 @@ pub struct RunView {
     pub wait_cycle: Vec<NodeId>,
     /// The text of its script.
     pub script: Option<String>,
-    /// What should be said although it is no error, as a sentence: that its channels are too weak.
+    /// A warning, as a sentence, such as that its channels are too weak.
     pub warning: Option<String>,
     /// Why it is not shown to its end, as a sentence.
     pub trouble: Option<String>,
